@@ -107,13 +107,6 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->calls.override)
         return nb_fail(err, NB_ERR_INPUT,
                        "-frames %d needs -osc, the oscillation of one frame", s->frames);
-    if (!s->output[0] && !s->hdf5_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
-    if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0] &&
-        strcmp(s->output, NB_SERIES_UNWRITTEN))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-truth spots of a series is written to HDF5: add -hdf5 FILE");
     return check_saturation(s, &base->cfg, err);
 }
 

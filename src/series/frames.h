@@ -74,9 +74,6 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
 
 /* --- frames --- */
 
-/* -output of a series that only makes one frame as a single image; no file has this name */
-#define NB_SERIES_UNWRITTEN "frame_%d.bin"
-
 typedef struct nb_frames {
     const nb_series *series;
     const nb_sim *sim; /* of the base */

@@ -98,13 +98,11 @@ static void remove_older(const nb_run *run)
 static nb_status begin_files(nb_run *run, nb_error *err)
 {
     const nb_series *s = run->series;
-    const nb_hdf5_data *data = &run->work.data;
-    const nb_series_key key = {data->fingerprint, data->seed, data->per_file,
-                               run->work.kept != NULL};
     char path[NB_PATH_MAX];
     int *frames = &run->progress.kept;
     nb_status st = nb_work_begun_path(s, path, err);
-    NB_TRY(nb_begun_open(&run->begun, path, &key, s->resume, err));
+    NB_TRY(nb_begun_open(&run->begun, path, &run->work.data.key, run->work.kept != NULL,
+                         s->resume, err));
     if (!st && (s->resume || !run->begun.is_new))
         st = nb_work_count(&run->work, run->work.kept, frames, err);
     if (!st && run->begun.is_new) {
@@ -124,10 +122,9 @@ static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
 {
     nb_work *b = &run->work;
     nb_status st = nb_work_open(b, run->series, run->window + 1, err);
-    b->data = (nb_hdf5_data){.layout = run->layout,
-                             .fingerprint = fingerprint,
-                             .seed = run->frames.base.seed.value,
-                             .per_file = b->per_block};
+    b->data =
+        (nb_hdf5_data){.layout = run->layout,
+                       .key = {fingerprint, run->frames.base.seed.value, b->per_block}};
     b->rank = run->place.rank;
     b->ranks = run->place.count;
     if (!st && b->stem[0])
@@ -241,18 +238,25 @@ static void notice_blocks(const nb_run *run)
                   ranks, blocks, blocks == 1 ? "" : "s", better > 1 ? better : 1);
 }
 
-/** Numbered files that hold one panel. */
-static nb_status check_panels(const nb_run *run, nb_error *err)
+/** There are files, and they can hold what is asked for. */
+static nb_status check_outputs(const nb_run *run, nb_error *err)
 {
+    const nb_series *s = run->series;
     const int n = run->base->model.scene.n_panels;
-    const nb_format *format = nb_series_format(run->series);
+    const nb_format *format = nb_series_format(s);
+    if (!s->output[0] && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
+    if (run->base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-truth spots of a series is written to HDF5: add -hdf5 FILE");
     if (n == 1 || !format || format->any_panels)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
         "-output %.200s: such a file holds one panel, but the detector has %d; "
         "write -hdf5 FILE",
-        run->series->output, n);
+        s->output, n);
 }
 
 /** All preparations without files. */
@@ -262,7 +266,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_err
     nb_status st = create_base(run, cfg, seed, err);
     if (!st && run->given)
         st = nb_given_prepare(run->given, run->base, err);
-    if (st || (st = check_panels(run, err)) ||
+    if (st || (st = check_outputs(run, err)) ||
         (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;
     canvas = nb_sim_canvas(run->base, NULL);

@@ -22,8 +22,6 @@ static nb_series counted(const nb_series *series)
     nb_series s = *series;
     if (s.frames + s.stills == 0)
         s.stills = 1;
-    if (!s.output[0] && !s.hdf5_file[0])
-        s.output = NB_SERIES_UNWRITTEN;
     return s;
 }
 

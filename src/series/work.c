@@ -109,7 +109,7 @@ int nb_work_key(const nb_series *series, nb_series_key *key)
     for (int b = 0; b < count; b++) { /* any: processes begin at different ones */
         nb_work_data_path(stem, b, 0, path);
         if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
-            *key = (nb_series_key){data.fingerprint, data.seed, data.per_file, 0};
+            *key = data.key;
             return 1;
         }
     }
@@ -183,8 +183,7 @@ static nb_status look_at(const nb_work *s, const char *path, int first,
     there->frames = 0;
     if (!nb_hdf5_data_key(path, there))
         return NB_OK; /* it is damaged, and will be replaced */
-    if (there->fingerprint != s->data.fingerprint || there->seed != s->data.seed ||
-        there->per_file != s->data.per_file)
+    if (memcmp(&there->key, &s->data.key, sizeof there->key) != 0)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-resume: %.300s was made with other flags or files; give the same, or "

@@ -59,13 +59,6 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
 /* The small file of a series beside its outputs, from its first frame to its last. It says what the series is made of,
  * so that other files of the same names are told apart, and it is locked while a run is at work. */
 
-typedef struct nb_series_key {
-    uint64_t fingerprint; /* of the configuration */
-    int64_t seed;
-    int64_t per_block; /* frames */
-    int64_t sole;      /* no other run may join */
-} nb_series_key;
-
 typedef struct nb_begun {
     int fd;     /* -1: closed */
     int is_new; /* nothing of these names is of an earlier run with this key */
@@ -73,9 +66,9 @@ typedef struct nb_begun {
     char path[NB_PATH_MAX];
 } nb_begun;
 
-/** Begin, resume or join the series. Errors: NB_ERR_INPUT, another series is written or resumed under these names, or
+/** Begin, resume or join the series; sole: no other run may join. Errors: NB_ERR_INPUT, another series is written or resumed under these names, or
  * the file is a link or not ours; NB_ERR_IO. */
-nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
+nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key, int sole,
                         int resume, nb_error *err);
 /** Let others join, after what a new series does first. */
 void nb_begun_share(const nb_begun *b);

@@ -51,13 +51,18 @@ typedef struct nb_hdf5_frame {
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
-/** A data file: its series and its frames. */
-typedef struct nb_hdf5_data {
-    nb_hdf5_layout layout;
+/** The series that a data file belongs to. */
+typedef struct nb_series_key {
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
     int64_t per_file; /* frames of a block */
-    int first;        /* number of its first frame in the series */
+} nb_series_key;
+
+/** A data file: its series and its frames. */
+typedef struct nb_hdf5_data {
+    nb_hdf5_layout layout;
+    nb_series_key key;
+    int first; /* number of its first frame in the series */
     int frames;
 } nb_hdf5_data;
 
