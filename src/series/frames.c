@@ -45,18 +45,6 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
                                    : NB_OK;
 }
 
-/** A flag asks for a series, and none says how long it is. */
-static nb_status no_count(const nb_series *s, nb_error *err)
-{
-    const char *flag = s->hdf5_file[0]      ? "-hdf5"
-                       : s->output[0]       ? "-output"
-                       : s->orientations[0] ? "-orientations"
-                                            : "a series";
-    return nb_fail(err, NB_ERR_INPUT,
-                   "%s: type how many images: -stills n (1: one image) or -frames n",
-                   flag);
-}
-
 /** Flags of a series that contradict each other or flags of the image. */
 static nb_status refuse(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
@@ -103,7 +91,12 @@ static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
     nb_status st;
     NB_FORWARD(refuse(s, &base->cfg, err));
     if (s->frames + s->stills < 1)
-        return no_count(s, err);
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: type how many images: -stills n (1: one image) or -frames n",
+                       s->hdf5_file[0]      ? "-hdf5"
+                       : s->output[0]       ? "-output"
+                       : s->orientations[0] ? "-orientations"
+                                            : "a series");
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->calls.override)
         return nb_fail(err, NB_ERR_INPUT,
                        "-frames %d needs -osc, the oscillation of one frame", s->frames);
@@ -244,21 +237,30 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
+/** Resolve a record for its numbers; *out does not keep its files. */
+static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t seed,
+                         nb_config *out, nb_error *err)
+{
+    nb_inputs in;
+    const nb_status st =
+        nb_resolve_record(&f->sim->in, record, seed, NULL, NULL, out, &in, err);
+    if (!st)
+        nb_inputs_drop(&in);
+    nb_inputs_show(&f->sim->in, out);
+    return st;
+}
+
 /** The dose of frame k alone: of its own photons. */
 static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
                          nb_error *err)
 {
-    const nb_inputs *base = &f->sim->in;
     const nb_settings *all;
     double fluence;
-    nb_inputs in;
     nb_status st = nb_frames_config(f, k, cfg, err);
-    NB_TRY(nb_crystal_line(base, 0, cfg, err));
-    NB_TRY(nb_resolve_record(base, cfg, cfg->seed.value, NULL, NULL, cfg, &in, err));
+    NB_TRY(nb_crystal_line(&f->sim->in, 0, cfg, err));
+    NB_TRY(resolve(f, cfg, cfg->seed.value, cfg, err));
     if (st)
         return nb_frames_at(f, k, st, err);
-    nb_inputs_drop(&in);
-    nb_inputs_show(base, cfg);
     all = NB_RESOLVED(cfg);
     fluence = nb_beam_fluence(all);
     if (f->sim->model.spectrum.is_chaotic) {
@@ -298,23 +300,6 @@ static nb_status add_doses(nb_frames *f, nb_error *err)
     return st;
 }
 
-/** Resolve the configuration of the series, without the first crystal's line. */
-static nb_status resolve_base(nb_frames *f, nb_error *err)
-{
-    const nb_sim *base = f->sim;
-    nb_inputs in;
-    nb_status st;
-    nb_config_copy(&f->whole, &base->cfg);
-    if (!base->typed.crystals[0])
-        return NB_OK;
-    st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in,
-                           err);
-    if (!st)
-        nb_inputs_drop(&in);
-    nb_inputs_show(&base->in, &f->whole);
-    return st;
-}
-
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
@@ -325,7 +310,9 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->series = series;
     f->sim = base;
     nb_config_copy(&f->base, &base->typed);
-    NB_FORWARD(resolve_base(f, err));
+    nb_config_copy(&f->whole, &base->cfg);
+    if (f->base.crystals[0]) /* without the first crystal's line */
+        NB_FORWARD(resolve(f, &f->base, base->seed, &f->whole, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
