@@ -123,7 +123,7 @@ typedef struct nb_run {
 enum { NB_RUN_PARTS = 1024 };
 
 /** Begin no more frames because of this error. Of several errors that of the first frame is
- * kept. With the lock held. */
+ * kept. With the lock held while threads run. */
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
 /** Count what the HDF5 file of a frame says; frame: in this run. */
 void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts);

@@ -419,13 +419,6 @@ static void say_dark(const nb_run *run)
         nb_say_dark(run->base, &none);
 }
 
-static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
-{
-    pthread_mutex_lock(&run->lock);
-    nb_run_stop_with(run, frame, st, err);
-    pthread_mutex_unlock(&run->lock);
-}
-
 /** End the data files that are not whole, early, so that nothing is lost. */
 static void end_blocks(nb_run *run)
 {
@@ -434,7 +427,7 @@ static void end_blocks(nb_run *run)
         nb_error err = {0};
         nb_status st = b->number >= 0 ? nb_block_end(b, &err) : NB_OK;
         if (st)
-            stop_with(run, b->first, st, &err);
+            nb_run_stop_with(run, b->first, st, &err);
         b->number = -1;
     }
 }
@@ -549,7 +542,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     nb_sim_say_long(run->base, run->frames.count);
     st = nb_threads_run(run, &own);
     if (st)
-        stop_with(run, 0, st, &own);
+        nb_run_stop_with(run, 0, st, &own);
     end_blocks(run);
     if (run->status && run->status != NB_ERR_CANCELLED) {
         nb_ranks_fail(run->ranks); /* all end */
