@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../physics/panels.h"
 
-#define PARTS 4503599627370496.0 /* 2^52 */
-#define WHOLE_MOST 4e18          /* of one frame */
+#define WHOLE_MOST 4e18 /* of one frame */
 
 nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err)
 {
@@ -57,8 +57,8 @@ static void add_value(nb_sum_pixel *to, double value)
     if (!(fabs(value) < WHOLE_MOST))
         return;
     one.whole = (int64_t)whole;
-    one.part =
-        (uint64_t)((value - whole) * PARTS); /* below 2^52: a double has no more digits */
+    one.part = (uint64_t)((value - whole) *
+                          NB_TWO_52); /* below 2^52: a double has no more digits */
     nb_sum_pixel_add(to, &one);
 }
 
@@ -87,7 +87,7 @@ nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err)
     if (!out)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < sum->pixels; i++)
-        out[i] = (double)sum->pixel[i].whole + (double)sum->pixel[i].part / PARTS;
+        out[i] = (double)sum->pixel[i].whole + (double)sum->pixel[i].part / NB_TWO_52;
     st = nb_outfile_put(path, out, sum->pixels * sizeof *out, err);
     nb_free(out);
     return st;
