@@ -85,7 +85,9 @@ void nb_begun_close(nb_begun *b);
 void nb_begun_remove(nb_begun *b, int alone);
 
 /* --- blocks --- */
-/* A block is the frames of one HDF5 data file, or one numbered file. Its borders follow from the flags. A process claims a block by its locked temporary file, so threads of any number of processes share a series. */
+
+/* A block is the frames of one HDF5 data file, or one numbered file. Its borders follow from the flags. A process claims
+ * a block by its locked temporary file, so threads of any number of processes share a series. */
 
 /** A claimed block. */
 typedef struct nb_block {
