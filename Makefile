@@ -111,7 +111,7 @@ ALL_CXXFLAGS = -std=c++17 $(OPT_$(FLAVOR)) $(DEBUG) -fPIC $(FP) $(filter-out -Ws
 LIB_CFLAGS := $(TIFF_CFLAGS) $(PNG_CFLAGS) $(CJSON_CFLAGS) $(HDF5_CFLAGS) $(FFTW_CFLAGS) \
     $(XRAYLIB_CFLAGS:-I%=-isystem %) $(LIBDEFLATE_CFLAGS) $(ZLIB_CFLAGS) $(LZ4_CFLAGS) \
     $(MPI_CFLAGS)
-# libtiff, libhdf5, FFTW, xraylib (src/base/late_library.h) and MPI (src/series/mpi_lib.h) are not here.
+# libtiff, libhdf5, FFTW, xraylib (src/base/late_library.h) and MPI (src/series/ranks.c) are not here.
 LIBS := $(CJSON_LIBS) $(PNG_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) \
     $(BZIP2_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++) -ldl -pthread -lm
 CUDA_HOME := $(patsubst %/bin/,%,$(dir $(NVCC)))

@@ -59,7 +59,7 @@ if [ "$optional" != 0 ] && $cc "$work/bzip2.c" -lbz2 -o "$work/bzip2" 2>/dev/nul
     echo "BZIP2_VERSION := $(sed -n 's/.*libbzip2 version \([0-9.]*\).*/\1/p' "$header" | head -n 1)"
     echo "BZIP2_LIBS := -lbz2"
 fi
-# MPI, loaded when mpirun started the program (src/series/mpi_lib.h).  MPICC=mpicc.openmpi chooses one of several.
+# MPI, loaded when mpirun started the program (src/series/ranks.c).  MPICC=mpicc.openmpi chooses one of several.
 for mpi in ${MPICC:+of-mpicc} mpich ompi-c ompi mpi; do
     if [ -n "${MPICC:-}" ] || pkg-config --exists $mpi 2>/dev/null; then break; fi
 done

@@ -6,10 +6,10 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../io/hdf5/hdf5_read.h"
+#include "../io/table/orientations.h"
 #include "../render/request.h"
-#include "../series/orientations.h"
-#include "../series/pool.h"
 #include "../inputs/load.h"
+#include "../sim/pool.h"
 #include "../sim/sim.h"
 
 /** All pictures have an experiment, which gives them what one simulation can have. */
@@ -82,8 +82,7 @@ nb_status nb_starts_open(nb_starts *starts, const nb_config *cfg,
     if (!starts->reader)
         return NB_ERR_NOMEM;
     if (orientations)
-        st = nb_orientations_load(orientations, starts->count, &starts->missets, NULL,
-                                  err);
+        st = nb_orientations_load(orientations, starts->count, &starts->missets, err);
     return st ? st : open_base(starts, cfg, hooks, err);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The metadata for the headers of image files. */
+/* What files say of an image: the metadata of headers, and the truth of masters. */
+#include <math.h>
 #include <string.h>
 
-#include "../io/image/writer.h"
-#include "../sim/noise.h"
+#include "../model/scene_build.h"
+#include "../sim/crystals.h"
 #include "write.h"
+#include "../sim/noise.h"
 
 static void copy_vector(double out[3], double scale, nb_vec3 v)
 {
@@ -66,4 +68,47 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
     if (nb_noise_bounded(&sim->model.settings))
         meta.saturation = nb_sim_noise_largest(sim, file) - 1;
     return meta;
+}
+
+/** Where the detector stands. */
+static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
+{
+    memcpy(t->pix0_mm, m->pix0_mm, sizeof t->pix0_mm);
+    memcpy(t->fast_axis, m->fast_axis, sizeof t->fast_axis);
+    memcpy(t->slow_axis, m->slow_axis, sizeof t->slow_axis);
+    memcpy(t->beam, m->beam, sizeof t->beam);
+    memcpy(t->spindle, m->spindle, sizeof t->spindle);
+    memcpy(t->polar_axis, m->polar_axis, sizeof t->polar_axis);
+}
+
+/** Mark the crystal as absent or unknown. */
+static void forget_crystal(nb_hdf5_frame *t)
+{
+    for (int i = 0; i < 9; i++)
+        t->A[i] = t->A_drawn[i] = NAN;
+    for (int i = 0; i < 3; i++)
+        t->N[i] = t->misset[i] = NAN;
+    t->blocks = t->mosaic_deg = NAN;
+}
+
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
+{
+    const nb_model *m = &sim->model;
+    const nb_crystal *x = &m->crystal;
+    const nb_image_meta meta = nb_sim_describe(sim);
+    nb_hdf5_frame t = {0};
+    nb_vec3 drawn[3];
+    put_geometry(&meta, &t);
+    nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
+    memcpy(t.N, x->N, sizeof t.N);
+    nb_crystal_misset(x, t.misset);
+    nb_model_drawn(m, nb_sim_first_phi(sim), drawn);
+    nb_put_columns(drawn[0], drawn[1], drawn[2], t.A_drawn);
+    t.beamsize_mm = m->settings.value.beamsize_mm;
+    t.seed = sim->seed;
+#define NUMBER(part, member, name, unit, value) t.member = value;
+#include "../io/hdf5/truth_rows.h"
+    if (no_crystal || (sim->crowd && !sim->crowd->crystals))
+        forget_crystal(&t);
+    return t;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
@@ -418,7 +419,7 @@ static nb_status truth_of(stills *s, int k, const nb_hdf5_frame **out, nb_error 
     if (k < s->first || k >= s->first + s->count) {
         s->first = k;
         s->count = left < AT_ONCE ? left : AT_ONCE;
-        st = s->of->truth(s->of->truth_user, k, s->count, s->truth, err);
+        st = s->of->truth(s->of->user, k, s->count, s->truth, err);
     }
     *out = s->truth + (k - s->first);
     return st;
@@ -503,19 +504,66 @@ static nb_status put_experiments(stills *s, int k, int *crystals, nb_error *err)
     return st || *crystals > before ? st : put_experiment(s, k, -1, err);
 }
 
-/** Its name and its place in the file. */
+/** "../" for each part of a relative folder; 0: it has parts that go up, or no room. */
+static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
+{
+    size_t used = 0, n;
+    for (; folder < end; folder += n + 1) {
+        n = strcspn(folder, "/");
+        if (!n || (n == 1 && folder[0] == '.'))
+            continue;
+        if ((n == 2 && !strncmp(folder, "..", 2)) || used + 4 > NB_PATH_MAX)
+            return 0;
+        memcpy(up + used, "../", 3);
+        used += 3;
+    }
+    up[used] = '\0';
+    return 1;
+}
+
+/** Bytes of the folders that both paths begin with. */
+static size_t common(const char *from, const char *end, const char *image)
+{
+    size_t n = 0, m;
+    for (; from + n < end; n += m) {
+        m = strcspn(from + n, "/") + 1;
+        if (strncmp(from + n, image + n, m) != 0)
+            break;
+    }
+    return n;
+}
+
+/** The name of `image` from the folder of the file `from`; the whole path where that is not known. */
+static void name_from(const char *from, const char *image, char out[NB_PATH_MAX])
+{
+    const char *slash = strrchr(from, '/'), *end = slash ? slash + 1 : from;
+    const int rooted = image[0] == '/', alike = rooted == (from[0] == '/');
+    const size_t n = alike ? common(from, end, image) : 0;
+    char before[NB_PATH_MAX];
+    int bytes = -1;
+    if (alike && (!rooted || n > 1) && climb(from + n, end, before))
+        bytes = snprintf(out, NB_PATH_MAX, "%s%s", before, image + n);
+    else if (!rooted && getcwd(before, sizeof before))
+        bytes = snprintf(out, NB_PATH_MAX, "%s/%s", before, image);
+    if (bytes < 0 || bytes >= NB_PATH_MAX)
+        snprintf(out, NB_PATH_MAX, "%s", image);
+}
+
+/** Its name from the folder of the experiments, and its place in the file. */
 static nb_status put_imageset(stills *s, int k, int *unused, nb_error *err)
 {
-    char name[NB_PATH_MAX];
+    char name[NB_PATH_MAX], from[NB_PATH_MAX] = "";
     int at = -1;
     nb_json one;
     (void)unused;
     if (!s->of->image)
         return NB_OK;
-    s->of->image(s->of->image_user, k, name, &at);
+    s->of->image(s->of->user, k, name, &at);
+    if (name[0])
+        name_from(s->sim->cfg.exptout_file, name, from);
     one = new_object(s);
     nb_json_text(one, "__id__", "ImageSet");
-    nb_json_add_text(nb_json_array(one, "images"), name);
+    nb_json_add_text(nb_json_array(one, "images"), from);
     if (at >= 0)
         nb_json_add_number(nb_json_array(one, "single_file_indices"), at);
     return put_object(s, one, err);

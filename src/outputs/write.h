@@ -12,6 +12,29 @@
 #include "../inputs/load.h"
 #include "../sim/sim.h"
 
+/* --- what masters of series hold --- */
+
+/** True if a frame of the canvas has the layout of the stack in memory. */
+int nb_canvas_is_stack(const nb_sim *sim);
+/** Copy the pixels of a stack, of so many bytes each, to the places of their panels in the canvas.  Errors: NB_ERR_NOMEM. */
+nb_status nb_canvas_put(const nb_sim *sim, const void *stack, size_t bytes, void *canvas,
+                        nb_error *err);
+
+/** *bad: 1 for gaps and pixels that are not rendered, 2 for those of a detector from a file, in the canvas; NULL if all are
+ * rendered and no gap needs to be said.  The caller frees it. */
+nb_status nb_canvas_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
+
+/** The factors of the pixels in the canvas of the master, 0 in gaps; NULL: all are 1.  *factors: nb_free.  Errors:
+ * NB_ERR_NOMEM. */
+nb_status nb_canvas_factors(const nb_sim *sim, float **factors, nb_error *err);
+
+/** What the master says of the panels.  Free it. */
+nb_status nb_canvas_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
+void nb_canvas_panels_free(nb_hdf5_panels *panels);
+
+/** What is true of the image of this model; no_crystal: its crystal is not known. */
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal);
+
 /* --- -geomout and -exptout --- */
 
 /** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL; frames: of a rotation that begins with
@@ -77,11 +100,10 @@ typedef struct nb_expt_stills {
     int frames;
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
-    void *truth_user;
     /** The file of frame k, NB_PATH_MAX bytes, and its place there; *at stays -1: it is alone.  NULL: DIALS reads no
      * image of the series. */
     void (*image)(void *user, int k, char *name, int *at);
-    void *image_user;
+    void *user;                       /* of truth and image */
     const nb_hdf5_crystals *crystals; /* NULL: one in each frame, of the truth */
     double trusted[2];                /* counts, least and largest */
 } nb_expt_stills;

@@ -50,6 +50,10 @@ extern const char nb_no_text[1]; /* of all unset texts */
 int nb_param_is_text(const nb_param *param);
 /** The text at this place of a struct. */
 nb_text nb_text_at(const void *base, size_t offset);
+/** Continue the hash h with the values of nb_config (series 0) or nb_series (NB_PARAM_SERIES) whose rows have one of the flags
+ * `counts`, in their order in the struct. */
+uint64_t nb_params_hash(uint64_t h, const void *of, unsigned series, unsigned counts);
+
 /** True if the row has the same value in both structs. */
 int nb_param_same(const nb_param *param, const void *a, const void *b);
 /** Copy the row's value. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "begun.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 typedef struct content {
     char magic[8]; /* the same in all versions except the last byte */
     nb_series_key key;
+    int64_t sole; /* no other run may join */
 } content;
 
 static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '4'};
@@ -24,10 +25,9 @@ static nb_status fail_busy(const nb_begun *b, const char *why, nb_error *err)
                    b->path, why);
 }
 
-static int same_series(const nb_series_key *a, const nb_series_key *b)
+static int is_same(const nb_series_key *a, const nb_series_key *b)
 {
-    return a->fingerprint == b->fingerprint && a->seed == b->seed &&
-           a->per_block == b->per_block;
+    return !memcmp(a, b, sizeof *a);
 }
 
 /** Continue the series of the file, whose content has n bytes.  *same: it has this key. */
@@ -40,8 +40,8 @@ static nb_status compare(const nb_begun *b, const content *c, size_t n,
                        "%.300s is not the file of a series; move it away, or give "
                        "another file name",
                        b->path);
-    *same = n == sizeof *c && !memcmp(c->magic, magic, sizeof magic) &&
-            same_series(&c->key, key);
+    *same =
+        n == sizeof *c && !memcmp(c->magic, magic, sizeof magic) && is_same(&c->key, key);
     if (!resume || *same || n < sizeof magic)
         return NB_OK;
     if (n < sizeof *c || memcmp(c->magic, magic, sizeof magic) != 0)
@@ -56,38 +56,36 @@ static nb_status compare(const nb_begun *b, const content *c, size_t n,
         b->path);
 }
 
-static nb_status write_key(const nb_begun *b, const nb_series_key *key, nb_error *err)
+static nb_status write_content(const nb_begun *b, content *c, nb_error *err)
 {
-    content c = {.key = *key};
-    memcpy(c.magic, magic, sizeof magic);
-    return ftruncate(b->fd, 0) || nb_fd_write(b->fd, &c, sizeof c, 0) < sizeof c
+    memcpy(c->magic, magic, sizeof magic);
+    return ftruncate(b->fd, 0) || nb_fd_write(b->fd, c, sizeof *c, 0) < sizeof *c
                ? nb_fail_errno(err, "write", b->path)
                : NB_OK;
 }
 
 /** Join the run that has the file. */
-static nb_status join(nb_begun *b, const nb_series_key *key, nb_error *err)
+static nb_status join(nb_begun *b, const content *mine, nb_error *err)
 {
     content c = {0};
     if (nb_fd_lock(b->fd, F_RDLCK, 1) != NB_LOCK_TAKEN)
         return nb_fail_errno(err, "lock", b->path);
-    if (nb_fd_read(b->fd, &c, sizeof c, 0) < sizeof c || !same_series(&c.key, key))
+    if (nb_fd_read(b->fd, &c, sizeof c, 0) < sizeof c || !is_same(&c.key, &mine->key))
         return fail_busy(b, ", with other flags or files", err);
-    if (key->sole || c.key.sole)
+    if (mine->sole || c.sole)
         return fail_busy(b, " with -sumfile, which one run makes", err);
     b->joined = 1;
     return NB_OK;
 }
 
 /** The file is locked for this run, or its file system has no locks. */
-static nb_status begin(nb_begun *b, nb_lock lock, const nb_series_key *key, int resume,
-                       nb_error *err)
+static nb_status begin(nb_begun *b, nb_lock lock, content *mine, int resume, nb_error *err)
 {
     content c = {0};
     const size_t n = nb_fd_read(b->fd, &c, sizeof c, 0);
     int same = 0;
     nb_status st;
-    NB_FORWARD(compare(b, &c, n, key, resume, &same, err));
+    NB_FORWARD(compare(b, &c, n, &mine->key, resume, &same, err));
     if (lock == NB_LOCK_NONE && n > 0 && !resume)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -95,7 +93,7 @@ static nb_status begin(nb_begun *b, nb_lock lock, const nb_series_key *key, int 
             "no locks: type -resume, or remove this file if no run writes it",
             b->path);
     b->is_new = !resume || !same;
-    return write_key(b, key, err);
+    return write_content(b, mine, err);
 }
 
 static nb_status open_file(nb_begun *b, nb_error *err)
@@ -113,15 +111,17 @@ static nb_status open_file(nb_begun *b, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
+nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key, int sole,
                         int resume, nb_error *err)
 {
+    content mine = {.key = *key, .sole = sole};
     nb_lock lock;
     nb_status st;
     snprintf(b->path, sizeof b->path, "%s", path);
     while (!(st = open_file(b, err))) {
         lock = nb_fd_lock(b->fd, F_WRLCK, 0);
-        st = lock == NB_LOCK_BUSY ? join(b, key, err) : begin(b, lock, key, resume, err);
+        st = lock == NB_LOCK_BUSY ? join(b, &mine, err)
+                                  : begin(b, lock, &mine, resume, err);
         if (st || nb_fd_is(b->fd, b->path)) /* its last run did not remove it meanwhile */
             break;
         nb_begun_close(b);

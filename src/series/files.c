@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "files.h"
+#include "work.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "work.h"
+#include "../base/outfile.h"
 
 enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 
@@ -41,11 +41,9 @@ static void add(names *n, const char *flag, const char *path, int written)
 /** A template that cannot be understood is refused later. */
 static void add_frames(names *n, const nb_series *s)
 {
-    int first, count = nb_series_part(s, &first);
-    if (!s->output[0] || nb_template_of(s, &n->frames, NULL))
-        return;
-    n->families[n->n_families++] =
-        (nb_file_family){"-output", count > 0 ? count : 0, frame_name, &n->frames, 0};
+    if (s->output[0] && !nb_template_of(s, &n->frames, NULL))
+        n->families[n->n_families++] = (nb_file_family){
+            "-output", nb_series_part(s, NULL), frame_name, &n->frames, 0};
 }
 
 /** Add the input: one file, or numbered files from 0 or 1 on. */
@@ -76,23 +74,21 @@ static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
     st = nb_template_read(cfg->deriv_file, "-derivfile", &n->slopes, err);
     n->slopes.first = first;
     if (!st)
-        n->families[n->n_families++] = (nb_file_family){
-            "-derivfile", count > 0 ? count : 0, frame_name, &n->slopes, 0};
+        n->families[n->n_families++] =
+            (nb_file_family){"-derivfile", count, frame_name, &n->slopes, 0};
     return st;
 }
 
-static void add_hdf5(names *n, const nb_series *s, int per_file)
+static void add_hdf5(names *n, const nb_series *s)
 {
-    int first, frames = nb_series_part(s, &first);
-    int count = frames > 0 ? (frames - 1) / per_file + 1 : 0;
+    const int each = nb_work_size(s), count = (nb_series_part(s, NULL) + each - 1) / each;
     add(n, "-hdf5", s->hdf5_file, 1);
     if (!s->hdf5_file[0] || nb_work_stem(s->hdf5_file, n->stem, NULL))
         return;
     n->families[n->n_families++] = (nb_file_family){"-hdf5", count, data_name, n->stem, 0};
 }
 
-nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int per_file,
-                                nb_error *err)
+nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, nb_error *err)
 {
     names *n = nb_alloc(1, sizeof *n, "names of files", err);
     nb_status st = n ? NB_OK : NB_ERR_NOMEM;
@@ -107,7 +103,7 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *s, int pe
     NB_TRY(add_slopes(n, cfg, s, err));
     if (!st) {
         add_frames(n, s);
-        add_hdf5(n, s, per_file > 0 ? per_file : 1);
+        add_hdf5(n, s);
         if (!nb_work_begun_path(s, n->begun, NULL))
             add(n, s->hdf5_file[0] ? "-hdf5" : "-output", n->begun, 1);
         n->n_uses += nb_config_inputs(cfg, n->uses + n->n_uses);

@@ -2,185 +2,14 @@
 #include "frame.h"
 #include "../outputs/write.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/stop.h"
-#include "../model/scene_build.h"
-#include "../model/detector.h"
 #include "../params/params.h"
-#include "../sim/crystals.h"
-#include "../physics/panels.h"
-#include "../sim/light.h"
 #include "../sim/noise.h"
 #include "../outputs/picture.h"
-
-/* Is a frame of the canvas the stack as it is? */
-static int panels_are_stack(const nb_sim *sim)
-{
-    return sim->model.scene.n_panels == 1         ? !nb_sim_canvas(sim, NULL).as_file
-           : !nb_stack_is_even(&sim->model.scene) ? 0
-                                                  : sim->cfg.layout == NB_LAYOUT_STACK;
-}
-
-static nb_status places(const nb_sim *sim, int (**place)[2], nb_panel_canvas *canvas,
-                        nb_error *err)
-{
-    *place = nb_alloc((size_t)sim->model.scene.n_panels, sizeof **place, "layout", err);
-    if (!*place)
-        return NB_ERR_NOMEM;
-    *canvas = nb_sim_canvas(sim, *place);
-    return NB_OK;
-}
-
-/* Copy the panels of a stack into a canvas of this layout; gaps hold no count. */
-static nb_status panels_to_canvas(const nb_sim *sim, const nb_hdf5_layout *layout,
-                                  const void *stack, void *canvas, nb_error *err)
-{
-    const size_t bytes = nb_hdf5_pixel_bytes(layout);
-    const char *from = stack;
-    int(*place)[2];
-    nb_panel_canvas size;
-    nb_status st;
-    NB_FORWARD(places(sim, &place, &size, err));
-    memset(canvas, layout->type == NB_HDF5_F32 ? 0 : 0xff, nb_hdf5_frame_bytes(layout));
-    for (int k = 0; k < sim->model.scene.n_panels; k++) {
-        const nb_panel *p = &sim->model.scene.panels[k];
-        const size_t row = (size_t)p->columns * bytes;
-        for (int j = 0; j < p->rows; j++, from += row)
-            memcpy((char *)canvas + ((size_t)(place[k][1] + j) * (size_t)layout->fast +
-                                     (size_t)place[k][0]) *
-                                        bytes,
-                   from, row);
-    }
-    nb_free(place);
-    return NB_OK;
-}
-
-static void mark_panel(const nb_scene *sc, const nb_panel *p, const int place[2],
-                       size_t stride, uint8_t *bad)
-{
-    const uint8_t *mask = sc->raster.mask;
-    size_t at = p->first_pixel;
-    for (int j = 0; j < p->rows; j++) {
-        uint8_t *row = bad + (size_t)(place[1] + j) * stride + (size_t)place[0];
-        for (int i = 0; i < p->columns; i++, at++)
-            row[i] = mask && !mask[at] ? 2 : 0;
-    }
-}
-
-nb_status nb_panels_bad(const nb_sim *sim, uint8_t **out, nb_error *err)
-{
-    const nb_scene *sc = &sim->model.scene;
-    int(*place)[2];
-    nb_panel_canvas canvas;
-    uint8_t *bad;
-    size_t n;
-    nb_status st;
-    *out = NULL;
-    NB_FORWARD(places(sim, &place, &canvas, err));
-    n = (size_t)canvas.size[0] * (size_t)canvas.size[1];
-    if (!sc->raster.mask && (!canvas.as_file || n == sc->raster.pixels)) {
-        nb_free(place);
-        return NB_OK;
-    }
-    if (!(bad = nb_alloc_raw(n, 1, "pixel mask", err))) {
-        nb_free(place);
-        return NB_ERR_NOMEM;
-    }
-    memset(bad, 1, n);
-    for (int k = 0; k < sc->n_panels; k++)
-        mark_panel(sc, &sc->panels[k], place[k], (size_t)canvas.size[0], bad);
-    nb_free(place);
-    *out = bad;
-    return NB_OK;
-}
-
-nb_status nb_panels_factors(const nb_sim *sim, float **out, nb_error *err)
-{
-    const nb_scene *sc = &sim->model.scene;
-    const float *from = nb_sim_mix(sim).transmission;
-    int(*place)[2] = NULL;
-    nb_panel_canvas canvas;
-    nb_status st;
-    *out = NULL;
-    if (!from)
-        return NB_OK;
-    place = nb_alloc((size_t)sc->n_panels, sizeof *place, "layout", err);
-    if (!place)
-        return NB_ERR_NOMEM;
-    canvas = nb_sim_canvas(sim, place);
-    *out = nb_alloc((size_t)canvas.size[0] * (size_t)canvas.size[1], sizeof **out,
-                    "factors of pixels", err);
-    st = *out ? NB_OK : NB_ERR_NOMEM;
-    for (int k = 0; !st && k < sc->n_panels; k++)
-        for (int j = 0; j < sc->panels[k].rows; j++) {
-            float *row = *out + (size_t)(place[k][1] + j) * (size_t)canvas.size[0] +
-                         (size_t)place[k][0];
-            for (int i = 0; i < sc->panels[k].columns; i++)
-                row[i] = nb_mix_factor(*from++);
-        }
-    nb_free(place);
-    return st;
-}
-
-static void put(double out[3], nb_vec3 v)
-{
-    out[0] = v.x;
-    out[1] = v.y;
-    out[2] = v.z;
-}
-
-static void set_axes(nb_convention convention, nb_hdf5_panels *out)
-{
-    for (int i = 0; i < 3; i++) {
-        const double unit[3] = {i == 0, i == 1, i == 2};
-        put(out->axes[i], nb_lab_of_nexus(convention, unit));
-    }
-}
-
-nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err)
-{
-    const nb_scene *sc = &sim->model.scene;
-    const nb_convention convention = sim->model.geometry.convention;
-    const size_t n = (size_t)sc->n_panels;
-    nb_detector_spec *d = nb_alloc(1, sizeof *d, "panels", err);
-    nb_panel_canvas canvas;
-    nb_status st;
-    memset(out, 0, sizeof *out);
-    out->detector = d;
-    out->origin = nb_alloc(n, sizeof *out->origin, "panels", err);
-    out->fast = nb_alloc(n, sizeof *out->fast, "panels", err);
-    out->slow = nb_alloc(n, sizeof *out->slow, "panels", err);
-    if (!d || !out->origin || !out->fast || !out->slow)
-        st = NB_ERR_NOMEM;
-    else if (!(st = nb_sim_detector_spec(sim, d, err)))
-        st = places(sim, &out->place, &canvas, err);
-    for (size_t k = 0; !st && k < n; k++) {
-        put(out->origin[k], sc->panels[k].pix0);
-        put(out->fast[k], sc->panels[k].fast);
-        put(out->slow[k], sc->panels[k].slow);
-    }
-    out->convention = nb_param_choice("convention", (int)convention);
-    set_axes(convention, out);
-    if (st)
-        nb_master_panels_free(out);
-    return st;
-}
-
-void nb_master_panels_free(nb_hdf5_panels *panels)
-{
-    if (panels->detector)
-        nb_detector_spec_free(panels->detector);
-    nb_free(panels->detector);
-    nb_free(panels->place);
-    nb_free(panels->origin);
-    nb_free(panels->fast);
-    nb_free(panels->slow);
-    memset(panels, 0, sizeof *panels);
-}
 
 /* What is brought to the host of a frame: with a device that makes its integers, only those. */
 
@@ -203,42 +32,6 @@ void nb_frame_free(nb_frame *f)
     nb_free(f->canvas);
 }
 
-/** The pixels of this type: with noise, or rounded under -nonoise. */
-static nb_product product_of(const nb_frame *f, nb_pixel_type type, double adc_offset)
-{
-    const nb_config *cfg = &f->sim->cfg;
-    if (type == NB_PIXEL_F32)
-        return (nb_product){.type = type, .scale = 1};
-    if (cfg->write_noise)
-        return nb_sim_noise_product(f->sim, type, adc_offset);
-    return (nb_product){.type = type,
-                        .scale = cfg->scale, /* set for every series */
-                        .adc_offset = adc_offset,
-                        .ends_at_16_bits = cfg->compat};
-}
-
-/** The offset of files that have none unless it was typed. */
-static double typed_offset(const nb_config *cfg)
-{
-    return cfg->adc_set && cfg->write_noise ? cfg->adc_offset : 0;
-}
-
-static nb_product frame_file_product(const nb_frame *f, const nb_format *format)
-{
-    const nb_config *cfg = &f->sim->cfg;
-    nb_product p;
-    switch (nb_format_writer(format, cfg->tiff_bits)->pixel) {
-    case NB_PIXEL_U16:
-        return product_of(f, NB_PIXEL_U16, cfg->adc_offset);
-    case NB_PIXEL_I32:
-        p = product_of(f, NB_PIXEL_I32, typed_offset(cfg));
-        p.marks_masked = 1;
-        return p;
-    default:
-        return product_of(f, NB_PIXEL_F32, 0);
-    }
-}
-
 nb_noise_file nb_frame_file_noise(const nb_writer *writer)
 {
     return writer->pixel == NB_PIXEL_I32 ? NB_NOISE_I32 : NB_NOISE_U16;
@@ -251,16 +44,30 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
                                  : NB_NOISE_I32;
 }
 
-static nb_product frame_hdf5_product(const nb_frame *f, nb_hdf5_type type)
+/** The pixels of an output, with noise, or rounded under -nonoise: of a file of this format, or (NULL) of HDF5. */
+static nb_product product_for(const nb_frame *f, const nb_format *format,
+                              nb_hdf5_type type)
 {
     static const nb_pixel_type types[] = {[NB_HDF5_U16] = NB_PIXEL_U16,
                                           [NB_HDF5_I32] = NB_PIXEL_I32,
                                           [NB_HDF5_F32] = NB_PIXEL_F32,
                                           [NB_HDF5_I16] = NB_PIXEL_I16};
     const nb_config *cfg = &f->sim->cfg;
-    nb_product p = product_of(f, types[type], typed_offset(cfg));
-    p.marks_masked = p.type != NB_PIXEL_F32;
-    if (p.marks_masked) /* of the stages that have a limit */
+    const nb_pixel_type pixel =
+        format ? nb_format_writer(format, cfg->tiff_bits)->pixel : types[type];
+    /* others have no offset unless it was typed */
+    const int offset =
+        (format && pixel == NB_PIXEL_U16) || (cfg->adc_set && cfg->write_noise);
+    nb_product p = {.type = pixel,
+                    .scale = cfg->scale, /* set for every series */
+                    .adc_offset = offset ? cfg->adc_offset : 0,
+                    .ends_at_16_bits = cfg->compat};
+    if (pixel != NB_PIXEL_U16 && pixel != NB_PIXEL_I16 && pixel != NB_PIXEL_I32)
+        return (nb_product){.type = NB_PIXEL_F32, .scale = 1};
+    if (cfg->write_noise)
+        p = nb_sim_noise_product(f->sim, pixel, p.adc_offset);
+    p.marks_masked = !format || pixel == NB_PIXEL_I32;
+    if (!format) /* of the stages that have a limit */
         p.trusted = nb_noise_trusted(&f->sim->model.settings, nb_frame_hdf5_noise(type));
     return p;
 }
@@ -272,24 +79,16 @@ static int is_same(const nb_product *a, const nb_product *b)
 }
 
 /** The frame keeps one kind of integers: two outputs that differ take the photons. */
-static void want(nb_product p, nb_frame_wants *w)
+void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type,
+                   nb_frame_wants *w)
 {
+    const nb_product p = product_for(f, format, type);
     if (p.type == NB_PIXEL_F32) {
         w->photons = 1;
         return;
     }
     w->photons |= w->integers.type && !is_same(&w->integers, &p);
     w->integers = p;
-}
-
-void nb_frame_want_file(const nb_frame *f, const nb_format *format, nb_frame_wants *w)
-{
-    want(frame_file_product(f, format), w);
-}
-
-void nb_frame_want_hdf5(const nb_frame *f, nb_hdf5_type type, nb_frame_wants *w)
-{
-    want(frame_hdf5_product(f, type), w);
 }
 
 /** Room for whole images of this product, in memory that a device writes itself if there is one. */
@@ -363,53 +162,10 @@ static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void 
     return st;
 }
 
-/** Where the detector stands. */
-static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
-{
-    memcpy(t->pix0_mm, m->pix0_mm, sizeof t->pix0_mm);
-    memcpy(t->fast_axis, m->fast_axis, sizeof t->fast_axis);
-    memcpy(t->slow_axis, m->slow_axis, sizeof t->slow_axis);
-    memcpy(t->beam, m->beam, sizeof t->beam);
-    memcpy(t->spindle, m->spindle, sizeof t->spindle);
-    memcpy(t->polar_axis, m->polar_axis, sizeof t->polar_axis);
-}
-
-void nb_frame_forget_crystal(nb_hdf5_frame *t)
-{
-    for (int i = 0; i < 9; i++)
-        t->A[i] = t->A_drawn[i] = NAN;
-    for (int i = 0; i < 3; i++)
-        t->N[i] = t->misset[i] = NAN;
-    t->blocks = t->mosaic_deg = NAN;
-}
-
-nb_hdf5_frame nb_frame_truth(const nb_frame *f)
-{
-    const nb_model *m = &f->sim->model;
-    const nb_crystal *x = &m->crystal;
-    const nb_image_meta meta = nb_sim_describe(f->sim);
-    nb_hdf5_frame t = {0};
-    nb_vec3 drawn[3];
-    put_geometry(&meta, &t);
-    nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
-    memcpy(t.N, x->N, sizeof t.N);
-    nb_crystal_misset(x, t.misset);
-    nb_model_drawn(m, nb_sim_first_phi(f->sim), drawn);
-    nb_put_columns(drawn[0], drawn[1], drawn[2], t.A_drawn);
-    t.beamsize_mm = m->settings.value.beamsize_mm;
-    t.seed = f->sim->seed;
-#define NUMBER(part, member, name, unit, value) t.member = value;
-#include "../io/hdf5/truth_rows.h"
-    if (f->sim->crowd && !f->sim->crowd->crystals)
-        nb_frame_forget_crystal(&t);
-    return t;
-}
-
 nb_status nb_frame_sum(nb_frame *f, const nb_format *format, nb_hdf5_type type,
                        nb_sum *sum, nb_error *err)
 {
-    const nb_product product =
-        format ? frame_file_product(f, format) : frame_hdf5_product(f, type);
+    const nb_product product = product_for(f, format, type);
     const void *pixels;
     nb_status st = frame_pixels(f, &product, &pixels, err);
     if (!st)
@@ -438,7 +194,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
 {
     const nb_config *cfg = &f->sim->cfg;
     const nb_writer *writer = nb_format_writer(format, cfg->tiff_bits);
-    const nb_product product = frame_file_product(f, format);
+    const nb_product product = product_for(f, format, 0);
     nb_image_meta meta = nb_sim_describe(f->sim);
     nb_image_view view = {
         .fast = meta.fast, .slow = meta.slow, .type = writer->pixel, .scale = 1};
@@ -456,27 +212,28 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** The panels at their places. */
+/** The panels at their places; gaps hold no count. */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {
-    if (!f->canvas &&
-        !(f->canvas = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout), "canvas", err)))
+    const size_t bytes = nb_hdf5_frame_bytes(layout);
+    if (!f->canvas && !(f->canvas = nb_alloc_raw(1, bytes, "canvas", err)))
         return NB_ERR_NOMEM;
-    return panels_to_canvas(f->sim, layout, stack, f->canvas, err);
+    memset(f->canvas, layout->type == NB_HDF5_F32 ? 0 : 0xff, bytes);
+    return nb_canvas_put(f->sim, stack, nb_hdf5_pixel_bytes(layout), f->canvas, err);
 }
 
 nb_status nb_frame_encode(nb_frame *f, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err)
 {
-    const nb_product product = frame_hdf5_product(f, layout->type);
+    const nb_product product = product_for(f, NULL, layout->type);
     const void *pixels;
     nb_status st = frame_pixels(f, &product, &pixels, err);
     if (!st && !f->scratch) {
         f->scratch = nb_alloc_raw(1, nb_hdf5_frame_bytes(layout) + 16384, "frame", err);
         st = f->scratch ? NB_OK : NB_ERR_NOMEM;
     }
-    if (!st && !panels_are_stack(f->sim)) {
+    if (!st && !nb_canvas_is_stack(f->sim)) {
         st = fill_canvas(f, layout, pixels, err);
         pixels = f->canvas;
     }

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** A detector from a file in the HDF5 of a series: the canvas of its frames, and its master. */
+/** One frame of a series: its image in every form. */
 #ifndef NB_SERIES_FRAME_H
 #define NB_SERIES_FRAME_H
 
+#include "../image/sum.h"
 #include "../io/hdf5/hdf5_file.h"
 #include "../io/image/writer.h"
 #include "../inputs/load.h"
 #include "../sim/sim.h"
-#include "sum.h"
-#include "template.h"
-
-/** *bad: 1 for gaps, 2 for masked pixels, in the canvas; NULL if nothing is masked and no gap needs to
- * be said.  The caller frees it. */
-nb_status nb_panels_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
-
-/** The factors of the pixels in the canvas of the master, 0 in gaps; NULL: all are 1.  *factors: nb_free.  Errors:
- * NB_ERR_NOMEM. */
-nb_status nb_panels_factors(const nb_sim *sim, float **factors, nb_error *err);
-
-/** What the master says of the panels.  Free it. */
-nb_status nb_master_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
-void nb_master_panels_free(nb_hdf5_panels *panels);
+#include "work.h"
 
 /** One frame: its rendered image in every form that the outputs need.  One nb_frame a thread. */
 
@@ -47,9 +35,9 @@ typedef struct nb_frame_wants {
     nb_product integers; /* type ANY: none */
 } nb_frame_wants;
 
-void nb_frame_want_file(const nb_frame *frame, const nb_format *format,
-                        nb_frame_wants *wants);
-void nb_frame_want_hdf5(const nb_frame *frame, nb_hdf5_type type, nb_frame_wants *wants);
+/** Want the pixels of a file of this format, or (NULL) of HDF5 of this type. */
+void nb_frame_want(const nb_frame *frame, const nb_format *format, nb_hdf5_type type,
+                   nb_frame_wants *wants);
 
 /** The pixels of a file, of HDF5. */
 nb_noise_file nb_frame_file_noise(const nb_writer *writer);
@@ -59,11 +47,6 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
  * pixels: of the image. */
 nb_status nb_frame_prepare(nb_frame *frame, const nb_frame_wants *wants, size_t pixels,
                            nb_rendering *rendering, nb_error *err);
-
-/** What is true of the frame whose model the simulation has now. */
-nb_hdf5_frame nb_frame_truth(const nb_frame *frame);
-/** Mark the crystal as absent or unknown. */
-void nb_frame_forget_crystal(nb_hdf5_frame *truth);
 
 /** Write the image in a single-image format, whole or not at all. */
 nb_status nb_frame_write(nb_frame *frame, const nb_format *format, const char *path,

@@ -10,6 +10,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../io/common/panel_spec.h"
 #include "../model/beam.h"
 #include "../model/detector.h"
 #include "../model/crystal.h"
@@ -17,65 +18,14 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../outputs/write.h"
-#include "orientations.h"
-#include "template.h"
-
-static int has_jitter(const nb_series *s)
-{
-    return s->jitter_fluence_pct > 0 || s->jitter_lambda_pct > 0 ||
-           s->jitter_cell_pct > 0 || s->jitter_mosaic_pct > 0 || s->jitter_beam_mm > 0;
-}
-
-static nb_status check_jitter(const nb_series *s, const nb_config *cfg, nb_error *err)
-{
-    if (!has_jitter(s))
-        return NB_OK;
-    if (!s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-jitter_*: only with -stills or -jobs");
-    if (s->jitter_lambda_pct > 0 && cfg->mat_file[0])
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-jitter_lambda with -mat: the matrix is in units of 1/wavelength, so the "
-            "crystal would change too; type -cell and -misset instead");
-    if (s->jitter_cell_pct > 0 && !cfg->cell_count)
-        return nb_fail(err, NB_ERR_INPUT, "-jitter_cell: needs -cell");
-    if (s->jitter_beam_mm > 0 && cfg->pix0_m.set)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-jitter_beam with -pix0_vector: the origin fixes the beam centre");
-    return NB_OK;
-}
-
-/** A spectrum is the whole beam of its shot. */
-static nb_status check_spectra(const nb_series *s, const nb_config *cfg, nb_error *err)
-{
-    if (!s->spectra[0])
-        return NB_OK;
-    if (!s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-spectra: only with -stills or -jobs");
-    if (cfg->spectrum[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra and -spectrum both set the sources; give one of them");
-    if (cfg->source_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra and -sourcefile both set the sources; give one of them");
-    if (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 || cfg->dispersion_pct > 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -divergence or -dispersion: the spectra set all "
-                       "sources; leave the ranges out");
-    if (s->jitter_lambda_pct > 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-spectra with -jitter_lambda: the spectra set the wavelengths; "
-                       "leave -jitter_lambda out");
-    return NB_OK;
-}
+#include "work.h"
 
 /** What every file of the series holds. */
 static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
     static const double most[] = {
         [NB_HDF5_U16] = 65533, [NB_HDF5_I32] = 2147483645, [NB_HDF5_F32] = INFINITY, [NB_HDF5_I16] = 32766};
-    nb_template t = {0};
+    const nb_format *format = nb_series_format(s);
     nb_pixel_type pixel;
     char where[64];
     nb_status st = NB_OK;
@@ -85,62 +35,78 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
              nb_param_choice("hdf5type", (int)s->hdf5_type));
     if (s->hdf5_file[0])
         st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
-    if (st || !s->output[0] || nb_template_of(s, &t, NULL))
+    if (st || !format)
         return st;
-    pixel = nb_format_writer(t.format, cfg->tiff_bits)->pixel;
+    pixel = nb_format_writer(format, cfg->tiff_bits)->pixel;
     snprintf(where, sizeof where, "-output of %s",
-             pixel == NB_PIXEL_U16 ? "16 bits" : t.format->name);
+             pixel == NB_PIXEL_U16 ? "16 bits" : format->name);
     return pixel == NB_PIXEL_I32   ? nb_saturation_check(cfg, 2147483645, where, err)
            : pixel == NB_PIXEL_U16 ? nb_saturation_check(cfg, 65534, where, err)
                                    : NB_OK;
 }
 
-/** A flag asks for a series, and none says how long it is. */
-static nb_status no_count(const nb_series *s, nb_error *err)
+/** Flags of a series that contradict each other or flags of the image. */
+static nb_status refuse(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
-    const char *flag = s->hdf5_file[0]      ? "-hdf5"
-                       : s->output[0]       ? "-output"
-                       : s->orientations[0] ? "-orientations"
-                                            : "a series";
-    return nb_fail(err, NB_ERR_INPUT,
-                   "%s: type how many images: -stills n (1: one image) or -frames n",
-                   flag);
+    const int rotation = s->frames > 0, spectra = s->spectra[0] != 0,
+              lambda = s->jitter_lambda_pct > 0, cell = s->jitter_cell_pct > 0,
+              beam = s->jitter_beam_mm > 0,
+              jitter = lambda || cell || beam || s->jitter_fluence_pct > 0 ||
+                       s->jitter_mosaic_pct > 0;
+    const struct {
+        int wrong;
+        const char *why;
+    } all[] = {
+        {spectra && !s->stills, "-spectra: only with -stills or -jobs"},
+        {spectra && cfg->spectrum[0],
+         "-spectra and -spectrum both set the sources; give one of them"},
+        {spectra && cfg->source_file[0],
+         "-spectra and -sourcefile both set the sources; give one of them"},
+        {spectra && (cfg->hdiv_range_mrad > 0 || cfg->vdiv_range_mrad > 0 ||
+                     cfg->dispersion_pct > 0),
+         "-spectra with -divergence or -dispersion: the spectra set all "
+         "sources; leave the ranges out"},
+        {spectra && lambda, "-spectra with -jitter_lambda: the spectra set the "
+                            "wavelengths; leave -jitter_lambda out"},
+        {rotation && s->stills, "-frames and -stills: give one of them"},
+        {rotation && s->orientations[0], "-orientations: only with -stills or -jobs"},
+        {s->hdf5_type == NB_HDF5_I16 && cfg->compat,
+         "-hdf5type int16 contradicts -compat: the old program's pixels are "
+         "unsigned; use uint16"},
+        {jitter && rotation, "-jitter_*: only with -stills or -jobs"},
+        {lambda && cfg->mat_file[0],
+         "-jitter_lambda with -mat: the matrix is in units of 1/wavelength, so the "
+         "crystal would change too; type -cell and -misset instead"},
+        {cell && !cfg->cell_count, "-jitter_cell: needs -cell"},
+        {beam && cfg->pix0_m.set,
+         "-jitter_beam with -pix0_vector: the origin fixes the beam centre"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].wrong)
+            return nb_fail(err, NB_ERR_INPUT, "%s", all[i].why);
+    return NB_OK;
 }
 
 static nb_status check(const nb_series *s, const nb_sim *base, nb_error *err)
 {
     nb_status st;
-    NB_FORWARD(check_spectra(s, &base->cfg, err));
-    if (s->frames > 0 && s->stills > 0)
-        return nb_fail(err, NB_ERR_INPUT, "-frames and -stills: give one of them");
-    if (s->frames < 0 || s->stills < 0 || s->frames + s->stills < 1)
-        return no_count(s, err);
+    NB_FORWARD(refuse(s, &base->cfg, err));
+    if (s->frames + s->stills < 1)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: type how many images: -stills n (1: one image) or -frames n",
+                       s->hdf5_file[0]      ? "-hdf5"
+                       : s->output[0]       ? "-output"
+                       : s->orientations[0] ? "-orientations"
+                                            : "a series");
     if (s->frames > 1 && !(base->model.phi_range > 0) && !s->calls.override)
         return nb_fail(err, NB_ERR_INPUT,
                        "-frames %d needs -osc, the oscillation of one frame", s->frames);
-    if (!s->output[0] && !s->hdf5_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
-    if (base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0] &&
-        strcmp(s->output, NB_SERIES_UNWRITTEN))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-truth spots of a series is written to HDF5: add -hdf5 FILE");
-    if (s->orientations[0] && !s->stills)
-        return nb_fail(err, NB_ERR_INPUT, "-orientations: only with -stills or -jobs");
-    if (s->hdf5_type == NB_HDF5_I16 && base->cfg.compat)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-hdf5type int16 contradicts -compat: the old program's pixels are "
-            "unsigned; use uint16");
-    NB_FORWARD(check_saturation(s, &base->cfg, err));
-    return check_jitter(s, &base->cfg, err);
+    return check_saturation(s, &base->cfg, err);
 }
 
-static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks *hooks,
-                              nb_error *err)
+static nb_status load_spectra(nb_frames *f, nb_error *err)
 {
     const char *path = f->series->spectra;
-    nb_vec3 from = nb_scale(-10, g->beam);
+    nb_vec3 from = nb_scale(-10, f->sim->model.geometry.beam);
     char *data;
     size_t bytes;
     nb_status st;
@@ -153,7 +119,7 @@ static nb_status load_spectra(nb_frames *f, const nb_geometry *g, const nb_hooks
              : nb_spectra_parse(data, bytes, path, from, f->count, &f->spectra, err);
     nb_free(data);
     if (!st)
-        nb_spectra_say_odd(&f->spectra, path, hooks);
+        nb_spectra_say_odd(&f->spectra, path, &f->sim->hooks);
     return st;
 }
 
@@ -169,7 +135,8 @@ static void take_crystal(const nb_frame_crystal *from, nb_matrix *to)
 nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
 {
     const nb_spectra *s = &f->spectra;
-    const nb_frame_crystal *own = f->crystals ? f->crystals + f->first + k : NULL;
+    const nb_frame_crystal *own =
+        f->lines.crystals ? f->lines.crystals + f->first + k : NULL;
     nb_frame_extra extra = {0};
     if (own && own->given) {
         take_crystal(own, matrix);
@@ -183,8 +150,9 @@ nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
 }
 
 /** The frames of a rotation that are outside of the scan that they must be in. */
-static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *err)
+static nb_status check_scan(const nb_frames *f, nb_error *err)
 {
+    const nb_sim *base = f->sim;
     nb_scan_points ends;
     const nb_scan_points *scan =
         nb_matrix_scan(&base->in.matrix, &base->in.detector, &ends);
@@ -207,25 +175,20 @@ static nb_status check_scan(const nb_frames *f, const nb_sim *base, nb_error *er
 /** The lines of frames with several crystals, or none. */
 static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 {
-    NB_OWN_CONFIG cfg = {0};
     nb_status st = NB_OK;
     *lines = f->count;
-    if (!f->base.crystals[0] && !nb_vary_has_crystals(&f->vary) &&
-        !f->series->calls.override)
+    if (!nb_frames_have_crystals(f) && !f->series->calls.override)
         return NB_OK;
     f->first_line =
         nb_alloc((size_t)f->count + 1, sizeof *f->first_line, "orientations", err);
     if (!f->first_line)
-        st = NB_ERR_NOMEM;
+        return NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++) {
         int n = 1;
-        st = nb_frames_config(f, k, &cfg, err);
-        if (!st && cfg.crystals[0])
-            st = nb_crystals_count(f->in, &cfg, &n, err);
+        st = nb_frames_count(f, k, &n, err);
         f->first_line[k + 1] = f->first_line[k] + n;
     }
-    if (!st)
-        *lines = f->first_line[f->count];
+    *lines = f->first_line[f->count];
     return st;
 }
 
@@ -233,8 +196,8 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
-    if (f->in->matrix.given || f->base.crystals[0] || nb_vary_has_crystals(&f->vary) ||
-        nb_vary_has_cell(&f->vary) || f->series->jitter_cell_pct > 0)
+    if (f->sim->in.matrix.given || f->base.crystals[0] || NB_VARIES(&f->vary, crystals) ||
+        NB_VARIES(&f->vary, cell) || f->series->jitter_cell_pct > 0)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-orientations %.200s: a stream has the cells and the number of crystals; "
@@ -250,15 +213,13 @@ static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_err
     int lines;
     nb_status st = count_lines(f, &lines, err);
     if (!st && lines > 0)
-        st = nb_orientations_take(data, bytes, path, lines, &f->missets, &f->crystals,
-                                  err);
-    if (!st && f->crystals && lines != f->count)
+        st = nb_orientations_parse(data, bytes, path, lines, &f->lines, err);
+    if (!st && f->lines.crystals && lines != f->count)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-orientations %.200s: a line of eighteen numbers is the only crystal "
             "of its frame; type -crystals 1",
             path);
-    f->n_missets = st ? 0 : lines;
     return st;
 }
 
@@ -276,16 +237,35 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
-/** The dose of frame k alone: of its own photons. */
-static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_config *cfg,
-                         double *MGy, nb_error *err)
+/** Resolve a record for its numbers; *out does not keep its files. */
+static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t seed,
+                         nb_config *out, nb_error *err)
 {
-    nb_status st = nb_frames_resolved(f, (nb_crystal_at){k, 0}, cfg, NULL, err);
-    const nb_settings *all = NB_RESOLVED(cfg);
-    double fluence = st ? 0 : nb_beam_fluence(all);
-    if (!st && base->model.spectrum.is_chaotic) {
+    nb_inputs in;
+    const nb_status st =
+        nb_resolve_record(&f->sim->in, record, seed, NULL, NULL, out, &in, err);
+    if (!st)
+        nb_inputs_drop(&in);
+    nb_inputs_show(&f->sim->in, out);
+    return st;
+}
+
+/** The dose of frame k alone: of its own photons. */
+static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
+                         nb_error *err)
+{
+    const nb_settings *all;
+    double fluence;
+    nb_status st = nb_frames_config(f, k, cfg, err);
+    NB_TRY(nb_crystal_line(&f->sim->in, 0, cfg, err));
+    NB_TRY(resolve(f, cfg, cfg->seed.value, cfg, err));
+    if (st)
+        return nb_frames_at(f, k, st, err);
+    all = NB_RESOLVED(cfg);
+    fluence = nb_beam_fluence(all);
+    if (f->sim->model.spectrum.is_chaotic) {
         nb_spectrum s = {0};
-        st = nb_spectrum_of_frame(base, cfg, &s, err);
+        st = nb_spectrum_of_frame(f->sim, cfg, &s, err);
         fluence = nb_typeable(fluence * s.factor);
         nb_spectrum_free(&s);
     }
@@ -293,13 +273,14 @@ static nb_status dose_of(const nb_frames *f, const nb_sim *base, int k, nb_confi
 }
 
 /** The dose of each frame is half of its own, and those of all frames before. */
-static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
+static nb_status add_doses(nb_frames *f, nb_error *err)
 {
-    const int alike = !f->series->calls.override && !f->vary.n && !base->model.spectrum.n;
+    const int alike =
+        !f->series->calls.override && !f->vary.n && !f->sim->model.spectrum.n;
     NB_OWN_CONFIG cfg = {0};
     double own = 0, before = 0, *doses;
     nb_status st = NB_OK;
-    if (!base->model.damage.given)
+    if (!f->sim->model.damage.given)
         return NB_OK;
     if (!f->rotation)
         return nb_fail(err, NB_ERR_INPUT,
@@ -309,7 +290,7 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
     st = doses ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < f->count && !st; k++, before += own) {
         if (k == 0 || !alike)
-            st = dose_of(f, base, k, &cfg, &own, err);
+            st = dose_of(f, k, &cfg, &own, err);
         doses[k] = nb_typeable(alike ? (k + 0.5) * own : before + own / 2);
     }
     if (st)
@@ -319,33 +300,19 @@ static nb_status add_doses(nb_frames *f, const nb_sim *base, nb_error *err)
     return st;
 }
 
-/** Resolve the configuration of the series, without the first crystal's line. */
-static nb_status resolve_base(nb_frames *f, const nb_sim *base, nb_error *err)
-{
-    nb_inputs in;
-    nb_status st;
-    nb_config_copy(&f->whole, &base->cfg);
-    if (!base->typed.crystals[0])
-        return NB_OK;
-    st = nb_resolve_record(&base->in, &f->base, base->seed, NULL, NULL, &f->whole, &in,
-                           err);
-    if (!st)
-        nb_inputs_drop(&in);
-    nb_inputs_show(&base->in, &f->whole);
-    return st;
-}
-
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err)
 {
-    const nb_geometry *g = &base->model.geometry;
-    nb_convention c = g->convention;
+    const nb_settings *all = &base->model.settings;
     nb_status st;
     memset(f, 0, sizeof *f);
     NB_FORWARD(check(series, base, err));
-    f->in = &base->in;
+    f->series = series;
+    f->sim = base;
     nb_config_copy(&f->base, &base->typed);
-    NB_FORWARD(resolve_base(f, base, err));
+    nb_config_copy(&f->whole, &base->cfg);
+    if (f->base.crystals[0]) /* without the first crystal's line */
+        NB_FORWARD(resolve(f, &f->base, base->seed, &f->whole, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
@@ -353,31 +320,19 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     if (!(f->base.scale > 0))
         f->base.scale = 1; /* one scale for all frames: photons */
     if (base->in.files->add && !(f->base.add_fluence > 0))
-        f->base.add_fluence = nb_beam_fluence(&base->model.settings);
+        f->base.add_fluence = nb_beam_fluence(all);
     if (base->model.spectrum.n) /* the same wavelengths in all frames */
         f->base.wavelengths = base->model.spectrum.each;
-    f->series = series;
     f->rotation = series->frames > 0;
     f->count = f->rotation ? series->frames : series->stills;
-    f->geometry = *g;
-    f->thick_um = base->model.settings.value.thick_um;
-    f->phi_deg = base->model.settings.value.phi_deg;
-    f->osc_deg =
-        NB_TYPED_OR(&base->model.settings, osc_deg, base->model.phi_range / NB_DEG);
-    f->wavelength_A = base->model.wavelength_A;
-    f->fluence = base->model.fluence;
-    f->mosaic_deg = NB_VALUE(&f->base, mosaic_spread_deg);
-    f->Xbeam_mm = g->Xbeam * 1e3;
-    f->Ybeam_mm = g->Ybeam * 1e3;
-    f->beam_swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO;
-    f->beam_down = c == NB_CONV_ADXV;
-    f->matrix = base->in.matrix;
-    st = check_scan(f, base, err);
+    f->phi_deg = all->value.phi_deg;
+    f->osc_deg = NB_TYPED_OR(all, osc_deg, base->model.phi_range / NB_DEG);
+    st = check_scan(f, err);
     NB_TRY(nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err));
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
-    NB_TRY(load_spectra(f, g, &base->hooks, err));
-    return st ? st : add_doses(f, base, err);
+    NB_TRY(load_spectra(f, err));
+    return st ? st : add_doses(f, err);
 }
 
 void nb_frames_narrow(nb_frames *f)
@@ -392,16 +347,13 @@ void nb_frames_narrow(nb_frames *f)
 
 void nb_frames_free(nb_frames *f)
 {
-    nb_free(f->missets);
-    f->missets = NULL;
+    nb_orientations_free(&f->lines);
     nb_free(f->first_line);
     f->first_line = NULL;
     nb_stream_free(&f->stream);
     nb_vary_free(&f->vary);
     nb_free(f->doses);
     f->doses = NULL;
-    nb_free(f->crystals);
-    f->crystals = NULL;
     nb_spectra_free(&f->spectra);
     nb_config_drop(&f->base);
     nb_config_drop(&f->whole);
@@ -416,53 +368,51 @@ static double normal(int64_t seed, uint32_t n)
     return nb_normal52(nb_philox((uint64_t)seed, n, JITTER_STREAM, 0), NULL);
 }
 
-/** A mean changed by a deviate of so many percent, never below 0. */
-static double jittered(double mean, double percent, int64_t seed, uint32_t n)
-{
-    return nb_typeable(fmax(0, mean * (1 + 0.01 * percent * normal(seed, n))));
-}
-
-/** One factor for all axes. */
-static void jitter_mosaic(const nb_frames *f, int64_t seed, nb_config *cfg)
-{
-    double percent = f->series->jitter_mosaic_pct, *v = cfg->mosaic_aniso_deg.v;
-    int i;
-    if (!cfg->mosaic_aniso_deg.set)
-        cfg->mosaic_spread_deg = jittered(f->mosaic_deg, percent, seed, 3);
-    for (i = 0; cfg->mosaic_aniso_deg.set && i < 3; i++)
-        v[i] = jittered(v[i], percent, seed, 3);
-}
-
 /** Move the beam from its place in the base, mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
+    const nb_geometry *g = &f->sim->model.geometry;
+    const nb_convention c = g->convention;
+    const int swapped = c == NB_CONV_MOSFLM || c == NB_CONV_DENZO; /* X is along slow */
     if (f->whole.detector) {
         cfg->beam_shift_mm[0] = nb_typeable(fast);
         cfg->beam_shift_mm[1] = nb_typeable(slow);
         return;
     }
-    cfg->Xbeam_mm = nb_typeable(f->Xbeam_mm + (f->beam_swapped ? slow : fast));
-    cfg->Ybeam_mm = nb_typeable(f->Ybeam_mm + (f->beam_swapped ? fast
-                                               : f->beam_down  ? -slow
-                                                               : slow));
+    if (c == NB_CONV_ADXV)
+        slow = -slow;
+    cfg->Xbeam_mm = nb_typeable(g->Xbeam * 1e3 + (swapped ? slow : fast));
+    cfg->Ybeam_mm = nb_typeable(g->Ybeam * 1e3 + (swapped ? fast : slow));
 }
 
-static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
+/** Multiply each kind of number by 1 + a deviate of so many percent, not below 0, and move the beam. */
+static void apply_jitter(const nb_frames *f, nb_config *cfg)
 {
     const nb_series *s = f->series;
-    if (s->jitter_fluence_pct > 0) {
-        cfg->fluence = jittered(f->fluence, s->jitter_fluence_pct, seed, 0);
+    const nb_model *m = &f->sim->model;
+    const int64_t seed = cfg->seed.value;
+    const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg);
+    double *aniso = cfg->mosaic_aniso_deg.set ? cfg->mosaic_aniso_deg.v : NULL;
+    const struct {
+        double percent;
+        const double *from; /* [n] */
+        double *to;
+        int n;
+    } kinds[] = {{s->jitter_fluence_pct, &m->fluence, &cfg->fluence, 1},
+                 {s->jitter_lambda_pct, &m->wavelength_A, &cfg->lambda_A, 1},
+                 /* all edges alike: the lattice keeps its symmetry */
+                 {s->jitter_cell_pct, f->whole.cell, cfg->cell,
+                  cfg->cell_count < 3 ? cfg->cell_count : 3},
+                 {s->jitter_mosaic_pct, aniso ? aniso : &mosaic,
+                  aniso ? aniso : &cfg->mosaic_spread_deg, aniso ? 3 : 1}};
+    for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int j = 0; kinds[i].percent > 0 && j < kinds[i].n; j++)
+            kinds[i].to[j] = nb_typeable(fmax(
+                0, kinds[i].from[j] * (1 + 0.01 * kinds[i].percent * normal(seed, i))));
+    if (s->jitter_fluence_pct > 0)
         cfg->flux = 0;
-    }
-    if (s->jitter_lambda_pct > 0) {
-        cfg->lambda_A = jittered(f->wavelength_A, s->jitter_lambda_pct, seed, 1);
+    if (s->jitter_lambda_pct > 0)
         cfg->energy_eV = NAN;
-    }
-    if (s->jitter_cell_pct > 0) /* all edges alike: the lattice keeps its symmetry */
-        for (int i = 0; i < 3 && i < cfg->cell_count; i++)
-            cfg->cell[i] = jittered(f->whole.cell[i], s->jitter_cell_pct, seed, 2);
-    if (s->jitter_mosaic_pct > 0)
-        jitter_mosaic(f, seed, cfg);
     if (s->jitter_beam_mm > 0)
         move_beam(f, s->jitter_beam_mm * normal(seed, 4),
                   s->jitter_beam_mm * normal(seed, 5), cfg);
@@ -472,52 +422,37 @@ static void apply_jitter(const nb_frames *f, int64_t seed, nb_config *cfg)
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
+    const nb_geometry *g = &f->sim->model.geometry;
     const double *shift = s->crystal[s->first[k]].shift_mm,
                  toward[3] = {shift[0], shift[1], 0};
-    const nb_vec3 moved = nb_lab_of_nexus(f->geometry.convention, toward);
+    const nb_vec3 moved = nb_lab_of_nexus(g->convention, toward);
     if (!NB_GIVEN(&f->base, lambda_A) && !NB_GIVEN(&f->base, energy_eV) &&
         !isnan(s->energy_eV[k]))
         cfg->lambda_A = nb_typeable(NB_HC_EV_ANGSTROM / s->energy_eV[k]);
     if (shift[0] != 0 || shift[1] != 0)
-        move_beam(f, -nb_dot(moved, f->geometry.fast), -nb_dot(moved, f->geometry.slow),
-                  cfg);
+        move_beam(f, -nb_dot(moved, g->fast), -nb_dot(moved, g->slow), cfg);
 }
 
-/** The axes of a stream are a cell and an orientation: A = U B, with a* of B along x and b* in the plane of x and y. */
+/** The axes of a crystal of the stream, as a cell and an orientation. */
 static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                               nb_error *err)
 {
     const nb_stream *s = &f->stream;
     const int first = s->first[at.frame], n = s->first[at.frame + 1] - first;
     const double *A = s->crystal[first + (at.crystal < n ? at.crystal : 0)].A;
-    nb_vec3 star[3], real[3], e[3];
-    nb_mat3 U;
-    double angles[3];
+    nb_vec3 star[3];
+    double lab[9];
     for (int c = 0; c < 3; c++) {
         const double column[3] = {A[c], A[3 + c], A[6 + c]};
-        star[c] = nb_lab_of_nexus(f->geometry.convention, column);
+        star[c] = nb_lab_of_nexus(f->sim->model.geometry.convention, column);
     }
-    for (int c = 0; c < 3; c++)
-        real[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
-    for (int c = 0; c < 3; c++) {
-        const nb_vec3 p = nb_unit(real[(c + 1) % 3]), q = nb_unit(real[(c + 2) % 3]);
-        cfg->cell[c] = nb_typeable(nb_norm(real[c]) / fabs(nb_dot(star[0], real[0])));
-        cfg->cell[3 + c] =
-            nb_typeable(atan2(nb_norm(nb_cross(p, q)), nb_dot(p, q)) / NB_DEG);
-    }
+    nb_put_columns(star[0], star[1], star[2], lab);
+    nb_axes_cell(lab, cfg->cell);
+    nb_axes_misset(lab, cfg->misset_deg);
     cfg->cell_count = 6;
-    e[0] = nb_unit(star[0]);
-    e[2] = nb_unit(nb_cross(star[0], star[1]));
-    e[1] = nb_cross(e[2], e[0]);
-    for (int c = 0; c < 3; c++) {
-        U.m[c] = e[c].x;
-        U.m[3 + c] = e[c].y;
-        U.m[6 + c] = e[c].z;
-    }
-    nb_rotation_angles(&U, angles);
     cfg->misset_mode = NB_MISSET_FIXED;
     for (int i = 0; i < 3; i++)
-        cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
+        cfg->misset_deg[i] = nb_typeable(cfg->misset_deg[i]);
     if (n == 1 && !cfg->crystals[0])
         return NB_OK;
     return nb_config_set_number(cfg, "crystals", n, err);
@@ -531,10 +466,10 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
         apply_image(f, at.frame, cfg);
         return apply_stream(f, at, cfg, err);
     }
-    if (f->missets) {
+    if (f->lines.missets) {
         const int line = (f->first_line ? f->first_line[at.frame] : at.frame) + at.crystal;
         cfg->misset_mode = NB_MISSET_FIXED;
-        memcpy(cfg->misset_deg, f->missets[line < f->n_missets ? line : 0],
+        memcpy(cfg->misset_deg, f->lines.missets[line < f->lines.n ? line : 0],
                sizeof cfg->misset_deg);
         return NB_OK;
     }
@@ -548,7 +483,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
 /** If -vary or -jitter_cell changes the cell, type the resolved cell, also that of a file. */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
-    if (!nb_vary_has_cell(&f->vary) && !(f->series->jitter_cell_pct > 0))
+    if (!NB_VARIES(&f->vary, cell) && !(f->series->jitter_cell_pct > 0))
         return;
     cfg->cell_count = f->whole.cell_count;
     cfg->cell_from_file = f->whole.cell_from_file;
@@ -569,7 +504,7 @@ static nb_status plain_crystal(const nb_frames *f, nb_crystal_at at, int64_t see
         st = nb_crystal_place(at.crystal, f->base.seed.value, cfg, err);
     } else {
         st = apply_orientation(f, at, cfg, err);
-        apply_jitter(f, cfg->seed.value, cfg);
+        apply_jitter(f, cfg);
     }
     return st ? st : nb_vary_apply(&f->vary, at, cfg, err);
 }
@@ -621,8 +556,15 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
 
 int nb_frames_have_crystals(const nb_frames *f)
 {
-    return f->base.crystals[0] || f->base.twin[0] || nb_vary_has_crystals(&f->vary) ||
+    return f->base.crystals[0] || f->base.twin[0] || NB_VARIES(&f->vary, crystals) ||
            f->stream.n != f->stream.images;
+}
+
+nb_status nb_frames_count(const nb_frames *f, int k, int *n, nb_error *err)
+{
+    NB_OWN_CONFIG cfg = {0};
+    nb_status st = nb_frames_config(f, k, &cfg, err);
+    return st ? st : nb_crystals_count(&f->sim->in, &cfg, n, err);
 }
 
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
@@ -639,26 +581,8 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
             st = override(f, whole, cfg, err);
     }
     if (!st && at.crystal > 0)
-        st = nb_crystal_line(f->in, at.crystal, cfg, err);
+        st = nb_crystal_line(&f->sim->in, at.crystal, cfg, err);
     cfg->cell_from_file = 0;
-    return nb_frames_at(f, at.frame, st, err);
-}
-
-nb_status nb_frames_resolved(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
-                             nb_inputs *in, nb_error *err)
-{
-    nb_matrix matrix;
-    const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
-    nb_inputs own;
-    nb_status st = nb_frames_crystal(f, at, cfg, err);
-    if (!st && at.crystal == 0)
-        st = nb_crystal_line(f->in, 0, cfg, err);
-    NB_TRY(nb_resolve_record(f->in, cfg, cfg->seed.value, &extra, NULL, cfg,
-                             in ? in : &own, err));
-    if (!st && !in) {
-        nb_inputs_drop(&own);
-        nb_inputs_show(f->in, cfg);
-    }
     return nb_frames_at(f, at.frame, st, err);
 }
 
@@ -667,37 +591,54 @@ nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *
     return nb_frames_crystal(f, (nb_crystal_at){k, 0}, cfg, err);
 }
 
-nb_status nb_frames_crystals(const nb_frames *f, int k, const nb_config *cfg,
-                             nb_config **more, int *n, nb_error *err)
+void nb_crystals_free(nb_crystals *all)
 {
-    nb_status st = NB_OK;
-    *more = NULL;
-    *n = 1;
-    if (cfg->crystals[0])
-        st = nb_crystals_count(f->in, cfg, n, err);
-    if (!st && *n > 1 && !(*more = nb_configs_new((size_t)*n - 1, err)))
+    nb_configs_free(all->configs, (size_t)(all->n > 1 ? all->n : 1));
+    nb_free(all->arrays);
+    memset(all, 0, sizeof *all);
+}
+
+nb_status nb_frames_crystals(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
+{
+    NB_OWN_CONFIG first = {0};
+    int n = 1;
+    nb_status st = nb_frames_config(f, k, &first, err);
+    memset(out, 0, sizeof *out);
+    if (st)
+        return st;
+    st = nb_crystals_count(&f->sim->in, &first, &n, err);
+    if (!st && !(out->configs = nb_configs_new((size_t)(n > 1 ? n : 1), err)))
         st = NB_ERR_NOMEM;
-    for (int m = 1; m < *n && !st; m++)
-        st = nb_frames_crystal(f, (nb_crystal_at){k, m}, *more + m - 1, err);
-    if (st) {
-        nb_configs_free(*more, (size_t)*n - 1);
-        *more = NULL;
+    if (!st) {
+        nb_config_copy(&out->configs[0], &first);
+        out->n = n;
     }
+    for (int m = 1; m < n && !st; m++)
+        st = nb_frames_crystal(f, (nb_crystal_at){k, m}, &out->configs[m], err);
+    if (st)
+        nb_crystals_free(out);
     return nb_frames_at(f, k, st, err);
 }
 
-nb_status nb_frames_give(const nb_frames *f, int k, const nb_config *cfg, nb_sim *sim,
-                         nb_error *err)
+nb_status nb_frames_give(const nb_frames *f, int k, nb_sim *sim, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
-    nb_config *more;
-    int n;
-    nb_status st = nb_frames_crystals(f, k, cfg, &more, &n, err);
-    if (!st && (n > 1 || sim->crowd))
-        st = nb_sim_give_crystals(sim, more, n > 1 ? n - 1 : 0, err);
-    nb_configs_free(more, (size_t)n - 1);
-    return st ? st : nb_sim_frame(sim, cfg, &extra, err);
+    nb_crystals all;
+    nb_status st = nb_frames_crystals(f, k, &all, err);
+    if (!st && (all.n > 1 || sim->crowd))
+        st = nb_sim_give_crystals(sim, all.configs + 1, all.n > 1 ? all.n - 1 : 0, err);
+    NB_TRY(nb_sim_frame(sim, &all.configs[0], &extra, err));
+    nb_crystals_free(&all);
+    return st;
+}
+
+nb_status nb_frames_spectrum(const nb_frames *f, int k, nb_spectrum *out, nb_error *err)
+{
+    NB_OWN_CONFIG cfg = {0};
+    nb_status st = nb_frames_config(f, k, &cfg, err);
+    memset(out, 0, sizeof *out);
+    return st ? st : nb_spectrum_of_frame(f->sim, &cfg, out, err);
 }
 
 void nb_frames_place(const nb_frames *f, int k, char *place, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "given.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,16 +16,6 @@
 #include "../params/params.h"
 #include "../physics/panels.h"
 
-/* The name of the file of frame k, into name[NB_PATH_MAX]; returns name. */
-static const char *given_name(const nb_given *g, int k, char *name)
-{
-    if (g->kind == NB_GIVEN_NUMBERED)
-        (void)nb_template_name(&g->numbered, g->first + k, name, NULL);
-    else
-        snprintf(name, NB_PATH_MAX, "%s", g->name);
-    return name;
-}
-
 /* --- how many --- */
 
 static int is_there(const nb_template *t, int number)
@@ -37,21 +27,21 @@ static int is_there(const nb_template *t, int number)
 /** Files from 0 or 1 on, without a gap. */
 static nb_status count_files(nb_given *g, const char *input, nb_error *err)
 {
-    const nb_template *t = &g->numbered;
+    nb_template *t = &g->files;
     char name[NB_PATH_MAX], later[NB_PATH_MAX];
     nb_status st;
-    NB_FORWARD(nb_template_read(input, "the input", &g->numbered, err));
-    g->first = !is_there(t, 0);
-    while (is_there(t, g->first + g->frames))
+    NB_FORWARD(nb_template_read(input, "the input", t, err));
+    t->first = !is_there(t, 0);
+    while (is_there(t, g->frames))
         g->frames++;
-    NB_FORWARD(nb_template_name(t, g->first + g->frames, name, err));
+    NB_FORWARD(nb_template_name(t, g->frames, name, err));
     if (!g->frames)
         return nb_fail(
             err, NB_ERR_INPUT,
             "the input %.300s: there is no file %.300s; the numbers begin at 0 "
             "or 1",
             input, name);
-    if (nb_template_later(t, g->first + g->frames, later))
+    if (nb_template_later(t, g->frames, later))
         return nb_fail(err, NB_ERR_INPUT,
                        "the input %.300s: %.300s is missing, but there is %.300s", input,
                        name, later);
@@ -60,20 +50,16 @@ static nb_status count_files(nb_given *g, const char *input, nb_error *err)
 
 static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
 {
-    int frame;
-    if (!nb_hdf5_frame_of(input, g->name, &frame)) {
-        if (strchr(input, '%')) {
-            g->kind = NB_GIVEN_NUMBERED;
-            return count_files(g, input, err);
-        }
-        snprintf(g->name, sizeof g->name, "%s", input);
-        g->frames = 1;
-        return NB_OK;
+    g->files.is_name = 1;
+    g->hdf5 = nb_hdf5_frame_of(input, g->files.before, &g->first);
+    if (!g->hdf5 && strchr(input, '%'))
+        return count_files(g, input, err);
+    if (g->hdf5 && strcmp(g->files.before, input) == 0) {
+        g->first = 0;
+        return nb_hdf5_count_frames(input, g->plain.max_read_MB, &g->frames, err);
     }
-    g->kind = NB_GIVEN_HDF5;
-    if (strcmp(g->name, input) == 0)
-        return nb_hdf5_count_frames(g->name, g->plain.max_read_MB, &g->frames, err);
-    g->first = frame;
+    if (!g->hdf5)
+        snprintf(g->files.before, sizeof g->files.before, "%s", input);
     g->frames = 1;
     return NB_OK;
 }
@@ -158,17 +144,15 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     unsigned fields = 0, open;
     nb_image image = {0};
     nb_status st;
-    given_name(g, 0, name);
-    if (g->kind == NB_GIVEN_HDF5)
+    (void)nb_template_name(&g->files, 0, name, NULL);
+    if (g->hdf5)
         snprintf(name + strlen(name), 16, ":%d", g->first);
-    if (g->size[0]) {
-        cfg->detpixels[0] = g->size[0];
-        cfg->detpixels[1] = g->size[1];
-    }
+    if (g->size[0])
+        memcpy(cfg->detpixels, g->size, sizeof cfg->detpixels);
     NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
     if (nb_image_format_is_plain(image.format))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
-    if (g->kind == NB_GIVEN_ONE) /* it may be a pipe */
+    if (g->files.is_name && !g->hdf5) /* it may be a pipe */
         g->image = image;
     else
         nb_image_free(&image);
@@ -181,12 +165,13 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 /** An HDF5 file of several panels is the detector, unless another file is. */
 static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
+    const char *file = g->files.before;
     nb_image panels = {0};
     nb_status st = NB_OK;
-    if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->kind == NB_GIVEN_HDF5) {
-        st = nb_image_find_panels(g->name, NULL, &panels, err);
+    if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->hdf5) {
+        st = nb_image_find_panels(file, NULL, &panels, err);
         if (!st && panels.detector)
-            st = nb_text_put(&g->cfg.nxmx_file, g->name, err);
+            st = nb_text_put(&g->cfg.nxmx_file, file, err);
         nb_image_free(&panels);
     }
     if (st)
@@ -205,19 +190,17 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
         return NB_ERR_NOMEM;
     nb_config_copy(&g->cfg, cfg);
     g->series = *series;
-    g->size[0] = series->input_size[0];
-    g->size[1] = series->input_size[1];
-    g->unit = series->input_unit > 0 ? series->input_unit : 1;
-    g->pedestal = series->input_pedestal_set ? series->input_pedestal : NAN;
+    memcpy(g->size, series->input_size, sizeof g->size);
     nb_config_defaults(&g->plain);
     g->plain.max_read_MB = cfg->max_read_MB;
     if (series->resume)
         return nb_fail(err, NB_ERR_INPUT,
                        "-resume with an input: such a series is made in one go");
-    if ((st = nb_config_check(cfg, err)) || (st = count_frames(g, series->input, err)) ||
-        (st = check_count(g, series, err)) || (st = leave_crystal_out(&g->cfg, err)) ||
-        (st = find_detector(g, hooks, err)))
-        return st;
+    NB_FORWARD(nb_config_check(cfg, err));
+    NB_FORWARD(count_frames(g, series->input, err));
+    NB_FORWARD(check_count(g, series, err));
+    NB_FORWARD(leave_crystal_out(&g->cfg, err));
+    NB_FORWARD(find_detector(g, hooks, err));
     g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
     g->series.stills = g->frames - g->series.frames;
     return NB_OK;
@@ -236,143 +219,117 @@ void nb_given_free(nb_given *g)
 
 /* --- one frame --- */
 
-/** *in is the image; own holds it when it is read now.  with_mask: of the HDF5 file, too. */
-static nb_status read_image(const nb_given *g, int k, int with_mask, nb_image *own,
-                            const nb_image **in, nb_error *err)
-{
+/** A stored image, and where the panels of the detector lie in it. */
+typedef struct stored {
+    nb_image own;          /* of a file that is read now */
+    const nb_image *image; /* that, or the single image */
+    nb_panel_pixels *where;
     char name[NB_PATH_MAX];
-    *in = g->image.pixels ? &g->image : own;
-    if (g->image.pixels)
-        return NB_OK;
-    given_name(g, k, name);
-    if (g->kind == NB_GIVEN_HDF5) {
-        const nb_hdf5_wanted wanted = {
-            name, g->first + k, with_mask, g->plain.max_read_MB, NULL, g->reader};
-        return nb_hdf5_read_image(&wanted, own, err);
-    }
-    return nb_image_read(name, g->size[0], g->size[1], &g->plain, own, err);
+} stored;
+
+static void close_stored(stored *s)
+{
+    nb_image_free(&s->own);
+    nb_free(s->where);
 }
 
-/** Where the panels of the detector lie in the image. */
-static nb_status find_panels(const nb_sim *sim, const nb_image *image, const char *name,
-                             nb_panel_pixels *where, nb_error *err)
+/** Read frame k for the detector of sim; with_mask: with the mask of the HDF5 file, too.  *s: close_stored, after an error
+ * too. */
+static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_sim *sim,
+                             stored *s, nb_error *err)
 {
-    const nb_scene *sc = &sim->model.scene;
-    const nb_panel *p = sc->panels;
+    const nb_panel *first = sim->model.scene.panels;
+    const nb_hdf5_wanted wanted = {s->name, g->first + k, with_mask, g->plain.max_read_MB,
+                                   NULL,    g->reader};
     int fits;
-    if (sim->cfg.detector) {
-        fits = nb_panels_in_image(sim->cfg.detector, image, where);
-    } else {
-        where[0] = (nb_panel_pixels){image->pixels, (size_t)image->fast};
-        fits = image->fast == p->columns && image->slow == p->rows;
-    }
+    nb_status st = NB_OK;
+    memset(s, 0, sizeof *s);
+    s->image = g->image.pixels ? &g->image : &s->own;
+    s->where =
+        nb_alloc((size_t)sim->model.scene.n_panels, sizeof *s->where, "panels", err);
+    if (!s->where)
+        return NB_ERR_NOMEM;
+    (void)nb_template_name(&g->files, k, s->name, NULL);
+    if (s->image == &s->own)
+        st = g->hdf5
+                 ? nb_hdf5_read_image(&wanted, &s->own, err)
+                 : nb_image_read(s->name, g->size[0], g->size[1], &g->plain, &s->own, err);
+    if (st)
+        return st;
+    s->where[0] = (nb_panel_pixels){s->image->pixels, (size_t)s->image->fast};
+    fits = sim->cfg.detector
+               ? nb_panels_in_image(sim->cfg.detector, s->image, s->where)
+               : s->image->fast == first->columns && s->image->slow == first->rows;
     if (fits)
         return NB_OK;
-    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+    return nb_fail_at(err, NB_ERR_INPUT, s->name, 0,
                       "it has %d x %d pixels, and the detector of the first frame or of "
                       "its file has others",
-                      image->fast, image->slow);
-}
-
-/** Convert a row of the image to photons; pixels of left_out (may be NULL) are 0. */
-static void take_row(const float *from, const uint8_t *left_out, int n, double unit,
-                     double pedestal, float *to)
-{
-    if (unit == 1 && pedestal == 0)
-        memcpy(to, from, (size_t)n * sizeof *to);
-    else
-        for (int i = 0; i < n; i++)
-            to[i] = (float)((from[i] - pedestal) * unit);
-    for (int i = 0; left_out && i < n; i++)
-        to[i] = left_out[i] ? 0 : to[i];
-}
-
-/** The first pixel of a row that is not finite, or n. */
-static int find_bad(const float *row, int n)
-{
-    int bad = n;
-    for (int i = n; i-- > 0;)
-        bad = isfinite(row[i]) ? bad : i;
-    return bad;
-}
-
-/** The rendered pixels of a row: with background, and 0 elsewhere. */
-static void finish_row(const nb_scene *sc, const nb_region *r, int row, size_t first,
-                       int columns, const float *background, float *to)
-{
-    const uint8_t *mask = sc->raster.mask ? sc->raster.mask + first : NULL;
-    const int inside = row >= r->smin && row <= r->smax;
-    if (background)
-        for (int i = 0; i < columns; i++)
-            to[i] += background[first + (size_t)i];
-    if (!mask && inside && r->fmin == 0 && r->fmax == columns - 1)
-        return;
-    for (int i = 0; i < columns; i++)
-        if (!inside || i < r->fmin || i > r->fmax || (mask && !mask[i]))
-            to[i] = 0;
+                      s->image->fast, s->image->slow);
 }
 
 /** What an image marks in a row of a panel; NULL: nothing. */
-static const uint8_t *marks_of(const nb_image *in, const nb_panel_pixels *from, int row)
+static const uint8_t *marks_of(const stored *s, int panel, int row)
 {
+    const nb_image *in = s->image;
+    const nb_panel_pixels *from = &s->where[panel];
     return in->left_out
                ? in->left_out + (from->first - in->pixels) + (size_t)row * from->stride
                : NULL;
 }
 
-static nb_status take_panel(const nb_given *g, const nb_scene *sc, int number,
-                            const nb_panel_pixels *from, const nb_image *in, float *image,
-                            int bad[2])
+/** The photons of row j of a panel, with background: 0 in pixels that are not rendered, and without the image's in those
+ * that it marks.  Returns the first pixel that is not finite, or the number of columns. */
+static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
+                    const stored *s, float *image)
 {
-    const nb_panel *p = &sc->panels[number];
-    const double pedestal = nb_said_or(g->pedestal, in->pedestal);
+    const nb_panel *p = &sc->panels[panel];
     const nb_region r = nb_panel_region(sc, p);
-    for (int j = 0; j < p->rows; j++) {
-        const size_t first = nb_panel_pixel(p, 0, j);
-        int i;
-        take_row(from->first + (size_t)j * from->stride, marks_of(in, from, j),
-                 p->columns, g->unit, pedestal, image + first);
-        finish_row(sc, &r, j, first, p->columns, g->background, image + first);
-        i = find_bad(image + first, p->columns);
-        if (i < p->columns) {
-            bad[0] = i;
-            bad[1] = j;
-            return NB_ERR_INPUT;
-        }
+    const size_t at = nb_panel_pixel(p, 0, j);
+    const float *from = s->where[panel].first + (size_t)j * s->where[panel].stride;
+    const uint8_t *marks = marks_of(s, panel, j);
+    const uint8_t *mask = sc->raster.mask ? sc->raster.mask + at : NULL;
+    const double unit = g->series.input_unit > 0 ? g->series.input_unit : 1,
+                 pedestal = g->series.input_pedestal_set ? g->series.input_pedestal
+                                                         : s->image->pedestal;
+    const int inside = j >= r.smin && j <= r.smax;
+    int bad = p->columns;
+    for (int i = 0; i < p->columns; i++) {
+        float x = marks && marks[i] ? 0 : (float)((from[i] - pedestal) * unit);
+        if (g->background)
+            x += g->background[at + (size_t)i];
+        if (!inside || i < r.fmin || i > r.fmax || (mask && !mask[i]))
+            x = 0;
+        image[at + (size_t)i] = x;
+        if (!isfinite(x) && bad == p->columns)
+            bad = i;
     }
-    return NB_OK;
+    return bad;
 }
 
 nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *image,
                          nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
-    nb_panel_pixels *where = nb_alloc((size_t)sc->n_panels, sizeof *where, "panels", err);
-    char name[NB_PATH_MAX];
-    nb_image own = {0};
-    const nb_image *in;
-    int bad[2];
-    nb_status st = where ? read_image(g, k, 0, &own, &in, err) : NB_ERR_NOMEM;
-    given_name(g, k, name);
-    NB_TRY(find_panels(sim, in, name, where, err));
-    for (int i = 0; !st && i < sc->n_panels; i++) {
-        st = take_panel(g, sc, i, &where[i], in, image, bad);
-        if (st)
-            st = nb_fail_at(err, st, name, 0,
-                            "frame %d, panel %d: pixel %d %d (fast slow) is not a "
-                            "finite number",
-                            k + 1, i, bad[0], bad[1]);
-    }
-    nb_image_free(&own);
-    nb_free(where);
+    stored s;
+    nb_status st = open_stored(g, k, 0, sim, &s, err);
+    for (int i = 0; !st && i < sc->n_panels; i++)
+        for (int j = 0; !st && j < sc->panels[i].rows; j++) {
+            const int bad = take_row(g, sc, i, j, &s, image);
+            if (bad < sc->panels[i].columns)
+                st = nb_fail_at(err, NB_ERR_INPUT, s.name, 0,
+                                "frame %d, panel %d: pixel %d %d (fast slow) is not a "
+                                "finite number",
+                                k + 1, i, bad, j);
+        }
+    close_stored(&s);
     return st;
 }
 
 /* --- before the first frame --- */
 
 /** The pixels that the first image leaves out are masked, as those of -mask. */
-static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixels *where,
-                           nb_error *err)
+static nb_status take_mask(nb_sim *base, const stored *s, nb_error *err)
 {
     const nb_scene *sc = &base->model.scene;
     const size_t n = sc->raster.pixels;
@@ -385,9 +342,8 @@ static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixe
         memset(mask, 1, n);
     for (int k = 0; k < sc->n_panels; k++)
         for (int j = 0; j < sc->panels[k].rows; j++) {
-            const uint8_t *marks = marks_of(in, &where[k], j);
-            uint8_t *to = mask + sc->panels[k].first_pixel +
-                          (size_t)j * (size_t)sc->panels[k].columns;
+            const uint8_t *marks = marks_of(s, k, j);
+            uint8_t *to = mask + nb_panel_pixel(&sc->panels[k], 0, j);
             for (int i = 0; i < sc->panels[k].columns; i++)
                 to[i] = to[i] && !marks[i];
         }
@@ -396,30 +352,17 @@ static nb_status take_mask(nb_sim *base, const nb_image *in, const nb_panel_pixe
     return nb_sim_build_again(base, err);
 }
 
-/** By the first image. */
-static nb_status find_mask(const nb_given *g, nb_sim *base, nb_error *err)
-{
-    nb_panel_pixels *where =
-        nb_alloc((size_t)base->model.scene.n_panels, sizeof *where, "panels", err);
-    char name[NB_PATH_MAX];
-    nb_image own = {0};
-    const nb_image *in;
-    nb_status st = where ? read_image(g, 0, 1, &own, &in, err) : NB_ERR_NOMEM;
-    NB_TRY(find_panels(base, in, given_name(g, 0, name), where, err));
-    if (!st && in->left_out)
-        st = take_mask(base, in, where, err);
-    nb_image_free(&own);
-    nb_free(where);
-    return st;
-}
-
 nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
 {
+    stored s;
     nb_status st;
     if (!g->size[0] &&
         !g->cfg.detector) /* only floats without a header take it; an image of panels may have gaps */
         nb_sim_size(base, &g->size[0], &g->size[1]);
-    st = find_mask(g, base, err);
+    st = open_stored(g, 0, 1, base, &s, err);
+    if (!st && s.image->left_out)
+        st = take_mask(base, &s, err);
+    close_stored(&s);
     if (st || !has_background(&g->cfg))
         return st;
     g->background = nb_alloc_raw(base->model.scene.raster.pixels, sizeof *g->background,

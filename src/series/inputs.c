@@ -4,16 +4,9 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/store.h"
-#include "../base/memory.h"
-#include "../base/outfile.h"
-#include "../io/hdf5/hdf5_read.h"
-#include "../model/scene_build.h"
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../inputs/factors.h"
-#include "../outputs/write.h"
-#include "earlier.h"
 #include "frames.h"
 
 /* How far the frames of a series see, so that one table of structure factors serves all. */
@@ -23,107 +16,8 @@ static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
     return s->calls.override || f->vary.n || f->spectra.count || f->stream.images ||
-           f->crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
+           f->lines.crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
            s->jitter_beam_mm > 0;
-}
-
-/** A crystal of a frame, resolved. */
-typedef struct resolved {
-    const nb_sim *base;
-    const nb_inputs *in;
-    const nb_config *cfg;
-    const nb_settings *all;
-} resolved;
-
-/** Sources of flags, or of the spectrum of the frame. */
-static nb_status grid_of(const resolved *r, const nb_geometry *g, nb_source **sources,
-                         int *n, nb_error *err)
-{
-    nb_spectrum spectrum = {0};
-    nb_status st = nb_spectrum_is_set(r->all)
-                       ? nb_spectrum_of_frame(r->base, r->cfg, &spectrum, err)
-                       : NB_OK;
-    NB_TRY(nb_beam_grid(r->all, g, spectrum.n ? &spectrum : NULL, sources, n, err));
-    nb_spectrum_free(&spectrum);
-    return st;
-}
-
-static nb_status sources_of(const resolved *r, const nb_geometry *g, nb_source **sources,
-                            int *n, nb_error *err)
-{
-    *n = r->in->n_lines;
-    return r->in->lines ? nb_beam_from_list(r->in->lines, *n, r->cfg->compat, sources, err)
-                        : grid_of(r, g, sources, n, err);
-}
-
-/** |q| that the detector sees. */
-static nb_status reach_of(const resolved *r, double *q, nb_error *err)
-{
-    nb_scene sc = {0};
-    nb_source *sources = NULL;
-    nb_geometry g;
-    nb_detector det = {0};
-    nb_status st;
-    if (!(st = nb_geometry_build(r->all, &g, err)) &&
-        !(st = nb_detector_build(r->all, &g, nb_beam_wavelength(r->all), NULL, &det, err)) &&
-        !(st = sources_of(r, &g, &sources, &sc.beam.n_sources, err))) {
-        sc.n_panels = det.n_panels;
-        sc.panels = det.panels;
-        sc.sensors = det.sensors;
-        sc.raster = det.raster;
-        sc.beam.sources = sources;
-        *q = nb_scene_reach(&sc);
-        nb_free(sources);
-    }
-    nb_detector_free(&det);
-    return st;
-}
-
-/** Lower *dmin to the limit of the F that the crystal needs; 0: a whole list. */
-static void lower_limit(const resolved *r, double *dmin)
-{
-    const nb_crystal_inputs of =
-        nb_crystal_inputs_of(r->all, &r->in->matrix, r->base->seed);
-    nb_crystal crystal;
-    double q;
-    if (!reach_of(r, &q, NULL) && !nb_crystal_build(r->all, &of, NULL, &crystal, NULL))
-        *dmin = fmin(*dmin, nb_factor_files_limit(r->in->factors, r->cfg, q, &crystal));
-}
-
-/** Lower *dmin to what crystal `at` needs if it has the files of the base.  The survey reports a frame's error. */
-static void widen_by(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                     nb_config *cfg, double *dmin)
-{
-    nb_inputs in;
-    if (nb_frames_resolved(f, at, cfg, &in, NULL))
-        return;
-    if (in.factors == base->in.factors)
-        lower_limit(&(resolved){base, &in, cfg, NB_RESOLVED(cfg)}, dmin);
-    nb_inputs_drop(&in);
-}
-
-nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
-{
-    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
-        frames = reaches_differ(f) ? f->count : crystals;
-    NB_OWN_CONFIG cfg = {0};
-    double dmin;
-    if (!base->in.sums || !frames ||
-        !nb_factor_files_have_limit(base->in.factors, &base->cfg))
-        return NB_OK;
-    dmin = base->in.sums->dmin;
-    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
-    for (int k = 0; k < frames; k++) {
-        int n = 1;
-        if (!nb_frames_config(f, k, &cfg, NULL) && cfg.crystals[0] &&
-            nb_crystals_count(f->in, &cfg, &n, NULL))
-            n = 0;
-        for (int m = 0; m < n; m++)
-            widen_by(f, (nb_crystal_at){k, m}, base, &cfg, &dmin);
-    }
-    base->in.limit = NB_LIMIT_ENOUGH;
-    return nb_inputs_make_factors(&base->in, &base->model, dmin > 0 ? dmin : -1,
-                                  &base->hooks, err);
 }
 
 /* All frames of a series, before the first one is made. */
@@ -162,18 +56,19 @@ static int same_detector(const nb_config *a, const nb_config *b)
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
-    if (g->pixel != f->geometry.pixel && !same_detector(cfg, &f->whole))
+    const nb_geometry *own = &f->sim->model.geometry;
+    if (g->pixel != own->pixel && !same_detector(cfg, &f->whole))
         return "another pixel size";
-    if (NB_VALUE(cfg, thick_um) != f->thick_um)
+    if (NB_VALUE(cfg, thick_um) != f->sim->model.settings.value.thick_um)
         return "another sensor thickness";
     if (!same_noise(cfg, &f->whole))
         return "another noise of the detector";
     if (cfg->curved != f->whole.curved)
         return "a detector of another curvature";
-    if (f->rotation && !same_direction(g->spindle, f->geometry.spindle))
+    if (f->rotation && !same_direction(g->spindle, own->spindle))
         return "another spindle axis";
     if (f->rotation && !(cfg->detector && cfg->detector->scan.beam) &&
-        !same_direction(g->beam, f->geometry.beam))
+        !same_direction(g->beam, own->beam))
         return "another direction of the beam";
     return NULL;
 }
@@ -181,24 +76,25 @@ static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
 nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
                           nb_error *err)
 {
+    const nb_geometry *own = &f->sim->model.geometry;
     const char *what = f->series->hdf5_file[0] ? two_in_a_master(f, g, cfg) : NULL;
     const int experiments = f->base.exptout_file[0] && !f->rotation,
               same = same_detector(cfg, &f->whole);
-    if (!what && experiments && g->pixel != f->geometry.pixel && !same)
+    if (!what && experiments && g->pixel != own->pixel && !same)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has another pixel size than the series, but -exptout "
                        "holds only one; leave it out, or write one series for each");
-    if (!same && (g->fpixels != f->geometry.fpixels || g->spixels != f->geometry.spixels))
+    if (!same && (g->fpixels != own->fpixels || g->spixels != own->spixels))
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %d x %d pixels, but the series has %d x %d",
-                       g->fpixels, g->spixels, f->geometry.fpixels, f->geometry.spixels);
+                       g->fpixels, g->spixels, own->fpixels, own->spixels);
     if (what)
         return nb_fail(err, NB_ERR_INPUT,
                        "the frame has %s than the series, but an -hdf5 master holds "
                        "only one; use -output, or one series for each",
                        what);
     if (f->spectra.count &&
-        (cfg->source_file[0] || memcmp(&g->beam, &f->geometry.beam, sizeof g->beam) != 0))
+        (cfg->source_file[0] || memcmp(&g->beam, &own->beam, sizeof g->beam) != 0))
         return nb_fail(
             err,
             NB_ERR_INPUT, "-spectra: the beam's direction and sources cannot change from frame to frame");
@@ -212,57 +108,77 @@ static int frames_differ(const nb_frames *f)
            f->series->jitter_mosaic_pct > 0;
 }
 
-/** Render a frame whose pixels may be more than a float holds; cfg: room for its record. */
-static nb_status try_frame(const nb_frames *f, int k, const nb_sim *base, nb_config *cfg,
-                           nb_error *err)
+/** Render a frame whose pixels may be more than a float holds. */
+static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
 {
     nb_sim *sim = NULL;
-    nb_status st = nb_frames_config(f, k, cfg, err);
-    NB_TRY(nb_sim_clone(base, NULL, base->engine.options.threads, &sim, err));
-    if (!st && !(st = nb_frames_give(f, k, cfg, sim, err)))
-        st = nb_sim_render(sim, NULL, NULL, err);
+    nb_status st = nb_sim_clone(f->sim, NULL, f->sim->engine.options.threads, &sim, err);
+    NB_TRY(nb_frames_give(f, k, sim, err));
+    NB_TRY(nb_sim_render(sim, NULL, NULL, err));
     nb_sim_free(sim);
     return st;
 }
 
 /** Crystal `at` as it will be made; cfg: room for its configuration. */
-static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, const nb_sim *base,
-                               nb_config *cfg, nb_survey *s, nb_error *err)
+static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
+                               nb_survey *s, nb_error *err)
 {
     nb_matrix matrix;
     const nb_frame_extra extra = nb_frames_extra(f, at.frame, &matrix);
     char place[2 * NB_PATH_MAX], *crystal = place;
     nb_status st = nb_frames_crystal(f, at, cfg, err);
     if (!st && at.crystal == 0)
-        st = nb_crystal_line(f->in, 0, cfg, err);
+        st = nb_crystal_line(&f->sim->in, 0, cfg, err);
     if (st)
         return st;
     nb_frames_place(f, at.frame, place, NB_PATH_MAX - 2);
     if (at.crystal) {
         crystal = strcat(place, ": ") + strlen(place);
-        nb_crystal_name(f->in, cfg, at.crystal, crystal, NB_PATH_MAX);
+        nb_crystal_name(&f->sim->in, cfg, at.crystal, crystal, NB_PATH_MAX);
     }
     s->asker.place = place;
-    st = nb_sim_check_record(base, cfg, &extra, cfg, s, err);
+    st = nb_sim_check_record(f->sim, cfg, &extra, cfg, s, err);
     return nb_fail_within(err, st, crystal);
 }
 
+nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
+{
+    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
+        frames = reaches_differ(f) ? f->count : crystals;
+    NB_OWN_CONFIG cfg = {0};
+    nb_survey s = {0};
+    if (!base->in.sums || !frames ||
+        !nb_factor_files_have_limit(base->in.factors, &base->cfg))
+        return NB_OK;
+    s.dmin = base->in.sums->dmin;
+    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
+    for (int k = 0; k < frames; k++) {
+        int n = 1;
+        (void)nb_frames_count(f, k, &n, NULL); /* nb_frames_survey reports errors */
+        for (int m = 0; m < n; m++)
+            (void)check_crystal(f, (nb_crystal_at){k, m}, &cfg, &s, NULL);
+    }
+    base->in.limit = NB_LIMIT_ENOUGH;
+    return nb_inputs_make_factors(&base->in, &base->model, s.dmin > 0 ? s.dmin : -1,
+                                  &base->hooks, err);
+}
+
 /** Frame k, with all of its crystals where lines change it; s->geometry: its own. */
-static nb_status check_frame(const nb_frames *f, int k, const nb_sim *base,
-                             nb_config *cfg, nb_survey *s, nb_error *err)
+static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_survey *s,
+                             nb_error *err)
 {
     int n = 1;
     nb_status st;
     s->bright = 0;
-    st = check_crystal(f, (nb_crystal_at){k, 0}, base, cfg, s, err);
+    st = check_crystal(f, (nb_crystal_at){k, 0}, cfg, s, err);
     NB_TRY(nb_frames_check(f, &s->geometry, cfg, err));
     if (!st && f->series->calls.override)
-        st = nb_crystals_check(f->in, cfg, err);
-    if (!st && f->series->calls.override && cfg->crystals[0])
-        st = nb_crystals_count(f->in, cfg, &n, err);
+        st = nb_crystals_check(&f->sim->in, cfg, err);
+    if (!st && f->series->calls.override)
+        st = nb_crystals_count(&f->sim->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
-        st = check_crystal(f, (nb_crystal_at){k, m}, base, cfg, s, err);
-    return st || !s->bright ? st : try_frame(f, k, base, cfg, err);
+        st = check_crystal(f, (nb_crystal_at){k, m}, cfg, s, err);
+    return st || !s->bright ? st : try_frame(f, k, err);
 }
 
 /** Does the override move the detector from g to h? */
@@ -277,16 +193,14 @@ static int moves(const nb_geometry *g, const nb_geometry *h)
 static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
-    nb_inputs in;
+    nb_survey s = {0};
     nb_status st;
-    *g = f->geometry;
+    *g = f->sim->model.geometry;
     if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
         return NB_OK; /* only these move the detector of a frame */
-    if ((st = nb_frames_plain_config(f, k, &cfg, err)) ||
-        (st = nb_resolve_record(f->in, &cfg, cfg.seed.value, NULL, NULL, &cfg, &in, err)))
-        return st;
-    st = nb_geometry_build(NB_RESOLVED(&cfg), g, err);
-    nb_inputs_drop(&in);
+    st = nb_frames_plain_config(f, k, &cfg, err);
+    NB_TRY(nb_sim_check_record(f->sim, &cfg, NULL, &cfg, &s, err));
+    *g = s.geometry;
     return st;
 }
 
@@ -302,14 +216,14 @@ static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
     return st;
 }
 
-nb_status nb_frames_survey(nb_frames *f, const nb_sim *base, nb_error *err)
+nb_status nb_frames_survey(nb_frames *f, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
-    nb_survey s = {.asker = {&base->hooks, "", base->asker.holds, 0}};
-    nb_geometry first = f->geometry;
+    nb_survey s = {.asker = {&f->sim->hooks, "", f->sim->asker.holds, 0}};
+    nb_geometry first = f->sim->model.geometry;
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
-        st = check_frame(f, k, base, &cfg, &s, err);
+        st = check_frame(f, k, &cfg, &s, err);
         if (!st && (f->series->calls.override || f->vary.n) && f->series->hdf5_file[0])
             st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);

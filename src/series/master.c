@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "master.h"
+#include "run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,29 +14,6 @@
 #include "../model/scene_build.h"
 #include "../sim/crystals.h"
 #include "../params/params.h"
-#include "frame.h"
-
-/** *out: 1 for pixels that are not rendered; NULL if all are. The caller frees it. */
-static nb_status bad_pixels(const nb_raster *raster, uint8_t **out, nb_error *err)
-{
-    int whole = raster->roi.fmin <= 0 && raster->roi.smin <= 0 &&
-                raster->roi.fmax >= raster->columns - 1 &&
-                raster->roi.smax >= raster->rows - 1;
-    size_t fast = (size_t)raster->columns, n = fast * (size_t)raster->rows;
-    uint8_t *bad;
-    *out = NULL;
-    if (whole && !raster->mask)
-        return NB_OK;
-    if (!(bad = nb_alloc(n, 1, "pixel mask", err)))
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        int f = (int)(i % fast), s = (int)(i / fast);
-        bad[i] = f < raster->roi.fmin || f > raster->roi.fmax || s < raster->roi.smin ||
-                 s > raster->roi.smax || (raster->mask && !raster->mask[i]);
-    }
-    *out = bad;
-    return NB_OK;
-}
 
 /** Of the base configuration. */
 static nb_hdf5_noise noise_of(const nb_run *run)
@@ -64,10 +41,8 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 {
     const nb_run *run = user;
     const size_t n = (size_t)run->base->model.spectrum.n;
-    NB_OWN_CONFIG cfg = {0};
-    nb_spectrum s = {0};
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
-    NB_TRY(nb_spectrum_of_frame(run->base, &cfg, &s, err));
+    nb_spectrum s;
+    nb_status st = nb_frames_spectrum(&run->frames, k, &s, err);
     if (!st && (size_t)s.n != n)
         st = nb_fail(
             err, NB_ERR_INPUT,
@@ -84,7 +59,8 @@ static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_er
 static const char *varied_name(void *user, int i)
 {
     const nb_vary *v = &((const nb_run *)user)->frames.vary;
-    return nb_vary_named(v, nb_vary_frame_item(v, i));
+    const int item = nb_vary_frame_item(v, i);
+    return item < v->n ? v->items[item].name : NULL;
 }
 
 static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
@@ -152,16 +128,13 @@ static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
 
 static nb_status add_frame(const nb_run *run, int k, nb_hdf5_crystals *all, nb_error *err)
 {
-    NB_OWN_CONFIG first = {0};
-    nb_config *more = NULL;
-    int n = 1;
-    nb_status st = nb_frames_config(&run->frames, k, &first, err);
-    NB_TRY(nb_frames_crystals(&run->frames, k, &first, &more, &n, err));
+    nb_crystals crystals;
+    nb_status st = nb_frames_crystals(&run->frames, k, &crystals, err);
     all->first[k] = (int64_t)all->n;
-    for (int m = 0; m < n && !st; m++)
-        st = add_rows(run, (nb_crystal_at){k, m}, m ? more + m - 1 : &first, all, err);
+    for (int m = 0; m < crystals.n && !st; m++)
+        st = add_rows(run, (nb_crystal_at){k, m}, &crystals.configs[m], all, err);
     all->count[k] = (int64_t)all->n - all->first[k];
-    nb_configs_free(more, (size_t)n - 1);
+    nb_crystals_free(&crystals);
     return st;
 }
 
@@ -214,12 +187,10 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->damaged = run->base->model.damage.given;
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
-    master->frames_user = run;
     master->wavelengths = run->base->model.spectrum.n;
     master->threads = run->threads;
     master->varied_name = varied_name;
     master->varied = varied;
-    master->n_varied = nb_vary_of_frames(&f->vary);
     master->images = f->stream.images ? f->stream.image + f->first : NULL;
     master->first = f->first;
     if (!nb_frames_have_crystals(f))
@@ -230,55 +201,45 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
 
 nb_status nb_master_write(nb_run *run, nb_error *err)
 {
-    nb_image_meta meta = nb_sim_describe(run->base);
-    const int from_file = run->base->cfg.detector != NULL;
-    uint8_t *bad;
+    const nb_sim *base = run->base;
+    const nb_image_meta meta = nb_sim_describe(base);
+    const nb_pieces *pieces = &run->truths.pieces;
+    uint8_t *bad = NULL;
     float *factors = NULL;
-    char *config = NULL;
-    nb_hdf5_master master = {0};
-    char background[NB_PATH_MAX];
+    char *config = NULL, background[NB_PATH_MAX];
     nb_hdf5_panels panels = {0};
     nb_hdf5_crystals crystals = {0};
-    const nb_pieces *pieces = &run->truths.pieces;
     int *first = first_frames(pieces, err);
-    nb_status st = !first      ? NB_ERR_NOMEM
-                   : from_file ? nb_panels_bad(run->base, &bad, err)
-                               : bad_pixels(&run->base->model.scene.raster, &bad, err);
-    if (st) {
-        nb_free(first);
-        return st;
+    nb_hdf5_master master = {0};
+    nb_status st = first ? nb_canvas_bad(base, &bad, err) : NB_ERR_NOMEM;
+    NB_TRY(nb_canvas_factors(base, &factors, err));
+    if (!st && base->cfg.detector)
+        st = nb_canvas_panels(base, &panels, err);
+    NB_TRY(nb_sim_scene_json(base, &config, err));
+    if (st == NB_ERR_UNSUPPORTED) /* without a JSON library it is left out */
+        st = NB_OK;
+    if (!st) {
+        master =
+            (nb_hdf5_master){.panels = base->cfg.detector ? &panels : NULL,
+                             .layout = run->layout,
+                             .frames = first[pieces->n],
+                             .files = pieces->n,
+                             .first_of = first,
+                             .meta = &meta,
+                             .truth = nb_truths_get,
+                             .bad = bad,
+                             .transmission = factors,
+                             .noise = noise_of(run),
+                             .background = nb_background_words(
+                                 &base->model.settings, background, sizeof background),
+                             .config = config,
+                             .data_name = link_name,
+                             .user = run};
+        st = describe_frames(run, &crystals, &master, err);
     }
-    st = nb_panels_factors(run->base, &factors, err);
-    if (!st && from_file)
-        st = nb_master_panels(run->base, &panels, err);
-    NB_TRY(nb_sim_scene_json(run->base, &config, err));
-    if (st && st != NB_ERR_UNSUPPORTED) { /* without a JSON library it is left out */
-        nb_master_panels_free(&panels);
-        nb_free(factors);
-        nb_free(bad);
-        nb_free(first);
-        return st;
-    }
-    master.panels = from_file ? &panels : NULL;
-    master.layout = run->layout;
-    master.frames = first[pieces->n];
-    master.files = pieces->n;
-    master.first_of = first;
-    master.meta = &meta;
-    master.truth = nb_truths_get;
-    master.truth_user = run;
-    master.bad = bad;
-    master.transmission = factors;
-    master.noise = noise_of(run);
-    master.background =
-        nb_background_words(&run->base->model.settings, background, sizeof background);
-    master.config = config;
-    master.data_name = link_name;
-    master.user = run;
-    st = describe_frames(run, &crystals, &master, err);
     NB_TRY(nb_hdf5_write_master(run->series->hdf5_file, &master, err));
     nb_master_crystals_free(&crystals);
-    nb_master_panels_free(&panels);
+    nb_canvas_panels_free(&panels);
     nb_free(config);
     nb_free(factors);
     nb_free(bad);

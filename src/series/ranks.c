@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ranks.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,46 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "mpi_lib.h"
+
+/* MPI, loaded when mpirun started this process with others.  If it were linked, every start of the program would take
+ * thirty milliseconds more.   The types are those of the implementation used
+ * for the build (MPICH and relatives: numbers; Open MPI: addresses of its variables). */
+#ifdef NB_HAVE_MPI
+#include <mpi.h>
+
+#include "../base/late_library.h"
+
+/* Every function of the library that we call, and the variables of its constants. */
+/* clang-format off */
+#define NB_MPI_FUNCTIONS(X) \
+    X(MPI_Abort) X(MPI_Allgather) X(MPI_Bcast) X(MPI_Comm_free) \
+    X(MPI_Comm_rank) X(MPI_Comm_set_errhandler) X(MPI_Comm_size) X(MPI_Comm_split_type) \
+    X(MPI_Finalize) X(MPI_Init_thread) X(MPI_Initialized)
+#ifdef OPEN_MPI
+#define NB_MPI_VARIABLES(X) \
+    X(ompi_mpi_byte) X(ompi_mpi_comm_world) X(ompi_mpi_errors_return) X(ompi_mpi_info_null)
+#else
+#define NB_MPI_VARIABLES(X)
+#endif
+/* clang-format on */
+
+#define NB_MPI_NAMES(X) NB_MPI_FUNCTIONS(X) NB_MPI_VARIABLES(X)
+NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
+
+#define CALL(name) nb_mpi()->name##_
+#ifdef OPEN_MPI
+#define ompi_mpi_byte (*nb_mpi()->ompi_mpi_byte_)
+#define ompi_mpi_comm_world (*nb_mpi()->ompi_mpi_comm_world_)
+#define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
+#define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
+#endif
+#else /* no process has ranks */
+#define CALL(name) NO_##name
+#define NO_MPI_Bcast(data, n, ...) ((void)(data), (void)(n))
+#define NO_MPI_Allgather(mine, n, type, all, ...) ((void)(mine), (void)(n), (void)(all))
+#define NO_MPI_Abort(...) ((void)0)
+#define NO_MPI_Finalize() ((void)0)
+#endif
 
 /** A non-negative number of the environment; -1: none. */
 static int number(const char *name)
@@ -42,8 +81,8 @@ int nb_ranks_launched(int *rank)
     return count > 1 ? count : 1;
 }
 
-struct nb_ranks { /* without MPI there is none */
-    int rank, count, local_rank, local_count;
+struct nb_ranks {
+    nb_place place;
     int initialized; /* by us */
     int failed;
 };
@@ -54,24 +93,9 @@ void nb_ranks_fail(nb_ranks *r)
         r->failed = 1;
 }
 
-int nb_ranks_count(const nb_ranks *r)
+nb_place nb_ranks_place(const nb_ranks *r)
 {
-    return r ? r->count : 1;
-}
-
-int nb_ranks_rank(const nb_ranks *r)
-{
-    return r ? r->rank : 0;
-}
-
-int nb_ranks_local_count(const nb_ranks *r)
-{
-    return r ? r->local_count : 1;
-}
-
-int nb_ranks_local_rank(const nb_ranks *r)
-{
-    return r ? r->local_rank : 0;
+    return r ? r->place : (nb_place){0, 1, 0, 1};
 }
 
 #ifdef NB_HAVE_MPI
@@ -79,16 +103,16 @@ int nb_ranks_local_rank(const nb_ranks *r)
 static nb_status find_places(nb_ranks *r, nb_error *err)
 {
     MPI_Comm host;
-    int ok = MPI_Comm_rank(MPI_COMM_WORLD, &r->rank) == MPI_SUCCESS &&
-             MPI_Comm_size(MPI_COMM_WORLD, &r->count) == MPI_SUCCESS &&
-             MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                                 &host) == MPI_SUCCESS;
+    int ok = CALL(MPI_Comm_rank)(MPI_COMM_WORLD, &r->place.rank) == MPI_SUCCESS &&
+             CALL(MPI_Comm_size)(MPI_COMM_WORLD, &r->place.count) == MPI_SUCCESS &&
+             CALL(MPI_Comm_split_type)(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+                                       MPI_INFO_NULL, &host) == MPI_SUCCESS;
     if (!ok)
         return nb_fail(err, NB_ERR_UNSUPPORTED, "MPI cannot number the processes");
-    MPI_Comm_rank(host, &r->local_rank);
-    MPI_Comm_size(host, &r->local_count);
-    MPI_Comm_free(&host);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CALL(MPI_Comm_rank)(host, &r->place.local_rank);
+    CALL(MPI_Comm_size)(host, &r->place.local_count);
+    CALL(MPI_Comm_free)(&host);
+    CALL(MPI_Comm_set_errhandler)(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     return NB_OK;
 }
 
@@ -97,18 +121,33 @@ static nb_status begin(nb_ranks *r, int launched, nb_error *err)
     int was = 0, level;
     nb_status st;
     NB_FORWARD(nb_mpi_load(err));
-    MPI_Initialized(&was);
-    if (!was && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+    CALL(MPI_Initialized)(&was);
+    if (!was &&
+        CALL(MPI_Init_thread)(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return nb_fail(err, NB_ERR_UNSUPPORTED, "MPI cannot be started");
     r->initialized = !was;
     st = find_places(r, err);
-    if (!st && r->count < launched)
+    if (!st && r->place.count < launched)
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "%d processes were started, but the MPI of this build (%s) does not "
                      "find the others; start them with the mpirun of this MPI",
                      launched, NB_MPI_VERSION);
     return st;
 }
+
+#else
+
+static nb_status begin(nb_ranks *r, int launched, nb_error *err)
+{
+    (void)r;
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
+        "mpirun started %d processes, but this build has no MPI: each would write the "
+        "same files (install libmpich-dev and rebuild, or start one process)",
+        launched);
+}
+
+#endif
 
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 {
@@ -137,26 +176,25 @@ void nb_ranks_leave(nb_ranks *r)
         return;
     if (r->failed) {
         nanosleep(&heard, NULL);
-        MPI_Abort(MPI_COMM_WORLD, 1); /* does not come back */
+        CALL(MPI_Abort)(MPI_COMM_WORLD, 1); /* does not come back */
     }
     if (r->initialized)
-        MPI_Finalize();
+        CALL(MPI_Finalize)();
     nb_free(r);
 }
 
 void nb_ranks_share(nb_ranks *r, void *data, size_t bytes)
 {
     if (r)
-        MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+        CALL(MPI_Bcast)(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 void nb_ranks_gather(nb_ranks *r, const void *mine, size_t bytes, void *all)
 {
     if (r)
-        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
-                      MPI_COMM_WORLD);
-    else
-        memcpy(all, mine, bytes);
+        CALL(MPI_Allgather)
+    (mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else memcpy(all, mine, bytes);
 }
 
 static const char *rank_name(int rank, char name[32])
@@ -175,62 +213,24 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
         mine = *err;
         mine.code = status;
     }
-    all = nb_alloc((size_t)r->count, sizeof *all, "errors", NULL);
+    all = nb_alloc((size_t)r->place.count, sizeof *all, "errors", NULL);
     if (!all) { /* the others wait: no agreement is possible any more */
         nb_ranks_fail(r);
         return nb_fail_memory(err, sizeof *all, "errors");
     }
     nb_ranks_gather(r, &mine, sizeof mine, all);
-    for (int i = r->count - 1; i >= 0; i--)
+    for (int i = r->place.count - 1; i >= 0; i--)
         if (all[i].code) {
             status = all[i].code;
             nb_fail(err, status, "%s%.500s", i ? rank_name(i, place) : "", all[i].message);
         }
-    if (status && r->rank > 0) /* rank 0 speaks */
+    if (status && r->place.rank > 0) /* rank 0 speaks */
         memset(err, 0, sizeof *err);
     nb_free(all);
     return status;
 }
 
-#else
-
-nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
-{
-    NB_REFUSE_NULL(ranks);
-    int launched = nb_ranks_launched(NULL);
-    *ranks = NULL;
-    if (launched < 2)
-        return NB_OK;
-    return nb_fail(
-        err, NB_ERR_UNSUPPORTED,
-        "mpirun started %d processes, but this build has no MPI: each would write the "
-        "same files (install libmpich-dev and rebuild, or start one process)",
-        launched);
-}
-
-void nb_ranks_leave(nb_ranks *ranks)
-{
-    nb_free(ranks);
-}
-
-void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes)
-{
-    (void)ranks;
-    (void)data;
-    (void)bytes;
-}
-
-nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err)
-{
-    (void)ranks;
-    (void)err;
-    return status;
-}
-
-void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all)
-{
-    (void)ranks;
-    memcpy(all, mine, bytes);
-}
-
+#ifdef NB_HAVE_MPI
+NB_LATE_LIBRARY_DEFINE(mpi, NB_MPI_NAMES, "the MPI library", NB_MPI_SONAME,
+                       .global = 1 /* Open MPI loads parts that look for its symbols */)
 #endif

@@ -18,46 +18,21 @@
 #include "../base/memory.h"
 #include "../params/params.h"
 #include "../render/request.h"
-#include "earlier.h"
-#include "files.h"
-#include "master.h"
-#include "frame.h"
 #include "run.h"
-#include "stream.h"
-#include "threads.h"
 
-/** Values that rank 0 decides first. */
-typedef struct beginning {
-    int64_t seed;
-    uint64_t earlier; /* the fingerprint of the run to resume; 0: there is none */
-} beginning;
-
-/** The same as in the run to resume; else as requested. */
-static beginning resolve(const nb_run *run, const nb_config *cfg)
-{
-    const nb_series *s = run->series;
-    int first, frames = nb_series_part(s, &first);
-    nb_series_key key = {0};
-    const int earlier = s->resume && nb_work_key(s, frames, &key);
-    return (beginning){cfg->seed.set ? cfg->seed.value
-                       : earlier     ? key.seed
-                                     : nb_seed_from_clock(),
-                       earlier ? key.fingerprint : 0};
-}
-
-static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning *b,
+static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
                              nb_error *err)
 {
     NB_OWN_CONFIG first = {0};
-    int from, frames = nb_series_part(run->series, &from);
+    const int frames = nb_series_part(run->series, NULL);
     nb_status st;
     nb_config_copy(&first, cfg);
     first.device_alone = 0; /* its renderers are several */
     first.seed.set = 1;
-    first.seed.value = b->seed;
+    first.seed.value = seed;
     first.expand_list = nb_vary_changes_F(run->series->vary);
-    st = nb_sim_create_for(&first, frames / nb_ranks_count(run->ranks), &run->hooks,
-                           &run->base, err);
+    st = nb_sim_create_for(&first, frames / run->place.count, &run->hooks, &run->base,
+                           err);
     NB_TRY(nb_frames_init(&run->frames, run->series, run->base, err));
     NB_TRY(nb_frames_widen_factors(&run->frames, run->base, err));
     if (!st)
@@ -70,7 +45,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, const beginning 
 static void choose_threads(nb_run *run)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int asked = run->base->cfg.threads, here = nb_ranks_local_count(run->ranks);
+    int asked = run->base->cfg.threads, here = run->place.local_count;
     int all = asked > 0           ? nb_threads_of(&run->base->cfg)
               : processors > here ? (int)processors / here
                                   : 1;
@@ -96,8 +71,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
         each = nb_pool_renderers(base, run->threads);
         (void)nb_backend_of(base->cfg.device, &asked);
         devices = nb_pool_devices_of(&asked, base->engine.backend->device->count(),
-                                     nb_ranks_local_rank(run->ranks),
-                                     nb_ranks_local_count(run->ranks));
+                                     run->place.local_rank, run->place.local_count);
         /* an image that failed there is an error, not another renderer's */
         NB_FORWARD(nb_text_put(&base->cfg.device, base->engine.backend->name, err));
         if (devices.count > 1) {
@@ -123,13 +97,11 @@ static void remove_older(const nb_run *run)
 static nb_status begin_files(nb_run *run, nb_error *err)
 {
     const nb_series *s = run->series;
-    const nb_hdf5_data *data = &run->work.data;
-    const nb_series_key key = {data->fingerprint, data->seed, data->per_file,
-                               run->work.kept != NULL};
     char path[NB_PATH_MAX];
     int *frames = &run->progress.kept;
     nb_status st = nb_work_begun_path(s, path, err);
-    NB_TRY(nb_begun_open(&run->begun, path, &key, s->resume, err));
+    NB_TRY(nb_begun_open(&run->begun, path, &run->work.data.key, run->work.kept != NULL,
+                         s->resume, err));
     if (!st && (s->resume || !run->begun.is_new))
         st = nb_work_count(&run->work, run->work.kept, frames, err);
     if (!st && run->begun.is_new) {
@@ -147,15 +119,13 @@ static nb_status begin_files(nb_run *run, nb_error *err)
 
 static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
 {
-    const nb_series *s = run->series;
     nb_work *b = &run->work;
-    nb_status st = nb_work_open(b, s, run->frames.count, run->window + 1, err);
-    b->data = (nb_hdf5_data){.layout = run->layout,
-                             .fingerprint = fingerprint,
-                             .seed = run->frames.base.seed.value,
-                             .per_file = b->per_block};
-    b->rank = nb_ranks_rank(run->ranks);
-    b->ranks = nb_ranks_count(run->ranks);
+    nb_status st = nb_work_open(b, run->series, run->window + 1, err);
+    b->data =
+        (nb_hdf5_data){.layout = run->layout,
+                       .key = {fingerprint, run->frames.base.seed.value, b->per_block}};
+    b->rank = run->place.rank;
+    b->ranks = run->place.count;
     if (!st && b->stem[0])
         st = nb_hdf5_chunk_check(&run->layout, err);
     if (!st && run->base->cfg.sum_file[0]) {
@@ -193,10 +163,9 @@ static nb_status allocate(nb_run *run, nb_error *err)
 /** What of the detector DIALS cannot read from the files. */
 static void notice_lost(const nb_run *run)
 {
-    nb_template name;
-    if (run->series->output[0] && !nb_template_of(run->series, &name, NULL) &&
-        name.format->header)
-        nb_notice_lost(run->base, &run->hooks, name.format->header);
+    const nb_format *format = nb_series_format(run->series);
+    if (format && format->header)
+        nb_notice_lost(run->base, &run->hooks, format->header);
     if (run->series->hdf5_file[0])
         nb_notice_material(&run->base->model, &run->hooks);
 }
@@ -223,20 +192,19 @@ static void notice_noise(const nb_run *run)
 {
     const nb_config *cfg = &run->base->cfg;
     int hdf5 = run->series->hdf5_file[0] && run->layout.type != NB_HDF5_F32;
-    nb_template name = {0};
-    int files = run->series->output[0] && !nb_template_of(run->series, &name, NULL);
+    const nb_format *format = nb_series_format(run->series);
     nb_pixel_type pixel =
-        files ? nb_format_writer(name.format, cfg->tiff_bits)->pixel : NB_PIXEL_ANY;
+        format ? nb_format_writer(format, cfg->tiff_bits)->pixel : NB_PIXEL_ANY;
     int counts = pixel == NB_PIXEL_I32, narrow = pixel == NB_PIXEL_U16;
     double offset = cfg->adc_set || narrow ? cfg->adc_offset : 0;
     if (offset != 0 && cfg->adc_set && cfg->write_noise && (hdf5 || counts))
         nb_notice(&run->hooks, "-adc %g is added to the pixels of %s%s%s, too",
-                  cfg->adc_offset, counts ? name.format->name : "",
+                  cfg->adc_offset, counts ? format->name : "",
                   hdf5 && counts ? " and " : "", hdf5 ? "HDF5" : "");
     if (narrow || (hdf5 && run->layout.type == NB_HDF5_U16))
         nb_notice_readout(&run->base->model.settings, &run->hooks, offset);
-    if (run->given && !cfg->nopoisson && nb_ranks_rank(run->ranks) == 0 &&
-        (hdf5 || (files && pixel != NB_PIXEL_F32)))
+    if (run->given && !cfg->nopoisson && run->place.rank == 0 &&
+        (hdf5 || (format && pixel != NB_PIXEL_F32)))
         notice_below(run);
 }
 
@@ -246,7 +214,8 @@ static void notice_turned(const nb_run *run)
     const nb_series *s = run->series;
     int turned = s->orientations[0] || s->calls.override || run->given ||
                  run->frames.base.misset_mode == NB_MISSET_RANDOM ||
-                 nb_vary_turns(&run->frames.vary);
+                 NB_VARIES(&run->frames.vary, misset_deg) ||
+                 NB_VARIES(&run->frames.vary, phi_deg);
     if (s->stills > 1 && !turned)
         nb_notice(&run->hooks,
                   "-stills %d: every shot has the same orientation; type -orientations "
@@ -258,9 +227,9 @@ static void notice_turned(const nb_run *run)
 static void notice_blocks(const nb_run *run)
 {
     enum { ENOUGH = 4 }; /* blocks a process */
-    const int frames = run->frames.count, ranks = nb_ranks_count(run->ranks),
-              each = nb_work_size(run->series, frames),
-              blocks = (frames + each - 1) / each, better = frames / (ENOUGH * ranks);
+    const int frames = run->frames.count, ranks = run->place.count,
+              each = nb_work_size(run->series), blocks = (frames + each - 1) / each,
+              better = frames / (ENOUGH * ranks);
     if (ranks > 1 && each > 1 && blocks < ENOUGH * ranks)
         nb_notice(&run->hooks,
                   "%d processes share %d data file%s, so some wait for others; type "
@@ -268,30 +237,35 @@ static void notice_blocks(const nb_run *run)
                   ranks, blocks, blocks == 1 ? "" : "s", better > 1 ? better : 1);
 }
 
-/** Numbered files that hold one panel. */
-static nb_status check_panels(const nb_run *run, nb_error *err)
+/** There are files, and they can hold what is asked for. */
+static nb_status check_outputs(const nb_run *run, nb_error *err)
 {
+    const nb_series *s = run->series;
     const int n = run->base->model.scene.n_panels;
-    nb_template name;
-    if (n == 1 || !run->series->output[0] || nb_template_of(run->series, &name, NULL) ||
-        name.format->any_panels)
+    const nb_format *format = nb_series_format(s);
+    if (!s->output[0] && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "a series needs -output 'img_%%05d.cbf' or -hdf5 FILE");
+    if (run->base->cfg.truth == NB_TRUTH_SPOTS && !s->hdf5_file[0])
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-truth spots of a series is written to HDF5: add -hdf5 FILE");
+    if (n == 1 || !format || format->any_panels)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
         "-output %.200s: such a file holds one panel, but the detector has %d; "
         "write -hdf5 FILE",
-        run->series->output, n);
+        s->output, n);
 }
 
 /** All preparations without files. */
-static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
-                         nb_error *err)
+static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_error *err)
 {
     nb_panel_canvas canvas;
-    nb_status st = create_base(run, cfg, b, err);
+    nb_status st = create_base(run, cfg, seed, err);
     if (!st && run->given)
         st = nb_given_prepare(run->given, run->base, err);
-    if (st || (st = check_panels(run, err)) ||
+    if (st || (st = check_outputs(run, err)) ||
         (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;
     canvas = nb_sim_canvas(run->base, NULL);
@@ -309,10 +283,9 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, const beginning *b,
     run->progress.seed = run->frames.base.seed.value;
     memcpy(run->progress.backend, run->base->engine.line, sizeof run->progress.backend);
     choose_threads(run);
-    if (nb_ranks_rank(run->ranks) == 0 &&
-        (st = nb_frames_survey(&run->frames, run->base, err)))
+    if (run->place.rank == 0 && (st = nb_frames_survey(&run->frames, err)))
         return st;
-    if (nb_ranks_rank(run->ranks) == 0 && (st = nb_run_stream_check(run, err)))
+    if (run->place.rank == 0 && (st = nb_run_stream_check(run, err)))
         return st;
     if (run->frames.moving && run->frames.places_differ)
         nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
@@ -347,37 +320,38 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
     NB_TRY(allocate(run, err));
     if (!st && run->base->cfg.sum_file[0])
         st = nb_sum_open(&run->sum, run->base->model.scene.raster.pixels, err);
-    if (!st && nb_ranks_rank(run->ranks) == 0)
+    if (!st && run->place.rank == 0)
         st = nb_sim_write_dumps(run->base, dump, err);
-    if (!st && nb_ranks_rank(run->ranks) == 0)
+    if (!st && run->place.rank == 0)
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
             run->frames.rotation ? run->series->frames : 0, err);
     NB_TRY(nb_experiments_open(run, err));
-    if (!st && nb_ranks_rank(run->ranks) == 0)
+    if (!st && run->place.rank == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
 }
 
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
-    beginning b = {0};
+    nb_series_key key = {0}; /* of the run to resume, or its seed alone */
     uint64_t fingerprint;
-    int first, frames = nb_series_part(run->series, &first);
     nb_status st = NB_OK;
-    if (nb_ranks_rank(run->ranks) == 0) {
-        b = resolve(run, cfg);
-        st = nb_series_check_files(cfg, run->series, nb_work_size(run->series, frames),
-                                   err);
+    if (run->place.rank == 0) {
+        if (!run->series->resume || !nb_work_key(run->series, &key))
+            key.seed = nb_seed_from_clock();
+        if (cfg->seed.set)
+            key.seed = cfg->seed.value;
+        st = nb_series_check_files(cfg, run->series, err);
     }
     NB_FORWARD(nb_ranks_agree(run->ranks, st, err));
-    nb_ranks_share(run->ranks, &b, sizeof b);
-    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, &b, err), err)) ||
-        (st = nb_earlier_fingerprint(run, b.earlier, &fingerprint, err)) ||
+    nb_ranks_share(run->ranks, &key, sizeof key);
+    if ((st = nb_ranks_agree(run->ranks, prepare(run, cfg, key.seed, err), err)) ||
+        (st = nb_earlier_fingerprint(run, key.fingerprint, &fingerprint, err)) ||
         (st = open_all(run, fingerprint, cfg->dump_file[0] != '\0', err)))
         return st;
     share_found(run);
-    if (nb_ranks_rank(run->ranks) == 0)
+    if (run->place.rank == 0)
         nb_work_notice_longer(&run->work, &run->hooks);
     return NB_OK;
 }
@@ -425,7 +399,7 @@ static nb_status finish(nb_run *run, nb_error *err)
 /** After a stop: make the first frames readable, unless another run goes on; a failure of this is not another error. */
 static void save_part(nb_run *run)
 {
-    if (!run->work.stem[0] || run->given || nb_ranks_rank(run->ranks) > 0 ||
+    if (!run->work.stem[0] || run->given || run->place.rank > 0 ||
         !nb_begun_alone(&run->begun))
         return;
     if (!nb_work_pieces(&run->work, &run->truths.pieces, NULL) && run->truths.pieces.n > 0)
@@ -444,13 +418,6 @@ static void say_dark(const nb_run *run)
         nb_say_dark(run->base, &none);
 }
 
-static void stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
-{
-    pthread_mutex_lock(&run->lock);
-    nb_run_stop_with(run, frame, st, err);
-    pthread_mutex_unlock(&run->lock);
-}
-
 /** End the data files that are not whole, early, so that nothing is lost. */
 static void end_blocks(nb_run *run)
 {
@@ -459,18 +426,42 @@ static void end_blocks(nb_run *run)
         nb_error err = {0};
         nb_status st = b->number >= 0 ? nb_block_end(b, &err) : NB_OK;
         if (st)
-            stop_with(run, b->first, st, &err);
+            nb_run_stop_with(run, b->first, st, &err);
         b->number = -1;
     }
+}
+
+/** Let rank 0 have the sum of all processes, which all call this. */
+static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    const int processes = nb_ranks_place(ranks).count, rank = nb_ranks_place(ranks).rank;
+    nb_sum_pixel *all;
+    nb_status st;
+    if (processes == 1)
+        return NB_OK;
+    all = nb_alloc((size_t)processes, PIECE * sizeof *all, "-sumfile", err);
+    st = nb_ranks_agree(ranks, all ? NB_OK : NB_ERR_NOMEM, err);
+    for (size_t first = 0; !st && first < sum->pixels; first += PIECE) {
+        const size_t left = sum->pixels - first, n = left < PIECE ? left : PIECE;
+        nb_ranks_gather(ranks, sum->pixel + first, n * sizeof *all, all);
+        for (size_t i = n; rank == 0 && i < n * (size_t)processes; i++)
+            nb_sum_pixel_add(&sum->pixel[first + i % n], &all[i]);
+    }
+    nb_free(all);
+    return st;
 }
 
 /** The sum of the frames of all processes, when all of them are made and know it. */
 static nb_status finish_sum(nb_run *run, nb_error *err)
 {
-    nb_status st = run->sum.pixel ? nb_sum_join(&run->sum, run->ranks, err) : NB_OK;
-    if (run->sum.pixel && !st && nb_ranks_rank(run->ranks) == 0)
+    nb_status st;
+    if (!run->sum.pixel)
+        return NB_OK;
+    st = join_sum(&run->sum, run->ranks, err);
+    if (!st && run->place.rank == 0)
         st = nb_sum_write(&run->sum, run->base->cfg.sum_file, err);
-    return run->sum.pixel ? nb_ranks_agree(run->ranks, st, err) : st;
+    return nb_ranks_agree(run->ranks, st, err);
 }
 
 /** When all processes have ended: add up what they made.  *stopped: one of them was interrupted.  Waits for them. */
@@ -480,7 +471,7 @@ static nb_status meet(nb_run *run, int *stopped, nb_error *err)
         nb_series_progress progress;
         int stopped;
     } mine = {run->progress, atomic_load(&run->stop)}, *all;
-    const int ranks = nb_ranks_count(run->ranks);
+    const int ranks = run->place.count;
     all = nb_alloc((size_t)ranks, sizeof *all, "ranks", err);
     if (!all) {
         nb_ranks_fail(run->ranks);
@@ -490,7 +481,7 @@ static nb_status meet(nb_run *run, int *stopped, nb_error *err)
     *stopped = 0;
     for (int r = 0; r < ranks; r++) {
         *stopped |= all[r].stopped;
-        if (r != nb_ranks_rank(run->ranks))
+        if (r != run->place.rank)
             nb_run_add_progress(&run->progress, &all[r].progress);
     }
     nb_free(all);
@@ -550,7 +541,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     nb_sim_say_long(run->base, run->frames.count);
     st = nb_threads_run(run, &own);
     if (st)
-        stop_with(run, 0, st, &own);
+        nb_run_stop_with(run, 0, st, &own);
     end_blocks(run);
     if (run->status && run->status != NB_ERR_CANCELLED) {
         nb_ranks_fail(run->ranks); /* all end */
@@ -560,7 +551,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
         return run->status;
     }
     NB_FORWARD(meet(run, &stopped, err));
-    if (nb_ranks_rank(run->ranks) == 0)
+    if (run->place.rank == 0)
         st = end_series(run, stopped, err);
     else if (stopped)
         st = NB_ERR_CANCELLED;
@@ -642,6 +633,7 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     memset(&run, 0, sizeof run);
     run.series = series;
     run.ranks = series->calls.ranks;
+    run.place = nb_ranks_place(run.ranks);
     if (hooks)
         run.hooks = *hooks;
     run.begun.fd = -1;
@@ -654,7 +646,7 @@ nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
     if (series->input[0])
         st = open_input(&run, &cfg, err);
     NB_TRY(set_up(&run, cfg, err));
-    if (!st && series->calls.begin && nb_ranks_rank(series->calls.ranks) == 0)
+    if (!st && series->calls.begin && run.place.rank == 0)
         series->calls.begin(series->calls.user, run.base);
     NB_TRY(run_all(&run, err));
     run.progress.seconds = nb_monotonic_seconds() - run.start;

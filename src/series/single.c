@@ -13,7 +13,7 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 #include "../outputs/write.h"
-#include "files.h"
+#include "work.h"
 #include "frames.h"
 
 /** The series as one of at least a frame; it shares the texts. */
@@ -22,27 +22,7 @@ static nb_series counted(const nb_series *series)
     nb_series s = *series;
     if (s.frames + s.stills == 0)
         s.stills = 1;
-    if (!s.output[0] && !s.hdf5_file[0])
-        s.output = NB_SERIES_UNWRITTEN;
     return s;
-}
-
-/** All configurations of frame k. */
-static nb_status take_configs(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
-{
-    NB_OWN_CONFIG first = {0};
-    nb_config *more = NULL;
-    nb_status st = nb_frames_config(f, k, &first, err);
-    NB_TRY(nb_frames_crystals(f, k, &first, &more, &out->n, err));
-    if (!st && !(out->configs = nb_configs_new((size_t)(out->n > 1 ? out->n : 1), err)))
-        st = NB_ERR_NOMEM;
-    if (!st)
-        nb_config_copy(&out->configs[0], &first);
-    for (int i = 1; !st && i < out->n; i++)
-        nb_config_copy(&out->configs[i], &more[i - 1]);
-    if (more)
-        nb_configs_free(more, (size_t)out->n - 1);
-    return st;
 }
 
 /** Give frame k the A matrix of -orientations, if it has one, as an array. */
@@ -90,7 +70,7 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
             "-only_frame with -spectra: type the frame's line of it as -sourcefile");
     NB_FORWARD(nb_sim_create(cfg, hooks, &base, err));
     st = nb_frames_init(&f, &all, base, err);
-    NB_TRY(take_configs(&f, k, out, err));
+    NB_TRY(nb_frames_crystals(&f, k, out, err));
     for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
@@ -100,13 +80,6 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     nb_frames_free(&f);
     nb_sim_free(base);
     return st;
-}
-
-void nb_crystals_free(nb_crystals *all)
-{
-    nb_configs_free(all->configs, (size_t)(all->n > 1 ? all->n : 1));
-    nb_free(all->arrays);
-    memset(all, 0, sizeof *all);
 }
 
 nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
@@ -129,93 +102,69 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-/** What rows are made of. */
-typedef struct series_of {
-    const nb_config *cfg;
-    const nb_vary *v;
-    const nb_sim *base; /* NULL: without a crystal, and f is empty */
-    const nb_frames *f;
-} series_of;
-
-/** The factor of the fluence by -spectrum. */
-static nb_status add_factor(nb_draft *t, const series_of *s, int k, nb_error *err)
+/** The row of a crystal; -1: of a frame without any.  f->sim NULL: the series has no crystal. */
+static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
-    NB_OWN_CONFIG cfg = {0};
-    nb_spectrum spectrum = {0};
-    nb_status st = nb_frames_config(s->f, k, &cfg, err);
-    NB_TRY(nb_spectrum_of_frame(s->base, &cfg, &spectrum, err));
-    nb_draft_put(t, "\t%.12g", spectrum.factor);
-    nb_spectrum_free(&spectrum);
-    return st;
-}
-
-/** The row of a crystal; -1: of a frame without any. */
-static nb_status add_row(nb_draft *t, const series_of *s, nb_crystal_at at, nb_error *err)
-{
+    const nb_vary *v = &f->vary;
     const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
+    nb_spectrum spectrum;
     double value;
     nb_status st = NB_OK;
     nb_draft_put(t, "%d\t%d\t%lld", at.frame, at.crystal,
-                 (long long)nb_series_seed(s->v->seed, at.frame));
-    for (int i = 0; i < s->v->n && !st; i++)
-        if (!(st = nb_vary_draw(s->v, i, drawn, &value, err)))
+                 (long long)nb_series_seed(v->seed, at.frame));
+    for (int i = 0; i < v->n && !st; i++)
+        if (!(st = nb_vary_draw(v, i, drawn, &value, err)))
             nb_draft_put(t, "\t%.12g", value);
-    if (!st && s->base && s->base->model.spectrum.n)
-        st = add_factor(t, s, at.frame, err);
-    if (s->f && s->f->doses)
-        nb_draft_put(t, "\t%.12g", s->f->doses[at.frame]);
+    if (!st && f->sim && f->sim->model.spectrum.n) {
+        st = nb_frames_spectrum(f, at.frame, &spectrum, err);
+        nb_draft_put(t, "\t%.12g", spectrum.factor);
+        nb_spectrum_free(&spectrum);
+    }
+    if (f->doses)
+        nb_draft_put(t, "\t%.12g", f->doses[at.frame]);
     nb_draft_put(t, "\n");
     return st;
 }
 
 /** How many crystals frame k has. */
-static nb_status count(const series_of *s, int k, int *n, nb_error *err)
+static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
 {
-    NB_OWN_CONFIG own = {0};
+    NB_OWN_CONFIG cfg = {0};
     nb_status st;
-    if (s->base) {
-        st = nb_frames_config(s->f, k, &own, err);
-        NB_TRY(nb_crystals_count(&s->base->in, &own, n, err));
-    } else {
-        nb_config_copy(&own, s->cfg);
-        st = nb_vary_apply(s->v, (nb_crystal_at){k, 0}, &own, err);
-        if (!st && nb_crystals_kind_of(own.crystals, n) != NB_CRYSTALS_NUMBER)
-            st =
-                nb_fail(err, NB_ERR_INPUT,
-                        "-draws with lines of -crystals: needs a crystal; type -cell and "
-                        "-default_F, or their files");
-    }
+    if (f->sim)
+        return nb_frames_count(f, k, n, err);
+    nb_config_copy(&cfg, &f->base);
+    st = nb_vary_apply(&f->vary, (nb_crystal_at){k, 0}, &cfg, err);
+    if (!st && nb_crystals_kind_of(cfg.crystals, n) != NB_CRYSTALS_NUMBER)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-draws with lines of -crystals: needs a crystal; type -cell and "
+                     "-default_F, or their files");
     return st;
 }
 
-static nb_status add_rows(nb_draft *t, const series_of *s, int k, nb_error *err)
+static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
 {
-    int n = 1;
-    nb_status st = NB_OK;
-    if (s->cfg->crystals[0] || nb_vary_has_crystals(s->v) ||
-        (s->base && s->f->series->calls.override))
-        st = count(s, k, &n, err);
-    if (!st && n == 0)
-        return add_row(t, s, (nb_crystal_at){k, -1}, err);
-    for (int m = 0; m < n && !st; m++)
-        st = add_row(t, s, (nb_crystal_at){k, m}, err);
-    return st;
-}
-
-static nb_status fill(nb_draft *t, const series_of *s, nb_error *err)
-{
+    const int several =
+        nb_frames_have_crystals(f) || (f->sim && f->series->calls.override);
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");
-    for (int i = 0; i < s->v->n; i++)
-        nb_draft_put(t, "\t%s", nb_vary_named(s->v, i));
-    if (s->base && s->base->model.spectrum.n)
+    for (int i = 0; i < f->vary.n; i++)
+        nb_draft_put(t, "\t%s", f->vary.items[i].name);
+    if (f->sim && f->sim->model.spectrum.n)
         nb_draft_put(t, "\tspectrum_factor");
-    if (s->f && s->f->doses)
+    if (f->doses)
         nb_draft_put(t, "\tdose");
     nb_draft_put(t, "\n");
-    for (int k = 0; k < s->v->frames && !st; k++)
-        if (!(st = nb_stop_check(err)))
-            st = add_rows(t, s, k, err);
+    for (int k = 0; k < f->vary.frames && !st; k++) {
+        int n = 1;
+        st = nb_stop_check(err);
+        if (!st && several)
+            st = count(f, k, &n, err);
+        if (!st && n == 0)
+            st = add_row(t, f, (nb_crystal_at){k, -1}, err);
+        for (int m = 0; m < n && !st; m++)
+            st = add_row(t, f, (nb_crystal_at){k, m}, err);
+    }
     return st;
 }
 
@@ -237,11 +186,10 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     const nb_series all = counted(series);
     nb_frames f = {0};
     nb_sim *base = NULL;
-    nb_vary own = {0};
     nb_draft t = {0};
     nb_config seeded = *cfg; /* shares the texts */
     nb_status st;
-    NB_FORWARD(nb_series_check_files(cfg, series, series->frames_per_file, err));
+    NB_FORWARD(nb_series_check_files(cfg, series, err));
     seeded.draws_file = nb_no_text; /* it is written here */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
@@ -249,16 +197,13 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     } else if (!cfg->seed.set) {
         st = nb_fail(err, NB_ERR_INPUT, "-draws without a crystal needs -seed");
     } else {
-        st = nb_vary_read(all.vary, &seeded, &all, NULL, &own, err);
+        nb_config_copy(&f.base, &seeded);
+        st = nb_vary_read(all.vary, &f.base, &all, NULL, &f.vary, err);
     }
-    if (!st) {
-        const series_of s = {cfg, base ? &f.vary : &own, base, &f};
-        st = fill(&t, &s, err);
-    }
+    NB_TRY(fill(&t, &f, err));
     NB_TRY(t.failed ? nb_fail_memory(err, t.room, "-draws")
                     : nb_outfile_put(cfg->draws_file, t.data, t.n, err));
     nb_free(t.data);
-    nb_vary_free(&own);
     nb_frames_free(&f);
     nb_sim_free(base);
     return st;

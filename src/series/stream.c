@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../outputs/write.h"
-#include "master.h"
 
 nb_status nb_run_stream_check(const nb_run *run, nb_error *err)
 {

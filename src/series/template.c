@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "template.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ int nb_series_part(const nb_series *s, int *first)
     const char *text = s->only_frame;
     char *end;
     long from, to;
-    *first = 0;
+    if (first)
+        *first = 0;
     if (!*text)
         return frames;
     from = to = strtol(text, &end, 10);
@@ -24,21 +25,21 @@ int nb_series_part(const nb_series *s, int *first)
         to = strtol(end + 1, &end, 10);
     if (*end || from < 0 || to < from || to >= frames)
         return 0;
-    *first = (int)from;
+    if (first)
+        *first = (int)from;
     return (int)(to - from) + 1;
 }
 
 nb_status nb_series_check_part(const nb_config *cfg, const nb_series *s, nb_error *err)
 {
     const int frames = s->frames + s->stills;
-    int first;
     if (!s->only_frame[0] || (frames < 1 && !s->input[0]))
         return NB_OK;
     if (s->input[0])
         return nb_fail(err, NB_ERR_INPUT,
                        "-only_frame %s: given images are chosen by FILE.h5:k",
                        s->only_frame);
-    if (!nb_series_part(s, &first))
+    if (!nb_series_part(s, NULL))
         return nb_fail(
             err, NB_ERR_INPUT,
             "-only_frame %s: the series has frames 0 to %d; type one, or two and a "
@@ -143,6 +144,12 @@ nb_status nb_template_of(const nb_series *s, nb_template *t, nb_error *err)
     t->is_part = s->only_frame[0] != 0;
     (void)nb_series_part(s, &t->first);
     return st;
+}
+
+const nb_format *nb_series_format(const nb_series *s)
+{
+    nb_template t;
+    return s->output[0] && !nb_template_of(s, &t, NULL) ? t.format : NULL;
 }
 
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err)

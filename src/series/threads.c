@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "threads.h"
+#include "run.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,141 +8,128 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../render/request.h"
-#include "../sim/crystals.h"
 #include "../sim/derive.h"
-#include "earlier.h"
-#include "pool.h"
-#include "run.h"
+#include "../outputs/write.h"
 
-nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n, int processes)
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* --- end and progress, which the threads share --- */
+
+void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
 {
-    nb_pool_devices d = {asked->index, 0, 1};
-    if (asked->index >= 0)
-        return d;
-    if (asked->all && n < there) {
-        d.first = n;
-        d.step = processes;
-        d.count = (there - 1 - n) / processes + 1;
-    } else if (processes > 1 && there > 0) {
-        d.first = n % there;
+    if (!run->status || frame < run->error_frame) {
+        run->status = st;
+        run->error = *err;
+        run->error_frame = frame;
     }
-    return d;
+    atomic_store(&run->stop, 1);
+    pthread_cond_broadcast(&run->moved);
 }
 
-int nb_pool_renderers(const nb_sim *base, int threads)
+/** Begin no more frames, and leave the begun ones unfinished. */
+static void cancel(nb_run *run)
 {
-    const int fit = nb_backend_renderers(base->engine.backend, &base->model.scene,
-                                         &base->engine.options);
-    if (base->cfg.psf > NB_PSF_GAUSS) /* Fourier transforms of larger images */
-        return 1;
-    return fit < threads ? fit : threads;
+    atomic_store(&run->cancel, 1);
+    atomic_store(&run->stop, 1);
 }
 
-nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
-                       int each, nb_error *err)
+/** Of all frames, with what is rendered of those that are being made. */
+static double fraction_of(nb_run *run)
 {
-    memset(pool, 0, sizeof *pool);
-    pool->all = nb_alloc((size_t)devices.count * (size_t)each, sizeof *pool->all,
-                         "renderers", err);
-    if (!pool->all)
-        return NB_ERR_NOMEM;
-    pool->count = devices.count * each;
-    pool->backend = backend;
-    for (int i = 0; i < pool->count; i++) /* neighbours are on different devices */
-        pool->all[i].device = devices.first + i % devices.count * devices.step;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->freed, NULL);
-    return NB_OK;
+    const double parts = (double)atomic_load(&run->parts) / NB_RUN_PARTS;
+    const double done = (atomic_load(&run->committed) + parts) / run->frames.count;
+    return done < 1 ? done : 1;
 }
 
-void nb_pool_close(nb_pool *pool)
+/** Ask the caller's hooks whether to stop, unless another thread asks. */
+static int ask(nb_run *run)
 {
-    if (!pool->all)
-        return;
-    for (int i = 0; i < pool->count; i++)
-        pool->backend->close(pool->all[i].state);
-    pthread_cond_destroy(&pool->freed);
-    pthread_mutex_destroy(&pool->lock);
-    nb_free(pool->all);
-    pool->all = NULL;
+    int stop = atomic_load(&run->cancel);
+    if (stop || !run->hooks.progress || pthread_mutex_trylock(&run->hook_lock) != 0)
+        return stop;
+    stop = run->hooks.progress(run->hooks.user, fraction_of(run));
+    if (stop)
+        cancel(run);
+    pthread_mutex_unlock(&run->hook_lock);
+    return stop;
 }
 
-static nb_renderer *take_renderer(nb_pool *pool)
+/** Report progress, with the lock held; the caller may ask for a stop. */
+static int report(nb_run *run)
 {
-    nb_renderer *found = NULL;
-    pthread_mutex_lock(&pool->lock);
-    while (!found) {
-        for (int i = 0; i < pool->count && !found; i++)
-            if (!pool->all[i].busy && !pool->all[i].closed)
-                found = &pool->all[i];
-        if (!found)
-            pthread_cond_wait(&pool->freed, &pool->lock);
-    }
-    found->busy = 1;
-    pthread_mutex_unlock(&pool->lock);
-    return found;
-}
-
-static void give_back(nb_pool *pool, nb_renderer *r)
-{
-    pthread_mutex_lock(&pool->lock);
-    r->busy = 0;
-    pthread_cond_signal(&pool->freed);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-/** Close a renderer that failed, if its device has another one. */
-static int retire(nb_pool *pool, nb_renderer *r)
-{
-    int others = 0;
-    pthread_mutex_lock(&pool->lock);
-    for (int i = 0; i < pool->count; i++)
-        others += &pool->all[i] != r && pool->all[i].device == r->device &&
-                  !pool->all[i].closed;
-    r->closed = others > 0;
-    pthread_mutex_unlock(&pool->lock);
-    if (!r->closed)
+    int stop = 0;
+    if (!run->series->calls.progress)
         return 0;
-    pool->backend->close(r->state);
-    r->state = NULL;
-    return 1;
+    pthread_mutex_lock(&run->hook_lock);
+    stop = run->series->calls.progress(run->series->calls.user, &run->progress);
+    pthread_mutex_unlock(&run->hook_lock);
+    return stop;
 }
 
-static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wanted,
-                             nb_error *err)
+/** frame: in the whole series. */
+static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 {
-    nb_status st;
-    sim->engine.options.device_index = r->device;
-    sim->engine.state = r->state;
-    st = nb_sim_make(sim, wanted, err);
-    r->state = sim->engine.state;
-    sim->engine.state = NULL;
-    nb_photons_forget(&sim->engine.photons); /* the renderer's device has the next frame's */
-    return st;
-}
-
-nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
-                         nb_error *err)
-{
-    nb_renderer *r = take_renderer(pool);
-    nb_status st = render_with(r, sim, wanted, err);
-    while (st == NB_ERR_DEVICE && retire(pool, r)) {
-        r = take_renderer(pool);
-        st = render_with(r, sim, wanted, err);
+    c->pixels += pixels;
+    c->frames += pixels > 0;
+    if (pixels > c->most || (pixels > 0 && pixels == c->most && frame < c->worst)) {
+        c->most = pixels;
+        c->worst = frame;
     }
-    give_back(pool, r);
-    return st;
 }
+
+static void add_brightest(nb_series_progress *p, int frame, double max, int fast, int slow)
+{
+    if (max < p->max || (max == p->max && frame > p->max_frame))
+        return;
+    p->max = max;
+    p->max_frame = frame;
+    p->max_fast = fast;
+    p->max_slow = slow;
+}
+
+void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts)
+{
+    add_clipped(&p->clipped_hdf5, frame, (int64_t)facts->clipped);
+    add_brightest(p, frame, facts->max, (int)facts->max_fast, (int)facts->max_slow);
+}
+
+/** Count a written frame into the progress.  With the lock held. */
+static void count(nb_run *run, const nb_slot *slot)
+{
+    nb_series_progress *p = &run->progress;
+    const int frame = run->frames.first + slot->frame; /* in the whole series */
+    if (slot->block) {
+        add_clipped(&p->clipped_output, frame, slot->file_clipped);
+        p->done++;
+        p->bytes += (int64_t)slot->chunk_bytes + slot->file_bytes;
+    }
+    nb_run_add_facts(p, frame, &slot->truth.facts);
+    p->seconds = nb_monotonic_seconds() - run->start;
+    atomic_store(&run->committed, p->done);
+}
+
+void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
+{
+    nb_clipped *to = &p->clipped_output;
+    const nb_clipped *from = &o->clipped_output;
+    p->bytes += o->bytes;
+    add_brightest(p, o->max_frame, o->max, o->max_fast, o->max_slow);
+    if (from->most > to->most || (from->most == to->most && from->worst < to->worst)) {
+        to->most = from->most;
+        to->worst = from->worst;
+    }
+    to->pixels += from->pixels;
+    to->frames += from->frames;
+}
+
+/* --- frames --- */
 
 /* Each thread makes whole frames: render, noise, compression. The thread that finishes the
  * next frame in order writes it and the following finished ones, while the others continue.
  * At most `window` frames are between the first unwritten and the last begun one, so memory
  * does not grow. */
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 typedef struct worker {
     nb_run *run;
@@ -167,7 +154,7 @@ static int on_render(void *user, double fraction)
 {
     worker *w = user;
     show_part(w, fraction);
-    return nb_run_ask(w->run);
+    return ask(w->run);
 }
 
 /** A slot for the next frame to make; NULL: there is none. */
@@ -194,7 +181,7 @@ static nb_slot *take(nb_run *run)
 }
 
 /** Give the thread's simulation the record of frame k. */
-static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
+static nb_status prepare(worker *w, int k, nb_error *err)
 {
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
@@ -203,7 +190,7 @@ static nb_status prepare(worker *w, int k, const nb_config *cfg, nb_error *err)
     nb_status st = NB_OK;
     if (!f->sim)
         st = nb_sim_clone(run->base, &hooks, run->threads_each, &f->sim, err);
-    NB_TRY(nb_frames_give(frames, k, cfg, f->sim, err));
+    NB_TRY(nb_frames_give(frames, k, f->sim, err));
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
@@ -235,9 +222,9 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     nb_status st;
     const int sum = run->sum.pixel != NULL, k = slot->frame;
     if (slot->to_file || (sum && !run->work.stem[0]))
-        nb_frame_want_file(f, run->work.name.format, &wants);
+        nb_frame_want(f, run->work.name.format, 0, &wants);
     if (slot->to_hdf5 || (sum && run->work.stem[0])) {
-        nb_frame_want_hdf5(f, run->layout.type, &wants);
+        nb_frame_want(f, NULL, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
     wants.photons |= run->given != NULL;
@@ -314,15 +301,14 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     nb_run *run = w->run;
     nb_frame *f = &w->frame;
     const double start = nb_monotonic_seconds();
-    NB_OWN_CONFIG cfg = {0};
-    int k = slot->frame;
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
+    const int k = slot->frame;
+    nb_status st;
     slot->file_bytes = slot->file_clipped = 0;
     slot->chunk_bytes = 0;
-    if (st || (st = prepare(w, k, &cfg, err)))
+    if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->truth = nb_truths_of(run, f);
+    slot->truth = nb_sim_truth(f->sim, run->given != NULL);
     st = render(run, f, slot, err);
     look_at(&f->stats, &slot->truth.facts);
     NB_TRY(make_outputs(run, f, slot, err));
@@ -378,12 +364,12 @@ static nb_block *drain(nb_run *run)
             nb_run_stop_with(run, slot->frame, st, &err);
             break;
         }
-        nb_run_count(run, slot);
+        count(run, slot);
         slot->ready = 0;
         slot = &run->slots[++run->written % run->window];
         pthread_cond_broadcast(&run->moved);
-        if (nb_run_report(run)) {
-            nb_run_cancel(run);
+        if (report(run)) {
+            cancel(run);
             pthread_cond_broadcast(&run->moved);
         }
     }
@@ -461,7 +447,7 @@ static void watch(nb_run *run)
         pthread_cond_timedwait(&run->ended, &run->lock, &next);
         if (limit > 0 && nb_monotonic_seconds() - run->start > limit &&
             !atomic_exchange(&run->late, 1)) {
-            nb_run_cancel(run);
+            cancel(run);
             pthread_cond_broadcast(&run->moved);
         }
         if (run->draining || run->unwritable)

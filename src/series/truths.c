@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "truths.h"
+#include "run.h"
 
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "run.h"
+#include "../outputs/write.h"
 
 enum { WINDOW = 1 << 15 }; /* frames */
-
-nb_hdf5_frame nb_truths_of(const nb_run *run, const nb_frame *f)
-{
-    nb_hdf5_frame truth = nb_frame_truth(f);
-    if (run->given)
-        nb_frame_forget_crystal(&truth); /* of a given image */
-    return truth;
-}
 
 /** Fill the window from frame k on. */
 static nb_status read_rows(nb_run *run, int k, nb_error *err)
@@ -42,13 +34,12 @@ static nb_status read_rows(nb_run *run, int k, nb_error *err)
 static nb_status calculate(nb_run *run, int k, nb_error *err)
 {
     nb_truths *t = &run->truths;
-    NB_OWN_CONFIG cfg = {0};
-    nb_status st = nb_frames_config(&run->frames, k, &cfg, err);
-    if (!st && !t->frame.sim)
-        st = nb_sim_clone(run->base, NULL, 1, &t->frame.sim, err);
-    NB_TRY(nb_frames_give(&run->frames, k, &cfg, t->frame.sim, err));
+    nb_status st = NB_OK;
+    if (!t->sim)
+        st = nb_sim_clone(run->base, NULL, 1, &t->sim, err);
+    NB_TRY(nb_frames_give(&run->frames, k, t->sim, err));
     if (!st)
-        t->rows[0] = nb_truths_of(run, &t->frame);
+        t->rows[0] = nb_sim_truth(t->sim, run->given != NULL);
     t->first = k;
     t->n = !st;
     return st;
@@ -78,7 +69,7 @@ nb_status nb_truths_get(void *user, int first, int count, nb_hdf5_frame *out,
 void nb_truths_free(nb_truths *t)
 {
     nb_pieces_free(&t->pieces);
-    nb_frame_free(&t->frame);
+    nb_sim_free(t->sim);
     nb_free(t->rows);
     memset(t, 0, sizeof *t);
 }

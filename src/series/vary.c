@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vary.h"
+#include "frames.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "../params/params.h"
 #include "../sim/crystals.h"
 
-enum { ATTEMPTS = 1000, POISSON_MOST = 100 };
+enum { ATTEMPTS = 1000 };
 #define VARY_STREAM 0x7ffffffbu
 
 int64_t nb_series_seed(int64_t seed, int frame)
@@ -62,12 +62,6 @@ static int is_of_crystal(const nb_vary_item *item)
     return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
 }
 
-/** True for numbers of cells, which are at least 1. */
-static int is_count(const nb_vary_item *item)
-{
-    return item->to == NB_VARY_ROW && item->row->low == 1;
-}
-
 /** Fill the names that can vary, without laws: of crystals, parts, of frames.  Returns their number. */
 static int list_names(nb_vary_item all[NAMES_MOST])
 {
@@ -86,25 +80,12 @@ static int list_names(nb_vary_item all[NAMES_MOST])
     return n;
 }
 
-const char *nb_vary_named(const nb_vary *v, int i)
-{
-    return v->items[i].name;
-}
-
 int nb_vary_frame_item(const nb_vary *v, int i)
 {
     int at = 0;
     while (at < v->n && (is_of_crystal(&v->items[at]) || i-- > 0))
         at++;
     return at;
-}
-
-int nb_vary_of_frames(const nb_vary *v)
-{
-    int n = 0;
-    for (int i = 0; i < v->n; i++)
-        n += !is_of_crystal(&v->items[i]);
-    return n;
 }
 
 /** FNV-1a of 32 bits. */
@@ -223,20 +204,117 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
     return isnan(typed) ? row->unset : typed; /* 0 of Badd */
 }
 
-/* ------------------------------------------------------------------ reading */
+/* ------------------------------------------------------------------ laws */
 
-static const struct {
-    const char *name;
-    int least, most; /* numbers */
-    const char *form;
-} laws[] = {[NB_VARY_NORMAL] = {"normal", 1, 1, "normal:s"},
-            [NB_VARY_LOGNORMAL] = {"lognormal", 1, 1, "lognormal:s"},
-            [NB_VARY_UNIFORM] = {"uniform", 2, 2, "uniform:a:b"},
-            [NB_VARY_GAMMA] = {"gamma", 1, 1, "gamma:m"},
-            [NB_VARY_CHOICE] = {"choice", 1, 1 << 20, "choice:v:v:..."},
-            [NB_VARY_POISSON] = {"poisson", 1, 1, "poisson:m"},
-            [NB_VARY_RAMP] = {"ramp", 2, 2, "ramp:a:b"}};
-#define LAWS (nb_vary_law)(sizeof laws / sizeof *laws)
+/** A number that is drawn. */
+typedef struct nb_dice {
+    const nb_vary_item *item;
+    const double *x; /* the numbers of its law */
+    double along;    /* place of the frame along the series, 0 to 1 */
+    uint64_t seed, number;
+    uint32_t attempt;
+} nb_dice;
+
+static double uniform(const nb_dice *d, uint32_t draw)
+{
+    const nb_philox_words p = nb_philox(d->seed, d->number, VARY_STREAM, draw);
+    return nb_uniform52(p.w[0], p.w[1]);
+}
+
+static double normal(const nb_dice *d, uint32_t draw)
+{
+    return nb_normal52(nb_philox(d->seed, d->number, VARY_STREAM, draw), NULL);
+}
+
+/** True for numbers of cells, which are at least 1. */
+static int is_count(const nb_vary_item *item)
+{
+    return item->to == NB_VARY_ROW && item->row->low == 1;
+}
+
+static int is_whole(const nb_vary_item *item)
+{
+    return is_count(item) || item->to == NB_VARY_CRYSTALS;
+}
+
+/** The part u, from 0 to below 1, of the way from x[0] to x[1]; each whole number has the same share. */
+static double between(const nb_vary_item *item, const double x[2], double u)
+{
+    const double a = ceil(x[0]), b = floor(x[1]);
+    return is_whole(item) && a <= b ? fmin(floor(a + (b - a + 1) * u), b)
+                                    : x[0] + (x[1] - x[0]) * u;
+}
+
+static double draw_normal(const nb_dice *d)
+{
+    return d->item->centre + d->x[0] * normal(d, d->attempt);
+}
+
+static double draw_lognormal(const nb_dice *d)
+{
+    return d->item->centre * exp(d->x[0] * normal(d, d->attempt));
+}
+
+static double draw_uniform(const nb_dice *d)
+{
+    return between(d->item, d->x, uniform(d, d->attempt));
+}
+
+/** G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000).  NaN: this attempt makes no number. */
+static double draw_gamma(const nb_dice *d)
+{
+    const uint32_t t = 2 * d->attempt;
+    const double m = d->x[0], D = m - 1.0 / 3, g = normal(d, t), u = uniform(d, t + 1);
+    const double root = 1 + g / sqrt(9 * D), V = root * root * root, G = D * V;
+    return V > 0 && log(u) < 0.5 * g * g + D - D * V + D * log(V) ? d->item->centre * G / m
+                                                                  : NAN;
+}
+
+static double draw_choice(const nb_dice *d)
+{
+    return d->x[(int)(uniform(d, d->attempt) * d->item->count)];
+}
+
+static double draw_poisson(const nb_dice *d)
+{
+    const double u = uniform(d, d->attempt);
+    double term = exp(-d->x[0]), sum = term;
+    int k = 0;
+    while (sum < u && k < 1000) {
+        term *= d->x[0] / ++k;
+        sum += term;
+    }
+    return k;
+}
+
+static double draw_ramp(const nb_dice *d)
+{
+    return between(d->item, d->x, d->along);
+}
+
+/** The laws.  Add a row, and its function, for another one. */
+static const struct nb_vary_law {
+    const char *name, *form;
+    int least, most;  /* how many numbers it has */
+    double low, high; /* limits of the first one; both 0: none */
+    enum {
+        FREE,
+        ABOUT,
+        FACTOR
+    } of; /* ABOUT: needs the typed value; FACTOR: one that is not 0 */
+    double (*draw)(const nb_dice *d);
+} laws[] = {
+    {"normal", "s", 1, 1, 0, INFINITY, ABOUT, draw_normal},
+    {"lognormal", "s", 1, 1, 0, INFINITY, FACTOR, draw_lognormal},
+    {"uniform", "a:b", 2, 2, 0, 0, FREE, draw_uniform},
+    {"gamma", "m", 1, 1, 1, INFINITY, FACTOR, draw_gamma},
+    {"choice", "v:v:...", 1, 1 << 20, 0, 0, FREE, draw_choice},
+    {"poisson", "m", 1, 1, 0, 100, FREE, draw_poisson},
+    {"ramp", "a:b", 2, 2, 0, 0, FREE, draw_ramp},
+};
+enum { LAWS = sizeof laws / sizeof *laws };
+
+/* ------------------------------------------------------------------ reading */
 
 /** The end of what stands before a colon or comma. */
 static const char *word_end(const char *p)
@@ -248,8 +326,8 @@ static const char *word_end(const char *p)
 
 static nb_status odd_numbers(const nb_vary_item *item, nb_error *err)
 {
-    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%s: type %s:%s", item->name,
-                   laws[item->law].name, item->name, laws[item->law].form);
+    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%s: type %s:%s:%s", item->name,
+                   item->law->name, item->name, item->law->name, item->law->form);
 }
 
 static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
@@ -269,12 +347,12 @@ static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_
     const int percent = after && after < end && *after == '%';
     if (!after || after + percent != end)
         return odd_numbers(item, err);
-    if (percent && item->law == NB_VARY_LOGNORMAL)
+    if (percent && item->law->draw == draw_lognormal)
         x /= 100;
+    else if (percent && item->centre == 0)
+        return part_of_0(item, err);
     else if (percent)
         x *= item->centre / 100;
-    if (percent && item->law != NB_VARY_LOGNORMAL && item->centre == 0)
-        return part_of_0(item, err);
     if (percent && isnan(x))
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s: %% of a number that is not typed; type -%s too",
@@ -286,21 +364,36 @@ static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_
 
 static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_error *err)
 {
-    const double *x = v->numbers + item->first;
-    const int about = item->law == NB_VARY_NORMAL || item->law == NB_VARY_LOGNORMAL ||
-                      item->law == NB_VARY_GAMMA;
-    if (item->count < laws[item->law].least || item->count > laws[item->law].most ||
-        (item->law == NB_VARY_GAMMA && !(x[0] >= 1)) ||
-        (item->law <= NB_VARY_LOGNORMAL && !(x[0] >= 0)) ||
-        (item->law == NB_VARY_POISSON && !(x[0] >= 0 && x[0] <= POISSON_MOST)))
+    const struct nb_vary_law *law = item->law;
+    const double first = item->count ? v->numbers[item->first] : NAN;
+    if (item->count < law->least || item->count > law->most ||
+        (law->high > 0 && !(first >= law->low && first <= law->high)))
         return odd_numbers(item, err);
-    if (about && isnan(item->centre))
+    if (law->of && isnan(item->centre))
         return nb_fail(err, NB_ERR_INPUT,
                        "-vary %s:%s: about a number that is not typed; type -%s too",
-                       item->name, laws[item->law].name, item->row->name);
-    if ((item->law == NB_VARY_LOGNORMAL || item->law == NB_VARY_GAMMA) && item->centre == 0)
-        return part_of_0(item, err);
-    return NB_OK;
+                       item->name, law->name, item->row->name);
+    return law->of == FACTOR && item->centre == 0 ? part_of_0(item, err) : NB_OK;
+}
+
+/** The law text[n] of an item. */
+static nb_status read_law(const char *text, size_t n, nb_vary_item *item, nb_error *err)
+{
+    char list[120] = "";
+    size_t used = 0;
+    for (int i = 0; i < LAWS; i++) {
+        if (strlen(laws[i].name) == n && !memcmp(laws[i].name, text, n)) {
+            item->law = &laws[i];
+            return NB_OK;
+        }
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0          ? ""
+                                 : i == LAWS - 1 ? " and "
+                                                 : ", ",
+                                 laws[i].name);
+    }
+    return nb_fail(err, NB_ERR_INPUT, "-vary %s:%.*s: the laws are %s", item->name,
+                   (int)(n < 40 ? n : 40), text, list);
 }
 
 /** "NAME:law:number:..." at *p. */
@@ -316,16 +409,7 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
         if (!strcmp(v->items[i].name, item->name))
             return nb_fail(err, NB_ERR_INPUT, "-vary has %s twice", item->name);
     end = word_end(law);
-    for (item->law = 0; item->law < LAWS; item->law++)
-        if (strlen(laws[item->law].name) == (size_t)(end - law) &&
-            !memcmp(laws[item->law].name, law, (size_t)(end - law)))
-            break;
-    if (item->law == LAWS)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-vary %s:%.*s: the laws are normal, lognormal, uniform, gamma, choice, "
-            "poisson and ramp",
-            item->name, (int)(end - law < 40 ? end - law : 40), law);
+    NB_FORWARD(read_law(law, (size_t)(end - law), item, err));
     item->first = used;
     item->count = 0;
     item->centre = centre_of(item, cfg, m);
@@ -336,7 +420,7 @@ static nb_status read_item(const char **p, const nb_config *cfg, const nb_model 
     return st ? st : check_numbers(v, item, err);
 }
 
-static int has(const nb_vary *v, nb_member member)
+int nb_vary_has(const nb_vary *v, nb_member member)
 {
     for (int i = 0; i < v->n; i++)
         if (nb_param_is(v->items[i].row, member))
@@ -369,29 +453,27 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
     const int random =
         cfg->misset_mode == NB_MISSET_RANDOM || !strcmp(s->orientations, "random");
     for (size_t i = 0; i < sizeof jitter / sizeof *jitter; i++)
-        if (jitter[i].is && has(v, jitter[i].member))
+        if (jitter[i].is && nb_vary_has(v, jitter[i].member))
             return nb_fail(err, NB_ERR_INPUT, "-vary %s contradicts -%s; give one of them",
                            nb_param_of(jitter[i].member)->name, jitter[i].other);
-    for (int i = 0; i < v->n; i++)
-        if (v->items[i].to == NB_VARY_CRYSTALS && isnan(v->items[i].centre))
-            return nb_fail(err, NB_ERR_INPUT,
-                           "-vary crystals contradicts -crystals with a line for each "
-                           "crystal; give one of them");
-        else if (cfg->crystals[0] && v->items[i].to == NB_VARY_MISSET)
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "-vary %s: with -crystals orientations are random; type rot_x, "
-                "rot_y, rot_z for a rotation about them",
-                v->items[i].name);
-        else if (random && v->items[i].to == NB_VARY_MISSET)
-            return nb_fail(
-                err, NB_ERR_INPUT,
-                "-vary %s: the orientation is random; type rot_x, rot_y, rot_z for a "
-                "rotation about it",
-                v->items[i].name);
-        else if ((v->items[i].to == NB_VARY_EDGES || v->items[i].to == NB_VARY_CELL) &&
-                 !cfg->cell_count)
-            return nb_fail(err, NB_ERR_INPUT, "-vary %s: needs -cell", v->items[i].name);
+    for (int i = 0; i < v->n; i++) {
+        const nb_vary_item *item = &v->items[i];
+        const int misset = item->to == NB_VARY_MISSET;
+        const char *why =
+            item->to == NB_VARY_CRYSTALS && isnan(item->centre)
+                ? " contradicts -crystals with a line for each crystal; give one of them"
+            : misset && cfg->crystals[0]
+                ? ": with -crystals orientations are random; type rot_x, rot_y, rot_z "
+                  "for a rotation about them"
+            : misset && random
+                ? ": the orientation is random; type rot_x, rot_y, rot_z for a rotation "
+                  "about it"
+            : (item->to == NB_VARY_EDGES || item->to == NB_VARY_CELL) && !cfg->cell_count
+                ? ": needs -cell"
+                : NULL;
+        if (why)
+            return nb_fail(err, NB_ERR_INPUT, "-vary %s%s", item->name, why);
+    }
     return NB_OK;
 }
 
@@ -444,22 +526,6 @@ int nb_vary_changes_F(const char *text)
     return 0;
 }
 
-int nb_vary_turns(const nb_vary *v)
-{
-    return has(v, (nb_member)NB_MEMBER(misset_deg)) ||
-           has(v, (nb_member)NB_MEMBER(phi_deg));
-}
-
-int nb_vary_has_cell(const nb_vary *v)
-{
-    return has(v, (nb_member)NB_MEMBER(cell));
-}
-
-int nb_vary_has_crystals(const nb_vary *v)
-{
-    return has(v, (nb_member)NB_MEMBER(crystals));
-}
-
 void nb_vary_free(nb_vary *v)
 {
     nb_free(v->numbers);
@@ -467,87 +533,6 @@ void nb_vary_free(nb_vary *v)
 }
 
 /* ------------------------------------------------------------------ drawing */
-
-typedef struct dice {
-    uint64_t seed, item;
-} dice;
-
-static double uniform(const dice *d, uint32_t draw)
-{
-    const nb_philox_words p = nb_philox(d->seed, d->item, VARY_STREAM, draw);
-    return nb_uniform52(p.w[0], p.w[1]);
-}
-
-static double normal(const dice *d, uint32_t draw)
-{
-    return nb_normal52(nb_philox(d->seed, d->item, VARY_STREAM, draw), NULL);
-}
-
-/** A deviate of the gamma law of m, if attempt t makes one (G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000)). */
-static int gamma_deviate(const dice *d, double m, uint32_t t, double *G)
-{
-    const double D = m - 1.0 / 3, g = normal(d, 2 * t), u = uniform(d, 2 * t + 1);
-    const double root = 1 + g / sqrt(9 * D), V = root * root * root;
-    *G = D * V;
-    return V > 0 && log(u) < 0.5 * g * g + D - D * V + D * log(V);
-}
-
-static double poisson_deviate(double m, double u)
-{
-    double term = exp(-m), sum = term;
-    int k = 0;
-    while (sum < u && k < 1000) {
-        term *= m / ++k;
-        sum += term;
-    }
-    return k;
-}
-
-static int is_whole(const nb_vary_item *item)
-{
-    return is_count(item) || item->to == NB_VARY_CRYSTALS;
-}
-
-/** The part u, from 0 to below 1, of the way from x[0] to x[1]; each whole number has the same share. */
-static double between(const nb_vary_item *item, const double x[2], double u)
-{
-    const double a = ceil(x[0]), b = floor(x[1]);
-    return is_whole(item) && a <= b ? fmin(floor(a + (b - a + 1) * u), b)
-                                    : x[0] + (x[1] - x[0]) * u;
-}
-
-/** The value of attempt t; 0: it makes none. */
-static int value_of(const nb_vary *v, const nb_vary_item *item, int k, const dice *d,
-                    uint32_t t, double *value)
-{
-    const double *x = v->numbers + item->first, c = item->centre;
-    double G;
-    switch (item->law) {
-    case NB_VARY_NORMAL:
-        *value = c + x[0] * normal(d, t);
-        return 1;
-    case NB_VARY_LOGNORMAL:
-        *value = c * exp(x[0] * normal(d, t));
-        return 1;
-    case NB_VARY_UNIFORM:
-        *value = between(item, x, uniform(d, t));
-        return 1;
-    case NB_VARY_GAMMA:
-        if (!gamma_deviate(d, x[0], t, &G))
-            return 0;
-        *value = c * G / x[0];
-        return 1;
-    case NB_VARY_CHOICE:
-        *value = x[(int)(uniform(d, t) * item->count)];
-        return 1;
-    case NB_VARY_POISSON:
-        *value = poisson_deviate(x[0], uniform(d, t));
-        return 1;
-    default:
-        *value = between(item, x, (k + 0.5) / v->frames);
-        return 1;
-    }
-}
 
 static int is_allowed(const nb_vary_item *item, double value)
 {
@@ -564,17 +549,19 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
                        nb_error *err)
 {
     const nb_vary_item *item = &v->items[i];
-    const int k = at.frame, of_crystal = is_of_crystal(item),
+    const int of_crystal = is_of_crystal(item),
               fixed = !v->stills && (of_crystal || item->to == NB_VARY_CRYSTALS);
-    const dice d = {(uint64_t)(fixed ? v->seed : nb_series_seed(v->seed, k)),
-                    ((uint64_t)(of_crystal ? at.crystal : 0) << 32) +
-                        number_of(item->name)};
-    for (uint32_t t = 0; t < ATTEMPTS; t++) {
-        if (!value_of(v, item, k, &d, t, value))
+    nb_dice d = {.item = item,
+                 .x = v->numbers + item->first,
+                 .along = (at.frame + 0.5) / v->frames,
+                 .seed = (uint64_t)(fixed ? v->seed : nb_series_seed(v->seed, at.frame)),
+                 .number = ((uint64_t)(of_crystal ? at.crystal : 0) << 32) +
+                           number_of(item->name)};
+    for (; d.attempt < ATTEMPTS; d.attempt++) {
+        const double x = item->law->draw(&d);
+        if (isnan(x))
             continue;
-        if (is_whole(item))
-            *value = floor(*value + 0.5);
-        *value = nb_typeable(*value);
+        *value = nb_typeable(is_whole(item) ? floor(x + 0.5) : x);
         if (is_allowed(item, *value))
             return NB_OK;
     }
@@ -582,7 +569,7 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
         err, NB_ERR_INPUT,
         "-vary %s:%s: a thousand numbers of frame %d were outside of what -%s allows "
         "(the last was %g)",
-        item->name, laws[item->law].name, k, item->row->name, *value);
+        item->name, item->law->name, at.frame, item->row->name, *value);
 }
 
 /* ------------------------------------------------------------------ into a configuration */

@@ -63,8 +63,9 @@ nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
     return st ? st : nb_template_record(&name, path, err);
 }
 
-int nb_work_size(const nb_series *s, int frames)
+int nb_work_size(const nb_series *s)
 {
+    const int frames = nb_series_part(s, NULL);
     const int most = s->frames_per_file > 0 ? s->frames_per_file : PER_FILE;
     return !s->hdf5_file[0] || frames < 1 ? 1 : frames < most ? frames : most;
 }
@@ -96,9 +97,9 @@ static int end_of(const nb_work *s, int block)
     return end < s->frames ? end : s->frames;
 }
 
-int nb_work_key(const nb_series *series, int frames, nb_series_key *key)
+int nb_work_key(const nb_series *series, nb_series_key *key)
 {
-    const int count = frames / nb_work_size(series, frames) + 1;
+    const int count = nb_series_part(series, NULL) / nb_work_size(series) + 1;
     char path[NB_PATH_MAX], stem[NB_PATH_MAX];
     nb_hdf5_data data;
     if (!nb_work_begun_path(series, path, NULL) && nb_begun_key(path, key))
@@ -108,20 +109,19 @@ int nb_work_key(const nb_series *series, int frames, nb_series_key *key)
     for (int b = 0; b < count; b++) { /* any: processes begin at different ones */
         nb_work_data_path(stem, b, 0, path);
         if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
-            *key = (nb_series_key){data.fingerprint, data.seed, data.per_file, 0};
+            *key = data.key;
             return 1;
         }
     }
     return 0;
 }
 
-nb_status nb_work_open(nb_work *s, const nb_series *series, int frames, int room,
-                       nb_error *err)
+nb_status nb_work_open(nb_work *s, const nb_series *series, int room, nb_error *err)
 {
     nb_status st = NB_OK;
-    s->frames = frames;
-    s->per_block = nb_work_size(series, frames);
-    s->count = (frames + s->per_block - 1) / s->per_block;
+    s->frames = nb_series_part(series, NULL);
+    s->per_block = nb_work_size(series);
+    s->count = (s->frames + s->per_block - 1) / s->per_block;
     s->numbered = series->output[0] != 0;
     s->room = room;
     if (s->numbered)
@@ -183,8 +183,7 @@ static nb_status look_at(const nb_work *s, const char *path, int first,
     there->frames = 0;
     if (!nb_hdf5_data_key(path, there))
         return NB_OK; /* it is damaged, and will be replaced */
-    if (there->fingerprint != s->data.fingerprint || there->seed != s->data.seed ||
-        there->per_file != s->data.per_file)
+    if (memcmp(&there->key, &s->data.key, sizeof there->key) != 0)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-resume: %.300s was made with other flags or files; give the same, or "

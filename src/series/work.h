@@ -1,13 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-/** The blocks of a series: which frames this process makes, and the files that hold them. A block is the frames of one
- * HDF5 data file, or one numbered file. Its borders follow from the flags. A process claims a block by its locked
- * temporary file, so threads of any number of processes share a series. */
+/** The files of a series: their names, and the blocks of frames that this process writes. */
 #ifndef NB_SERIES_WORK_H
 #define NB_SERIES_WORK_H
 
 #include "../io/hdf5/hdf5_file.h"
-#include "begun.h"
-#include "template.h"
+#include "../io/image/writer.h"
+#include "../nanobragg.h"
+
+/* --- numbered file names: -output 'img_%05d.cbf' --- */
+
+typedef struct nb_template {
+    char before[NB_PATH_MAX], after[NB_PATH_MAX];
+    int digits;  /* at least so many, zeros in front */
+    int is_name; /* one file, without number: before and after are its name */
+    int first;   /* added to numbers: frame 0 of a part of a series has this one */
+    int is_part; /* other runs write files of the same template */
+    const nb_format *format;
+} nb_template;
+
+/** How many frames a run makes; *first (may be NULL): the number of its first one in the whole series, from 0.  Those of
+ * -only_frame, or all.  Returns 0 if they are not in the series. */
+int nb_series_part(const nb_series *series, int *first);
+/** Errors: NB_ERR_INPUT, also of a part without -seed. */
+nb_status nb_series_check_part(const nb_config *cfg, const nb_series *series,
+                               nb_error *err);
+
+/** Read a template with one %d or %0Nd (%% is a percent sign). NB_ERR_INPUT if there is
+ * none, another conversion, or an unknown extension. */
+nb_status nb_template_parse(const char *text, nb_template *out, nb_error *err);
+
+/** The template of series->output, with the numbers of its part.  A series of one frame may leave the number out:
+ * the file then has just that name. */
+nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *err);
+
+/** The format of series->output; NULL: no files, or a template that is refused later. */
+const nb_format *nb_series_format(const nb_series *series);
+
+/** The same for another flag, whose files need no format. */
+nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
+                           nb_error *err);
+
+/** The file name of a number, to which t->first is added, into name[NB_PATH_MAX].  NB_ERR_INPUT when it is too long. */
+nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
+
+/** The name of the first file that exists behind this number, within a thousand; 0: there is none. */
+int nb_template_later(const nb_template *t, int number, char *name);
+
+/** The name of the record of finished frames: the number replaced by "series", of a part "series_" and its first number, and ".resume". */
+nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
+
+/** nb_check_files for a series: its frames, its HDF5 files, their records, its input files,
+ * and series->calls.also. Nothing is opened. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
+                                nb_error *err);
+
+/* --- the small file of a series --- */
+
+/* The small file of a series beside its outputs, from its first frame to its last. It says what the series is made of,
+ * so that other files of the same names are told apart, and it is locked while a run is at work. */
+
+typedef struct nb_begun {
+    int fd;     /* -1: closed */
+    int is_new; /* nothing of these names is of an earlier run with this key */
+    int joined; /* another run is at work on the same series */
+    char path[NB_PATH_MAX];
+} nb_begun;
+
+/** Begin, resume or join the series; sole: no other run may join. Errors: NB_ERR_INPUT, another series is written or resumed under these names, or
+ * the file is a link or not ours; NB_ERR_IO. */
+nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key, int sole,
+                        int resume, nb_error *err);
+/** Let others join, after what a new series does first. */
+void nb_begun_share(const nb_begun *b);
+
+/** Is no other run at work?  Where the file system has no locks, the answer is yes. */
+int nb_begun_alone(const nb_begun *b);
+
+/** Read the key of the series at path; 0: it has not begun. */
+int nb_begun_key(const char *path, nb_series_key *key);
+
+/** Close the file, which stays.  It may be closed. */
+void nb_begun_close(nb_begun *b);
+/** Remove it first; alone: only if no other run is at work. */
+void nb_begun_remove(nb_begun *b, int alone);
+
+/* --- blocks --- */
+
+/* A block is the frames of one HDF5 data file, or one numbered file. Its borders follow from the flags. A process claims
+ * a block by its locked temporary file, so threads of any number of processes share a series. */
 
 /** A claimed block. */
 typedef struct nb_block {
@@ -73,13 +153,12 @@ void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH
 nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                              nb_error *err);
 /** Frames of a block. */
-int nb_work_size(const nb_series *series, int frames);
+int nb_work_size(const nb_series *series);
 /** What the run to be resumed was begun with; 0 if there is none. */
-int nb_work_key(const nb_series *series, int frames, nb_series_key *key);
+int nb_work_key(const nb_series *series, nb_series_key *key);
 
 /** At most `room` blocks are claimed at a time.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
-nb_status nb_work_open(nb_work *s, const nb_series *series, int frames, int room,
-                       nb_error *err);
+nb_status nb_work_open(nb_work *s, const nb_series *series, int room, nb_error *err);
 /** Close claims, and free. */
 void nb_work_free(nb_work *s);
 

@@ -25,6 +25,7 @@
 #include "light.h"
 #include "../inputs/load.h"
 #include "derive.h"
+#include "../inputs/factors.h"
 #include "noise.h"
 #include "../inputs/shade.h"
 
@@ -307,6 +308,11 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     if (!(st = nb_build_checked(cfg, &of, NULL, &model, err))) {
         nb_ask(&in, &model, &survey->asker);
         survey->geometry = model.geometry;
+        if (in.factors && in.factors == sim->in.factors)
+            survey->dmin =
+                fmin(survey->dmin,
+                     nb_factor_files_limit(in.factors, &model.settings.value,
+                                           nb_model_reach(&model), &model.crystal));
         model.scene.factors.table.default_F = model.settings.value.default_F;
         bound = nb_photon_bound(&model.scene);
         survey->bright |= isfinite(bound) && bound >= FLT_MAX;

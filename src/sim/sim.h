@@ -142,7 +142,8 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 typedef struct nb_survey {
     nb_asker asker;
     nb_geometry geometry; /* of the last record */
-    int bright; /* 1: a pixel may exceed a float, which only a rendering shows */
+    double dmin; /* A; lowered to the limit of the F that the record needs of the files of sim; 0: a whole list */
+    int bright;  /* 1: a pixel may exceed a float, which only a rendering shows */
 } nb_survey;
 
 /** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *cfg: the
@@ -178,6 +179,9 @@ double nb_sim_wavelength(const nb_sim *sim);
 /** The values of a grid as a list: nb_factor_list_free.  Errors: NB_ERR_NOMEM. */
 nb_status nb_factor_list_grid(const nb_factor_grid *grid, nb_factor_list *out,
                               nb_error *err);
+
+/** Continue the hash h with the contents of the files that were loaded. */
+uint64_t nb_sim_hash_files(uint64_t h, const nb_sim *sim);
 
 /** Angle of the first spindle step, rad. */
 double nb_sim_first_phi(const nb_sim *sim);

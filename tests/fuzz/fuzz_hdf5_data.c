@@ -11,7 +11,7 @@ enum { FRAMES = 2, EDGE = 8, PIXELS = EDGE * EDGE };
 
 static const nb_hdf5_data wanted = {
     .layout = {EDGE, EDGE, NB_HDF5_U16, NB_COMPRESS_GZIP, 1, 0},
-    .per_file = 4,
+    .key.per_file = 4,
     .frames = 4};
 
 /** What a series writes. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../src/series/vary.h"
+#include "../../src/series/frames.h"
 #include "fuzz.h"
 
 /** Is every number of the first frames drawn, twice the same? */
@@ -17,7 +17,7 @@ static int check_draws(const nb_vary *v)
             double x = NAN, y = NAN;
             nb_error err = {0};
             const nb_status st = nb_vary_draw(v, i, at, &x, &err);
-            NB_FUZZ_CHECK(nb_vary_named(v, i)[0]);
+            NB_FUZZ_CHECK(v->items[i].name[0]);
             NB_FUZZ_CHECK(nb_vary_draw(v, i, at, &y, NULL) == st);
             NB_FUZZ_CHECK(st ? err.code == st && err.message[0] : isfinite(x) && x == y);
             good = good && !st;

@@ -131,6 +131,8 @@ def check_series(folder):
     script.run(*BASE, *FLAT, "-stills", 4, "-orientations", stream, "-hdf5", os.path.join(folder, "again.h5"), "-hdf5type", "float32", "-jitter_beam", 2,
                "-streamout", again)
     second = read(again)[1]
+    draws = script.run(*BASE, *FLAT, "-stills", 4, "-orientations", stream, "-vary", "N:normal:5%", "-draws", "-")[0].splitlines()[1:]
+    script.ok("again-draws", [line.split()[0] for line in draws] == [str(k) for k, x in enumerate(first) for _ in x[3]], str(draws))
     alike = "maxrel=1e-6,corr=0.999999"
     frames = [subprocess.run([script.PROGRAM, "compare", f"{folder}/again.h5:{k}", f"{master}:{k}", "-threshold", alike], capture_output=True, text=True,
                              check=False) for k in range(4)]

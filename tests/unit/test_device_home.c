@@ -312,9 +312,9 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
     layout.type = type < 0 ? NB_HDF5_U16 : (nb_hdf5_type)type;
     layout.compress = NB_COMPRESS_NONE;
     if (type < 0)
-        nb_frame_want_file(&f, format, &wants);
+        nb_frame_want(&f, format, 0, &wants);
     else
-        nb_frame_want_hdf5(&f, layout.type, &wants);
+        nb_frame_want(&f, NULL, layout.type, &wants);
     assert_int_equal(nb_frame_prepare(&f, &wants, (size_t)layout.fast * (size_t)layout.slow,
                                       &rendering, &err),
                      NB_OK);

@@ -18,8 +18,7 @@
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
-#include "series/pool.h"
-#include "series/template.h"
+#include "sim/pool.h"
 #include "series/work.h"
 
 static nb_config small(void)
@@ -277,11 +276,11 @@ UNIT_TEST(name_of_one_frame)
 
 static nb_status begin(nb_begun *b, scratch *s, int64_t seed, int resume, nb_error *err)
 {
-    const nb_series_key key = {.fingerprint = 5, .seed = seed, .per_block = 4};
+    const nb_series_key key = {.fingerprint = 5, .seed = seed, .per_file = 4};
     char path[NB_PATH_MAX];
     snprintf(path, sizeof path, "%s", scratch_path(s, "s"));
     memset(b, 0, sizeof *b);
-    return nb_begun_open(b, path, &key, resume, err);
+    return nb_begun_open(b, path, &key, 0, resume, err);
 }
 
 /** The file of a series lets the same one be resumed or joined, and refuses another one. */
@@ -363,7 +362,7 @@ SCRATCH_TEST(old_data_files_end_early)
 {
     nb_series series = nb_test_series();
     nb_work w = {.data.layout = {8, 8, NB_HDF5_U16, NB_COMPRESS_NONE, 0, 0},
-                 .data.per_file = 5};
+                 .data.key.per_file = 5};
     nb_pieces pieces;
     nb_hdf5_frame truth;
     nb_block *full = NULL;
@@ -371,7 +370,7 @@ SCRATCH_TEST(old_data_files_end_early)
     char path[NB_PATH_MAX];
     series.stills = series.frames_per_file = 5;
     nb_put_text(&series.hdf5_file, "%s", scratch_path(*state, "s.h5"));
-    assert_int_equal(nb_work_open(&w, &series, 5, 2, &err), NB_OK);
+    assert_int_equal(nb_work_open(&w, &series, 2, &err), NB_OK);
     for (int k = 0; k < 5; k++) {
         assert_null(full);
         if (next_frame(&w, k, &full, &err) == NB_ERR_UNSUPPORTED) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/series/vary.h"
+#include "../../src/series/frames.h"
 #include "../support/check.h"
 #include "../support/laws.h"
 

@@ -2,6 +2,10 @@
 #include "panel_spec.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "../../base/text.h"
+#include "../../model/crystal.h"
 
 double nb_dot3(const double a[3], const double b[3])
 {
@@ -102,4 +106,62 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
     for (int i = 0; i < 3; i++)
         normal[i] = normal[i] == 0 ? 0 : normal[last] < 0 ? -normal[i] : normal[i];
     *fraction = (1 + m->polarization) / 2;
+}
+
+static void column(const double A[9], int c, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = A[3 * i + c];
+}
+
+void nb_axes_split(const double A[9], double U[9], double B[9])
+{
+    double v[3][3], e[3][3] = {{0}}, length;
+    for (int c = 0; c < 3; c++) {
+        column(A, c, v[c]);
+        memcpy(e[c], v[c], sizeof e[c]);
+        for (int k = 0; k < c; k++) { /* Gram and Schmidt */
+            double along = nb_dot3(e[k], e[c]);
+            for (int i = 0; i < 3; i++)
+                e[c][i] -= along * e[k][i];
+        }
+        length = sqrt(nb_dot3(e[c], e[c]));
+        for (int i = 0; i < 3; i++)
+            e[c][i] /= length;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            U[3 * r + c] = e[c][r];
+            B[3 * r + c] = r <= c ? nb_dot3(e[r], v[c]) : 0;
+        }
+}
+
+void nb_axes_cell(const double A[9], double cell[6])
+{
+    double star[3][3], real[3][3], across[3], volume;
+    for (int c = 0; c < 3; c++)
+        column(A, c, star[c]);
+    for (int c = 0; c < 3; c++)
+        nb_cross3(star[(c + 1) % 3], star[(c + 2) % 3], real[c]);
+    volume = fabs(nb_dot3(star[0], real[0]));
+    for (int c = 0; c < 3; c++) {
+        const double *p = real[(c + 1) % 3], *q = real[(c + 2) % 3];
+        nb_cross3(p, q, across);
+        cell[c] = nb_typeable(sqrt(nb_dot3(real[c], real[c])) / volume);
+        cell[3 + c] =
+            nb_typeable(atan2(sqrt(nb_dot3(across, across)), nb_dot3(p, q)) / NB_DEG);
+    }
+}
+
+void nb_axes_misset(const double A[9], double misset[3])
+{
+    double B[9], across[3], axes[3][3];
+    nb_mat3 U;
+    nb_axes_split(A, U.m, B);
+    for (int c = 0; c < 3; c++)
+        column(U.m, c, axes[c]);
+    nb_cross3(axes[0], axes[1], across);
+    nb_rotation_angles(&U, misset);
+    for (int i = 0; i < 3; i++)
+        misset[i] = nb_dot3(across, axes[2]) > 0 ? misset[i] / NB_DEG : NAN;
 }

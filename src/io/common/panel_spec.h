@@ -120,4 +120,14 @@ nb_status nb_declared_check(const char *name, double wanted, double stored,
 #define NB_DECLARED_MB 500
 #define NB_DECLARED_RATIO 10
 
+/* --- the axes a* b* c* of a crystal, columns of A, 1/A, row major --- */
+
+/** A = U B (Busing & Levy 1967): B has a* along x and b* in the xy plane; columns of U are
+ * those axes in the lab. */
+void nb_axes_split(const double A[9], double U[9], double B[9]);
+/** The cell of A, of twelve digits: Angstrom, deg. */
+void nb_axes_cell(const double A[9], double cell[6]);
+/** The rotations of -misset that turn the crystal of -cell into that of A, deg; of a left-handed or unknown A NaN. */
+void nb_axes_misset(const double A[9], double misset[3]);
+
 #endif

@@ -194,9 +194,11 @@ static void end_file(nb_hdf5_writer *w)
         nb_hdf5_put_lists(h, w->frames, w->lists);
     nb_h5_attr_array(h, DATA, "image_nr_low", H5T_NATIVE_INT64, &range[0], 1);
     nb_h5_attr_array(h, DATA, "image_nr_high", H5T_NATIVE_INT64, &range[1], 1);
-    nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &d->fingerprint, 1);
-    nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &d->seed, 1);
-    nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &d->per_file, 1);
+    nb_h5_attr_array(h, "/entry", "fingerprint", H5T_NATIVE_UINT64, &d->key.fingerprint,
+                     1);
+    nb_h5_attr_array(h, "/entry", "seed", H5T_NATIVE_INT64, &d->key.seed, 1);
+    nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &d->key.per_file,
+                     1);
 }
 
 static void close_sets(nb_hdf5_writer *w)
@@ -239,9 +241,11 @@ static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
     static const char where[] = "/entry";
     int64_t range[2];
     const int ok =
-        nb_h5_get_integer(in, where, "fingerprint", H5T_NATIVE_UINT64, &key->fingerprint) &&
-        nb_h5_get_integer(in, where, "seed", H5T_NATIVE_INT64, &key->seed) &&
-        nb_h5_get_integer(in, where, "frames_per_file", H5T_NATIVE_INT64, &key->per_file) &&
+        nb_h5_get_integer(in, where, "fingerprint", H5T_NATIVE_UINT64,
+                          &key->key.fingerprint) &&
+        nb_h5_get_integer(in, where, "seed", H5T_NATIVE_INT64, &key->key.seed) &&
+        nb_h5_get_integer(in, where, "frames_per_file", H5T_NATIVE_INT64,
+                          &key->key.per_file) &&
         nb_h5_get_integer(in, DATA, "image_nr_low", H5T_NATIVE_INT64, &range[0]) &&
         nb_h5_get_integer(in, DATA, "image_nr_high", H5T_NATIVE_INT64, &range[1]) &&
         range[0] > 0 && range[1] >= range[0] && range[1] < INT32_MAX;

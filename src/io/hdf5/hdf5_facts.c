@@ -216,7 +216,7 @@ static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
 {
     nb_hdf5_frame truth;
     for (int i = 0; i < master->frames; i++) {
-        if (master->truth(master->truth_user, i, 1, &truth, NULL))
+        if (master->truth(master->user, i, 1, &truth, NULL))
             return 0;
         lists[i] = truth.list;
     }

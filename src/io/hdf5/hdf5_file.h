@@ -45,13 +45,18 @@ typedef struct nb_hdf5_frame {
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
-/** A data file: its series and its frames. */
-typedef struct nb_hdf5_data {
-    nb_hdf5_layout layout;
+/** The series that a data file belongs to. */
+typedef struct nb_series_key {
     uint64_t fingerprint; /* of the configuration */
     int64_t seed;
     int64_t per_file; /* frames of a block */
-    int first;        /* number of its first frame in the series */
+} nb_series_key;
+
+/** A data file: its series and its frames. */
+typedef struct nb_hdf5_data {
+    nb_hdf5_layout layout;
+    nb_series_key key;
+    int first; /* number of its first frame in the series */
     int frames;
 } nb_hdf5_data;
 
@@ -140,7 +145,6 @@ typedef struct nb_hdf5_master {
     /** The true values of frames first..first+count-1. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
-    void *truth_user;
     nb_hdf5_noise noise;
     const char *background; /* the materials, in words; "" or NULL: none */
     const uint8_t *bad; /* [slow][fast], 1: pixel not rendered; NULL: all good.  With panels 1: gap,
@@ -154,17 +158,15 @@ typedef struct nb_hdf5_master {
      * a time. */
     nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
     int wavelengths, threads;
-    /** Name and value in frame k of number i < n_varied, of the frame, that -vary draws. */
+    /** Name (NULL: there are fewer) and value in frame k of number i, of the frame, that -vary draws. */
     const char *(*varied_name)(void *user, int i);
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
-    int n_varied;
     char (*images)[256]; /* [frames], that the crystals are of: a stream of -orientations; NULL */
     const nb_hdf5_crystals *crystals; /* of -crystals; NULL: each frame has one */
     int damaged;                      /* there is a dose */
-    void *frames_user;                /* of spectrum, varied_name and varied */
     /** Name of data file n (0..) relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
-    void *user;
+    void *user; /* of all functions */
 } nb_hdf5_master;
 
 nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,

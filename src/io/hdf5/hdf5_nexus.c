@@ -125,7 +125,7 @@ static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
     int ok = 1;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(master->threads) reduction(& : ok)
     for (int i = 0; i < n; i++)
-        ok &= !master->spectrum(master->frames_user, i, A + (size_t)i * m,
+        ok &= !master->spectrum(master->user, i, A + (size_t)i * m,
                                 weight + (size_t)i * m, NULL);
     return ok;
 }
@@ -173,7 +173,7 @@ static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master,
 {
     nb_hdf5_frame first;
     double value;
-    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    h->ok &= !master->truth(master->user, 0, 1, &first, NULL);
     if (!h->ok || !(first.exposure_s > 0))
         return;
     rows->row(&first, rows, &value);
@@ -193,7 +193,7 @@ static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
     nb_hdf5_frame first;
     put_maybe_rows(h, master, &area);
     put_maybe_rows(h, master, &beam);
-    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    h->ok &= !master->truth(master->user, 0, 1, &first, NULL);
     if (h->ok) {
         const double size[2] = {first.beamsize_mm, first.beamsize_mm};
         nb_h5_array(h, BEAM "/incident_beam_size", H5T_NATIVE_DOUBLE, size, 1, &two);
@@ -331,7 +331,7 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     double axis[3];
     nb_h5_group(h, "/entry/sample", "NXsample");
     nb_h5_text(h, "/entry/sample/name", "simulated crystal");
-    h->ok &= !master->truth(master->truth_user, 0, 1, &first, NULL);
+    h->ok &= !master->truth(master->user, 0, 1, &first, NULL);
     if (!master->rotation)
         nb_h5_text(h, "/entry/sample/depends_on", "."); /* no goniometer */
     if (!h->ok || !master->rotation)

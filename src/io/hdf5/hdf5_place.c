@@ -5,7 +5,7 @@
 
 #include "../../base/memory.h"
 #include "../../base/text.h"
-#include "../../model/crystal.h"
+#include "../common/panel_spec.h"
 #include "../common/panel_spec.h"
 #include "hdf5_put.h"
 
@@ -256,73 +256,11 @@ static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_member_texts(h, PANELS "/name", panels->name, sizeof *panels, n);
 }
 
-static void column(const double A[9], int c, double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = A[3 * i + c];
-}
-
-/** A = U B (Busing & Levy 1967): B has a* along x and b* in the xy plane; columns of U are
- * those axes in the lab. */
-static void split(const double A[9], double U[9], double B[9])
-{
-    double v[3][3], e[3][3] = {{0}}, length;
-    for (int c = 0; c < 3; c++) {
-        column(A, c, v[c]);
-        memcpy(e[c], v[c], sizeof e[c]);
-        for (int k = 0; k < c; k++) { /* Gram and Schmidt */
-            double along = nb_dot3(e[k], e[c]);
-            for (int i = 0; i < 3; i++)
-                e[c][i] -= along * e[k][i];
-        }
-        length = sqrt(nb_dot3(e[c], e[c]));
-        for (int i = 0; i < 3; i++)
-            e[c][i] /= length;
-    }
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            U[3 * r + c] = e[c][r];
-            B[3 * r + c] = r <= c ? nb_dot3(e[r], v[c]) : 0;
-        }
-}
-
-/** The cell of A, of twelve digits: Angstrom, deg. */
-static void cell_of(const double A[9], double cell[6])
-{
-    double star[3][3], real[3][3], across[3], volume;
-    for (int c = 0; c < 3; c++)
-        column(A, c, star[c]);
-    for (int c = 0; c < 3; c++)
-        nb_cross3(star[(c + 1) % 3], star[(c + 2) % 3], real[c]);
-    volume = fabs(nb_dot3(star[0], real[0]));
-    for (int c = 0; c < 3; c++) {
-        const double *p = real[(c + 1) % 3], *q = real[(c + 2) % 3];
-        nb_cross3(p, q, across);
-        cell[c] = nb_typeable(sqrt(nb_dot3(real[c], real[c])) / volume);
-        cell[3 + c] =
-            nb_typeable(atan2(sqrt(nb_dot3(across, across)), nb_dot3(p, q)) / DEG);
-    }
-}
-
-/** The rotations of -misset that turn the crystal of -cell into that of A, deg; of a left-handed or unknown A NaN. */
-static void misset_of(const double A[9], double misset[3])
-{
-    double B[9], across[3], axes[3][3];
-    nb_mat3 U;
-    split(A, U.m, B);
-    for (int c = 0; c < 3; c++)
-        column(U.m, c, axes[c]);
-    nb_cross3(axes[0], axes[1], across);
-    nb_rotation_angles(&U, misset);
-    for (int i = 0; i < 3; i++)
-        misset[i] = nb_dot3(across, axes[2]) > 0 ? misset[i] / DEG : NAN;
-}
-
 /** As typed, or what turns the crystal of -cell into that of A. */
 static void put_misset(const double A[9], const double typed[3], double out[3])
 {
     if (isnan(typed[0]))
-        misset_of(A, out);
+        nb_axes_misset(A, out);
     else
         memcpy(out, typed, 3 * sizeof *out);
 }
@@ -330,7 +268,7 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
 static void cell(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     (void)rows;
-    cell_of(frame->A, out);
+    nb_axes_cell(frame->A, out);
 }
 
 static void misset(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
@@ -358,14 +296,14 @@ static void U_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out
 {
     double B[9];
     (void)rows;
-    split(frame->A, out, B);
+    nb_axes_split(frame->A, out, B);
 }
 
 static void B_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     double U[9];
     (void)rows;
-    split(frame->A, U, out);
+    nb_axes_split(frame->A, U, out);
 }
 
 /** A count that is stored as a double. */
@@ -446,14 +384,14 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
     const hsize_t n = (hsize_t)master->frames;
     double *values = nb_alloc((size_t)n, sizeof *values, "truth", NULL);
+    const char *name;
     char path[120];
     h->ok &= values != NULL;
     nb_h5_group(h, SIMULATION "/vary", "NXcollection");
-    for (int i = 0; values && i < master->n_varied; i++) {
+    for (int i = 0; values && (name = master->varied_name(master->user, i)); i++) {
         for (int k = 0; k < master->frames; k++)
-            h->ok &= !master->varied(master->frames_user, i, k, &values[k], NULL);
-        snprintf(path, sizeof path, SIMULATION "/vary/%s",
-                 master->varied_name(master->frames_user, i));
+            h->ok &= !master->varied(master->user, i, k, &values[k], NULL);
+        snprintf(path, sizeof path, SIMULATION "/vary/%s", name);
         nb_h5_array(h, path, H5T_NATIVE_DOUBLE, values, 1, &n);
     }
     nb_free(values);
@@ -470,7 +408,7 @@ static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
     double(*angles)[3] = nb_alloc(n, sizeof *angles, "truth", NULL);
     h->ok &= U && angles;
     for (size_t i = 0; U && angles && i < all->n; i++) {
-        split(all->rows[i].A, U[i], B);
+        nb_axes_split(all->rows[i].A, U[i], B);
         put_misset(all->rows[i].A, all->rows[i].misset, angles[i]);
     }
     if (U && angles) {
@@ -599,7 +537,7 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
             h, SIMULATION "/transmission", H5T_NATIVE_FLOAT, master->transmission,
             (const hsize_t[]){(hsize_t)master->layout.slow, (hsize_t)master->layout.fast});
     put_truths(h, master, IMAGE);
-    if (master->n_varied)
+    if (master->varied_name(master->user, 0))
         put_varied(h, master);
     if (master->images)
         nb_h5_member_texts(h, SIMULATION "/image", master->images[0],

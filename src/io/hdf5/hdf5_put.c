@@ -374,7 +374,7 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows
     h->ok &= truth && rows;
     for (int first = 0; h->ok && first < master->frames; first += ROWS) {
         int n = master->frames - first < ROWS ? master->frames - first : ROWS;
-        h->ok = !master->truth(master->truth_user, first, n, truth, NULL);
+        h->ok = !master->truth(master->user, first, n, truth, NULL);
         for (int i = 0; h->ok && i < n; i++)
             make_row(r, &truth[i], rows + (size_t)i * bytes);
         h->ok = h->ok && put_piece(set, r->type, (hsize_t)first, (hsize_t)n, rows);
@@ -401,7 +401,7 @@ int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
     double first[8] = {0}, row[8] = {0};
     nb_hdf5_frame truth;
     for (int i = 0; i < master->frames; i++) {
-        if (master->truth(master->truth_user, i, 1, &truth, NULL))
+        if (master->truth(master->user, i, 1, &truth, NULL))
             return 0;
         make_row(rows, &truth, i ? row : first);
         if (i && memcmp(row, first, bytes) != 0)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/error.h"
-#include "../base/memory.h"
-#include "../base/outfile.h"
-#include "../base/text.h"
-#include "../io/table/arrays.h"
-#include "../io/table/sources.h"
-#include "../model/crystal.h"
+#include "../../base/error.h"
+#include "../../base/memory.h"
+#include "../../base/outfile.h"
+#include "../../base/text.h"
+#include "arrays.h"
+#include "sources.h"
+#include "../../model/crystal.h"
 
 enum { ENDS = 18, MOST_NUMBERS = ENDS + 1 };
 
@@ -60,7 +60,7 @@ static int to_misset(const double *values, int n, double misset[3])
     return 1;
 }
 
-/** A at both ends of frame k. */
+/** A at both ends of a frame. */
 static nb_status to_crystal(const double *values, const char *path, long line,
                             nb_frame_crystal *out, nb_error *err)
 {
@@ -73,10 +73,11 @@ static nb_status to_crystal(const double *values, const char *path, long line,
     return nb_matrix_ends(out->ends, path, line, out->A, err);
 }
 
-/** Line `line` as frame k. */
+/** Take line `line` as the next one of *out. */
 static nb_status take_line(const double *values, int n, const char *path, long line,
-                           int k, const nb_orientations *out, nb_error *err)
+                           nb_orientations *out, nb_error *err)
 {
+    const int k = out->n++;
     if (n == ENDS)
         return to_crystal(values, path, line, out->crystals ? &out->crystals[k] : NULL,
                           err);
@@ -91,72 +92,70 @@ static nb_status take_line(const double *values, int n, const char *path, long l
     return NB_OK;
 }
 
-nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
-                                int needed, const nb_orientations *out, nb_error *err)
+/** Read `needed` lines into arrays that have room for them; out->crystals NULL: lines of eighteen numbers are refused. */
+static nb_status read_lines(const char *data, size_t bytes, const char *path, int needed,
+                            nb_orientations *out, nb_error *err)
 {
     const char *last = data + bytes, *p = nb_text_body(data, last), *end;
     double values[MOST_NUMBERS];
     long line = 0;
-    int count = 0;
-    for (; p < last && count < needed; p = end + 1) {
+    for (; p < last && out->n < needed; p = end + 1) {
         nb_status st;
         int n;
         if (!(end = memchr(p, '\n', (size_t)(last - p))))
             end = last;
         line++;
         n = read_numbers(p, end, values);
-        if (n == 0)
-            continue;
-        NB_FORWARD(take_line(values, n, path, line, count, out, err));
-        count++;
+        if (n != 0)
+            NB_FORWARD(take_line(values, n, path, line, out, err));
     }
-    if (count >= needed)
+    if (out->n >= needed)
         return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                      "%d orientations for %d stills; each still needs one", count,
+                      "%d orientations for %d stills; each still needs one", out->n,
                       needed);
 }
 
-static int any_given(const nb_frame_crystal *crystals, int n)
+void nb_orientations_free(nb_orientations *all)
 {
-    for (int i = 0; i < n; i++)
-        if (crystals[i].given)
-            return 1;
-    return 0;
+    nb_free(all->missets);
+    nb_free(all->crystals);
+    memset(all, 0, sizeof *all);
 }
 
-nb_status nb_orientations_take(const char *data, size_t bytes, const char *path,
-                               int needed, double (**missets)[3],
-                               nb_frame_crystal **crystals, nb_error *err)
+nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
+                                int needed, nb_orientations *out, nb_error *err)
 {
+    int given = 0;
     nb_status st;
-    if (crystals)
-        *crystals = NULL;
-    *missets = nb_alloc((size_t)needed, sizeof **missets, "orientations", err);
-    if (crystals)
-        *crystals = nb_alloc((size_t)needed, sizeof **crystals, "orientations", err);
-    st = *missets && (!crystals || *crystals)
-             ? nb_orientations_parse(
-                   data, bytes, path, needed,
-                   &(nb_orientations){*missets, crystals ? *crystals : NULL}, err)
-             : NB_ERR_NOMEM;
-    if (!st && crystals && !any_given(*crystals, needed)) {
-        nb_free(*crystals);
-        *crystals = NULL;
+    *out = (nb_orientations){
+        nb_alloc((size_t)needed, sizeof *out->missets, "orientations", err),
+        nb_alloc((size_t)needed, sizeof *out->crystals, "orientations", err), 0};
+    st = out->missets && out->crystals ? read_lines(data, bytes, path, needed, out, err)
+                                       : NB_ERR_NOMEM;
+    for (int i = 0; !st && i < needed; i++)
+        given |= out->crystals[i].given;
+    if (st) {
+        nb_orientations_free(out);
+    } else if (!given) {
+        nb_free(out->crystals);
+        out->crystals = NULL;
     }
     return st;
 }
 
 nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
-                               nb_frame_crystal **crystals, nb_error *err)
+                               nb_error *err)
 {
+    nb_orientations all = {0};
     char *data;
     size_t bytes;
     nb_status st = nb_read_file(path, "-orientations", 0, &data, &bytes, err);
-    *missets = NULL;
-    if (crystals)
-        *crystals = NULL;
-    NB_TRY(nb_orientations_take(data, bytes, path, needed, missets, crystals, err));
+    all.missets = nb_alloc((size_t)needed, sizeof *all.missets, "orientations", err);
+    if (!st && !all.missets)
+        st = NB_ERR_NOMEM;
+    NB_TRY(read_lines(data, bytes, path, needed, &all, err));
     nb_free(data);
+    *missets = all.missets;
     return st;
 }

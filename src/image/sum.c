@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../physics/panels.h"
 
-#define PARTS 4503599627370496.0 /* 2^52 */
-#define WHOLE_MOST 4e18          /* of one frame */
+#define WHOLE_MOST 4e18 /* of one frame */
 
 nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err)
 {
@@ -29,7 +29,7 @@ void nb_sum_close(nb_sum *sum)
     sum->pixel = NULL;
 }
 
-static void add(nb_sum_pixel *to, const nb_sum_pixel *more)
+void nb_sum_pixel_add(nb_sum_pixel *to, const nb_sum_pixel *more)
 {
     to->part += more->part;
     to->whole += more->whole + (int64_t)(to->part >> 52);
@@ -57,9 +57,9 @@ static void add_value(nb_sum_pixel *to, double value)
     if (!(fabs(value) < WHOLE_MOST))
         return;
     one.whole = (int64_t)whole;
-    one.part =
-        (uint64_t)((value - whole) * PARTS); /* below 2^52: a double has no more digits */
-    add(to, &one);
+    one.part = (uint64_t)((value - whole) *
+                          NB_TWO_52); /* below 2^52: a double has no more digits */
+    nb_sum_pixel_add(to, &one);
 }
 
 void nb_sum_add(nb_sum *sum, const nb_scene *sc, nb_pixel_type type, const void *pixels)
@@ -80,26 +80,6 @@ void nb_sum_add(nb_sum *sum, const nb_scene *sc, nb_pixel_type type, const void 
     pthread_mutex_unlock(&sum->lock);
 }
 
-nb_status nb_sum_join(nb_sum *sum, nb_ranks *ranks, nb_error *err)
-{
-    enum { PIECE = 1 << 16 };
-    const int processes = nb_ranks_count(ranks), rank = nb_ranks_rank(ranks);
-    nb_sum_pixel *all;
-    nb_status st;
-    if (processes == 1)
-        return NB_OK;
-    all = nb_alloc((size_t)processes, PIECE * sizeof *all, "-sumfile", err);
-    st = nb_ranks_agree(ranks, all ? NB_OK : NB_ERR_NOMEM, err);
-    for (size_t first = 0; !st && first < sum->pixels; first += PIECE) {
-        const size_t left = sum->pixels - first, n = left < PIECE ? left : PIECE;
-        nb_ranks_gather(ranks, sum->pixel + first, n * sizeof *all, all);
-        for (size_t i = n; rank == 0 && i < n * (size_t)processes; i++)
-            add(&sum->pixel[first + i % n], &all[i]);
-    }
-    nb_free(all);
-    return st;
-}
-
 nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err)
 {
     double *out = nb_alloc_large(sum->pixels, sizeof *out, "-sumfile", err);
@@ -107,7 +87,7 @@ nb_status nb_sum_write(const nb_sum *sum, const char *path, nb_error *err)
     if (!out)
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < sum->pixels; i++)
-        out[i] = (double)sum->pixel[i].whole + (double)sum->pixel[i].part / PARTS;
+        out[i] = (double)sum->pixel[i].whole + (double)sum->pixel[i].part / NB_TWO_52;
     st = nb_outfile_put(path, out, sum->pixels * sizeof *out, err);
     nb_free(out);
     return st;

@@ -2,12 +2,12 @@
 /** Renderers shared by the threads of a series: one for each thread on the CPU, otherwise a few for each
  * accelerator, of which one can bring its image to the host while another renders.  A thread takes one
  * for as long as it renders a frame. */
-#ifndef NB_SERIES_POOL_H
-#define NB_SERIES_POOL_H
+#ifndef NB_SIM_POOL_H
+#define NB_SIM_POOL_H
 
 #include <pthread.h>
 
-#include "../sim/sim.h"
+#include "sim.h"
 
 typedef struct nb_renderer {
     nb_backend_state *state; /* owned; NULL until first used */
