@@ -51,27 +51,14 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
     return list;
 }
 
-/** A set of this creation list, which is closed. */
-static hid_t create_set(nb_h5 *h, const char *path, hid_t type, int rank,
-                        const hsize_t *dims, hid_t list)
-{
-    hid_t space = H5(Screate_simple)(rank, dims, NULL);
-    hid_t set =
-        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
-              : -1;
-    H5(Sclose)(space);
-    H5(Pclose)(list);
-    h->ok &= set >= 0;
-    return set;
-}
-
 static hid_t create_truth(nb_h5 *h, const nb_hdf5_data *data)
 {
     const hsize_t dims[2] = {(hsize_t)data->frames, NUMBERS},
                   chunk[2] = {(hsize_t)rows_of(data), NUMBERS};
     hid_t list = nb_h5_creation();
     H5(Pset_chunk)(list, 2, chunk);
-    return create_set(h, TRUTH, H5T_NATIVE_UINT64, 2, dims, list);
+    return nb_h5_new_set(h, TRUTH, H5T_NATIVE_UINT64, H5(Screate_simple)(2, dims, NULL),
+                         list);
 }
 
 static void begin_file(nb_hdf5_writer *w)
@@ -82,7 +69,8 @@ static void begin_file(nb_hdf5_writer *w)
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
-    w->set = create_set(h, DATA, nb_h5_pixel_type(l->type), 3, dims, creation_list(l));
+    w->set = nb_h5_new_set(h, DATA, nb_h5_pixel_type(l->type),
+                           H5(Screate_simple)(3, dims, NULL), creation_list(l));
     w->truth = create_truth(h, &w->data);
     nb_h5_attr_text(h, TRUTH, "content",
                     "of the program alone; the master has these values by name");
@@ -120,18 +108,8 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
 /** Write the true values of the last frames. */
 static void put_truth(nb_hdf5_writer *w)
 {
-    const hsize_t n = (hsize_t)w->n_truth, at[2] = {(hsize_t)w->frames - n, 0},
-                  part[2] = {n, NUMBERS};
-    hid_t to, from;
-    if (!n || !w->h.ok)
-        return;
-    to = H5(Dget_space)(w->truth);
-    from = H5(Screate_simple)(2, part, NULL);
-    w->h.ok =
-        H5(Sselect_hyperslab)(to, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-        H5(Dwrite)(w->truth, H5T_NATIVE_UINT64, from, to, H5P_DEFAULT, w->new_truth) >= 0;
-    H5(Sclose)(from);
-    H5(Sclose)(to);
+    nb_h5_put_piece(&w->h, w->truth, H5T_NATIVE_UINT64, (hsize_t)(w->frames - w->n_truth),
+                    (hsize_t)w->n_truth, w->new_truth);
     w->n_truth = 0;
 }
 
@@ -203,8 +181,7 @@ static void close_sets(nb_hdf5_writer *w)
 {
     const hid_t sets[] = {w->set, w->truth, w->table};
     for (int i = 0; i < 3; i++)
-        if (sets[i] >= 0 && H5(Dclose)(sets[i]) < 0)
-            w->h.ok = 0;
+        nb_h5_close_set(&w->h, sets[i]);
 }
 
 nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)

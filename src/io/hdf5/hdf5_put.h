@@ -46,6 +46,15 @@ hid_t nb_h5_creation(void);
 /** The library's own type for such pixels; nobody closes it. */
 hid_t nb_h5_pixel_type(nb_hdf5_type type);
 
+/** A new data set of this creation list; closes list and space.  -1: failed. */
+hid_t nb_h5_new_set(nb_h5 *h, const char *path, hid_t type, hid_t space, hid_t list);
+void nb_h5_close_set(nb_h5 *h, hid_t set); /* -1: nothing */
+/** Write rows first..first+count-1 of an open data set. */
+void nb_h5_put_piece(nb_h5 *h, hid_t set, hid_t type, hsize_t first, hsize_t count,
+                     const void *rows);
+/** Chunks that shuffle and deflate pack, if the library has deflate. */
+void nb_h5_pack(nb_h5 *h, hid_t list, int rank, const hsize_t *chunk, unsigned level);
+
 /** A group of this NX_class; path like "/entry/data". */
 void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class);
 void nb_h5_text(nb_h5 *h, const char *path, const char *text);
@@ -100,6 +109,17 @@ void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path
 /** Do the rows, of at most eight values, differ? If the truth cannot be read, the answer is no; writing it will then
  * fail. */
 int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows);
+
+/** A set over those of the same path in the data files, one behind the other. */
+typedef struct nb_hdf5_virtual {
+    const char *path;
+    hid_t type, list; /* list: of creation; nb_hdf5_put_virtual closes it */
+    int rank;
+    hsize_t dims[3];
+    const nb_hdf5_list *lists; /* [frames], whose rows they have; NULL: a row for each frame */
+} nb_hdf5_virtual;
+void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
+                         const nb_hdf5_virtual *set);
 
 /* --- The detector position of a master ---
  * NeXus' frame, axes, and one position for all frames or one for each. */
