@@ -171,19 +171,17 @@ static int find_mean(const nb_reflection_file *file, const nb_column_choice *pai
 static nb_status choose_best(const nb_reflection_file *file, const char *name,
                              nb_column_choice *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     const int pair = find_pair(file, 'G', out);
     if (pair || find_pair(file, 'K', out)) {
         out->intensities = !pair;
         out->mean = find_mean(file, out);
         return NB_OK;
     }
-    status = find_single(file, 'F', preferred_F, name, &out->plus, err);
-    if (status != NB_OK || out->plus >= 0)
-        return status;
-    status = find_single(file, 'J', preferred_J, name, &out->plus, err);
-    if (status != NB_OK)
-        return status;
+    st = find_single(file, 'F', preferred_F, name, &out->plus, err);
+    if (st || out->plus >= 0)
+        return st;
+    NB_FORWARD(find_single(file, 'J', preferred_J, name, &out->plus, err));
     out->intensities = 1;
     if (out->plus < 0)
         return fail_columns(file, name,
@@ -258,15 +256,15 @@ static nb_status choose_labels(const nb_reflection_file *file, const char *label
 {
     const char *comma = strchr(labels, ',');
     int a, b;
-    nb_status status;
+    nb_status st;
     if (comma && strchr(comma + 1, ','))
         return fail_columns(file, name, "-mtzlabel takes one label or two", err);
-    status = find_label(file, labels, comma ? (size_t)(comma - labels) : strlen(labels),
-                        name, &a, err);
-    if (status == NB_OK && comma)
-        status = find_label(file, comma + 1, strlen(comma + 1), name, &b, err);
-    if (status != NB_OK)
-        return status;
+    st = find_label(file, labels, comma ? (size_t)(comma - labels) : strlen(labels), name,
+                    &a, err);
+    if (!st && comma)
+        st = find_label(file, comma + 1, strlen(comma + 1), name, &b, err);
+    if (st)
+        return st;
     return comma ? take_two(file, a, b, name, out, err)
                  : take_one(file, a, name, out, err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/threads.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "spread.h"
 
@@ -201,19 +202,18 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
 {
     nb_fourier_box box = {.s2_limit = s->job->list.s2_limit};
     nb_planes planes = {.fill = fill_plane, .data = d};
-    nb_status status =
+    nb_status st =
         nb_visits_make(d->gaussians, count, planes_of, d->n[0], &d->visits, err);
     d->pitch = row_pitch(d, count);
     memcpy(box.n, s->n, sizeof box.n);
     memcpy(box.H, s->H, sizeof box.H);
     memcpy(box.G, s->G, sizeof box.G);
     planes.scratch = (size_t)d->n[1] * d->pitch;
-    if (status == NB_OK)
-        status = nb_fourier_make(&box, &planes, 0, s->job->threads, err);
-    if (status == NB_OK)
+    NB_TRY(nb_fourier_make(&box, &planes, 0, s->job->threads, err));
+    if (!st)
         gather(s, &box);
     nb_fourier_free(&box);
-    return status;
+    return st;
 }
 
 /** Choose grid and blur, and the sites that are summed directly: those come first in `direct`.
@@ -258,23 +258,22 @@ nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *j
     density d = {.spread = choose_spread(job->isa)};
     nb_site *direct = nb_alloc_raw(count, sizeof *direct, "atoms", err);
     size_t n_direct = 0, n_grid = 0;
-    nb_status status = NB_ERR_NOMEM;
+    nb_status st = NB_ERR_NOMEM;
     if (direct)
         d.gaussians = nb_alloc_raw(count, sizeof *d.gaussians, "atoms", err);
     nb_reciprocal_metric(job->cell, s.G);
     nb_index_limits(job->cell, job->dmin, s.H);
     if (d.gaussians) {
         if (divide(&s, sites, count, &d, direct, &n_direct, &n_grid) >= 0)
-            status = nb_direct_sum(sites, count, job, S, err);
+            st = nb_direct_sum(sites, count, job, S, err);
         else {
             memcpy(grid, s.n, sizeof s.n);
-            status = nb_direct_sum(direct, n_direct, job, S, err);
-            if (status == NB_OK)
-                status = sum_on_grid(&s, &d, n_grid, err);
+            st = nb_direct_sum(direct, n_direct, job, S, err);
+            NB_TRY(sum_on_grid(&s, &d, n_grid, err));
         }
     }
     nb_visits_free(&d.visits);
     nb_free(d.gaussians);
     nb_free(direct);
-    return status;
+    return st;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../base/threads.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "direct_row.h"
 
@@ -169,15 +170,14 @@ nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *jo
     nb_image_block *blocks = NULL;
     piece *pieces = NULL;
     size_t n = 0, rows = 0;
-    nb_status status =
+    nb_status st =
         make_images(sites, count, job->operators, job->list.s2_limit, &blocks, &n, err);
-    if (status == NB_OK)
-        status = make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err);
-    if (status == NB_OK) {
+    NB_TRY(make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err));
+    if (!st) {
         sum_images(blocks, n, pieces, rows, job, S);
         sum_steep(sites, count, job, S);
     }
     nb_free(pieces);
     nb_free(blocks);
-    return status;
+    return st;
 }

@@ -88,7 +88,7 @@ nb_status nb_dump_rows(const nb_factor_grid *grid, nb_reflection_file *out, nb_e
     out->columns = nb_alloc(COLUMNS, sizeof *out->columns, "columns", err);
     out->n_columns = !out->columns ? 0 : grid->phase ? COLUMNS : PHI_PLUS;
     st = out->hkl && out->columns ? make_columns(out, err) : NB_ERR_NOMEM;
-    if (st == NB_OK)
+    if (!st)
         fill_rows(grid, out);
     else
         nb_reflection_file_free(out);

@@ -214,11 +214,11 @@ static nb_status find_rows(work *w, nb_error *err)
         const int *h = r->file->hkl[i];
         size_t negative = 0;
         nb_status st = check_index(h, r->name, err);
-        if (st == NB_OK && mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
+        if (!st && mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
             w->about->negative += negative;
             st = add_row(w, i, h, is_nothing(r, &m), err);
         }
-        if (st != NB_OK)
+        if (st)
             return st;
     }
     return NB_OK;
@@ -256,7 +256,7 @@ static nb_status find_list_rows(work *w, nb_error *err)
 {
     nb_status st = NB_OK;
     int h[3];
-    for (size_t i = 0; i < w->r->list->count && st == NB_OK; i++) {
+    for (size_t i = 0; i < w->r->list->count && !st; i++) {
         double F = list_row(w->r->list, i, h)->F;
         st = add_row(w, i, h, F == 0, err);
     }
@@ -338,9 +338,8 @@ static nb_status gather(work *w, nb_factor_grid *grid, nb_error *err)
     nb_gather g;
     nb_status st =
         r->list || r->columns.phase < 0 ? NB_OK : nb_factor_grid_add_phases(grid, err);
-    if (st == NB_OK)
-        st = nb_gather_new(grid, &g, err);
-    if (st != NB_OK)
+    NB_TRY(nb_gather_new(grid, &g, err));
+    if (st)
         return st;
     if (r->list)
         gather_list(w, &g);
@@ -361,16 +360,12 @@ nb_status nb_expand(const nb_expansion_request *r, nb_factor_grid *out,
     memset(about, 0, sizeof *about);
     about->set = -1;
     w.limit = r->dmin > 0 ? nb_s_squared_limit(r->dmin) : 0;
-    if (st == NB_OK)
-        st = r->list ? find_list_rows(&w, err) : find_rows(&w, err);
-    if (st == NB_OK)
-        st = check_rows(&w, err);
-    if (st == NB_OK)
-        st = make_box(&w, out, err);
-    if (st == NB_OK)
-        st = gather(&w, out, err);
+    NB_TRY(r->list ? find_list_rows(&w, err) : find_rows(&w, err));
+    NB_TRY(check_rows(&w, err));
+    NB_TRY(make_box(&w, out, err));
+    NB_TRY(gather(&w, out, err));
     nb_free(w.rows);
-    if (st != NB_OK) {
+    if (st) {
         nb_factor_grid_free(out);
         return st;
     }

@@ -127,20 +127,19 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         .threads = m->options->threads,
         .isa = m->options->isa};
     const nb_site *site = m->sites.site;
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     nb_sum_operators_of(&out->symmetry, &operators);
-    for (int e = 0; e < out->n_elements && status == NB_OK; e++) {
+    for (int e = 0; e < out->n_elements && !st; e++) {
         nb_element_sum *sum = &out->elements[e];
-        status =
-            out->method == NB_SUM_DIRECT
-                ? nb_direct_sum(site, sum->atoms, &job, sum->P, err)
-                : nb_density_sum(site, sum->atoms, &job, sum->P, out->density_grid, err);
+        st = out->method == NB_SUM_DIRECT
+                 ? nb_direct_sum(site, sum->atoms, &job, sum->P, err)
+                 : nb_density_sum(site, sum->atoms, &job, sum->P, out->density_grid, err);
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
     if (out->density_grid[0] == 0) /* no element was quicker on a grid */
         out->method = NB_SUM_DIRECT;
-    return status;
+    return st;
 }
 
 static double f0(const double abc[9], double s2)
@@ -180,24 +179,18 @@ static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 
 static nb_status sum_all(making *m, nb_partials *out, nb_error *err)
 {
-    nb_status status = check(m, err);
-    if (status == NB_OK)
-        status =
-            nb_sites_make(m->structure, m->options, m->name, m->hooks, &m->sites, err);
-    if (status == NB_OK)
-        status = list_reflections(m, out, err);
-    if (status == NB_OK)
-        status = list_elements(m, out, err);
-    if (status == NB_OK)
-        status = choose(m, out, err);
-    if (status == NB_OK)
-        status = sum_elements(m, out, err);
+    nb_status st = check(m, err);
+    NB_TRY(nb_sites_make(m->structure, m->options, m->name, m->hooks, &m->sites, err));
+    NB_TRY(list_reflections(m, out, err));
+    NB_TRY(list_elements(m, out, err));
+    NB_TRY(choose(m, out, err));
+    NB_TRY(sum_elements(m, out, err));
     out->k_sol = m->options->k_sol;
     out->B_sol = m->options->B_sol;
     out->solvent_fraction = NAN;
-    if (status == NB_OK && out->k_sol > 0)
-        status = nb_solvent_sum(&m->sites, out, m->options->threads, err);
-    return status == NB_OK ? sum_steady(out, m->options->threads, err) : status;
+    if (!st && out->k_sol > 0)
+        st = nb_solvent_sum(&m->sites, out, m->options->threads, err);
+    return !st ? sum_steady(out, m->options->threads, err) : st;
 }
 
 nb_status nb_partials_make(const nb_structure *structure, const nb_model_options *options,
@@ -205,13 +198,13 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
                            nb_error *err)
 {
     making m = {.structure = structure, .options = options, .name = name, .hooks = hooks};
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
-    status = sum_all(&m, out, err);
+    st = sum_all(&m, out, err);
     nb_sites_free(&m.sites);
-    if (status != NB_OK)
+    if (st)
         nb_partials_free(out);
-    return status;
+    return st;
 }
 
 void nb_partials_free(nb_partials *partials)

@@ -114,17 +114,14 @@ static nb_status atoms_check(const nb_structure *structure,
                              const nb_model_options *options, const char *name,
                              const nb_hooks *hooks, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     size_t count = 0;
     if (options->model < 0 || options->model > structure->n_models)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "-model %d: the file has %d model%s", options->model,
                           structure->n_models, structure->n_models == 1 ? "" : "s");
-    status = check_numbers(structure, options, name, err);
-    if (status == NB_OK)
-        status = check_elements(structure, options, name, err);
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(check_numbers(structure, options, name, err));
+    NB_FORWARD(check_elements(structure, options, name, err));
     for (size_t i = 0; i < structure->n_atoms; i++)
         count += (size_t)atom_counts(&structure->atoms[i], options);
     if (count == 0)
@@ -326,10 +323,10 @@ nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *o
 {
     placing p = {.structure = structure};
     size_t copies = options->apply_ncs ? (size_t)structure->n_ncs + 1 : 1, room;
-    nb_status status = atoms_check(structure, options, name, hooks, err);
+    nb_status st = atoms_check(structure, options, name, hooks, err);
     memset(out, 0, sizeof *out);
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     if (!nb_size_mul(structure->n_atoms, copies, &room))
         room = SIZE_MAX;
     out->site = nb_alloc_raw(room, sizeof *out->site, "atoms", err);

@@ -322,16 +322,14 @@ nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_p
                           int threads, nb_error *err)
 {
     working w = {.box = box, .planes = planes, .threads = threads};
-    nb_status status;
+    nb_status st;
     memcpy(w.lines.n, box->n, sizeof box->n);
     memcpy(w.lines.H, box->H, sizeof box->H);
     box->X = NULL;
-    status = list_columns(&w, err);
-    if (status == NB_OK)
-        status = lines_open(&w.lines, is_plain, err);
-    if (status == NB_OK)
-        status = allocate(&w, err);
-    if (status == NB_OK)
+    st = list_columns(&w, err);
+    NB_TRY(lines_open(&w.lines, is_plain, err));
+    NB_TRY(allocate(&w, err));
+    if (!st)
         run(&w);
     else
         nb_fourier_free(box);
@@ -339,7 +337,7 @@ nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_p
     nb_free(w.columns);
     nb_free(w.rooms);
     nb_free(w.middle);
-    return status;
+    return st;
 }
 
 void nb_fourier_free(nb_fourier_box *box)

@@ -133,9 +133,8 @@ static nb_status look_at(const tables *t, int i, const wanted *w, nb_expt_choice
         return nb_node_fail(&out->experiment, "must be an object", err);
     if (t->imageset.n < 1)
         return NB_OK;
-    if ((st = nb_expt_model_of(&t->imageset, &out->experiment, "imageset", &set, err)) ||
-        (st = nb_expt_model_of(&t->scan, &out->experiment, "scan", &scan, err)))
-        return st;
+    NB_FORWARD(nb_expt_model_of(&t->imageset, &out->experiment, "imageset", &set, err));
+    NB_FORWARD(nb_expt_model_of(&t->scan, &out->experiment, "scan", &scan, err));
     out->has_images = nb_node_has(&set, "template") || nb_node_has(&set, "images");
     out->image = out->has_images && w ? image_of(&set, &scan, w) : 0;
     return NB_OK;

@@ -190,9 +190,9 @@ nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
     scan->n = out->osc_deg > 0 && !isnan(out->phi_deg) && images > 0 ? images + 1 : 0;
     scan->phi_deg = out->phi_deg;
     scan->osc_deg = out->osc_deg;
-    if ((st = crystal_points(of, scan, A, err)) || (st = setting_points(of, scan, err)) ||
-        (st = beam_points(of, scan, err)))
-        return st;
+    NB_FORWARD(crystal_points(of, scan, A, err));
+    NB_FORWARD(setting_points(of, scan, err));
+    NB_FORWARD(beam_points(of, scan, err));
     say_mosaicity(of);
     return NB_OK;
 }

@@ -277,10 +277,9 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
     char path[NB_PATH_MAX], name[NB_PATH_MAX];
     nb_h5_input in;
     nb_status st;
-    if ((st = find_file(text, mask->file, path, err)) ||
-        (st = copy_span(text, mask->data, name, sizeof name, err)) ||
-        (st = nb_h5_start(&in, path, most_MB, NULL, err)))
-        return st;
+    NB_FORWARD(find_file(text, mask->file, path, err));
+    NB_FORWARD(copy_span(text, mask->data, name, sizeof name, err));
+    NB_FORWARD(nb_h5_start(&in, path, most_MB, NULL, err));
     return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
 

@@ -405,9 +405,8 @@ static nb_status read_pair(nb_geom_text *text, nb_piece key, nb_piece value, nb_
         return nb_geom_fail(text, key, "a key is PANEL/KEY, with both", err);
     if (starts(name, "bad"))
         return bad_key(text, name, rest, value, err);
-    if ((st = find_panel(text, name, &panel, err)) ||
-        (st = panel_key(text, panel, rest, value, &known, err)))
-        return st;
+    NB_FORWARD(find_panel(text, name, &panel, err));
+    NB_FORWARD(panel_key(text, panel, rest, value, &known, err));
     if (!known)
         say_unknown(text, rest);
     return NB_OK;

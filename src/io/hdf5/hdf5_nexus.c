@@ -16,8 +16,8 @@ static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const 
 {
     char name[NB_PATH_MAX];
     master->data_name(master->user, number, name);
-    h->ok &= H5(Lcreate_external)(name, DATA, h->file, path, H5P_DEFAULT,
-                                  H5P_DEFAULT) >= 0;
+    h->ok &=
+        H5(Lcreate_external)(name, DATA, h->file, path, H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
 /** A link to each data file.  Not in /entry/data: some readers count the frames of every set there

@@ -29,10 +29,11 @@ enum { PATH = 120 };
 /** A module of the detector, in the frame of NeXus. */
 typedef struct module {
     char path[64];
-    const char *name, *stands_on; /* of the panel, or NULL; last axis of the module's chain */
-    int first[2], size[2];        /* of its pixels in the data: fast, slow */
-    double mm;                    /* unit of the lengths, mm */
-    double corner[3], pixel[2];   /* corner of the first pixel from that axis */
+    const char *name,
+        *stands_on;        /* of the panel, or NULL; last axis of the module's chain */
+    int first[2], size[2]; /* of its pixels in the data: fast, slow */
+    double mm;             /* unit of the lengths, mm */
+    double corner[3], pixel[2]; /* corner of the first pixel from that axis */
     double fast[3], slow[3];
 } module;
 
@@ -47,7 +48,8 @@ static void put_direction(nb_h5 *h, const module *m, const char *name, double le
 
 static void put_module(nb_h5 *h, const module *m)
 {
-    const int64_t origin[2] = {m->first[1], m->first[0]}, size[2] = {m->size[1], m->size[0]};
+    const int64_t origin[2] = {m->first[1], m->first[0]},
+                  size[2] = {m->size[1], m->size[0]};
     const hsize_t two = 2;
     double v[3] = {0, 0, 1}, length = nb_length3(m->corner);
     char path[PATH];

@@ -391,9 +391,8 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
         nb_h5_set_close(&set);
         return NB_OK;
     }
-    if ((st = nb_nx_entry(in, entry, err)) ||
-        (st = find_frames(in, entry, LLONG_MAX, path, &set, &sum, err)))
-        return st;
+    NB_FORWARD(nb_nx_entry(in, entry, err));
+    NB_FORWARD(find_frames(in, entry, LLONG_MAX, path, &set, &sum, err));
     said = sum;
     snprintf(path, sizeof path, "%s/data/data", entry);
     if (nb_h5_there(in, path) && open_frames(in, path, &set)) {

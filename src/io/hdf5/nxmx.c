@@ -108,12 +108,11 @@ static nb_status wrong(const reader *r, const char *path, const char *what, nb_e
 static nb_status find_modules(reader *r, nb_error *err)
 {
     nb_status st;
-    if ((st = nb_nx_entry(&r->in, r->entry, err)) ||
-        (st = nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err)) ||
-        (st = nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err)) ||
-        (st = nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
-                             &r->modules, &r->n, err)))
-        return st;
+    NB_FORWARD(nb_nx_entry(&r->in, r->entry, err));
+    NB_FORWARD(nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err));
+    NB_FORWARD(nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err));
+    NB_FORWARD(nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
+                              &r->modules, &r->n, err));
     if (r->n == 0)
         return wrong(
             r, r->detector,
@@ -157,9 +156,8 @@ static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
     nb_status st;
     snprintf(size, sizeof size, "%s/data_size", r->modules[k]);
     snprintf(origin, sizeof origin, "%s/data_origin", r->modules[k]);
-    if ((st = read_triple(r, size, pixels, err)) ||
-        (st = read_triple(r, origin, first, err)))
-        return st;
+    NB_FORWARD(read_triple(r, size, pixels, err));
+    NB_FORWARD(read_triple(r, origin, first, err));
     p->size[0] = pixels[2];
     p->size[1] = pixels[1];
     p->place[0] = first[2];
@@ -198,13 +196,12 @@ static nb_status read_place(const reader *r, int k, nb_nx_chain *chain, nb_panel
         return wrong(r, fast, "is not there", err);
     if (!nb_h5_get_string(&r->in, fast, "depends_on", next, sizeof next))
         snprintf(next, sizeof next, ".");
-    if ((st = nb_nx_chain_read(&r->in, fast, next, chain, err)) ||
-        (st = nb_nx_offset(&r->in, fast, p->origin, err)) ||
-        (st = read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast,
-                             err)) ||
-        (st = read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow,
-                             err)))
-        return st;
+    NB_FORWARD(nb_nx_chain_read(&r->in, fast, next, chain, err));
+    NB_FORWARD(nb_nx_offset(&r->in, fast, p->origin, err));
+    NB_FORWARD(
+        read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast, err));
+    NB_FORWARD(
+        read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow, err));
     nb_nx_move(chain, 0, p->origin);
     return NB_OK;
 }
@@ -222,8 +219,8 @@ static nb_status read_module(reader *r, int k, nb_nx_chain *chain, nb_panel_spec
         return wrong(r, r->modules[k], "the name is too long", err);
     memset(p->name, 0, sizeof p->name);
     memcpy(p->name, name, strlen(name));
-    if ((st = read_size(r, k, p, err)) || (st = read_place(r, k, chain, p, err)))
-        return st;
+    NB_FORWARD(read_size(r, k, p, err));
+    NB_FORWARD(read_place(r, k, chain, p, err));
     return nb_panel_spec_check(p, &at, err);
 }
 

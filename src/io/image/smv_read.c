@@ -127,15 +127,14 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
 static nb_status read_sizes(nb_smv_header *h, nb_error *err)
 {
     int square = 0;
-    nb_status status = read_size(h, "SIZE1", &h->fast, err);
-    if (status == NB_OK)
-        status = read_size(h, "SIZE2", &h->slow, err);
-    if (status == NB_OK && !h->fast && !h->slow) {
-        status = read_size(h, "DETECTOR_DIMENSIONS", &square, err);
+    nb_status st = read_size(h, "SIZE1", &h->fast, err);
+    NB_TRY(read_size(h, "SIZE2", &h->slow, err));
+    if (!st && !h->fast && !h->slow) {
+        st = read_size(h, "DETECTOR_DIMENSIONS", &square, err);
         h->fast = h->slow = square;
     }
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     if (!h->fast != !h->slow)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s is missing; the header has only %s",
@@ -151,9 +150,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
 {
     const char *brace, *limit;
     int overrun;
-    nb_status status = read_header_bytes(data, n, h->name, &h->bytes, err);
-    if (status != NB_OK)
-        return status;
+    nb_status st;
+    NB_FORWARD(read_header_bytes(data, n, h->name, &h->bytes, err));
     brace = closing_brace(data + 1, data + h->bytes);
     overrun = !brace;
     if (overrun) {
@@ -162,11 +160,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
         brace = memchr(data + h->bytes, '}', (size_t)(limit - data) - h->bytes);
     }
     if (brace) {
-        status = split_text(data + 1, (size_t)(brace - data) - 1, h, err);
-        if (status == NB_OK)
-            status = read_sizes(h, err);
-        if (status != NB_OK)
-            return status;
+        NB_FORWARD(split_text(data + 1, (size_t)(brace - data) - 1, h, err));
+        NB_FORWARD(read_sizes(h, err));
     }
     if (overrun) {
         size_t pixels = (size_t)h->fast * (size_t)h->slow;
@@ -182,13 +177,13 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
 nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_header *out,
                        nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", name);
-    status = parse_into(data, n, out, err);
-    if (status != NB_OK)
+    st = parse_into(data, n, out, err);
+    if (st)
         nb_smv_header_free(out);
-    return status;
+    return st;
 }
 
 void nb_smv_header_free(nb_smv_header *h)
@@ -269,10 +264,10 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
     const unsigned char *p = (const unsigned char *)data + h->bytes;
     int big_endian;
     uint16_t *out;
-    nb_status status = check_pixels(n, h, &big_endian, err);
+    nb_status st = check_pixels(n, h, &big_endian, err);
     *pixels = NULL;
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     out = nb_alloc_raw(count, sizeof *out, "pixels of an SMV image", err);
     if (!out)
         return NB_ERR_NOMEM;
@@ -437,7 +432,7 @@ static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error 
 static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
     int typed[NB_SMV_GROUPS];
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     nb_smv_typed_groups(cfg, typed);
     /* CLOSE_DISTANCE of a header is that at the header's two-theta, and goes before DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
@@ -458,15 +453,15 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
         {"OSC_RANGE", NULL, &cfg->osc_deg, 0, 0},
         {"TWOTHETA", NULL, &cfg->twotheta_deg, 0, 0},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && status == NB_OK; i++)
-        status = take(h, &keys[i], err);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !st; i++)
+        st = take(h, &keys[i], err);
     if (cfg->close_twotheta_deg == 0)
         cfg->close_twotheta_deg = NAN;
     if (!typed[NB_SMV_FAST])
         cfg->detpixels[0] = h->fast;
     if (!typed[NB_SMV_SLOW])
         cfg->detpixels[1] = h->slow;
-    return status;
+    return st;
 }
 
 /** A scan with negative steps becomes one with positive steps about the opposite axis. */
@@ -481,12 +476,12 @@ static void turn_forwards(nb_config *cfg, int phi_unset)
 nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
     int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
-    nb_status status = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
-                                                   : apply_documented(h, cfg, err);
+    nb_status st = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
+                                               : apply_documented(h, cfg, err);
     if (osc_unset &&
         cfg->osc_deg == 0) /* a still in a header does not count as a typed -osc 0 */
         cfg->osc_deg = NAN;
-    if (!status && osc_unset && cfg->osc_deg < 0)
+    if (!st && osc_unset && cfg->osc_deg < 0)
         turn_forwards(cfg, phi_unset);
-    return status;
+    return st;
 }

@@ -112,7 +112,7 @@ static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_erro
 static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
                                 nb_symmetry *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     out->count = 0;
     for (size_t i = 0; i < column->rows; i++) {
         const char *text = column->value[i * column->width];
@@ -127,10 +127,10 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
     }
     if (!out->count)
         return NB_OK;
-    status = nb_symmetry_complete(out, cif->name, err);
-    if (!status)
+    st = nb_symmetry_complete(out, cif->name, err);
+    if (!st)
         nb_symmetry_give_name(out);
-    return status;
+    return st;
 }
 
 static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6],
@@ -149,17 +149,16 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
         "_space_group_name_H-M_ref",      "_space_group.IT_number",
         "_space_group_IT_number",         "_symmetry.Int_Tables_number",
         "_symmetry_Int_Tables_number"};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     const char *text;
     for (int i = 0; i < COUNT(operators); i++) {
         const nb_cif_column *column = nb_cif_find(cif, block, operators[i]);
         if (column)
-            status = take_operators(cif, column, out, err);
-        if (!status && out->count &&
-            (text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
+            st = take_operators(cif, column, out, err);
+        if (!st && out->count && (text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
             nb_symmetry_beside(out, text, cell, cif->name);
-        if (status || out->count)
-            return status;
+        if (st || out->count)
+            return st;
     }
     if ((text = nb_cif_first(cif, block, hall, COUNT(hall))))
         return nb_symmetry_of_file(text, 1, cell, cif->name, out, err);
@@ -172,13 +171,11 @@ nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmet
                          nb_error *err)
 {
     static const char *const edge[] = {"_cell.length_a", "_cell_length_a"};
-    nb_status status;
+    nb_status st;
     for (int i = 0; i < cif->n_blocks && !nb_cif_first(cif, block, edge, 2); i++)
         if (nb_cif_first(cif, i, edge, 2))
             block = i;
-    status = take_cell(cif, block, cell, err);
-    if (status)
-        return status;
+    NB_FORWARD(take_cell(cif, block, cell, err));
     return take_symmetry(cif, block, cell[0] > 0 ? cell : NULL, out, err);
 }
 
@@ -256,22 +253,22 @@ static nb_status take_column(const nb_cif_column *from, size_t prefix,
 static nb_status take_loop(const nb_cif *cif, int block, const char *prefix,
                            nb_reflection_file *out, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     int columns = 0;
     out->hkl = nb_alloc(out->count, sizeof *out->hkl, "indices", err);
-    for (int axis = 0; axis < 3 && out->hkl && !status; axis++)
-        status = take_index(cif, block, prefix, axis, out, err);
-    if (status || !out->hkl)
-        return status ? status : NB_ERR_NOMEM;
+    for (int axis = 0; axis < 3 && out->hkl && !st; axis++)
+        st = take_index(cif, block, prefix, axis, out, err);
+    if (st || !out->hkl)
+        return st ? st : NB_ERR_NOMEM;
     for (size_t i = 0; i < cif->n_columns; i++)
         columns += is_data(&cif->columns[i], block, prefix, out->count);
     out->columns = nb_alloc((size_t)columns, sizeof *out->columns, "columns", err);
     if (!out->columns)
         return NB_ERR_NOMEM;
-    for (size_t i = 0; i < cif->n_columns && !status; i++)
+    for (size_t i = 0; i < cif->n_columns && !st; i++)
         if (is_data(&cif->columns[i], block, prefix, out->count))
-            status = take_column(&cif->columns[i], strlen(prefix), out, err);
-    return status;
+            st = take_column(&cif->columns[i], strlen(prefix), out, err);
+    return st;
 }
 
 /* --- rows that do not count, or not together ----------------------------------------------- */
@@ -281,14 +278,14 @@ static void drop_unreliable(const nb_cif *cif, int block, const char *prefix,
                             nb_reflection_file *out)
 {
     static const char *const names[] = {"status", "include_status", "observed_status"};
-    const nb_cif_column *status = NULL;
+    const nb_cif_column *marks = NULL;
     char tag[40];
-    for (int i = 0; i < 3 && !status; i++) {
+    for (int i = 0; i < 3 && !marks; i++) {
         snprintf(tag, sizeof tag, "%s%s", prefix, names[i]);
-        status = nb_cif_find(cif, block, tag);
+        marks = nb_cif_find(cif, block, tag);
     }
-    for (size_t row = 0; status && status->rows == out->count && row < out->count; row++) {
-        const char *text = status->value[row * status->width];
+    for (size_t row = 0; marks && marks->rows == out->count && row < out->count; row++) {
+        const char *text = marks->value[row * marks->width];
         if (!text || strcasecmp(text, "x"))
             continue;
         out->unreliable++;
@@ -386,7 +383,7 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
     const nb_cif_column *h;
     const char *wavelength, *prefix;
     double lambda;
-    nb_status status;
+    nb_status st;
     out->is_cif = 1;
     out->is_unmerged = block < 0 && nb_cif_block_with(cif, unmerged, 2) >= 0;
     if (out->is_unmerged)
@@ -394,9 +391,7 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
     if (block < 0)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no reflections: neither _refln.index_h nor _refln_index_h");
-    status = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
-    if (status)
-        return status;
+    NB_FORWARD(nb_cif_crystal(cif, block, out->cell, &out->symmetry, err));
     wavelength = nb_cif_first(cif, block, wavelengths, 3);
     if (wavelength && nb_cif_number(wavelength, &lambda) && lambda > 0 && lambda < 1e3)
         out->wavelength = lambda;
@@ -406,10 +401,9 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no reflection");
     prefix = h ? "_refln." : "_refln_";
     out->blocks = blocks_with(cif, merged, 2);
-    status = take_loop(cif, block, prefix, out, err);
-    if (!status)
-        status = take_sets(cif, block, prefix, out, err);
-    if (!status)
+    st = take_loop(cif, block, prefix, out, err);
+    NB_TRY(take_sets(cif, block, prefix, out, err));
+    if (!st)
         drop_unreliable(cif, block, prefix, out);
-    return status;
+    return st;
 }

@@ -79,9 +79,8 @@ static nb_status take_position(const cif_table *t, size_t row, nb_atom *atom,
     const char *id = text_at(t, 0, row);
     for (int i = 0; i < 3; i++) {
         size_t blank = 0;
-        nb_status status = number_at(t, 1 + i, row, &atom->r[i], &blank, err);
-        if (status)
-            return status;
+        nb_status st;
+        NB_FORWARD(number_at(t, 1 + i, row, &atom->r[i], &blank, err));
         if (blank)
             return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
                               "atom %.20s (row %zu of the loop) has no coordinates",
@@ -145,10 +144,10 @@ static nb_status take_displacements(const displacements *d, const char *key,
     if (!found)
         return NB_OK;
     for (int i = 0; i < 6; i++) {
-        nb_status status =
+        nb_status st =
             number_at(&d->table, d->first + i, found->row, &atom->U[i], &blank, err);
-        if (status)
-            return status;
+        if (st)
+            return st;
         if (d->first == 7)
             atom->U[i] /= U_TO_B;
     }
@@ -179,21 +178,18 @@ static nb_status take_mmcif_atom(const cif_table *t, const displacements *U, siz
 {
     nb_atom *atom = &out->atoms[row];
     const char *type = text_at(t, 6, row), *id = text_at(t, 0, row);
-    nb_status status = take_position(t, row, atom, err);
+    nb_status st = take_position(t, row, atom, err);
     atom->occupancy = 1;
-    if (!status)
-        status = number_at(t, 4, row, &atom->occupancy, &out->blank_occupancies, err);
-    if (!status)
-        status = number_at(t, 5, row, &atom->B, &out->blank_B, err);
-    if (!status)
-        status = take_displacements(U, id, atom, err);
+    NB_TRY(number_at(t, 4, row, &atom->occupancy, &out->blank_occupancies, err));
+    NB_TRY(number_at(t, 5, row, &atom->B, &out->blank_B, err));
+    NB_TRY(take_displacements(U, id, atom, err));
     atom->Z = type ? nb_element_of_label(type, 1) : 0;
     atom->is_alternate = text_at(t, 7, row) != NULL;
     atom->line = t->first ? (int)line_of(t, row) : 0;
     atom->serial = id ? (int)strtol(id, NULL, 10) : 0;
     copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, text_at(t, t->columns[8] ? 8 : 9, row));
-    return status;
+    return st;
 }
 
 static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *out,
@@ -210,22 +206,22 @@ static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *ou
     const cif_table tensors = find_table(cif, block, "_atom_site_anisotrop.", tensor, 13);
     displacements U;
     model_list models = {0};
-    nb_status status = find_displacements(&tensors, &U, err);
-    out->atoms = status ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
+    nb_status st = find_displacements(&tensors, &U, err);
+    out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
     models.names =
         out->atoms ? nb_alloc(t.rows, sizeof *models.names, "models", err) : NULL;
-    if (!status && !models.names)
-        status = NB_ERR_NOMEM;
-    for (size_t row = 0; row < t.rows && !status; row++) {
+    if (!st && !models.names)
+        st = NB_ERR_NOMEM;
+    for (size_t row = 0; row < t.rows && !st; row++) {
         const char *model = text_at(&t, 10, row);
-        status = take_mmcif_atom(&t, &U, row, out, err);
+        st = take_mmcif_atom(&t, &U, row, out, err);
         out->atoms[row].model = model_of(&models, model ? model : "");
         out->n_atoms++;
     }
     out->n_models = models.count;
     nb_free(models.names);
     nb_free(U.rows);
-    return status;
+    return st;
 }
 
 static const char *const transform[] = {
@@ -239,9 +235,8 @@ static nb_status take_transform(const cif_table *t, size_t row, double m[12], in
 {
     size_t blank = 0;
     for (int i = 0; i < 12; i++) {
-        nb_status status = number_at(t, i, row, &m[i], &blank, err);
-        if (status)
-            return status;
+        nb_status st;
+        NB_FORWARD(number_at(t, i, row, &m[i], &blank, err));
     }
     *whole = blank == 0;
     return NB_OK;
@@ -326,18 +321,15 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
     const char *label = text_at(t, 0, row), *type = text_at(t, has_type ? 7 : 0, row);
     const char *group = text_at(t, 8, row);
     size_t blank = 0;
-    nb_status status = take_position(t, row, atom, err);
+    nb_status st = take_position(t, row, atom, err);
     atom->occupancy = 1;
-    if (!status)
-        status = number_at(t, 4, row, &atom->occupancy, &blank, err);
+    NB_TRY(number_at(t, 4, row, &atom->occupancy, &blank, err));
     out->blank_occupancies += t->columns[4] ? blank : 0;
     blank = 0;
-    if (!status)
-        status = number_at(t, iso, row, &atom->B, &blank, err);
+    NB_TRY(number_at(t, iso, row, &atom->B, &blank, err));
     if (iso == 5)
         atom->B *= U_TO_B;
-    if (!status)
-        status = take_displacements(U, label, atom, err);
+    NB_TRY(take_displacements(U, label, atom, err));
     out->missing_U += blank && !atom->has_U;
     atom->Z = type ? nb_element_of_label(type, has_type) : 0;
     atom->is_alternate = group && strcmp(group, "0");
@@ -348,7 +340,7 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
     atom->line = t->first ? (int)line_of(t, row) : 0;
     copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, label);
-    return status;
+    return st;
 }
 
 static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
@@ -375,21 +367,21 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
     const cif_table tensors = find_table(
         cif, block, is_dotted ? "_atom_site_aniso." : "_atom_site_aniso_", tensor, 13);
     displacements U;
-    nb_status status = find_displacements(&tensors, &U, err);
-    out->atoms = status ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
-    if (!status && !out->atoms)
-        status = NB_ERR_NOMEM;
-    for (size_t row = 0; row < t.rows && !status; row++) {
+    nb_status st = find_displacements(&tensors, &U, err);
+    out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
+    if (!st && !out->atoms)
+        st = NB_ERR_NOMEM;
+    for (size_t row = 0; row < t.rows && !st; row++) {
         const char *flag = text_at(&t, 9, row);
         if (flag && !strcmp(flag, "dum")) /* a site without an atom */
             continue;
-        status = take_small_atom(&t, &U, row, out, err);
+        st = take_small_atom(&t, &U, row, out, err);
         out->n_atoms++;
     }
     out->n_models = 1;
     out->atoms_expected = expected_atoms(cif, block);
     nb_free(U.rows);
-    return status;
+    return st;
 }
 
 nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err)
@@ -398,22 +390,22 @@ nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err)
     static const char *const fractional[] = {"_atom_site_fract_x", "_atom_site.fract_x"};
     int block = nb_cif_block_with(cif, cartesian, 1);
     const int is_small = block < 0;
-    nb_status status;
+    nb_status st;
     if (is_small)
         block = nb_cif_block_with(cif, fractional, 2);
     if (block < 0)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no atom: neither _atom_site.Cartn_x nor _atom_site_fract_x");
-    status = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
+    st = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
     out->kind = is_small ? NB_STRUCTURE_SMALL : NB_STRUCTURE_MMCIF;
-    if (!status && is_small)
-        status = take_small_atoms(cif, block, !nb_cif_find(cif, block, fractional[0]),
-                                  out, err);
-    else if (!status)
-        status = take_mmcif_atoms(cif, block, out, err);
-    if (!status && !is_small)
-        status = take_transforms(cif, block, out, err);
-    if (!status && !out->n_atoms)
+    if (!st && is_small)
+        st = take_small_atoms(cif, block, !nb_cif_find(cif, block, fractional[0]), out,
+                              err);
+    else if (!st)
+        st = take_mmcif_atoms(cif, block, out, err);
+    if (!st && !is_small)
+        st = take_transforms(cif, block, out, err);
+    if (!st && !out->n_atoms)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no atom");
-    return status;
+    return st;
 }

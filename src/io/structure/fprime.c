@@ -74,13 +74,11 @@ static nb_status read_line(reader *r, nb_fprime_row *row)
     NB_TRY(next_word(r) ? read_number(r, 1e10, "an energy in eV", &row->energy_eV)
                         : fail(r, start, "a line of four words"));
     if (!st && !(row->energy_eV > 0))
-        st = fail(r, start, "a line with an energy above 0");
-    NB_TRY(next_word(r) ? read_number(r, LARGEST, "a value of f'", &row->f1)
-                        : fail(r, start, "a line of four words"));
-    NB_TRY(next_word(r) ? read_number(r, LARGEST, "a value of f''", &row->f2)
-                        : fail(r, start, "a line of four words"));
-    if (st)
-        return st;
+        NB_FORWARD(fail(r, start, "a line with an energy above 0"));
+    NB_FORWARD(next_word(r) ? read_number(r, LARGEST, "a value of f'", &row->f1)
+                            : fail(r, start, "a line of four words"));
+    NB_FORWARD(next_word(r) ? read_number(r, LARGEST, "a value of f''", &row->f2)
+                            : fail(r, start, "a line of four words"));
     start = r->p;
     return next_word(r) || r->p < r->end ? fail(r, start, "the end of the line") : NB_OK;
 }

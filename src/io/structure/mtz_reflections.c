@@ -75,21 +75,21 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
 {
     const size_t start = *size < 20 ? 0 : header_start(data, *size);
     mtz_header h = {name, out, ((int64_t)start - RECORD) / 4, 0};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     if (!start)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "the MTZ file is cut short: its header lies beyond its end");
-    for (size_t at = start; at + RECORD <= *size && !status; at += RECORD) {
+    for (size_t at = start; at + RECORD <= *size && !st; at += RECORD) {
         if (is_record(data + at, "END")) {
             *size = at + RECORD;
             if (h.has_size)
                 return NB_OK;
             break;
         }
-        status = check_record(&h, data + at, err);
+        st = check_record(&h, data + at, err);
     }
-    if (status)
-        return status;
+    if (st)
+        return st;
     return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                       "the MTZ file is cut short: its header has no %s",
                       h.has_size ? "END" : "NCOL");
@@ -105,15 +105,15 @@ void nb_mtz_free(nb_mtz *mtz)
 static nb_status take_symmetry(const nb_mtz *mtz, const char *name,
                                nb_reflection_file *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     if (!out->symmetry.count)
         return mtz->symbol[0] ? nb_symmetry_of_file(mtz->symbol, 0, mtz->cell, name,
                                                     &out->symmetry, err)
                               : NB_OK;
-    status = nb_symmetry_complete(&out->symmetry, name, err);
-    if (!status)
+    st = nb_symmetry_complete(&out->symmetry, name, err);
+    if (!st)
         nb_symmetry_give_name(&out->symmetry);
-    return status;
+    return st;
 }
 
 static nb_status take_indices(const nb_mtz *mtz, const char *name,
@@ -186,10 +186,10 @@ static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_err
 nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
                              nb_error *err)
 {
-    nb_status status = take_symmetry(mtz, name, out, err);
+    nb_status st = take_symmetry(mtz, name, out, err);
     int marked = 0;
-    if (status)
-        return status;
+    if (st)
+        return st;
     memcpy(out->cell, mtz->cell, sizeof out->cell);
     out->is_dump = mtz->is_dump;
     out->count = mtz->rows;
@@ -197,16 +197,16 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     out->columns = nb_alloc((size_t)mtz->n_columns, sizeof *out->columns, "columns", err);
     if (!out->hkl || !out->columns)
         return NB_ERR_NOMEM;
-    status = take_indices(mtz, name, out, err);
+    st = take_indices(mtz, name, out, err);
     for (int i = 0; i < mtz->n_columns; i++)
         marked |= marks_unmerged(&mtz->columns[i]);
-    if (!status && marked)
-        status = find_repeats(out, &out->is_unmerged, err);
-    for (int i = INDICES; i < mtz->n_columns && !status; i++) {
-        status = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
+    if (!st && marked)
+        st = find_repeats(out, &out->is_unmerged, err);
+    for (int i = INDICES; i < mtz->n_columns && !st; i++) {
+        st = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
         if (!(out->wavelength > 0))
             out->wavelength = out->columns[out->n_columns].wavelength;
-        out->n_columns += !status;
+        out->n_columns += !st;
     }
-    return status;
+    return st;
 }

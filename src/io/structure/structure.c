@@ -157,13 +157,12 @@ static nb_status parse_cif_model(const char *data, size_t n, const char *name,
 {
     nb_cif cif;
     const char *body = nb_text_body(data, data + n);
-    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
+    nb_status st = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
     cif.data = data;
     cif.end = data + n;
-    if (!status)
-        status = nb_cif_model(&cif, out, err);
+    NB_TRY(nb_cif_model(&cif, out, err));
     nb_cif_free(&cif);
-    return status;
+    return st;
 }
 
 /** REMARK 3 of a PDB file, or _refine.details: the B factors lack what TLS groups add. */
@@ -182,38 +181,37 @@ static int has_residual_B(const char *data, size_t n)
 nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     switch (nb_content_of(data, n)) {
     case NB_CONTENT_PDB:
-        status = nb_pdb_model(data, n, name, out, err);
+        st = nb_pdb_model(data, n, name, out, err);
         break;
     case NB_CONTENT_UNKNOWN:
     case NB_CONTENT_MTZ:
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no PDB, mmCIF or small-molecule CIF file");
     default:
-        status = parse_cif_model(data, n, name, out, err);
+        st = parse_cif_model(data, n, name, out, err);
     }
-    if (status)
+    if (st)
         nb_structure_free(out);
     else
         out->has_residual_B = has_residual_B(data, n);
-    return status;
+    return st;
 }
 
 static nb_status parse_mtz(const char *data, size_t n, const char *name,
                            nb_reflection_file *out, nb_error *err)
 {
     nb_mtz mtz;
-    nb_status status = nb_mtz_check(data, &n, name, out, err);
-    if (status || out->is_unmerged)
-        return status;
-    status = nb_mtz_parse(data, n, name, &mtz, err);
-    if (!status)
-        status = nb_mtz_reflections(&mtz, name, out, err);
+    nb_status st = nb_mtz_check(data, &n, name, out, err);
+    if (st || out->is_unmerged)
+        return st;
+    st = nb_mtz_parse(data, n, name, &mtz, err);
+    NB_TRY(nb_mtz_reflections(&mtz, name, out, err));
     nb_mtz_free(&mtz);
-    return status;
+    return st;
 }
 
 static nb_status parse_cif_reflections(const char *data, size_t n, const char *name,
@@ -221,30 +219,29 @@ static nb_status parse_cif_reflections(const char *data, size_t n, const char *n
 {
     nb_cif cif;
     const char *body = nb_text_body(data, data + n);
-    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
-    if (!status)
-        status = nb_cif_reflections(&cif, out, err);
+    nb_status st = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
+    NB_TRY(nb_cif_reflections(&cif, out, err));
     nb_cif_free(&cif);
-    return status;
+    return st;
 }
 
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
                                    nb_reflection_file *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     switch (nb_content_of(data, n)) {
     case NB_CONTENT_MTZ:
-        status = parse_mtz(data, n, name, out, err);
+        st = parse_mtz(data, n, name, out, err);
         break;
     case NB_CONTENT_UNKNOWN:
     case NB_CONTENT_PDB:
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no MTZ or structure-factor CIF file");
     default:
-        status = parse_cif_reflections(data, n, name, out, err);
+        st = parse_cif_reflections(data, n, name, out, err);
     }
-    if (status)
+    if (st)
         nb_reflection_file_free(out);
-    return status;
+    return st;
 }

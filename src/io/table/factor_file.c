@@ -47,10 +47,10 @@ nb_status nb_factor_file_check(const nb_factor_file *t, const char *name, nb_err
 
 nb_status nb_factor_file_alloc(nb_factor_file *t, const char *name, nb_error *err)
 {
-    nb_status status = nb_factor_file_check(t, name, err);
+    nb_status st = nb_factor_file_check(t, name, err);
     t->F = NULL;
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     t->F = nb_alloc_raw((size_t)nb_factor_file_voxels(t), sizeof *t->F,
                         "structure factors", err);
     return t->F ? NB_OK : NB_ERR_NOMEM;
@@ -166,15 +166,13 @@ nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
     const origin from = {source, user, bytes, name};
     nb_factor_file t = {0};
     uint64_t values = 0;
-    nb_status status = read_limits(&from, &t, &values, err);
+    nb_status st = read_limits(&from, &t, &values, err);
     memset(out, 0, sizeof *out);
-    if (status == NB_OK)
-        status = nb_factor_file_alloc(&t, name, err);
-    if (status == NB_OK)
-        status = read_box(&from, values, &t, err);
-    if (status != NB_OK) {
+    NB_TRY(nb_factor_file_alloc(&t, name, err));
+    NB_TRY(read_box(&from, values, &t, err));
+    if (st) {
         nb_free(t.F);
-        return status;
+        return st;
     }
     t.reflections = nb_factor_file_voxels(&t);
     *out = t;
@@ -196,20 +194,20 @@ nb_status nb_fdump_write(const nb_factor_file *t, nb_fdump_sink sink, void *user
     size_t plane_bytes = ((size_t)nk + 1) * pitch * sizeof(double);
     const double *row = t->F;
     char header[NB_FDUMP_HEADER];
-    nb_status status;
+    nb_status st;
     double *plane = nb_alloc(plane_bytes, 1, "one plane of a structure-factor dump", err);
     if (!plane)
         return NB_ERR_NOMEM;
-    status = sink(user, header, nb_fdump_header(t, header), err);
-    for (int h = 0; h < nh && status == NB_OK; h++) {
+    st = sink(user, header, nb_fdump_header(t, header), err);
+    for (int h = 0; h < nh && !st; h++) {
         for (int k = 0; k < nk; k++, row += nl)
             memcpy(plane + (size_t)k * pitch, row, (size_t)nl * sizeof *row);
-        status = sink(user, plane, plane_bytes, err);
+        st = sink(user, plane, plane_bytes, err);
     }
-    if (status == NB_OK) {
+    if (!st) {
         memset(plane, 0, plane_bytes);
-        status = sink(user, plane, plane_bytes, err);
+        st = sink(user, plane, plane_bytes, err);
     }
     nb_free(plane);
-    return status;
+    return st;
 }

@@ -80,7 +80,7 @@ static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
     static const char *const letters[] = {"a whole number for h", "a whole number for k",
                                           "a whole number for l"};
     const char *after;
-    nb_status status;
+    nb_status st;
     int i;
     *is_end = 0;
     for (i = 0; i < 3; i++) {
@@ -103,9 +103,9 @@ static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
                           "F = %g is beyond %g electrons", out->F, NB_SF_MAX_F);
     r->p = after;
-    status = extra_columns(r, is_end);
+    st = extra_columns(r, is_end);
     *is_end &= !out->index[0] && !out->index[1] && !out->index[2] && out->F == 0;
-    return status;
+    return st;
 }
 
 static size_t most_reflections(const char *data, size_t n)
@@ -117,14 +117,14 @@ static size_t most_reflections(const char *data, size_t n)
 static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
 {
     size_t n = 0;
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     int is_end = 0;
-    for (; r->p < r->end && status == NB_OK; skip_line(r)) {
+    for (; r->p < r->end && !st; skip_line(r)) {
         const int was_end = is_end;
         r->line++;
         if (next_token(r))
-            status = read_reflection(r, &list[n++], &is_end);
-        if (status != NB_OK)
+            st = read_reflection(r, &list[n++], &is_end);
+        if (st)
             is_end = was_end; /* SHELX ignores lines after it */
     }
     if (is_end && n > 1)
@@ -132,11 +132,11 @@ static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
                           "0 0 0 0 0 ends it as a SHELX list, whose fourth column is "
                           "F squared (HKLF 4) or F (HKLF 3): convert it to MTZ or CIF "
                           "(-mtz), or, if it is F, remove that line");
-    if (status == NB_OK && n == 0)
+    if (!st && n == 0)
         return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
                           "no reflections (h k l F [sigma [phase]])");
     *count = n;
-    return status;
+    return st;
 }
 
 static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
@@ -183,7 +183,7 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err)
 {
     hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     if (nb_hkl_is_xds(data, n))
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
@@ -193,10 +193,10 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
     if (!out->rows)
         return NB_ERR_NOMEM;
     out->name = name;
-    status = read_list(&r, out->rows, &out->count);
-    if (status != NB_OK)
+    st = read_list(&r, out->rows, &out->count);
+    if (st)
         nb_hkl_list_free(out);
-    return status;
+    return st;
 }
 
 void nb_hkl_list_free(nb_hkl_list *list)
@@ -208,15 +208,15 @@ void nb_hkl_list_free(nb_hkl_list *list)
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     find_limits(list->rows, list->count, out);
-    status = nb_factor_file_alloc(out, list->name, err);
-    if (status == NB_OK)
+    st = nb_factor_file_alloc(out, list->name, err);
+    if (!st)
         fill_box(list->rows, list->count, default_F, out);
     else
         memset(out, 0, sizeof *out);
-    return status;
+    return st;
 }
 
 /* --- notes --- */

@@ -109,7 +109,7 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
 {
     source_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
     nb_source_list list = {0};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     size_t lines = nb_text_lines(data, n);
     memset(out, 0, sizeof *out);
     if (lines > INT_MAX)
@@ -117,21 +117,20 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
     list.rows = nb_alloc_raw(lines, sizeof *list.rows, "sources", err);
     if (!list.rows)
         return NB_ERR_NOMEM;
-    while (r.p < r.end && status == NB_OK) {
+    while (r.p < r.end && !st) {
         const char *newline = memchr(r.p, '\n', (size_t)(r.end - r.p));
         int columns = 0;
         r.line++;
-        status = read_row(&r, defaults, &list.rows[list.count], &columns);
+        st = read_row(&r, defaults, &list.rows[list.count], &columns);
         list.count += columns > 0;
         r.p = newline ? newline + 1 : r.end;
     }
-    if (status == NB_OK)
-        status = nb_source_list_check(&list, name, r.line, err);
-    if (status == NB_OK)
+    NB_TRY(nb_source_list_check(&list, name, r.line, err));
+    if (!st)
         *out = list;
     else
         nb_source_list_free(&list);
-    return status;
+    return st;
 }
 
 void nb_source_list_free(nb_source_list *list)
