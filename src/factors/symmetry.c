@@ -190,12 +190,8 @@ typedef struct list {
 
 static nb_status append(list *l, const int h[3], nb_error *err)
 {
-    if (l->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 4096;
-        if (nb_grow(&l->hkl, l->count, room, sizeof *l->hkl, "reflections", err))
-            return NB_ERR_NOMEM;
-        l->room = room;
-    }
+    if (nb_reserve(&l->hkl, l->count, &l->room, sizeof *l->hkl, "reflections", err))
+        return NB_ERR_NOMEM;
     memcpy(l->hkl[l->count++], h, sizeof *l->hkl);
     return NB_OK;
 }

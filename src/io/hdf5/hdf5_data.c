@@ -116,11 +116,8 @@ static void put_truth(nb_hdf5_writer *w)
 static nb_status add_list(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error *err)
 {
     const size_t n = (size_t)w->frames;
-    if (n == w->lists_room) {
-        if (nb_grow(&w->lists, n, 2 * n + 64, sizeof *w->lists, "lists", err))
-            return NB_ERR_NOMEM;
-        w->lists_room = 2 * n + 64;
-    }
+    if (nb_reserve(&w->lists, n, &w->lists_room, sizeof *w->lists, "lists", err))
+        return NB_ERR_NOMEM;
     w->lists[n] = f->truth->list;
     nb_hdf5_add_rows(&w->h, w->table, w->data.layout.reflections, w->rows, f->list);
     w->rows += f->list->count;
