@@ -173,36 +173,62 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
+/** What both kinds of file say of an atom; blank[0], blank[1]: no occupancy, no displacement. */
+static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
+                           nb_atom *atom, size_t blank[2], nb_error *err)
+{
+    const int has_type = t->columns[7] != NULL, iso = t->columns[5] ? 5 : 6;
+    const char *type = text_at(t, has_type ? 7 : 0, row), *id = text_at(t, 0, row);
+    nb_status st;
+    blank[0] = blank[1] = 0;
+    atom->occupancy = 1;
+    NB_FORWARD(take_position(t, row, atom, err));
+    NB_FORWARD(number_at(t, 4, row, &atom->occupancy, &blank[0], err));
+    NB_FORWARD(number_at(t, iso, row, &atom->B, &blank[1], err));
+    NB_FORWARD(take_displacements(U, id, atom, err));
+    if (iso == 5)
+        atom->B *= U_TO_B;
+    atom->Z = type ? nb_element_of_label(type, has_type) : 0;
+    atom->line = t->first ? (int)line_of(t, row) : 0;
+    copy_text(atom->element, sizeof atom->element, type);
+    return NB_OK;
+}
+
 static nb_status take_mmcif_atom(const cif_table *t, const displacements *U, size_t row,
                                  nb_structure *out, nb_error *err)
 {
     nb_atom *atom = &out->atoms[row];
-    const char *type = text_at(t, 6, row), *id = text_at(t, 0, row);
-    nb_status st = take_position(t, row, atom, err);
-    atom->occupancy = 1;
-    NB_TRY(number_at(t, 4, row, &atom->occupancy, &out->blank_occupancies, err));
-    NB_TRY(number_at(t, 5, row, &atom->B, &out->blank_B, err));
-    NB_TRY(take_displacements(U, id, atom, err));
-    atom->Z = type ? nb_element_of_label(type, 1) : 0;
-    atom->is_alternate = text_at(t, 7, row) != NULL;
-    atom->line = t->first ? (int)line_of(t, row) : 0;
+    const char *id = text_at(t, 0, row);
+    size_t blank[2];
+    nb_status st;
+    NB_FORWARD(take_atom(t, U, row, atom, blank, err));
+    out->blank_occupancies += blank[0];
+    out->blank_B += blank[1];
+    atom->is_alternate = text_at(t, 11, row) != NULL;
     atom->serial = id ? (int)strtol(id, NULL, 10) : 0;
-    copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, text_at(t, t->columns[8] ? 8 : 9, row));
-    return st;
+    return NB_OK;
 }
 
 static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *out,
                                   nb_error *err)
 {
-    static const char *const site[] = {
-        "id",           "Cartn_x",        "Cartn_y",           "Cartn_z",
-        "occupancy",    "B_iso_or_equiv", "type_symbol",       "label_alt_id",
-        "auth_atom_id", "label_atom_id",  "pdbx_PDB_model_num"};
+    static const char *const site[] = {"id",
+                                       "Cartn_x",
+                                       "Cartn_y",
+                                       "Cartn_z",
+                                       "occupancy",
+                                       "", /* of small molecules: U */
+                                       "B_iso_or_equiv",
+                                       "type_symbol",
+                                       "auth_atom_id",
+                                       "label_atom_id",
+                                       "pdbx_PDB_model_num",
+                                       "label_alt_id"};
     static const char *const tensor[] = {
         "id",      "U[1][1]", "U[2][2]", "U[3][3]", "U[1][2]", "U[1][3]", "U[2][3]",
         "B[1][1]", "B[2][2]", "B[3][3]", "B[1][2]", "B[1][3]", "B[2][3]"};
-    const cif_table t = find_table(cif, block, "_atom_site.", site, 11);
+    const cif_table t = find_table(cif, block, "_atom_site.", site, 12);
     const cif_table tensors = find_table(cif, block, "_atom_site_anisotrop.", tensor, 13);
     displacements U;
     model_list models = {0};
@@ -302,10 +328,10 @@ static double heavy_atoms(const char *formula)
 
 static double expected_atoms(const nb_cif *cif, int block)
 {
-    static const char *const units[] = {"_cell_formula_units_Z", "_cell.formula_units_Z"};
-    static const char *const sums[] = {"_chemical_formula_sum", "_chemical_formula.sum"};
-    const char *Z = nb_cif_first(cif, block, units, 2);
-    const char *sum = nb_cif_first(cif, block, sums, 2);
+    const char *Z =
+        nb_cif_first(cif, block, (const char *[]){"_cell_formula_units_Z", NULL});
+    const char *sum =
+        nb_cif_first(cif, block, (const char *[]){"_chemical_formula_sum", NULL});
     double n, atoms;
     if (!Z || !sum || !nb_cif_number(Z, &n))
         return 0;
@@ -317,34 +343,23 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
                                  nb_structure *out, nb_error *err)
 {
     nb_atom *atom = &out->atoms[out->n_atoms];
-    const int has_type = t->columns[7] != NULL, iso = t->columns[5] ? 5 : 6;
-    const char *label = text_at(t, 0, row), *type = text_at(t, has_type ? 7 : 0, row);
     const char *group = text_at(t, 8, row);
-    size_t blank = 0;
-    nb_status st = take_position(t, row, atom, err);
-    atom->occupancy = 1;
-    NB_TRY(number_at(t, 4, row, &atom->occupancy, &blank, err));
-    out->blank_occupancies += t->columns[4] ? blank : 0;
-    blank = 0;
-    NB_TRY(number_at(t, iso, row, &atom->B, &blank, err));
-    if (iso == 5)
-        atom->B *= U_TO_B;
-    NB_TRY(take_displacements(U, label, atom, err));
-    out->missing_U += blank && !atom->has_U;
-    atom->Z = type ? nb_element_of_label(type, has_type) : 0;
+    size_t blank[2];
+    nb_status st;
+    NB_FORWARD(take_atom(t, U, row, atom, blank, err));
+    out->blank_occupancies += t->columns[4] ? blank[0] : 0;
+    out->missing_U += blank[1] && !atom->has_U;
     atom->is_alternate = group && strcmp(group, "0");
     atom->is_general = group && *group == '-';
     atom->site_order = count_at(t, 10, row);
     atom->site_multiplicity = count_at(t, t->columns[11] ? 11 : 12, row);
     atom->serial = (int)row + 1;
-    atom->line = t->first ? (int)line_of(t, row) : 0;
-    copy_text(atom->element, sizeof atom->element, type);
-    copy_text(atom->name, sizeof atom->name, label);
-    return st;
+    copy_text(atom->name, sizeof atom->name, text_at(t, 0, row));
+    return NB_OK;
 }
 
-static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
-                                  nb_structure *out, nb_error *err)
+static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *out,
+                                  nb_error *err)
 {
     static const char *const site[] = {"label",
                                        "fract_x",
@@ -362,10 +377,8 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
     static const char *const tensor[] = {"label", "U_11", "U_22", "U_33", "U_12",
                                          "U_13",  "U_23", "B_11", "B_22", "B_33",
                                          "B_12",  "B_13", "B_23"};
-    const cif_table t =
-        find_table(cif, block, is_dotted ? "_atom_site." : "_atom_site_", site, 13);
-    const cif_table tensors = find_table(
-        cif, block, is_dotted ? "_atom_site_aniso." : "_atom_site_aniso_", tensor, 13);
+    const cif_table t = find_table(cif, block, "_atom_site_", site, 13);
+    const cif_table tensors = find_table(cif, block, "_atom_site_aniso_", tensor, 13);
     displacements U;
     nb_status st = find_displacements(&tensors, &U, err);
     out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
@@ -386,26 +399,21 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
 
 nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err)
 {
-    static const char *const cartesian[] = {"_atom_site.Cartn_x"};
-    static const char *const fractional[] = {"_atom_site_fract_x", "_atom_site.fract_x"};
-    int block = nb_cif_block_with(cif, cartesian, 1);
+    int block = nb_cif_block_with(cif, "_atom_site.Cartn_x");
     const int is_small = block < 0;
     nb_status st;
     if (is_small)
-        block = nb_cif_block_with(cif, fractional, 2);
+        block = nb_cif_block_with(cif, "_atom_site_fract_x");
     if (block < 0)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no atom: neither _atom_site.Cartn_x nor _atom_site_fract_x");
-    st = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
     out->kind = is_small ? NB_STRUCTURE_SMALL : NB_STRUCTURE_MMCIF;
-    if (!st && is_small)
-        st = take_small_atoms(cif, block, !nb_cif_find(cif, block, fractional[0]), out,
-                              err);
-    else if (!st)
-        st = take_mmcif_atoms(cif, block, out, err);
-    if (!st && !is_small)
-        st = take_transforms(cif, block, out, err);
-    if (!st && !out->n_atoms)
+    NB_FORWARD(nb_cif_crystal(cif, block, out->cell, &out->symmetry, err));
+    NB_FORWARD(is_small ? take_small_atoms(cif, block, out, err)
+                        : take_mmcif_atoms(cif, block, out, err));
+    if (!is_small)
+        NB_FORWARD(take_transforms(cif, block, out, err));
+    if (!out->n_atoms)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no atom");
-    return st;
+    return NB_OK;
 }

@@ -76,12 +76,14 @@ typedef struct nb_cif {
 } nb_cif;
 
 void nb_cif_free(nb_cif *cif);
-/** Case does not count.  NULL: none. */
+/** Is the word p..end this tag?  Case does not count, and _ in `tag` stands for _ or a dot. */
+int nb_cif_is_tag(const char *p, const char *end, const char *tag);
+/** The item of such a tag.  NULL: none. */
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
-/** The first block that has one of these items; -1: none. */
-int nb_cif_block_with(const nb_cif *cif, const char *const *tags, int count);
-/** The first of these items that has a value in its first row, or NULL. */
-const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags, int count);
+/** The first block that has this item; -1: none. */
+int nb_cif_block_with(const nb_cif *cif, const char *tag);
+/** The first of these items, which a NULL ends, that has a value in its first row, or NULL. */
+const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags);
 /** A number with its uncertainty: "1.23(4)"; 0 if it is none. */
 int nb_cif_number(const char *text, double *value);
 /** The line of row 0 of a loop whose every row is one line; 0 if it is not so. */
