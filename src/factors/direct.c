@@ -52,11 +52,9 @@ static void set_image(const nb_site *site, const nb_symop *op, int step,
                       nb_image_block *block, size_t lane)
 {
     double x[3], beta[6];
-    for (int i = 0; i < 3; i++) {
-        x[i] = op->R[3 * i] * site->x[0] + op->R[3 * i + 1] * site->x[1] +
-               op->R[3 * i + 2] * site->x[2] + op->t[i] / 24.;
+    nb_image_of(op, site->x, x);
+    for (int i = 0; i < 3; i++)
         x[i] -= nearbyint(x[i]);
-    }
     turn_beta(op, site->beta, beta);
     block->x[lane] = x[0];
     block->y[lane] = x[1];

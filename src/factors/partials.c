@@ -36,10 +36,6 @@ static nb_status check(const making *m, nb_error *err)
     if (!(s->cell[0] > 0) || !(nb_cell_volume(s->cell) > 0))
         return nb_fail_at(err, NB_ERR_INPUT, m->name, 0,
                           "the model has no cell with a volume: give -cell");
-    if (!nb_is_group(&s->symmetry))
-        return nb_fail_at(err, NB_ERR_INPUT, m->name, 0,
-                          "the %d symmetry operators are no group: mend them or give -sg",
-                          s->symmetry.count);
     nb_index_limits(s->cell, m->options->dmin, H);
     return nb_factor_grid_check(H, err);
 }

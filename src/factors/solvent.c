@@ -265,8 +265,7 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
 static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const int n[3],
                             nb_ball **balls, size_t *count, nb_error *err)
 {
-    static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    const nb_symop *ops = sg->count ? sg->ops : &identity;
+    const nb_symop *ops = sg->count ? sg->ops : nb_P1.ops;
     size_t operators = sg->count ? (size_t)sg->count : 1, room, at = 0;
     if (!nb_size_mul(sites->count, operators, &room))
         room = SIZE_MAX;
@@ -278,12 +277,9 @@ static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const 
         for (size_t j = 0; j < operators && s->Z > 1; j++) {
             nb_ball *b = &(*balls)[at++];
             b->radius = nb_element_radius(s->Z) + PROBE;
-            for (int k = 0; k < 3; k++) {
-                const int8_t *R = &ops[j].R[3 * k];
-                double x =
-                    R[0] * s->x[0] + R[1] * s->x[1] + R[2] * s->x[2] + ops[j].t[k] / 24.;
-                b->centre[k] = n[k] * (x - floor(x));
-            }
+            nb_image_of(&ops[j], s->x, b->centre);
+            for (int k = 0; k < 3; k++)
+                b->centre[k] = n[k] * (b->centre[k] - floor(b->centre[k]));
         }
     }
     *count = at;
