@@ -11,6 +11,7 @@
 #include "../../base/error.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
+#include "../common/lines.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";
@@ -81,21 +82,21 @@ static int is_filler(char c)
 
 /** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
  * full. */
+/** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
+ * full. */
 static span line_of(span head, const char *key)
 {
-    size_t n = strlen(key);
-    while (head.p < head.end) {
-        const char *newline = memchr(head.p, '\n', (size_t)(head.end - head.p));
-        span line = {head.p, newline ? newline : head.end};
-        head.p = newline ? newline + 1 : head.end;
-        while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '#'))
-            line.p++;
-        if ((size_t)(line.end - line.p) <= n || memcmp(line.p, key, n) != 0 ||
-            !is_filler(line.p[n]))
+    nb_lines l = nb_lines_of(head.p, (size_t)(head.end - head.p), "", "", NULL);
+    const size_t n = strlen(key);
+    l.comment = 0;
+    l.between = "#";
+    while (nb_lines_next(&l)) {
+        (void)nb_lines_word(&l);
+        if ((size_t)(l.end - l.p) <= n || memcmp(l.p, key, n) != 0 || !is_filler(l.p[n]))
             continue;
-        for (line.p += n; line.p < line.end && is_filler(*line.p);)
-            line.p++;
-        return line;
+        for (l.p += n; l.p < l.end && is_filler(*l.p);)
+            l.p++;
+        return (span){l.p, l.end};
     }
     return (span){head.end, head.end};
 }

@@ -13,7 +13,6 @@
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
 #define LONGEST_OVERRUN 4096 /* header text beyond HEADER_BYTES in files of nanoBragg */
-#define MOST_PIXELS (INT64_C(1) << 30)
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -116,11 +115,11 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
     int found = nb_smv_number(h, key, &value);
     if (!found)
         return NB_OK;
-    if (found < 0 || !(value >= 1 && value <= (double)MOST_PIXELS) ||
+    if (found < 0 || !(value >= 1 && value <= (double)NB_IMAGE_MOST_PIXELS) ||
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
-    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over MOST_PIXELS */
+    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over it */
     return NB_OK;
 }
 
@@ -140,7 +139,7 @@ static nb_status read_sizes(nb_smv_header *h, nb_error *err)
                           "%s is missing; the header has only %s",
                           h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
     if (h->fast >= 1000000 || h->slow >= 1000000 ||
-        (int64_t)h->fast * h->slow > MOST_PIXELS)
+        (int64_t)h->fast * h->slow > NB_IMAGE_MOST_PIXELS)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "SIZE1, SIZE2: more pixels than can be handled");
     return NB_OK;
@@ -356,24 +355,6 @@ static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pi
     return 1;
 }
 
-/** Read words separated by commas. Returns 0 if they are no value of the parameter. */
-static int read_value(const nb_param *p, const char *text, nb_config *cfg)
-{
-    char copy[256], *at = copy;
-    const char *words[NB_PARAM_WORDS + 1];
-    int n = 0;
-    if (strlen(text) >= sizeof copy)
-        return 0;
-    memcpy(copy, text, strlen(text) + 1);
-    while (at && n <= NB_PARAM_WORDS) {
-        words[n++] = at;
-        at = strchr(at, ',');
-        if (at)
-            *at++ = 0;
-    }
-    return nb_param_store(p, cfg, words, n, NULL) == NB_OK;
-}
-
 /* Fill the unset fields of cfg from the NANOBRAGG_* keys of a header; see
  * nb_smv_apply_header, which calls this.  Errors: NB_ERR_INPUT. */
 static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *err)
@@ -388,8 +369,8 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
         text = nb_smv_find(h, key);
         if (!text || typed[group_of(p)] || (!is_size && nb_param_is_set(p, cfg)))
             continue;
-        good =
-            is_size ? read_pixels(text, typed, cfg->detpixels) : read_value(p, text, cfg);
+        good = is_size ? read_pixels(text, typed, cfg->detpixels)
+                       : nb_param_store(p, cfg, &text, 1, NULL) == NB_OK;
         if (!good)
             return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s cannot be read",
                               key, text);

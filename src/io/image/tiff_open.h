@@ -49,18 +49,16 @@ NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
 enum { NB_TIFF_MESSAGE = 200 };
 
-/** Access to the bytes; each function gets the handle of nb_tiff_open. */
-typedef struct nb_tiff_io {
+/** A TIFF's bytes; the first member of what read, write and size get as their handle. */
+typedef struct nb_tiff_stream {
     TIFFReadWriteProc read, write;
-    TIFFSeekProc seek;
-    TIFFCloseProc close;
     TIFFSizeProc size;
-} nb_tiff_io;
+    toff_t position;
+    char message[NB_TIFF_MESSAGE]; /* the first of libtiff (before 4.5 it prints it on standard error) */
+} nb_tiff_stream;
 
-/** Open a TIFF; NULL on failure. message must be "" and outlive the TIFF; it gets the first
- * message of libtiff (libtiff before 4.5 prints it on standard error). */
-TIFF *nb_tiff_open(const char *name, const char *mode, void *handle, const nb_tiff_io *io,
-                   char message[NB_TIFF_MESSAGE]);
+/** Open a TIFF; NULL on failure. *stream must outlive it. */
+TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *stream);
 
 #endif
 

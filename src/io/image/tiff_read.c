@@ -12,18 +12,18 @@
 #include "tiff_open.h"
 
 typedef struct source {
+    nb_tiff_stream stream;
     const nb_image_file *file;
-    toff_t position;
-    char message[NB_TIFF_MESSAGE]; /* libtiff's first */
 } source;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
 {
     source *s = handle;
-    size_t left = s->position < s->file->bytes ? s->file->bytes - (size_t)s->position : 0;
+    const toff_t at = s->stream.position;
+    size_t left = at < s->file->bytes ? s->file->bytes - (size_t)at : 0;
     size_t n = (size_t)bytes < left ? (size_t)bytes : left;
-    memcpy(data, (const char *)s->file->data + (left ? s->position : 0), n);
-    s->position += n;
+    memcpy(data, (const char *)s->file->data + (left ? at : 0), n);
+    s->stream.position += n;
     return (tmsize_t)n;
 }
 
@@ -35,27 +35,10 @@ static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
     return -1;
 }
 
-static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
-{
-    source *s = handle;
-    toff_t base = whence == SEEK_CUR   ? s->position
-                  : whence == SEEK_END ? (toff_t)s->file->bytes
-                                       : 0;
-    return s->position = base + offset;
-}
-
-static int on_close(thandle_t handle)
-{
-    (void)handle;
-    return 0;
-}
-
 static toff_t on_size(thandle_t handle)
 {
     return ((source *)handle)->file->bytes;
 }
-
-static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
 /** Type of a sample, with the defaults of missing tags. */
 typedef struct sample {
@@ -86,7 +69,7 @@ static int is_known(sample k)
 static nb_status unreadable(const source *s, nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0, "cannot be read as TIFF: %s",
-                      s->message[0] ? s->message : "libtiff failed");
+                      s->stream.message[0] ? s->stream.message : "libtiff failed");
 }
 
 static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
@@ -152,12 +135,12 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
 
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
-    source s = {file, 0, ""};
+    source s = {{.read = on_read, .write = on_write, .size = on_size}, file};
     nb_status st = nb_tiff_load(err);
     TIFF *tiff;
     if (st)
         return st;
-    tiff = nb_tiff_open(file->name, "rm", &s, &io, s.message);
+    tiff = nb_tiff_open(file->name, "rm", &s.stream);
     if (!tiff)
         return unreadable(&s, err);
     st = parse(tiff, &s, out, err);

@@ -17,38 +17,28 @@
 
 /* The callbacks keep errno, so that a full disk is reported. libtiff would lose it. */
 typedef struct sink {
+    nb_tiff_stream stream;
     nb_outfile *out;
-    off_t position;
-    int error;                     /* errno of the first failure, 0 none */
-    char message[NB_TIFF_MESSAGE]; /* libtiff's */
+    int error; /* errno of the first failure, 0 none */
 } sink;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
 {
     sink *s = handle;
-    ssize_t n = pread(s->out->fd, data, (size_t)bytes, s->position);
-    if (n > 0)
-        s->position += n;
-    return n;
+    const size_t n = nb_fd_read(s->out->fd, data, (size_t)bytes, s->stream.position);
+    s->stream.position += n;
+    return (tmsize_t)n;
 }
 
 static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
 {
     sink *s = handle;
-    tmsize_t done = 0;
-    while (done < bytes) {
-        ssize_t n =
-            pwrite(s->out->fd, (char *)data + done, (size_t)(bytes - done), s->position);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            s->error = s->error ? s->error : errno;
-            return -1;
-        }
-        s->position += n;
-        done += n;
-    }
-    return done;
+    const size_t n = nb_fd_write(s->out->fd, data, (size_t)bytes, s->stream.position);
+    s->stream.position += n;
+    if (n == (size_t)bytes)
+        return bytes;
+    s->error = s->error ? s->error : errno;
+    return -1;
 }
 
 static toff_t on_size(thandle_t handle)
@@ -57,26 +47,6 @@ static toff_t on_size(thandle_t handle)
     struct stat st;
     return fstat(s->out->fd, &st) == 0 ? (toff_t)st.st_size : 0;
 }
-
-static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
-{
-    sink *s = handle;
-    if (whence == SEEK_SET)
-        s->position = (off_t)offset;
-    else if (whence == SEEK_CUR)
-        s->position += (off_t)offset;
-    else
-        s->position = (off_t)(on_size(handle) + offset);
-    return (toff_t)s->position;
-}
-
-static int on_close(thandle_t handle)
-{
-    (void)handle; /* the outfile closes */
-    return 0;
-}
-
-static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
 /** Uncompressed, so that every reader can open it; no date, so that equal runs give equal
  * files. */
@@ -110,7 +80,8 @@ static nb_status fail(const sink *s, nb_error *err)
 {
     char why[240];
     if (!s->error || strerror_r(s->error, why, sizeof why) != 0)
-        snprintf(why, sizeof why, "libtiff: %s", s->message[0] ? s->message : "it failed");
+        snprintf(why, sizeof why, "libtiff: %s",
+                 s->stream.message[0] ? s->stream.message : "it failed");
     return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", s->out->path, why);
 }
 
@@ -141,13 +112,13 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     const size_t strip_bytes = (size_t)1 << 20, classic_limit = 4000000000u;
     size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
     uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
-    sink s = {out, 0, 0, ""};
+    sink s = {{.read = on_read, .write = on_write, .size = on_size}, out, 0};
     nb_status st = nb_tiff_load(err);
     TIFF *tiff;
     if (st || (st = nb_outfile_need_seek(out, err)))
         return st;
     tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
-                        &s, &io, s.message);
+                        &s.stream);
     if (!tiff)
         return fail(&s, err);
     st = set_tags(tiff, image, meta, strip_rows)

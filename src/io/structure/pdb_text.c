@@ -7,6 +7,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 #include "structure_parts.h"
 
 enum { KEPT = 78 }; /* columns; the charge behind them is not used */
@@ -154,20 +155,17 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
 
 static nb_status take_lines(preparation *p, const char *data, size_t n, nb_error *err)
 {
-    const char *end = data + n;
+    nb_lines lines = nb_lines_of(data, n, p->file, "", err);
     nb_status st = NB_OK;
-    pdb_line l = {.file = p->file};
-    for (const char *at = nb_text_body(data, end); at < end && !st;) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline ? newline : end;
-        l.at = at;
-        l.number++;
-        l.length = stop - at > KEPT ? KEPT : (int)(stop - at);
+    lines.comment = 0;
+    while (!st && nb_lines_next(&lines)) {
+        const ptrdiff_t length = lines.end - lines.p;
+        const pdb_line l = {lines.p, length > KEPT ? KEPT : (int)length, lines.line,
+                            p->file};
         if (is_end(&l))
             break;
         st = take_line(p, &l, err);
         p->text[p->used++] = '\n';
-        at = newline ? newline + 1 : end;
     }
     return st;
 }
