@@ -129,13 +129,6 @@ static nb_status copy_text(const nb_node *node, const char *key, char *out, size
     return NB_OK;
 }
 
-static nb_status optional(const nb_node *node, const char *key, double *value,
-                          nb_error *err)
-{
-    nb_node number = nb_node_member(node, key);
-    return number.json ? nb_node_number(&number, value, err) : NB_OK;
-}
-
 static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err)
 {
     nb_node size = nb_node_member(node, "image_size"), one;
@@ -162,11 +155,11 @@ static nb_status read_sensor(const nb_node *node, double *thickness, double *mu,
 {
     const nb_node strategy = nb_node_member(node, "px_mm_strategy");
     nb_status st;
-    NB_FORWARD(optional(node, "thickness", thickness, err));
-    NB_FORWARD(optional(node, "mu", mu, err));
-    if (!(*thickness > 0) && (st = optional(&strategy, "t0", thickness, err)))
+    NB_FORWARD(nb_node_optional(node, "thickness", thickness, err));
+    NB_FORWARD(nb_node_optional(node, "mu", mu, err));
+    if (!(*thickness > 0) && (st = nb_node_optional(&strategy, "t0", thickness, err)))
         return st;
-    return *mu == 0 ? optional(&strategy, "mu", mu, err) : NB_OK;
+    return *mu == 0 ? nb_node_optional(&strategy, "mu", mu, err) : NB_OK;
 }
 
 static nb_status read_values(const nb_node *node, nb_panel_spec *p, nb_error *err)
@@ -176,7 +169,7 @@ static nb_status read_values(const nb_node *node, nb_panel_spec *p, nb_error *er
     NB_FORWARD(copy_text(node, "name", p->name, sizeof p->name, err));
     NB_FORWARD(copy_text(node, "material", p->material, sizeof p->material, err));
     NB_FORWARD(read_sensor(node, &p->thickness, &mu, err));
-    NB_FORWARD(optional(node, "gain", &p->gain, err));
+    NB_FORWARD(nb_node_optional(node, "gain", &p->gain, err));
     if (nb_node_has(node, "trusted_range") &&
         (st = nb_node_member_numbers(node, "trusted_range", 2, trusted, err)))
         return st;

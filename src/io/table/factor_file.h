@@ -3,6 +3,7 @@
 #ifndef NB_IO_FACTOR_FILE_H
 #define NB_IO_FACTOR_FILE_H
 
+#include "../../base/outfile.h"
 #include "../../nanobragg.h"
 
 #define NB_SF_MAX_INDEX 10000 /* of |h|, |k|, |l| */
@@ -43,16 +44,11 @@ void nb_factor_file_free(nb_factor_file *table);
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Gives exactly these bytes of a file. */
-typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, size_t bytes,
-                                     nb_error *err);
-
-/** Read a dump of `bytes` bytes, plane by plane.  The two separator bytes are taken literally and
+/** Read a dump, plane by plane.  The two separator bytes are taken literally and
  * the length must match exactly; every value in the box must be finite; the extra planes are
  * ignored.  *out is the caller's (nb_factor_file_free), zero on error.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, the source's. */
-nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
-                        const char *name, nb_factor_file *out, nb_error *err);
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_IO. */
+nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err);
 
 /** The header of a dump with its two separator bytes and a NUL; returns its length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
