@@ -53,7 +53,7 @@ static double beam_px(const nb_h5_input *in, const char *detector, int axis,
 
 /** The sensor, and the swing of the detector. */
 static void read_detector(const nb_h5_input *in, const char *detector, int frame,
-                          nb_hdf5_geometry *g)
+                          nb_said_geometry *g)
 {
     static const char *const pixels[] = {"x_pixel_size", "module/fast_pixel_direction",
                                          NULL};
@@ -95,18 +95,20 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     NB_FORWARD(chain ? NB_OK : NB_ERR_NOMEM);
     g->remarks = (nb_h5_remarks){"", ""};
     heard.remarks = &g->remarks;
-    g->own = nb_h5_there(in, "/entry/simulation");
+    g->said.own = nb_h5_there(in, "/entry/simulation");
     st = nb_nx_check_probe(in, p->entry, p->instrument, err);
-    read_detector(&heard, p->detector, frame, g);
-    g->wavelength_A = nb_nx_wavelength(&heard, p->entry, p->instrument, frame, NULL);
-    if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->polarization, &axis))
-        g->polarization = NAN;
-    else if (g->own) /* with its sign, along the vector of the file */
-        g->polarization = nb_h5_get_number(
+    g->said.pivot = NB_PIVOT_SAMPLE;
+    read_detector(&heard, p->detector, frame, &g->said);
+    g->said.wavelength_A = nb_nx_wavelength(&heard, p->entry, p->instrument, frame, NULL);
+    if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->said.polarization,
+                            &axis))
+        g->said.polarization = NAN;
+    else if (g->said.own) /* with its sign, along the vector of the file */
+        g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
     (void)nb_nx_scan_read(&heard, p->entry, frame, chain, &scan, NULL);
-    g->phi_deg = scan.phi_deg;
-    g->osc_deg = scan.osc_deg;
+    g->said.phi_deg = scan.phi_deg;
+    g->said.osc_deg = scan.osc_deg;
     g->axis = scan.spindle;
     read_vectors(in, frame, g);
     nb_free(chain);

@@ -216,24 +216,24 @@ static void read_rotation(span head, nb_cbf_header *out)
 {
     const char *axis = turning_axis(head);
     char key[32];
-    out->phi_deg = angle_deg(line_of(head, "Start_angle"));
-    out->osc_deg = angle_deg(line_of(head, "Angle_increment"));
+    out->said.phi_deg = angle_deg(line_of(head, "Start_angle"));
+    out->said.osc_deg = angle_deg(line_of(head, "Angle_increment"));
     snprintf(key, sizeof key, "%s_increment", axis);
-    if (isnan(out->osc_deg))
-        out->osc_deg = angle_deg(line_of(head, key));
-    if (isnan(out->phi_deg))
-        out->phi_deg = angle_deg(line_of(head, axis));
+    if (isnan(out->said.osc_deg))
+        out->said.osc_deg = angle_deg(line_of(head, key));
+    if (isnan(out->said.phi_deg))
+        out->said.phi_deg = angle_deg(line_of(head, axis));
     out->kappa_deg = strcmp(axis, "Kappa") ? angle_deg(line_of(head, "Kappa")) : NAN;
     out->chi_deg = strcmp(axis, "Chi") ? angle_deg(line_of(head, "Chi")) : NAN;
 }
 
 /** "Silicon sensor, thickness 0.000320 m". */
-static void read_sensor(span head, nb_cbf_header *out)
+static void read_sensor(span head, nb_said_geometry *out)
 {
     static const char mark[] = " sensor, thickness";
     const char *at = find(head, mark), *first = at;
     size_t n;
-    out->thick_m = NAN;
+    out->thick_mm = NAN;
     out->material[0] = '\0';
     if (!at)
         return;
@@ -248,26 +248,30 @@ static void read_sensor(span head, nb_cbf_header *out)
     head = line_behind(head, mark);
     while (head.p < head.end && is_filler(*head.p))
         head.p++;
-    out->thick_m = length_m(head);
+    out->thick_mm = length_m(head) * 1e3;
 }
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
 {
     span head = header_of(file), line;
+    const double pixel_m = length_m(line_of(head, "Pixel_size"));
+    nb_said_geometry *said = &out->said;
     memset(out, 0, sizeof *out);
-    out->own = is_word(line_of(head, "Detector"), "nanobragg");
     out->full = find(head, "_axis.vector[1]") != NULL;
-    out->pixel_m = length_m(line_of(head, "Pixel_size"));
-    out->wavelength_A = wavelength_A(head);
-    out->distance_m = length_m(line_of(head, "Detector_distance"));
-    read_beam(head, out->pixel_m, out->beam_px);
-    out->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
+    said->own = is_word(line_of(head, "Detector"), "nanobragg");
+    /* our own files stay at the swing's end: the beam centre is where the beam hits the detector */
+    said->pivot = said->own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE;
+    said->pixel_mm = pixel_m * 1e3;
+    said->wavelength_A = wavelength_A(head);
+    said->distance_mm = length_m(line_of(head, "Detector_distance")) * 1e3;
+    read_beam(head, pixel_m, said->beam_px);
+    said->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
     read_rotation(head, out);
     line = line_of(head, "Polarization");
-    out->polarization = take(&line);
-    if (!(fabs(out->polarization) <= 1))
-        out->polarization = NAN;
-    read_sensor(head, out);
+    said->polarization = take(&line);
+    if (!(fabs(said->polarization) <= 1))
+        said->polarization = NAN;
+    read_sensor(head, said);
 }
 
 /** The header of the next binary section, and its data; rest: what follows the header.  0: there is none. */
