@@ -16,8 +16,7 @@ nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
     memset(out, 0, sizeof *out);
     /* next[p] counts through the visits of p, up to the first of p + 1 */
     out->first = nb_alloc(n + 2, sizeof *out->first, "planes of a grid", err);
-    if (!out->first)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->first);
     next = out->first + 1;
     for (size_t i = 0; i < count; i++) {
         int from[2];

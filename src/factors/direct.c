@@ -77,8 +77,7 @@ static nb_status make_images(const nb_site *sites, size_t count,
         images = SIZE_MAX / 2;
     *blocks = nb_alloc(2 * (images / (2 * NB_BLOCK) + 1), sizeof **blocks,
                        "images of atoms", err);
-    if (!*blocks)
-        return NB_ERR_NOMEM;
+    NB_NEED(*blocks);
     for (size_t i = 0; i < count; i++)
         for (int j = 0; j < o->count && !is_steep(&sites[i], s2_limit); j++, at++)
             set_image(&sites[i], &o->ops[j], o->l_step, &(*blocks)[at / NB_BLOCK],

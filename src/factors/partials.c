@@ -65,8 +65,7 @@ static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
     for (size_t i = 0; i < sites->count; i++)
         n += i == 0 || sites->site[i].Z != sites->site[i - 1].Z;
     out->elements = nb_alloc((size_t)n, sizeof *out->elements, "elements", err);
-    if (!out->elements)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->elements);
     out->n_elements = n;
     n = -1;
     for (size_t i = 0; i < sites->count; i++) {
@@ -78,8 +77,7 @@ static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
         nb_element_sum *e = &out->elements[n];
         nb_element_f0(e->Z, e->abc);
         e->P = nb_alloc(out->n, 2 * sizeof *e->P, "structure factors of an element", err);
-        if (!e->P)
-            return NB_ERR_NOMEM;
+        NB_NEED(e->P);
     }
     out->atoms = sites->count;
     out->special = sites->special;
@@ -151,8 +149,7 @@ static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 {
     (void)threads;
     out->steady = nb_alloc_raw(out->n, 2 * sizeof *out->steady, "structure factors", err);
-    if (!out->steady)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->steady);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t i = 0; i < out->n; i++) {
         const int *h = out->hkl[i];

@@ -330,8 +330,7 @@ nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *o
     if (!nb_size_mul(structure->n_atoms, copies, &room))
         room = SIZE_MAX;
     out->site = nb_alloc_raw(room, sizeof *out->site, "atoms", err);
-    if (!out->site)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->site);
     nb_reciprocal_metric(structure->cell, p.G);
     nb_cell_axes(structure->cell, p.A);
     find_frame(structure, name, hooks, &p.frame);

@@ -241,8 +241,7 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
     g.before = (size_t)(g.reach[2] + 63) / 64;
     g.words = 2 * g.before + mask->words + 1;
     g.rows = nb_alloc_raw(rows * g.words, sizeof *g.rows, "the solvent mask", err);
-    if (!g.rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(g.rows);
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static)
@@ -270,8 +269,7 @@ static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const 
     if (!nb_size_mul(sites->count, operators, &room))
         room = SIZE_MAX;
     *balls = nb_alloc_raw(room, sizeof **balls, "the solvent mask", err);
-    if (!*balls)
-        return NB_ERR_NOMEM;
+    NB_NEED(*balls);
     for (size_t i = 0; i < sites->count; i++) {
         const nb_site *s = &sites->site[i];
         for (size_t j = 0; j < operators && s->Z > 1; j++) {

@@ -61,8 +61,7 @@ static nb_status make_plans(line_plans *lines, nb_error *err)
     }
     nb_free(in);
     nb_free(out);
-    if (!in || !out)
-        return NB_ERR_NOMEM;
+    NB_NEED(in && out);
     if (!lines->along_c || !lines->along_b || !lines->along_a)
         return nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d", n[0],
                        n[1], n[2]);
@@ -101,8 +100,7 @@ static nb_status make_waves(line_plans *lines, nb_error *err)
     for (int i = 0; i < 3; i++) {
         int n = lines->n[i];
         double *w = nb_alloc_raw((size_t)n, 2 * sizeof *w, "waves", err);
-        if (!w)
-            return NB_ERR_NOMEM;
+        NB_NEED(w);
         for (int j = 0; j < n; j++) {
             w[2 * j] = cos(2 * M_PI * j / n);
             w[2 * j + 1] = -sin(2 * M_PI * j / n);
@@ -234,8 +232,7 @@ static nb_status list_columns(working *w, nb_error *err)
     double limit = b->s2_limit * (1 + 1e-6); /* one too many does no harm */
     size_t most = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
     w->columns = nb_alloc_raw(most, sizeof *w->columns, "columns", err);
-    if (!w->columns)
-        return NB_ERR_NOMEM;
+    NB_NEED(w->columns);
     for (int k = -b->H[1]; k <= b->H[1]; k++)
         for (int l = 0; l <= b->H[2]; l++)
             if (least_s2(b->G, k, l) <= limit)

@@ -47,8 +47,7 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT, "%d panels: a detector has 1 to %d", n,
                        NB_PANELS_MAX);
     detector->panels = nb_alloc((size_t)n, sizeof *detector->panels, "panels", err);
-    if (!detector->panels)
-        return NB_ERR_NOMEM;
+    NB_NEED(detector->panels);
     detector->n_panels = n;
     for (int k = 0; k < n; k++) {
         nb_panel_spec *panel = &detector->panels[k];

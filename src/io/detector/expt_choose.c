@@ -90,8 +90,7 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     if (t->n < 1)
         return NB_OK;
     t->item = nb_alloc_raw((size_t)t->n, sizeof *t->item, "experiments", err);
-    if (!t->item)
-        return NB_ERR_NOMEM;
+    NB_NEED(t->item);
     for (item = t->list.json->child; item; item = item->next)
         t->item[i++] = item;
     return NB_OK;

@@ -58,8 +58,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
         return NB_OK;
     }
     *out = nb_alloc((size_t)n * (size_t)width, sizeof **out, "scan points", err);
-    if (!*out)
-        return NB_ERR_NOMEM;
+    NB_NEED(*out);
     cJSON_ArrayForEach(item, list.json)
     {
         nb_node one = nb_node_item(&list, item, i);

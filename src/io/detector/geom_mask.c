@@ -240,8 +240,7 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
                           set->path, p->name);
     values = nb_alloc_raw((size_t)p->size[0] * (size_t)p->size[1], sizeof *values,
                           "mask of a panel", err);
-    if (!values)
-        return NB_ERR_NOMEM;
+    NB_NEED(values);
     st = nb_h5_set_read(set, &c.box, H5T_NATIVE_INT64, values, err);
     if (!st)
         mask_values(mask, &c, values, k, out);

@@ -186,14 +186,14 @@ static int starts(nb_piece key, const char *text)
 }
 
 /** Keys that are known and change nothing here. */
+/** Keys that are known and change nothing here. */
 static int is_ignored(nb_piece key)
 {
-    static const char *const names[] = {
-        "bandwidth",        "peak_list",          "flag_",  "saturation_map",
-        "badrow_direction", "peak_info_location", "rail_x", "rail_y",
-        "rail_z",           "clen_for_centering", NULL};
-    for (int i = 0; names[i]; i++)
-        if (starts(key, names[i]))
+    const char *names = "bandwidth peak_list flag_ saturation_map badrow_direction "
+                        "peak_info_location rail_x rail_y rail_z clen_for_centering";
+    char name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name))
+        if (starts(key, name))
             return 1;
     return 0;
 }

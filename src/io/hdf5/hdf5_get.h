@@ -122,8 +122,8 @@ typedef enum nb_nx_kind {
 double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribute,
                    nb_nx_kind kind);
 
-/** The same of the first of these names, which a NULL ends, that is in the group. */
-double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
+/** Number `at` of the first of these names, with blanks between, that is in the group, in this unit.  NaN: there is none. */
+double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
                    nb_nx_kind kind, long long at);
 
 /** The wavelength, A, of an entry with this instrument: of its beam, of the sample's, of the

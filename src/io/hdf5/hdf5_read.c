@@ -8,6 +8,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/text.h"
 #include "../image/image_read.h"
 #include "../table/sources.h"
 #include "hdf5_chunk.h"
@@ -37,13 +38,12 @@ static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 static double beam_px(const nb_h5_input *in, const char *detector, int axis,
                       double pixel_mm, long long at)
 {
-    static const char *const names[2][4] = {
-        {"beam_center_x", "beam_centre_x", "beam_x", NULL},
-        {"beam_center_y", "beam_centre_y", "beam_y", NULL}};
-    char path[PATH];
-    for (const char *const *name = names[axis]; *name; name++) {
+    const char *names = axis ? "beam_center_y beam_centre_y beam_y"
+                             : "beam_center_x beam_centre_x beam_x";
+    char path[PATH], name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name)) {
         double scale;
-        if (!nb_h5_at(in, detector, *name, path))
+        if (!nb_h5_at(in, detector, name, path))
             continue;
         scale = nb_nx_scale(in, path, "units", NB_NX_MILLIMETRES);
         return nb_h5_get_number(in, path, at, 1) * (scale > 0 ? scale / pixel_mm : 1);
@@ -55,23 +55,19 @@ static double beam_px(const nb_h5_input *in, const char *detector, int axis,
 static void read_detector(const nb_h5_input *in, const char *detector, int frame,
                           nb_said_geometry *g)
 {
-    static const char *const pixels[] = {"x_pixel_size", "module/fast_pixel_direction",
-                                         NULL};
-    static const char *const swings[] = {"goniometer/two_theta",
-                                         "goniometer/two_theta_start",
-                                         "transformations/two_theta",
-                                         "transformations/twotheta",
-                                         "two_theta",
-                                         NULL};
-    static const char *const thick[] = {"sensor_thickness", NULL};
-    static const char *const distances[] = {"distance", "detector_distance", NULL};
     char path[PATH];
-    g->pixel_mm = nb_nx_first(in, detector, pixels, NB_NX_MILLIMETRES, 0);
-    g->distance_mm = nb_nx_first(in, detector, distances, NB_NX_MILLIMETRES, frame);
+    g->pixel_mm = nb_nx_first(in, detector, "x_pixel_size module/fast_pixel_direction",
+                              NB_NX_MILLIMETRES, 0);
+    g->distance_mm =
+        nb_nx_first(in, detector, "distance detector_distance", NB_NX_MILLIMETRES, frame);
     for (int i = 0; i < 2; i++)
         g->beam_px[i] = beam_px(in, detector, i, g->pixel_mm, frame);
-    g->twotheta_deg = nb_nx_first(in, detector, swings, NB_NX_DEGREES, frame);
-    g->thick_mm = nb_nx_first(in, detector, thick, NB_NX_MILLIMETRES, 0);
+    g->twotheta_deg = nb_nx_first(
+        in, detector,
+        "goniometer/two_theta goniometer/two_theta_start transformations/two_theta "
+        "transformations/twotheta two_theta",
+        NB_NX_DEGREES, frame);
+    g->thick_mm = nb_nx_first(in, detector, "sensor_thickness", NB_NX_MILLIMETRES, 0);
     if (g->thick_mm < NB_NX_THINNEST_M * 1e3)
         g->thick_mm = 0;
     if (!nb_h5_at(in, detector, "sensor_material", path) ||
@@ -245,13 +241,14 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
                            nb_image *out, int *found, nb_error *err)
 {
-    static const char *const names[] = {"pixel_mask", "detectorSpecific/pixel_mask"};
+    const char *names = "pixel_mask detectorSpecific/pixel_mask";
+    char name[NB_TEXT_WORD];
     nb_status st = NB_OK;
     *found = 0;
-    for (size_t i = 0; !*found && i < sizeof names / sizeof *names; i++) {
+    while (!*found && nb_text_word(&names, name)) {
         char path[PATH];
         nb_h5_set set;
-        if (!nb_h5_at(in, detector, names[i], path))
+        if (!nb_h5_at(in, detector, name, path))
             continue;
         if (!nb_h5_set_open(in, path, -1, &set))
             return wanted ? nb_h5_wrong(in, path, "cannot be read", err) : NB_OK;

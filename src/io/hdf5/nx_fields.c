@@ -8,6 +8,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/text.h"
 #include "../../model/units.h"
 #include "../../physics/vec3.h"
 #include "../common/panel_spec.h"
@@ -127,12 +128,12 @@ static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind
     return scale > 0 ? in_unit(value, scale) : NAN;
 }
 
-double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
+double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
                    nb_nx_kind kind, long long at)
 {
-    char path[NB_H5_PATH];
-    for (; *names; names++)
-        if (nb_h5_at(in, group, *names, path))
+    char path[NB_H5_PATH], name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name))
+        if (nb_h5_at(in, group, name, path))
             return nx_number(in, path, kind, at);
     return NAN;
 }
@@ -221,17 +222,16 @@ int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *ins
 nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
                             const char *instrument, nb_error *err)
 {
-    static const char *const others[] = {"neutron",  "electron", "muon",
-                                         "positron", "proton",   NULL};
     const char *const parents[] = {entry, instrument};
-    char source[NB_H5_NAME], path[NB_H5_PATH], text[40];
+    char source[NB_H5_NAME], path[NB_H5_PATH], text[40], other[NB_TEXT_WORD];
     for (int i = 0; i < 2; i++) {
         if (!nb_nx_find_group(in, parents[i], "NXsource", "source", source) ||
             !nb_h5_at(in, source, "probe", path) ||
             !nb_h5_get_string(in, path, NULL, text, sizeof text))
             continue;
-        for (int j = 0; others[j]; j++)
-            if (strstr(text, others[j]))
+        for (const char *others = "neutron electron muon positron proton";
+             nb_text_word(&others, other);)
+            if (strstr(text, other))
                 return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                                   "%s is '%s': only X-rays are simulated", path, text);
     }
@@ -365,13 +365,14 @@ static double beside(const nb_h5_input *in, const char *axis, const char *suffix
 static motion look_at(const nb_h5_input *in, const char *path, long long frame,
                       double *start, double *width)
 {
-    static const char *const steps[] = {"_increment_set", "_increment", "_range_average"};
+    const char *steps = "_increment_set _increment _range_average";
+    char step[NB_TEXT_WORD];
     hsize_t n;
     int varies = differs(in, path, &n);
     *start = nx_number(in, path, NB_NX_DEGREES, frame);
     *width = beside(in, path, "_end", frame) - *start;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !isfinite(*width); i++)
-        *width = beside(in, path, steps[i], frame);
+    while (!isfinite(*width) && nb_text_word(&steps, step))
+        *width = beside(in, path, step, frame);
     if (!isfinite(*width) && varies) {
         long long other = frame + 1 < (long long)n ? frame + 1 : frame - 1;
         *width = (nx_number(in, path, NB_NX_DEGREES, other) - *start) *
@@ -421,14 +422,13 @@ static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long lo
 static void scan_of_goniometer(const nb_h5_input *in, const char *sample, long long frame,
                                nb_nx_scan *out)
 {
-    static const char *const names[] = {"goniometer/omega",      "goniometer/phi",
-                                        "goniometer/chi",        "goniometer/kappa",
-                                        "transformations/omega", "transformations/phi",
-                                        "transformations/chi",   "transformations/kappa"};
-    char path[NB_H5_PATH];
+    const char *names = "goniometer/omega goniometer/phi goniometer/chi goniometer/kappa "
+                        "transformations/omega transformations/phi "
+                        "transformations/chi transformations/kappa";
+    char path[NB_H5_PATH], name[NB_TEXT_WORD];
     motion best = UNKNOWN;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (nb_h5_at(in, sample, names[i], path))
+    while (nb_text_word(&names, name))
+        if (nb_h5_at(in, sample, name, path))
             (void)is_better(in, path, frame, &best, out);
 }
 

@@ -258,8 +258,7 @@ static nb_status write_cbf(const nb_image_view *image, const nb_image_meta *meta
     unsigned char *packed = nb_alloc_raw(count, LONGEST_PIXEL, "compressed image", err);
     nb_draft t = {0};
     nb_status st;
-    if (!packed)
-        return NB_ERR_NOMEM;
+    NB_NEED(packed);
     st = compress(image, packed, &bytes, err);
     put_header(&t, meta);
     put_section(&t, image, bytes);

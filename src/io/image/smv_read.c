@@ -89,8 +89,7 @@ static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_err
     size_t records = 0;
     char *p, *end;
     h->text = nb_alloc_raw(n + 1, 1, "SMV header", err);
-    if (!h->text)
-        return NB_ERR_NOMEM;
+    NB_NEED(h->text);
     for (size_t i = 0; i < n; i++) {
         int control = (unsigned char)text[i] < ' ' && text[i] != '\n';
         h->text[i] = control ? ' ' : text[i];
@@ -98,8 +97,7 @@ static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_err
     }
     h->text[n] = '\n';
     h->entries = nb_alloc(records, sizeof *h->entries, "SMV header", err);
-    if (!h->entries)
-        return NB_ERR_NOMEM;
+    NB_NEED(h->entries);
     for (p = h->text, end = p + n; p < end;) {
         char *stop = p + strcspn(p, ";\n");
         h->count += split_record(p, stop, &h->entries[h->count]);
@@ -268,8 +266,7 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
     if (st)
         return st;
     out = nb_alloc_raw(count, sizeof *out, "pixels of an SMV image", err);
-    if (!out)
-        return NB_ERR_NOMEM;
+    NB_NEED(out);
     for (size_t i = 0; i < count; i++, p += 2)
         out[i] = (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
     *pixels = out;

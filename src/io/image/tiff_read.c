@@ -81,8 +81,7 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     if ((size_t)TIFFScanlineSize(tiff) != width * k.bits / 8)
         return unreadable(s, err);
     row = nb_alloc(width, k.bits / 8, "row of a TIFF", err);
-    if (!row)
-        return NB_ERR_NOMEM;
+    NB_NEED(row);
     for (int y = 0; y < out->slow && ok; y++) {
         ok = TIFFReadScanline(tiff, row, (uint32_t)y, 0) == 1;
         for (size_t i = 0; ok && i < width; i++)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../../base/c_locale.h"
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "writer.h"
 
@@ -226,8 +227,7 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
     m.n = n;
     m.memory = memory;
     m.files = nb_alloc((size_t)n, sizeof *m.files, "list of files", err);
-    if (!m.files)
-        return NB_ERR_NOMEM;
+    NB_NEED(m.files);
     open_files(&m, jobs);
     buffer_bytes = cut_bands(&m);
     m.threads = threads < m.pieces + m.bands ? threads : m.pieces + m.bands;

@@ -48,10 +48,11 @@ int nb_cif_block_with(const nb_cif *cif, const char *tag)
     return -1;
 }
 
-const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags)
+const char *nb_cif_first(const nb_cif *cif, int block, const char *tags)
 {
-    for (; *tags; tags++) {
-        const nb_cif_column *column = nb_cif_find(cif, block, *tags);
+    char tag[NB_TEXT_WORD];
+    while (nb_text_word(&tags, tag)) {
+        const nb_cif_column *column = nb_cif_find(cif, block, tag);
         if (column && column->rows && column->value[0])
             return column->value[0];
     }
@@ -102,13 +103,11 @@ long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column)
 
 static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_error *err)
 {
-    static const char *const names[] = {"length_a",    "length_b",   "length_c",
-                                        "angle_alpha", "angle_beta", "angle_gamma"};
-    char tag[24];
-    for (int i = 0; i < 6; i++) {
-        const char *text;
-        snprintf(tag, sizeof tag, "_cell_%s", names[i]);
-        text = nb_cif_first(cif, block, (const char *const[]){tag, NULL});
+    const char *names = "_cell_length_a _cell_length_b _cell_length_c "
+                        "_cell_angle_alpha _cell_angle_beta _cell_angle_gamma";
+    char tag[NB_TEXT_WORD];
+    for (int i = 0; nb_text_word(&names, tag); i++) {
+        const char *text = nb_cif_first(cif, block, tag);
         cell[i] = i < 3 ? 0 : 90;
         if (text && !nb_cif_number(text, &cell[i]))
             return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "%s is no number: %.40s",
@@ -145,21 +144,17 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
 static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6],
                                nb_symmetry *out, nb_error *err)
 {
-    static const char *const operators[] = {"_space_group_symop_operation_xyz",
-                                            "_symmetry_equiv_pos_as_xyz"};
-    static const char *const hall[] = {"_space_group_name_Hall",
-                                       "_symmetry_space_group_name_Hall", NULL};
-    static const char *const symbol[] = {"_symmetry_space_group_name_H-M",
-                                         "_space_group_name_H-M_alt",
-                                         "_space_group_name_H-M_full",
-                                         "_space_group_name_H-M_ref",
-                                         "_space_group_IT_number",
-                                         "_symmetry_Int_Tables_number",
-                                         NULL};
+    static const char hall[] = "_space_group_name_Hall _symmetry_space_group_name_Hall",
+                      symbol[] = "_symmetry_space_group_name_H-M "
+                                 "_space_group_name_H-M_alt _space_group_name_H-M_full "
+                                 "_space_group_name_H-M_ref _space_group_IT_number "
+                                 "_symmetry_Int_Tables_number";
+    const char *operators = "_space_group_symop_operation_xyz _symmetry_equiv_pos_as_xyz";
+    char tag[NB_TEXT_WORD];
     nb_status st = NB_OK;
     const char *text;
-    for (int i = 0; i < 2; i++) {
-        const nb_cif_column *column = nb_cif_find(cif, block, operators[i]);
+    while (nb_text_word(&operators, tag)) {
+        const nb_cif_column *column = nb_cif_find(cif, block, tag);
         if (column)
             st = take_operators(cif, column, out, err);
         if (!st && out->count && (text = nb_cif_first(cif, block, symbol)))
@@ -177,7 +172,7 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err)
 {
-    static const char *const edge[] = {"_cell_length_a", NULL};
+    static const char edge[] = "_cell_length_a";
     nb_status st;
     for (int i = 0; i < cif->n_blocks && !nb_cif_first(cif, block, edge); i++)
         if (nb_cif_first(cif, i, edge))
@@ -244,8 +239,7 @@ static nb_status take_column(const nb_cif_column *from, nb_reflection_file *out,
 {
     nb_column *to = &out->columns[out->n_columns];
     to->value = nb_alloc_raw(out->count, sizeof *to->value, "a column", err);
-    if (!to->value)
-        return NB_ERR_NOMEM;
+    NB_NEED(to->value);
     out->n_columns++;
     snprintf(to->label, sizeof to->label, "%s", from->tag + REFLN);
     to->type = type_of(to->label);
@@ -270,8 +264,7 @@ static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
     for (size_t i = 0; i < cif->n_columns; i++)
         columns += is_data(&cif->columns[i], h);
     out->columns = nb_alloc((size_t)columns, sizeof *out->columns, "columns", err);
-    if (!out->columns)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->columns);
     for (size_t i = 0; i < cif->n_columns && !st; i++)
         if (is_data(&cif->columns[i], h))
             st = take_column(&cif->columns[i], out, err);
@@ -283,13 +276,11 @@ static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
  * absence.  Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
 static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *out)
 {
-    static const char *const names[] = {"status", "include_status", "observed_status"};
+    const char *names = "_refln_status _refln_include_status _refln_observed_status";
     const nb_cif_column *marks = NULL;
-    char tag[40];
-    for (int i = 0; i < 3 && !marks; i++) {
-        snprintf(tag, sizeof tag, "_refln_%s", names[i]);
+    char tag[NB_TEXT_WORD];
+    while (!marks && nb_text_word(&names, tag))
         marks = nb_cif_find(cif, block, tag);
-    }
     for (size_t row = 0; marks && marks->rows == out->count && row < out->count; row++) {
         const char *text = marks->value[row * marks->width];
         if (!text || strcasecmp(text, "x"))
@@ -328,8 +319,7 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
     char text[sizeof *out->set_name];
     out->set = nb_alloc_raw(out->count, sizeof *out->set, "data sets", err);
     out->set_name = nb_alloc(SETS_MOST, sizeof *out->set_name, "data sets", err);
-    if (!out->set || !out->set_name)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->set && out->set_name);
     for (size_t row = 0; row < out->count; row++) {
         int set = row ? out->set[row - 1] : 0;
         name_set(ids, row, text, sizeof text);
@@ -368,8 +358,6 @@ static nb_status take_sets(const nb_cif *cif, int block, nb_reflection_file *out
 nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err)
 {
     static const char index[] = "_refln_index_h";
-    static const char *const wavelengths[] = {"_diffrn_radiation_wavelength_wavelength",
-                                              "_diffrn_radiation_wavelength", NULL};
     const int block = nb_cif_block_with(cif, index);
     const nb_cif_column *h;
     const char *wavelength;
@@ -383,7 +371,9 @@ nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_erro
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no reflections: neither _refln.index_h nor _refln_index_h");
     NB_FORWARD(nb_cif_crystal(cif, block, out->cell, &out->symmetry, err));
-    wavelength = nb_cif_first(cif, block, wavelengths);
+    wavelength = nb_cif_first(
+        cif, block,
+        "_diffrn_radiation_wavelength_wavelength _diffrn_radiation_wavelength");
     if (wavelength && nb_cif_number(wavelength, &lambda) && lambda > 0 && lambda < 1e3)
         out->wavelength = lambda;
     h = nb_cif_find(cif, block, index);

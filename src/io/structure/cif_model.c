@@ -22,14 +22,15 @@ typedef struct {
     long first; /* line of row 0; 0: rows are no lines */
 } cif_table;
 
+/** The columns of these names, with blanks between; "." takes the place of none. */
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
-                            const char *const *names, int count)
+                            const char *names)
 {
     cif_table t = {.cif = cif};
-    char tag[80];
-    for (int i = 0; i < count; i++) {
+    char tag[2 * NB_TEXT_WORD], name[NB_TEXT_WORD];
+    for (int i = 0; nb_text_word(&names, name); i++) {
         const nb_cif_column *column;
-        snprintf(tag, sizeof tag, "%s%s", category, names[i]);
+        snprintf(tag, sizeof tag, "%s%s", category, name);
         column = nb_cif_find(cif, block, tag);
         if (!i)
             t.rows = column ? column->rows : 0;
@@ -124,8 +125,7 @@ static nb_status find_displacements(const cif_table *t, displacements *out, nb_e
     if (!out->first || !t->rows)
         return NB_OK;
     out->rows = nb_alloc(t->rows, sizeof *out->rows, "displacements", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     for (size_t row = 0; row < t->rows; row++)
         if (text_at(t, 0, row) && text_at(t, out->first, row))
             out->rows[out->count++] = (keyed_row){text_at(t, 0, row), row};
@@ -213,23 +213,14 @@ static nb_status take_mmcif_atom(const cif_table *t, const displacements *U, siz
 static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *out,
                                   nb_error *err)
 {
-    static const char *const site[] = {"id",
-                                       "Cartn_x",
-                                       "Cartn_y",
-                                       "Cartn_z",
-                                       "occupancy",
-                                       "", /* of small molecules: U */
-                                       "B_iso_or_equiv",
-                                       "type_symbol",
-                                       "auth_atom_id",
-                                       "label_atom_id",
-                                       "pdbx_PDB_model_num",
-                                       "label_alt_id"};
-    static const char *const tensor[] = {
-        "id",      "U[1][1]", "U[2][2]", "U[3][3]", "U[1][2]", "U[1][3]", "U[2][3]",
-        "B[1][1]", "B[2][2]", "B[3][3]", "B[1][2]", "B[1][3]", "B[2][3]"};
-    const cif_table t = find_table(cif, block, "_atom_site.", site, 12);
-    const cif_table tensors = find_table(cif, block, "_atom_site_anisotrop.", tensor, 13);
+    const cif_table t =
+        find_table(cif, block, "_atom_site.",
+                   "id Cartn_x Cartn_y Cartn_z occupancy . B_iso_or_equiv type_symbol "
+                   "auth_atom_id label_atom_id pdbx_PDB_model_num label_alt_id");
+    const cif_table tensors =
+        find_table(cif, block, "_atom_site_anisotrop.",
+                   "id U[1][1] U[2][2] U[3][3] U[1][2] U[1][3] U[2][3] "
+                   "B[1][1] B[2][2] B[3][3] B[1][2] B[1][3] B[2][3]");
     displacements U;
     model_list models = {0};
     nb_status st = find_displacements(&tensors, &U, err);
@@ -250,10 +241,9 @@ static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *ou
     return st;
 }
 
-static const char *const transform[] = {
-    "matrix[1][1]", "matrix[1][2]", "matrix[1][3]", "matrix[2][1]", "matrix[2][2]",
-    "matrix[2][3]", "matrix[3][1]", "matrix[3][2]", "matrix[3][3]", "vector[1]",
-    "vector[2]",    "vector[3]",    "code"};
+static const char transform[] =
+    "matrix[1][1] matrix[1][2] matrix[1][3] matrix[2][1] matrix[2][2] matrix[2][3] "
+    "matrix[3][1] matrix[3][2] matrix[3][3] vector[1] vector[2] vector[3] code";
 
 /* *whole: every element was there. */
 static nb_status take_transform(const cif_table *t, size_t row, double m[12], int *whole,
@@ -272,16 +262,14 @@ static nb_status take_transforms(const nb_cif *cif, int block, nb_structure *out
                                  nb_error *err)
 {
     static const double identity[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const cif_table frame =
-        find_table(cif, block, "_atom_sites.fract_transf_", transform, 12);
-    const cif_table ncs = find_table(cif, block, "_struct_ncs_oper.", transform, 13);
+    const cif_table frame = find_table(cif, block, "_atom_sites.fract_transf_", transform);
+    const cif_table ncs = find_table(cif, block, "_struct_ncs_oper.", transform);
     double m[12];
     int whole;
     if (frame.rows && take_transform(&frame, 0, out->frame, &out->has_frame, err))
         return NB_ERR_INPUT;
     out->ncs = nb_alloc(ncs.rows, sizeof *out->ncs, "NCS operators", err);
-    if (!out->ncs)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->ncs);
     for (size_t row = 0; row < ncs.rows; row++) {
         nb_ncs *to = &out->ncs[out->n_ncs];
         const char *code = text_at(&ncs, 12, row);
@@ -328,10 +316,8 @@ static double heavy_atoms(const char *formula)
 
 static double expected_atoms(const nb_cif *cif, int block)
 {
-    const char *Z =
-        nb_cif_first(cif, block, (const char *[]){"_cell_formula_units_Z", NULL});
-    const char *sum =
-        nb_cif_first(cif, block, (const char *[]){"_chemical_formula_sum", NULL});
+    const char *Z = nb_cif_first(cif, block, "_cell_formula_units_Z");
+    const char *sum = nb_cif_first(cif, block, "_chemical_formula_sum");
     double n, atoms;
     if (!Z || !sum || !nb_cif_number(Z, &n))
         return 0;
@@ -361,24 +347,14 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
 static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *out,
                                   nb_error *err)
 {
-    static const char *const site[] = {"label",
-                                       "fract_x",
-                                       "fract_y",
-                                       "fract_z",
-                                       "occupancy",
-                                       "U_iso_or_equiv",
-                                       "B_iso_or_equiv",
-                                       "type_symbol",
-                                       "disorder_group",
-                                       "calc_flag",
-                                       "site_symmetry_order",
-                                       "symmetry_multiplicity",
-                                       "site_symmetry_multiplicity"};
-    static const char *const tensor[] = {"label", "U_11", "U_22", "U_33", "U_12",
-                                         "U_13",  "U_23", "B_11", "B_22", "B_33",
-                                         "B_12",  "B_13", "B_23"};
-    const cif_table t = find_table(cif, block, "_atom_site_", site, 13);
-    const cif_table tensors = find_table(cif, block, "_atom_site_aniso_", tensor, 13);
+    const cif_table t = find_table(
+        cif, block, "_atom_site_",
+        "label fract_x fract_y fract_z occupancy U_iso_or_equiv B_iso_or_equiv "
+        "type_symbol disorder_group calc_flag site_symmetry_order "
+        "symmetry_multiplicity site_symmetry_multiplicity");
+    const cif_table tensors = find_table(cif, block, "_atom_site_aniso_",
+                                         "label U_11 U_22 U_33 U_12 U_13 U_23 "
+                                         "B_11 B_22 B_33 B_12 B_13 B_23");
     displacements U;
     nb_status st = find_displacements(&tensors, &U, err);
     out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);

@@ -73,8 +73,7 @@ nb_status nb_fprime_parse(const char *data, size_t n, const char *name,
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->rows = nb_alloc(nb_text_lines(data, n), sizeof *out->rows, "f' and f''", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     while (!st && nb_lines_next(&l))
         if (nb_lines_word(&l))
             st = read_row(&l, 3, &out->rows[out->count++]);
@@ -97,8 +96,7 @@ nb_status nb_fprime_words(const char *text, nb_fprime_list *out, nb_error *err)
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->rows = nb_alloc(strlen(text) + 1, sizeof *out->rows, "f' and f''", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     l.between = ":";
     do {
         l.p = l.next;

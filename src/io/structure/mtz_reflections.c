@@ -143,8 +143,7 @@ static nb_status take_column(const nb_mtz *mtz, int from, nb_column *to, size_t 
     if (!(to->wavelength > 0 && to->wavelength < 1e3))
         to->wavelength = 0;
     to->value = nb_alloc_raw(count, sizeof *to->value, "a column", err);
-    if (!to->value)
-        return NB_ERR_NOMEM;
+    NB_NEED(to->value);
     for (size_t row = 0; row < count; row++) {
         const float x = mtz->table[row * (size_t)mtz->n_columns + (size_t)from];
         to->value[row] = x == mtz->missing ? NAN : x;
@@ -173,8 +172,7 @@ static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_err
 {
     int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
     *found = 0;
-    if (!sorted)
-        return NB_ERR_NOMEM;
+    NB_NEED(sorted);
     memcpy(sorted, file->hkl, file->count * sizeof *sorted);
     qsort(sorted, file->count, sizeof *sorted, by_index);
     for (size_t i = 1; i < file->count && !*found; i++)
@@ -195,8 +193,7 @@ nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_
     out->count = mtz->rows;
     out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err);
     out->columns = nb_alloc((size_t)mtz->n_columns, sizeof *out->columns, "columns", err);
-    if (!out->hkl || !out->columns)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->hkl && out->columns);
     st = take_indices(mtz, name, out, err);
     for (int i = 0; i < mtz->n_columns; i++)
         marked |= marks_unmerged(&mtz->columns[i]);

@@ -82,8 +82,8 @@ int nb_cif_is_tag(const char *p, const char *end, const char *tag);
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
 /** The first block that has this item; -1: none. */
 int nb_cif_block_with(const nb_cif *cif, const char *tag);
-/** The first of these items, which a NULL ends, that has a value in its first row, or NULL. */
-const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags);
+/** The first of these items, with blanks between, that has a value in its first row, or NULL. */
+const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 /** A number with its uncertainty: "1.23(4)"; 0 if it is none. */
 int nb_cif_number(const char *text, double *value);
 /** The line of row 0 of a loop whose every row is one line; 0 if it is not so. */

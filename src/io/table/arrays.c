@@ -143,8 +143,7 @@ nb_status nb_arrays_hkl(const nb_arrays *a, nb_hkl_list *out, nb_error *err)
     if (!a->hkl)
         return missing("hkl", err);
     out->rows = nb_alloc_raw(a->reflections, sizeof *out->rows, "reflections", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     for (size_t i = 0; i < a->reflections && !st; i++)
         if (!isnan(a->F[i]))
             st = take_reflection(a->hkl[i], a->F[i], i, &out->rows[out->count++], err);
@@ -168,8 +167,7 @@ nb_status nb_arrays_sources(const nb_arrays *a, const double position[3],
     if (!a->wavelength)
         return missing("sources", err);
     list.rows = nb_alloc_raw((size_t)a->sources, sizeof *list.rows, "sources", err);
-    if (!list.rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(list.rows);
     for (; list.count < a->sources && !st; list.count++) {
         const size_t i = (size_t)list.count;
         const double *p = a->position ? a->position[i] : position;

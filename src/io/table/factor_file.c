@@ -184,8 +184,7 @@ nb_status nb_fdump_write(const nb_factor_file *t, nb_fdump_sink sink, void *user
     char header[NB_FDUMP_HEADER];
     nb_status st;
     double *plane = nb_alloc(plane_bytes, 1, "one plane of a structure-factor dump", err);
-    if (!plane)
-        return NB_ERR_NOMEM;
+    NB_NEED(plane);
     st = sink(user, header, nb_fdump_header(t, header), err);
     for (int h = 0; h < nh && !st; h++) {
         for (int k = 0; k < nk; k++, row += nl)

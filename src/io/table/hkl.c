@@ -190,8 +190,7 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                           "it is " NB_HKL_XDS "; " NB_HKL_XDS_MEND);
     out->rows =
         nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     out->name = name;
     st = read_list(&r, out->rows, &out->count);
     if (st)

@@ -64,8 +64,7 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
     memset(out, 0, sizeof *out);
     l.between = ",;:!";
     out->rows = nb_alloc_raw(nb_text_lines(data, n), sizeof *out->rows, "sources", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     while (!st && nb_lines_next(&l)) {
         double v[COLUMNS] = {d[0], d[1], d[2], 1, defaults->lambda};
         const int columns = nb_lines_numbers(&l, COLUMNS, v);

@@ -39,8 +39,7 @@ nb_status nb_stol_parse(const char *data, size_t n, const char *name, double fac
     memset(out, 0, sizeof *out);
     out->points = nb_alloc_raw(lines < NB_STOL_MOST ? lines : NB_STOL_MOST,
                                sizeof *out->points, "table", err);
-    if (!out->points)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->points);
     while (!st && nb_lines_next(&l))
         st = add_point(&l, factor, out);
     if (!st && out->n == 0)
