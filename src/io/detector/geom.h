@@ -61,7 +61,6 @@ typedef struct nb_geom_text {
     nb_piece *groups;  /* lines that name rigid groups */
     int n_groups;
     size_t room_panels, room_bad, room_groups;
-    int *slots; /* hash table of panel names: number + 1, 0 free */
     const nb_hooks *hooks;
     nb_piece unknown[16]; /* keys that were named in a notice */
     int n_unknown;

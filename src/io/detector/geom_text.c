@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/store.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../common/lines.h"
@@ -261,7 +260,7 @@ nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
         err);
 }
 
-enum { SLOTS = 4 * NB_PANELS_MAX, MOST_BAD = 20000 };
+enum { MOST_BAD = 20000 };
 
 static nb_piece trim(const char *p, const char *end, long line)
 {
@@ -273,35 +272,28 @@ static nb_piece trim(const char *p, const char *end, long line)
 }
 
 /** Room for one more element of a list; 0: no memory. */
-static int *slot_of(const nb_geom_text *text, nb_piece name)
-{
-    size_t at = nb_hash_bytes(NB_HASH_START, name.p, (size_t)(name.end - name.p)) % SLOTS;
-    while (text->slots[at] && !nb_piece_equal(text->panels[text->slots[at] - 1].name, name))
-        at = (at + 1) % SLOTS;
-    return &text->slots[at];
-}
-
 /** The panel of this name; a new one has the defaults of this line. */
+/** The panel of this name, which most often is the last one; a new one has the defaults of this line. */
 static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **panel,
                             nb_error *err)
 {
-    int *slot = slot_of(text, name);
-    if (!*slot) {
-        if (text->n_panels == NB_PANELS_MAX)
-            return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
-                              "more than %d panels", NB_PANELS_MAX);
-        if (name.end - name.p >= NB_PANEL_NAME)
-            return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
-                              "the name of a panel has at most %d bytes",
-                              NB_PANEL_NAME - 1);
-        if (nb_reserve(&text->panels, text->n_panels, &text->room_panels,
-                       sizeof *text->panels, "lines of a geometry", err))
-            return NB_ERR_NOMEM;
-        text->panels[text->n_panels] = text->standard;
-        text->panels[text->n_panels].name = name;
-        *slot = ++text->n_panels;
-    }
-    *panel = &text->panels[*slot - 1];
+    nb_status st;
+    for (int i = text->n_panels - 1; i >= 0; i--)
+        if (nb_piece_equal(text->panels[i].name, name)) {
+            *panel = &text->panels[i];
+            return NB_OK;
+        }
+    if (text->n_panels == NB_PANELS_MAX)
+        return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line, "more than %d panels",
+                          NB_PANELS_MAX);
+    if (name.end - name.p >= NB_PANEL_NAME)
+        return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
+                          "the name of a panel has at most %d bytes", NB_PANEL_NAME - 1);
+    NB_FORWARD(nb_reserve(&text->panels, (size_t)text->n_panels, &text->room_panels,
+                          sizeof *text->panels, "lines of a geometry", err));
+    *panel = &text->panels[text->n_panels++];
+    **panel = text->standard;
+    (*panel)->name = name;
     return NB_OK;
 }
 
@@ -435,8 +427,6 @@ nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
     text->name = name;
     text->hooks = hooks;
     set_unset(&text->standard);
-    if (!(text->slots = nb_alloc(SLOTS, sizeof *text->slots, "names of panels", err)))
-        return NB_ERR_NOMEM;
     if (memchr(data, 0, n))
         st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "not a text file");
     l.comment = ';';
@@ -454,7 +444,6 @@ void nb_geom_text_free(nb_geom_text *text)
 {
     nb_free(text->panels);
     nb_free(text->bad);
-    nb_free(text->slots);
     nb_free(text->groups);
     memset(text, 0, sizeof *text);
 }

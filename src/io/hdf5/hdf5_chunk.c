@@ -5,6 +5,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/threads.h"
 
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
 static uint64_t transpose_8x8(uint64_t x)
@@ -55,10 +56,21 @@ static size_t shuffle_halves(const unsigned char *in, size_t count,
     return shuffle((const unsigned char *)low, count, out);
 }
 
+nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa)
+{
+#ifdef __x86_64__
+    if (isa != NB_ISA_SCALAR && isa != NB_ISA_SSE2 && nb_cpu_runs(NB_ISA_AVX2))
+        return nb_shuffle_u16_avx2;
+#endif
+    (void)isa;
+    return NULL;
+}
+
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out)
 {
-    size_t done = value_bytes == 2   ? shuffle(in, count, out)
+    size_t done = !shuffle           ? 0
+                  : value_bytes == 2 ? shuffle(in, count, out)
                   : value_bytes == 4 ? shuffle_halves(in, count, shuffle, out)
                                      : 0;
     shuffle_some(in, done, count, value_bytes, out);
