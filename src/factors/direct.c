@@ -36,11 +36,9 @@ static int is_steep(const nb_site *s, double s2_limit)
 /** beta of h R: T(h R) = exp(-out.h). */
 static void turn_beta(const nb_symop *op, const double beta[6], double out[6])
 {
-    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
-                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     for (int i = 0; i < 6; i++) {
         int g[3];
-        nb_hR(op, index[i], g);
+        nb_hR(op, nb_six_indices[i], g);
         out[i] = nb_s_squared(beta, g[0], g[1], g[2]);
     }
     out[3] -= out[0] + out[1];

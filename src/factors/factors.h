@@ -112,6 +112,8 @@ int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST
 /** Is h systematically absent: does an operator have h R = h and h t not whole? */
 int nb_is_absent(const nb_symmetry *sg, const int h[3]);
 
+/** Indices whose s^2 give a metric. */
+extern const int nb_six_indices[6][3];
 /** Do the rotations keep s^2 of a metric (nb_reciprocal_metric)? Then the cell fits the group. */
 int nb_group_fits(const nb_symmetry *sg, const double G[6]);
 

@@ -106,13 +106,14 @@ int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST
     return count;
 }
 
+const int nb_six_indices[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                  {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+
 int nb_group_fits(const nb_symmetry *sg, const double G[6])
 {
-    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
-                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     for (int i = 0; i < sg->count; i++)
         for (int j = 0; j < 6; j++) {
-            const int *h = index[j];
+            const int *h = nb_six_indices[j];
             int g[3];
             double s2 = nb_s_squared(G, h[0], h[1], h[2]);
             nb_hR(&sg->ops[i], h, g);

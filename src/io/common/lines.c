@@ -16,21 +16,23 @@ nb_lines nb_lines_of(const char *data, size_t n, const char *file, const char *c
                       .file = file,
                       .columns = columns,
                       .between = ",",
-                      .comment = '#',
+                      .comment = "#",
                       .err = err};
 }
 
 int nb_lines_next(nb_lines *l)
 {
-    const char *newline, *comment;
+    const char *newline;
     if (l->next >= l->all)
         return 0;
     l->p = l->next;
     newline = memchr(l->p, '\n', (size_t)(l->all - l->p));
     l->end = newline ? newline : l->all;
     l->next = newline ? newline + 1 : l->all;
-    comment = l->comment ? memchr(l->p, l->comment, (size_t)(l->end - l->p)) : NULL;
-    l->end = comment ? comment : l->end;
+    for (const char *c = l->comment; *c; c++) {
+        const char *comment = memchr(l->p, *c, (size_t)(l->end - l->p));
+        l->end = comment ? comment : l->end;
+    }
     l->line++;
     return 1;
 }

@@ -14,7 +14,7 @@ typedef struct nb_lines {
     const char *file;       /* for messages */
     const char *columns;    /* numbers of a line, in words */
     const char *between;    /* characters that separate numbers, besides blanks */
-    char comment;           /* begins a comment; 0: nothing does */
+    const char *comment;    /* characters that begin a comment */
     long line;              /* number of the line, from 1 */
     nb_error *err;
 } nb_lines;

@@ -164,6 +164,11 @@ static void say_missing(const nb_geom_text *text, const nb_geom_mask_file *mask)
               text->name, mask->data.line);
 }
 
+static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
+{
+    return nb_piece_equal(a->file, b->file) && nb_piece_equal(a->data, b->data);
+}
+
 #ifdef NB_HAVE_HDF5
 
 /** The box of a panel in an array, and its steps: one along fs, one along ss. */
@@ -259,10 +264,8 @@ static nb_status read_mask(const nb_geom_text *text, int k, int number,
     if (!nb_h5_set_open(in, name, -1, &set))
         return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "no mask %s", name);
     for (; !st && k < text->n_panels; k++) {
-        const nb_geom_mask_file *other = &text->panels[k].masks[number];
-        if (nb_piece_equal(other->file, mask->file) &&
-            nb_piece_equal(other->data, mask->data))
-            st = mask_set(text, other, &set, k, out, err);
+        if (is_same(&text->panels[k].masks[number], mask))
+            st = mask_set(text, &text->panels[k].masks[number], &set, k, out, err);
     }
     nb_h5_set_close(&set);
     return st;
@@ -301,12 +304,9 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
 static int is_repeated(const nb_geom_text *text, int k, int number)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
-    for (int j = 0; j < k; j++) {
-        const nb_geom_mask_file *other = &text->panels[j].masks[number];
-        if (nb_piece_equal(other->file, mask->file) &&
-            nb_piece_equal(other->data, mask->data))
+    for (int j = 0; j < k; j++)
+        if (is_same(&text->panels[j].masks[number], mask))
             return 1;
-    }
     return 0;
 }
 

@@ -429,7 +429,7 @@ nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
     set_unset(&text->standard);
     if (memchr(data, 0, n))
         st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "not a text file");
-    l.comment = ';';
+    l.comment = ";";
     while (!st && nb_lines_next(&l))
         st = read_line(text, &l);
     if (!st && text->n_panels == 0)

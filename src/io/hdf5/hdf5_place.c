@@ -327,18 +327,6 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
         memcpy(out, typed, 3 * sizeof *out);
 }
 
-static void cell(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    (void)rows;
-    cell_of(frame->A, out);
-}
-
-static void misset(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    (void)rows;
-    put_misset(frame->A, frame->misset, out);
-}
-
 /** The units of cells and missets, and what the latter are. */
 static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
 {
@@ -354,18 +342,20 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-static void U_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    double B[9];
-    (void)rows;
-    split(frame->A, out, B);
-}
+/** What is derived from A: an array of the truth, whose `offset` says which. */
+enum { CELL, MISSET, U_MATRIX, B_MATRIX };
 
-static void B_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
+static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    double U[9];
-    (void)rows;
-    split(frame->A, U, out);
+    double other[9];
+    if (rows->offset == CELL)
+        cell_of(frame->A, out);
+    else if (rows->offset == MISSET)
+        put_misset(frame->A, frame->misset, out);
+    else if (rows->offset == U_MATRIX)
+        split(frame->A, out, other);
+    else
+        split(frame->A, other, out);
 }
 
 /** A count that is stored as a double. */
@@ -407,11 +397,11 @@ static const struct {
     {LAB, "N", NULL, 3, OF(N), NULL, 0},
     {PANEL, "pix0_vector", "mm", 3, OF(pix0_mm), NULL, 0},
     {MATRICES, "A", "1/angstrom", 9, OF(A), NULL, 0},
-    {MATRICES, "U", NULL, 9, 0, U_of, 0},
-    {MATRICES, "B", "1/angstrom", 9, 0, B_of, 0},
+    {MATRICES, "U", NULL, 9, U_MATRIX, derive, 0},
+    {MATRICES, "B", "1/angstrom", 9, B_MATRIX, derive, 0},
     {MATRICES, "A_drawn", "1/angstrom", 9, OF(A_drawn), NULL, 0},
-    {MATRICES, "cell", NULL, 6, 0, cell, 0},
-    {MATRICES, "misset", NULL, 3, 0, misset, 0},
+    {MATRICES, "cell", NULL, 6, CELL, derive, 0},
+    {MATRICES, "misset", NULL, 3, MISSET, derive, 0},
     {NUMBERS, "seed", NULL, 1, OF(seed), NULL, 1},
 #define NUMBER(part, member, name, unit, value) {part, name, unit, 1, OF(member), NULL, 0},
 #include "truth_rows.h"

@@ -88,7 +88,7 @@ static span line_of(span head, const char *key)
 {
     nb_lines l = nb_lines_of(head.p, (size_t)(head.end - head.p), "", "", NULL);
     const size_t n = strlen(key);
-    l.comment = 0;
+    l.comment = "";
     l.between = "#";
     while (nb_lines_next(&l)) {
         (void)nb_lines_word(&l);

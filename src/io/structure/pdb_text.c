@@ -157,7 +157,7 @@ static nb_status take_lines(preparation *p, const char *data, size_t n, nb_error
 {
     nb_lines lines = nb_lines_of(data, n, p->file, "", err);
     nb_status st = NB_OK;
-    lines.comment = 0;
+    lines.comment = "";
     while (!st && nb_lines_next(&lines)) {
         const ptrdiff_t length = lines.end - lines.p;
         const pdb_line l = {lines.p, length > KEPT ? KEPT : (int)length, lines.line,

@@ -170,23 +170,17 @@ static int has_residual_B(const char *data, size_t n)
 nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err)
 {
+    const nb_content content = nb_content_of(data, n);
     nb_status st;
     memset(out, 0, sizeof *out);
-    switch (nb_content_of(data, n)) {
-    case NB_CONTENT_PDB:
-        st = nb_pdb_model(data, n, name, out, err);
-        break;
-    case NB_CONTENT_UNKNOWN:
-    case NB_CONTENT_MTZ:
+    if (content == NB_CONTENT_UNKNOWN || content == NB_CONTENT_MTZ)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no PDB, mmCIF or small-molecule CIF file");
-    default:
-        st = parse_cif(data, n, name, out, NULL, err);
-    }
+    st = content == NB_CONTENT_PDB ? nb_pdb_model(data, n, name, out, err)
+                                   : parse_cif(data, n, name, out, NULL, err);
+    out->has_residual_B = has_residual_B(data, n);
     if (st)
         nb_structure_free(out);
-    else
-        out->has_residual_B = has_residual_B(data, n);
     return st;
 }
 
@@ -206,19 +200,14 @@ static nb_status parse_mtz(const char *data, size_t n, const char *name,
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
                                    nb_reflection_file *out, nb_error *err)
 {
+    const nb_content content = nb_content_of(data, n);
     nb_status st;
     memset(out, 0, sizeof *out);
-    switch (nb_content_of(data, n)) {
-    case NB_CONTENT_MTZ:
-        st = parse_mtz(data, n, name, out, err);
-        break;
-    case NB_CONTENT_UNKNOWN:
-    case NB_CONTENT_PDB:
+    if (content == NB_CONTENT_UNKNOWN || content == NB_CONTENT_PDB)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no MTZ or structure-factor CIF file");
-    default:
-        st = parse_cif(data, n, name, NULL, out, err);
-    }
+    st = content == NB_CONTENT_MTZ ? parse_mtz(data, n, name, out, err)
+                                   : parse_cif(data, n, name, NULL, out, err);
     if (st)
         nb_reflection_file_free(out);
     return st;

@@ -44,7 +44,7 @@ static int numbers_of(nb_lines *l, int most, double *v)
 {
     int n = 0, more = 0;
     l->between = "";
-    l->comment = 0;
+    l->comment = "";
     for (; n < most && nb_lines_next(l) && more >= 0; n += more)
         more = nb_lines_numbers(l, most - n, v + n);
     return more < 0 ? -1 : n;

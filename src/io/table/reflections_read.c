@@ -128,7 +128,7 @@ nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
     size_t all = 0;
     nb_status st;
     *spots = NULL;
-    l.comment = 0;
+    l.comment = "";
     if ((st = read_all(&l, spots, &all))) {
         nb_free(*spots);
         *spots = NULL;

@@ -178,7 +178,7 @@ nb_status nb_stream_parse(const char *data, size_t bytes, const char *path, int 
     reader r = {.lines = nb_lines_of(data, bytes, path, "", err), .energy_eV = NAN};
     nb_status st;
     memset(out, 0, sizeof *out);
-    r.lines.comment = 0;
+    r.lines.comment = "";
     if (!(st = reserve(&r, out)))
         out->first[0] = 0;
     while (!st && out->images < needed && nb_lines_next(&r.lines))
