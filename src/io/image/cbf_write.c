@@ -272,8 +272,8 @@ static nb_status write_cbf(const nb_image_view *image, const nb_image_meta *meta
     return st;
 }
 
-const nb_writer nb_writer_cbf = {"mini-CBF", "cbf",     NB_PIXEL_I32, NULL,
-                                 NULL,       write_cbf, NULL};
+const nb_writer nb_writer_cbf = {
+    .name = "mini-CBF", .pixel = NB_PIXEL_I32, .write = write_cbf};
 const nb_format nb_format_cbf = {.name = "CBF",
                                  .extensions = ".cbf",
                                  .writer = &nb_writer_cbf,

@@ -4,6 +4,9 @@
 #ifdef NB_HAVE_TIFF
 #include <stdio.h>
 
+NB_LATE_LIBRARY_DEFINE(tiff, NB_TIFF_FUNCTIONS, "TIFF: the library", NB_TIFF_SONAME,
+                       .package = "libtiff")
+
 static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
 {
     nb_tiff_stream *s = handle;

@@ -136,8 +136,6 @@ static nb_status tiff_ready(const char *flag, nb_error *err)
     return nb_tiff_load(err);
 }
 
-#define MISSING NULL
-
 #else
 
 static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
@@ -156,14 +154,12 @@ static nb_status tiff_ready(const char *flag, nb_error *err)
                    flag);
 }
 
-#define MISSING "libtiff"
-
 #endif
 
-const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif",      NB_PIXEL_F32, MISSING,
-                                      NULL,   write_tiff, tiff_ready};
-const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif",      NB_PIXEL_U16, MISSING,
-                                      NULL,   write_tiff, tiff_ready};
+const nb_writer nb_writer_tiff_f32 = {
+    .name = "TIFF", .pixel = NB_PIXEL_F32, .write = write_tiff, .ready = tiff_ready};
+const nb_writer nb_writer_tiff_u16 = {
+    .name = "TIFF", .pixel = NB_PIXEL_U16, .write = write_tiff, .ready = tiff_ready};
 const nb_format nb_format_tiff = {.name = "TIFF",
                                   .extensions = ".tif .tiff",
                                   .writer = &nb_writer_tiff_f32,
