@@ -12,43 +12,9 @@
 #include "../../model/units.h"
 #include "../../physics/vec3.h"
 #include "../common/panel_spec.h"
+#include "../common/unit_names.h"
 
 enum { MOST_GROUPS = 64 };
-
-typedef struct unit {
-    const char *name;
-    double scale;
-} unit;
-
-static const unit lengths[] = {{"m", 1},
-                               {"mm", 1e-3},
-                               {"um", 1e-6},
-                               {"nm", 1e-9},
-                               {"A", 1e-10},
-                               {"cm", 1e-2},
-                               {"pm", 1e-12},
-                               {"meter", 1},
-                               {"metre", 1},
-                               {"micron", 1e-6},
-                               {"angstrom", 1e-10},
-                               {"Angstrom", 1e-10},
-                               {"Ang", 1e-10},
-                               {"millimeter", 1e-3},
-                               {"millimetre", 1e-3},
-                               {"\xC3\x85", 1e-10},
-                               {"nanometer", 1e-9},
-                               {"\xC2\xB5m", 1e-6},
-                               {"\xCE\xBCm", 1e-6},
-                               {"\xE2\x84\xAB", 1e-10},
-                               {NULL, 0}};
-static const unit angles[] = {{"deg", 1},
-                              {"degree", 1},
-                              {"\xC2\xB0", 1},
-                              {"rad", 1 / NB_DEG},
-                              {"radian", 1 / NB_DEG},
-                              {"mrad", 1e-3 / NB_DEG},
-                              {NULL, 0}};
-static const unit energies[] = {{"eV", 1}, {"keV", 1e3}, {"MeV", 1e6}, {NULL, 0}};
 
 /** A name that is printed, added to a list. */
 static void remark(char *list, size_t size, const char *path)
@@ -64,33 +30,17 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
                    nb_nx_kind kind)
 {
     static const double base[] = {1, 1e-3, 1e-10, 1, 1};
-    const unit *u = kind == NB_NX_DEGREES ? angles
-                    : kind == NB_NX_EV    ? energies
-                                          : lengths;
+    const nb_unit_kind of = kind == NB_NX_DEGREES ? NB_UNIT_ANGLE
+                            : kind == NB_NX_EV    ? NB_UNIT_ENERGY
+                                                  : NB_UNIT_LENGTH;
     char text[32], *first = text, *end;
     if (!nb_h5_get_string(in, path, attribute, text, sizeof text))
         return 0;
     while (isspace((unsigned char)*first))
         first++;
     for (end = first + strlen(first); end > first && isspace((unsigned char)end[-1]);)
-        *--end = '\0';
-    if (end > first + 4 && end[-1] == 's') /* meters */
-        *--end = '\0';
-    for (; u->name; u++)
-        if (strcmp(first, u->name) == 0)
-            return u->scale / base[kind];
-    return 0;
-}
-
-/* value x scale, exactly where the scale is a power of ten. */
-static double in_unit(double value, double scale)
-{
-    /* 320/1e6 (um) is the nearest double, 320*1e-6 may not be */
-    if (scale >= 1)
-        return fabs(scale - round(scale)) < 1e-9 * scale ? value * round(scale)
-                                                         : value * scale;
-    return fabs(1 / scale - round(1 / scale)) < 1e-9 / scale ? value / round(1 / scale)
-                                                             : value * scale;
+        end--;
+    return nb_unit_scale(of, first, (size_t)(end - first)) / base[kind];
 }
 
 /** Has it no unit at all?  An attribute that cannot be read counts as a unit. */
@@ -125,7 +75,7 @@ static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind
 {
     double value = nb_h5_get_number(in, path, at, 1);
     double scale = isfinite(value) ? scale_of(in, path, kind) : 0;
-    return scale > 0 ? in_unit(value, scale) : NAN;
+    return scale > 0 ? nb_in_unit(value, scale) : NAN;
 }
 
 double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
@@ -192,7 +142,7 @@ double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *in
                     return NAN;
                 if (energy)
                     return NB_HC_EV_ANGSTROM / (nb_h5_get_number(in, path, at, 1) * scale);
-                return in_unit(mean_wavelength(in, path, at), scale);
+                return nb_in_unit(mean_wavelength(in, path, at), scale);
             }
     return NAN;
 }
@@ -466,7 +416,7 @@ nb_status nb_nx_angstroms(const nb_h5_input *in, const char *path, double *value
         return nb_h5_wrong(
             in, path, "the attribute units must name a length, as nm or angstrom", err);
     for (size_t i = 0; i < n; i++)
-        values[i] = in_unit(values[i], scale);
+        values[i] = nb_in_unit(values[i], scale);
     return NB_OK;
 }
 
@@ -484,7 +434,7 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     if (scale == 0)
         return nb_h5_wrong(in, path, "the attribute offset_units must name a length", err);
     for (int i = 0; i < 3; i++)
-        offset[i] = in_unit(offset[i], scale);
+        offset[i] = nb_in_unit(offset[i], scale);
     return NB_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "../../base/text.h"
 #include "../../model/units.h"
 #include "../common/lines.h"
+#include "../common/unit_names.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";
@@ -121,48 +122,37 @@ static double take(span *line)
     return value;
 }
 
-/** A number with one of these units (NULL ends the list); without a unit the first is assumed. */
-typedef struct unit {
-    const char *name;
-    double scale;
-} unit;
-
-static double in_unit(span line, const unit *units)
+/** A number with a unit of this kind, in units of `base`, which is also meant without one. */
+static double in_unit(span line, nb_unit_kind kind, double base)
 {
-    double value = take(&line);
+    const double value = take(&line);
+    double scale;
+    size_t n = 0;
     if (line.p == line.end || *line.p == ')')
-        return value * units->scale;
-    for (; units->name; units++)
-        if (is_word(line, units->name))
-            return units->scale < 1 ? value / round(1 / units->scale)
-                                    : value * units->scale;
-    return NAN;
+        return value;
+    while (line.p + n < line.end && isalnum((unsigned char)line.p[n]))
+        n++;
+    scale = nb_unit_scale(kind, line.p, n) / base;
+    return scale > 0 ? nb_in_unit(value, scale) : NAN;
 }
 
 static double length_m(span line)
 {
-    static const unit units[] = {
-        {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"um", 1e-6}, {NULL, 0}};
-    return in_unit(line, units);
+    return in_unit(line, NB_UNIT_LENGTH, 1);
 }
 
 static double angle_deg(span line)
 {
-    static const unit units[] = {{"deg", 1}, {"degrees", 1}, {"degree", 1}, {NULL, 0}};
-    return in_unit(line, units);
+    return in_unit(line, NB_UNIT_ANGLE, 1);
 }
 
 static double wavelength_A(span head)
 {
-    static const unit A[] = {{"A", 1},         {"Angstrom", 1}, {"angstrom", 1},
-                             {"Angstroms", 1}, {"nm", 10},      {"m", 1e10},
-                             {NULL, 0}};
-    static const unit eV[] = {{"eV", 1}, {"keV", 1e3}, {NULL, 0}};
-    static const char *const energies[] = {"Energy", "Photon_energy", "X-ray_energy",
-                                           "Incident_energy"};
-    double value = in_unit(line_of(head, "Wavelength"), A);
-    for (size_t i = 0; i < sizeof energies / sizeof *energies && !(value > 0); i++)
-        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, energies[i]), eV);
+    const char *energies = "Energy Photon_energy X-ray_energy Incident_energy";
+    char key[NB_TEXT_WORD];
+    double value = in_unit(line_of(head, "Wavelength"), NB_UNIT_LENGTH, 1e-10);
+    while (!(value > 0) && nb_text_word(&energies, key))
+        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, key), NB_UNIT_ENERGY, 1);
     return value > 0 && isfinite(value) ? value : NAN;
 }
 

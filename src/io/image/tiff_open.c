@@ -48,22 +48,22 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
 
 TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *s)
 {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = NB_TIFF(OpenOptionsAlloc)();
     TIFF *tiff = NULL;
     if (!options)
         return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s->message);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s->message);
-    tiff = TIFFClientOpenExt(name, mode, s, s->read, s->write, on_seek, on_close, s->size,
-                             NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
+    NB_TIFF(OpenOptionsSetErrorHandlerExtR)(options, on_error, s->message);
+    NB_TIFF(OpenOptionsSetWarningHandlerExtR)(options, on_warning, s->message);
+    tiff = NB_TIFF(ClientOpenExt)(name, mode, s, s->read, s->write, on_seek, on_close,
+                                  s->size, NULL, NULL, options);
+    NB_TIFF(OpenOptionsFree)(options);
     return tiff;
 }
 #else
 TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *s)
 {
-    return TIFFClientOpen(name, mode, s, s->read, s->write, on_seek, on_close, s->size,
-                          NULL, NULL);
+    return NB_TIFF(ClientOpen)(name, mode, s, s->read, s->write, on_seek, on_close,
+                               s->size, NULL, NULL);
 }
 #endif
 

@@ -78,12 +78,12 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     size_t width = (size_t)out->fast;
     void *row;
     int ok = 1;
-    if ((size_t)TIFFScanlineSize(tiff) != width * k.bits / 8)
+    if ((size_t)NB_TIFF(ScanlineSize)(tiff) != width * k.bits / 8)
         return unreadable(s, err);
     row = nb_alloc(width, k.bits / 8, "row of a TIFF", err);
     NB_NEED(row);
     for (int y = 0; y < out->slow && ok; y++) {
-        ok = TIFFReadScanline(tiff, row, (uint32_t)y, 0) == 1;
+        ok = NB_TIFF(ReadScanline)(tiff, row, (uint32_t)y, 0) == 1;
         for (size_t i = 0; ok && i < width; i++)
             out->pixels[(size_t)y * width + i] = sample_at(row, k, i);
     }
@@ -108,17 +108,17 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
     sample k = {1, SAMPLEFORMAT_UINT};
     nb_counts_of counts;
     nb_status st;
-    if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) ||
-        !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height))
+    if (!NB_TIFF(GetField)(tiff, TIFFTAG_IMAGEWIDTH, &width) ||
+        !NB_TIFF(GetField)(tiff, TIFFTAG_IMAGELENGTH, &height))
         return unreadable(s, err);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &channels);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &k.bits);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &k.format);
-    if (channels != 1 || !is_known(k) || TIFFIsTiled(tiff))
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_SAMPLESPERPIXEL, &channels);
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_BITSPERSAMPLE, &k.bits);
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_SAMPLEFORMAT, &k.format);
+    if (channels != 1 || !is_known(k) || NB_TIFF(IsTiled)(tiff))
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "a TIFF of %d channels of %d bits%s; only one channel of 8, 16 "
                           "or 32 bits or of floats, in strips, can be read",
-                          channels, k.bits, TIFFIsTiled(tiff) ? " in tiles" : "");
+                          channels, k.bits, NB_TIFF(IsTiled)(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
     /* before memory is allocated: no supported compression has a larger ratio */
@@ -143,7 +143,7 @@ nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     if (!tiff)
         return unreadable(&s, err);
     st = parse(tiff, &s, out, err);
-    TIFFClose(tiff);
+    NB_TIFF(Close)(tiff);
     return st;
 }
 

@@ -55,24 +55,24 @@ static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta 
 {
     int is_float = image->type == NB_PIXEL_F32;
     double per_cm = meta->pixel_mm > 0 ? 10.0 / meta->pixel_mm : 0;
-    int ok = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
-             TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
-             TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
-             TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
-             TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
-                          is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
-             TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
-             TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-             TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
-             TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
-             TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
-             TIFFSetField(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
+    int ok = NB_TIFF(SetField)(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SAMPLEFORMAT,
+                               is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
     if (ok && per_cm > 0)
-        ok = TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
-             TIFFSetField(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
-             TIFFSetField(tiff, TIFFTAG_YRESOLUTION, per_cm);
+        ok = NB_TIFF(SetField)(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_YRESOLUTION, per_cm);
     if (ok && meta->command_line && meta->command_line[0])
-        ok = TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
+        ok = NB_TIFF(SetField)(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
     return ok;
 }
 
@@ -98,8 +98,8 @@ static nb_status write_strips(TIFF *tiff, const nb_image_view *image, uint32_t s
         tmsize_t bytes = (tmsize_t)((size_t)rows * row);
         const void *from;
         st = nb_image_rows(image, first, rows, buffer, &from, err);
-        if (!st &&
-            TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)from, bytes) != bytes)
+        if (!st && NB_TIFF(WriteEncodedStrip)(tiff, strip++, (void *)(uintptr_t)from,
+                                              bytes) != bytes)
             st = fail(s, err);
     }
     nb_free(buffer);
@@ -124,9 +124,9 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     st = set_tags(tiff, image, meta, strip_rows)
              ? write_strips(tiff, image, strip_rows, &s, err)
              : fail(&s, err);
-    if (!st && !TIFFFlush(tiff))
+    if (!st && !NB_TIFF(Flush)(tiff))
         st = fail(&s, err);
-    TIFFClose(tiff);
+    NB_TIFF(Close)(tiff);
     return !st && s.error ? fail(&s, err) : st;
 }
 

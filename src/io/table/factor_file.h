@@ -20,6 +20,14 @@ typedef struct nb_factor_file {
 /** Voxels of the box whose limits are set, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
 int64_t nb_factor_file_voxels(const nb_factor_file *table);
 
+/** Place in F of an index in the box. */
+static inline int64_t nb_factor_file_at(const nb_factor_file *t, int h, int k, int l)
+{
+    return (((int64_t)h - t->hmin) * (t->kmax - t->kmin + 1) + (k - t->kmin)) *
+               (t->lmax - t->lmin + 1) +
+           (l - t->lmin);
+}
+
 /** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose
  * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages.
  * NB_ERR_INPUT. */

@@ -123,13 +123,11 @@ static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
 static void fill_box(const nb_hkl_row *list, size_t n, double default_F, nb_factor_file *t)
 {
     int64_t voxels = nb_factor_file_voxels(t);
-    int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     for (int64_t i = 0; i < voxels; i++)
         t->F[i] = default_F;
     for (size_t i = 0; i < n; i++) {
-        const int16_t *hkl = list[i].index;
-        t->F[((hkl[0] - t->hmin) * nk + (hkl[1] - t->kmin)) * nl + (hkl[2] - t->lmin)] =
-            list[i].F;
+        const int16_t *h = list[i].index;
+        t->F[nb_factor_file_at(t, h[0], h[1], h[2])] = list[i].F;
     }
     t->reflections = (int64_t)n;
 }
@@ -192,11 +190,10 @@ static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
                        double default_F)
 {
     const int h = sign * hkl[0], k = sign * hkl[1], l = sign * hkl[2];
-    const int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     if (h < t->hmin || h > t->hmax || k < t->kmin || k > t->kmax || l < t->lmin ||
         l > t->lmax)
         return default_F;
-    return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
+    return t->F[nb_factor_file_at(t, h, k, l)];
 }
 
 /** Has no reflection but 0 0 0 its Friedel mate? */
