@@ -92,7 +92,7 @@ nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const c
     const size_t more = *room ? 2 * *room : 64;
     if (used < *room)
         return NB_OK;
-    if (nb_grow(list, used, more, size, what, err))
+    if (nb_grow(list, *room ? used : 0, more, size, what, err))
         return NB_ERR_NOMEM;
     *room = more;
     return NB_OK;

@@ -23,7 +23,7 @@ void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err)
 nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
                   nb_error *err);
 
-/** nb_grow, if there is no room for one more item: to twice the room, at least 64; *room counts the items. */
+/** nb_grow, if there is no room for item number `used`: to twice the room, at least 64; *room counts the items. */
 nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const char *what,
                      nb_error *err);
 
