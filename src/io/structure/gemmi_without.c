@@ -28,10 +28,9 @@ nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structur
     return without(name, err);
 }
 
-nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
-                       nb_error *err)
+nb_status nb_mtz_parse(const char *data, size_t n, const char *name,
+                       nb_reflection_file *out, nb_error *err)
 {
-    memset(out, 0, sizeof *out);
     return without(name, err);
 }
 

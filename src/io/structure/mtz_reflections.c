@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reflections of an MTZ file, and the sizes in its header, before gemmi believes them.
+/* The sizes in the header of an MTZ file, before gemmi believes them, its group, and repeated indices.
  * Source: CCP4, "MTZ format". */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,59 +94,16 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
                       h.has_size ? "END" : "NCOL");
 }
 
-void nb_mtz_free(nb_mtz *mtz)
+nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
+                          nb_error *err)
 {
-    nb_free(mtz->columns);
-    nb_free(mtz->table);
-    memset(mtz, 0, sizeof *mtz);
-}
-
-static nb_status take_symmetry(const nb_mtz *mtz, const char *name,
-                               nb_reflection_file *out, nb_error *err)
-{
+    nb_symmetry *sg = &out->symmetry;
     nb_status st;
-    if (!out->symmetry.count)
-        return mtz->symbol[0] ? nb_symmetry_of_file(mtz->symbol, 0, mtz->cell, name,
-                                                    &out->symmetry, err)
-                              : NB_OK;
-    st = nb_symmetry_complete(&out->symmetry, name, err);
-    if (!st)
-        nb_symmetry_give_name(&out->symmetry);
-    return st;
-}
-
-static nb_status take_indices(const nb_mtz *mtz, const char *name,
-                              nb_reflection_file *out, nb_error *err)
-{
-    const size_t width = (size_t)mtz->n_columns;
-    for (int i = 0; i < INDICES; i++)
-        if (i >= mtz->n_columns || mtz->columns[i].type != 'H')
-            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                              "the first three columns are not H, K and L");
-    for (size_t row = 0; row < out->count; row++)
-        for (int i = 0; i < INDICES; i++) {
-            const float x = mtz->table[row * width + (size_t)i];
-            if (!(fabsf(x) <= NB_INDEX_MOST) || x != rintf(x))
-                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                                  "reflection %zu: %g is no index (at most %d)", row + 1,
-                                  (double)x, NB_INDEX_MOST);
-            out->hkl[row][i] = (int)x;
-        }
-    return NB_OK;
-}
-
-static nb_status take_column(const nb_mtz *mtz, int from, nb_column *to, size_t count,
-                             nb_error *err)
-{
-    *to = mtz->columns[from];
-    if (!(to->wavelength > 0 && to->wavelength < 1e3))
-        to->wavelength = 0;
-    to->value = nb_alloc_raw(count, sizeof *to->value, "a column", err);
-    NB_NEED(to->value);
-    for (size_t row = 0; row < count; row++) {
-        const float x = mtz->table[row * (size_t)mtz->n_columns + (size_t)from];
-        to->value[row] = x == mtz->missing ? NAN : x;
-    }
+    if (!sg->count)
+        return symbol[0] ? nb_symmetry_of_file(symbol, 0, out->cell, name, sg, err)
+                         : NB_OK;
+    NB_FORWARD(nb_symmetry_complete(sg, name, err));
+    nb_symmetry_give_name(sg);
     return NB_OK;
 }
 
@@ -160,15 +116,7 @@ static int by_index(const void *a, const void *b)
     return 0;
 }
 
-/* A column that files have before they are merged. */
-static int marks_unmerged(const nb_column *column)
-{
-    return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||
-           column->type == 'B' || column->type == 'Y';
-}
-
-/* *found: some index is there twice. */
-static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
+nb_status nb_find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
 {
     int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
     *found = 0;
@@ -179,31 +127,4 @@ static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_err
         *found = !by_index(sorted[i - 1], sorted[i]);
     nb_free(sorted);
     return NB_OK;
-}
-
-nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
-                             nb_error *err)
-{
-    nb_status st = take_symmetry(mtz, name, out, err);
-    int marked = 0;
-    if (st)
-        return st;
-    memcpy(out->cell, mtz->cell, sizeof out->cell);
-    out->is_dump = mtz->is_dump;
-    out->count = mtz->rows;
-    out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err);
-    out->columns = nb_alloc((size_t)mtz->n_columns, sizeof *out->columns, "columns", err);
-    NB_NEED(out->hkl && out->columns);
-    st = take_indices(mtz, name, out, err);
-    for (int i = 0; i < mtz->n_columns; i++)
-        marked |= marks_unmerged(&mtz->columns[i]);
-    if (!st && marked)
-        st = find_repeats(out, &out->is_unmerged, err);
-    for (int i = INDICES; i < mtz->n_columns && !st; i++) {
-        st = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
-        if (!(out->wavelength > 0))
-            out->wavelength = out->columns[out->n_columns].wavelength;
-        out->n_columns += !st;
-    }
-    return st;
 }

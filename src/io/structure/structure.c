@@ -187,14 +187,9 @@ nb_status nb_structure_parse(const char *data, size_t n, const char *name,
 static nb_status parse_mtz(const char *data, size_t n, const char *name,
                            nb_reflection_file *out, nb_error *err)
 {
-    nb_mtz mtz;
-    nb_status st = nb_mtz_check(data, &n, name, out, err);
-    if (st || out->is_unmerged)
-        return st;
-    st = nb_mtz_parse(data, n, name, &mtz, err);
-    NB_TRY(nb_mtz_reflections(&mtz, name, out, err));
-    nb_mtz_free(&mtz);
-    return st;
+    nb_status st;
+    NB_FORWARD(nb_mtz_check(data, &n, name, out, err));
+    return out->is_unmerged ? NB_OK : nb_mtz_parse(data, n, name, out, err);
 }
 
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
