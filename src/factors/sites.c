@@ -78,6 +78,12 @@ static nb_status check_elements(const nb_structure *s, const nb_model_options *o
                       first->element, unknown == 1 ? "it" : "them");
 }
 
+static void say(const nb_hooks *hooks, const char *name, size_t n, const char *what)
+{
+    if (n)
+        nb_notice(hooks, "%s: %zu %s", name, n, what);
+}
+
 static void say_assumptions(const nb_structure *s, const nb_model_options *o,
                             const char *name, const nb_hooks *hooks)
 {
@@ -86,27 +92,21 @@ static void say_assumptions(const nb_structure *s, const nb_model_options *o,
         below += atom_counts(&s->atoms[i], o) && !s->atoms[i].has_U && s->atoms[i].B < 0;
     for (int i = 0; i < s->n_ncs; i++)
         given += s->ncs[i].is_given != 0;
-    if (s->blank_occupancies)
-        nb_notice(hooks, "%s: %zu blank occupancies count as 1", name,
-                  s->blank_occupancies);
-    if (s->blank_B)
-        nb_notice(hooks, "%s: %zu blank B factors count as 0", name, s->blank_B);
-    if (s->missing_U)
-        nb_notice(hooks, "%s: %zu atoms without a displacement parameter: U is 0", name,
-                  s->missing_U);
+    say(hooks, name, s->blank_occupancies, "blank occupancies count as 1");
+    say(hooks, name, s->blank_B, "blank B factors count as 0");
+    say(hooks, name, s->missing_U, "atoms without a displacement parameter: U is 0");
     if (s->has_residual_B)
         nb_notice(
             hooks,
             "%s: its B factors are residual and lack the part of its TLS groups, so F "
             "is too strong at high resolution; add it first (tlsanl, phenix.tls)",
             name);
-    if (below)
-        nb_notice(hooks, "%s: %zu B factors between -1 and 0 count as 0", name, below);
-    if (!o->apply_ncs && (size_t)s->n_ncs > given)
-        nb_notice(hooks,
-                  "%s: %zu NCS operators whose copies are not in the file are ignored "
-                  "(-ncs apply takes them)",
-                  name, (size_t)s->n_ncs - given);
+    say(hooks, name, below, "B factors between -1 and 0 count as 0");
+    if (!o->apply_ncs)
+        say(hooks, name, (size_t)s->n_ncs - given,
+            "NCS operators whose copies are not in the file are ignored (-ncs apply "
+            "takes "
+            "them)");
 }
 
 /* Refuse models that cannot be summed, and note assumptions. Errors: NB_ERR_INPUT. */
@@ -276,25 +276,16 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
         }
         site->q /= models;
     }
-    if (divided)
-        nb_notice(
-            hooks,
-            "%s: %zu atoms on special positions have the occupancy of a general one; "
-            "it is divided by the number of operators that keep the position",
-            name, divided);
-    if (contradicted)
-        nb_notice(
-            hooks,
-            "%s: the coordinates of %zu atoms contradict the symmetry that the file "
-            "gives their sites (site_symmetry_order, multiplicity); the coordinates "
-            "count",
-            name, contradicted);
-    if (near)
-        nb_notice(
-            hooks,
-            "%s: %zu atoms stand within 0.5 A of their own images; as the file gives "
-            "no site_symmetry_order, they count as general positions",
-            name, near);
+    say(hooks, name, divided,
+        "atoms on special positions have the occupancy of a general one; it is divided "
+        "by "
+        "the number of operators that keep the position");
+    say(hooks, name, contradicted,
+        "atoms have coordinates that contradict the symmetry that the file gives their "
+        "sites (site_symmetry_order, multiplicity); the coordinates count");
+    say(hooks, name, near,
+        "atoms stand within 0.5 A of their own images; as the file gives no "
+        "site_symmetry_order, they count as general positions");
 }
 
 /** All copies of all atoms that count, by Z. */

@@ -99,7 +99,7 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
     nb_h5_end(&quiet);
     if (st || w->h.ok)
         return st;
-    st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", w->h.out.path, w->h.why);
+    st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", w->h.out.path, w->h.why.text);
     *writer = NULL;
     (void)nb_hdf5_data_close(w, NULL);
     return st;
@@ -134,14 +134,14 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error 
         nb_h5_room(h, 2.0 * (double)(f->bytes + rows * sizeof *f->list->list), err);
     if (st || (st = nb_h5_begin(&quiet, err)))
         return st;
-    nb_h5_go_on(h);
+    nb_h5_note_why(&h->why);
     h->ok = h->ok && H5(Dwrite_chunk)(w->set, H5P_DEFAULT, 0, at, f->bytes, f->chunk) >= 0;
     if (w->data.layout.reflections)
         st = add_list(w, f, err);
     if (st)
         h->ok = 0;
     else if (!h->ok)
-        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why);
+        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why.text);
     if (h->ok) {
         w->new_truth[w->n_truth++] = *f->truth;
         w->frames++;
@@ -187,7 +187,7 @@ nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
     nb_status st = w ? nb_h5_begin(&quiet, err) : NB_OK;
     if (st || !w)
         return st;
-    nb_h5_go_on(&w->h);
+    nb_h5_note_why(&w->h.why);
     if (w->frames)
         end_file(w);
     if (!w->frames || !w->h.ok)

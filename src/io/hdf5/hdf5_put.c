@@ -9,26 +9,6 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-/** Keep the reason of the first failure: the innermost entry has it, and often the system's words. */
-static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *user)
-{
-    static const char words[] = "error message = '";
-    nb_h5 *h = user;
-    const char *why = error->desc ? strstr(error->desc, words) : NULL;
-    (void)n;
-    if (!h->why[0] && why)
-        snprintf(h->why, sizeof h->why, "%.*s", (int)strcspn(why + strlen(words), "'"),
-                 why + strlen(words));
-    else if (!h->why[0] && error->desc)
-        snprintf(h->why, sizeof h->why, "HDF5: %s", error->desc);
-    return 1;
-}
-
-static herr_t look_why(hid_t stack, void *user)
-{
-    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, keep_reason, user) < 0 ? -1 : 0;
-}
-
 nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err)
 {
     struct statvfs disk;
@@ -41,11 +21,6 @@ nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err)
         h->out.path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
-void nb_h5_go_on(nb_h5 *h)
-{
-    H5(Eset_auto2)(H5E_DEFAULT, look_why, h);
-}
-
 nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err)
 {
     nb_status st;
@@ -56,10 +31,11 @@ nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err
     out->temp[0] = '\0';
     st = nb_h5_room(h, bytes, err);
     if (!st) {
-        nb_h5_go_on(h);
+        nb_h5_note_why(&h->why);
         h->file = H5(Fcreate)(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         if (h->file < 0)
-            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", h->out.path, h->why);
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", h->out.path,
+                         h->why.text);
     }
     h->ok = !st;
     if (st)
@@ -99,7 +75,7 @@ nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err)
         h->ok = 0;
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path,
-                     h->why[0] ? h->why : "HDF5 failed (memory full?)");
+                     h->why.text[0] ? h->why.text : "HDF5 failed (memory full?)");
     H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
     nb_h5_tidy();
     return st;

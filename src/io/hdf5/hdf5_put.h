@@ -16,7 +16,7 @@ typedef struct nb_h5 {
     hid_t file;
     int ok;
     nb_outfile out;
-    char why[128]; /* reason of the first failure; "" */
+    nb_h5_why why;
 } nb_h5;
 
 /** Create the file under a temporary name, if the disk has about this number of free bytes. */
@@ -25,8 +25,6 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
 nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err);
 /** Has the disk this number of free bytes?  Errors: NB_ERR_IO. */
 nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err);
-/** Write on after another nb_h5_begin. */
-void nb_h5_go_on(nb_h5 *h);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
 /** Close the file under its temporary name.  Returns st or the new error. */
