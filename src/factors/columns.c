@@ -260,12 +260,9 @@ static nb_status choose_labels(const nb_reflection_file *file, const char *label
     nb_status st;
     if (comma && strchr(comma + 1, ','))
         return fail_columns(file, name, err, "-mtzlabel takes one label or two");
-    st = find_label(file, labels, comma ? (size_t)(comma - labels) : strlen(labels), name,
-                    &a, err);
-    if (!st && comma)
-        st = find_label(file, comma + 1, strlen(comma + 1), name, &b, err);
-    if (st)
-        return st;
+    NB_FORWARD(find_label(file, labels, strcspn(labels, ","), name, &a, err));
+    if (comma)
+        NB_FORWARD(find_label(file, comma + 1, strlen(comma + 1), name, &b, err));
     return comma ? take_two(file, a, b, name, out, err)
                  : take_one(file, a, name, out, err);
 }

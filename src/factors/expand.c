@@ -213,13 +213,12 @@ static nb_status find_rows(work *w, nb_error *err)
     for (size_t i = 0; i < r->file->count; i++) {
         const int *h = r->file->hkl[i];
         size_t negative = 0;
-        nb_status st = check_index(h, r->name, err);
-        if (!st && mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
+        nb_status st;
+        NB_FORWARD(check_index(h, r->name, err));
+        if (mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
             w->about->negative += negative;
-            st = add_row(w, i, h, is_nothing(r, &m), err);
+            NB_FORWARD(add_row(w, i, h, is_nothing(r, &m), err));
         }
-        if (st)
-            return st;
     }
     return NB_OK;
 }
@@ -336,11 +335,10 @@ static nb_status gather(work *w, nb_factor_grid *grid, nb_error *err)
 {
     const nb_expansion_request *r = w->r;
     nb_gather g;
-    nb_status st =
-        r->list || r->columns.phase < 0 ? NB_OK : nb_factor_grid_add_phases(grid, err);
-    NB_TRY(nb_gather_new(grid, &g, err));
-    if (st)
-        return st;
+    nb_status st;
+    if (!r->list && r->columns.phase >= 0)
+        NB_FORWARD(nb_factor_grid_add_phases(grid, err));
+    NB_FORWARD(nb_gather_new(grid, &g, err));
     if (r->list)
         gather_list(w, &g);
     else

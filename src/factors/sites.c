@@ -314,10 +314,9 @@ nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *o
 {
     placing p = {.structure = structure};
     size_t copies = options->apply_ncs ? (size_t)structure->n_ncs + 1 : 1, room;
-    nb_status st = atoms_check(structure, options, name, hooks, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    if (st)
-        return st;
+    NB_FORWARD(atoms_check(structure, options, name, hooks, err));
     if (!nb_size_mul(structure->n_atoms, copies, &room))
         room = SIZE_MAX;
     out->site = nb_alloc_raw(room, sizeof *out->site, "atoms", err);

@@ -146,10 +146,9 @@ nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
                        .slope_u = -mask->D[4] / (2 * mask->D[2]),
                        .slope_v = -mask->D[5] / (2 * mask->D[2])};
     nb_visits visits;
-    nb_status st = nb_visits_make(&f, count, ball_extent, mask->n[0], &visits, err);
+    nb_status st;
     (void)threads;
-    if (st)
-        return st;
+    NB_FORWARD(nb_visits_make(&f, count, ball_extent, mask->n[0], &visits, err));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int u = 0; u < mask->n[0]; u++)
         for (size_t i = visits.first[u]; i < visits.first[u + 1]; i++)

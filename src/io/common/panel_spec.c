@@ -96,10 +96,9 @@ nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *
 {
     NB_REFUSE_NULL(from && to);
     nb_detector_spec copy;
-    nb_status st = nb_detector_spec_new(from->n_panels, &copy, err);
+    nb_status st;
     memset(to, 0, sizeof *to);
-    if (st)
-        return st;
+    NB_FORWARD(nb_detector_spec_new(from->n_panels, &copy, err));
     *to = *from;
     to->panels = copy.panels;
     to->mask = NULL;
@@ -175,10 +174,9 @@ static nb_status check_numbers(const nb_panel_spec *p, const nb_place_in_file *a
 
 nb_status nb_panel_spec_check(nb_panel_spec *p, const nb_place_in_file *at, nb_error *err)
 {
-    nb_status st = check_numbers(p, at, err);
+    nb_status st;
     double normal[3], f = nb_length3(p->fast), s = nb_length3(p->slow);
-    if (st)
-        return st;
+    NB_FORWARD(check_numbers(p, at, err));
     if (!(f > 0 && isfinite(f) && s > 0 && isfinite(s)))
         return wrong(at, err, "the fast and slow axes need a direction");
     for (int i = 0; i < 3; i++)

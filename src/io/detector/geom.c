@@ -323,10 +323,9 @@ nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
     nb_geom_text text;
     char *data;
     size_t n;
-    nb_status st = nb_read_file(path, "-geom", NB_GEOMETRY_BYTES, &data, &n, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    if (st)
-        return st;
+    NB_FORWARD(nb_read_file(path, "-geom", NB_GEOMETRY_BYTES, &data, &n, err));
     st = nb_geom_text_read(data, n, path, hooks, &text, err);
     if (!st) {
         st = nb_geom_build(&text, typed, out, err);

@@ -283,10 +283,9 @@ nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err)
 {
     size_t n = nb_hdf5_frame_bytes(layout);
-    nb_status st = nb_hdf5_chunk_check(layout, err);
+    nb_status st;
     (void)scratch;
-    if (st)
-        return st;
+    NB_FORWARD(nb_hdf5_chunk_check(layout, err));
     *bytes = n;
     if (layout->compress == NB_COMPRESS_NONE)
         memcpy(chunk, pixels, n);

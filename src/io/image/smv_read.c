@@ -261,10 +261,9 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
     const unsigned char *p = (const unsigned char *)data + h->bytes;
     int big_endian;
     uint16_t *out;
-    nb_status st = check_pixels(n, h, &big_endian, err);
+    nb_status st;
     *pixels = NULL;
-    if (st)
-        return st;
+    NB_FORWARD(check_pixels(n, h, &big_endian, err));
     out = nb_alloc_raw(count, sizeof *out, "pixels of an SMV image", err);
     NB_NEED(out);
     for (size_t i = 0; i < count; i++, p += 2)

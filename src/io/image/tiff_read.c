@@ -135,10 +135,9 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
     source s = {{.read = on_read, .write = on_write, .size = on_size}, file};
-    nb_status st = nb_tiff_load(err);
+    nb_status st;
     TIFF *tiff;
-    if (st)
-        return st;
+    NB_FORWARD(nb_tiff_load(err));
     tiff = nb_tiff_open(file->name, "rm", &s.stream);
     if (!tiff)
         return unreadable(&s, err);

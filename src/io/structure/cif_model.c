@@ -144,10 +144,9 @@ static nb_status take_displacements(const displacements *d, const char *key,
     if (!found)
         return NB_OK;
     for (int i = 0; i < 6; i++) {
-        nb_status st =
-            number_at(&d->table, d->first + i, found->row, &atom->U[i], &blank, err);
-        if (st)
-            return st;
+        nb_status st;
+        NB_FORWARD(
+            number_at(&d->table, d->first + i, found->row, &atom->U[i], &blank, err));
         if (d->first == 7)
             atom->U[i] /= U_TO_B;
     }

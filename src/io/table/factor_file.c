@@ -47,10 +47,9 @@ nb_status nb_factor_file_check(const nb_factor_file *t, const char *name, nb_err
 
 nb_status nb_factor_file_alloc(nb_factor_file *t, const char *name, nb_error *err)
 {
-    nb_status st = nb_factor_file_check(t, name, err);
+    nb_status st;
     t->F = NULL;
-    if (st)
-        return st;
+    NB_FORWARD(nb_factor_file_check(t, name, err));
     t->F = nb_alloc_raw((size_t)nb_factor_file_voxels(t), sizeof *t->F,
                         "structure factors", err);
     return t->F ? NB_OK : NB_ERR_NOMEM;
