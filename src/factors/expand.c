@@ -294,8 +294,11 @@ static void gather_list(work *w, nb_gather *g)
 
 /* --- both --- */
 
-static void say(const nb_expansion *about, const char *name, const nb_hooks *hooks)
+static void say(const nb_expansion *about, const nb_expansion_request *r)
 {
+    const nb_reflection_file none = {.n_sets = 0}, *file = r->file ? r->file : &none;
+    const nb_hooks *hooks = r->hooks;
+    const char *name = r->name;
     if (about->absent_with_value)
         nb_notice(hooks,
                   "%s: the values of %zu systematically absent reflections are ignored",
@@ -309,11 +312,6 @@ static void say(const nb_expansion *about, const char *name, const nb_hooks *hoo
                   "%s: %zu reflections have values that differ by more than 1 %% in "
                   "symmetry mates or duplicates; their mean is used",
                   name, about->conflicts);
-}
-
-static void say_of_file(const nb_expansion *about, const nb_reflection_file *file,
-                        const char *name, const nb_hooks *hooks)
-{
     if (about->other_sets)
         nb_notice(
             hooks,
@@ -368,8 +366,6 @@ nb_status nb_expand(const nb_expansion_request *r, nb_factor_grid *out,
         return st;
     }
     out->wavelength = r->file ? r->file->wavelength : 0;
-    say(about, r->name, r->hooks);
-    if (r->file)
-        say_of_file(about, r->file, r->name, r->hooks);
+    say(about, r);
     return NB_OK;
 }

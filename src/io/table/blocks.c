@@ -26,7 +26,9 @@ typedef struct list {
     block *lines; /* owned */
     size_t room;
     int n;
-    int numbers; /* of a line */
+    int numbers;  /* of a line */
+    double sum;   /* of the weights */
+    int weighted; /* lines of a weight above 0 */
 } list;
 
 int nb_is_rotation(const double m[9])
@@ -79,26 +81,16 @@ static nb_status add_line(nb_lines *line, list *l)
     if (why)
         return nb_lines_fail(line, "-mosaic_blocks: the line %s", why);
     l->numbers = n;
-    l->n++;
+    l->sum += l->lines[l->n].weight;
+    l->weighted += l->lines[l->n++].weight > 0;
     return NB_OK;
 }
 
-/** How often each line stands among n blocks: differences of rounded sums. */
-static void count(const list *l, double sum, int n, int *times)
-{
-    double before = 0;
-    for (int i = 0; i < l->n; i++) {
-        const double next = before + l->lines[i].weight / sum * n;
-        times[i] = (int)(floor(next + 0.5) - floor(before + 0.5));
-        before = next;
-    }
-}
-
 /** Have n blocks these weights? */
-static int is_exact(const list *l, double sum, int n)
+static int is_exact(const list *l, int n)
 {
     for (int i = 0; i < l->n; i++) {
-        const double times = l->lines[i].weight / sum * n;
+        const double times = l->lines[i].weight / l->sum * n;
         if (fabs(times - floor(times + 0.5)) > 1e-6)
             return 0;
     }
@@ -107,20 +99,14 @@ static int is_exact(const list *l, double sum, int n)
 
 static nb_status choose(const list *l, const char *path, int wanted, int *n, nb_error *err)
 {
-    double sum = 0;
-    int lines = 0; /* that have a weight */
-    for (int i = 0; i < l->n; i++) {
-        sum += l->lines[i].weight;
-        lines += l->lines[i].weight > 0;
-    }
-    if (!(sum > 0))
+    if (!(l->sum > 0))
         return nb_fail_at(err, NB_ERR_INPUT, path, 0, "-mosaic_blocks: %s",
                           l->n ? "all weights are 0" : "no line with a rotation");
     *n = wanted;
     if (wanted)
         return NB_OK;
-    for (*n = lines; *n == lines || *n <= MOST_BLOCKS; ++*n)
-        if (is_exact(l, sum, *n))
+    for (*n = l->weighted; *n == l->weighted || *n <= MOST_BLOCKS; ++*n)
+        if (is_exact(l, *n))
             return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                       "-mosaic_blocks: no %d blocks have these weights exactly; type "
@@ -128,27 +114,23 @@ static nb_status choose(const list *l, const char *path, int wanted, int *n, nb_
                       MOST_BLOCKS);
 }
 
+/** Each line as often as its weight says: differences of rounded sums. */
 static nb_status spread(const list *l, int n, nb_blocks *out, nb_error *err)
 {
-    int *times = nb_alloc((size_t)l->n, sizeof *times, "mosaic blocks", err);
-    double sum = 0, squares = 0;
-    out->rotation = nb_alloc((size_t)n, sizeof *out->rotation, "mosaic blocks", err);
-    if (!times || !out->rotation) {
-        nb_free(times);
-        return NB_ERR_NOMEM;
-    }
-    for (int i = 0; i < l->n; i++)
-        sum += l->lines[i].weight;
-    count(l, sum, n, times);
+    double before = 0, squares = 0;
+    NB_NEED(out->rotation =
+                nb_alloc((size_t)n, sizeof *out->rotation, "mosaic blocks", err));
     for (int i = 0; i < l->n; i++) {
         const double *m = l->lines[i].rotation.m;
         const double angle = acos(fmax(-1, fmin(1, (m[0] + m[4] + m[8] - 1) / 2)));
-        for (int k = 0; k < times[i] && out->n < n; k++)
+        const double next = before + l->lines[i].weight / l->sum * n;
+        const int times = (int)(floor(next + 0.5) - floor(before + 0.5));
+        for (int k = 0; k < times && out->n < n; k++)
             out->rotation[out->n++] = l->lines[i].rotation;
-        squares += times[i] * angle * angle;
+        squares += times * angle * angle;
+        before = next;
     }
     out->angle = out->n ? sqrt(squares / out->n) : 0;
-    nb_free(times);
     return out->n ? NB_OK : nb_fail(err, NB_ERR_INTERNAL, "no mosaic block is left");
 }
 
