@@ -24,23 +24,6 @@ static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
     return NULL;
 }
 
-/** Least n > 0 with n t/24 whole. */
-static int turns_to_whole(int t)
-{
-    int n = 1;
-    while (n * t % 24 != 0)
-        n++;
-    return n;
-}
-
-static int least_common_multiple(int a, int b)
-{
-    int m = a;
-    while (m % b != 0)
-        m += a;
-    return m;
-}
-
 void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out)
 {
     const nb_symop *inversion = with_rotation(sg->ops, sg->count, -1, identity.R);
@@ -55,7 +38,8 @@ void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out)
         const nb_symop *op = &sg->ops[i];
         if (with_rotation(&identity, 1, 1, op->R)) {
             out->times++;
-            out->l_step = least_common_multiple(out->l_step, turns_to_whole(op->t[2]));
+            for (int step = out->l_step; out->l_step * op->t[2] % 24 != 0;)
+                out->l_step += step;
         }
         if (!with_rotation(out->ops, out->count, 1, op->R) &&
             !(inversion && with_rotation(out->ops, out->count, -1, op->R)))
@@ -146,27 +130,13 @@ static int is_last(const nb_symop *ops, int count, const int h[3])
     return 1;
 }
 
-/** A growing list. */
-typedef struct list {
-    int (*hkl)[3];
-    size_t count, room;
-} list;
-
-static nb_status append(list *l, const int h[3], nb_error *err)
-{
-    if (nb_reserve(&l->hkl, l->count, &l->room, sizeof *l->hkl, "reflections", err))
-        return NB_ERR_NOMEM;
-    memcpy(l->hkl[l->count++], h, sizeof *l->hkl);
-    return NB_OK;
-}
-
 nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], double dmin,
                                 int with_000, int (**hkl)[3], size_t *count, nb_error *err)
 {
     double G[6], limit = nb_s_squared_limit(dmin);
     int H[3], h[3], last, rotations;
     nb_symop ops[NB_SYMOPS_MOST];
-    list found = {0};
+    size_t room = 0;
     nb_reciprocal_metric(cell, G);
     nb_index_limits(cell, dmin, H);
     rotations = nb_rotations_of(sg, nb_group_fits(sg, G), ops);
@@ -181,14 +151,14 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
                     continue;
                 if (!is_last(ops, rotations, h) || nb_is_absent(sg, h))
                     continue;
-                if (append(&found, h, err) != NB_OK) {
-                    nb_free(found.hkl);
+                if (nb_reserve(hkl, *count, &room, sizeof **hkl, "reflections", err)) {
+                    nb_free(*hkl);
+                    *hkl = NULL;
                     return NB_ERR_NOMEM;
                 }
+                memcpy((*hkl)[(*count)++], h, sizeof h);
             }
         }
-    *hkl = found.hkl;
-    *count = found.count;
     return NB_OK;
 }
 

@@ -32,17 +32,12 @@ void nb_turn_dxtbx(double v[3])
     v[2] = -v[2];
 }
 
-static void set_unset(nb_detector_spec *detector)
-{
-    detector->wavelength_A = detector->polarization = NAN;
-    detector->phi_deg = detector->osc_deg = detector->exposure_s = NAN;
-}
-
 nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
 {
     NB_REFUSE_NULL(detector);
     memset(detector, 0, sizeof *detector);
-    set_unset(detector);
+    detector->wavelength_A = detector->polarization = NAN;
+    detector->phi_deg = detector->osc_deg = detector->exposure_s = NAN;
     if (n < 1 || n > NB_PANELS_MAX)
         return nb_fail(err, NB_ERR_INPUT, "%d panels: a detector has 1 to %d", n,
                        NB_PANELS_MAX);

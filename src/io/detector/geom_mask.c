@@ -156,14 +156,6 @@ static nb_status find_file(const nb_geom_text *text, nb_piece span,
                       strerror(errno));
 }
 
-static void say_missing(const nb_geom_text *text, const nb_geom_mask_file *mask)
-{
-    nb_notice(text->hooks,
-              "%s:%ld: a mask without a file lies in the data, which are not read: "
-              "it masks nothing",
-              text->name, mask->data.line);
-}
-
 static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
 {
     return nb_piece_equal(a->file, b->file) && nb_piece_equal(a->data, b->data);
@@ -321,7 +313,10 @@ nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
             if (!mask->data.p)
                 continue;
             if (!mask->file.p && !missing++)
-                say_missing(text, mask);
+                nb_notice(text->hooks,
+                          "%s:%ld: a mask without a file lies in the data, which are not "
+                          "read: it masks nothing",
+                          text->name, mask->data.line);
             if (!mask->file.p || is_repeated(text, k, i))
                 continue;
             st = nb_spec_need_mask(out, err);

@@ -231,12 +231,6 @@ int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out)
 }
 
 #ifdef NB_HAVE_LZ4
-/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
-static size_t bitshuffle_block(size_t value_bytes)
-{
-    return 8192 / value_bytes / 8 * 8;
-}
-
 static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
@@ -251,7 +245,8 @@ static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *
 {
     size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
     size_t count = nb_hdf5_frame_bytes(layout) / size;
-    size_t block = bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0, last = 0;
+    size_t block = 8192 / size / 8 * 8; /* values: 8 KiB, a multiple of eight */
+    size_t used = BITSHUFFLE_HEAD, done = 0, last = 0;
     nb_shuffle_u16 *shuffle = nb_shuffle_u16_of(layout->isa);
     int bytes;
     put_big_endian(out, count * size, 8);

@@ -174,13 +174,6 @@ static void end_file(nb_hdf5_writer *w)
     nb_h5_attr_array(h, "/entry", "frames_per_file", H5T_NATIVE_INT64, &d->per_file, 1);
 }
 
-static void close_sets(nb_hdf5_writer *w)
-{
-    const hid_t sets[] = {w->set, w->truth, w->table};
-    for (int i = 0; i < 3; i++)
-        nb_h5_close_set(&w->h, sets[i]);
-}
-
 nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
 {
     nb_h5_quiet quiet;
@@ -192,7 +185,9 @@ nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
         end_file(w);
     if (!w->frames || !w->h.ok)
         nb_h5_give_up(&w->h);
-    close_sets(w);
+    nb_h5_close_set(&w->h, w->set);
+    nb_h5_close_set(&w->h, w->truth);
+    nb_h5_close_set(&w->h, w->table);
     nb_h5_use_filter(-1);
     st = nb_h5_close(&w->h, NB_OK, w->frames ? err : NULL);
     nb_h5_end(&quiet);

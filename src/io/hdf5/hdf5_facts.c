@@ -28,12 +28,6 @@ _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + REAL * sizeof(double),
                "the table's columns are the members in their order");
 
-static void insert_crystal(hid_t type)
-{
-    H5(Tinsert)(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
-    H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
-}
-
 /** Type of a row: an nb_reflection; without panel and crystal the file has no room for what is between l and fast. */
 static hid_t row_type(int reflections, int in_file)
 {
@@ -46,8 +40,10 @@ static hid_t row_type(int reflections, int in_file)
     hid_t type = H5(Tcreate)(H5T_COMPOUND, sizeof(nb_reflection) - less);
     for (size_t i = 0; i < WHOLE + several; i++) {
         H5(Tinsert)(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
-        if (i == 0 && reflections & WITH_CRYSTAL)
-            insert_crystal(type);
+        if (i > 0 || !(reflections & WITH_CRYSTAL))
+            continue;
+        H5(Tinsert)(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
+        H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
     }
     for (size_t i = 0; i < REAL; i++)
         H5(Tinsert)

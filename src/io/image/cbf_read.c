@@ -50,18 +50,14 @@ static span line_behind(span s, const char *text)
     return line;
 }
 
-/** The number at the start of the line, after blanks and an opening bracket; NaN: none. */
-static double number_of(span line)
+/** The number behind the text, after blanks and an opening bracket; NaN: none. */
+static double number_behind(span s, const char *text)
 {
+    span line = line_behind(s, text);
     double value;
     while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '('))
         line.p++;
     return nb_text_double(line.p, line.end, &value) ? value : NAN;
-}
-
-static double number_behind(span s, const char *text)
-{
-    return number_of(line_behind(s, text));
 }
 
 /** Everything before the binary section. */

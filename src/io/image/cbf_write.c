@@ -119,16 +119,6 @@ static void put_array(nb_draft *t, const nb_image_meta *m)
                  m->pixel_mm * 1e-3, m->pixel_mm * 1e-3);
 }
 
-/* Write the categories before _array_data: detector with its axes, goniometer, scan, beam. date: of
- * the frame. */
-static void full_header(nb_draft *t, const nb_image_meta *m, const char *date)
-{
-    put_ids(t, m);
-    put_scan(t, m, date);
-    put_axes(t, m);
-    put_array(t, m);
-}
-
 /* --- mini-CBF ---
  * A text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib manual,
  * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). If these lines
@@ -227,8 +217,12 @@ static void put_header(nb_draft *t, const nb_image_meta *m)
     nb_draft_put(t, "###CBF: VERSION 1.5, nanobragg " NB_VERSION "\r\n\r\n"
                     "data_image\r\n\r\n");
     date_text(m->date, date, sizeof date);
-    if (nb_simple_header_loses(m))
-        full_header(t, m, date[0] ? date : "?");
+    if (nb_simple_header_loses(m)) { /* the categories before _array_data */
+        put_ids(t, m);
+        put_scan(t, m, date[0] ? date : "?");
+        put_axes(t, m);
+        put_array(t, m);
+    }
     put_lines(t, m, date);
 }
 

@@ -50,17 +50,13 @@ static int order(const void *left, const void *right)
     return o ? o : (a->line > b->line) - (a->line < b->line);
 }
 
-static int is_same(const nb_fprime_row *a, const nb_fprime_row *b)
-{
-    return !strcasecmp(a->element, b->element) && a->energy_eV == b->energy_eV;
-}
-
 /** The first row that says what another one says; NULL: none. */
 static const nb_fprime_row *sort(nb_fprime_list *list)
 {
     qsort(list->rows, list->count, sizeof *list->rows, order);
     for (size_t i = 1; i < list->count; i++)
-        if (is_same(&list->rows[i - 1], &list->rows[i]))
+        if (!strcasecmp(list->rows[i - 1].element, list->rows[i].element) &&
+            list->rows[i - 1].energy_eV == list->rows[i].energy_eV)
             return &list->rows[i];
     return NULL;
 }
