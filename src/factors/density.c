@@ -83,19 +83,6 @@ typedef struct density {
     nb_spread_fn *spread;
 } density;
 
-static nb_spread_fn *choose_spread(nb_isa asked)
-{
-    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
-    nb_cpu_choose(asked, &isa, NULL);
-#ifdef __x86_64__
-    if (isa == NB_ISA_AVX512)
-        return nb_spread_avx512;
-    if (isa == NB_ISA_AVX2)
-        return nb_spread_avx2;
-#endif
-    return nb_spread_base;
-}
-
 /** The Gaussian of a site with B raised by blur. Returns 0 if it should not be put on a grid. */
 static int make_gaussian(const nb_site *s, const double G[6], const int n[3], double blur,
                          nb_gaussian *out)
@@ -254,7 +241,7 @@ nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *j
                          double *S, int grid[3], nb_error *err)
 {
     summing s = {.job = job, .S = S};
-    density d = {.spread = choose_spread(job->isa)};
+    density d = {.spread = NB_VARIANT(nb_spread, job->isa)};
     nb_site *direct = nb_alloc_raw(count, sizeof *direct, "atoms", err);
     size_t n_direct = 0, n_grid = 0;
     nb_status st = NB_ERR_NOMEM;

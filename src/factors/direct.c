@@ -14,19 +14,6 @@ enum {
     STEEPEST = 200, /* largest exponent of a Gaussian for the recurrences */
 };
 
-static nb_direct_row_fn *choose_row(nb_isa asked)
-{
-    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
-    nb_cpu_choose(asked, &isa, NULL);
-#ifdef __x86_64__
-    if (isa == NB_ISA_AVX512)
-        return nb_direct_row_avx512;
-    if (isa == NB_ISA_AVX2)
-        return nb_direct_row_avx2;
-#endif
-    return nb_direct_row_base;
-}
-
 /** Largest exponent, of either sign, of a term of the site. */
 static int is_steep(const nb_site *s, double s2_limit)
 {
@@ -123,7 +110,7 @@ static nb_status make_pieces(const nb_index_list *r, int step, piece **pieces,
 static void sum_images(const nb_image_block *blocks, size_t n, const piece *pieces,
                        size_t count, const nb_sum_job *job, double *S)
 {
-    nb_direct_row_fn *row = choose_row(job->isa);
+    nb_direct_row_fn *row = NB_VARIANT(nb_direct_row, job->isa);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
     for (size_t batch = 0; batch < count; batch += BATCH) {
         size_t end = batch + BATCH < count ? batch + BATCH : count;

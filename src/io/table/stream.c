@@ -58,51 +58,37 @@ static nb_status reserve(reader *r, nb_stream *s)
                       "a stream", err);
 }
 
-/** A number behind blanks, to *value; returns what follows, or NULL. */
-static const char *take_number(const char *p, const char *end, double *value)
+/** Up to `most` numbers from p to the line's end; how many there are. */
+static int numbers_at(const reader *r, const char *p, const char *between, int most,
+                      double *values)
 {
-    while (p < end && nb_text_blank(*p))
-        p++;
-    if (p < end && *p == '+')
-        p++;
-    if (p == end || !(p = nb_text_double(p, end, value)) || !isfinite(*value))
-        return NULL;
-    return p;
+    nb_lines l = r->lines;
+    l.p = p;
+    l.between = between;
+    l.err = NULL;
+    return nb_lines_numbers(&l, most, values);
 }
 
 /** "astar = +0.1 -0.2 +0.3 nm^-1" into a column. */
-static nb_status read_axis(reader *r, const char *p, const char *end, int axis)
+static nb_status read_axis(reader *r, const char *p, int axis)
 {
-    for (int i = 0; i < 3; i++) {
-        double value;
-        if (!(p = take_number(p, end, &value)) || fabs(value) > 1e6)
-            return fail(r, "three numbers must follow, nm^-1");
-        r->now.A[3 * i + axis] = 0.1 * value;
-    }
+    double v[3];
+    if (numbers_at(r, p, "", 3, v) != 3 ||
+        fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) > 1e6)
+        return fail(r, "three numbers must follow, nm^-1");
+    for (int i = 0; i < 3; i++)
+        r->now.A[3 * i + axis] = 0.1 * v[i];
     r->axes |= 1u << axis;
     return NB_OK;
 }
 
-/** "= 9500.0"; NaN for anything else. */
-static double read_energy(const char *p, const char *end)
-{
-    double value;
-    while (p < end && (nb_text_blank(*p) || *p == '='))
-        p++;
-    return take_number(p, end, &value) && value > 0 ? value : NAN;
-}
-
 /** "x = 0.01 y = -0.02 mm"; 0 0 for anything else. */
-static void read_shift(const char *p, const char *end, double shift[2])
+static void read_shift(const reader *r, const char *p, double shift[2])
 {
-    double v[2] = {0, 0};
-    for (int i = 0; p && i < 2; i++) {
-        while (p < end && (nb_text_blank(*p) || *p == "xy"[i] || *p == '='))
-            p++;
-        p = take_number(p, end, &v[i]);
-    }
+    double v[2];
+    const int both = numbers_at(r, p, "xy=", 2, v) == 2;
     for (int i = 0; i < 2; i++)
-        shift[i] = p && fabs(v[i]) < 1e6 ? v[i] : 0;
+        shift[i] = both && fabs(v[i]) < 1e6 ? v[i] : 0;
 }
 
 static nb_status end_crystal(reader *r, nb_stream *s)
@@ -149,6 +135,7 @@ static void take_text(const char *p, const char *end, char *to)
 static nb_status take_line(reader *r, nb_stream *s)
 {
     const char *p = r->lines.p, *end = r->lines.end;
+    double energy;
     static const char *const axes[] = {"astar = ", "bstar = ", "cstar = "};
     if (begins(p, end, "----- Begin chunk") || begins(p, end, "----- End chunk"))
         end_chunk(r, s);
@@ -161,14 +148,15 @@ static nb_status take_line(reader *r, nb_stream *s)
         r->axes = 0;
         memset(r->now.shift_mm, 0, sizeof r->now.shift_mm);
     } else if (begins(p, end, "photon_energy_eV"))
-        r->energy_eV = read_energy(p + 16, end);
+        r->energy_eV =
+            numbers_at(r, p + 16, "=", 1, &energy) == 1 && energy > 0 ? energy : NAN;
     else if (r->in_crystal && begins(p, end, SHIFT))
-        read_shift(p + sizeof SHIFT - 1, end, r->now.shift_mm);
+        read_shift(r, p + sizeof SHIFT - 1, r->now.shift_mm);
     else if (r->in_crystal && begins(p, end, "--- End crystal"))
         return end_crystal(r, s);
     for (int i = 0; r->in_crystal && i < 3; i++)
         if (begins(p, end, axes[i]))
-            return read_axis(r, p + strlen(axes[i]), end, i);
+            return read_axis(r, p + strlen(axes[i]), i);
     return NB_OK;
 }
 
