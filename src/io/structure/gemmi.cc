@@ -13,7 +13,6 @@
 #include <gemmi/symmetry.hpp>
 #include <gemmi/version.hpp>
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -256,63 +255,6 @@ void take_cell(const job &j, const gemmi::UnitCell &from, double cell[6])
 }
 
 /* --- MTZ ----------------------------------------------------------------------------------- */
-void take_indices(const job &j, const gemmi::Mtz &mtz, nb_reflection_file *out)
-{
-    const size_t width = mtz.columns.size();
-    for (size_t i = 0; i < 3; i++)
-        if (i >= width || mtz.columns[i].type != 'H')
-            throw told{nb_fail_at(j.err, NB_ERR_INPUT, j.name, 0,
-                                  "the first three columns are not H, K and L")};
-    out->hkl = j.allocate<int[3]>(out->count, "indices");
-    for (size_t row = 0; row < out->count; row++)
-        for (size_t i = 0; i < 3; i++) {
-            const float x = mtz.data[row * width + i];
-            if (!(std::fabs(x) <= NB_INDEX_MOST) || x != std::rint(x))
-                throw told{nb_fail_at(j.err, NB_ERR_INPUT, j.name, 0,
-                                      "reflection %zu: %g is no index (at most %d)",
-                                      row + 1, static_cast<double>(x), NB_INDEX_MOST)};
-            out->hkl[row][i] = static_cast<int>(x);
-        }
-}
-
-void take_column(const job &j, const gemmi::Mtz &mtz, const gemmi::Mtz::Column &from,
-                 nb_reflection_file *out)
-{
-    nb_column *to = &out->columns[out->n_columns];
-    copy_text(to->label, from.label);
-    to->type = from.type;
-    take_cell(j, mtz.get_cell(from.dataset_id), to->cell);
-    for (const auto &s : mtz.datasets)
-        if (s.id == from.dataset_id && s.wavelength > 0 && s.wavelength < 1e3)
-            to->wavelength = s.wavelength;
-    to->value = j.allocate<float>(out->count, "a column");
-    out->n_columns++;
-    for (size_t row = 0; row < out->count; row++) {
-        const float x = mtz.data[row * mtz.columns.size() + from.idx];
-        to->value[row] = x == mtz.valm ? NAN : x;
-    }
-    if (!(out->wavelength > 0))
-        out->wavelength = to->wavelength;
-}
-
-void take_reflections(const job &j, const gemmi::Mtz &mtz, nb_reflection_file *out)
-{
-    bool marked = false;
-    take_cell(j, mtz.get_cell(), out->cell);
-    j.check(nb_mtz_symmetry(mtz.spacegroup_name.c_str(), j.name, out, j.err));
-    out->is_dump = mtz.datasets.size() && mtz.datasets.back().dataset_name == NB_DUMP;
-    out->count = static_cast<size_t>(mtz.nreflections);
-    out->columns = j.allocate<nb_column>(mtz.columns.size(), "columns");
-    take_indices(j, mtz, out);
-    for (const gemmi::Mtz::Column &c : mtz.columns) /* of files that are not merged */
-        marked |=
-            c.label == "BATCH" || c.label == "M/ISYM" || c.type == 'B' || c.type == 'Y';
-    if (marked)
-        j.check(nb_find_repeats(out, &out->is_unmerged, j.err));
-    for (size_t i = 3; i < mtz.columns.size(); i++)
-        take_column(j, mtz, mtz.columns[i], out);
-}
-
 string mtz_bytes(const nb_reflection_file *file, const char *dataset)
 {
     gemmi::Mtz mtz(true);
@@ -366,7 +308,20 @@ nb_status nb_mtz_parse(const char *data, size_t n, const char *name,
         gemmi::Mtz mtz;
         gemmi::MemoryStream stream(data, n);
         mtz.read_stream(stream, true);
-        take_reflections(j, mtz, out);
+        take_cell(j, mtz.get_cell(), out->cell);
+        j.check(nb_mtz_symmetry(mtz.spacegroup_name.c_str(), name, out, err));
+        out->is_dump = mtz.datasets.size() && mtz.datasets.back().dataset_name == NB_DUMP;
+        out->count = static_cast<size_t>(mtz.nreflections);
+        out->columns = j.allocate<nb_column>(mtz.columns.size(), "columns");
+        for (const gemmi::Mtz::Column &column : mtz.columns) {
+            nb_column *to = &out->columns[out->n_columns++];
+            copy_text(to->label, column.label);
+            to->type = column.type;
+            take_cell(j, mtz.get_cell(column.dataset_id), to->cell);
+            for (const auto &s : mtz.datasets)
+                to->wavelength = s.id == column.dataset_id ? s.wavelength : to->wavelength;
+        }
+        j.check(nb_mtz_fill(mtz.data.data(), mtz.valm, name, out, err));
     });
 }
 

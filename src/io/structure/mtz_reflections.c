@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sizes in the header of an MTZ file, before gemmi believes them, its group, and repeated indices.
  * Source: CCP4, "MTZ format". */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -116,7 +117,8 @@ static int by_index(const void *a, const void *b)
     return 0;
 }
 
-nb_status nb_find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
+/* *found: some index is there twice. */
+static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
 {
     int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
     *found = 0;
@@ -126,5 +128,60 @@ nb_status nb_find_repeats(const nb_reflection_file *file, int *found, nb_error *
     for (size_t i = 1; i < file->count && !*found; i++)
         *found = !by_index(sorted[i - 1], sorted[i]);
     nb_free(sorted);
+    return NB_OK;
+}
+
+static nb_status fill_indices(const float *table, const char *name,
+                              nb_reflection_file *out, nb_error *err)
+{
+    const size_t width = (size_t)out->n_columns;
+    for (int i = 0; i < INDICES; i++)
+        if (i >= out->n_columns || out->columns[i].type != 'H')
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "the first three columns are not H, K and L");
+    NB_NEED(out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err));
+    for (size_t row = 0; row < out->count; row++)
+        for (int i = 0; i < INDICES; i++) {
+            const float x = table[row * width + (size_t)i];
+            if (!(fabsf(x) <= NB_INDEX_MOST) || x != rintf(x))
+                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                                  "reflection %zu: %g is no index (at most %d)", row + 1,
+                                  (double)x, NB_INDEX_MOST);
+            out->hkl[row][i] = (int)x;
+        }
+    return NB_OK;
+}
+
+/* A column that files have before they are merged. */
+static int marks_unmerged(const nb_column *column)
+{
+    return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||
+           column->type == 'B' || column->type == 'Y';
+}
+
+nb_status nb_mtz_fill(const float *table, float missing, const char *name,
+                      nb_reflection_file *out, nb_error *err)
+{
+    const size_t width = (size_t)out->n_columns;
+    int marked = 0;
+    nb_status st;
+    NB_FORWARD(fill_indices(table, name, out, err));
+    for (int i = 0; i < out->n_columns; i++)
+        marked |= marks_unmerged(&out->columns[i]);
+    if (marked)
+        NB_FORWARD(find_repeats(out, &out->is_unmerged, err));
+    out->n_columns -= INDICES;
+    memmove(out->columns, out->columns + INDICES,
+            (size_t)out->n_columns * sizeof *out->columns);
+    for (int i = 0; i < out->n_columns; i++) {
+        nb_column *c = &out->columns[i];
+        c->wavelength = c->wavelength > 0 && c->wavelength < 1e3 ? c->wavelength : 0;
+        out->wavelength = out->wavelength > 0 ? out->wavelength : c->wavelength;
+        NB_NEED(c->value = nb_alloc_raw(out->count, sizeof *c->value, "a column", err));
+        for (size_t row = 0; row < out->count; row++) {
+            const float x = table[row * width + INDICES + (size_t)i];
+            c->value[row] = x == missing ? NAN : x;
+        }
+    }
     return NB_OK;
 }

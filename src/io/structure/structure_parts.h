@@ -23,8 +23,10 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
 /** Complete out->symmetry, the operators of an MTZ file, to a group; without operators the group is that of the symbol. */
 nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
                           nb_error *err);
-/** *found: an index of the file is there twice.  Errors: NB_ERR_NOMEM. */
-nb_status nb_find_repeats(const nb_reflection_file *file, int *found, nb_error *err);
+/** Indices and values from the table [count][n_columns] of an MTZ file, whose first columns are H K L and go.
+ * out->is_unmerged: a column marks such a file, and an index is there twice. */
+nb_status nb_mtz_fill(const float *table, float missing, const char *name,
+                      nb_reflection_file *out, nb_error *err);
 
 /** "x, y+1/2, -z+0.25" of at most `length` bytes; 0 if it is none. */
 int nb_symop_parse(const char *text, size_t length, nb_symop *out);
@@ -91,7 +93,7 @@ nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out
 /** Cell, symbol of the space group and NCS of a PDB file, and what the `out->n_atoms` atoms of `out` lack. */
 nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structure *out,
                        nb_error *err);
-/** What nb_mtz_check found good.  out->is_unmerged: a column marks such a file, and an index is there twice. */
+/** What nb_mtz_check found good. */
 nb_status nb_mtz_parse(const char *data, size_t n, const char *name,
                        nb_reflection_file *out, nb_error *err);
 /** Errors: NB_ERR_INPUT, unknown. */
