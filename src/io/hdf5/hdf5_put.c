@@ -394,3 +394,33 @@ int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
     }
     return 0;
 }
+
+/** Rows of a data file in a virtual set. */
+static hsize_t rows_of(const nb_hdf5_master *master, int file, const nb_hdf5_list *lists)
+{
+    hsize_t n = 0;
+    for (int i = master->first_of[file]; i < master->first_of[file + 1]; i++)
+        n += lists ? (hsize_t)lists[i].count : 1;
+    return n;
+}
+
+void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
+                         const nb_hdf5_virtual *set)
+{
+    const hid_t all = H5(Screate_simple)(set->rank, set->dims, NULL);
+    hsize_t at[3] = {0, 0, 0}, part[3] = {0, set->dims[1], set->dims[2]};
+    char name[NB_PATH_MAX];
+    for (int file = 0; h->ok && file < master->files; file++, at[0] += part[0]) {
+        hid_t source;
+        if (!(part[0] = rows_of(master, file, set->lists)))
+            continue;
+        source = H5(Screate_simple)(set->rank, part, NULL);
+        master->data_name(master->user, file, name);
+        h->ok = H5(Sselect_hyperslab)(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+                H5(Pset_virtual)(set->list, all, name, set->path, source) >= 0;
+        H5(Sclose)(source);
+    }
+    H5(Sselect_all)(all);
+    nb_h5_close_set(h, nb_h5_new_set(h, set->path, set->type, all, set->list));
+    nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
+}
