@@ -41,6 +41,13 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
             return st;                                                                   \
     } while (0)
 
+/** Return NB_ERR_NOMEM if the pointer is NULL; its allocation has filled err. */
+#define NB_NEED(pointer)                                                                 \
+    do {                                                                                 \
+        if (!(pointer))                                                                  \
+            return NB_ERR_NOMEM;                                                         \
+    } while (0)
+
 /** "cannot WHAT PATH: " and what errno says; err->file is the path.  NB_ERR_IO. */
 nb_status nb_fail_errno(nb_error *err, const char *what, const char *path);
 

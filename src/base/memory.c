@@ -86,6 +86,18 @@ nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char 
     return NB_OK;
 }
 
+nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const char *what,
+                     nb_error *err)
+{
+    const size_t more = *room ? 2 * *room : 64;
+    if (used < *room)
+        return NB_OK;
+    if (nb_grow(list, *room ? used : 0, more, size, what, err))
+        return NB_ERR_NOMEM;
+    *room = more;
+    return NB_OK;
+}
+
 char *nb_strdup(const char *text, nb_error *err)
 {
     size_t n = strlen(text) + 1;

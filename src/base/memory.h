@@ -23,6 +23,10 @@ void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err)
 nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
                   nb_error *err);
 
+/** nb_grow, if there is no room for item number `used`: to twice the room, at least 64; *room counts the items. */
+nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const char *what,
+                     nb_error *err);
+
 /** A copy of a string; NULL and err filled if memory is exhausted. */
 char *nb_strdup(const char *text, nb_error *err);
 

@@ -198,3 +198,12 @@ int nb_text_edits(const char *a, const char *b)
     }
     return row[n];
 }
+
+int nb_text_word(const char **words, char word[NB_TEXT_WORD])
+{
+    const char *p = *words + strspn(*words, " ");
+    const size_t n = strcspn(p, " ");
+    snprintf(word, NB_TEXT_WORD, "%.*s", (int)n, p);
+    *words = p + n;
+    return n > 0;
+}

@@ -9,6 +9,7 @@
 
 #define NB_TEXT_QUOTE 40  /* bytes of a quoted token, NUL included */
 #define NB_TEXT_NUMBER 32 /* bytes of a formatted number, NUL included */
+#define NB_TEXT_WORD 48   /* bytes of a word of a list, NUL included */
 
 /** White space inside a line; a carriage return counts, so that CR LF ends a line like
  * LF. */
@@ -38,6 +39,9 @@ const char *nb_text_body(const char *p, const char *end);
 
 /** The token at p (up to a blank or line end) for an error message: cut, printable. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
+
+/** Copy the next of the words, which blanks separate, and go behind it; 0: there is none. */
+int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
 /** How many letters must be put in, left out or changed to make b of a, without regard to case (V. I. Levenshtein, 1966);
  * of more than NB_TEXT_QUOTE letters NB_TEXT_QUOTE. */

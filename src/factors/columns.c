@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +61,17 @@ static const char *list_columns(const nb_reflection_file *file, filter f, char t
     return text;
 }
 
-static nb_status fail_columns(const nb_reflection_file *file, const char *name,
-                              const char *problem, nb_error *err)
+__attribute__((format(printf, 4, 5))) static nb_status fail_columns(
+    const nb_reflection_file *file, const char *name, nb_error *err, const char *problem,
+    ...)
 {
-    char text[LIST];
-    return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%s; its columns: %s", problem,
-                      list_columns(file, (filter){0, NULL}, text));
+    char text[240], columns[LIST];
+    va_list args;
+    va_start(args, problem);
+    vsnprintf(text, sizeof text, problem, args);
+    va_end(args);
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%s; its columns: %s", text,
+                      list_columns(file, (filter){0, NULL}, columns));
 }
 
 /* --- without labels --- */
@@ -171,25 +177,22 @@ static int find_mean(const nb_reflection_file *file, const nb_column_choice *pai
 static nb_status choose_best(const nb_reflection_file *file, const char *name,
                              nb_column_choice *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     const int pair = find_pair(file, 'G', out);
     if (pair || find_pair(file, 'K', out)) {
         out->intensities = !pair;
         out->mean = find_mean(file, out);
         return NB_OK;
     }
-    status = find_single(file, 'F', preferred_F, name, &out->plus, err);
-    if (status != NB_OK || out->plus >= 0)
-        return status;
-    status = find_single(file, 'J', preferred_J, name, &out->plus, err);
-    if (status != NB_OK)
-        return status;
+    st = find_single(file, 'F', preferred_F, name, &out->plus, err);
+    if (st || out->plus >= 0)
+        return st;
+    NB_FORWARD(find_single(file, 'J', preferred_J, name, &out->plus, err));
     out->intensities = 1;
     if (out->plus < 0)
-        return fail_columns(file, name,
+        return fail_columns(file, name, err,
                             "no column of amplitudes (F, G) or intensities (J, K) can be "
-                            "chosen; name one with -mtzlabel",
-                            err);
+                            "chosen; name one with -mtzlabel");
     return NB_OK;
 }
 
@@ -198,7 +201,6 @@ static nb_status choose_best(const nb_reflection_file *file, const char *name,
 static nb_status find_label(const nb_reflection_file *file, const char *label, size_t n,
                             const char *name, int *out, nb_error *err)
 {
-    char problem[160];
     int found = 0;
     for (int i = 0; i < file->n_columns; i++)
         if (strlen(file->columns[i].label) == n &&
@@ -208,33 +210,30 @@ static nb_status find_label(const nb_reflection_file *file, const char *label, s
         }
     if (found == 1)
         return NB_OK;
-    snprintf(problem, sizeof problem,
-             found ? "several columns have the label '%.*s' (-mtzlabel)"
-                   : "it has no column '%.*s' (-mtzlabel)",
-             (int)(n < 2 * LABEL ? n : 2 * LABEL), label);
-    return fail_columns(file, name, problem, err);
+    return fail_columns(file, name, err,
+                        found ? "several columns have the label '%.*s' (-mtzlabel)"
+                              : "it has no column '%.*s' (-mtzlabel)",
+                        (int)(n < 2 * LABEL ? n : 2 * LABEL), label);
 }
 
 static nb_status take_one(const nb_reflection_file *file, int a, const char *name,
                           nb_column_choice *out, nb_error *err)
 {
-    char problem[160];
     const nb_column *c = &file->columns[a];
     out->plus = a;
     out->intensities = c->type == 'J' || c->type == 'K';
     if (out->intensities || c->type == 'F' || c->type == 'G')
         return NB_OK;
-    snprintf(problem, sizeof problem,
-             "column %s has type %c, which is neither an amplitude (F, G) nor an "
-             "intensity (J, K) (-mtzlabel)",
-             c->label, c->type);
-    return fail_columns(file, name, problem, err);
+    return fail_columns(
+        file, name, err,
+        "column %s has type %c, which is neither an amplitude (F, G) nor an "
+        "intensity (J, K) (-mtzlabel)",
+        c->label, c->type);
 }
 
 static nb_status take_two(const nb_reflection_file *file, int a, int b, const char *name,
                           nb_column_choice *out, nb_error *err)
 {
-    char problem[240];
     char A = file->columns[a].type, B = file->columns[b].type;
     out->plus = a;
     if (a != b && A == B && (A == 'G' || A == 'K')) {
@@ -246,11 +245,11 @@ static nb_status take_two(const nb_reflection_file *file, int a, int b, const ch
         *(B == 'D' ? &out->difference : &out->phase) = b;
         return NB_OK;
     }
-    snprintf(problem, sizeof problem,
-             "columns %s (%c) and %s (%c) do not go together (-mtzlabel: G,G or K,K of "
-             "the two mates, F,D amplitude and difference, F,P amplitude and phase)",
-             file->columns[a].label, A, file->columns[b].label, B);
-    return fail_columns(file, name, problem, err);
+    return fail_columns(
+        file, name, err,
+        "columns %s (%c) and %s (%c) do not go together (-mtzlabel: G,G or K,K of "
+        "the two mates, F,D amplitude and difference, F,P amplitude and phase)",
+        file->columns[a].label, A, file->columns[b].label, B);
 }
 
 static nb_status choose_labels(const nb_reflection_file *file, const char *labels,
@@ -258,15 +257,12 @@ static nb_status choose_labels(const nb_reflection_file *file, const char *label
 {
     const char *comma = strchr(labels, ',');
     int a, b;
-    nb_status status;
+    nb_status st;
     if (comma && strchr(comma + 1, ','))
-        return fail_columns(file, name, "-mtzlabel takes one label or two", err);
-    status = find_label(file, labels, comma ? (size_t)(comma - labels) : strlen(labels),
-                        name, &a, err);
-    if (status == NB_OK && comma)
-        status = find_label(file, comma + 1, strlen(comma + 1), name, &b, err);
-    if (status != NB_OK)
-        return status;
+        return fail_columns(file, name, err, "-mtzlabel takes one label or two");
+    NB_FORWARD(find_label(file, labels, strcspn(labels, ","), name, &a, err));
+    if (comma)
+        NB_FORWARD(find_label(file, comma + 1, strlen(comma + 1), name, &b, err));
     return comma ? take_two(file, a, b, name, out, err)
                  : take_one(file, a, name, out, err);
 }
@@ -315,9 +311,11 @@ typedef struct combining {
     image images[NB_SYMOPS_MOST]; /* operators by which a reflection represents others */
 } combining;
 
-static int is_inside(const combining *c, const image *m, const int h[3])
+/** The place of an image of h in the grid, from 0 0 0; 0: it is outside. */
+static int find_image(const combining *c, const image *m, const int h[3], ptrdiff_t *at)
 {
     int g[3];
+    *at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
     if (c->is_roomy)
         return 1;
     nb_hR(&m->op, h, g);
@@ -388,13 +386,12 @@ static void put_orbit(const combining *c, size_t i)
     const int *h = c->partials->hkl[i];
     const int is_000 = !(h[0] || h[1] || h[2]);
     double F[4], plus, minus;
+    ptrdiff_t at;
     make_pair(c, i, F);
     plus = length_of(F);
     minus = is_000 ? plus : length_of(F + 2);
     for (int j = 0; j < c->count; j++) {
-        const image *m = &c->images[j];
-        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
-        if (!is_inside(c, m, h))
+        if (!find_image(c, &c->images[j], h, &at))
             continue;
         c->grid->F[c->zero + at] = plus;
         c->grid->F[c->zero - at] = minus;
@@ -404,10 +401,8 @@ static void put_orbit(const combining *c, size_t i)
     plus = atan2(F[1], F[0]);
     minus = is_000 ? plus : atan2(F[3], F[2]);
     for (int j = 0; j < c->count; j++) {
-        const image *m = &c->images[j];
-        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
-        double turn = 2 * M_PI / 24 * nb_ht(&m->op, h);
-        if (!is_inside(c, m, h))
+        const double turn = 2 * M_PI / 24 * nb_ht(&c->images[j].op, h);
+        if (!find_image(c, &c->images[j], h, &at))
             continue;
         c->grid->phase[c->zero + at] = in_turn(plus - turn);
         c->grid->phase[c->zero - at] = in_turn(minus + turn);
@@ -425,19 +420,14 @@ static void add_image(combining *c, const nb_symop *op)
 }
 
 /** Each rotation once, as centring gives no new images. */
+/** Each rotation once, as centring gives no new images. */
 static void find_images(combining *c)
 {
-    static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const nb_symmetry *sg = &c->partials->symmetry;
-    int fits = nb_group_fits(sg, c->partials->G), room[3];
-    add_image(c, &identity);
-    for (int i = 0; fits && i < sg->count; i++) {
-        int is_new = 1;
-        for (int j = 0; j < c->count && is_new; j++)
-            is_new = memcmp(c->images[j].op.R, sg->ops[i].R, sizeof identity.R) != 0;
-        if (is_new)
-            add_image(c, &sg->ops[i]);
-    }
+    nb_symop ops[NB_SYMOPS_MOST];
+    int n = nb_rotations_of(sg, nb_group_fits(sg, c->partials->G), ops), room[3];
+    for (int i = 0; i < n; i++)
+        add_image(c, &ops[i]);
     c->zero = (ptrdiff_t)nb_factor_grid_at(c->grid, 0, 0, 0);
     nb_index_limits(c->partials->cell, c->partials->dmin * (1 - 1e-6), room);
     c->is_roomy = 1;
@@ -490,10 +480,9 @@ static uint32_t missing_of(const nb_partials *p)
 static void point_orbit(const combining *c, size_t i, uint32_t *from)
 {
     const int *h = c->partials->hkl[i];
+    ptrdiff_t at;
     for (int j = 0; j < c->count; j++) {
-        const image *m = &c->images[j];
-        ptrdiff_t at = h[0] * m->step[0] + h[1] * m->step[1] + h[2] * m->step[2];
-        if (!is_inside(c, m, h))
+        if (!find_image(c, &c->images[j], h, &at))
             continue;
         from[c->zero + at] = (uint32_t)(2 * i);
         from[c->zero - at] = (uint32_t)(2 * i + 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/threads.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "spread.h"
 
@@ -15,8 +16,7 @@ nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
     memset(out, 0, sizeof *out);
     /* next[p] counts through the visits of p, up to the first of p + 1 */
     out->first = nb_alloc(n + 2, sizeof *out->first, "planes of a grid", err);
-    if (!out->first)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->first);
     next = out->first + 1;
     for (size_t i = 0; i < count; i++) {
         int from[2];
@@ -82,19 +82,6 @@ typedef struct density {
     nb_visits visits;
     nb_spread_fn *spread;
 } density;
-
-static nb_spread_fn *choose_spread(nb_isa asked)
-{
-    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
-    nb_cpu_choose(asked, &isa, NULL);
-#ifdef __x86_64__
-    if (isa == NB_ISA_AVX512)
-        return nb_spread_avx512;
-    if (isa == NB_ISA_AVX2)
-        return nb_spread_avx2;
-#endif
-    return nb_spread_base;
-}
 
 /** The Gaussian of a site with B raised by blur. Returns 0 if it should not be put on a grid. */
 static int make_gaussian(const nb_site *s, const double G[6], const int n[3], double blur,
@@ -201,19 +188,18 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
 {
     nb_fourier_box box = {.s2_limit = s->job->list.s2_limit};
     nb_planes planes = {.fill = fill_plane, .data = d};
-    nb_status status =
+    nb_status st =
         nb_visits_make(d->gaussians, count, planes_of, d->n[0], &d->visits, err);
     d->pitch = row_pitch(d, count);
     memcpy(box.n, s->n, sizeof box.n);
     memcpy(box.H, s->H, sizeof box.H);
     memcpy(box.G, s->G, sizeof box.G);
     planes.scratch = (size_t)d->n[1] * d->pitch;
-    if (status == NB_OK)
-        status = nb_fourier_make(&box, &planes, 0, s->job->threads, err);
-    if (status == NB_OK)
+    NB_TRY(nb_fourier_make(&box, &planes, 0, s->job->threads, err));
+    if (!st)
         gather(s, &box);
     nb_fourier_free(&box);
-    return status;
+    return st;
 }
 
 /** Choose grid and blur, and the sites that are summed directly: those come first in `direct`.
@@ -255,26 +241,25 @@ nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *j
                          double *S, int grid[3], nb_error *err)
 {
     summing s = {.job = job, .S = S};
-    density d = {.spread = choose_spread(job->isa)};
+    density d = {.spread = NB_VARIANT(nb_spread, job->isa)};
     nb_site *direct = nb_alloc_raw(count, sizeof *direct, "atoms", err);
     size_t n_direct = 0, n_grid = 0;
-    nb_status status = NB_ERR_NOMEM;
+    nb_status st = NB_ERR_NOMEM;
     if (direct)
         d.gaussians = nb_alloc_raw(count, sizeof *d.gaussians, "atoms", err);
     nb_reciprocal_metric(job->cell, s.G);
     nb_index_limits(job->cell, job->dmin, s.H);
     if (d.gaussians) {
         if (divide(&s, sites, count, &d, direct, &n_direct, &n_grid) >= 0)
-            status = nb_direct_sum(sites, count, job, S, err);
+            st = nb_direct_sum(sites, count, job, S, err);
         else {
             memcpy(grid, s.n, sizeof s.n);
-            status = nb_direct_sum(direct, n_direct, job, S, err);
-            if (status == NB_OK)
-                status = sum_on_grid(&s, &d, n_grid, err);
+            st = nb_direct_sum(direct, n_direct, job, S, err);
+            NB_TRY(sum_on_grid(&s, &d, n_grid, err));
         }
     }
     nb_visits_free(&d.visits);
     nb_free(d.gaussians);
     nb_free(direct);
-    return status;
+    return st;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../base/threads.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "direct_row.h"
 
@@ -12,19 +13,6 @@ enum {
     BATCH = 32,     /* rows that a thread takes at a time */
     STEEPEST = 200, /* largest exponent of a Gaussian for the recurrences */
 };
-
-static nb_direct_row_fn *choose_row(nb_isa asked)
-{
-    nb_isa isa = NB_ISA_SCALAR; /* where what is asked for does not run */
-    nb_cpu_choose(asked, &isa, NULL);
-#ifdef __x86_64__
-    if (isa == NB_ISA_AVX512)
-        return nb_direct_row_avx512;
-    if (isa == NB_ISA_AVX2)
-        return nb_direct_row_avx2;
-#endif
-    return nb_direct_row_base;
-}
 
 /** Largest exponent, of either sign, of a term of the site. */
 static int is_steep(const nb_site *s, double s2_limit)
@@ -35,11 +23,9 @@ static int is_steep(const nb_site *s, double s2_limit)
 /** beta of h R: T(h R) = exp(-out.h). */
 static void turn_beta(const nb_symop *op, const double beta[6], double out[6])
 {
-    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
-                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     for (int i = 0; i < 6; i++) {
         int g[3];
-        nb_hR(op, index[i], g);
+        nb_hR(op, nb_six_indices[i], g);
         out[i] = nb_s_squared(beta, g[0], g[1], g[2]);
     }
     out[3] -= out[0] + out[1];
@@ -51,11 +37,9 @@ static void set_image(const nb_site *site, const nb_symop *op, int step,
                       nb_image_block *block, size_t lane)
 {
     double x[3], beta[6];
-    for (int i = 0; i < 3; i++) {
-        x[i] = op->R[3 * i] * site->x[0] + op->R[3 * i + 1] * site->x[1] +
-               op->R[3 * i + 2] * site->x[2] + op->t[i] / 24.;
+    nb_image_of(op, site->x, x);
+    for (int i = 0; i < 3; i++)
         x[i] -= nearbyint(x[i]);
-    }
     turn_beta(op, site->beta, beta);
     block->x[lane] = x[0];
     block->y[lane] = x[1];
@@ -78,8 +62,7 @@ static nb_status make_images(const nb_site *sites, size_t count,
         images = SIZE_MAX / 2;
     *blocks = nb_alloc(2 * (images / (2 * NB_BLOCK) + 1), sizeof **blocks,
                        "images of atoms", err);
-    if (!*blocks)
-        return NB_ERR_NOMEM;
+    NB_NEED(*blocks);
     for (size_t i = 0; i < count; i++)
         for (int j = 0; j < o->count && !is_steep(&sites[i], s2_limit); j++, at++)
             set_image(&sites[i], &o->ops[j], o->l_step, &(*blocks)[at / NB_BLOCK],
@@ -127,7 +110,7 @@ static nb_status make_pieces(const nb_index_list *r, int step, piece **pieces,
 static void sum_images(const nb_image_block *blocks, size_t n, const piece *pieces,
                        size_t count, const nb_sum_job *job, double *S)
 {
-    nb_direct_row_fn *row = choose_row(job->isa);
+    nb_direct_row_fn *row = NB_VARIANT(nb_direct_row, job->isa);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job->threads)
     for (size_t batch = 0; batch < count; batch += BATCH) {
         size_t end = batch + BATCH < count ? batch + BATCH : count;
@@ -169,15 +152,14 @@ nb_status nb_direct_sum(const nb_site *sites, size_t count, const nb_sum_job *jo
     nb_image_block *blocks = NULL;
     piece *pieces = NULL;
     size_t n = 0, rows = 0;
-    nb_status status =
+    nb_status st =
         make_images(sites, count, job->operators, job->list.s2_limit, &blocks, &n, err);
-    if (status == NB_OK)
-        status = make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err);
-    if (status == NB_OK) {
+    NB_TRY(make_pieces(&job->list, job->operators->l_step, &pieces, &rows, err));
+    if (!st) {
         sum_images(blocks, n, pieces, rows, job, S);
         sum_steep(sites, count, job, S);
     }
     nb_free(pieces);
     nb_free(blocks);
-    return status;
+    return st;
 }

@@ -9,12 +9,6 @@
 #include "direct_row.h"
 #include "lanes.h"
 
-#ifndef NB_SET
-#define NB_SET base
-#endif
-#define NB_JOIN_(a, b) a##b
-#define NB_JOIN(a, b) NB_JOIN_(a, b)
-
 enum { VECTORS = NB_BLOCK / NB_LANES }; /* of a block */
 
 /** State of the recurrence of some atoms. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/c_locale.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "model.h"
 
@@ -70,8 +71,7 @@ static nb_status make_columns(nb_reflection_file *out, nb_error *err)
     for (int i = 0; i < out->n_columns; i++) {
         out->columns[i] = columns[i];
         out->columns[i].value = nb_alloc_raw(out->count, sizeof(float), "a column", err);
-        if (!out->columns[i].value)
-            return NB_ERR_NOMEM;
+        NB_NEED(out->columns[i].value);
     }
     return NB_OK;
 }
@@ -88,7 +88,7 @@ nb_status nb_dump_rows(const nb_factor_grid *grid, nb_reflection_file *out, nb_e
     out->columns = nb_alloc(COLUMNS, sizeof *out->columns, "columns", err);
     out->n_columns = !out->columns ? 0 : grid->phase ? COLUMNS : PHI_PLUS;
     st = out->hkl && out->columns ? make_columns(out, err) : NB_ERR_NOMEM;
-    if (st == NB_OK)
+    if (!st)
         fill_rows(grid, out);
     else
         nb_reflection_file_free(out);
@@ -104,8 +104,7 @@ nb_status nb_dump_text(const nb_factor_grid *grid, char **text, size_t *size,
         n += !isnan(value_at(grid, i));
     *size = 0;
     *text = nb_alloc_raw(n + 1, LINE, "a list of reflections", err);
-    if (!*text)
-        return NB_ERR_NOMEM;
+    NB_NEED(*text);
     for (int h = -grid->H[0]; h <= grid->H[0]; h++)
         for (int k = -grid->H[1]; k <= grid->H[1]; k++)
             for (int l = -grid->H[2]; l <= grid->H[2]; l++, at++) {

@@ -213,13 +213,12 @@ static nb_status find_rows(work *w, nb_error *err)
     for (size_t i = 0; i < r->file->count; i++) {
         const int *h = r->file->hkl[i];
         size_t negative = 0;
-        nb_status st = check_index(h, r->name, err);
-        if (st == NB_OK && mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
+        nb_status st;
+        NB_FORWARD(check_index(h, r->name, err));
+        if (mates_of(r, i, &m, &negative) && is_of_set(w, i)) {
             w->about->negative += negative;
-            st = add_row(w, i, h, is_nothing(r, &m), err);
+            NB_FORWARD(add_row(w, i, h, is_nothing(r, &m), err));
         }
-        if (st != NB_OK)
-            return st;
     }
     return NB_OK;
 }
@@ -256,7 +255,7 @@ static nb_status find_list_rows(work *w, nb_error *err)
 {
     nb_status st = NB_OK;
     int h[3];
-    for (size_t i = 0; i < w->r->list->count && st == NB_OK; i++) {
+    for (size_t i = 0; i < w->r->list->count && !st; i++) {
         double F = list_row(w->r->list, i, h)->F;
         st = add_row(w, i, h, F == 0, err);
     }
@@ -295,8 +294,11 @@ static void gather_list(work *w, nb_gather *g)
 
 /* --- both --- */
 
-static void say(const nb_expansion *about, const char *name, const nb_hooks *hooks)
+static void say(const nb_expansion *about, const nb_expansion_request *r)
 {
+    const nb_reflection_file none = {.n_sets = 0}, *file = r->file ? r->file : &none;
+    const nb_hooks *hooks = r->hooks;
+    const char *name = r->name;
     if (about->absent_with_value)
         nb_notice(hooks,
                   "%s: the values of %zu systematically absent reflections are ignored",
@@ -310,11 +312,6 @@ static void say(const nb_expansion *about, const char *name, const nb_hooks *hoo
                   "%s: %zu reflections have values that differ by more than 1 %% in "
                   "symmetry mates or duplicates; their mean is used",
                   name, about->conflicts);
-}
-
-static void say_of_file(const nb_expansion *about, const nb_reflection_file *file,
-                        const char *name, const nb_hooks *hooks)
-{
     if (about->other_sets)
         nb_notice(
             hooks,
@@ -336,12 +333,10 @@ static nb_status gather(work *w, nb_factor_grid *grid, nb_error *err)
 {
     const nb_expansion_request *r = w->r;
     nb_gather g;
-    nb_status st =
-        r->list || r->columns.phase < 0 ? NB_OK : nb_factor_grid_add_phases(grid, err);
-    if (st == NB_OK)
-        st = nb_gather_new(grid, &g, err);
-    if (st != NB_OK)
-        return st;
+    nb_status st;
+    if (!r->list && r->columns.phase >= 0)
+        NB_FORWARD(nb_factor_grid_add_phases(grid, err));
+    NB_FORWARD(nb_gather_new(grid, &g, err));
     if (r->list)
         gather_list(w, &g);
     else
@@ -361,22 +356,16 @@ nb_status nb_expand(const nb_expansion_request *r, nb_factor_grid *out,
     memset(about, 0, sizeof *about);
     about->set = -1;
     w.limit = r->dmin > 0 ? nb_s_squared_limit(r->dmin) : 0;
-    if (st == NB_OK)
-        st = r->list ? find_list_rows(&w, err) : find_rows(&w, err);
-    if (st == NB_OK)
-        st = check_rows(&w, err);
-    if (st == NB_OK)
-        st = make_box(&w, out, err);
-    if (st == NB_OK)
-        st = gather(&w, out, err);
+    NB_TRY(r->list ? find_list_rows(&w, err) : find_rows(&w, err));
+    NB_TRY(check_rows(&w, err));
+    NB_TRY(make_box(&w, out, err));
+    NB_TRY(gather(&w, out, err));
     nb_free(w.rows);
-    if (st != NB_OK) {
+    if (st) {
         nb_factor_grid_free(out);
         return st;
     }
     out->wavelength = r->file ? r->file->wavelength : 0;
-    say(about, r->name, r->hooks);
-    if (r->file)
-        say_of_file(about, r->file, r->name, r->hooks);
+    say(about, r);
     return NB_OK;
 }

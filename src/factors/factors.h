@@ -100,9 +100,20 @@ static inline int nb_ht(const nb_symop *op, const int h[3])
     int t = (h[0] * op->t[0] + h[1] * op->t[1] + h[2] * op->t[2]) % 24;
     return t < 0 ? t + 24 : t;
 }
+/** The image of fractional coordinates: R x + t. */
+static inline void nb_image_of(const nb_symop *op, const double x[3], double out[3])
+{
+    for (int j = 0; j < 3; j++)
+        out[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] + op->R[3 * j + 2] * x[2] +
+                 op->t[j] / 24.;
+}
+/** The operators with different rotations, the identity first; without others if the group does not fit.  Returns how many. */
+int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST]);
 /** Is h systematically absent: does an operator have h R = h and h t not whole? */
 int nb_is_absent(const nb_symmetry *sg, const int h[3]);
 
+/** Indices whose s^2 give a metric. */
+extern const int nb_six_indices[6][3];
 /** Do the rotations keep s^2 of a metric (nb_reciprocal_metric)? Then the cell fits the group. */
 int nb_group_fits(const nb_symmetry *sg, const double G[6]);
 
@@ -130,9 +141,6 @@ void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out);
 /** Make P from S of each reflection; P is [2 n]. */
 void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], size_t n,
                       double *P);
-
-/** Is the product of any two operators one of them, up to whole translations? */
-int nb_is_group(const nb_symmetry *sg);
 
 /* --- Special positions: by how many operators a site is its own image --- */
 

@@ -405,7 +405,7 @@ nb_status nb_gather_absences(nb_gather *g, const nb_symmetry *sg, double limit,
     int h[3], last;
     nb_status st = sg->count > 1 ? nb_factor_grid_add_absences(g->grid, err) : NB_OK;
     nb_reciprocal_metric(g->grid->cell, G);
-    for (h[0] = -H[0]; h[0] <= H[0] && st == NB_OK; h[0]++)
+    for (h[0] = -H[0]; h[0] <= H[0] && !st; h[0]++)
         for (h[1] = -H[1]; h[1] <= H[1]; h[1]++)
             if (nb_row_of_l(G, limit, h[0], h[1], H[2], &h[2], &last))
                 mark_row(g, sg, h, last, present, missing);

@@ -6,6 +6,12 @@
 #include "../base/coefficients.h"
 #include "../base/vector.h"
 
+#ifndef NB_SET
+#define NB_SET base
+#endif
+#define NB_JOIN_(a, b) a##b
+#define NB_JOIN(a, b) NB_JOIN_(a, b) /* name of a function for NB_SET */
+
 #define NB_INLINE static inline __attribute__((always_inline))
 
 /** Loads from any array of doubles. */

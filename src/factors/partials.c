@@ -36,10 +36,6 @@ static nb_status check(const making *m, nb_error *err)
     if (!(s->cell[0] > 0) || !(nb_cell_volume(s->cell) > 0))
         return nb_fail_at(err, NB_ERR_INPUT, m->name, 0,
                           "the model has no cell with a volume: give -cell");
-    if (!nb_is_group(&s->symmetry))
-        return nb_fail_at(err, NB_ERR_INPUT, m->name, 0,
-                          "the %d symmetry operators are no group: mend them or give -sg",
-                          s->symmetry.count);
     nb_index_limits(s->cell, m->options->dmin, H);
     return nb_factor_grid_check(H, err);
 }
@@ -69,8 +65,7 @@ static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
     for (size_t i = 0; i < sites->count; i++)
         n += i == 0 || sites->site[i].Z != sites->site[i - 1].Z;
     out->elements = nb_alloc((size_t)n, sizeof *out->elements, "elements", err);
-    if (!out->elements)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->elements);
     out->n_elements = n;
     n = -1;
     for (size_t i = 0; i < sites->count; i++) {
@@ -82,8 +77,7 @@ static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
         nb_element_sum *e = &out->elements[n];
         nb_element_f0(e->Z, e->abc);
         e->P = nb_alloc(out->n, 2 * sizeof *e->P, "structure factors of an element", err);
-        if (!e->P)
-            return NB_ERR_NOMEM;
+        NB_NEED(e->P);
     }
     out->atoms = sites->count;
     out->special = sites->special;
@@ -127,20 +121,19 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         .threads = m->options->threads,
         .isa = m->options->isa};
     const nb_site *site = m->sites.site;
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     nb_sum_operators_of(&out->symmetry, &operators);
-    for (int e = 0; e < out->n_elements && status == NB_OK; e++) {
+    for (int e = 0; e < out->n_elements && !st; e++) {
         nb_element_sum *sum = &out->elements[e];
-        status =
-            out->method == NB_SUM_DIRECT
-                ? nb_direct_sum(site, sum->atoms, &job, sum->P, err)
-                : nb_density_sum(site, sum->atoms, &job, sum->P, out->density_grid, err);
+        st = out->method == NB_SUM_DIRECT
+                 ? nb_direct_sum(site, sum->atoms, &job, sum->P, err)
+                 : nb_density_sum(site, sum->atoms, &job, sum->P, out->density_grid, err);
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
     if (out->density_grid[0] == 0) /* no element was quicker on a grid */
         out->method = NB_SUM_DIRECT;
-    return status;
+    return st;
 }
 
 static double f0(const double abc[9], double s2)
@@ -156,8 +149,7 @@ static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 {
     (void)threads;
     out->steady = nb_alloc_raw(out->n, 2 * sizeof *out->steady, "structure factors", err);
-    if (!out->steady)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->steady);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t i = 0; i < out->n; i++) {
         const int *h = out->hkl[i];
@@ -180,24 +172,18 @@ static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 
 static nb_status sum_all(making *m, nb_partials *out, nb_error *err)
 {
-    nb_status status = check(m, err);
-    if (status == NB_OK)
-        status =
-            nb_sites_make(m->structure, m->options, m->name, m->hooks, &m->sites, err);
-    if (status == NB_OK)
-        status = list_reflections(m, out, err);
-    if (status == NB_OK)
-        status = list_elements(m, out, err);
-    if (status == NB_OK)
-        status = choose(m, out, err);
-    if (status == NB_OK)
-        status = sum_elements(m, out, err);
+    nb_status st = check(m, err);
+    NB_TRY(nb_sites_make(m->structure, m->options, m->name, m->hooks, &m->sites, err));
+    NB_TRY(list_reflections(m, out, err));
+    NB_TRY(list_elements(m, out, err));
+    NB_TRY(choose(m, out, err));
+    NB_TRY(sum_elements(m, out, err));
     out->k_sol = m->options->k_sol;
     out->B_sol = m->options->B_sol;
     out->solvent_fraction = NAN;
-    if (status == NB_OK && out->k_sol > 0)
-        status = nb_solvent_sum(&m->sites, out, m->options->threads, err);
-    return status == NB_OK ? sum_steady(out, m->options->threads, err) : status;
+    if (!st && out->k_sol > 0)
+        st = nb_solvent_sum(&m->sites, out, m->options->threads, err);
+    return !st ? sum_steady(out, m->options->threads, err) : st;
 }
 
 nb_status nb_partials_make(const nb_structure *structure, const nb_model_options *options,
@@ -205,13 +191,13 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
                            nb_error *err)
 {
     making m = {.structure = structure, .options = options, .name = name, .hooks = hooks};
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
-    status = sum_all(&m, out, err);
+    st = sum_all(&m, out, err);
     nb_sites_free(&m.sites);
-    if (status != NB_OK)
+    if (st)
         nb_partials_free(out);
-    return status;
+    return st;
 }
 
 void nb_partials_free(nb_partials *partials)

@@ -78,6 +78,12 @@ static nb_status check_elements(const nb_structure *s, const nb_model_options *o
                       first->element, unknown == 1 ? "it" : "them");
 }
 
+static void say(const nb_hooks *hooks, const char *name, size_t n, const char *what)
+{
+    if (n)
+        nb_notice(hooks, "%s: %zu %s", name, n, what);
+}
+
 static void say_assumptions(const nb_structure *s, const nb_model_options *o,
                             const char *name, const nb_hooks *hooks)
 {
@@ -86,27 +92,21 @@ static void say_assumptions(const nb_structure *s, const nb_model_options *o,
         below += atom_counts(&s->atoms[i], o) && !s->atoms[i].has_U && s->atoms[i].B < 0;
     for (int i = 0; i < s->n_ncs; i++)
         given += s->ncs[i].is_given != 0;
-    if (s->blank_occupancies)
-        nb_notice(hooks, "%s: %zu blank occupancies count as 1", name,
-                  s->blank_occupancies);
-    if (s->blank_B)
-        nb_notice(hooks, "%s: %zu blank B factors count as 0", name, s->blank_B);
-    if (s->missing_U)
-        nb_notice(hooks, "%s: %zu atoms without a displacement parameter: U is 0", name,
-                  s->missing_U);
+    say(hooks, name, s->blank_occupancies, "blank occupancies count as 1");
+    say(hooks, name, s->blank_B, "blank B factors count as 0");
+    say(hooks, name, s->missing_U, "atoms without a displacement parameter: U is 0");
     if (s->has_residual_B)
         nb_notice(
             hooks,
             "%s: its B factors are residual and lack the part of its TLS groups, so F "
             "is too strong at high resolution; add it first (tlsanl, phenix.tls)",
             name);
-    if (below)
-        nb_notice(hooks, "%s: %zu B factors between -1 and 0 count as 0", name, below);
-    if (!o->apply_ncs && (size_t)s->n_ncs > given)
-        nb_notice(hooks,
-                  "%s: %zu NCS operators whose copies are not in the file are ignored "
-                  "(-ncs apply takes them)",
-                  name, (size_t)s->n_ncs - given);
+    say(hooks, name, below, "B factors between -1 and 0 count as 0");
+    if (!o->apply_ncs)
+        say(hooks, name, (size_t)s->n_ncs - given,
+            "NCS operators whose copies are not in the file are ignored (-ncs apply "
+            "takes "
+            "them)");
 }
 
 /* Refuse models that cannot be summed, and note assumptions. Errors: NB_ERR_INPUT. */
@@ -114,17 +114,14 @@ static nb_status atoms_check(const nb_structure *structure,
                              const nb_model_options *options, const char *name,
                              const nb_hooks *hooks, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     size_t count = 0;
     if (options->model < 0 || options->model > structure->n_models)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "-model %d: the file has %d model%s", options->model,
                           structure->n_models, structure->n_models == 1 ? "" : "s");
-    status = check_numbers(structure, options, name, err);
-    if (status == NB_OK)
-        status = check_elements(structure, options, name, err);
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(check_numbers(structure, options, name, err));
+    NB_FORWARD(check_elements(structure, options, name, err));
     for (size_t i = 0; i < structure->n_atoms; i++)
         count += (size_t)atom_counts(&structure->atoms[i], options);
     if (count == 0)
@@ -279,25 +276,16 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
         }
         site->q /= models;
     }
-    if (divided)
-        nb_notice(
-            hooks,
-            "%s: %zu atoms on special positions have the occupancy of a general one; "
-            "it is divided by the number of operators that keep the position",
-            name, divided);
-    if (contradicted)
-        nb_notice(
-            hooks,
-            "%s: the coordinates of %zu atoms contradict the symmetry that the file "
-            "gives their sites (site_symmetry_order, multiplicity); the coordinates "
-            "count",
-            name, contradicted);
-    if (near)
-        nb_notice(
-            hooks,
-            "%s: %zu atoms stand within 0.5 A of their own images; as the file gives "
-            "no site_symmetry_order, they count as general positions",
-            name, near);
+    say(hooks, name, divided,
+        "atoms on special positions have the occupancy of a general one; it is divided "
+        "by "
+        "the number of operators that keep the position");
+    say(hooks, name, contradicted,
+        "atoms have coordinates that contradict the symmetry that the file gives their "
+        "sites (site_symmetry_order, multiplicity); the coordinates count");
+    say(hooks, name, near,
+        "atoms stand within 0.5 A of their own images; as the file gives no "
+        "site_symmetry_order, they count as general positions");
 }
 
 /** All copies of all atoms that count, by Z. */
@@ -326,15 +314,13 @@ nb_status nb_sites_make(const nb_structure *structure, const nb_model_options *o
 {
     placing p = {.structure = structure};
     size_t copies = options->apply_ncs ? (size_t)structure->n_ncs + 1 : 1, room;
-    nb_status status = atoms_check(structure, options, name, hooks, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(atoms_check(structure, options, name, hooks, err));
     if (!nb_size_mul(structure->n_atoms, copies, &room))
         room = SIZE_MAX;
     out->site = nb_alloc_raw(room, sizeof *out->site, "atoms", err);
-    if (!out->site)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->site);
     nb_reciprocal_metric(structure->cell, p.G);
     nb_cell_axes(structure->cell, p.A);
     find_frame(structure, name, hooks, &p.frame);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/fftw_lib.h"
+#include "../base/error.h"
 #include "../base/memory.h"
 
 nb_status nb_mask_new(const double cell[6], const int n[3], nb_mask *out, nb_error *err)
@@ -145,10 +146,9 @@ nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
                        .slope_u = -mask->D[4] / (2 * mask->D[2]),
                        .slope_v = -mask->D[5] / (2 * mask->D[2])};
     nb_visits visits;
-    nb_status status = nb_visits_make(&f, count, ball_extent, mask->n[0], &visits, err);
+    nb_status st;
     (void)threads;
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(nb_visits_make(&f, count, ball_extent, mask->n[0], &visits, err));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int u = 0; u < mask->n[0]; u++)
         for (size_t i = visits.first[u]; i < visits.first[u + 1]; i++)
@@ -240,8 +240,7 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
     g.before = (size_t)(g.reach[2] + 63) / 64;
     g.words = 2 * g.before + mask->words + 1;
     g.rows = nb_alloc_raw(rows * g.words, sizeof *g.rows, "the solvent mask", err);
-    if (!g.rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(g.rows);
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static)
@@ -264,25 +263,20 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
 static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const int n[3],
                             nb_ball **balls, size_t *count, nb_error *err)
 {
-    static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    const nb_symop *ops = sg->count ? sg->ops : &identity;
+    const nb_symop *ops = sg->count ? sg->ops : nb_P1.ops;
     size_t operators = sg->count ? (size_t)sg->count : 1, room, at = 0;
     if (!nb_size_mul(sites->count, operators, &room))
         room = SIZE_MAX;
     *balls = nb_alloc_raw(room, sizeof **balls, "the solvent mask", err);
-    if (!*balls)
-        return NB_ERR_NOMEM;
+    NB_NEED(*balls);
     for (size_t i = 0; i < sites->count; i++) {
         const nb_site *s = &sites->site[i];
         for (size_t j = 0; j < operators && s->Z > 1; j++) {
             nb_ball *b = &(*balls)[at++];
             b->radius = nb_element_radius(s->Z) + PROBE;
-            for (int k = 0; k < 3; k++) {
-                const int8_t *R = &ops[j].R[3 * k];
-                double x =
-                    R[0] * s->x[0] + R[1] * s->x[1] + R[2] * s->x[2] + ops[j].t[k] / 24.;
-                b->centre[k] = n[k] * (x - floor(x));
-            }
+            nb_image_of(&ops[j], s->x, b->centre);
+            for (int k = 0; k < 3; k++)
+                b->centre[k] = n[k] * (b->centre[k] - floor(b->centre[k]));
         }
     }
     *count = at;
@@ -295,17 +289,15 @@ static nb_status make_mask(const nb_sites *sites, const nb_partials *p, int thre
     nb_ball *balls = NULL;
     size_t count = 0;
     int n[3];
-    nb_status status;
+    nb_status st;
     for (int i = 0; i < 3; i++)
         n[i] = 12 * (int)fmax(1, ceil(p->cell[i] / GRID_STEP - 1e-9));
-    status = nb_mask_new(p->cell, n, mask, err);
-    if (status == NB_OK)
-        status = list_balls(sites, &p->symmetry, n, &balls, &count, err);
-    if (status == NB_OK)
-        status = nb_mask_set_balls(mask, balls, count, threads, err);
+    st = nb_mask_new(p->cell, n, mask, err);
+    NB_TRY(list_balls(sites, &p->symmetry, n, &balls, &count, err));
+    NB_TRY(nb_mask_set_balls(mask, balls, count, threads, err));
     nb_free(balls);
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     nb_mask_invert(mask);
     return nb_mask_widen(mask, SHRINK, threads, err);
 }
@@ -334,7 +326,7 @@ static nb_status transform(const nb_mask *mask, nb_partials *out, int threads,
 {
     nb_fourier_box box = {.s2_limit = nb_s_squared_limit(out->dmin)};
     const nb_planes planes = {.fill = fill_plane, .data = mask};
-    nb_status status;
+    nb_status st;
     double V = nb_cell_volume(out->cell), points = 1;
     nb_index_limits(out->cell, out->dmin, box.H);
     memcpy(box.n, mask->n, sizeof box.n);
@@ -346,9 +338,9 @@ static nb_status transform(const nb_mask *mask, nb_partials *out, int threads,
             box.s2_limit = INFINITY;
         }
     }
-    status = nb_fourier_make(&box, &planes, nb_fftw_need("solvent", NULL) != NB_OK,
-                             threads, err);
-    for (size_t i = 0; status == NB_OK && i < out->n; i++) {
+    st = nb_fourier_make(&box, &planes, nb_fftw_need("solvent", NULL) != NB_OK, threads,
+                         err);
+    for (size_t i = 0; !st && i < out->n; i++) {
         int h[3];
         for (int j = 0; j < 3; j++)
             h[j] = reduce(out->hkl[i][j], box.n[j]);
@@ -357,23 +349,23 @@ static nb_status transform(const nb_mask *mask, nb_partials *out, int threads,
         out->M[2 * i + 1] *= V / points;
     }
     nb_fourier_free(&box);
-    return status;
+    return st;
 }
 
 nb_status nb_solvent_sum(const nb_sites *sites, nb_partials *out, int threads,
                          nb_error *err)
 {
     nb_mask mask = {0};
-    nb_status status = NB_ERR_NOMEM;
+    nb_status st = NB_ERR_NOMEM;
     out->M = nb_alloc_raw(out->n, 2 * sizeof *out->M, "the solvent", err);
     if (out->M)
-        status = make_mask(sites, out, threads, &mask, err);
-    if (status == NB_OK) {
+        st = make_mask(sites, out, threads, &mask, err);
+    if (!st) {
         double points = (double)mask.n[0] * mask.n[1] * mask.n[2];
         memcpy(out->solvent_grid, mask.n, sizeof mask.n);
         out->solvent_fraction = (double)nb_mask_count(&mask) / points;
-        status = transform(&mask, out, threads, err);
+        st = transform(&mask, out, threads, err);
     }
     nb_mask_free(&mask);
-    return status;
+    return st;
 }

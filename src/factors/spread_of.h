@@ -7,12 +7,6 @@
 #include "lanes.h"
 #include "spread.h"
 
-#ifndef NB_SET
-#define NB_SET base
-#endif
-#define NB_JOIN_(a, b) a##b
-#define NB_JOIN(a, b) NB_JOIN_(a, b)
-
 enum { MOST = 4 }; /* vectors that are advanced together from row to row */
 
 /** The part of a plane that a Gaussian writes. */

@@ -8,8 +8,25 @@
 
 #include "../nanobragg.h"
 #include "../base/matrix.h"
+#include "../base/threads.h"
 #include "model.h"
 #include "factors.h"
+
+/** The variant of a function for the instruction set asked for, or the base where that does not run. */
+#ifdef __x86_64__
+#define NB_VARIANT(name, asked)                                                          \
+    (nb_runs(asked) == NB_ISA_AVX512 ? name##_avx512                                     \
+     : nb_runs(asked) == NB_ISA_AVX2 ? name##_avx2                                       \
+                                     : name##_base)
+#else
+#define NB_VARIANT(name, asked) ((void)(asked), name##_base)
+#endif
+static inline nb_isa nb_runs(nb_isa asked)
+{
+    nb_isa isa = NB_ISA_SCALAR;
+    nb_cpu_choose(asked, &isa, NULL);
+    return isa;
+}
 
 /* --- Axes of a cell and 3 x 3 matrices, row by row --- */
 

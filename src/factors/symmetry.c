@@ -24,23 +24,6 @@ static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
     return NULL;
 }
 
-/** Least n > 0 with n t/24 whole. */
-static int turns_to_whole(int t)
-{
-    int n = 1;
-    while (n * t % 24 != 0)
-        n++;
-    return n;
-}
-
-static int least_common_multiple(int a, int b)
-{
-    int m = a;
-    while (m % b != 0)
-        m += a;
-    return m;
-}
-
 void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out)
 {
     const nb_symop *inversion = with_rotation(sg->ops, sg->count, -1, identity.R);
@@ -55,7 +38,8 @@ void nb_sum_operators_of(const nb_symmetry *sg, nb_sum_operators *out)
         const nb_symop *op = &sg->ops[i];
         if (with_rotation(&identity, 1, 1, op->R)) {
             out->times++;
-            out->l_step = least_common_multiple(out->l_step, turns_to_whole(op->t[2]));
+            for (int step = out->l_step; out->l_step * op->t[2] % 24 != 0;)
+                out->l_step += step;
         }
         if (!with_rotation(out->ops, out->count, 1, op->R) &&
             !(inversion && with_rotation(out->ops, out->count, -1, op->R)))
@@ -81,38 +65,6 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
     }
 }
 
-/** Is the translation of a product, in 24ths, that of `c`? */
-static int is_product(const nb_symop *a, const nb_symop *b, const nb_symop *c)
-{
-    for (int i = 0; i < 3; i++) {
-        int t = a->t[i] - c->t[i];
-        for (int j = 0; j < 3; j++) {
-            int R = 0;
-            for (int k = 0; k < 3; k++)
-                R += a->R[3 * i + k] * b->R[3 * k + j];
-            if (R != c->R[3 * i + j])
-                return 0;
-            t += a->R[3 * i + j] * b->t[j];
-        }
-        if (t % 24 != 0)
-            return 0;
-    }
-    return 1;
-}
-
-int nb_is_group(const nb_symmetry *sg)
-{
-    for (int i = 0; i < sg->count; i++)
-        for (int j = 0; j < sg->count; j++) {
-            int found = 0;
-            for (int k = 0; k < sg->count && !found; k++)
-                found = is_product(&sg->ops[i], &sg->ops[j], &sg->ops[k]);
-            if (!found)
-                return 0;
-        }
-    return 1;
-}
-
 #define FIT 1e-9 /* relative, of s^2: as the limit of a list */
 
 int nb_is_absent(const nb_symmetry *sg, const int h[3])
@@ -128,28 +80,24 @@ int nb_is_absent(const nb_symmetry *sg, const int h[3])
     return 0;
 }
 
-/** The rotation parts, each once; the identity for a group without operators. */
-typedef struct rotations {
-    int count;
-    nb_symop ops[NB_SYMOPS_MOST];
-} rotations;
-
-static void find_rotations(const nb_symmetry *sg, int fits, rotations *out)
+int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST])
 {
-    out->count = 1;
-    out->ops[0] = identity;
+    int count = 1;
+    ops[0] = identity;
     for (int i = 0; fits && i < sg->count; i++)
-        if (!with_rotation(out->ops, out->count, 1, sg->ops[i].R))
-            out->ops[out->count++] = sg->ops[i];
+        if (!with_rotation(ops, count, 1, sg->ops[i].R))
+            ops[count++] = sg->ops[i];
+    return count;
 }
+
+const int nb_six_indices[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                  {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
 
 int nb_group_fits(const nb_symmetry *sg, const double G[6])
 {
-    static const int index[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
-                                    {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     for (int i = 0; i < sg->count; i++)
         for (int j = 0; j < 6; j++) {
-            const int *h = index[j];
+            const int *h = nb_six_indices[j];
             int g[3];
             double s2 = nb_s_squared(G, h[0], h[1], h[2]);
             nb_hR(&sg->ops[i], h, g);
@@ -169,11 +117,11 @@ static int order(const int a[3], const int b[3])
 }
 
 /** Does h represent its orbit? None of its images and their inverses comes after it. */
-static int is_last(const rotations *r, const int h[3])
+static int is_last(const nb_symop *ops, int count, const int h[3])
 {
-    for (int i = 0; i < r->count; i++) {
+    for (int i = 0; i < count; i++) {
         int g[3], minus[3];
-        nb_hR(&r->ops[i], h, g);
+        nb_hR(&ops[i], h, g);
         for (int j = 0; j < 3; j++)
             minus[j] = -g[j];
         if (order(g, h) > 0 || order(minus, h) > 0)
@@ -182,34 +130,16 @@ static int is_last(const rotations *r, const int h[3])
     return 1;
 }
 
-/** A growing list. */
-typedef struct list {
-    int (*hkl)[3];
-    size_t count, room;
-} list;
-
-static nb_status append(list *l, const int h[3], nb_error *err)
-{
-    if (l->count == l->room) {
-        size_t room = l->room ? 2 * l->room : 4096;
-        if (nb_grow(&l->hkl, l->count, room, sizeof *l->hkl, "reflections", err))
-            return NB_ERR_NOMEM;
-        l->room = room;
-    }
-    memcpy(l->hkl[l->count++], h, sizeof *l->hkl);
-    return NB_OK;
-}
-
 nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], double dmin,
                                 int with_000, int (**hkl)[3], size_t *count, nb_error *err)
 {
     double G[6], limit = nb_s_squared_limit(dmin);
-    int H[3], h[3], last;
-    rotations r;
-    list found = {0};
+    int H[3], h[3], last, rotations;
+    nb_symop ops[NB_SYMOPS_MOST];
+    size_t room = 0;
     nb_reciprocal_metric(cell, G);
     nb_index_limits(cell, dmin, H);
-    find_rotations(sg, nb_group_fits(sg, G), &r);
+    rotations = nb_rotations_of(sg, nb_group_fits(sg, G), ops);
     *hkl = NULL;
     *count = 0;
     for (h[0] = 0; h[0] <= H[0]; h[0]++)
@@ -219,37 +149,42 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
             for (; h[2] <= last; h[2]++) {
                 if (!(h[0] || h[1] || h[2]) && !with_000)
                     continue;
-                if (!is_last(&r, h) || nb_is_absent(sg, h))
+                if (!is_last(ops, rotations, h) || nb_is_absent(sg, h))
                     continue;
-                if (append(&found, h, err) != NB_OK) {
-                    nb_free(found.hkl);
+                if (nb_reserve(hkl, *count, &room, sizeof **hkl, "reflections", err)) {
+                    nb_free(*hkl);
+                    *hkl = NULL;
                     return NB_ERR_NOMEM;
                 }
+                memcpy((*hkl)[(*count)++], h, sizeof h);
             }
         }
-    *hkl = found.hkl;
-    *count = found.count;
     return NB_OK;
 }
 
 #define NEAR 0.5      /* A; two atoms cannot be this near */
 #define TOO_MANY 1.01 /* atoms on one site */
 
+/** Between a and the nearest image by whole cells of that of b, A^2. */
+static double squared_distance(const nb_symop *op, const double A[9], const double a[3],
+                               const double b[3])
+{
+    double d[3], r[3];
+    nb_image_of(op, b, d);
+    for (int j = 0; j < 3; j++) {
+        d[j] -= a[j];
+        d[j] -= nearbyint(d[j]);
+    }
+    nb_transform(A, d, r);
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+}
+
 int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
                   double distance)
 {
     int n = sg->count == 0;
-    for (int i = 0; i < sg->count; i++) {
-        const nb_symop *op = &sg->ops[i];
-        double d[3], r[3];
-        for (int j = 0; j < 3; j++) {
-            d[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] +
-                   op->R[3 * j + 2] * x[2] + op->t[j] / 24. - x[j];
-            d[j] -= nearbyint(d[j]);
-        }
-        nb_transform(A, d, r);
-        n += r[0] * r[0] + r[1] * r[1] + r[2] * r[2] <= distance * distance;
-    }
+    for (int i = 0; i < sg->count; i++)
+        n += squared_distance(&sg->ops[i], A, x, x) <= distance * distance;
     return n;
 }
 
@@ -314,27 +249,13 @@ typedef struct origin {
     size_t wrong_orders;
 } origin;
 
-static void image_of(const nb_symop *op, const double x[3], double out[3])
-{
-    for (int j = 0; j < 3; j++)
-        out[j] = op->R[3 * j] * x[0] + op->R[3 * j + 1] * x[1] + op->R[3 * j + 2] * x[2] +
-                 op->t[j] / 24.;
-}
-
 /** Least distance of atom a to the images of atom b, without images on the same site. */
 static double nearest(const nb_symmetry *sg, const double A[9], const double a[3],
                       const double b[3])
 {
     double least = INFINITY;
     for (int i = 0; i < sg->count; i++) {
-        double d[3], r[3], length;
-        image_of(&sg->ops[i], b, d);
-        for (int j = 0; j < 3; j++) {
-            d[j] -= a[j];
-            d[j] -= nearbyint(d[j]);
-        }
-        nb_transform(A, d, r);
-        length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+        const double length = sqrt(squared_distance(&sg->ops[i], A, a, b));
         if (length > NB_SAME_SITE && length < least)
             least = length;
     }

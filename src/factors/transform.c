@@ -14,8 +14,8 @@ enum { COLUMNS = 16 }; /* along a that are transformed together */
 /** Plans for the transforms of the lines of a grid. */
 typedef struct line_plans {
     int n[3], H[3];
-    size_t pitch; /* complex numbers from one plane of columns to the next */
-    void *along_c, *along_b, *along_a; /* plans of FFTW, or NULL */
+    size_t pitch;     /* complex numbers from one plane of columns to the next */
+    void *plan[3];    /* of FFTW along a, b, c; or NULL */
     double *waves[3]; /* without FFTW: exp(-2 pi i m x/n), m = 0..n-1; owned */
 } line_plans;
 
@@ -23,7 +23,7 @@ typedef struct line_plans {
  * limit. */
 static size_t half(const line_plans *lines)
 {
-    return (size_t)(lines->along_c ? lines->n[2] / 2 : lines->H[2]) + 1;
+    return (size_t)(lines->plan[2] ? lines->n[2] / 2 : lines->H[2]) + 1;
 }
 
 /* Complex numbers of a buffer for lines_plane, and of one for lines_columns. */
@@ -51,48 +51,28 @@ static nb_status make_plans(line_plans *lines, nb_error *err)
     fftw_complex *x = (fftw_complex *)in, *y = (fftw_complex *)out;
     if (in && out) {
         nb_fftw_lock();
-        lines->along_c = fftw_plan_many_dft_r2c(1, &n[2], n[1], in, NULL, 1, n[2], y,
+        lines->plan[2] = fftw_plan_many_dft_r2c(1, &n[2], n[1], in, NULL, 1, n[2], y,
                                                 NULL, 1, rows, FFTW_ESTIMATE);
-        lines->along_b = fftw_plan_many_dft(1, &n[1], lines->H[2] + 1, x, NULL, rows, 1,
+        lines->plan[1] = fftw_plan_many_dft(1, &n[1], lines->H[2] + 1, x, NULL, rows, 1,
                                             y, NULL, 1, n[1], FFTW_FORWARD, FFTW_ESTIMATE);
-        lines->along_a = fftw_plan_many_dft(1, &n[0], COLUMNS, x, NULL, pitch, 1, y, NULL,
+        lines->plan[0] = fftw_plan_many_dft(1, &n[0], COLUMNS, x, NULL, pitch, 1, y, NULL,
                                             1, n[0], FFTW_FORWARD, FFTW_ESTIMATE);
         nb_fftw_unlock();
     }
     nb_free(in);
     nb_free(out);
-    if (!in || !out)
-        return NB_ERR_NOMEM;
-    if (!lines->along_c || !lines->along_b || !lines->along_a)
+    NB_NEED(in && out);
+    if (!lines->plan[2] || !lines->plan[1] || !lines->plan[0])
         return nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d", n[0],
                        n[1], n[2]);
     return NB_OK;
 }
 
-static void free_plan(void **plan)
-{
-    if (*plan)
-        fftw_destroy_plan(*plan);
-    *plan = NULL;
-}
-
-static void free_plans(line_plans *lines)
-{
-    nb_fftw_lock();
-    free_plan(&lines->along_a);
-    free_plan(&lines->along_b);
-    free_plan(&lines->along_c);
-    nb_fftw_unlock();
-}
 #else
 static nb_status make_plans(line_plans *lines, nb_error *err)
 {
     (void)lines;
     return nb_fftw_need("a Fourier transform", err);
-}
-static void free_plans(line_plans *lines)
-{
-    (void)lines;
 }
 #endif
 
@@ -101,8 +81,7 @@ static nb_status make_waves(line_plans *lines, nb_error *err)
     for (int i = 0; i < 3; i++) {
         int n = lines->n[i];
         double *w = nb_alloc_raw((size_t)n, 2 * sizeof *w, "waves", err);
-        if (!w)
-            return NB_ERR_NOMEM;
+        NB_NEED(w);
         for (int j = 0; j < n; j++) {
             w[2 * j] = cos(2 * M_PI * j / n);
             w[2 * j + 1] = -sin(2 * M_PI * j / n);
@@ -112,19 +91,17 @@ static nb_status make_waves(line_plans *lines, nb_error *err)
     return NB_OK;
 }
 
-/* Errors: NB_ERR_NOMEM. */
-static nb_status lines_open(line_plans *lines, int is_plain, nb_error *err)
-{
-    return is_plain ? make_waves(lines, err) : make_plans(lines, err);
-}
-
 static void lines_close(line_plans *lines)
 {
-    if (lines->along_a || lines->along_b || lines->along_c)
-        free_plans(lines);
     for (int i = 0; i < 3; i++) {
+#ifdef NB_HAVE_FFTW
+        if (lines->plan[i]) {
+            nb_fftw_lock();
+            fftw_destroy_plan(lines->plan[i]);
+            nb_fftw_unlock();
+        }
+#endif
         nb_free(lines->waves[i]);
-        lines->waves[i] = NULL;
     }
 }
 
@@ -176,9 +153,9 @@ static const double *lines_plane(const line_plans *lines, double *plane, double 
     size_t n1 = (size_t)lines->n[1], rows = half(lines);
     double *out = buffer + 2 * n1 * rows;
 #ifdef NB_HAVE_FFTW
-    if (lines->along_c) {
-        fftw_execute_dft_r2c(lines->along_c, plane, (fftw_complex *)buffer);
-        fftw_execute_dft(lines->along_b, (fftw_complex *)buffer, (fftw_complex *)out);
+    if (lines->plan[2]) {
+        fftw_execute_dft_r2c(lines->plan[2], plane, (fftw_complex *)buffer);
+        fftw_execute_dft(lines->plan[1], (fftw_complex *)buffer, (fftw_complex *)out);
         return out;
     }
 #endif
@@ -194,8 +171,8 @@ static const double *lines_plane(const line_plans *lines, double *plane, double 
 static void lines_columns(const line_plans *lines, double *columns, double *out)
 {
 #ifdef NB_HAVE_FFTW
-    if (lines->along_a) {
-        fftw_execute_dft(lines->along_a, (fftw_complex *)columns, (fftw_complex *)out);
+    if (lines->plan[0]) {
+        fftw_execute_dft(lines->plan[0], (fftw_complex *)columns, (fftw_complex *)out);
         return;
     }
 #endif
@@ -234,8 +211,7 @@ static nb_status list_columns(working *w, nb_error *err)
     double limit = b->s2_limit * (1 + 1e-6); /* one too many does no harm */
     size_t most = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
     w->columns = nb_alloc_raw(most, sizeof *w->columns, "columns", err);
-    if (!w->columns)
-        return NB_ERR_NOMEM;
+    NB_NEED(w->columns);
     for (int k = -b->H[1]; k <= b->H[1]; k++)
         for (int l = 0; l <= b->H[2]; l++)
             if (least_s2(b->G, k, l) <= limit)
@@ -322,16 +298,14 @@ nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_p
                           int threads, nb_error *err)
 {
     working w = {.box = box, .planes = planes, .threads = threads};
-    nb_status status;
+    nb_status st;
     memcpy(w.lines.n, box->n, sizeof box->n);
     memcpy(w.lines.H, box->H, sizeof box->H);
     box->X = NULL;
-    status = list_columns(&w, err);
-    if (status == NB_OK)
-        status = lines_open(&w.lines, is_plain, err);
-    if (status == NB_OK)
-        status = allocate(&w, err);
-    if (status == NB_OK)
+    st = list_columns(&w, err);
+    NB_TRY(is_plain ? make_waves(&w.lines, err) : make_plans(&w.lines, err));
+    NB_TRY(allocate(&w, err));
+    if (!st)
         run(&w);
     else
         nb_fourier_free(box);
@@ -339,7 +313,7 @@ nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_p
     nb_free(w.columns);
     nb_free(w.rooms);
     nb_free(w.middle);
-    return status;
+    return st;
 }
 
 void nb_fourier_free(nb_fourier_box *box)

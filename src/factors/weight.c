@@ -92,19 +92,12 @@ static int counts(const equal_rows *rows, int i, int last)
     return 0;
 }
 
-/** n values, whose factors go on, or back. 0 stays 0 with any factor. */
-static void weigh_on(const double *from, const double *factor, int n, double *to)
+/** n values. 0 stays 0 with any factor. */
+static void weigh(const double *from, const double *factor, int n, double *to)
 {
 #pragma omp simd
     for (int i = 0; i < n; i++)
         to[i] = from[i] != 0 ? from[i] * factor[i] : from[i];
-}
-
-static void weigh_back(const double *from, const double *factor, int n, double *to)
-{
-#pragma omp simd
-    for (int i = 0; i < n; i++)
-        to[i] = from[i] != 0 ? from[i] * factor[n - 1 - i] : from[i];
 }
 
 /** Places first ... end - 1 of the first row, and of its equals; those outside of a ... b - 1 are 0 or NaN. */
@@ -112,7 +105,7 @@ static void weigh_run(const weighing *job, const equal_rows *rows, int first, in
 {
     const int low = job->box->low[2], last = job->box->n[2] - 1;
     const nb_factor_weight w = job->w;
-    double factor[RUN];
+    double factor[RUN], back[RUN];
     int a = first, b = end;
     while (a < b && !counts(rows, a, last))
         a++;
@@ -123,10 +116,11 @@ static void weigh_run(const weighing *job, const equal_rows *rows, int first, in
             i < a || i >= b || w.B == 0
                 ? w.k
                 : w.k * exp(-w.B * nb_s_squared(job->G, rows->h, rows->k, low + i) / 4);
+    for (int i = first; i < end; i++)
+        back[end - 1 - i] = factor[i - first];
     for (int r = 0; r < rows->n; r++) {
         const int at = r & BACK ? last - end + 1 : first;
-        (r & BACK ? weigh_back : weigh_on)(rows->F[r] + at, factor, end - first,
-                                           rows->to[r] + at);
+        weigh(rows->F[r] + at, r & BACK ? back : factor, end - first, rows->to[r] + at);
     }
 }
 

@@ -60,25 +60,15 @@ int nb_header_loses_centre(const nb_config *c)
 
 /* --- mini-CBF and HDF5 --- */
 
-/** What a file says; NaN where it does not.  Beam centre: pixels from the outer corner of the first,
- * fast and slow. */
-typedef struct sayings {
-    double pixel_mm, wavelength_A, distance_mm;
-    const double *beam_px;
-    double twotheta_deg, phi_deg, osc_deg, polarization, thick_mm;
-    const char *material;
-    nb_pivot pivot; /* what the swing keeps */
-} sayings;
-
 /** Does the file swing the detector? */
-static int is_swung(const sayings *s, const nb_config *cfg)
+static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
 {
     return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
            !isnan(s->twotheta_deg);
 }
 
 /** The detector's place, where nothing was typed.  The DENZO convention has no half pixel. */
-static void take_place(const sayings *s, nb_config *cfg)
+static void take_place(const nb_said_geometry *s, nb_config *cfg)
 {
     cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
     if (!NB_GIVEN(cfg, energy_eV))
@@ -102,7 +92,7 @@ static void take_place(const sayings *s, nb_config *cfg)
 
 /** Start and width of the rotation; a still is no typed -osc 0.  A scan that turns backwards turns
  * forwards about the opposite axis. */
-static void take_rotation(const sayings *s, nb_config *cfg)
+static void take_rotation(const nb_said_geometry *s, nb_config *cfg)
 {
     int back = !NB_GIVEN(cfg, osc_deg) && s->osc_deg < 0;
     cfg->phi_deg = NB_VALUE_OR(cfg, phi_deg, back ? -s->phi_deg : s->phi_deg);
@@ -112,7 +102,7 @@ static void take_rotation(const sayings *s, nb_config *cfg)
 }
 
 /** A sensor whose material is not known here is not taken. */
-static nb_status take_sensor(const sayings *s, nb_config *cfg, const char *flag,
+static nb_status take_sensor(const nb_said_geometry *s, nb_config *cfg, const char *flag,
                              const char *name, const nb_hooks *hooks, nb_error *err)
 {
     nb_status st;
@@ -135,7 +125,7 @@ static nb_status take_sensor(const sayings *s, nb_config *cfg, const char *flag,
     return NB_OK;
 }
 
-static nb_status take(const sayings *s, nb_config *cfg, const char *flag,
+static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *flag,
                       const char *name, const nb_hooks *hooks, nb_error *err)
 {
     int swung = is_swung(s, cfg);
@@ -156,7 +146,7 @@ static nb_status take(const sayings *s, nb_config *cfg, const char *flag,
 }
 
 /** The fields of such a file that it does not give, or that cfg shows. */
-static unsigned fields_of(const sayings *s)
+static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
     return fields &
@@ -228,14 +218,12 @@ static nb_status apply_hdf5(const nb_opened_image *in, const char *flag,
 {
     nb_status st;
     const nb_hdf5_geometry *g = &in->said;
-    sayings s = {g->pixel_mm,     g->wavelength_A, g->distance_mm, g->beam_px,
-                 g->twotheta_deg, g->phi_deg,      g->osc_deg,     g->polarization,
-                 g->thick_mm,     g->material,     NB_PIVOT_SAMPLE};
+    nb_said_geometry s = g->said;
     take_vectors(g, cfg);
     if (cfg->pix0_m.set)
         s.distance_mm = NAN;
     NB_FORWARD(take(&s, cfg, flag, in->file.name, hooks, err));
-    if (!g->own)
+    if (!s.own)
         take_axis(g, cfg, flag, in->file.name, hooks);
     if (g->remarks.bare[0])
         nb_notice(hooks, "%s %s: without units, so m, A, eV or deg are taken: %s", flag,
@@ -243,7 +231,7 @@ static nb_status apply_hdf5(const nb_opened_image *in, const char *flag,
     if (g->remarks.odd[0])
         nb_notice(hooks, "%s %s: not read, because the units are not known: %s", flag,
                   in->file.name, g->remarks.odd);
-    *fields = g->own ? 0 : fields_of(&s);
+    *fields = s.own ? 0 : fields_of(&s);
     return NB_OK;
 }
 
@@ -254,20 +242,8 @@ static nb_status apply_cbf(const nb_image_file *file, const char *flag,
 {
     nb_status st;
     nb_cbf_header h;
-    sayings s;
     nb_cbf_read_header(file, &h);
-    s = (sayings){h.pixel_m * 1e3,
-                  h.wavelength_A,
-                  h.distance_m * 1e3,
-                  h.beam_px,
-                  h.twotheta_deg,
-                  h.phi_deg,
-                  h.osc_deg,
-                  h.polarization,
-                  h.thick_m * 1e3,
-                  h.material,
-                  h.own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE};
-    NB_FORWARD(take(&s, cfg, flag, file->name, hooks, err));
+    NB_FORWARD(take(&h.said, cfg, flag, file->name, hooks, err));
     if (fabs(nb_said_or(h.kappa_deg, 0)) > 0 || fabs(nb_said_or(h.chi_deg, 0)) > 0)
         nb_notice(hooks,
                   "%s %s: kappa %.7g and chi %.7g deg are not taken; they turn the "
@@ -278,7 +254,7 @@ static nb_status apply_cbf(const nb_image_file *file, const char *flag,
                   "%s %s: the vectors of its imgCIF categories (tilt, spindle) are not "
                   "taken",
                   flag, file->name);
-    *fields = h.own ? 0 : fields_of(&s);
+    *fields = h.said.own ? 0 : fields_of(&h.said);
     return NB_OK;
 }
 

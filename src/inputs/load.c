@@ -199,19 +199,13 @@ nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err)
     return st;
 }
 
-static nb_status dump_source(void *user, uint64_t offset, void *out, size_t bytes,
-                             nb_error *err)
-{
-    return nb_input_read(user, offset, out, bytes, err);
-}
-
 static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
                            nb_factor_file *table, nb_error *err)
 {
     const char *path = nb_dump_name(cfg);
     nb_input file;
     nb_status st = nb_input_open(&file, path, "-dump", err);
-    NB_TRY(nb_fdump_read(dump_source, &file, file.bytes, path, table, err));
+    NB_TRY(nb_fdump_read(&file, table, err));
     nb_input_close(&file);
     if (!st)
         nb_notice(hooks, "structure factors read from the cache %s", path);

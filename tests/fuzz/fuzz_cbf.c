@@ -13,7 +13,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     nb_error err = {0};
     nb_status status = nb_cbf_parse(&file, &image, &err);
     nb_cbf_read_header(&file, &header);
-    NB_FUZZ_CHECK(!isinf(header.pixel_m) && !isinf(header.beam_px[1]));
+    NB_FUZZ_CHECK(!isinf(header.said.pixel_mm) && !isinf(header.said.beam_px[1]));
     if (status != NB_OK) {
         NB_FUZZ_CHECK(err.code == status && err.message[0]);
         nb_free(image.pixels);

@@ -10,20 +10,12 @@
 #include "../../src/io/table/factor_file.h"
 #include "../../src/io/table/hkl.h"
 
-static inline nb_status from_memory(void *user, uint64_t offset, void *out, size_t bytes,
-                                    nb_error *err)
-{
-    (void)err; /* nb_fdump_read requests nothing after the end */
-    if (bytes > 0)
-        memcpy(out, (const char *)user + offset, bytes);
-    return NB_OK;
-}
-
 /** As nb_fdump_read, from n bytes in memory. */
 static inline nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
                                        nb_factor_file *out, nb_error *err)
 {
-    return nb_fdump_read(from_memory, (void *)(uintptr_t)data, n, name, out, err);
+    const nb_input in = {.path = name, .bytes = n, .data = (void *)(uintptr_t)data};
+    return nb_fdump_read(&in, out, err);
 }
 
 /** The list of a text in its box. */

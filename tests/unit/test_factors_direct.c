@@ -114,14 +114,3 @@ UNIT_TEST(failed_allocations_are_errors)
     }
     nb_alloc_fail_after(0);
 }
-
-UNIT_TEST(incomplete_groups_are_known)
-{
-    nb_symmetry sg = test_group_close(&test_groups[6]);
-    for (int i = 0; i < test_group_count; i++) {
-        nb_symmetry whole = test_group_close(&test_groups[i]);
-        assert_true(nb_is_group(&whole));
-    }
-    sg.count--;
-    assert_false(nb_is_group(&sg));
-}

@@ -37,6 +37,19 @@ typedef struct nb_image_meta {
     const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */
 } nb_image_meta;
 
+/** The geometry that the header of an image says; NaN: it does not. */
+typedef struct nb_said_geometry {
+    int own; /* a file of ours */
+    double pixel_mm, wavelength_A, distance_mm;
+    double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
+    double twotheta_deg;
+    double phi_deg, osc_deg; /* start and width of the rotation, which may be negative */
+    double polarization;     /* Kahn's K */
+    double thick_mm;         /* of the sensor */
+    char material[NB_MATERIAL_NAME]; /* of the sensor; "" */
+    nb_pivot pivot;                  /* what the swing keeps */
+} nb_said_geometry;
+
 /** Parts of a detector's geometry that a header can hold. */
 typedef enum nb_header_kind {
     NB_HEADER_NONE = 0,

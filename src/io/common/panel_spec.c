@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,23 +32,17 @@ void nb_turn_dxtbx(double v[3])
     v[2] = -v[2];
 }
 
-static void set_unset(nb_detector_spec *detector)
-{
-    detector->wavelength_A = detector->polarization = NAN;
-    detector->phi_deg = detector->osc_deg = detector->exposure_s = NAN;
-}
-
 nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
 {
     NB_REFUSE_NULL(detector);
     memset(detector, 0, sizeof *detector);
-    set_unset(detector);
+    detector->wavelength_A = detector->polarization = NAN;
+    detector->phi_deg = detector->osc_deg = detector->exposure_s = NAN;
     if (n < 1 || n > NB_PANELS_MAX)
         return nb_fail(err, NB_ERR_INPUT, "%d panels: a detector has 1 to %d", n,
                        NB_PANELS_MAX);
     detector->panels = nb_alloc((size_t)n, sizeof *detector->panels, "panels", err);
-    if (!detector->panels)
-        return NB_ERR_NOMEM;
+    NB_NEED(detector->panels);
     detector->n_panels = n;
     for (int k = 0; k < n; k++) {
         nb_panel_spec *panel = &detector->panels[k];
@@ -96,10 +91,9 @@ nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *
 {
     NB_REFUSE_NULL(from && to);
     nb_detector_spec copy;
-    nb_status st = nb_detector_spec_new(from->n_panels, &copy, err);
+    nb_status st;
     memset(to, 0, sizeof *to);
-    if (st)
-        return st;
+    NB_FORWARD(nb_detector_spec_new(from->n_panels, &copy, err));
     *to = *from;
     to->panels = copy.panels;
     to->mask = NULL;
@@ -138,72 +132,64 @@ void nb_detector_spec_free(nb_detector_spec *detector)
 }
 
 /** "panel NAME: " or nothing, before what is wrong. */
-static nb_status wrong(const nb_place_in_file *at, const char *what, nb_error *err)
+__attribute__((format(printf, 3, 4))) static nb_status wrong(const nb_place_in_file *at,
+                                                             nb_error *err,
+                                                             const char *format, ...)
 {
+    char text[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     return nb_fail_at(err, NB_ERR_INPUT, at->file, at->line, "%s%s%s", at->name,
-                      at->name[0] ? ": " : "", what);
+                      at->name[0] ? ": " : "", text);
 }
 
 static nb_status check_numbers(const nb_panel_spec *p, const nb_place_in_file *at,
                                nb_error *err)
 {
-    char text[160];
     for (int i = 0; i < 2; i++) {
-        if (p->size[i] < 1 || p->size[i] > NB_PANEL_EDGE) {
-            snprintf(text, sizeof text,
-                     "%d x %d pixels: a panel has 1 to %d along an edge", p->size[0],
-                     p->size[1], NB_PANEL_EDGE);
-            return wrong(at, text, err);
-        }
-        if (!(p->pixel[i] > 0 && p->pixel[i] < LARGEST_LENGTH)) {
-            snprintf(text, sizeof text, "a pixel of %g x %g mm is not possible",
-                     p->pixel[0] * 1e3, p->pixel[1] * 1e3);
-            return wrong(at, text, err);
-        }
+        if (p->size[i] < 1 || p->size[i] > NB_PANEL_EDGE)
+            return wrong(at, err, "%d x %d pixels: a panel has 1 to %d along an edge",
+                         p->size[0], p->size[1], NB_PANEL_EDGE);
+        if (!(p->pixel[i] > 0 && p->pixel[i] < LARGEST_LENGTH))
+            return wrong(at, err, "a pixel of %g x %g mm is not possible",
+                         p->pixel[0] * 1e3, p->pixel[1] * 1e3);
     }
     if (!(p->thickness >= 0 && p->thickness < LARGEST_LENGTH))
-        return wrong(at, "the thickness of the sensor must be 0 or above", err);
+        return wrong(at, err, "the thickness of the sensor must be 0 or above");
     if (!isnan(p->attenuation) && !(p->attenuation >= 0 && isfinite(p->attenuation)))
-        return wrong(at, "the attenuation of the sensor must be 0 or above", err);
+        return wrong(at, err, "the attenuation of the sensor must be 0 or above");
     if (!(p->gain > 0 && isfinite(p->gain)))
-        return wrong(at, "the gain must be above 0", err);
+        return wrong(at, err, "the gain must be above 0");
     if (isinf(p->saturation))
-        return wrong(at, "the largest trusted value must be finite", err);
+        return wrong(at, err, "the largest trusted value must be finite");
     return NB_OK;
-}
-
-static nb_status wrong_skew(const nb_place_in_file *at, double cosine, nb_error *err)
-{
-    char text[120];
-    snprintf(
-        text, sizeof text,
-        "the fast and slow axes are not at right angles: the cosine between them is %.3g "
-        "(at most %g)",
-        cosine, LARGEST_SKEW);
-    return wrong(at, text, err);
 }
 
 nb_status nb_panel_spec_check(nb_panel_spec *p, const nb_place_in_file *at, nb_error *err)
 {
-    nb_status st = check_numbers(p, at, err);
+    nb_status st;
     double normal[3], f = nb_length3(p->fast), s = nb_length3(p->slow);
-    if (st)
-        return st;
+    NB_FORWARD(check_numbers(p, at, err));
     if (!(f > 0 && isfinite(f) && s > 0 && isfinite(s)))
-        return wrong(at, "the fast and slow axes need a direction", err);
+        return wrong(at, err, "the fast and slow axes need a direction");
     for (int i = 0; i < 3; i++)
         if (!(fabs(p->origin[i]) < LARGEST_LENGTH))
-            return wrong(at, "the origin is not within 1e6 m", err);
+            return wrong(at, err, "the origin is not within 1e6 m");
     if (f != 1)
         nb_unit3(p->fast);
     if (s != 1)
         nb_unit3(p->slow);
     if (fabs(nb_dot3(p->fast, p->slow)) > LARGEST_SKEW)
-        return wrong_skew(at, nb_dot3(p->fast, p->slow), err);
+        return wrong(at, err,
+                     "the fast and slow axes are not at right angles: the cosine between "
+                     "them is %.3g (at most %g)",
+                     nb_dot3(p->fast, p->slow), LARGEST_SKEW);
     nb_cross3(p->fast, p->slow, normal);
     nb_unit3(normal);
     if (fabs(nb_dot3(p->origin, normal)) < CLOSEST_PLANE)
-        return wrong(at, "the plane of the panel goes through the sample", err);
+        return wrong(at, err, "the plane of the panel goes through the sample");
     return NB_OK;
 }
 

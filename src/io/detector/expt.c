@@ -41,9 +41,8 @@ static nb_status read_polarization(const nb_node *beam, const double along[3],
     if (!nb_node_has(beam, "polarization_fraction") ||
         !nb_node_has(beam, "polarization_normal"))
         return NB_OK;
-    if ((st = nb_node_number(&fraction, &p, err)) ||
-        (st = nb_node_member_numbers(beam, "polarization_normal", 3, normal, err)))
-        return st;
+    NB_FORWARD(nb_node_number(&fraction, &p, err));
+    NB_FORWARD(nb_node_member_numbers(beam, "polarization_normal", 3, normal, err));
     if (!(p >= 0 && p <= 1))
         return nb_node_fail(&fraction, "must be from 0 to 1", err);
     nb_cross3(normal, along, axis);
@@ -99,8 +98,8 @@ static nb_status expt_beam(const nb_node *beam, const nb_geometry_typed *typed,
     nb_status st;
     if (!beam->json)
         return NB_OK;
-    if ((st = check_probe(beam, err)) || (st = read_wavelength(beam, typed, out, err)))
-        return st;
+    NB_FORWARD(check_probe(beam, err));
+    NB_FORWARD(read_wavelength(beam, typed, out, err));
     if (!nb_node_has(beam, "direction"))
         return NB_OK;
     NB_FORWARD(nb_node_member_numbers(beam, "direction", 3, along, err));
@@ -296,14 +295,13 @@ static nb_status read_models(const nb_node *root, const nb_expt_choice *chosen,
     nb_expt_varying of = {.hooks = hooks};
     double A[9], F[9], turned[9], volume = 1;
     nb_status st;
-    if ((st = nb_expt_model(root, experiment, "beam", &of.beam, err)) ||
-        (st = expt_beam(&of.beam, typed, out, err)) ||
-        (st = nb_expt_model(root, experiment, "goniometer", &of.goniometer, err)) ||
-        (st = expt_goniometer(&of.goniometer, out, F, of.S, err)) ||
-        (st = nb_expt_model(root, experiment, "scan", &of.scan, err)) ||
-        (st = expt_scan(&of.scan, out, err)) ||
-        (st = nb_expt_model(root, experiment, "crystal", &of.crystal, err)))
-        return st;
+    NB_FORWARD(nb_expt_model(root, experiment, "beam", &of.beam, err));
+    NB_FORWARD(expt_beam(&of.beam, typed, out, err));
+    NB_FORWARD(nb_expt_model(root, experiment, "goniometer", &of.goniometer, err));
+    NB_FORWARD(expt_goniometer(&of.goniometer, out, F, of.S, err));
+    NB_FORWARD(nb_expt_model(root, experiment, "scan", &of.scan, err));
+    NB_FORWARD(expt_scan(&of.scan, out, err));
+    NB_FORWARD(nb_expt_model(root, experiment, "crystal", &of.crystal, err));
     if (of.crystal.json && (st = steady_crystal(&of.crystal, A, &volume, err)))
         return st;
     out->scan.measured = chosen->has_images;
@@ -322,9 +320,8 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
     nb_expt_choice chosen;
     nb_node detector;
     nb_status st;
-    if ((st = nb_expt_choose(root, typed, hooks, &chosen, err)) ||
-        (st = nb_expt_model(root, &chosen.experiment, "detector", &detector, err)))
-        return st;
+    NB_FORWARD(nb_expt_choose(root, typed, hooks, &chosen, err));
+    NB_FORWARD(nb_expt_model(root, &chosen.experiment, "detector", &detector, err));
     if (!detector.json)
         return nb_node_fail(&chosen.experiment, "the experiment has no detector", err);
     NB_FORWARD(nb_expt_detector(&detector, out, err));

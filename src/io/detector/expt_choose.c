@@ -76,9 +76,8 @@ static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
 }
 
 /** What is looked at of each experiment. */
-typedef struct tables {
-    nb_expt_table experiment, imageset, scan;
-} tables;
+enum { EXPERIMENT, IMAGESET, SCAN, TABLES };
+typedef nb_expt_table tables[TABLES];
 
 static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
                       nb_error *err)
@@ -90,52 +89,50 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     if (t->n < 1)
         return NB_OK;
     t->item = nb_alloc_raw((size_t)t->n, sizeof *t->item, "experiments", err);
-    if (!t->item)
-        return NB_ERR_NOMEM;
+    NB_NEED(t->item);
     for (item = t->list.json->child; item; item = item->next)
         t->item[i++] = item;
     return NB_OK;
 }
 
 /** Of a list that is not empty.  free_all, after an error too. */
-static nb_status fill_all(const nb_node *root, tables *t, nb_error *err)
+static nb_status fill_all(const nb_node *root, tables t, nb_error *err)
 {
+    static const char *const keys[TABLES] = {"experiment", "imageset", "scan"};
     nb_node id = nb_node_member(root, "__id__");
-    nb_status st;
-    memset(t, 0, sizeof *t);
+    nb_status st = NB_OK;
+    memset(t, 0, sizeof(tables));
     if (!cJSON_IsString(id.json) || strcmp(id.json->valuestring, "ExperimentList") != 0)
         return nb_node_fail(
             &id, "must be ExperimentList: not a file of DIALS experiments", err);
-    st = fill(root, "experiment", &t->experiment, err);
-    if (!st && t->experiment.n < 1)
-        st = nb_node_fail(&t->experiment.list, "must be an array that is not empty", err);
-    NB_TRY(fill(root, "imageset", &t->imageset, err));
-    return st ? st : fill(root, "scan", &t->scan, err);
+    for (int k = 0; k < TABLES; k++)
+        NB_TRY(fill(root, keys[k], &t[k], err));
+    if (!st && t[EXPERIMENT].n < 1)
+        st = nb_node_fail(&t[EXPERIMENT].list, "must be an array that is not empty", err);
+    return st;
 }
 
-static void free_all(tables *t)
+static void free_all(tables t)
 {
-    nb_free(t->experiment.item);
-    nb_free(t->imageset.item);
-    nb_free(t->scan.item);
+    for (int k = 0; k < TABLES; k++)
+        nb_free(t[k].item);
 }
 
 /** Experiment i: fill *out. */
-static nb_status look_at(const tables *t, int i, const wanted *w, nb_expt_choice *out,
-                         nb_error *err)
+static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
+                         nb_expt_choice *out, nb_error *err)
 {
     nb_node set, scan;
     nb_status st;
     memset(out, 0, sizeof *out);
     out->number = i;
-    out->experiment = nb_node_item(&t->experiment.list, t->experiment.item[i], i);
+    out->experiment = nb_node_item(&t[EXPERIMENT].list, t[EXPERIMENT].item[i], i);
     if (!cJSON_IsObject(out->experiment.json))
         return nb_node_fail(&out->experiment, "must be an object", err);
-    if (t->imageset.n < 1)
+    if (t[IMAGESET].n < 1)
         return NB_OK;
-    if ((st = nb_expt_model_of(&t->imageset, &out->experiment, "imageset", &set, err)) ||
-        (st = nb_expt_model_of(&t->scan, &out->experiment, "scan", &scan, err)))
-        return st;
+    NB_FORWARD(nb_expt_model_of(&t[IMAGESET], &out->experiment, "imageset", &set, err));
+    NB_FORWARD(nb_expt_model_of(&t[SCAN], &out->experiment, "scan", &scan, err));
     out->has_images = nb_node_has(&set, "template") || nb_node_has(&set, "images");
     out->image = out->has_images && w ? image_of(&set, &scan, w) : 0;
     return NB_OK;
@@ -162,27 +159,27 @@ nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_cho
                        nb_error *err)
 {
     tables t;
-    nb_status st = fill_all(root, &t, err);
-    const int n = t.experiment.n;
+    nb_status st = fill_all(root, t, err);
+    const int n = t[EXPERIMENT].n;
     int next = 0; /* images have the order of their experiments, as a rule */
     for (int k = 0; k < of->count && !st; k++) {
         const wanted w = wanted_of(of->names[k]);
         out[k].image = 0;
         for (int i = 0; i < n && !st && !out[k].image; i++)
-            st = look_at(&t, (next + i) % n, &w, &out[k], err);
+            st = look_at(t, (next + i) % n, &w, &out[k], err);
         if (!st && out[k].image)
             next = out[k].number + 1;
     }
-    free_all(&t);
+    free_all(t);
     return st;
 }
 
 /** The experiment of a named image: the first that has it. */
-static nb_status by_image(const tables *t, const nb_geometry_typed *typed,
+static nb_status by_image(const nb_expt_table *t, const nb_geometry_typed *typed,
                           const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {
-    const int only = typed->experiment, n = t->experiment.n;
-    const char *file = t->experiment.list.file;
+    const int only = typed->experiment, n = t[EXPERIMENT].n;
+    const char *file = t[EXPERIMENT].list.file;
     const wanted w = wanted_of(typed->image);
     nb_expt_choice one;
     int found = 0;
@@ -193,15 +190,10 @@ static nb_status by_image(const tables *t, const nb_geometry_typed *typed,
         if (found++ == 0)
             *out = one;
     }
-    if (!st && !found && only >= 0)
+    if (!st && !found)
         st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
-                        "-expt_image %.200s: experiment %d (-expt_number) has no such "
-                        "image",
-                        typed->image, only);
-    else if (!st && !found)
-        st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
-                        "-expt_image %.200s: no experiment has an image of this name",
-                        typed->image);
+                        "-expt_image %.200s: no experiment%s has an image of this name",
+                        typed->image, only < 0 ? "" : " of this -expt_number");
     else if (!st && found > 1)
         nb_notice(hooks,
                   "%s: %d experiments have the image %.200s; number %d is used "
@@ -214,22 +206,22 @@ nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
                          const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {
     tables t;
-    nb_status st = fill_all(root, &t, err);
-    const int n = t.experiment.n;
+    nb_status st = fill_all(root, t, err);
+    const int n = t[EXPERIMENT].n;
     if (!st && typed->experiment >= n)
         st = nb_fail_at(err, NB_ERR_INPUT, root->file, 0,
                         "-expt_number %d: the file has %d experiment%s, from 0",
                         typed->experiment, n, n == 1 ? "" : "s");
     if (!st && typed->image && typed->image[0]) {
-        st = by_image(&t, typed, hooks, out, err);
+        st = by_image(t, typed, hooks, out, err);
     } else if (!st) {
         if (typed->experiment < 0 && n > 1)
             nb_notice(
                 hooks,
                 "%s: the first of %d experiments is used (-expt_number, -expt_image)",
                 root->file, n);
-        st = look_at(&t, typed->experiment < 0 ? 0 : typed->experiment, NULL, out, err);
+        st = look_at(t, typed->experiment < 0 ? 0 : typed->experiment, NULL, out, err);
     }
-    free_all(&t);
+    free_all(t);
     return st;
 }

@@ -20,10 +20,9 @@ enum { DEEPEST = 100 };
 static nb_status read_frame(const nb_node *node, frame *out, nb_error *err)
 {
     nb_status st;
-    if ((st = nb_node_member_numbers(node, "fast_axis", 3, out->f, err)) ||
-        (st = nb_node_member_numbers(node, "slow_axis", 3, out->s, err)) ||
-        (st = nb_node_member_numbers(node, "origin", 3, out->origin, err)))
-        return st;
+    NB_FORWARD(nb_node_member_numbers(node, "fast_axis", 3, out->f, err));
+    NB_FORWARD(nb_node_member_numbers(node, "slow_axis", 3, out->s, err));
+    NB_FORWARD(nb_node_member_numbers(node, "origin", 3, out->origin, err));
     if (!(nb_length3(out->f) > 0) || !(nb_length3(out->s) > 0))
         return nb_node_fail(node, "fast_axis and slow_axis need a direction", err);
     nb_unit3(out->f);
@@ -130,13 +129,6 @@ static nb_status copy_text(const nb_node *node, const char *key, char *out, size
     return NB_OK;
 }
 
-static nb_status optional(const nb_node *node, const char *key, double *value,
-                          nb_error *err)
-{
-    nb_node number = nb_node_member(node, key);
-    return number.json ? nb_node_number(&number, value, err) : NB_OK;
-}
-
 static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err)
 {
     nb_node size = nb_node_member(node, "image_size"), one;
@@ -163,23 +155,21 @@ static nb_status read_sensor(const nb_node *node, double *thickness, double *mu,
 {
     const nb_node strategy = nb_node_member(node, "px_mm_strategy");
     nb_status st;
-    if ((st = optional(node, "thickness", thickness, err)) ||
-        (st = optional(node, "mu", mu, err)))
+    NB_FORWARD(nb_node_optional(node, "thickness", thickness, err));
+    NB_FORWARD(nb_node_optional(node, "mu", mu, err));
+    if (!(*thickness > 0) && (st = nb_node_optional(&strategy, "t0", thickness, err)))
         return st;
-    if (!(*thickness > 0) && (st = optional(&strategy, "t0", thickness, err)))
-        return st;
-    return *mu == 0 ? optional(&strategy, "mu", mu, err) : NB_OK;
+    return *mu == 0 ? nb_node_optional(&strategy, "mu", mu, err) : NB_OK;
 }
 
 static nb_status read_values(const nb_node *node, nb_panel_spec *p, nb_error *err)
 {
     double mu = 0, trusted[2] = {0, 0};
     nb_status st;
-    if ((st = copy_text(node, "name", p->name, sizeof p->name, err)) ||
-        (st = copy_text(node, "material", p->material, sizeof p->material, err)) ||
-        (st = read_sensor(node, &p->thickness, &mu, err)) ||
-        (st = optional(node, "gain", &p->gain, err)))
-        return st;
+    NB_FORWARD(copy_text(node, "name", p->name, sizeof p->name, err));
+    NB_FORWARD(copy_text(node, "material", p->material, sizeof p->material, err));
+    NB_FORWARD(read_sensor(node, &p->thickness, &mu, err));
+    NB_FORWARD(nb_node_optional(node, "gain", &p->gain, err));
     if (nb_node_has(node, "trusted_range") &&
         (st = nb_node_member_numbers(node, "trusted_range", 2, trusted, err)))
         return st;
@@ -195,9 +185,9 @@ static nb_status read_panel(const nb_node *node, const frame *parent, nb_panel_s
     nb_place_in_file at = {node->file, 0, node->pointer};
     frame own;
     nb_status st;
-    if ((st = read_frame(node, &own, err)) || (st = read_sizes(node, p, err)) ||
-        (st = read_values(node, p, err)))
-        return st;
+    NB_FORWARD(read_frame(node, &own, err));
+    NB_FORWARD(read_sizes(node, p, err));
+    NB_FORWARD(read_values(node, p, err));
     if (parent)
         into_root(parent, &own);
     nb_turn_dxtbx(own.f);

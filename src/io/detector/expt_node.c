@@ -62,6 +62,13 @@ nb_status nb_node_number(const nb_node *node, double *value, nb_error *err)
     return nb_node_fail(node, "must be a finite number", err);
 }
 
+nb_status nb_node_optional(const nb_node *node, const char *key, double *value,
+                           nb_error *err)
+{
+    const nb_node number = nb_node_member(node, key);
+    return number.json ? nb_node_number(&number, value, err) : NB_OK;
+}
+
 nb_status nb_node_whole(const nb_node *node, int low, int high, int *value, nb_error *err)
 {
     char what[80];

@@ -36,6 +36,9 @@ nb_status nb_node_number(const nb_node *node, double *value, nb_error *err);
 nb_status nb_node_whole(const nb_node *node, int low, int high, int *value, nb_error *err);
 /** An array of exactly n finite numbers. */
 nb_status nb_node_numbers(const nb_node *node, int n, double *values, nb_error *err);
+/** A finite number of a member; without it *value stays. */
+nb_status nb_node_optional(const nb_node *node, const char *key, double *value,
+                           nb_error *err);
 /** The same of a member, which must be there. */
 nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
                                  double *values, nb_error *err);

@@ -8,6 +8,7 @@
 #include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../common/panel_spec.h"
+#include "../table/sources.h"
 #include "expt_parts.h"
 
 enum { MOST_POINTS = 10000000 };
@@ -58,8 +59,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
         return NB_OK;
     }
     *out = nb_alloc((size_t)n * (size_t)width, sizeof **out, "scan points", err);
-    if (!*out)
-        return NB_ERR_NOMEM;
+    NB_NEED(*out);
     cJSON_ArrayForEach(item, list.json)
     {
         nb_node one = nb_node_item(&list, item, i);
@@ -109,15 +109,6 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
     return NB_OK;
 }
 
-static int is_rotation(const double m[9])
-{
-    double worst = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            worst = fmax(worst, fabs(nb_dot3(m + 3 * i, m + 3 * j) - (i == j)));
-    return worst < 1e-5;
-}
-
 /** Each setting over that of the whole scan, in the frame of NeXus. */
 static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 nb_error *err)
@@ -132,7 +123,7 @@ static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
     scan->setting = (double(*)[9])at;
     nb_transpose(of->S, back);
     for (int i = 0; i < scan->n; i++) {
-        if (!is_rotation(scan->setting[i])) {
+        if (!nb_is_rotation(scan->setting[i])) {
             const nb_node one = nb_node_element(&list, i);
             return nb_node_fail(&one, "must be a rotation", err);
         }
@@ -190,9 +181,9 @@ nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
     scan->n = out->osc_deg > 0 && !isnan(out->phi_deg) && images > 0 ? images + 1 : 0;
     scan->phi_deg = out->phi_deg;
     scan->osc_deg = out->osc_deg;
-    if ((st = crystal_points(of, scan, A, err)) || (st = setting_points(of, scan, err)) ||
-        (st = beam_points(of, scan, err)))
-        return st;
+    NB_FORWARD(crystal_points(of, scan, A, err));
+    NB_FORWARD(setting_points(of, scan, err));
+    NB_FORWARD(beam_points(of, scan, err));
     say_mosaicity(of);
     return NB_OK;
 }

@@ -42,47 +42,37 @@ static nb_status refuse(const nb_geom_text *text, nb_piece at, const char *key,
     return nb_fail_at(err, NB_ERR_INPUT, text->name, at.line, "%s: %s", key, what);
 }
 
-/** In A; NaN where the file does not say. */
-static nb_status energy_of(const nb_geom_text *text, double *wavelength_A, nb_error *err)
-{
-    nb_piece unit = nb_geom_number(text->photon_energy, wavelength_A);
-    double scale = unit.p == unit.end || nb_piece_is(unit, "eV") ? 1
-                   : nb_piece_is(unit, "keV")                    ? 1e3
-                   : nb_piece_is(unit, "MeV")                    ? 1e6
-                                                                 : NAN;
-    *wavelength_A = NB_HC_EV_ANGSTROM / (*wavelength_A * scale);
-    if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
-        return NB_OK;
-    return refuse(text, text->photon_energy, "photon_energy",
-                  "must be a number above 0 with the unit eV, keV or MeV", err);
-}
-
-static nb_status wavelength_of(const nb_geom_text *text, double *wavelength_A,
-                               nb_error *err)
-{
-    nb_piece unit = nb_geom_number(text->wavelength, wavelength_A);
-    *wavelength_A *= nb_piece_is(unit, "A") ? 1 : nb_piece_is(unit, "m") ? 1e10 : NAN;
-    if (*wavelength_A > 1e-6 && *wavelength_A < 1e6)
-        return NB_OK;
-    return refuse(text, text->wavelength, "wavelength",
-                  "must be a number above 0 with the unit A or m", err);
-}
-
 static nb_status set_wavelength(const nb_geom_text *text, const nb_geometry_typed *typed,
                                 nb_detector_spec *out, nb_error *err)
 {
-    nb_piece e = text->photon_energy, w = text->wavelength;
-    if (!isnan(typed->wavelength_A)) {
+    static const struct {
+        const char *name;
+        double scale;
+    } units[] = {{"", 1}, {"eV", 1}, {"keV", 1e3}, {"MeV", 1e6}, {"A", 1}, {"m", 1e10}};
+    const int is_energy = text->photon_energy.p != NULL;
+    const nb_piece at = is_energy ? text->photon_energy : text->wavelength;
+    const char *key = is_energy ? "photon_energy" : "wavelength";
+    double value, scale = NAN;
+    nb_piece unit;
+    if (!isnan(typed->wavelength_A) || !at.p) {
         out->wavelength_A = typed->wavelength_A;
         return NB_OK;
     }
-    if (is_place(e.p ? e : w))
+    if (is_place(at))
         return refuse(
-            text, e.p ? e : w, e.p ? "photon_energy" : "wavelength",
+            text, at, key,
             "a place in a data file, which is not read: type -energy or -lambda", err);
-    if (e.p)
-        return energy_of(text, &out->wavelength_A, err);
-    return w.p ? wavelength_of(text, &out->wavelength_A, err) : NB_OK;
+    unit = nb_geom_number(at, &value);
+    for (int i = is_energy ? 0 : 4; i < (is_energy ? 4 : 6); i++)
+        scale = nb_piece_is(unit, units[i].name) ? units[i].scale : scale;
+    value *= scale;
+    out->wavelength_A = is_energy ? NB_HC_EV_ANGSTROM / value : value;
+    if (out->wavelength_A > 1e-6 && out->wavelength_A < 1e6)
+        return NB_OK;
+    return refuse(text, at, key,
+                  is_energy ? "must be a number above 0 with the unit eV, keV or MeV"
+                            : "must be a number above 0 with the unit A or m",
+                  err);
 }
 
 static nb_status set_shift(nb_geom_text *text, nb_error *err)
@@ -236,30 +226,35 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     }
 }
 
+/** The least and the largest coffset. */
+static void coffsets(const nb_geom_text *text, double range[2])
+{
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int k = 0; k < text->n_panels; k++) {
+        range[0] = fmin(range[0], text->panels[k].coffset);
+        range[1] = fmax(range[1], text->panels[k].coffset);
+    }
+}
+
 /** The part of coffset that all panels share: with clen in the data it makes a distance of an encoder's
  * value.  A typed distance needs none. */
 static double shared_coffset(const nb_geom_text *text)
 {
-    double least = INFINITY, most = -INFINITY;
-    for (int k = 0; k < text->n_panels; k++) {
-        const nb_geom_panel *p = &text->panels[k];
-        if (!is_place(p->clen.p ? p->clen : text->clen))
+    double range[2];
+    for (int k = 0; k < text->n_panels; k++)
+        if (!is_place(text->panels[k].clen.p ? text->panels[k].clen : text->clen))
             return 0;
-        least = fmin(least, p->coffset);
-        most = fmax(most, p->coffset);
-    }
-    return least > 0 ? least : most < 0 ? most : 0;
+    coffsets(text, range);
+    return range[0] > 0 ? range[0] : range[1] < 0 ? range[1] : 0;
 }
 
 /** A distance that was typed is clen, so the panels stand elsewhere. */
 static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed,
                         double shared)
 {
-    double least = INFINITY, most = -INFINITY;
-    for (int k = 0; k < text->n_panels; k++) {
-        least = fmin(least, text->panels[k].coffset - shared);
-        most = fmax(most, text->panels[k].coffset - shared);
-    }
+    double range[2];
+    char from[40] = "";
     if (isnan(typed->distance_mm))
         return;
     if (shared != 0)
@@ -268,16 +263,13 @@ static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed
             "%s: clen is a place in a data file, so -distance %.7g is to the panels: "
             "the %.7g mm of coffset that they share are not added",
             text->name, typed->distance_mm, shared * 1e3);
-    if (least == 0 && most == 0)
+    coffsets(text, range);
+    if (range[0] - shared == 0 && range[1] - shared == 0)
         return;
-    if (least == most)
-        nb_notice(text->hooks,
-                  "%s: coffset moves the panels by %.7g mm from -distance %.7g",
-                  text->name, most * 1e3, typed->distance_mm);
-    else
-        nb_notice(text->hooks,
-                  "%s: coffset moves the panels by %.7g to %.7g mm from -distance %.7g",
-                  text->name, least * 1e3, most * 1e3, typed->distance_mm);
+    if (range[0] != range[1])
+        snprintf(from, sizeof from, "%.7g to ", (range[0] - shared) * 1e3);
+    nb_notice(text->hooks, "%s: coffset moves the panels by %s%.7g mm from -distance %.7g",
+              text->name, from, (range[1] - shared) * 1e3, typed->distance_mm);
 }
 
 /** The lines of rigid groups as one text. */
@@ -331,10 +323,9 @@ nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
     nb_geom_text text;
     char *data;
     size_t n;
-    nb_status st = nb_read_file(path, "-geom", NB_GEOMETRY_BYTES, &data, &n, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    if (st)
-        return st;
+    NB_FORWARD(nb_read_file(path, "-geom", NB_GEOMETRY_BYTES, &data, &n, err));
     st = nb_geom_text_read(data, n, path, hooks, &text, err);
     if (!st) {
         st = nb_geom_build(&text, typed, out, err);

@@ -53,14 +53,14 @@ typedef struct nb_geom_bad {
 typedef struct nb_geom_text {
     const char *name; /* of the file */
     nb_geom_panel standard, *panels;
-    int n_panels, room_panels;
+    int n_panels;
     nb_geom_bad *bad; /* first the standard, so that bad[0] is no region */
-    int n_bad, room_bad;
+    int n_bad;
     nb_piece clen, photon_energy, wavelength, shift[2];
     double shift_m[2]; /* filled by nb_geom_build */
     nb_piece *groups;  /* lines that name rigid groups */
-    int n_groups, room_groups;
-    int *slots; /* hash table of panel names: number + 1, 0 free */
+    int n_groups;
+    size_t room_panels, room_bad, room_groups;
     const nb_hooks *hooks;
     nb_piece unknown[16]; /* keys that were named in a notice */
     int n_unknown;

@@ -156,12 +156,9 @@ static nb_status find_file(const nb_geom_text *text, nb_piece span,
                       strerror(errno));
 }
 
-static void say_missing(const nb_geom_text *text, const nb_geom_mask_file *mask)
+static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
 {
-    nb_notice(text->hooks,
-              "%s:%ld: a mask without a file lies in the data, which are not read: "
-              "it masks nothing",
-              text->name, mask->data.line);
+    return nb_piece_equal(a->file, b->file) && nb_piece_equal(a->data, b->data);
 }
 
 #ifdef NB_HAVE_HDF5
@@ -240,8 +237,7 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
                           set->path, p->name);
     values = nb_alloc_raw((size_t)p->size[0] * (size_t)p->size[1], sizeof *values,
                           "mask of a panel", err);
-    if (!values)
-        return NB_ERR_NOMEM;
+    NB_NEED(values);
     st = nb_h5_set_read(set, &c.box, H5T_NATIVE_INT64, values, err);
     if (!st)
         mask_values(mask, &c, values, k, out);
@@ -260,10 +256,8 @@ static nb_status read_mask(const nb_geom_text *text, int k, int number,
     if (!nb_h5_set_open(in, name, -1, &set))
         return nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "no mask %s", name);
     for (; !st && k < text->n_panels; k++) {
-        const nb_geom_mask_file *other = &text->panels[k].masks[number];
-        if (nb_piece_equal(other->file, mask->file) &&
-            nb_piece_equal(other->data, mask->data))
-            st = mask_set(text, other, &set, k, out, err);
+        if (is_same(&text->panels[k].masks[number], mask))
+            st = mask_set(text, &text->panels[k].masks[number], &set, k, out, err);
     }
     nb_h5_set_close(&set);
     return st;
@@ -277,10 +271,9 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
     char path[NB_PATH_MAX], name[NB_PATH_MAX];
     nb_h5_input in;
     nb_status st;
-    if ((st = find_file(text, mask->file, path, err)) ||
-        (st = copy_span(text, mask->data, name, sizeof name, err)) ||
-        (st = nb_h5_start(&in, path, most_MB, NULL, err)))
-        return st;
+    NB_FORWARD(find_file(text, mask->file, path, err));
+    NB_FORWARD(copy_span(text, mask->data, name, sizeof name, err));
+    NB_FORWARD(nb_h5_start(&in, path, most_MB, NULL, err));
     return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
 
@@ -303,12 +296,9 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
 static int is_repeated(const nb_geom_text *text, int k, int number)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
-    for (int j = 0; j < k; j++) {
-        const nb_geom_mask_file *other = &text->panels[j].masks[number];
-        if (nb_piece_equal(other->file, mask->file) &&
-            nb_piece_equal(other->data, mask->data))
+    for (int j = 0; j < k; j++)
+        if (is_same(&text->panels[j].masks[number], mask))
             return 1;
-    }
     return 0;
 }
 
@@ -323,7 +313,10 @@ nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
             if (!mask->data.p)
                 continue;
             if (!mask->file.p && !missing++)
-                say_missing(text, mask);
+                nb_notice(text->hooks,
+                          "%s:%ld: a mask without a file lies in the data, which are not "
+                          "read: it masks nothing",
+                          text->name, mask->data.line);
             if (!mask->file.p || is_repeated(text, k, i))
                 continue;
             st = nb_spec_need_mask(out, err);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "../../base/error.h"
-#include "../../base/store.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 
 /* The keys of a panel in a CrystFEL geometry. */
 
@@ -45,27 +45,46 @@ nb_piece nb_geom_number(nb_piece span, double *value)
     return rest;
 }
 
-/* A key whose value is one number. */
-typedef struct number_key {
+/* A key whose value is one number, or text that is read later. */
+typedef struct key_row {
     const char *key;
     size_t offset;
-    int whole;
-} number_key;
+    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* LENGTH: "m" may follow */
+} key_row;
 
 #define AT(member) offsetof(nb_geom_panel, member)
-static const number_key numbers[] = {{"min_fs", AT(fs_first), 1},
-                                     {"max_fs", AT(fs_last), 1},
-                                     {"min_ss", AT(ss_first), 1},
-                                     {"max_ss", AT(ss_last), 1},
-                                     {"corner_x", AT(corner_x), 0},
-                                     {"corner_y", AT(corner_y), 0},
-                                     {"res", AT(res), 0},
-                                     {"coffset", AT(coffset), 0},
-                                     {"adu_per_photon", AT(adu_per_photon), 0},
-                                     {"adu_per_eV", AT(adu_per_eV), 0},
-                                     {"max_adu", AT(max_adu), 0},
-                                     {"mask_edge_pixels", AT(edge), 1}};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
+static const key_row panel_keys[] = {{"min_fs", AT(fs_first), WHOLE},
+                                     {"max_fs", AT(fs_last), WHOLE},
+                                     {"min_ss", AT(ss_first), WHOLE},
+                                     {"max_ss", AT(ss_last), WHOLE},
+                                     {"corner_x", AT(corner_x), LENGTH},
+                                     {"corner_y", AT(corner_y), LENGTH},
+                                     {"res", AT(res), LENGTH},
+                                     {"coffset", AT(coffset), LENGTH},
+                                     {"adu_per_photon", AT(adu_per_photon), LENGTH},
+                                     {"adu_per_eV", AT(adu_per_eV), LENGTH},
+                                     {"max_adu", AT(max_adu), LENGTH},
+                                     {"mask_edge_pixels", AT(edge), WHOLE},
+                                     {"fs", AT(fs), TEXT},
+                                     {"ss", AT(ss), TEXT},
+                                     {"clen", AT(clen), TEXT},
+                                     {"data", AT(data), TEXT},
+                                     {NULL, 0, TEXT}};
+#undef AT
+#define AT(member) offsetof(nb_geom_bad, member)
+static const key_row bad_keys[] = {
+    {"min_fs", AT(fs_first), WHOLE}, {"max_fs", AT(fs_last), WHOLE},
+    {"min_ss", AT(ss_first), WHOLE}, {"max_ss", AT(ss_last), WHOLE},
+    {"min_x", AT(x_least), NUMBER},  {"max_x", AT(x_most), NUMBER},
+    {"min_y", AT(y_least), NUMBER},  {"max_y", AT(y_most), NUMBER},
+    {"panel", AT(panel), TEXT},      {NULL, 0, TEXT}};
+#undef AT
+#define AT(member) offsetof(nb_geom_text, member)
+static const key_row plain_keys[] = {{"photon_energy", AT(photon_energy), TEXT},
+                                     {"wavelength", AT(wavelength), TEXT},
+                                     {"detector_shift_x", AT(shift[0]), TEXT},
+                                     {"detector_shift_y", AT(shift[1]), TEXT},
+                                     {NULL, 0, TEXT}};
 
 static nb_status bad_value(const nb_geom_text *text, nb_piece key, nb_piece value,
                            const char *wanted, nb_error *err)
@@ -77,16 +96,28 @@ static nb_status bad_value(const nb_geom_text *text, nb_piece key, nb_piece valu
                       quoted[1], wanted);
 }
 
-static nb_status set_number(const nb_geom_text *text, const number_key *row,
-                            nb_geom_panel *panel, nb_piece key, nb_piece value,
-                            nb_error *err)
+/** Set the member of *of that the key means; *known: one of the rows has the key. */
+static nb_status set_member(const nb_geom_text *text, const key_row *row, void *of,
+                            const nb_piece pair[2], int *known, nb_error *err)
 {
-    double *field = (double *)(void *)((char *)panel + row->offset);
-    nb_piece rest = nb_geom_number(value, field);
-    if (isnan(*field) || (rest.p < rest.end && !nb_piece_is(rest, "m")))
+    const nb_piece key = pair[0], value = pair[1];
+    nb_piece rest;
+    double number;
+    while (row->key && !nb_piece_is(key, row->key))
+        row++;
+    if (!(*known = row->key != NULL))
+        return NB_OK;
+    if (row->kind == TEXT) {
+        memcpy((char *)of + row->offset, &value, sizeof value);
+        return NB_OK;
+    }
+    rest = nb_geom_number(value, &number);
+    if (isnan(number) ||
+        (rest.p < rest.end && !(row->kind != NUMBER && nb_piece_is(rest, "m"))))
         return bad_value(text, key, value, "must be a finite number", err);
-    if (row->whole && (*field != floor(*field) || !(*field >= 0 && *field < 1e9)))
+    if (row->kind == WHOLE && (number != floor(number) || !(number >= 0 && number < 1e9)))
         return bad_value(text, key, value, "must be a whole number, 0 or above", err);
+    memcpy((char *)of + row->offset, &number, sizeof number);
     return NB_OK;
 }
 
@@ -154,14 +185,14 @@ static int starts(nb_piece key, const char *text)
 }
 
 /** Keys that are known and change nothing here. */
+/** Keys that are known and change nothing here. */
 static int is_ignored(nb_piece key)
 {
-    static const char *const names[] = {
-        "bandwidth",        "peak_list",          "flag_",  "saturation_map",
-        "badrow_direction", "peak_info_location", "rail_x", "rail_y",
-        "rail_z",           "clen_for_centering", NULL};
-    for (int i = 0; names[i]; i++)
-        if (starts(key, names[i]))
+    const char *names = "bandwidth peak_list flag_ saturation_map badrow_direction "
+                        "peak_info_location rail_x rail_y rail_z clen_for_centering";
+    char name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name))
+        if (starts(key, name))
             return 1;
     return 0;
 }
@@ -177,22 +208,16 @@ static int is_true(nb_piece value)
 }
 
 /* One line `key = value`.  panel: NULL for a key without one. */
+/* One line `key = value`.  panel: NULL for a key without one. */
 static nb_status panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
                            nb_piece value, int *known, nb_error *err)
 {
+    nb_status st;
+    NB_FORWARD(set_member(text, panel_keys, panel, (nb_piece[]){key, value}, known, err));
+    if (*known)
+        return NB_OK;
     *known = 1;
-    for (int i = 0; i < NUMBERS; i++)
-        if (nb_piece_is(key, numbers[i].key))
-            return set_number(text, &numbers[i], panel, key, value, err);
-    if (nb_piece_is(key, "fs"))
-        panel->fs = value;
-    else if (nb_piece_is(key, "ss"))
-        panel->ss = value;
-    else if (nb_piece_is(key, "clen"))
-        panel->clen = value;
-    else if (nb_piece_is(key, "data"))
-        panel->data = value;
-    else if (nb_piece_is(key, "no_index"))
+    if (nb_piece_is(key, "no_index"))
         panel->no_index = is_true(value);
     else if (starts(key, "dim") && key.end - key.p > 3)
         return set_dim(text, panel, key, value, err);
@@ -235,7 +260,7 @@ nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
         err);
 }
 
-enum { SLOTS = 4 * NB_PANELS_MAX, MOST_BAD = 20000 };
+enum { MOST_BAD = 20000 };
 
 static nb_piece trim(const char *p, const char *end, long line)
 {
@@ -247,46 +272,28 @@ static nb_piece trim(const char *p, const char *end, long line)
 }
 
 /** Room for one more element of a list; 0: no memory. */
-static int grow(void *list, int used, int *room, size_t size, nb_error *err)
-{
-    int more = *room ? 2 * *room : 64;
-    if (used < *room)
-        return 1;
-    if (nb_grow(list, (size_t)used, (size_t)more, size, "lines of a geometry", err))
-        return 0;
-    *room = more;
-    return 1;
-}
-
-static int *slot_of(const nb_geom_text *text, nb_piece name)
-{
-    size_t at = nb_hash_bytes(NB_HASH_START, name.p, (size_t)(name.end - name.p)) % SLOTS;
-    while (text->slots[at] && !nb_piece_equal(text->panels[text->slots[at] - 1].name, name))
-        at = (at + 1) % SLOTS;
-    return &text->slots[at];
-}
-
 /** The panel of this name; a new one has the defaults of this line. */
+/** The panel of this name, which most often is the last one; a new one has the defaults of this line. */
 static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **panel,
                             nb_error *err)
 {
-    int *slot = slot_of(text, name);
-    if (!*slot) {
-        if (text->n_panels == NB_PANELS_MAX)
-            return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
-                              "more than %d panels", NB_PANELS_MAX);
-        if (name.end - name.p >= NB_PANEL_NAME)
-            return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
-                              "the name of a panel has at most %d bytes",
-                              NB_PANEL_NAME - 1);
-        if (!grow(&text->panels, text->n_panels, &text->room_panels, sizeof *text->panels,
-                  err))
-            return NB_ERR_NOMEM;
-        text->panels[text->n_panels] = text->standard;
-        text->panels[text->n_panels].name = name;
-        *slot = ++text->n_panels;
-    }
-    *panel = &text->panels[*slot - 1];
+    nb_status st;
+    for (int i = text->n_panels - 1; i >= 0; i--)
+        if (nb_piece_equal(text->panels[i].name, name)) {
+            *panel = &text->panels[i];
+            return NB_OK;
+        }
+    if (text->n_panels == NB_PANELS_MAX)
+        return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line, "more than %d panels",
+                          NB_PANELS_MAX);
+    if (name.end - name.p >= NB_PANEL_NAME)
+        return nb_fail_at(err, NB_ERR_INPUT, text->name, name.line,
+                          "the name of a panel has at most %d bytes", NB_PANEL_NAME - 1);
+    NB_FORWARD(nb_reserve(&text->panels, (size_t)text->n_panels, &text->room_panels,
+                          sizeof *text->panels, "lines of a geometry", err));
+    *panel = &text->panels[text->n_panels++];
+    **panel = text->standard;
+    (*panel)->name = name;
     return NB_OK;
 }
 
@@ -300,7 +307,8 @@ static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
         }
     if (text->n_bad == MOST_BAD)
         return nb_geom_fail(text, name, "too many bad regions", err);
-    if (!grow(&text->bad, text->n_bad, &text->room_bad, sizeof *text->bad, err))
+    if (nb_reserve(&text->bad, text->n_bad, &text->room_bad, sizeof *text->bad,
+                   "lines of a geometry", err))
         return NB_ERR_NOMEM;
     *bad = &text->bad[text->n_bad++];
     **bad = (nb_geom_bad){name, {NULL, NULL, 0}, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -310,33 +318,15 @@ static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
 static nb_status bad_key(nb_geom_text *text, nb_piece name, nb_piece key, nb_piece value,
                          nb_error *err)
 {
-    static const char *const names[] = {"min_fs", "max_fs", "min_ss", "max_ss",
-                                        "min_x",  "max_x",  "min_y",  "max_y"};
     nb_geom_bad *bad = NULL;
-    nb_status st = find_bad(text, name, &bad, err);
-    double *fields[8], number;
-    if (st)
-        return st;
-    fields[0] = &bad->fs_first, fields[1] = &bad->fs_last;
-    fields[2] = &bad->ss_first, fields[3] = &bad->ss_last;
-    fields[4] = &bad->x_least, fields[5] = &bad->x_most;
-    fields[6] = &bad->y_least, fields[7] = &bad->y_most;
-    if (nb_piece_is(key, "panel")) {
-        bad->panel = value;
-        return NB_OK;
-    }
-    for (int i = 0; i < 8; i++)
-        if (nb_piece_is(key, names[i])) {
-            nb_piece rest = nb_geom_number(value, &number);
-            if (isnan(number) || rest.p < rest.end ||
-                (i < 4 && (number != floor(number) || fabs(number) > 1e9)))
-                return nb_geom_fail(text, key, "a limit of a bad region is no number",
-                                    err);
-            *fields[i] = number;
-            return NB_OK;
-        }
-    return nb_geom_fail(text, key, "a bad region has min_, max_ fs, ss, x, y and panel",
-                        err);
+    int known;
+    nb_status st;
+    NB_FORWARD(find_bad(text, name, &bad, err));
+    st = set_member(text, bad_keys, bad, (nb_piece[]){key, value}, &known, err);
+    return st || known
+               ? st
+               : nb_geom_fail(text, key,
+                              "a bad region has min_, max_ fs, ss, x, y and panel", err);
 }
 
 static void say_unknown(nb_geom_text *text, nb_piece key)
@@ -355,33 +345,23 @@ static void say_unknown(nb_geom_text *text, nb_piece key)
 }
 
 /** Keep the line for -geomout. */
-static nb_status add_group(nb_geom_text *text, nb_piece line, nb_error *err)
-{
-    if (!grow(&text->groups, text->n_groups, &text->room_groups, sizeof *text->groups, err))
-        return NB_ERR_NOMEM;
-    text->groups[text->n_groups++] = line;
-    return NB_OK;
-}
-
+/** A key without panel: of the beam, or a default. */
 /** A key without panel: of the beam, or a default. */
 static nb_status plain_key(nb_geom_text *text, nb_piece key, nb_piece value, nb_error *err)
 {
     int known = 1;
-    nb_status st = NB_OK;
-    if (starts(key, "rigid_group") || starts(key, "group"))
-        return add_group(text, (nb_piece){key.p, value.end, key.line}, err);
+    nb_status st;
+    if (starts(key, "rigid_group") || starts(key, "group")) { /* for -geomout */
+        NB_FORWARD(nb_reserve(&text->groups, (size_t)text->n_groups, &text->room_groups,
+                              sizeof *text->groups, "lines of a geometry", err));
+        text->groups[text->n_groups++] = (nb_piece){key.p, value.end, key.line};
+        return NB_OK;
+    }
     if (nb_piece_is(key, "electron_voltage"))
         return nb_geom_fail(text, key, "electron_voltage: electrons are not simulated",
                             err);
-    if (nb_piece_is(key, "photon_energy"))
-        text->photon_energy = value;
-    else if (nb_piece_is(key, "wavelength"))
-        text->wavelength = value;
-    else if (nb_piece_is(key, "detector_shift_x"))
-        text->shift[0] = value;
-    else if (nb_piece_is(key, "detector_shift_y"))
-        text->shift[1] = value;
-    else
+    st = set_member(text, plain_keys, text, (nb_piece[]){key, value}, &known, err);
+    if (!st && !known)
         st = panel_key(text, &text->standard, key, value, &known, err);
     if (nb_piece_is(key, "clen"))
         text->clen = value;
@@ -405,31 +385,27 @@ static nb_status read_pair(nb_geom_text *text, nb_piece key, nb_piece value, nb_
         return nb_geom_fail(text, key, "a key is PANEL/KEY, with both", err);
     if (starts(name, "bad"))
         return bad_key(text, name, rest, value, err);
-    if ((st = find_panel(text, name, &panel, err)) ||
-        (st = panel_key(text, panel, rest, value, &known, err)))
-        return st;
+    NB_FORWARD(find_panel(text, name, &panel, err));
+    NB_FORWARD(panel_key(text, panel, rest, value, &known, err));
     if (!known)
         say_unknown(text, rest);
     return NB_OK;
 }
 
-static nb_status read_line(nb_geom_text *text, const char *p, const char *end, long line,
-                           nb_error *err)
+static nb_status read_line(nb_geom_text *text, const nb_lines *l)
 {
-    const char *comment = memchr(p, ';', (size_t)(end - p));
     const char *equals;
-    nb_piece all = trim(p, comment ? comment : end, line), key, value;
+    nb_piece all = trim(l->p, l->end, l->line), key, value;
     char quoted[NB_TEXT_QUOTE];
     if (all.p == all.end)
         return NB_OK;
     equals = memchr(all.p, '=', (size_t)(all.end - all.p));
-    key = trim(all.p, equals ? equals : all.p, line);
-    value = equals ? trim(equals + 1, all.end, line) : key;
+    key = trim(all.p, equals ? equals : all.p, l->line);
+    value = equals ? trim(equals + 1, all.end, l->line) : key;
     if (equals && key.p < key.end && value.p < value.end)
-        return read_pair(text, key, value, err);
+        return read_pair(text, key, value, l->err);
     nb_text_quote(all.p, all.end, quoted);
-    return nb_fail_at(err, NB_ERR_INPUT, text->name, line, "'%s': a line is KEY = VALUE",
-                      quoted);
+    return nb_lines_fail(l, "'%s': a line is KEY = VALUE", quoted);
 }
 
 static void set_unset(nb_geom_panel *p)
@@ -445,21 +421,17 @@ static void set_unset(nb_geom_panel *p)
 nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
                             const nb_hooks *hooks, nb_geom_text *text, nb_error *err)
 {
-    const char *end = data + n, *p = nb_text_body(data, end);
+    nb_lines l = nb_lines_of(data, n, name, "", err);
     nb_status st = NB_OK;
     memset(text, 0, sizeof *text);
     text->name = name;
     text->hooks = hooks;
     set_unset(&text->standard);
-    if (!(text->slots = nb_alloc(SLOTS, sizeof *text->slots, "names of panels", err)))
-        return NB_ERR_NOMEM;
     if (memchr(data, 0, n))
         st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "not a text file");
-    for (long line = 1; !st && p < end; line++) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
-        st = read_line(text, p, newline ? newline : end, line, err);
-        p = newline ? newline + 1 : end;
-    }
+    l.comment = ";";
+    while (!st && nb_lines_next(&l))
+        st = read_line(text, &l);
     if (!st && text->n_panels == 0)
         st = nb_fail_at(err, NB_ERR_INPUT, name, 0,
                         "no panels: a geometry needs lines such as p0/min_fs = 0");
@@ -472,7 +444,6 @@ void nb_geom_text_free(nb_geom_text *text)
 {
     nb_free(text->panels);
     nb_free(text->bad);
-    nb_free(text->slots);
     nb_free(text->groups);
     memset(text, 0, sizeof *text);
 }

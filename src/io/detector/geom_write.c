@@ -14,7 +14,8 @@
 
 typedef struct list {
     nb_mask_box *boxes;
-    int n, most, room;
+    int n, most;
+    size_t room;
 } list;
 
 /** The box that ends above row y with these columns. */
@@ -39,12 +40,8 @@ static int add(list *l, nb_mask_box box)
     }
     if (l->n == l->most)
         return 0;
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 64;
-        if (nb_grow(&l->boxes, (size_t)l->n, (size_t)l->room, sizeof box, "rectangles",
-                    NULL))
-            return 0;
-    }
+    if (nb_reserve(&l->boxes, (size_t)l->n, &l->room, sizeof box, "rectangles", NULL))
+        return 0;
     l->boxes[l->n++] = box;
     return 1;
 }

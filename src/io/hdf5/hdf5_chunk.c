@@ -5,6 +5,7 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/threads.h"
 
 /** Transpose an 8 x 8 matrix of bits; byte i is row i (Warren, Hacker's Delight 7-3). */
 static uint64_t transpose_8x8(uint64_t x)
@@ -55,10 +56,21 @@ static size_t shuffle_halves(const unsigned char *in, size_t count,
     return shuffle((const unsigned char *)low, count, out);
 }
 
+nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa)
+{
+#ifdef __x86_64__
+    if (isa != NB_ISA_SCALAR && isa != NB_ISA_SSE2 && nb_cpu_runs(NB_ISA_AVX2))
+        return nb_shuffle_u16_avx2;
+#endif
+    (void)isa;
+    return NULL;
+}
+
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out)
 {
-    size_t done = value_bytes == 2   ? shuffle(in, count, out)
+    size_t done = !shuffle           ? 0
+                  : value_bytes == 2 ? shuffle(in, count, out)
                   : value_bytes == 4 ? shuffle_halves(in, count, shuffle, out)
                                      : 0;
     shuffle_some(in, done, count, value_bytes, out);
@@ -219,12 +231,6 @@ int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out)
 }
 
 #ifdef NB_HAVE_LZ4
-/** Values of a block of the bitshuffle filter (8 KiB, a multiple of eight values). */
-static size_t bitshuffle_block(size_t value_bytes)
-{
-    return 8192 / value_bytes / 8 * 8;
-}
-
 static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
@@ -239,7 +245,8 @@ static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *
 {
     size_t size = nb_hdf5_pixel_bytes(layout), room = nb_hdf5_chunk_bound(layout);
     size_t count = nb_hdf5_frame_bytes(layout) / size;
-    size_t block = bitshuffle_block(size), used = BITSHUFFLE_HEAD, done = 0, last = 0;
+    size_t block = 8192 / size / 8 * 8; /* values: 8 KiB, a multiple of eight */
+    size_t used = BITSHUFFLE_HEAD, done = 0, last = 0;
     nb_shuffle_u16 *shuffle = nb_shuffle_u16_of(layout->isa);
     int bytes;
     put_big_endian(out, count * size, 8);
@@ -271,10 +278,9 @@ nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err)
 {
     size_t n = nb_hdf5_frame_bytes(layout);
-    nb_status st = nb_hdf5_chunk_check(layout, err);
+    nb_status st;
     (void)scratch;
-    if (st)
-        return st;
+    NB_FORWARD(nb_hdf5_chunk_check(layout, err));
     *bytes = n;
     if (layout->compress == NB_COMPRESS_NONE)
         memcpy(chunk, pixels, n);

@@ -44,17 +44,15 @@ int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
  * multiple of 8) are done. */
 typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned char *out);
 
-extern nb_shuffle_u16 nb_shuffle_u16_base; /* the set that every processor of the architecture has */
 #ifdef __x86_64__
 extern nb_shuffle_u16 nb_shuffle_u16_avx2;
 #endif
 
-/** The function of an instruction set that this processor runs; AUTO: the widest. SCALAR does
- * nothing. */
+/** The function of an instruction set that this processor runs; AUTO: the widest.  NULL: there is none. */
 nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa);
 
 /** Transpose the bits of count (a multiple of 8) values: bit plane by bit plane, as
- * Masui et al., Astronomy and Computing 12, 181 (2015). */
+ * Masui et al., Astronomy and Computing 12, 181 (2015).  shuffle may be NULL. */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out);
 /** The values again. */

@@ -51,27 +51,14 @@ static hid_t creation_list(const nb_hdf5_layout *layout)
     return list;
 }
 
-/** A set of this creation list, which is closed. */
-static hid_t create_set(nb_h5 *h, const char *path, hid_t type, int rank,
-                        const hsize_t *dims, hid_t list)
-{
-    hid_t space = H5(Screate_simple)(rank, dims, NULL);
-    hid_t set =
-        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
-              : -1;
-    H5(Sclose)(space);
-    H5(Pclose)(list);
-    h->ok &= set >= 0;
-    return set;
-}
-
 static hid_t create_truth(nb_h5 *h, const nb_hdf5_data *data)
 {
     const hsize_t dims[2] = {(hsize_t)data->frames, NUMBERS},
                   chunk[2] = {(hsize_t)rows_of(data), NUMBERS};
     hid_t list = nb_h5_creation();
     H5(Pset_chunk)(list, 2, chunk);
-    return create_set(h, TRUTH, H5T_NATIVE_UINT64, 2, dims, list);
+    return nb_h5_new_set(h, TRUTH, H5T_NATIVE_UINT64, H5(Screate_simple)(2, dims, NULL),
+                         list);
 }
 
 static void begin_file(nb_hdf5_writer *w)
@@ -82,7 +69,8 @@ static void begin_file(nb_hdf5_writer *w)
     nb_h5_group(h, "/entry", "NXentry");
     nb_h5_group(h, "/entry/data", "NXdata");
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
-    w->set = create_set(h, DATA, nb_h5_pixel_type(l->type), 3, dims, creation_list(l));
+    w->set = nb_h5_new_set(h, DATA, nb_h5_pixel_type(l->type),
+                           H5(Screate_simple)(3, dims, NULL), creation_list(l));
     w->truth = create_truth(h, &w->data);
     nb_h5_attr_text(h, TRUTH, "content",
                     "of the program alone; the master has these values by name");
@@ -111,7 +99,7 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
     nb_h5_end(&quiet);
     if (st || w->h.ok)
         return st;
-    st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", w->h.out.path, w->h.why);
+    st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", w->h.out.path, w->h.why.text);
     *writer = NULL;
     (void)nb_hdf5_data_close(w, NULL);
     return st;
@@ -120,29 +108,16 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
 /** Write the true values of the last frames. */
 static void put_truth(nb_hdf5_writer *w)
 {
-    const hsize_t n = (hsize_t)w->n_truth, at[2] = {(hsize_t)w->frames - n, 0},
-                  part[2] = {n, NUMBERS};
-    hid_t to, from;
-    if (!n || !w->h.ok)
-        return;
-    to = H5(Dget_space)(w->truth);
-    from = H5(Screate_simple)(2, part, NULL);
-    w->h.ok =
-        H5(Sselect_hyperslab)(to, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-        H5(Dwrite)(w->truth, H5T_NATIVE_UINT64, from, to, H5P_DEFAULT, w->new_truth) >= 0;
-    H5(Sclose)(from);
-    H5(Sclose)(to);
+    nb_h5_put_piece(&w->h, w->truth, H5T_NATIVE_UINT64, (hsize_t)(w->frames - w->n_truth),
+                    (hsize_t)w->n_truth, w->new_truth);
     w->n_truth = 0;
 }
 
 static nb_status add_list(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error *err)
 {
     const size_t n = (size_t)w->frames;
-    if (n == w->lists_room) {
-        if (nb_grow(&w->lists, n, 2 * n + 64, sizeof *w->lists, "lists", err))
-            return NB_ERR_NOMEM;
-        w->lists_room = 2 * n + 64;
-    }
+    if (nb_reserve(&w->lists, n, &w->lists_room, sizeof *w->lists, "lists", err))
+        return NB_ERR_NOMEM;
     w->lists[n] = f->truth->list;
     nb_hdf5_add_rows(&w->h, w->table, w->data.layout.reflections, w->rows, f->list);
     w->rows += f->list->count;
@@ -159,14 +134,14 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error 
         nb_h5_room(h, 2.0 * (double)(f->bytes + rows * sizeof *f->list->list), err);
     if (st || (st = nb_h5_begin(&quiet, err)))
         return st;
-    nb_h5_go_on(h);
+    nb_h5_note_why(&h->why);
     h->ok = h->ok && H5(Dwrite_chunk)(w->set, H5P_DEFAULT, 0, at, f->bytes, f->chunk) >= 0;
     if (w->data.layout.reflections)
         st = add_list(w, f, err);
     if (st)
         h->ok = 0;
     else if (!h->ok)
-        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why);
+        st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path, h->why.text);
     if (h->ok) {
         w->new_truth[w->n_truth++] = *f->truth;
         w->frames++;
@@ -201,26 +176,20 @@ static void end_file(nb_hdf5_writer *w)
                      1);
 }
 
-static void close_sets(nb_hdf5_writer *w)
-{
-    const hid_t sets[] = {w->set, w->truth, w->table};
-    for (int i = 0; i < 3; i++)
-        if (sets[i] >= 0 && H5(Dclose)(sets[i]) < 0)
-            w->h.ok = 0;
-}
-
 nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
 {
     nb_h5_quiet quiet;
     nb_status st = w ? nb_h5_begin(&quiet, err) : NB_OK;
     if (st || !w)
         return st;
-    nb_h5_go_on(&w->h);
+    nb_h5_note_why(&w->h.why);
     if (w->frames)
         end_file(w);
     if (!w->frames || !w->h.ok)
         nb_h5_give_up(&w->h);
-    close_sets(w);
+    nb_h5_close_set(&w->h, w->set);
+    nb_h5_close_set(&w->h, w->truth);
+    nb_h5_close_set(&w->h, w->table);
     nb_h5_use_filter(-1);
     st = nb_h5_close(&w->h, NB_OK, w->frames ? err : NULL);
     nb_h5_end(&quiet);

@@ -28,12 +28,6 @@ _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + REAL * sizeof(double),
                "the table's columns are the members in their order");
 
-static void insert_crystal(hid_t type)
-{
-    H5(Tinsert)(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
-    H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
-}
-
 /** Type of a row: an nb_reflection; without panel and crystal the file has no room for what is between l and fast. */
 static hid_t row_type(int reflections, int in_file)
 {
@@ -46,8 +40,10 @@ static hid_t row_type(int reflections, int in_file)
     hid_t type = H5(Tcreate)(H5T_COMPOUND, sizeof(nb_reflection) - less);
     for (size_t i = 0; i < WHOLE + several; i++) {
         H5(Tinsert)(type, whole[i], i * sizeof(int32_t), H5T_NATIVE_INT32);
-        if (i == 0 && reflections & WITH_CRYSTAL)
-            insert_crystal(type);
+        if (i > 0 || !(reflections & WITH_CRYSTAL))
+            continue;
+        H5(Tinsert)(type, "crystal", offsetof(nb_reflection, crystal), H5T_NATIVE_INT16);
+        H5(Tinsert)(type, "twin", offsetof(nb_reflection, twin), H5T_NATIVE_INT16);
     }
     for (size_t i = 0; i < REAL; i++)
         H5(Tinsert)
@@ -76,17 +72,9 @@ static int read_rows(const nb_h5_input *in, int reflections, size_t n,
 static hid_t create_table(nb_h5 *h, hid_t type)
 {
     const hsize_t none = 0, any = H5S_UNLIMITED, chunk = CHUNK_ROWS;
-    hid_t list = nb_h5_creation(), space = H5(Screate_simple)(1, &none, &any), set;
-    H5(Pset_chunk)(list, 1, &chunk);
-    if (H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0) {
-        H5(Pset_shuffle)(list);
-        H5(Pset_deflate)(list, 1);
-    }
-    set = H5(Dcreate2)(h->file, TABLE, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    H5(Sclose)(space);
-    H5(Pclose)(list);
-    h->ok &= set >= 0;
-    return set;
+    hid_t list = nb_h5_creation();
+    nb_h5_pack(h, list, 1, &chunk, 1);
+    return nb_h5_new_set(h, TABLE, type, H5(Screate_simple)(1, &none, &any), list);
 }
 
 /** Photons of a frame that are not in the list. */
@@ -138,7 +126,7 @@ hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
     hid_t type = row_type(kind, 1), table;
     nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
-    table = h->ok ? create_table(h, type) : -1;
+    table = create_table(h, type);
     put_units(h, kind);
     H5(Tclose)(type);
     return table;
@@ -147,18 +135,10 @@ hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
 void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
                       const nb_reflections *list)
 {
-    const hsize_t n = list->count, all = at + n;
-    hid_t type, from, to;
-    if (!n || !h->ok)
-        return;
-    type = row_type(kind, 0);
-    h->ok = H5(Dset_extent)(table, &all) >= 0;
-    to = H5(Dget_space)(table);
-    from = H5(Screate_simple)(1, &n, NULL);
-    h->ok = h->ok && H5(Sselect_hyperslab)(to, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
-            H5(Dwrite)(table, type, from, to, H5P_DEFAULT, list->list) >= 0;
-    H5(Sclose)(from);
-    H5(Sclose)(to);
+    const hsize_t all = at + list->count;
+    const hid_t type = row_type(kind, 0);
+    h->ok = h->ok && H5(Dset_extent)(table, &all) >= 0;
+    nb_h5_put_piece(h, table, type, at, list->count, list->list);
     H5(Tclose)(type);
 }
 
@@ -180,37 +160,6 @@ nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection
 
 /* --- the master --- */
 
-static void link_tables(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_list *lists,
-                        hsize_t rows)
-{
-    hid_t list = nb_h5_creation(), all = H5(Screate_simple)(1, &rows, NULL);
-    hid_t type = row_type(master->layout.reflections, 1), set;
-    hsize_t at = 0;
-    char name[NB_PATH_MAX];
-    for (int file = 0; h->ok && file < master->files; file++) {
-        hsize_t n = 0;
-        hid_t source;
-        for (int i = master->first_of[file]; i < master->first_of[file + 1]; i++)
-            n += (hsize_t)lists[i].count;
-        if (n == 0)
-            continue;
-        source = H5(Screate_simple)(1, &n, NULL);
-        master->data_name(master->user, file, name);
-        h->ok &= H5(Sselect_hyperslab)(all, H5S_SELECT_SET, &at, NULL, &n, NULL) >= 0 &&
-                 H5(Pset_virtual)(list, all, name, TABLE, source) >= 0;
-        H5(Sclose)(source);
-        at += n;
-    }
-    H5(Sselect_all)(all);
-    set = H5(Dcreate2)(h->file, TABLE, type, all, H5P_DEFAULT, list, H5P_DEFAULT);
-    h->ok &= set >= 0;
-    if (set >= 0)
-        H5(Dclose)(set);
-    H5(Tclose)(type);
-    H5(Sclose)(all);
-    H5(Pclose)(list);
-}
-
 /** The list's values in the truth of every frame. */
 static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
 {
@@ -225,19 +174,21 @@ static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
 
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master)
 {
+    const int kind = master->layout.reflections;
     size_t n = (size_t)master->frames;
     nb_hdf5_list *lists = nb_alloc(n, sizeof *lists, "lists", NULL);
-    hsize_t rows = 0;
+    nb_hdf5_virtual table = {.path = TABLE, .rank = 1, .lists = lists};
     h->ok &= lists && gather(master, lists);
     for (size_t i = 0; h->ok && i < n; i++)
-        rows += (hsize_t)lists[i].count;
-    if (!h->ok) {
-        nb_free(lists);
-        return;
+        table.dims[0] += (hsize_t)lists[i].count;
+    if (h->ok) {
+        table.type = row_type(kind, 1);
+        table.list = nb_h5_creation();
+        nb_h5_group(h, GROUP, "NXcollection");
+        nb_hdf5_put_lists(h, master->frames, lists);
+        nb_hdf5_put_virtual(h, master, &table);
+        put_units(h, kind);
+        H5(Tclose)(table.type);
     }
-    nb_h5_group(h, GROUP, "NXcollection");
-    nb_hdf5_put_lists(h, master->frames, lists);
-    link_tables(h, master, lists, rows);
-    put_units(h, master->layout.reflections);
     nb_free(lists);
 }

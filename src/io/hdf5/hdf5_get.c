@@ -332,7 +332,7 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
     nb_h5_box one = {{0, 0, 0}, {1, 1, 1}};
     nb_h5_set set;
     double value = NAN, n;
-    if (!nb_h5_set_open(in, path, -1, &set))
+    if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
         return NAN;
     n = (double)set.dims[0] * (double)set.dims[1] * (double)set.dims[2];
     if ((double)at >= n)
@@ -345,6 +345,21 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
         value = NAN;
     nb_h5_set_close(&set);
     return value;
+}
+
+double *nb_h5_get_numbers(const nb_h5_input *in, const char *path, int *rank,
+                          hsize_t dims[NB_H5_RANK])
+{
+    nb_h5_set set;
+    double *values;
+    nb_status st;
+    if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
+        return NULL;
+    values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL);
+    *rank = set.rank;
+    memcpy(dims, set.dims, sizeof set.dims);
+    nb_h5_set_close(&set);
+    return values;
 }
 
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
@@ -401,39 +416,28 @@ static int read_text(hid_t id, int attribute, hid_t type, void *text)
                       : H5(Dread)(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
 }
 
-static int get_variable(hid_t id, hid_t stored, int attribute, char *text, size_t size)
-{
-    char *all = NULL;
-    int ok = read_text(id, attribute, stored, &all) && all && strlen(all) < size;
-    if (ok)
-        memcpy(text, all, strlen(all));
-    H5(free_memory)(all);
-    return ok;
-}
-
-static int get_fixed(hid_t id, hid_t stored, int attribute, char *text, size_t size)
-{
-    hid_t type = H5(Tcopy)(H5T_C_S1);
-    int ok;
-    H5(Tset_size)(type, size);
-    H5(Tset_cset)(type, H5(Tget_cset)(stored));
-    ok = read_text(id, attribute, type, text);
-    H5(Tclose)(type);
-    return ok;
-}
-
+/** One text, stored in one piece. */
 /** One text, stored in one piece. */
 static int get_one(hid_t id, int attribute, char *text, size_t size)
 {
     hid_t space = attribute ? H5(Aget_space)(id) : H5(Dget_space)(id);
-    hid_t type = attribute ? H5(Aget_type)(id) : H5(Dget_type)(id);
+    hid_t type = attribute ? H5(Aget_type)(id) : H5(Dget_type)(id), fixed;
+    char *all = NULL;
     int ok =
         H5(Sget_simple_extent_npoints)(space) == 1 && H5(Tget_class)(type) == H5T_STRING;
-    if (ok && H5(Tis_variable_str)(type) > 0)
-        ok = get_variable(id, type, attribute, text, size);
-    else if (ok)
+    if (ok && H5(Tis_variable_str)(type) > 0) {
+        ok = read_text(id, attribute, type, &all) && all && strlen(all) < size;
+        if (ok)
+            memcpy(text, all, strlen(all));
+        H5(free_memory)(all);
+    } else if (ok) {
+        fixed = H5(Tcopy)(H5T_C_S1);
+        H5(Tset_size)(fixed, size);
+        H5(Tset_cset)(fixed, H5(Tget_cset)(type));
         ok = H5(Tget_size)(type) > 0 && H5(Tget_size)(type) < size &&
-             get_fixed(id, type, attribute, text, size);
+             read_text(id, attribute, fixed, text);
+        H5(Tclose)(fixed);
+    }
     H5(Tclose)(type);
     H5(Sclose)(space);
     return ok;
@@ -443,7 +447,8 @@ int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
                      char *text, size_t size)
 {
     hid_t id = name ? H5(Aopen_by_name)(in->file, path, name, H5P_DEFAULT, H5P_DEFAULT)
-                    : H5(Dopen2)(in->file, path, H5P_DEFAULT);
+               : nb_h5_there(in, path) ? H5(Dopen2)(in->file, path, H5P_DEFAULT)
+                                       : -1;
     int ok = 0;
     memset(text, 0, size);
     if (id >= 0)
@@ -492,6 +497,13 @@ int nb_h5_there(const nb_h5_input *in, const char *path)
                 return 0;
         }
     return n > 1;
+}
+
+int nb_h5_at(const nb_h5_input *in, const char *group, const char *name,
+             char path[NB_H5_PATH])
+{
+    return snprintf(path, NB_H5_PATH, "%s/%s", group, name) < NB_H5_PATH &&
+           nb_h5_there(in, path);
 }
 
 /** Child number i, if it has the class; its path. */

@@ -25,7 +25,14 @@ int nb_h5_get_vector(const nb_h5_input *in, const char *path, const char *name, 
 /** Does this absolute path exist, with all groups before it? */
 int nb_h5_there(const nb_h5_input *in, const char *path);
 
-enum { NB_H5_NAME = 256 }; /* bytes of a path that is listed */
+enum {
+    NB_H5_NAME = 256,
+    NB_H5_PATH = 2 * NB_H5_NAME
+}; /* bytes of a listed path; of any path */
+
+/** The path GROUP/NAME; returns whether it exists. */
+int nb_h5_at(const nb_h5_input *in, const char *group, const char *name,
+             char path[NB_H5_PATH]);
 
 /** NB_ERR_INPUT: what is wrong with the set at this path; of a link to another file, that its file cannot be opened. */
 nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
@@ -80,6 +87,10 @@ void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *s
  * the first row is used for all. NaN: there is none. */
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
 
+/** All numbers of the set at path (nb_free), and its shape.  NULL: there is none, or it cannot be read. */
+double *nb_h5_get_numbers(const nb_h5_input *in, const char *path, int *rank,
+                          hsize_t dims[NB_H5_RANK]);
+
 /** All of a one-dimensional set of exactly n rows of types[0], as types[1] of so many bytes; *rows is the caller's
  * (nb_free), NULL for n = 0.  0: there is no such set, it cannot be read, or there is no memory. */
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
@@ -111,8 +122,8 @@ typedef enum nb_nx_kind {
 double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribute,
                    nb_nx_kind kind);
 
-/** The same of the first of these names, which a NULL ends, that is in the group. */
-double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
+/** Number `at` of the first of these names, with blanks between, that is in the group, in this unit.  NaN: there is none. */
+double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
                    nb_nx_kind kind, long long at);
 
 /** The wavelength, A, of an entry with this instrument: of its beam, of the sample's, of the

@@ -118,21 +118,33 @@ static nb_status check_place(const char *path, nb_error *err)
 
 /* --- reading a file --- */
 
+/** The innermost entry, which comes first, often has the system's words. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
 {
-    nb_h5_input *in = user;
+    static const char words[] = "error message = '";
+    nb_h5_why *why = user;
+    const char *said = entry->desc ? strstr(entry->desc, words) : NULL;
     (void)n;
-    in->data |= entry->maj_num == H5E_IO_g;
-    in->disk |= entry->maj_num == H5E_IO_g && entry->desc && strstr(entry->desc, "errno");
-    in->memory |= entry->maj_num == H5E_RESOURCE_g;
+    if (!why->text[0] && said)
+        snprintf(why->text, sizeof why->text, "%.*s",
+                 (int)strcspn(said + strlen(words), "'"), said + strlen(words));
+    else if (!why->text[0] && entry->desc)
+        snprintf(why->text, sizeof why->text, "HDF5: %s", entry->desc);
+    why->data |= entry->maj_num == H5E_IO_g;
+    why->disk |= entry->maj_num == H5E_IO_g && entry->desc && strstr(entry->desc, "errno");
+    why->memory |= entry->maj_num == H5E_RESOURCE_g;
     return 0;
 }
 
-/** The library calls this after each failed call. It notes failures of disk and memory; absent
- * entries have other causes. */
+/** The library calls this after each failed call; absent entries have other causes than disk and memory. */
 static herr_t look_why(hid_t stack, void *user)
 {
-    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, take_reason, user);
+    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, take_reason, user) < 0 ? -1 : 0;
+}
+
+void nb_h5_note_why(nb_h5_why *why)
+{
+    H5(Eset_auto2)(H5E_DEFAULT, look_why, why);
 }
 
 /** The reader's file, if it is this one. */
@@ -155,7 +167,7 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
     if (st || (st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->file = open_file(file, reader);
-    H5(Eset_auto2)(H5E_DEFAULT, look_why, in);
+    nb_h5_note_why(&in->why);
     if (in->file >= 0)
         return NB_OK;
     distrust();
@@ -169,14 +181,14 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err)
 {
     nb_hdf5_reader *reader = in->reader;
-    if (in->disk || in->data || in->memory)
+    if (in->why.disk || in->why.data || in->why.memory)
         distrust();
-    if (!st && in->disk)
+    if (!st && in->why.disk)
         st = nb_fail_at(err, NB_ERR_IO, in->name, 0, "the disk did not give a part of it");
-    else if (!st && (in->data || in->memory))
+    else if (!st && (in->why.data || in->why.memory))
         st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                         "is damaged%s: a part of it could not be read",
-                        in->memory ? ", or the memory is full" : "");
+                        in->why.memory ? ", or the memory is full" : "");
     if (reader) {
         reader->file = (int64_t)in->file;
         snprintf(reader->name, sizeof reader->name, "%s", in->name);

@@ -81,6 +81,14 @@ void nb_h5_end(const nb_h5_quiet *quiet);
  * taken away under it. */
 void nb_h5_use_filter(int more);
 
+/** Why calls of the library failed. */
+typedef struct nb_h5_why {
+    char text[128];         /* reason of the first failure; "" */
+    int disk, data, memory; /* one of them was among the reasons */
+} nb_h5_why;
+/** Note the reasons of failures from now on, instead of printing them. */
+void nb_h5_note_why(nb_h5_why *why);
+
 /** An HDF5 file being read. */
 typedef struct nb_h5_input {
     hid_t file;
@@ -89,8 +97,7 @@ typedef struct nb_h5_input {
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
     nb_h5_quiet quiet;
     nb_hdf5_reader *reader; /* keeps the file open; NULL: it is closed again */
-    int disk, data,
-        memory; /* why calls of the library failed, if one of these is the reason */
+    nb_h5_why why;
 } nb_h5_input;
 
 /** Open the file for reading, after nb_h5_begin. The input must stay where it is until nb_h5_stop, which is called after

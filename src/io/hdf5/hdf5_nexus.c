@@ -10,12 +10,14 @@
 #include "../common/panel_spec.h"
 #include "hdf5_put.h"
 
+#define DATA "/entry/data/data"
+
 static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const char *path)
 {
     char name[NB_PATH_MAX];
     master->data_name(master->user, number, name);
-    h->ok &= H5(Lcreate_external)(name, "/entry/data/data", h->file, path, H5P_DEFAULT,
-                                  H5P_DEFAULT) >= 0;
+    h->ok &=
+        H5(Lcreate_external)(name, DATA, h->file, path, H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
 /** A link to each data file.  Not in /entry/data: some readers count the frames of every set there
@@ -44,40 +46,18 @@ static int set_fill(hid_t list, nb_hdf5_type type)
     return H5(Pset_fill_value)(list, nb_h5_pixel_type(type), value) >= 0;
 }
 
-/** Map the frames of each file to their places in the virtual set. */
-static int map_files(const nb_hdf5_master *master, hid_t list, hid_t all,
-                     const hsize_t dims[3])
-{
-    char name[NB_PATH_MAX];
-    int ok = 1;
-    for (int i = 0; ok && i < master->files; i++) {
-        hsize_t at[3] = {(hsize_t)master->first_of[i], 0, 0};
-        hsize_t part[3] = {(hsize_t)master->first_of[i + 1] - at[0], dims[1], dims[2]};
-        hid_t source = H5(Screate_simple)(3, part, NULL);
-        master->data_name(master->user, i, name);
-        ok = H5(Sselect_hyperslab)(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-             H5(Pset_virtual)(list, all, name, "/entry/data/data", source) >= 0;
-        H5(Sclose)(source);
-    }
-    return ok;
-}
-
 /** All frames under one name: a virtual data set over the files. */
-static void put_virtual(nb_h5 *h, const nb_hdf5_master *master)
+static void put_frames_virtual(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_layout *l = &master->layout;
-    hsize_t dims[3] = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast};
-    hid_t list = nb_h5_creation(), all = H5(Screate_simple)(3, dims, NULL), set;
-    h->ok &= set_fill(list, l->type) && map_files(master, list, all, dims);
-    H5(Sselect_all)(all);
-    set = H5(Dcreate2)(h->file, "/entry/data/data", nb_h5_pixel_type(l->type), all,
-                       H5P_DEFAULT, list, H5P_DEFAULT);
-    h->ok &= set >= 0;
-    if (set >= 0)
-        H5(Dclose)(set);
-    H5(Sclose)(all);
-    H5(Pclose)(list);
-    nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
+    const nb_hdf5_virtual frames = {
+        .path = DATA,
+        .type = nb_h5_pixel_type(l->type),
+        .list = nb_h5_creation(),
+        .rank = 3,
+        .dims = {(hsize_t)master->frames, (hsize_t)l->slow, (hsize_t)l->fast}};
+    h->ok &= set_fill(frames.list, l->type);
+    nb_hdf5_put_virtual(h, master, &frames);
 }
 
 /* Write /entry/data/data, and the links to the data files in NB_HDF5_LINKS. */
@@ -87,9 +67,9 @@ static void put_frames(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_attr_text(h, "/entry/data", "signal", "data");
     link_files(h, master);
     if (master->files == 1)
-        link_file(h, master, 0, "/entry/data/data");
+        link_file(h, master, 0, DATA);
     else
-        put_virtual(h, master);
+        put_frames_virtual(h, master);
 }
 
 #define BEAM "/entry/instrument/beam"

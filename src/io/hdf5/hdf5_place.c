@@ -10,7 +10,6 @@
 #include "hdf5_put.h"
 
 #define DETECTOR NB_HDF5_DETECTOR
-#define MODULE DETECTOR "/module"
 #define MOVES DETECTOR "/transformations"
 #define DEG (3.14159265358979323846 / 180)
 
@@ -25,28 +24,48 @@ void nb_hdf5_make_axis(nb_h5 *h, const char *path, const char *kind, const doubl
     nb_h5_attr_text(h, path, "depends_on", depends_on);
 }
 
-/** offset: of the first pixel's corner from the last axis of the module's chain, mm. */
-static void put_module(nb_h5 *h, const nb_image_meta *m, const nb_axes *f,
-                       const double offset[3], const char *stands_on)
+enum { PATH = 120 };
+
+/** A module of the detector, in the frame of NeXus. */
+typedef struct module {
+    char path[64];
+    const char *name,
+        *stands_on;        /* of the panel, or NULL; last axis of the module's chain */
+    int first[2], size[2]; /* of its pixels in the data: fast, slow */
+    double mm;             /* unit of the lengths, mm */
+    double corner[3], pixel[2]; /* corner of the first pixel from that axis */
+    double fast[3], slow[3];
+} module;
+
+static void put_direction(nb_h5 *h, const module *m, const char *name, double length,
+                          const double v[3], const char *stands_on)
 {
-    const int64_t origin[2] = {0, 0}, size[2] = {m->slow, m->fast};
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", m->path, name);
+    nb_h5_number(h, path, length * m->mm, "mm");
+    nb_hdf5_make_axis(h, path, "translation", v, stands_on);
+}
+
+static void put_module(nb_h5 *h, const module *m)
+{
+    const int64_t origin[2] = {m->first[1], m->first[0]},
+                  size[2] = {m->size[1], m->size[0]};
     const hsize_t two = 2;
-    double v[3] = {0, 0, 1}, length = sqrt(nb_dot3(offset, offset));
-    nb_h5_group(h, MODULE, "NXdetector_module");
-    nb_h5_array(h, MODULE "/data_origin", H5T_NATIVE_INT64, origin, 1, &two);
-    nb_h5_array(h, MODULE "/data_size", H5T_NATIVE_INT64, size, 1, &two);
+    double v[3] = {0, 0, 1}, length = nb_length3(m->corner);
+    char path[PATH];
+    nb_h5_group(h, m->path, "NXdetector_module");
+    if (m->name)
+        nb_h5_attr_text(h, m->path, "panel_name", m->name);
+    snprintf(path, sizeof path, "%s/data_origin", m->path);
+    nb_h5_array(h, path, H5T_NATIVE_INT64, origin, 1, &two);
+    snprintf(path, sizeof path, "%s/data_size", m->path);
+    nb_h5_array(h, path, H5T_NATIVE_INT64, size, 1, &two);
     for (int i = 0; length > 0 && i < 3; i++)
-        v[i] = offset[i] / length;
-    nb_h5_number(h, MODULE "/module_offset", length, "mm");
-    nb_hdf5_make_axis(h, MODULE "/module_offset", "translation", v, stands_on);
-    nb_h5_number(h, MODULE "/fast_pixel_direction", m->pixel_mm, "mm");
-    nb_nexus_turn(f, m->fast_axis, v);
-    nb_hdf5_make_axis(h, MODULE "/fast_pixel_direction", "translation", v,
-                      MODULE "/module_offset");
-    nb_h5_number(h, MODULE "/slow_pixel_direction", m->pixel_mm, "mm");
-    nb_nexus_turn(f, m->slow_axis, v);
-    nb_hdf5_make_axis(h, MODULE "/slow_pixel_direction", "translation", v,
-                      MODULE "/module_offset");
+        v[i] = m->corner[i] / length;
+    put_direction(h, m, "module_offset", length, v, m->stands_on);
+    snprintf(path, sizeof path, "%s/module_offset", m->path);
+    put_direction(h, m, "fast_pixel_direction", m->pixel[0], m->fast, path);
+    put_direction(h, m, "slow_pixel_direction", m->pixel[1], m->slow, path);
 }
 
 /* --- a place for each frame --- */
@@ -137,8 +156,13 @@ static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_image_meta *m = master->meta;
-    const double zero[3] = {0, 0, 0};
-    double corner[3];
+    module one = {.path = DETECTOR "/module",
+                  .stands_on = ".",
+                  .size = {m->fast, m->slow},
+                  .mm = 1,
+                  .pixel = {m->pixel_mm, m->pixel_mm}};
+    nb_nexus_turn(f, m->fast_axis, one.fast);
+    nb_nexus_turn(f, m->slow_axis, one.slow);
     if (master->moving && !master->panels) {
         nb_hdf5_put_column(h, master, DETECTOR "/distance",
                            offsetof(nb_hdf5_frame, distance_mm), "mm");
@@ -147,64 +171,40 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
         nb_hdf5_put_column(h, master, DETECTOR "/beam_center_y",
                            offsetof(nb_hdf5_frame, beam_slow), "pixel");
         put_moves(h, master, f);
-        put_module(h, m, f, zero, MOVES "/rotation_x");
-        return;
+        one.stands_on = MOVES "/rotation_x";
+    } else {
+        nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
+        nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
+        nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
+        nb_nexus_turn(f, m->pix0_mm, one.corner);
     }
-    nb_h5_number(h, DETECTOR "/distance", m->distance_mm, "mm");
-    nb_h5_number(h, DETECTOR "/beam_center_x", m->Fbeam_mm / m->pixel_mm, "pixel");
-    nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
-    if (master->panels) /* panels have their own modules */
-        return;
-    nb_nexus_turn(f, m->pix0_mm, corner);
-    put_module(h, m, f, corner, ".");
+    if (!master->panels) /* panels have their own modules */
+        put_module(h, &one);
 }
 
 #define SIMULATION "/entry/simulation"
 
 #define PANELS SIMULATION "/panels"
 
-enum { PATH = 120 };
-
-static void put_direction(nb_h5 *h, const char *module, const char *name, double pixel,
-                          const double v[3], const char *stands_on)
-{
-    char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", module, name);
-    nb_h5_number(h, path, pixel * 1e3, "mm");
-    nb_hdf5_make_axis(h, path, "translation", v, stands_on);
-}
-
-static void put_panel_module(nb_h5 *h, const char *module, const nb_panel_spec *p,
-                             const int place[2])
-{
-    const int64_t origin[2] = {place[1], place[0]}, size[2] = {p->size[1], p->size[0]};
-    const hsize_t two = 2;
-    double v[3] = {0, 0, 1}, length = nb_length3(p->origin);
-    char path[PATH], offset[PATH];
-    nb_h5_group(h, module, "NXdetector_module");
-    nb_h5_attr_text(h, module, "panel_name", p->name);
-    snprintf(path, sizeof path, "%s/data_origin", module);
-    nb_h5_array(h, path, H5T_NATIVE_INT64, origin, 1, &two);
-    snprintf(path, sizeof path, "%s/data_size", module);
-    nb_h5_array(h, path, H5T_NATIVE_INT64, size, 1, &two);
-    for (int i = 0; i < 3; i++)
-        v[i] = p->origin[i] / length;
-    snprintf(offset, sizeof offset, "%s/module_offset", module);
-    nb_h5_number(h, offset, length * 1e3, "mm");
-    nb_hdf5_make_axis(h, offset, "translation", v, ".");
-    put_direction(h, module, "fast_pixel_direction", p->pixel[0], p->fast, offset);
-    put_direction(h, module, "slow_pixel_direction", p->pixel[1], p->slow, offset);
-}
-
 void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const nb_hdf5_panels *all = master->panels;
-    const nb_detector_spec *d = all->detector;
-    char module[64];
+    const nb_detector_spec *d = master->panels->detector;
     for (int k = 0; k < d->n_panels; k++) {
-        snprintf(module, sizeof module, NB_HDF5_DETECTOR "/module_%04d", k);
-        put_panel_module(h, d->n_panels > 1 ? module : NB_HDF5_DETECTOR "/module",
-                         &d->panels[k], all->place[k]);
+        const nb_panel_spec *p = &d->panels[k];
+        const int *place = master->panels->place[k];
+        module m = {.path = DETECTOR "/module",
+                    .name = p->name,
+                    .stands_on = ".",
+                    .first = {place[0], place[1]},
+                    .size = {p->size[0], p->size[1]},
+                    .mm = 1e3,
+                    .pixel = {p->pixel[0], p->pixel[1]}};
+        memcpy(m.corner, p->origin, sizeof m.corner);
+        memcpy(m.fast, p->fast, sizeof m.fast);
+        memcpy(m.slow, p->slow, sizeof m.slow);
+        if (d->n_panels > 1)
+            snprintf(m.path, sizeof m.path, DETECTOR "/module_%04d", k);
+        put_module(h, &m);
     }
 }
 
@@ -265,18 +265,6 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
         memcpy(out, typed, 3 * sizeof *out);
 }
 
-static void cell(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    (void)rows;
-    nb_axes_cell(frame->A, out);
-}
-
-static void misset(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    (void)rows;
-    put_misset(frame->A, frame->misset, out);
-}
-
 /** The units of cells and missets, and what the latter are. */
 static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
 {
@@ -292,18 +280,20 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-static void U_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
-{
-    double B[9];
-    (void)rows;
-    nb_axes_split(frame->A, out, B);
-}
+/** What is derived from A: an array of the truth, whose `offset` says which. */
+enum { CELL, MISSET, U_MATRIX, B_MATRIX };
 
-static void B_of(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
+static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
-    double U[9];
-    (void)rows;
-    nb_axes_split(frame->A, U, out);
+    double other[9];
+    if (rows->offset == CELL)
+        nb_axes_cell(frame->A, out);
+    else if (rows->offset == MISSET)
+        put_misset(frame->A, frame->misset, out);
+    else if (rows->offset == U_MATRIX)
+        nb_axes_split(frame->A, out, other);
+    else
+        nb_axes_split(frame->A, other, out);
 }
 
 /** A count that is stored as a double. */
@@ -345,11 +335,11 @@ static const struct {
     {LAB, "N", NULL, 3, OF(N), NULL, 0},
     {PANEL, "pix0_vector", "mm", 3, OF(pix0_mm), NULL, 0},
     {MATRICES, "A", "1/angstrom", 9, OF(A), NULL, 0},
-    {MATRICES, "U", NULL, 9, 0, U_of, 0},
-    {MATRICES, "B", "1/angstrom", 9, 0, B_of, 0},
+    {MATRICES, "U", NULL, 9, U_MATRIX, derive, 0},
+    {MATRICES, "B", "1/angstrom", 9, B_MATRIX, derive, 0},
     {MATRICES, "A_drawn", "1/angstrom", 9, OF(A_drawn), NULL, 0},
-    {MATRICES, "cell", NULL, 6, 0, cell, 0},
-    {MATRICES, "misset", NULL, 3, 0, misset, 0},
+    {MATRICES, "cell", NULL, 6, CELL, derive, 0},
+    {MATRICES, "misset", NULL, 3, MISSET, derive, 0},
     {NUMBERS, "seed", NULL, 1, OF(seed), NULL, 1},
 #define NUMBER(part, member, name, unit, value) {part, name, unit, 1, OF(member), NULL, 0},
 #include "truth_rows.h"

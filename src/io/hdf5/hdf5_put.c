@@ -9,26 +9,6 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-/** Keep the reason of the first failure: the innermost entry has it, and often the system's words. */
-static herr_t keep_reason(unsigned n, const H5E_error2_t *error, void *user)
-{
-    static const char words[] = "error message = '";
-    nb_h5 *h = user;
-    const char *why = error->desc ? strstr(error->desc, words) : NULL;
-    (void)n;
-    if (!h->why[0] && why)
-        snprintf(h->why, sizeof h->why, "%.*s", (int)strcspn(why + strlen(words), "'"),
-                 why + strlen(words));
-    else if (!h->why[0] && error->desc)
-        snprintf(h->why, sizeof h->why, "HDF5: %s", error->desc);
-    return 1;
-}
-
-static herr_t look_why(hid_t stack, void *user)
-{
-    return H5(Ewalk2)(stack, H5E_WALK_UPWARD, keep_reason, user) < 0 ? -1 : 0;
-}
-
 nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err)
 {
     struct statvfs disk;
@@ -41,11 +21,6 @@ nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err)
         h->out.path, bytes / 1e6, (double)disk.f_bavail * (double)disk.f_frsize / 1e6);
 }
 
-void nb_h5_go_on(nb_h5 *h)
-{
-    H5(Eset_auto2)(H5E_DEFAULT, look_why, h);
-}
-
 nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err)
 {
     nb_status st;
@@ -56,10 +31,11 @@ nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err
     out->temp[0] = '\0';
     st = nb_h5_room(h, bytes, err);
     if (!st) {
-        nb_h5_go_on(h);
+        nb_h5_note_why(&h->why);
         h->file = H5(Fcreate)(h->out.temp, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         if (h->file < 0)
-            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", h->out.path, h->why);
+            st = nb_fail(err, NB_ERR_IO, "cannot create %.200s: %s", h->out.path,
+                         h->why.text);
     }
     h->ok = !st;
     if (st)
@@ -99,7 +75,7 @@ nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err)
         h->ok = 0;
     if (!st && !h->ok)
         st = nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", h->out.path,
-                     h->why[0] ? h->why : "HDF5 failed (memory full?)");
+                     h->why.text[0] ? h->why.text : "HDF5 failed (memory full?)");
     H5(Eset_auto2)(H5E_DEFAULT, NULL, NULL);
     nb_h5_tidy();
     return st;
@@ -145,19 +121,30 @@ static hid_t text_type(const char *text)
     return type;
 }
 
+hid_t nb_h5_new_set(nb_h5 *h, const char *path, hid_t type, hid_t space, hid_t list)
+{
+    const hid_t set =
+        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
+              : -1;
+    H5(Sclose)(space);
+    H5(Pclose)(list);
+    h->ok &= set >= 0;
+    return set;
+}
+
+void nb_h5_close_set(nb_h5 *h, hid_t set)
+{
+    if (set >= 0 && H5(Dclose)(set) < 0)
+        h->ok = 0;
+}
+
 /** Write all of it; closes list and space. */
 static void put_as(nb_h5 *h, const char *path, hid_t type, hid_t list, hid_t space,
                    const void *values)
 {
-    hid_t set =
-        h->ok ? H5(Dcreate2)(h->file, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT)
-              : -1;
-    if (set < 0 || H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-        h->ok = 0;
-    if (set >= 0 && H5(Dclose)(set) < 0)
-        h->ok = 0;
-    H5(Pclose)(list);
-    H5(Sclose)(space);
+    const hid_t set = nb_h5_new_set(h, path, type, space, list);
+    h->ok = h->ok && H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    nb_h5_close_set(h, set);
 }
 
 static void put(nb_h5 *h, const char *path, hid_t type, hid_t space, const void *values)
@@ -270,21 +257,23 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
     put(h, path, type, H5(Screate_simple)(rank, dims, NULL), values);
 }
 
+/** n values, vectors of 2 to 8 numbers or matrices [3][3]. */
+static hid_t rows_space(size_t n, int values)
+{
+    const hsize_t dims[3] = {n, values == 9 ? 3 : (hsize_t)values, 3};
+    return H5(Screate_simple)(values == 9 ? 3 : values > 1 ? 2 : 1, dims, NULL);
+}
+
 /** One of nb_h5_members. */
 static void put_member(nb_h5 *h, const nb_h5_member *m, const char *first, size_t stride,
                        size_t n)
 {
-    const hsize_t dims[3] = {n, m->values == 9 ? 3 : (hsize_t)m->values, 3};
     const size_t bytes = (size_t)m->values * H5(Tget_size)(m->type);
     char *all = nb_alloc(n ? n : 1, bytes, "column of HDF5", NULL);
     h->ok &= all != NULL;
     for (size_t i = 0; all && i < n; i++)
         memcpy(all + i * bytes, first + i * stride + m->offset, bytes);
-    nb_h5_array(h, m->path, m->type, all,
-                m->values == 1   ? 1
-                : m->values == 9 ? 3
-                                 : 2,
-                dims);
+    put(h, m->path, m->type, rows_space(n, m->values), all);
     nb_free(all);
     if (m->units)
         nb_h5_attr_text(h, m->path, "units", m->units);
@@ -309,6 +298,14 @@ void nb_h5_member_texts(nb_h5 *h, const char *path, const char *first, size_t st
     nb_free(texts);
 }
 
+void nb_h5_pack(nb_h5 *h, hid_t list, int rank, const hsize_t *chunk, unsigned level)
+{
+    if (H5(Pset_chunk)(list, rank, chunk) < 0 ||
+        (H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0 &&
+         (H5(Pset_shuffle)(list) < 0 || H5(Pset_deflate)(list, level) < 0)))
+        h->ok = 0;
+}
+
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2])
 {
@@ -316,44 +313,33 @@ void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *valu
     const hsize_t rows = dims[1] < CHUNK ? CHUNK / dims[1] : 1;
     const hsize_t chunk[2] = {rows < dims[0] ? rows : dims[0], dims[1]};
     hid_t list = nb_h5_creation();
-    if (H5(Zfilter_avail)(H5Z_FILTER_DEFLATE) > 0 &&
-        (H5(Pset_chunk)(list, 2, chunk) < 0 || H5(Pset_shuffle)(list) < 0 ||
-         H5(Pset_deflate)(list, LEVEL) < 0))
-        h->ok = 0;
+    nb_h5_pack(h, list, 2, chunk, LEVEL);
     put_as(h, path, type, list, H5(Screate_simple)(2, dims, NULL), values);
 }
 
-/** Rows first..first+count-1 of an open data set. */
-static int put_piece(hid_t set, hid_t type, hsize_t first, hsize_t count, const void *rows)
+void nb_h5_put_piece(nb_h5 *h, hid_t set, hid_t type, hsize_t first, hsize_t count,
+                     const void *rows)
 {
     hsize_t at[3] = {first, 0, 0}, part[3];
-    hid_t space = H5(Dget_space)(set), memory;
-    int rank = H5(Sget_simple_extent_dims)(space, part, NULL), ok;
+    hid_t space, memory;
+    int rank;
+    if (!h->ok || !count)
+        return;
+    space = H5(Dget_space)(set);
+    rank = H5(Sget_simple_extent_dims)(space, part, NULL);
     part[0] = count;
     memory = H5(Screate_simple)(rank, part, NULL);
-    ok = H5(Sselect_hyperslab)(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
-         H5(Dwrite)(set, type, memory, space, H5P_DEFAULT, rows) >= 0;
+    h->ok = H5(Sselect_hyperslab)(space, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+            H5(Dwrite)(set, type, memory, space, H5P_DEFAULT, rows) >= 0;
     H5(Sclose)(memory);
     H5(Sclose)(space);
-    return ok;
 }
 
 static hid_t create_rows(nb_h5 *h, const nb_hdf5_rows *r, int frames)
 {
-    const hsize_t dims[3] = {(hsize_t)frames, r->values == 9 ? 3 : (hsize_t)r->values, 3};
-    hid_t space = H5(Screate_simple)(r->values == 9  ? 3
-                                     : r->values > 1 ? 2
-                                                     : 1,
-                                     dims, NULL);
-    hid_t list = nb_h5_creation();
-    hid_t set = h->ok && H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER) >= 0
-                    ? H5(Dcreate2)(h->file, r->path, r->type, space, H5P_DEFAULT, list,
-                                   H5P_DEFAULT)
-                    : -1;
-    H5(Sclose)(space);
-    H5(Pclose)(list);
-    h->ok &= set >= 0;
-    return set;
+    const hid_t list = nb_h5_creation();
+    h->ok = h->ok && H5(Pset_fill_time)(list, H5D_FILL_TIME_NEVER) >= 0;
+    return nb_h5_new_set(h, r->path, r->type, rows_space((size_t)frames, r->values), list);
 }
 
 static void make_row(const nb_hdf5_rows *r, const nb_hdf5_frame *truth, void *row)
@@ -377,10 +363,9 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows
         h->ok = !master->truth(master->user, first, n, truth, NULL);
         for (int i = 0; h->ok && i < n; i++)
             make_row(r, &truth[i], rows + (size_t)i * bytes);
-        h->ok = h->ok && put_piece(set, r->type, (hsize_t)first, (hsize_t)n, rows);
+        nb_h5_put_piece(h, set, r->type, (hsize_t)first, (hsize_t)n, rows);
     }
-    if (set >= 0 && H5(Dclose)(set) < 0)
-        h->ok = 0;
+    nb_h5_close_set(h, set);
     nb_free(truth);
     nb_free(rows);
     nb_h5_tidy();
@@ -408,4 +393,34 @@ int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
             return 1;
     }
     return 0;
+}
+
+/** Rows of a data file in a virtual set. */
+static hsize_t rows_of(const nb_hdf5_master *master, int file, const nb_hdf5_list *lists)
+{
+    hsize_t n = 0;
+    for (int i = master->first_of[file]; i < master->first_of[file + 1]; i++)
+        n += lists ? (hsize_t)lists[i].count : 1;
+    return n;
+}
+
+void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
+                         const nb_hdf5_virtual *set)
+{
+    const hid_t all = H5(Screate_simple)(set->rank, set->dims, NULL);
+    hsize_t at[3] = {0, 0, 0}, part[3] = {0, set->dims[1], set->dims[2]};
+    char name[NB_PATH_MAX];
+    for (int file = 0; h->ok && file < master->files; file++, at[0] += part[0]) {
+        hid_t source;
+        if (!(part[0] = rows_of(master, file, set->lists)))
+            continue;
+        source = H5(Screate_simple)(set->rank, part, NULL);
+        master->data_name(master->user, file, name);
+        h->ok = H5(Sselect_hyperslab)(all, H5S_SELECT_SET, at, NULL, part, NULL) >= 0 &&
+                H5(Pset_virtual)(set->list, all, name, set->path, source) >= 0;
+        H5(Sclose)(source);
+    }
+    H5(Sselect_all)(all);
+    nb_h5_close_set(h, nb_h5_new_set(h, set->path, set->type, all, set->list));
+    nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
 }

@@ -16,7 +16,7 @@ typedef struct nb_h5 {
     hid_t file;
     int ok;
     nb_outfile out;
-    char why[128]; /* reason of the first failure; "" */
+    nb_h5_why why;
 } nb_h5;
 
 /** Create the file under a temporary name, if the disk has about this number of free bytes. */
@@ -25,8 +25,6 @@ nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
 nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err);
 /** Has the disk this number of free bytes?  Errors: NB_ERR_IO. */
 nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err);
-/** Write on after another nb_h5_begin. */
-void nb_h5_go_on(nb_h5 *h);
 /** After a failure: empty the file, so that the library can close it. */
 void nb_h5_give_up(nb_h5 *h);
 /** Close the file under its temporary name.  Returns st or the new error. */
@@ -45,6 +43,15 @@ hid_t nb_h5_creation(void);
 
 /** The library's own type for such pixels; nobody closes it. */
 hid_t nb_h5_pixel_type(nb_hdf5_type type);
+
+/** A new data set of this creation list; closes list and space.  -1: failed. */
+hid_t nb_h5_new_set(nb_h5 *h, const char *path, hid_t type, hid_t space, hid_t list);
+void nb_h5_close_set(nb_h5 *h, hid_t set); /* -1: nothing */
+/** Write rows first..first+count-1 of an open data set. */
+void nb_h5_put_piece(nb_h5 *h, hid_t set, hid_t type, hsize_t first, hsize_t count,
+                     const void *rows);
+/** Chunks that shuffle and deflate pack, if the library has deflate. */
+void nb_h5_pack(nb_h5 *h, hid_t list, int rank, const hsize_t *chunk, unsigned level);
 
 /** A group of this NX_class; path like "/entry/data". */
 void nb_h5_group(nb_h5 *h, const char *path, const char *nx_class);
@@ -100,6 +107,17 @@ void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path
 /** Do the rows, of at most eight values, differ? If the truth cannot be read, the answer is no; writing it will then
  * fail. */
 int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows);
+
+/** A set over those of the same path in the data files, one behind the other. */
+typedef struct nb_hdf5_virtual {
+    const char *path;
+    hid_t type, list; /* list: of creation; nb_hdf5_put_virtual closes it */
+    int rank;
+    hsize_t dims[3];
+    const nb_hdf5_list *lists; /* [frames], whose rows they have; NULL: a row for each frame */
+} nb_hdf5_virtual;
+void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
+                         const nb_hdf5_virtual *set);
 
 /* --- The detector position of a master ---
  * NeXus' frame, axes, and one position for all frames or one for each. */

@@ -8,43 +8,42 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/text.h"
 #include "../image/image_read.h"
 #include "../table/sources.h"
 #include "hdf5_chunk.h"
 #include "hdf5_get.h"
 
-enum { PATH = NB_H5_NAME + 40 }; /* of a set of frames */
+enum { PATH = NB_H5_PATH };
 
 /** The frame's vectors; only masters of nanobragg have them. */
 static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 {
-#define SIMULATION "/entry/simulation/"
-    double mm = nb_nx_scale(in, SIMULATION "pix0_vector", "units", NB_NX_MILLIMETRES);
-    for (int i = 0; i < 3; i++) {
-        long long at = 3LL * frame + i;
-        g->pix0_mm[i] =
-            nb_h5_get_number(in, SIMULATION "pix0_vector", at, 3) * (mm > 0 ? mm : NAN);
-        g->fast_axis[i] = nb_h5_get_number(in, SIMULATION "fdet_vector", at, 3);
-        g->slow_axis[i] = nb_h5_get_number(in, SIMULATION "sdet_vector", at, 3);
-        g->beam[i] = nb_h5_get_number(in, SIMULATION "beam_vector", at, 3);
-        g->spindle[i] = nb_h5_get_number(in, SIMULATION "spindle_axis", at, 3);
-        g->polar_axis[i] = nb_h5_get_number(in, SIMULATION "polar_vector", at, 3);
-    }
-#undef SIMULATION
+    static const char *const names[] = {
+        "/entry/simulation/pix0_vector",  "/entry/simulation/fdet_vector",
+        "/entry/simulation/sdet_vector",  "/entry/simulation/beam_vector",
+        "/entry/simulation/spindle_axis", "/entry/simulation/polar_vector"};
+    double *const to[] = {g->pix0_mm, g->fast_axis, g->slow_axis,
+                          g->beam,    g->spindle,   g->polar_axis};
+    const double mm = nb_nx_scale(in, names[0], "units", NB_NX_MILLIMETRES);
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 3; i++)
+            to[k][i] =
+                nb_h5_get_number(in, names[k], 3LL * frame + i, 3) * (k        ? 1
+                                                                      : mm > 0 ? mm
+                                                                               : NAN);
 }
 
 /** A coordinate of the beam centre (0 fast, 1 slow), pixels; NaN: the file has none. */
 static double beam_px(const nb_h5_input *in, const char *detector, int axis,
                       double pixel_mm, long long at)
 {
-    static const char *const names[2][4] = {
-        {"beam_center_x", "beam_centre_x", "beam_x", NULL},
-        {"beam_center_y", "beam_centre_y", "beam_y", NULL}};
-    char path[PATH];
-    for (const char *const *name = names[axis]; *name; name++) {
+    const char *names = axis ? "beam_center_y beam_centre_y beam_y"
+                             : "beam_center_x beam_centre_x beam_x";
+    char path[PATH], name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name)) {
         double scale;
-        if (snprintf(path, PATH, "%s/%s", detector, *name) >= PATH ||
-            !nb_h5_there(in, path))
+        if (!nb_h5_at(in, detector, name, path))
             continue;
         scale = nb_nx_scale(in, path, "units", NB_NX_MILLIMETRES);
         return nb_h5_get_number(in, path, at, 1) * (scale > 0 ? scale / pixel_mm : 1);
@@ -54,37 +53,36 @@ static double beam_px(const nb_h5_input *in, const char *detector, int axis,
 
 /** The sensor, and the swing of the detector. */
 static void read_detector(const nb_h5_input *in, const char *detector, int frame,
-                          nb_hdf5_geometry *g)
+                          nb_said_geometry *g)
 {
-    static const char *const pixels[] = {"x_pixel_size", "module/fast_pixel_direction",
-                                         NULL};
-    static const char *const swings[] = {"goniometer/two_theta",
-                                         "goniometer/two_theta_start",
-                                         "transformations/two_theta",
-                                         "transformations/twotheta",
-                                         "two_theta",
-                                         NULL};
-    static const char *const thick[] = {"sensor_thickness", NULL};
-    static const char *const distances[] = {"distance", "detector_distance", NULL};
     char path[PATH];
-    g->pixel_mm = nb_nx_first(in, detector, pixels, NB_NX_MILLIMETRES, 0);
-    g->distance_mm = nb_nx_first(in, detector, distances, NB_NX_MILLIMETRES, frame);
+    g->pixel_mm = nb_nx_first(in, detector, "x_pixel_size module/fast_pixel_direction",
+                              NB_NX_MILLIMETRES, 0);
+    g->distance_mm =
+        nb_nx_first(in, detector, "distance detector_distance", NB_NX_MILLIMETRES, frame);
     for (int i = 0; i < 2; i++)
         g->beam_px[i] = beam_px(in, detector, i, g->pixel_mm, frame);
-    g->twotheta_deg = nb_nx_first(in, detector, swings, NB_NX_DEGREES, frame);
-    g->thick_mm = nb_nx_first(in, detector, thick, NB_NX_MILLIMETRES, 0);
+    g->twotheta_deg = nb_nx_first(
+        in, detector,
+        "goniometer/two_theta goniometer/two_theta_start transformations/two_theta "
+        "transformations/twotheta two_theta",
+        NB_NX_DEGREES, frame);
+    g->thick_mm = nb_nx_first(in, detector, "sensor_thickness", NB_NX_MILLIMETRES, 0);
     if (g->thick_mm < NB_NX_THINNEST_M * 1e3)
         g->thick_mm = 0;
-    snprintf(path, sizeof path, "%s/sensor_material", detector);
-    if (!nb_h5_there(in, path) ||
+    if (!nb_h5_at(in, detector, "sensor_material", path) ||
         !nb_h5_get_string(in, path, NULL, g->material, sizeof g->material))
         g->material[0] = '\0';
 }
 
-static nb_status read_geometry(const nb_h5_input *in, const char *entry, int frame,
+/** The groups of an entry. */
+typedef struct places {
+    char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
+} places;
+
+static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame,
                                nb_hdf5_geometry *g, nb_error *err)
 {
-    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
     nb_h5_input heard = *in;
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
     nb_nx_scan scan;
@@ -93,20 +91,20 @@ static nb_status read_geometry(const nb_h5_input *in, const char *entry, int fra
     NB_FORWARD(chain ? NB_OK : NB_ERR_NOMEM);
     g->remarks = (nb_h5_remarks){"", ""};
     heard.remarks = &g->remarks;
-    g->own = nb_h5_there(in, "/entry/simulation");
-    nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
-    nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
-    st = nb_nx_check_probe(in, entry, instrument, err);
-    read_detector(&heard, detector, frame, g);
-    g->wavelength_A = nb_nx_wavelength(&heard, entry, instrument, frame, NULL);
-    if (!nb_nx_polarization(in, entry, instrument, frame, &g->polarization, &axis))
-        g->polarization = NAN;
-    else if (g->own) /* with its sign, along the vector of the file */
-        g->polarization = nb_h5_get_number(
+    g->said.own = nb_h5_there(in, "/entry/simulation");
+    st = nb_nx_check_probe(in, p->entry, p->instrument, err);
+    g->said.pivot = NB_PIVOT_SAMPLE;
+    read_detector(&heard, p->detector, frame, &g->said);
+    g->said.wavelength_A = nb_nx_wavelength(&heard, p->entry, p->instrument, frame, NULL);
+    if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->said.polarization,
+                            &axis))
+        g->said.polarization = NAN;
+    else if (g->said.own) /* with its sign, along the vector of the file */
+        g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
-    (void)nb_nx_scan_read(&heard, entry, frame, chain, &scan, NULL);
-    g->phi_deg = scan.phi_deg;
-    g->osc_deg = scan.osc_deg;
+    (void)nb_nx_scan_read(&heard, p->entry, frame, chain, &scan, NULL);
+    g->said.phi_deg = scan.phi_deg;
+    g->said.osc_deg = scan.osc_deg;
     g->axis = scan.spindle;
     read_vectors(in, frame, g);
     nb_free(chain);
@@ -129,13 +127,11 @@ static int open_frames(const nb_h5_input *in, const char *path, nb_h5_set *set)
 static int find_links(const nb_h5_input *in, const char *entry, char group[PATH])
 {
     static const char *const groups[] = {"files", "data"};
-    char path[PATH + 16];
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        snprintf(group, PATH, "%s/%s", entry, groups[i]);
-        snprintf(path, sizeof path, "%s/data_000001", group);
-        if (nb_h5_there(in, path))
+    char path[PATH];
+    for (int i = 0; i < 2; i++)
+        if (nb_h5_at(in, entry, groups[i], group) &&
+            nb_h5_at(in, group, "data_000001", path))
             return 1;
-    }
     return 0;
 }
 
@@ -245,14 +241,14 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
                            nb_image *out, int *found, nb_error *err)
 {
-    static const char *const names[] = {"pixel_mask", "detectorSpecific/pixel_mask"};
+    const char *names = "pixel_mask detectorSpecific/pixel_mask";
+    char name[NB_TEXT_WORD];
     nb_status st = NB_OK;
     *found = 0;
-    for (size_t i = 0; !*found && i < sizeof names / sizeof *names; i++) {
+    while (!*found && nb_text_word(&names, name)) {
         char path[PATH];
         nb_h5_set set;
-        snprintf(path, sizeof path, "%s/%s", detector, names[i]);
-        if (!nb_h5_there(in, path))
+        if (!nb_h5_at(in, detector, name, path))
             continue;
         if (!nb_h5_set_open(in, path, -1, &set))
             return wanted ? nb_h5_wrong(in, path, "cannot be read", err) : NB_OK;
@@ -269,18 +265,14 @@ static nb_status read_mask(const nb_h5_input *in, const char *detector, int want
 static double limit_of(const nb_h5_input *in, const char *detector, const char *name)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", detector, name);
-    return nb_h5_there(in, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
+    return nb_h5_at(in, detector, name, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
 /** What says which pixels have no counts: the mask (if wanted) and the limits of the detector. */
-static nb_status read_limits(const nb_h5_input *in, const char *entry, image_task *t,
+static nb_status read_limits(const nb_h5_input *in, const char *detector, image_task *t,
                              nb_error *err)
 {
-    char instrument[NB_H5_NAME], detector[NB_H5_NAME];
     nb_status st;
-    nb_nx_find_group(in, entry, "NXinstrument", "instrument", instrument);
-    nb_nx_find_group(in, instrument, "NXdetector", "detector", detector);
     NB_FORWARD(read_mask(in, detector, t->wanted->mask, t->image,
                          &t->counts.highest_counts, err));
     /* files of nanobragg have a mask where a pixel needs one */
@@ -333,19 +325,21 @@ static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task
 static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
 {
     const nb_hdf5_wanted *w = t->wanted;
-    char entry[NB_H5_NAME];
+    places p;
     nb_h5_set set;
     int there;
-    nb_status st = nb_nx_entry(in, entry, t->set ? NULL : err);
+    nb_status st = nb_nx_entry(in, p.entry, t->set ? NULL : err);
     const int nexus = !st;
     if (!nexus)
-        snprintf(entry, sizeof entry, "/entry"); /* which is not there */
-    if ((st && !t->set) || (st = open_frame(in, entry, t, &set, &there, err)))
+        snprintf(p.entry, sizeof p.entry, "/entry"); /* which is not there */
+    if ((st && !t->set) || (st = open_frame(in, p.entry, t, &set, &there, err)))
         return st;
+    nb_nx_find_group(in, p.entry, "NXinstrument", "instrument", p.instrument);
+    nb_nx_find_group(in, p.instrument, "NXdetector", "detector", p.detector);
     if (!(st = read_pixels(t, &set, there, err)) && w->said)
-        st = read_geometry(in, entry, w->frame, w->said, err);
+        st = read_geometry(in, &p, w->frame, w->said, err);
     if (!st && nexus)
-        st = read_limits(in, entry, t, err);
+        st = read_limits(in, p.detector, t, err);
     nb_h5_set_close(&set);
     return st;
 }
@@ -391,12 +385,10 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
         nb_h5_set_close(&set);
         return NB_OK;
     }
-    if ((st = nb_nx_entry(in, entry, err)) ||
-        (st = find_frames(in, entry, LLONG_MAX, path, &set, &sum, err)))
-        return st;
+    NB_FORWARD(nb_nx_entry(in, entry, err));
+    NB_FORWARD(find_frames(in, entry, LLONG_MAX, path, &set, &sum, err));
     said = sum;
-    snprintf(path, sizeof path, "%s/data/data", entry);
-    if (nb_h5_there(in, path) && open_frames(in, path, &set)) {
+    if (nb_h5_at(in, entry, "data/data", path) && open_frames(in, path, &set)) {
         said = (long long)set.dims[0];
         nb_h5_set_close(&set);
     }

@@ -13,14 +13,8 @@ typedef struct nb_h5_remarks {
 
 /** The geometry of the file; NaN for missing values. */
 typedef struct nb_hdf5_geometry {
-    int own; /* a master of ours */
-    double pixel_mm, wavelength_A, distance_mm;
-    double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
-    double twotheta_deg, phi_deg, osc_deg; /* osc may be negative */
-    nb_opt3 axis;                          /* of the scan, in the frame of NeXus */
-    double polarization;                   /* Kahn's K */
-    double thick_mm;                       /* of the sensor */
-    char material[NB_MATERIAL_NAME];       /* of the sensor; "" */
+    nb_said_geometry said;
+    nb_opt3 axis; /* of the scan, in the frame of NeXus */
     nb_h5_remarks remarks;
     /* lab; of a master of ours: the first pixel's outer corner, unit vectors */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3];

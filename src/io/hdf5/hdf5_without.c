@@ -7,6 +7,7 @@
 #include "hdf5_file.h"
 #include "hdf5_read.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #define INSTALL "this build has no HDF5 (install libhdf5-dev and rebuild)"
 
 static nb_status without(const char *path, nb_error *err)
@@ -17,7 +18,6 @@ static nb_status without(const char *path, nb_error *err)
 nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
                             nb_hdf5_writer **writer, nb_error *err)
 {
-    (void)out, (void)data;
     *writer = NULL;
     return nb_fail(err, NB_ERR_UNSUPPORTED, "-hdf5: " INSTALL);
 }
@@ -25,40 +25,34 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
 nb_status nb_hdf5_data_add(nb_hdf5_writer *writer, const nb_hdf5_packed *frame,
                            nb_error *err)
 {
-    (void)writer, (void)frame;
     return without("-hdf5", err);
 }
 
 nb_status nb_hdf5_data_close(nb_hdf5_writer *writer, nb_error *err)
 {
-    (void)writer, (void)err;
     return NB_OK;
 }
 
 nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
                              nb_error *err)
 {
-    (void)first, (void)count, (void)truth;
     return without(path, err);
 }
 
 nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
                                nb_error *err)
 {
-    (void)master;
     return without(path, err);
 }
 
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
-    (void)path, (void)key;
     return 0;
 }
 
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err)
 {
-    (void)kind, (void)n, (void)list;
     return without(path, err);
 }
 
@@ -92,7 +86,6 @@ nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 positio
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err)
 {
-    (void)typed, (void)hooks;
     memset(out, 0, sizeof *out);
     return without(path, err);
 }

@@ -8,46 +8,13 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
+#include "../../base/text.h"
 #include "../../model/units.h"
 #include "../../physics/vec3.h"
 #include "../common/panel_spec.h"
+#include "../common/unit_names.h"
 
-enum { MOST_GROUPS = 64, PATH = 2 * NB_H5_NAME };
-
-typedef struct unit {
-    const char *name;
-    double scale;
-} unit;
-
-static const unit lengths[] = {{"m", 1},
-                               {"mm", 1e-3},
-                               {"um", 1e-6},
-                               {"nm", 1e-9},
-                               {"A", 1e-10},
-                               {"cm", 1e-2},
-                               {"pm", 1e-12},
-                               {"meter", 1},
-                               {"metre", 1},
-                               {"micron", 1e-6},
-                               {"angstrom", 1e-10},
-                               {"Angstrom", 1e-10},
-                               {"Ang", 1e-10},
-                               {"millimeter", 1e-3},
-                               {"millimetre", 1e-3},
-                               {"\xC3\x85", 1e-10},
-                               {"nanometer", 1e-9},
-                               {"\xC2\xB5m", 1e-6},
-                               {"\xCE\xBCm", 1e-6},
-                               {"\xE2\x84\xAB", 1e-10},
-                               {NULL, 0}};
-static const unit angles[] = {{"deg", 1},
-                              {"degree", 1},
-                              {"\xC2\xB0", 1},
-                              {"rad", 1 / NB_DEG},
-                              {"radian", 1 / NB_DEG},
-                              {"mrad", 1e-3 / NB_DEG},
-                              {NULL, 0}};
-static const unit energies[] = {{"eV", 1}, {"keV", 1e3}, {"MeV", 1e6}, {NULL, 0}};
+enum { MOST_GROUPS = 64 };
 
 /** A name that is printed, added to a list. */
 static void remark(char *list, size_t size, const char *path)
@@ -63,33 +30,17 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
                    nb_nx_kind kind)
 {
     static const double base[] = {1, 1e-3, 1e-10, 1, 1};
-    const unit *u = kind == NB_NX_DEGREES ? angles
-                    : kind == NB_NX_EV    ? energies
-                                          : lengths;
+    const nb_unit_kind of = kind == NB_NX_DEGREES ? NB_UNIT_ANGLE
+                            : kind == NB_NX_EV    ? NB_UNIT_ENERGY
+                                                  : NB_UNIT_LENGTH;
     char text[32], *first = text, *end;
     if (!nb_h5_get_string(in, path, attribute, text, sizeof text))
         return 0;
     while (isspace((unsigned char)*first))
         first++;
     for (end = first + strlen(first); end > first && isspace((unsigned char)end[-1]);)
-        *--end = '\0';
-    if (end > first + 4 && end[-1] == 's') /* meters */
-        *--end = '\0';
-    for (; u->name; u++)
-        if (strcmp(first, u->name) == 0)
-            return u->scale / base[kind];
-    return 0;
-}
-
-/* value x scale, exactly where the scale is a power of ten. */
-static double in_unit(double value, double scale)
-{
-    /* 320/1e6 (um) is the nearest double, 320*1e-6 may not be */
-    if (scale >= 1)
-        return fabs(scale - round(scale)) < 1e-9 * scale ? value * round(scale)
-                                                         : value * scale;
-    return fabs(1 / scale - round(1 / scale)) < 1e-9 / scale ? value / round(1 / scale)
-                                                             : value * scale;
+        end--;
+    return nb_unit_scale(of, first, (size_t)(end - first)) / base[kind];
 }
 
 /** Has it no unit at all?  An attribute that cannot be read counts as a unit. */
@@ -122,17 +73,17 @@ static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
 static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
                         long long at)
 {
-    double value = nb_h5_there(in, path) ? nb_h5_get_number(in, path, at, 1) : NAN;
+    double value = nb_h5_get_number(in, path, at, 1);
     double scale = isfinite(value) ? scale_of(in, path, kind) : 0;
-    return scale > 0 ? in_unit(value, scale) : NAN;
+    return scale > 0 ? nb_in_unit(value, scale) : NAN;
 }
 
-double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *names,
+double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
                    nb_nx_kind kind, long long at)
 {
-    char path[PATH];
-    for (; *names; names++)
-        if (snprintf(path, PATH, "%s/%s", group, *names) < PATH && nb_h5_there(in, path))
+    char path[NB_H5_PATH], name[NB_TEXT_WORD];
+    while (nb_text_word(&names, name))
+        if (nb_h5_at(in, group, name, path))
             return nx_number(in, path, kind, at);
     return NAN;
 }
@@ -140,30 +91,18 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *const *
 /* --- beam --- */
 
 /** The values of a one-dimensional set; NULL: it is not one. */
-static double *column_of(const nb_h5_input *in, const char *path, size_t *n)
-{
-    nb_h5_set set;
-    double *values = NULL;
-    nb_status st;
-    if (!nb_h5_set_open(in, path, -1, &set))
-        return NULL;
-    *n = (size_t)set.dims[2];
-    if (set.rank == 1 && *n > 1)
-        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL);
-    nb_h5_set_close(&set);
-    return values;
-}
-
+/** The mean of a spectrum, or its wavelength number `at`; in the file's unit. */
 /** The mean of a spectrum, or its wavelength number `at`; in the file's unit. */
 static double mean_wavelength(const nb_h5_input *in, const char *path, long long at)
 {
-    char weights[PATH + 16];
-    double *A, *w, sum = 0, total = 0;
-    size_t n = 0, m = 0;
+    char weights[NB_H5_PATH + 16];
+    hsize_t n[NB_H5_RANK], m[NB_H5_RANK];
+    int rank = 0;
+    double *A = nb_h5_get_numbers(in, path, &rank, n), *w = NULL, sum = 0, total = 0;
     snprintf(weights, sizeof weights, "%s_weights", path);
-    A = column_of(in, path, &n);
-    w = A ? column_of(in, weights, &m) : NULL;
-    for (size_t i = 0; w && n == m && i < n; i++) {
+    if (A && rank == 1 && n[2] > 1)
+        w = nb_h5_get_numbers(in, weights, &rank, m);
+    for (hsize_t i = 0; w && rank == 1 && n[2] == m[2] && i < n[2]; i++) {
         sum += w[i] * A[i];
         total += w[i];
     }
@@ -184,18 +123,17 @@ static void find_beams(const nb_h5_input *in, const char *entry, const char *ins
 }
 
 double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *instrument,
-                        long long at, char found[PATH])
+                        long long at, char found[NB_H5_PATH])
 {
     static const char *const names[] = {"incident_wavelength", "wavelength",
                                         "incident_energy", "energy"};
-    char beams[3][NB_H5_NAME], path[PATH];
+    char beams[3][NB_H5_NAME], path[NB_H5_PATH];
     find_beams(in, entry, instrument, beams);
     for (int energy = 0; energy < 2; energy++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 2; j++) {
                 double scale;
-                if (snprintf(path, PATH, "%s/%s", beams[i], names[2 * energy + j]) >= PATH ||
-                    !nb_h5_there(in, path))
+                if (!nb_h5_at(in, beams[i], names[2 * energy + j], path))
                     continue;
                 if (found)
                     memcpy(found, path, sizeof path);
@@ -204,7 +142,7 @@ double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *in
                     return NAN;
                 if (energy)
                     return NB_HC_EV_ANGSTROM / (nb_h5_get_number(in, path, at, 1) * scale);
-                return in_unit(mean_wavelength(in, path, at), scale);
+                return nb_in_unit(mean_wavelength(in, path, at), scale);
             }
     return NAN;
 }
@@ -212,13 +150,12 @@ double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *in
 int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *instrument,
                        long long at, double *K, nb_opt3 *axis)
 {
-    char beams[3][NB_H5_NAME], path[PATH];
+    char beams[3][NB_H5_NAME], path[NB_H5_PATH];
     double s[4], along;
     int there = 0;
     find_beams(in, entry, instrument, beams);
     for (int i = 0; i < 2 && !there; i++)
-        there = snprintf(path, PATH, "%s/incident_polarization_stokes", beams[i]) < PATH &&
-                nb_h5_there(in, path);
+        there = nb_h5_at(in, beams[i], "incident_polarization_stokes", path);
     for (int i = 0; there && i < 4; i++) {
         s[i] = nb_h5_get_number(in, path, 4 * at + i, 4);
         there = isfinite(s[i]);
@@ -235,17 +172,16 @@ int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *ins
 nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
                             const char *instrument, nb_error *err)
 {
-    static const char *const others[] = {"neutron",  "electron", "muon",
-                                         "positron", "proton",   NULL};
     const char *const parents[] = {entry, instrument};
-    char source[NB_H5_NAME], path[PATH], text[40];
+    char source[NB_H5_NAME], path[NB_H5_PATH], text[40], other[NB_TEXT_WORD];
     for (int i = 0; i < 2; i++) {
         if (!nb_nx_find_group(in, parents[i], "NXsource", "source", source) ||
-            snprintf(path, PATH, "%s/probe", source) >= PATH || !nb_h5_there(in, path) ||
+            !nb_h5_at(in, source, "probe", path) ||
             !nb_h5_get_string(in, path, NULL, text, sizeof text))
             continue;
-        for (int j = 0; others[j]; j++)
-            if (strstr(text, others[j]))
+        for (const char *others = "neutron electron muon positron proton";
+             nb_text_word(&others, other);)
+            if (strstr(text, other))
                 return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                                   "%s is '%s': only X-rays are simulated", path, text);
     }
@@ -344,57 +280,49 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
     return st;
 }
 
-enum { SCAN_PATH = NB_H5_NAME + 32 };
-
 /** Kinds of axes: fixed, turning during each frame, or from frame to frame. */
-typedef enum motion { RESTS, TURNS, VARIES } motion;
+typedef enum motion { UNKNOWN, RESTS, TURNS, VARIES } motion;
 
+/** Do its values differ?  *n: their number. */
 /** Do its values differ?  *n: their number. */
 static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
 {
-    nb_h5_set set;
-    double *values;
-    nb_status st;
-    int yes = 0;
-    *n = 0;
-    if (!nb_h5_set_open(in, path, -1, &set))
-        return 0;
-    if ((values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL))) {
-        *n = set.dims[0] * set.dims[1] * set.dims[2];
-        for (hsize_t i = 1; i < *n && !yes; i++)
-            yes = values[i] != values[0];
-    }
-    nb_h5_set_close(&set);
+    hsize_t dims[NB_H5_RANK];
+    int rank, yes = 0;
+    double *values = nb_h5_get_numbers(in, path, &rank, dims);
+    *n = values ? dims[0] * dims[1] * dims[2] : 0;
+    for (hsize_t i = 1; i < *n && !yes; i++)
+        yes = values[i] != values[0];
     nb_free(values);
     return yes;
 }
 
 /** Number `at` of the set NAME + suffix, deg; its unit is that of the axis where it has none. */
+/** Number `at` of the set NAME + suffix, deg; its unit is that of the axis where it has none. */
 static double beside(const nb_h5_input *in, const char *axis, const char *suffix,
                      long long at)
 {
-    char path[SCAN_PATH];
-    double scale, value;
-    if (snprintf(path, SCAN_PATH, "%s%s", axis, suffix) >= PATH || !nb_h5_there(in, path))
-        return NAN;
+    char path[NB_H5_PATH];
+    double scale;
+    snprintf(path, sizeof path, "%s%s", axis, suffix);
     scale = nb_nx_scale(in, path, "units", NB_NX_DEGREES);
     if (scale == 0)
         scale = nb_nx_scale(in, axis, "units", NB_NX_DEGREES);
-    value = nb_h5_get_number(in, path, at, 1);
-    return value * (scale == 0 ? 1 : scale);
+    return nb_h5_get_number(in, path, at, 1) * (scale == 0 ? 1 : scale);
 }
 
 /** Start and width of a frame. */
 static motion look_at(const nb_h5_input *in, const char *path, long long frame,
                       double *start, double *width)
 {
-    static const char *const steps[] = {"_increment_set", "_increment", "_range_average"};
+    const char *steps = "_increment_set _increment _range_average";
+    char step[NB_TEXT_WORD];
     hsize_t n;
     int varies = differs(in, path, &n);
     *start = nx_number(in, path, NB_NX_DEGREES, frame);
     *width = beside(in, path, "_end", frame) - *start;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !isfinite(*width); i++)
-        *width = beside(in, path, steps[i], frame);
+    while (!isfinite(*width) && nb_text_word(&steps, step))
+        *width = beside(in, path, step, frame);
     if (!isfinite(*width) && varies) {
         long long other = frame + 1 < (long long)n ? frame + 1 : frame - 1;
         *width = (nx_number(in, path, NB_NX_DEGREES, other) - *start) *
@@ -403,28 +331,33 @@ static motion look_at(const nb_h5_input *in, const char *path, long long frame,
     return varies ? VARIES : isfinite(*width) && *width != 0 ? TURNS : RESTS;
 }
 
+/** Take the angles of an axis that moves more than the best one before; returns whether it does. */
+static int is_better(const nb_h5_input *in, const char *path, long long frame,
+                     motion *best, nb_nx_scan *out)
+{
+    double phi, osc;
+    const motion how = look_at(in, path, frame, &phi, &osc);
+    if (how <= *best)
+        return 0;
+    *best = how;
+    out->phi_deg = phi;
+    out->osc_deg = osc;
+    return 1;
+}
+
 static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long long frame,
                                nb_nx_chain *chain, nb_nx_scan *out, nb_error *err)
 {
     char next[NB_H5_NAME];
-    motion best = RESTS;
+    motion best = UNKNOWN;
     int at = -1;
     nb_status st;
-    if (!nb_h5_there(in, start) || !nb_h5_get_string(in, start, NULL, next, sizeof next))
+    if (!nb_h5_get_string(in, start, NULL, next, sizeof next))
         return NB_OK;
     NB_FORWARD(nb_nx_chain_read(in, start, next, chain, err));
-    for (int i = 0; i < chain->n; i++) {
-        double phi, osc;
-        motion how = chain->axes[i].rotates
-                         ? look_at(in, chain->axes[i].path, frame, &phi, &osc)
-                         : RESTS;
-        if (!chain->axes[i].rotates || (at >= 0 && how <= best))
-            continue;
-        at = i;
-        best = how;
-        out->phi_deg = phi;
-        out->osc_deg = osc;
-    }
+    for (int i = 0; i < chain->n; i++)
+        if (chain->axes[i].rotates && is_better(in, chain->axes[i].path, frame, &best, out))
+            at = i;
     if (at < 0)
         return NB_OK;
     memcpy(out->spindle.v, chain->axes[at].vector, sizeof out->spindle.v);
@@ -435,39 +368,31 @@ static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long lo
 }
 
 /** Angles without a chain of axes. */
+/** Angles without a chain of axes. */
 static void scan_of_goniometer(const nb_h5_input *in, const char *sample, long long frame,
                                nb_nx_scan *out)
 {
-    static const char *const groups[] = {"goniometer", "transformations"};
-    static const char *const names[] = {"omega", "phi", "chi", "kappa"};
-    motion best = RESTS;
-    for (int i = 0; i < 8; i++) {
-        char path[SCAN_PATH];
-        double phi, osc;
-        motion how;
-        if (snprintf(path, SCAN_PATH, "%s/%s/%s", sample, groups[i / 4], names[i % 4]) >=
-                PATH ||
-            !nb_h5_there(in, path))
-            continue;
-        how = look_at(in, path, frame, &phi, &osc);
-        if (!isnan(out->phi_deg) && how <= best)
-            continue;
-        best = how;
-        out->phi_deg = phi;
-        out->osc_deg = osc;
-    }
+    const char *names = "goniometer/omega goniometer/phi goniometer/chi goniometer/kappa "
+                        "transformations/omega transformations/phi "
+                        "transformations/chi transformations/kappa";
+    char path[NB_H5_PATH], name[NB_TEXT_WORD];
+    motion best = UNKNOWN;
+    while (nb_text_word(&names, name))
+        if (nb_h5_at(in, sample, name, path))
+            (void)is_better(in, path, frame, &best, out);
 }
 
 nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
                           nb_nx_chain *chain, nb_nx_scan *out, nb_error *err)
 {
-    char sample[NB_H5_NAME], start[SCAN_PATH];
+    char sample[NB_H5_NAME], start[NB_H5_PATH];
+    int there;
     nb_status st;
     *out = (nb_nx_scan){.phi_deg = NAN, .osc_deg = NAN};
     nb_nx_find_group(in, entry, "NXsample", "sample", sample);
-    snprintf(start, sizeof start, "%s/depends_on", sample);
+    there = nb_h5_at(in, sample, "depends_on", start);
     st = scan_of_chain(in, start, frame, chain, out, err);
-    if (!st && !nb_h5_there(in, start))
+    if (!st && !there)
         scan_of_goniometer(in, sample, frame, out);
     return st;
 }
@@ -491,7 +416,7 @@ nb_status nb_nx_angstroms(const nb_h5_input *in, const char *path, double *value
         return nb_h5_wrong(
             in, path, "the attribute units must name a length, as nm or angstrom", err);
     for (size_t i = 0; i < n; i++)
-        values[i] = in_unit(values[i], scale);
+        values[i] = nb_in_unit(values[i], scale);
     return NB_OK;
 }
 
@@ -509,7 +434,7 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     if (scale == 0)
         return nb_h5_wrong(in, path, "the attribute offset_units must name a length", err);
     for (int i = 0; i < 3; i++)
-        offset[i] = in_unit(offset[i], scale);
+        offset[i] = nb_in_unit(offset[i], scale);
     return NB_OK;
 }
 

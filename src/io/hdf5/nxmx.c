@@ -17,17 +17,15 @@
 /** Read a set of n rows of `width` numbers; NULL: the set has another form. */
 static double *rows_of(const nb_h5_input *in, const char *path, int n, int width)
 {
-    nb_h5_set set;
-    double *values = NULL;
-    nb_status st;
-    if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
-        return NULL;
-    if (set.rank == (width > 1 ? 2 : 1) &&
-        set.dims[0] * set.dims[1] * set.dims[2] == (hsize_t)n * (hsize_t)width &&
-        set.dims[2] == (hsize_t)(width > 1 ? width : n))
-        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, NULL);
-    nb_h5_set_close(&set);
-    return values;
+    hsize_t d[NB_H5_RANK];
+    int rank = 0;
+    double *values = nb_h5_get_numbers(in, path, &rank, d);
+    if (values && rank == (width > 1 ? 2 : 1) &&
+        d[0] * d[1] * d[2] == (hsize_t)n * (hsize_t)width &&
+        d[2] == (hsize_t)(width > 1 ? width : n))
+        return values;
+    nb_free(values);
+    return NULL;
 }
 
 static void turn(nb_convention convention, const double lab[3], double out[3])
@@ -35,21 +33,19 @@ static void turn(nb_convention convention, const double lab[3], double out[3])
     nb_nexus_of_lab(convention, nb_v3(lab[0], lab[1], lab[2]), out);
 }
 
-typedef struct panel_columns {
-    double *origin, *fast, *slow, *pixel, *thickness, *attenuation, *gain, *saturation;
-} panel_columns;
+enum { ORIGIN, FAST, SLOW, PIXEL, THICKNESS, ATTENUATION, GAIN, SATURATION, COLUMNS };
 
-static void use(const panel_columns *c, nb_convention convention, int k, nb_panel_spec *p)
+static void use(double *const c[COLUMNS], nb_convention convention, int k,
+                nb_panel_spec *p)
 {
-    turn(convention, c->origin + 3 * k, p->origin);
-    turn(convention, c->fast + 3 * k, p->fast);
-    turn(convention, c->slow + 3 * k, p->slow);
-    p->pixel[0] = c->pixel[2 * k];
-    p->pixel[1] = c->pixel[2 * k + 1];
-    p->thickness = c->thickness[k];
-    p->attenuation = c->thickness[k] > 0 ? c->attenuation[k] : NAN;
-    p->gain = c->gain[k];
-    p->saturation = c->saturation[k];
+    turn(convention, c[ORIGIN] + 3 * k, p->origin);
+    turn(convention, c[FAST] + 3 * k, p->fast);
+    turn(convention, c[SLOW] + 3 * k, p->slow);
+    memcpy(p->pixel, c[PIXEL] + 2 * k, sizeof p->pixel);
+    p->thickness = c[THICKNESS][k];
+    p->attenuation = c[THICKNESS][k] > 0 ? c[ATTENUATION][k] : NAN;
+    p->gain = c[GAIN][k];
+    p->saturation = c[SATURATION][k];
 }
 
 /* Replace the panels of the modules by those of /entry/simulation/panels, if the file has the
@@ -57,36 +53,31 @@ static void use(const panel_columns *c, nb_convention convention, int k, nb_pane
 static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spec *d,
                           nb_error *err)
 {
+    static const char *const names[COLUMNS] = {
+        PANELS "/origin",    PANELS "/fast",        PANELS "/slow", PANELS "/pixel",
+        PANELS "/thickness", PANELS "/attenuation", PANELS "/gain", PANELS "/saturation"};
+    const nb_place_in_file at = {in->name, 0, PANELS};
     char said[16];
-    const int n = d->n_panels;
-    panel_columns c;
+    double *c[COLUMNS];
+    int all = 1;
     nb_status st = NB_OK;
     if (!nb_h5_there(in, PANELS) ||
         !nb_h5_get_string(in, PANELS, "convention", said, sizeof said) ||
         strcmp(said, nb_param_choice("convention", convention)) != 0)
         return NB_OK;
-    c = (panel_columns){
-        rows_of(in, PANELS "/origin", n, 3),    rows_of(in, PANELS "/fast", n, 3),
-        rows_of(in, PANELS "/slow", n, 3),      rows_of(in, PANELS "/pixel", n, 2),
-        rows_of(in, PANELS "/thickness", n, 1), rows_of(in, PANELS "/attenuation", n, 1),
-        rows_of(in, PANELS "/gain", n, 1),      rows_of(in, PANELS "/saturation", n, 1)};
-    if (c.origin && c.fast && c.slow && c.pixel && c.thickness && c.attenuation &&
-        c.gain && c.saturation)
-        for (int k = 0; !st && k < n; k++) {
-            const nb_place_in_file at = {in->name, 0, PANELS};
-            use(&c, (nb_convention)convention, k, &d->panels[k]);
-            st = nb_panel_spec_check(&d->panels[k], &at, err);
-        }
-    nb_free(c.origin);
-    nb_free(c.fast);
-    nb_free(c.slow);
-    nb_free(c.pixel);
-    nb_free(c.thickness);
-    nb_free(c.attenuation);
-    nb_free(c.gain);
-    nb_free(c.saturation);
+    for (int i = 0; i < COLUMNS; i++) {
+        c[i] = rows_of(in, names[i], d->n_panels, i < PIXEL ? 3 : i == PIXEL ? 2 : 1);
+        all &= c[i] != NULL;
+    }
+    for (int k = 0; all && !st && k < d->n_panels; k++) {
+        use(c, (nb_convention)convention, k, &d->panels[k]);
+        st = nb_panel_spec_check(&d->panels[k], &at, err);
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        nb_free(c[i]);
     return st;
 }
+
 /** A file, its detector and its modules. */
 typedef struct reader {
     nb_h5_input in;
@@ -98,7 +89,7 @@ typedef struct reader {
     const nb_geometry_typed *typed;
 } reader;
 
-typedef char place[2 * NB_H5_NAME];
+typedef char place[NB_H5_PATH];
 
 static nb_status wrong(const reader *r, const char *path, const char *what, nb_error *err)
 {
@@ -108,12 +99,11 @@ static nb_status wrong(const reader *r, const char *path, const char *what, nb_e
 static nb_status find_modules(reader *r, nb_error *err)
 {
     nb_status st;
-    if ((st = nb_nx_entry(&r->in, r->entry, err)) ||
-        (st = nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err)) ||
-        (st = nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err)) ||
-        (st = nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
-                             &r->modules, &r->n, err)))
-        return st;
+    NB_FORWARD(nb_nx_entry(&r->in, r->entry, err));
+    NB_FORWARD(nb_nx_one_group(&r->in, r->entry, "NXinstrument", r->instrument, err));
+    NB_FORWARD(nb_nx_one_group(&r->in, r->instrument, "NXdetector", r->detector, err));
+    NB_FORWARD(nb_h5_children(&r->in, r->detector, "NXdetector_module", NB_PANELS_MAX,
+                              &r->modules, &r->n, err));
     if (r->n == 0)
         return wrong(
             r, r->detector,
@@ -127,18 +117,13 @@ static nb_status find_modules(reader *r, nb_error *err)
 /** Two or three whole numbers: [slab] slow fast. */
 static nb_status read_triple(const reader *r, const char *path, int v[3], nb_error *err)
 {
-    nb_h5_set set;
-    double *values = NULL;
-    nb_status st;
-    int n;
-    if (!nb_h5_set_open(&r->in, path, -1, &set))
-        return wrong(r, path, "must be two or three whole numbers", err);
-    n = set.rank == 1 && set.dims[2] <= 3 ? (int)set.dims[2] : 0;
+    hsize_t dims[NB_H5_RANK];
+    int rank = 0, n;
+    double *values = nb_h5_get_numbers(&r->in, path, &rank, dims);
+    nb_status st = NB_OK;
+    n = values && rank == 1 && dims[2] <= 3 ? (int)dims[2] : 0;
     if (n < 2)
         st = wrong(r, path, "must be two or three whole numbers", err);
-    else
-        values = nb_h5_set_all(&set, H5T_NATIVE_DOUBLE, sizeof *values, &st, err);
-    nb_h5_set_close(&set);
     v[0] = 0;
     for (int i = 0; !st && i < n; i++) {
         if (!(values[i] >= 0 && values[i] <= 1 << 28 && values[i] == floor(values[i])))
@@ -157,9 +142,8 @@ static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
     nb_status st;
     snprintf(size, sizeof size, "%s/data_size", r->modules[k]);
     snprintf(origin, sizeof origin, "%s/data_origin", r->modules[k]);
-    if ((st = read_triple(r, size, pixels, err)) ||
-        (st = read_triple(r, origin, first, err)))
-        return st;
+    NB_FORWARD(read_triple(r, size, pixels, err));
+    NB_FORWARD(read_triple(r, origin, first, err));
     p->size[0] = pixels[2];
     p->size[1] = pixels[1];
     p->place[0] = first[2];
@@ -193,18 +177,16 @@ static nb_status read_place(const reader *r, int k, nb_nx_chain *chain, nb_panel
     place fast;
     char next[NB_H5_NAME];
     nb_status st;
-    snprintf(fast, sizeof fast, "%s/fast_pixel_direction", r->modules[k]);
-    if (!nb_h5_there(&r->in, fast))
+    if (!nb_h5_at(&r->in, r->modules[k], "fast_pixel_direction", fast))
         return wrong(r, fast, "is not there", err);
     if (!nb_h5_get_string(&r->in, fast, "depends_on", next, sizeof next))
         snprintf(next, sizeof next, ".");
-    if ((st = nb_nx_chain_read(&r->in, fast, next, chain, err)) ||
-        (st = nb_nx_offset(&r->in, fast, p->origin, err)) ||
-        (st = read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast,
-                             err)) ||
-        (st = read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow,
-                             err)))
-        return st;
+    NB_FORWARD(nb_nx_chain_read(&r->in, fast, next, chain, err));
+    NB_FORWARD(nb_nx_offset(&r->in, fast, p->origin, err));
+    NB_FORWARD(
+        read_direction(r, k, "fast_pixel_direction", chain, &p->pixel[0], p->fast, err));
+    NB_FORWARD(
+        read_direction(r, k, "slow_pixel_direction", chain, &p->pixel[1], p->slow, err));
     nb_nx_move(chain, 0, p->origin);
     return NB_OK;
 }
@@ -222,8 +204,8 @@ static nb_status read_module(reader *r, int k, nb_nx_chain *chain, nb_panel_spec
         return wrong(r, r->modules[k], "the name is too long", err);
     memset(p->name, 0, sizeof p->name);
     memcpy(p->name, name, strlen(name));
-    if ((st = read_size(r, k, p, err)) || (st = read_place(r, k, chain, p, err)))
-        return st;
+    NB_FORWARD(read_size(r, k, p, err));
+    NB_FORWARD(read_place(r, k, chain, p, err));
     return nb_panel_spec_check(p, &at, err);
 }
 
@@ -234,13 +216,13 @@ static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *e
     place path;
     double thickness = 0, most;
     nb_status st;
-    snprintf(path, sizeof path, "%s/saturation_value", r->detector);
-    most = nb_h5_there(&r->in, path) ? nb_h5_get_number(&r->in, path, 0, 1) : NAN;
-    snprintf(path, sizeof path, "%s/sensor_material", r->detector);
+    (void)nb_h5_at(&r->in, r->detector, "saturation_value", path);
+    most = nb_h5_get_number(&r->in, path, 0, 1);
+    (void)nb_h5_at(&r->in, r->detector, "sensor_material", path);
     if (!nb_h5_get_string(&r->in, path, NULL, material, sizeof material))
         material[0] = '\0';
-    snprintf(path, sizeof path, "%s/sensor_thickness", r->detector);
-    if (nb_h5_there(&r->in, path) && (st = nb_nx_get_length(&r->in, path, &thickness, err)))
+    if (nb_h5_at(&r->in, r->detector, "sensor_thickness", path) &&
+        (st = nb_nx_get_length(&r->in, path, &thickness, err)))
         return st;
     if (thickness < 0)
         return wrong(r, path, "must be 0 or above", err);
@@ -307,8 +289,7 @@ static nb_status read_mask(const reader *r, nb_detector_spec *out, nb_error *err
     place path;
     nb_h5_set set;
     nb_status st;
-    snprintf(path, sizeof path, "%s/pixel_mask", r->detector);
-    if (!nb_h5_there(&r->in, path))
+    if (!nb_h5_at(&r->in, r->detector, "pixel_mask", path))
         return NB_OK;
     if (!nb_h5_set_open(&r->in, path, -1, &set))
         return wrong(r, path, "cannot be read", err);

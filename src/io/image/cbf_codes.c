@@ -152,8 +152,7 @@ static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_er
     h->n = (1 << direct) + (int)widest + 1;
     h->length = nb_alloc((size_t)h->n, 1, "codes", err);
     h->order = nb_alloc((size_t)h->n, sizeof *h->order, "codes", err);
-    if (!h->length || !h->order)
-        return NB_ERR_NOMEM;
+    NB_NEED(h->length && h->order);
     for (int i = 0; symbol_at(h, i) < h->n; i++) {
         if (!take(b, 8, &length) || length > MOST_LENGTH)
             return bad_table(s, err);

@@ -11,6 +11,8 @@
 #include "../../base/error.h"
 #include "../../base/text.h"
 #include "../../model/units.h"
+#include "../common/lines.h"
+#include "../common/unit_names.h"
 
 static const char section_mark[] = "--CIF-BINARY-FORMAT-SECTION--";
 static const char data_mark[] = "\f\x1a\x04\xd5";
@@ -48,18 +50,14 @@ static span line_behind(span s, const char *text)
     return line;
 }
 
-/** The number at the start of the line, after blanks and an opening bracket; NaN: none. */
-static double number_of(span line)
+/** The number behind the text, after blanks and an opening bracket; NaN: none. */
+static double number_behind(span s, const char *text)
 {
+    span line = line_behind(s, text);
     double value;
     while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '('))
         line.p++;
     return nb_text_double(line.p, line.end, &value) ? value : NAN;
-}
-
-static double number_behind(span s, const char *text)
-{
-    return number_of(line_behind(s, text));
 }
 
 /** Everything before the binary section. */
@@ -81,21 +79,21 @@ static int is_filler(char c)
 
 /** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
  * full. */
+/** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
+ * full. */
 static span line_of(span head, const char *key)
 {
-    size_t n = strlen(key);
-    while (head.p < head.end) {
-        const char *newline = memchr(head.p, '\n', (size_t)(head.end - head.p));
-        span line = {head.p, newline ? newline : head.end};
-        head.p = newline ? newline + 1 : head.end;
-        while (line.p < line.end && (nb_text_blank(*line.p) || *line.p == '#'))
-            line.p++;
-        if ((size_t)(line.end - line.p) <= n || memcmp(line.p, key, n) != 0 ||
-            !is_filler(line.p[n]))
+    nb_lines l = nb_lines_of(head.p, (size_t)(head.end - head.p), "", "", NULL);
+    const size_t n = strlen(key);
+    l.comment = "";
+    l.between = "#";
+    while (nb_lines_next(&l)) {
+        (void)nb_lines_word(&l);
+        if ((size_t)(l.end - l.p) <= n || memcmp(l.p, key, n) != 0 || !is_filler(l.p[n]))
             continue;
-        for (line.p += n; line.p < line.end && is_filler(*line.p);)
-            line.p++;
-        return line;
+        for (l.p += n; l.p < l.end && is_filler(*l.p);)
+            l.p++;
+        return (span){l.p, l.end};
     }
     return (span){head.end, head.end};
 }
@@ -120,48 +118,37 @@ static double take(span *line)
     return value;
 }
 
-/** A number with one of these units (NULL ends the list); without a unit the first is assumed. */
-typedef struct unit {
-    const char *name;
-    double scale;
-} unit;
-
-static double in_unit(span line, const unit *units)
+/** A number with a unit of this kind, in units of `base`, which is also meant without one. */
+static double in_unit(span line, nb_unit_kind kind, double base)
 {
-    double value = take(&line);
+    const double value = take(&line);
+    double scale;
+    size_t n = 0;
     if (line.p == line.end || *line.p == ')')
-        return value * units->scale;
-    for (; units->name; units++)
-        if (is_word(line, units->name))
-            return units->scale < 1 ? value / round(1 / units->scale)
-                                    : value * units->scale;
-    return NAN;
+        return value;
+    while (line.p + n < line.end && isalnum((unsigned char)line.p[n]))
+        n++;
+    scale = nb_unit_scale(kind, line.p, n) / base;
+    return scale > 0 ? nb_in_unit(value, scale) : NAN;
 }
 
 static double length_m(span line)
 {
-    static const unit units[] = {
-        {"m", 1}, {"mm", 1e-3}, {"cm", 1e-2}, {"um", 1e-6}, {NULL, 0}};
-    return in_unit(line, units);
+    return in_unit(line, NB_UNIT_LENGTH, 1);
 }
 
 static double angle_deg(span line)
 {
-    static const unit units[] = {{"deg", 1}, {"degrees", 1}, {"degree", 1}, {NULL, 0}};
-    return in_unit(line, units);
+    return in_unit(line, NB_UNIT_ANGLE, 1);
 }
 
 static double wavelength_A(span head)
 {
-    static const unit A[] = {{"A", 1},         {"Angstrom", 1}, {"angstrom", 1},
-                             {"Angstroms", 1}, {"nm", 10},      {"m", 1e10},
-                             {NULL, 0}};
-    static const unit eV[] = {{"eV", 1}, {"keV", 1e3}, {NULL, 0}};
-    static const char *const energies[] = {"Energy", "Photon_energy", "X-ray_energy",
-                                           "Incident_energy"};
-    double value = in_unit(line_of(head, "Wavelength"), A);
-    for (size_t i = 0; i < sizeof energies / sizeof *energies && !(value > 0); i++)
-        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, energies[i]), eV);
+    const char *energies = "Energy Photon_energy X-ray_energy Incident_energy";
+    char key[NB_TEXT_WORD];
+    double value = in_unit(line_of(head, "Wavelength"), NB_UNIT_LENGTH, 1e-10);
+    while (!(value > 0) && nb_text_word(&energies, key))
+        value = NB_HC_EV_ANGSTROM / in_unit(line_of(head, key), NB_UNIT_ENERGY, 1);
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
@@ -215,24 +202,24 @@ static void read_rotation(span head, nb_cbf_header *out)
 {
     const char *axis = turning_axis(head);
     char key[32];
-    out->phi_deg = angle_deg(line_of(head, "Start_angle"));
-    out->osc_deg = angle_deg(line_of(head, "Angle_increment"));
+    out->said.phi_deg = angle_deg(line_of(head, "Start_angle"));
+    out->said.osc_deg = angle_deg(line_of(head, "Angle_increment"));
     snprintf(key, sizeof key, "%s_increment", axis);
-    if (isnan(out->osc_deg))
-        out->osc_deg = angle_deg(line_of(head, key));
-    if (isnan(out->phi_deg))
-        out->phi_deg = angle_deg(line_of(head, axis));
+    if (isnan(out->said.osc_deg))
+        out->said.osc_deg = angle_deg(line_of(head, key));
+    if (isnan(out->said.phi_deg))
+        out->said.phi_deg = angle_deg(line_of(head, axis));
     out->kappa_deg = strcmp(axis, "Kappa") ? angle_deg(line_of(head, "Kappa")) : NAN;
     out->chi_deg = strcmp(axis, "Chi") ? angle_deg(line_of(head, "Chi")) : NAN;
 }
 
 /** "Silicon sensor, thickness 0.000320 m". */
-static void read_sensor(span head, nb_cbf_header *out)
+static void read_sensor(span head, nb_said_geometry *out)
 {
     static const char mark[] = " sensor, thickness";
     const char *at = find(head, mark), *first = at;
     size_t n;
-    out->thick_m = NAN;
+    out->thick_mm = NAN;
     out->material[0] = '\0';
     if (!at)
         return;
@@ -247,26 +234,30 @@ static void read_sensor(span head, nb_cbf_header *out)
     head = line_behind(head, mark);
     while (head.p < head.end && is_filler(*head.p))
         head.p++;
-    out->thick_m = length_m(head);
+    out->thick_mm = length_m(head) * 1e3;
 }
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
 {
     span head = header_of(file), line;
+    const double pixel_m = length_m(line_of(head, "Pixel_size"));
+    nb_said_geometry *said = &out->said;
     memset(out, 0, sizeof *out);
-    out->own = is_word(line_of(head, "Detector"), "nanobragg");
     out->full = find(head, "_axis.vector[1]") != NULL;
-    out->pixel_m = length_m(line_of(head, "Pixel_size"));
-    out->wavelength_A = wavelength_A(head);
-    out->distance_m = length_m(line_of(head, "Detector_distance"));
-    read_beam(head, out->pixel_m, out->beam_px);
-    out->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
+    said->own = is_word(line_of(head, "Detector"), "nanobragg");
+    /* our own files stay at the swing's end: the beam centre is where the beam hits the detector */
+    said->pivot = said->own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE;
+    said->pixel_mm = pixel_m * 1e3;
+    said->wavelength_A = wavelength_A(head);
+    said->distance_mm = length_m(line_of(head, "Detector_distance")) * 1e3;
+    read_beam(head, pixel_m, said->beam_px);
+    said->twotheta_deg = angle_deg(line_of(head, "Detector_2theta"));
     read_rotation(head, out);
     line = line_of(head, "Polarization");
-    out->polarization = take(&line);
-    if (!(fabs(out->polarization) <= 1))
-        out->polarization = NAN;
-    read_sensor(head, out);
+    said->polarization = take(&line);
+    if (!(fabs(said->polarization) <= 1))
+        said->polarization = NAN;
+    read_sensor(head, said);
 }
 
 /** The header of the next binary section, and its data; rest: what follows the header.  0: there is none. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../base/text.h"
+
 #define ADDRESS_OF(name) &nb_format_##name,
 static const nb_format *const formats[] = {NB_FORMATS(ADDRESS_OF)};
 
@@ -13,13 +15,10 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 /** Is it one of the words? */
 static int is_among(const char *word, const char *words)
 {
-    const size_t n = strlen(word);
-    for (; *words; words += strspn(words, " ")) {
-        const size_t length = strcspn(words, " ");
-        if (n == length && strncasecmp(words, word, n) == 0)
+    char one[NB_TEXT_WORD];
+    while (nb_text_word(&words, one))
+        if (strcasecmp(one, word) == 0)
             return 1;
-        words += length;
-    }
     return 0;
 }
 

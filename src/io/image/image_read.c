@@ -37,42 +37,28 @@ nb_image_format nb_image_format_of(const nb_image_file *file)
     return NB_FORMAT_FLOAT;
 }
 
-static nb_status float_size(const nb_image_file *file, nb_image *out, nb_error *err)
+static nb_status float_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
-    size_t pixels = file->bytes / sizeof(float);
-    double side = floor(sqrt((double)pixels) + 0.5);
-    out->fast = file->fast;
-    out->slow = file->slow;
-    if (said_pixels(file))
+    const size_t pixels = file->bytes / sizeof(float), said = said_pixels(file);
+    const double side = floor(sqrt((double)pixels) + 0.5);
+    nb_status st;
+    if (said && said * sizeof(float) != file->bytes)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
                           "the file has %zu bytes, not the %zu bytes of %d "
                           "x %d floats; type -size fast slow",
-                          file->bytes, said_pixels(file) * sizeof(float), file->fast,
-                          file->slow);
-    if (!pixels || file->bytes % sizeof(float) || side > 32768 ||
-        (size_t)side * (size_t)side != pixels)
+                          file->bytes, said * sizeof(float), file->fast, file->slow);
+    if (!said && (!pixels || file->bytes % sizeof(float) || side > 32768 ||
+                  (size_t)side * (size_t)side != pixels))
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
                           "not an " NB_READ_FORMATS " image, and its %zu bytes are not a "
                           "square image of floats; type the size of a float image: -size "
                           "fast slow (in Python shape=(slow, fast))",
                           file->bytes);
-    out->fast = out->slow = (int)side;
+    out->fast = said ? file->fast : (int)side;
+    out->slow = said ? file->slow : (int)side;
+    NB_FORWARD(nb_image_allocate(file, out, err));
+    memcpy(out->pixels, file->data, file->bytes);
     return NB_OK;
-}
-
-static nb_status float_parse(const nb_image_file *file, nb_image *out, nb_error *err)
-{
-    nb_status st = NB_OK;
-    if (said_pixels(file) * sizeof(float) == file->bytes && file->bytes) {
-        out->fast = file->fast;
-        out->slow = file->slow;
-    } else {
-        st = float_size(file, out, err);
-    }
-    NB_TRY(nb_image_allocate(file, out, err));
-    if (!st)
-        memcpy(out->pixels, file->data, file->bytes);
-    return st;
 }
 
 static nb_status smv_parse(const nb_image_file *file, nb_image *out, nb_error *err)

@@ -4,6 +4,7 @@
 #define NB_IO_IMAGE_READ_H
 
 #include "../../nanobragg.h"
+#include "../common/meta.h"
 
 #define NB_IMAGE_MOST_PIXELS (INT64_C(1) << 30)
 
@@ -50,18 +51,11 @@ nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *
 
 /* mini-CBF: the geometry of its header lines. The pixels: nb_cbf_parse in image_read.h. */
 
-/** Numbers of the "# " lines; NaN where a line is missing, or is not read. */
+/** Numbers of the "# " lines. */
 typedef struct nb_cbf_header {
-    int own;  /* a file of ours */
-    int full; /* with the categories of imgCIF, which are not read */
-    double pixel_m, wavelength_A, distance_m;
-    double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
-    double twotheta_deg;
-    double phi_deg, osc_deg; /* start and width of the rotation, which may be negative */
-    double kappa_deg, chi_deg;       /* further angles of the crystal */
-    double polarization;             /* Kahn's K */
-    double thick_m;                  /* of the sensor */
-    char material[NB_MATERIAL_NAME]; /* of the sensor; "" */
+    nb_said_geometry said;
+    int full;                  /* with the categories of imgCIF, which are not read */
+    double kappa_deg, chi_deg; /* further angles of the crystal; NaN */
 } nb_cbf_header;
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out);

@@ -15,4 +15,4 @@ static nb_status pgm_header(const nb_image_view *image, const nb_image_meta *met
     return NB_OK;
 }
 
-const nb_writer nb_writer_pgm = {"PGM", "pgm", NB_PIXEL_U8, NULL, pgm_header, NULL, NULL};
+const nb_writer nb_writer_pgm = {.name = "PGM", .pixel = NB_PIXEL_U8, .header = pgm_header};

@@ -107,9 +107,9 @@ static nb_status write_png(const nb_image_view *image, const nb_image_meta *meta
     return s.status;
 }
 
-const nb_writer nb_writer_png = {"PNG", "png", NB_PIXEL_U8, NULL, NULL, write_png, NULL};
-const nb_writer nb_writer_png_rgb = {"PNG", "png",     NB_PIXEL_RGB, NULL,
-                                     NULL,  write_png, NULL};
+const nb_writer nb_writer_png = {.name = "PNG", .pixel = NB_PIXEL_U8, .write = write_png};
+const nb_writer nb_writer_png_rgb = {
+    .name = "PNG", .pixel = NB_PIXEL_RGB, .write = write_png};
 const nb_format nb_format_png = {.name = "PNG",
                                  .extensions = ".png",
                                  .writer = &nb_writer_png,

@@ -13,7 +13,6 @@
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
 #define LONGEST_OVERRUN 4096 /* header text beyond HEADER_BYTES in files of nanoBragg */
-#define MOST_PIXELS (INT64_C(1) << 30)
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -90,8 +89,7 @@ static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_err
     size_t records = 0;
     char *p, *end;
     h->text = nb_alloc_raw(n + 1, 1, "SMV header", err);
-    if (!h->text)
-        return NB_ERR_NOMEM;
+    NB_NEED(h->text);
     for (size_t i = 0; i < n; i++) {
         int control = (unsigned char)text[i] < ' ' && text[i] != '\n';
         h->text[i] = control ? ' ' : text[i];
@@ -99,8 +97,7 @@ static nb_status split_text(const char *text, size_t n, nb_smv_header *h, nb_err
     }
     h->text[n] = '\n';
     h->entries = nb_alloc(records, sizeof *h->entries, "SMV header", err);
-    if (!h->entries)
-        return NB_ERR_NOMEM;
+    NB_NEED(h->entries);
     for (p = h->text, end = p + n; p < end;) {
         char *stop = p + strcspn(p, ";\n");
         h->count += split_record(p, stop, &h->entries[h->count]);
@@ -116,32 +113,31 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
     int found = nb_smv_number(h, key, &value);
     if (!found)
         return NB_OK;
-    if (found < 0 || !(value >= 1 && value <= (double)MOST_PIXELS) ||
+    if (found < 0 || !(value >= 1 && value <= (double)NB_IMAGE_MOST_PIXELS) ||
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
-    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over MOST_PIXELS */
+    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over it */
     return NB_OK;
 }
 
 static nb_status read_sizes(nb_smv_header *h, nb_error *err)
 {
     int square = 0;
-    nb_status status = read_size(h, "SIZE1", &h->fast, err);
-    if (status == NB_OK)
-        status = read_size(h, "SIZE2", &h->slow, err);
-    if (status == NB_OK && !h->fast && !h->slow) {
-        status = read_size(h, "DETECTOR_DIMENSIONS", &square, err);
+    nb_status st = read_size(h, "SIZE1", &h->fast, err);
+    NB_TRY(read_size(h, "SIZE2", &h->slow, err));
+    if (!st && !h->fast && !h->slow) {
+        st = read_size(h, "DETECTOR_DIMENSIONS", &square, err);
         h->fast = h->slow = square;
     }
-    if (status != NB_OK)
-        return status;
+    if (st)
+        return st;
     if (!h->fast != !h->slow)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s is missing; the header has only %s",
                           h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
     if (h->fast >= 1000000 || h->slow >= 1000000 ||
-        (int64_t)h->fast * h->slow > MOST_PIXELS)
+        (int64_t)h->fast * h->slow > NB_IMAGE_MOST_PIXELS)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "SIZE1, SIZE2: more pixels than can be handled");
     return NB_OK;
@@ -151,9 +147,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
 {
     const char *brace, *limit;
     int overrun;
-    nb_status status = read_header_bytes(data, n, h->name, &h->bytes, err);
-    if (status != NB_OK)
-        return status;
+    nb_status st;
+    NB_FORWARD(read_header_bytes(data, n, h->name, &h->bytes, err));
     brace = closing_brace(data + 1, data + h->bytes);
     overrun = !brace;
     if (overrun) {
@@ -162,11 +157,8 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
         brace = memchr(data + h->bytes, '}', (size_t)(limit - data) - h->bytes);
     }
     if (brace) {
-        status = split_text(data + 1, (size_t)(brace - data) - 1, h, err);
-        if (status == NB_OK)
-            status = read_sizes(h, err);
-        if (status != NB_OK)
-            return status;
+        NB_FORWARD(split_text(data + 1, (size_t)(brace - data) - 1, h, err));
+        NB_FORWARD(read_sizes(h, err));
     }
     if (overrun) {
         size_t pixels = (size_t)h->fast * (size_t)h->slow;
@@ -182,13 +174,13 @@ static nb_status parse_into(const char *data, size_t n, nb_smv_header *h, nb_err
 nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_header *out,
                        nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", name);
-    status = parse_into(data, n, out, err);
-    if (status != NB_OK)
+    st = parse_into(data, n, out, err);
+    if (st)
         nb_smv_header_free(out);
-    return status;
+    return st;
 }
 
 void nb_smv_header_free(nb_smv_header *h)
@@ -269,13 +261,11 @@ nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *h,
     const unsigned char *p = (const unsigned char *)data + h->bytes;
     int big_endian;
     uint16_t *out;
-    nb_status status = check_pixels(n, h, &big_endian, err);
+    nb_status st;
     *pixels = NULL;
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(check_pixels(n, h, &big_endian, err));
     out = nb_alloc_raw(count, sizeof *out, "pixels of an SMV image", err);
-    if (!out)
-        return NB_ERR_NOMEM;
+    NB_NEED(out);
     for (size_t i = 0; i < count; i++, p += 2)
         out[i] = (uint16_t)(big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
     *pixels = out;
@@ -361,24 +351,6 @@ static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pi
     return 1;
 }
 
-/** Read words separated by commas. Returns 0 if they are no value of the parameter. */
-static int read_value(const nb_param *p, const char *text, nb_config *cfg)
-{
-    char copy[256], *at = copy;
-    const char *words[NB_PARAM_WORDS + 1];
-    int n = 0;
-    if (strlen(text) >= sizeof copy)
-        return 0;
-    memcpy(copy, text, strlen(text) + 1);
-    while (at && n <= NB_PARAM_WORDS) {
-        words[n++] = at;
-        at = strchr(at, ',');
-        if (at)
-            *at++ = 0;
-    }
-    return nb_param_store(p, cfg, words, n, NULL) == NB_OK;
-}
-
 /* Fill the unset fields of cfg from the NANOBRAGG_* keys of a header; see
  * nb_smv_apply_header, which calls this.  Errors: NB_ERR_INPUT. */
 static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *err)
@@ -393,8 +365,8 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
         text = nb_smv_find(h, key);
         if (!text || typed[group_of(p)] || (!is_size && nb_param_is_set(p, cfg)))
             continue;
-        good =
-            is_size ? read_pixels(text, typed, cfg->detpixels) : read_value(p, text, cfg);
+        good = is_size ? read_pixels(text, typed, cfg->detpixels)
+                       : nb_param_store(p, cfg, &text, 1, NULL) == NB_OK;
         if (!good)
             return nb_fail_at(err, NB_ERR_INPUT, h->name, 0, "%s=%.60s cannot be read",
                               key, text);
@@ -437,7 +409,7 @@ static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error 
 static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
     int typed[NB_SMV_GROUPS];
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     nb_smv_typed_groups(cfg, typed);
     /* CLOSE_DISTANCE of a header is that at the header's two-theta, and goes before DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
@@ -458,15 +430,15 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
         {"OSC_RANGE", NULL, &cfg->osc_deg, 0, 0},
         {"TWOTHETA", NULL, &cfg->twotheta_deg, 0, 0},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && status == NB_OK; i++)
-        status = take(h, &keys[i], err);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !st; i++)
+        st = take(h, &keys[i], err);
     if (cfg->close_twotheta_deg == 0)
         cfg->close_twotheta_deg = NAN;
     if (!typed[NB_SMV_FAST])
         cfg->detpixels[0] = h->fast;
     if (!typed[NB_SMV_SLOW])
         cfg->detpixels[1] = h->slow;
-    return status;
+    return st;
 }
 
 /** A scan with negative steps becomes one with positive steps about the opposite axis. */
@@ -481,12 +453,12 @@ static void turn_forwards(nb_config *cfg, int phi_unset)
 nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
     int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
-    nb_status status = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
-                                                   : apply_documented(h, cfg, err);
+    nb_status st = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
+                                               : apply_documented(h, cfg, err);
     if (osc_unset &&
         cfg->osc_deg == 0) /* a still in a header does not count as a typed -osc 0 */
         cfg->osc_deg = NAN;
-    if (!status && osc_unset && cfg->osc_deg < 0)
+    if (!st && osc_unset && cfg->osc_deg < 0)
         turn_forwards(cfg, phi_unset);
-    return status;
+    return st;
 }

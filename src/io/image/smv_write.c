@@ -220,8 +220,8 @@ static nb_status smv_header(const nb_image_view *image, const nb_image_meta *met
     return finish(h, err);
 }
 
-const nb_writer nb_writer_smv = {"SMV",      "img", NB_PIXEL_U16, NULL,
-                                 smv_header, NULL,  NULL};
+const nb_writer nb_writer_smv = {
+    .name = "SMV", .pixel = NB_PIXEL_U16, .header = smv_header};
 const nb_format nb_format_smv = {.name = "SMV",
                                  .extensions = ".img",
                                  .writer = &nb_writer_smv,

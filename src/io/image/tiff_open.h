@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** libtiff, loaded when a run first needs it (base/late_library.h): include this instead of <tiffio.h>, and call the
- * functions by their own names.  A TIFF over the caller's bytes. */
+/** libtiff, loaded when a run first needs it (base/late_library.h): include this instead of <tiffio.h>, and call TIFFClose as
+ * NB_TIFF(Close).  A TIFF over the caller's bytes. */
 #ifndef NB_IO_TIFF_OPEN_H
 #define NB_IO_TIFF_OPEN_H
 
@@ -27,40 +27,22 @@
 
 NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
-#define TIFFClientOpen (nb_tiff()->TIFFClientOpen_)
-#define TIFFClientOpenExt (nb_tiff()->TIFFClientOpenExt_)
-#define TIFFOpenOptionsAlloc (nb_tiff()->TIFFOpenOptionsAlloc_)
-#define TIFFOpenOptionsFree (nb_tiff()->TIFFOpenOptionsFree_)
-#define TIFFOpenOptionsSetErrorHandlerExtR                                               \
-    (nb_tiff()->TIFFOpenOptionsSetErrorHandlerExtR_)
-#define TIFFOpenOptionsSetWarningHandlerExtR                                             \
-    (nb_tiff()->TIFFOpenOptionsSetWarningHandlerExtR_)
-#define TIFFClose (nb_tiff()->TIFFClose_)
-#define TIFFFlush (nb_tiff()->TIFFFlush_)
-#define TIFFGetField (nb_tiff()->TIFFGetField_)
-#define TIFFGetFieldDefaulted (nb_tiff()->TIFFGetFieldDefaulted_)
-#define TIFFIsTiled (nb_tiff()->TIFFIsTiled_)
-#define TIFFReadScanline (nb_tiff()->TIFFReadScanline_)
-#define TIFFScanlineSize (nb_tiff()->TIFFScanlineSize_)
-#define TIFFSetField (nb_tiff()->TIFFSetField_)
-#define TIFFWriteEncodedStrip (nb_tiff()->TIFFWriteEncodedStrip_)
+#define NB_TIFF(name) (nb_tiff()->TIFF##name##_)
 
 /* --- A TIFF over the caller's bytes. libtiff's first message is kept and not printed --- */
 
 enum { NB_TIFF_MESSAGE = 200 };
 
-/** Access to the bytes; each function gets the handle of nb_tiff_open. */
-typedef struct nb_tiff_io {
+/** A TIFF's bytes; the first member of what read, write and size get as their handle. */
+typedef struct nb_tiff_stream {
     TIFFReadWriteProc read, write;
-    TIFFSeekProc seek;
-    TIFFCloseProc close;
     TIFFSizeProc size;
-} nb_tiff_io;
+    toff_t position;
+    char message[NB_TIFF_MESSAGE]; /* the first of libtiff (before 4.5 it prints it on standard error) */
+} nb_tiff_stream;
 
-/** Open a TIFF; NULL on failure. message must be "" and outlive the TIFF; it gets the first
- * message of libtiff (libtiff before 4.5 prints it on standard error). */
-TIFF *nb_tiff_open(const char *name, const char *mode, void *handle, const nb_tiff_io *io,
-                   char message[NB_TIFF_MESSAGE]);
+/** Open a TIFF; NULL on failure. *stream must outlive it. */
+TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *stream);
 
 #endif
 

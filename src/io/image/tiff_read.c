@@ -12,18 +12,18 @@
 #include "tiff_open.h"
 
 typedef struct source {
+    nb_tiff_stream stream;
     const nb_image_file *file;
-    toff_t position;
-    char message[NB_TIFF_MESSAGE]; /* libtiff's first */
 } source;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
 {
     source *s = handle;
-    size_t left = s->position < s->file->bytes ? s->file->bytes - (size_t)s->position : 0;
+    const toff_t at = s->stream.position;
+    size_t left = at < s->file->bytes ? s->file->bytes - (size_t)at : 0;
     size_t n = (size_t)bytes < left ? (size_t)bytes : left;
-    memcpy(data, (const char *)s->file->data + (left ? s->position : 0), n);
-    s->position += n;
+    memcpy(data, (const char *)s->file->data + (left ? at : 0), n);
+    s->stream.position += n;
     return (tmsize_t)n;
 }
 
@@ -35,27 +35,10 @@ static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
     return -1;
 }
 
-static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
-{
-    source *s = handle;
-    toff_t base = whence == SEEK_CUR   ? s->position
-                  : whence == SEEK_END ? (toff_t)s->file->bytes
-                                       : 0;
-    return s->position = base + offset;
-}
-
-static int on_close(thandle_t handle)
-{
-    (void)handle;
-    return 0;
-}
-
 static toff_t on_size(thandle_t handle)
 {
     return ((source *)handle)->file->bytes;
 }
-
-static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
 
 /** Type of a sample, with the defaults of missing tags. */
 typedef struct sample {
@@ -86,7 +69,7 @@ static int is_known(sample k)
 static nb_status unreadable(const source *s, nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0, "cannot be read as TIFF: %s",
-                      s->message[0] ? s->message : "libtiff failed");
+                      s->stream.message[0] ? s->stream.message : "libtiff failed");
 }
 
 static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
@@ -95,13 +78,12 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     size_t width = (size_t)out->fast;
     void *row;
     int ok = 1;
-    if ((size_t)TIFFScanlineSize(tiff) != width * k.bits / 8)
+    if ((size_t)NB_TIFF(ScanlineSize)(tiff) != width * k.bits / 8)
         return unreadable(s, err);
     row = nb_alloc(width, k.bits / 8, "row of a TIFF", err);
-    if (!row)
-        return NB_ERR_NOMEM;
+    NB_NEED(row);
     for (int y = 0; y < out->slow && ok; y++) {
-        ok = TIFFReadScanline(tiff, row, (uint32_t)y, 0) == 1;
+        ok = NB_TIFF(ReadScanline)(tiff, row, (uint32_t)y, 0) == 1;
         for (size_t i = 0; ok && i < width; i++)
             out->pixels[(size_t)y * width + i] = sample_at(row, k, i);
     }
@@ -126,17 +108,17 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
     sample k = {1, SAMPLEFORMAT_UINT};
     nb_counts_of counts;
     nb_status st;
-    if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) ||
-        !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height))
+    if (!NB_TIFF(GetField)(tiff, TIFFTAG_IMAGEWIDTH, &width) ||
+        !NB_TIFF(GetField)(tiff, TIFFTAG_IMAGELENGTH, &height))
         return unreadable(s, err);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &channels);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &k.bits);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &k.format);
-    if (channels != 1 || !is_known(k) || TIFFIsTiled(tiff))
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_SAMPLESPERPIXEL, &channels);
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_BITSPERSAMPLE, &k.bits);
+    NB_TIFF(GetFieldDefaulted)(tiff, TIFFTAG_SAMPLEFORMAT, &k.format);
+    if (channels != 1 || !is_known(k) || NB_TIFF(IsTiled)(tiff))
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "a TIFF of %d channels of %d bits%s; only one channel of 8, 16 "
                           "or 32 bits or of floats, in strips, can be read",
-                          channels, k.bits, TIFFIsTiled(tiff) ? " in tiles" : "");
+                          channels, k.bits, NB_TIFF(IsTiled)(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
     /* before memory is allocated: no supported compression has a larger ratio */
@@ -145,24 +127,22 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",
                           (unsigned)width, (unsigned)height, s->file->bytes);
     counts = counts_of(k);
-    if ((st = nb_image_allocate(s->file, out, err)) ||
-        (st = read_rows(tiff, s, k, out, err)))
-        return st;
+    NB_FORWARD(nb_image_allocate(s->file, out, err));
+    NB_FORWARD(read_rows(tiff, s, k, out, err));
     return nb_leave_out_marks(out, &counts, err);
 }
 
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
-    source s = {file, 0, ""};
-    nb_status st = nb_tiff_load(err);
+    source s = {{.read = on_read, .write = on_write, .size = on_size}, file};
+    nb_status st;
     TIFF *tiff;
-    if (st)
-        return st;
-    tiff = nb_tiff_open(file->name, "rm", &s, &io, s.message);
+    NB_FORWARD(nb_tiff_load(err));
+    tiff = nb_tiff_open(file->name, "rm", &s.stream);
     if (!tiff)
         return unreadable(&s, err);
     st = parse(tiff, &s, out, err);
-    TIFFClose(tiff);
+    NB_TIFF(Close)(tiff);
     return st;
 }
 

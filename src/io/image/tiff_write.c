@@ -17,38 +17,28 @@
 
 /* The callbacks keep errno, so that a full disk is reported. libtiff would lose it. */
 typedef struct sink {
+    nb_tiff_stream stream;
     nb_outfile *out;
-    off_t position;
-    int error;                     /* errno of the first failure, 0 none */
-    char message[NB_TIFF_MESSAGE]; /* libtiff's */
+    int error; /* errno of the first failure, 0 none */
 } sink;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
 {
     sink *s = handle;
-    ssize_t n = pread(s->out->fd, data, (size_t)bytes, s->position);
-    if (n > 0)
-        s->position += n;
-    return n;
+    const size_t n = nb_fd_read(s->out->fd, data, (size_t)bytes, s->stream.position);
+    s->stream.position += n;
+    return (tmsize_t)n;
 }
 
 static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes)
 {
     sink *s = handle;
-    tmsize_t done = 0;
-    while (done < bytes) {
-        ssize_t n =
-            pwrite(s->out->fd, (char *)data + done, (size_t)(bytes - done), s->position);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            s->error = s->error ? s->error : errno;
-            return -1;
-        }
-        s->position += n;
-        done += n;
-    }
-    return done;
+    const size_t n = nb_fd_write(s->out->fd, data, (size_t)bytes, s->stream.position);
+    s->stream.position += n;
+    if (n == (size_t)bytes)
+        return bytes;
+    s->error = s->error ? s->error : errno;
+    return -1;
 }
 
 static toff_t on_size(thandle_t handle)
@@ -58,26 +48,6 @@ static toff_t on_size(thandle_t handle)
     return fstat(s->out->fd, &st) == 0 ? (toff_t)st.st_size : 0;
 }
 
-static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
-{
-    sink *s = handle;
-    if (whence == SEEK_SET)
-        s->position = (off_t)offset;
-    else if (whence == SEEK_CUR)
-        s->position += (off_t)offset;
-    else
-        s->position = (off_t)(on_size(handle) + offset);
-    return (toff_t)s->position;
-}
-
-static int on_close(thandle_t handle)
-{
-    (void)handle; /* the outfile closes */
-    return 0;
-}
-
-static const nb_tiff_io io = {on_read, on_write, on_seek, on_close, on_size};
-
 /** Uncompressed, so that every reader can open it; no date, so that equal runs give equal
  * files. */
 static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
@@ -85,24 +55,24 @@ static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta 
 {
     int is_float = image->type == NB_PIXEL_F32;
     double per_cm = meta->pixel_mm > 0 ? 10.0 / meta->pixel_mm : 0;
-    int ok = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
-             TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
-             TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
-             TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
-             TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
-                          is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
-             TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
-             TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-             TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
-             TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
-             TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
-             TIFFSetField(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
+    int ok = NB_TIFF(SetField)(tiff, TIFFTAG_IMAGEWIDTH, (uint32_t)image->fast) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_IMAGELENGTH, (uint32_t)image->slow) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SAMPLESPERPIXEL, 1) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_BITSPERSAMPLE, is_float ? 32 : 16) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SAMPLEFORMAT,
+                               is_float ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_ROWSPERSTRIP, strip_rows) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_SOFTWARE, "nanobragg " NB_VERSION);
     if (ok && per_cm > 0)
-        ok = TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
-             TIFFSetField(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
-             TIFFSetField(tiff, TIFFTAG_YRESOLUTION, per_cm);
+        ok = NB_TIFF(SetField)(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_XRESOLUTION, per_cm) &&
+             NB_TIFF(SetField)(tiff, TIFFTAG_YRESOLUTION, per_cm);
     if (ok && meta->command_line && meta->command_line[0])
-        ok = TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
+        ok = NB_TIFF(SetField)(tiff, TIFFTAG_IMAGEDESCRIPTION, meta->command_line);
     return ok;
 }
 
@@ -110,7 +80,8 @@ static nb_status fail(const sink *s, nb_error *err)
 {
     char why[240];
     if (!s->error || strerror_r(s->error, why, sizeof why) != 0)
-        snprintf(why, sizeof why, "libtiff: %s", s->message[0] ? s->message : "it failed");
+        snprintf(why, sizeof why, "libtiff: %s",
+                 s->stream.message[0] ? s->stream.message : "it failed");
     return nb_fail(err, NB_ERR_IO, "cannot write %.300s: %s", s->out->path, why);
 }
 
@@ -127,8 +98,8 @@ static nb_status write_strips(TIFF *tiff, const nb_image_view *image, uint32_t s
         tmsize_t bytes = (tmsize_t)((size_t)rows * row);
         const void *from;
         st = nb_image_rows(image, first, rows, buffer, &from, err);
-        if (!st &&
-            TIFFWriteEncodedStrip(tiff, strip++, (void *)(uintptr_t)from, bytes) != bytes)
+        if (!st && NB_TIFF(WriteEncodedStrip)(tiff, strip++, (void *)(uintptr_t)from,
+                                              bytes) != bytes)
             st = fail(s, err);
     }
     nb_free(buffer);
@@ -141,21 +112,21 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     const size_t strip_bytes = (size_t)1 << 20, classic_limit = 4000000000u;
     size_t row = (size_t)image->fast * nb_pixel_bytes(image->type);
     uint32_t strip_rows = row < strip_bytes ? (uint32_t)(strip_bytes / row) : 1;
-    sink s = {out, 0, 0, ""};
+    sink s = {{.read = on_read, .write = on_write, .size = on_size}, out, 0};
     nb_status st = nb_tiff_load(err);
     TIFF *tiff;
     if (st || (st = nb_outfile_need_seek(out, err)))
         return st;
     tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
-                        &s, &io, s.message);
+                        &s.stream);
     if (!tiff)
         return fail(&s, err);
     st = set_tags(tiff, image, meta, strip_rows)
              ? write_strips(tiff, image, strip_rows, &s, err)
              : fail(&s, err);
-    if (!st && !TIFFFlush(tiff))
+    if (!st && !NB_TIFF(Flush)(tiff))
         st = fail(&s, err);
-    TIFFClose(tiff);
+    NB_TIFF(Close)(tiff);
     return !st && s.error ? fail(&s, err) : st;
 }
 
@@ -164,8 +135,6 @@ static nb_status tiff_ready(const char *flag, nb_error *err)
     (void)flag; /* the message names the library */
     return nb_tiff_load(err);
 }
-
-#define MISSING NULL
 
 #else
 
@@ -185,14 +154,12 @@ static nb_status tiff_ready(const char *flag, nb_error *err)
                    flag);
 }
 
-#define MISSING "libtiff"
-
 #endif
 
-const nb_writer nb_writer_tiff_f32 = {"TIFF", "tif",      NB_PIXEL_F32, MISSING,
-                                      NULL,   write_tiff, tiff_ready};
-const nb_writer nb_writer_tiff_u16 = {"TIFF", "tif",      NB_PIXEL_U16, MISSING,
-                                      NULL,   write_tiff, tiff_ready};
+const nb_writer nb_writer_tiff_f32 = {
+    .name = "TIFF", .pixel = NB_PIXEL_F32, .write = write_tiff, .ready = tiff_ready};
+const nb_writer nb_writer_tiff_u16 = {
+    .name = "TIFF", .pixel = NB_PIXEL_U16, .write = write_tiff, .ready = tiff_ready};
 const nb_format nb_format_tiff = {.name = "TIFF",
                                   .extensions = ".tif .tiff",
                                   .writer = &nb_writer_tiff_f32,

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../../base/c_locale.h"
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "writer.h"
 
@@ -72,11 +73,10 @@ static void put_piece(one_file *f, int band_rows, void *buffer)
     nb_error error = {0};
     nb_status st = NB_OK;
     if (f->job->writer->write) {
-        st = f->job->writer->write(image, f->job->meta,
-                                   f->job->writer->extension ? &f->out : NULL, &error);
+        st = f->job->writer->write(image, f->job->meta, &f->out, &error);
         f->write_ns = now_ns() - start;
     }
-    for (int first = 0; f->job->writer->header && first < image->slow && !st;
+    for (int first = 0; !f->job->writer->write && first < image->slow && !st;
          first += band_rows) {
         int left = image->slow - first;
         st = put_rows(f, first, left < band_rows ? left : band_rows, buffer, &error);
@@ -127,19 +127,18 @@ static void work(many_files *m, size_t buffer_bytes)
 
 static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
 {
+    const nb_writer *writer = job->writer;
     nb_image_header header;
-    nb_status st =
-        nb_image_check(job->writer, job->path ? job->path : "", &job->view, err);
+    nb_status st;
     f->job = job;
     f->out.fd = -1;
-    if (st || !job->writer->extension)
-        return st;
-    st = nb_outfile_open(&f->out, job->path, err);
-    if (st || !job->writer->header)
-        return st;
+    NB_FORWARD(nb_image_check(writer, &job->view, err));
+    NB_FORWARD(nb_outfile_open(&f->out, job->path, err));
+    if (writer->write)
+        return NB_OK;
     header.used = 0;
-    if (!(st = job->writer->header(&job->view, job->meta, &header, err)))
-        st = nb_outfile_write(&f->out, header.text, header.used, err);
+    st = writer->header ? writer->header(&job->view, job->meta, &header, err) : NB_OK;
+    NB_TRY(nb_outfile_write(&f->out, header.text, header.used, err));
     f->start = header.used;
     f->in_bands = !job->view.in_order && f->out.temp[0];
     return st;
@@ -170,8 +169,8 @@ static void close_file(one_file *f)
 {
     int64_t start = now_ns();
     nb_error error = {0};
-    if (!f->failed && f->job->writer->extension &&
-        (f->job->durable ? nb_outfile_commit_durably : nb_outfile_commit)(&f->out, &error))
+    if (!f->failed && (f->job->durable ? nb_outfile_commit_durably
+                                       : nb_outfile_commit)(&f->out, &error))
         fail_file(f, &error);
     if (f->failed)
         nb_outfile_abort(&f->out);
@@ -226,8 +225,7 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
     m.n = n;
     m.memory = memory;
     m.files = nb_alloc((size_t)n, sizeof *m.files, "list of files", err);
-    if (!m.files)
-        return NB_ERR_NOMEM;
+    NB_NEED(m.files);
     open_files(&m, jobs);
     buffer_bytes = cut_bands(&m);
     m.threads = threads < m.pieces + m.bands ? threads : m.pieces + m.bands;

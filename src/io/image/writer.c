@@ -25,17 +25,12 @@ nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *e
     return writer->ready ? writer->ready(flag, err) : NB_OK;
 }
 
-nb_status nb_image_check(const nb_writer *writer, const char *path,
-                         const nb_image_view *image, nb_error *err)
+nb_status nb_image_check(const nb_writer *writer, const nb_image_view *image,
+                         nb_error *err)
 {
     size_t bytes;
-    if (writer->missing)
-        return nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "cannot create %.300s: %s needs %s, but this build does not have it", path,
-            writer->name, writer->missing);
     if ((!image->pixels && !image->make_rows) || image->fast < 1 || image->slow < 1 ||
-        (writer->pixel != NB_PIXEL_ANY && writer->pixel != image->type) ||
+        writer->pixel != image->type ||
         !nb_size_mul((size_t)image->fast, (size_t)image->slow, &bytes) ||
         !nb_size_mul(bytes, nb_pixel_bytes(image->type), &bytes) || bytes == 0)
         return nb_fail(err, NB_ERR_INTERNAL,

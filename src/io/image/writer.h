@@ -30,15 +30,13 @@ typedef struct nb_image_header {
 } nb_image_header;
 
 typedef struct nb_writer {
-    const char *name;      /* as in messages */
-    const char *extension; /* without the dot; NULL: makes no file, path may be NULL */
-    nb_pixel_type pixel;   /* what it takes */
-    const char *missing;   /* the library that this build lacks for it, or NULL */
+    const char *name;    /* as in messages */
+    nb_pixel_type pixel; /* what it takes */
     /** For a format with a header and then all pixels, row after row: fill *header, which
-     * is empty. NULL for the other formats. */
+     * is empty; NULL: the pixels alone. */
     nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
                         nb_image_header *header, nb_error *err);
-    /** For the other formats: write everything.  NULL when header is set. */
+    /** For the other formats: write everything. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
     /** Load the library that it needs; NULL: none.  Errors: NB_ERR_UNSUPPORTED names the flag and the library. */
@@ -90,9 +88,9 @@ nb_status nb_write_images(nb_write_job *jobs, int n, int threads,
 /** Can this build write the format? flag: for messages. Errors: as nb_writer.ready. */
 nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *err);
 
-/** Can this writer take this image?  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
-nb_status nb_image_check(const nb_writer *writer, const char *path,
-                         const nb_image_view *image, nb_error *err);
+/** Can this writer take this image?  Errors: NB_ERR_INTERNAL. */
+nb_status nb_image_check(const nb_writer *writer, const nb_image_view *image,
+                         nb_error *err);
 
 /** Rows of an image: *rows points to them in image->pixels, or in `buffer`, which then holds
  * them. */

@@ -10,7 +10,7 @@
 #include "../../base/text.h"
 #include "structure_parts.h"
 
-#define COUNT(array) (int)(sizeof(array) / sizeof *(array))
+enum { REFLN = 7 /* letters of "_refln_" */ };
 
 void nb_cif_free(nb_cif *cif)
 {
@@ -20,27 +20,39 @@ void nb_cif_free(nb_cif *cif)
     memset(cif, 0, sizeof *cif);
 }
 
+int nb_cif_is_tag(const char *p, const char *end, const char *tag)
+{
+    for (; *tag && p < end; p++, tag++)
+        if ((*p >= 'A' && *p <= 'Z' ? *p + 32 : *p) !=
+                (*tag >= 'A' && *tag <= 'Z' ? *tag + 32 : *tag) &&
+            !(*p == '.' && *tag == '_'))
+            return 0;
+    return !*tag && p == end;
+}
+
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag)
 {
-    for (size_t i = 0; i < cif->n_columns; i++)
-        if (cif->columns[i].block == block && !strcasecmp(cif->columns[i].tag, tag))
-            return &cif->columns[i];
+    for (size_t i = 0; i < cif->n_columns; i++) {
+        const nb_cif_column *c = &cif->columns[i];
+        if (c->block == block && nb_cif_is_tag(c->tag, c->tag + strlen(c->tag), tag))
+            return c;
+    }
     return NULL;
 }
 
-int nb_cif_block_with(const nb_cif *cif, const char *const *tags, int count)
+int nb_cif_block_with(const nb_cif *cif, const char *tag)
 {
     for (int block = 0; block < cif->n_blocks; block++)
-        for (int i = 0; i < count; i++)
-            if (nb_cif_find(cif, block, tags[i]))
-                return block;
+        if (nb_cif_find(cif, block, tag))
+            return block;
     return -1;
 }
 
-const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags, int count)
+const char *nb_cif_first(const nb_cif *cif, int block, const char *tags)
 {
-    for (int i = 0; i < count; i++) {
-        const nb_cif_column *column = nb_cif_find(cif, block, tags[i]);
+    char tag[NB_TEXT_WORD];
+    while (nb_text_word(&tags, tag)) {
+        const nb_cif_column *column = nb_cif_find(cif, block, tag);
         if (column && column->rows && column->value[0])
             return column->value[0];
     }
@@ -91,19 +103,15 @@ long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column)
 
 static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_error *err)
 {
-    static const char *const names[] = {"length_a",    "length_b",   "length_c",
-                                        "angle_alpha", "angle_beta", "angle_gamma"};
-    char dotted[24], plain[24];
-    for (int i = 0; i < 6; i++) {
-        const char *const tags[] = {dotted, plain};
-        const char *text;
-        snprintf(dotted, sizeof dotted, "_cell.%s", names[i]);
-        snprintf(plain, sizeof plain, "_cell_%s", names[i]);
-        text = nb_cif_first(cif, block, tags, 2);
+    const char *names = "_cell_length_a _cell_length_b _cell_length_c "
+                        "_cell_angle_alpha _cell_angle_beta _cell_angle_gamma";
+    char tag[NB_TEXT_WORD];
+    for (int i = 0; nb_text_word(&names, tag); i++) {
+        const char *text = nb_cif_first(cif, block, tag);
         cell[i] = i < 3 ? 0 : 90;
         if (text && !nb_cif_number(text, &cell[i]))
             return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "%s is no number: %.40s",
-                              plain, text);
+                              tag, text);
     }
     return nb_file_cell_check(cell, cif->name, err);
 }
@@ -112,7 +120,7 @@ static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_erro
 static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
                                 nb_symmetry *out, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     out->count = 0;
     for (size_t i = 0; i < column->rows; i++) {
         const char *text = column->value[i * column->width];
@@ -127,43 +135,36 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
     }
     if (!out->count)
         return NB_OK;
-    status = nb_symmetry_complete(out, cif->name, err);
-    if (!status)
+    st = nb_symmetry_complete(out, cif->name, err);
+    if (!st)
         nb_symmetry_give_name(out);
-    return status;
+    return st;
 }
 
 static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6],
                                nb_symmetry *out, nb_error *err)
 {
-    static const char *const operators[] = {
-        "_space_group_symop.operation_xyz", "_space_group_symop_operation_xyz",
-        "_symmetry_equiv.pos_as_xyz", "_symmetry_equiv_pos_as_xyz"};
-    static const char *const hall[] = {"_space_group.name_Hall", "_space_group_name_Hall",
-                                       "_symmetry.space_group_name_Hall",
-                                       "_symmetry_space_group_name_Hall"};
-    static const char *const symbol[] = {
-        "_symmetry.space_group_name_H-M", "_symmetry_space_group_name_H-M",
-        "_space_group.name_H-M_alt",      "_space_group_name_H-M_alt",
-        "_space_group.name_H-M_full",     "_space_group.name_H-M_ref",
-        "_space_group_name_H-M_ref",      "_space_group.IT_number",
-        "_space_group_IT_number",         "_symmetry.Int_Tables_number",
-        "_symmetry_Int_Tables_number"};
-    nb_status status = NB_OK;
+    static const char hall[] = "_space_group_name_Hall _symmetry_space_group_name_Hall",
+                      symbol[] = "_symmetry_space_group_name_H-M "
+                                 "_space_group_name_H-M_alt _space_group_name_H-M_full "
+                                 "_space_group_name_H-M_ref _space_group_IT_number "
+                                 "_symmetry_Int_Tables_number";
+    const char *operators = "_space_group_symop_operation_xyz _symmetry_equiv_pos_as_xyz";
+    char tag[NB_TEXT_WORD];
+    nb_status st = NB_OK;
     const char *text;
-    for (int i = 0; i < COUNT(operators); i++) {
-        const nb_cif_column *column = nb_cif_find(cif, block, operators[i]);
+    while (nb_text_word(&operators, tag)) {
+        const nb_cif_column *column = nb_cif_find(cif, block, tag);
         if (column)
-            status = take_operators(cif, column, out, err);
-        if (!status && out->count &&
-            (text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
+            st = take_operators(cif, column, out, err);
+        if (!st && out->count && (text = nb_cif_first(cif, block, symbol)))
             nb_symmetry_beside(out, text, cell, cif->name);
-        if (status || out->count)
-            return status;
+        if (st || out->count)
+            return st;
     }
-    if ((text = nb_cif_first(cif, block, hall, COUNT(hall))))
+    if ((text = nb_cif_first(cif, block, hall)))
         return nb_symmetry_of_file(text, 1, cell, cif->name, out, err);
-    if ((text = nb_cif_first(cif, block, symbol, COUNT(symbol))))
+    if ((text = nb_cif_first(cif, block, symbol)))
         return nb_symmetry_of_file(text, 0, cell, cif->name, out, err);
     return NB_OK;
 }
@@ -171,14 +172,12 @@ static nb_status take_symmetry(const nb_cif *cif, int block, const double cell[6
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err)
 {
-    static const char *const edge[] = {"_cell.length_a", "_cell_length_a"};
-    nb_status status;
-    for (int i = 0; i < cif->n_blocks && !nb_cif_first(cif, block, edge, 2); i++)
-        if (nb_cif_first(cif, i, edge, 2))
+    static const char edge[] = "_cell_length_a";
+    nb_status st;
+    for (int i = 0; i < cif->n_blocks && !nb_cif_first(cif, block, edge); i++)
+        if (nb_cif_first(cif, i, edge))
             block = i;
-    status = take_cell(cif, block, cell, err);
-    if (status)
-        return status;
+    NB_FORWARD(take_cell(cif, block, cell, err));
     return take_symmetry(cif, block, cell[0] > 0 ? cell : NULL, out, err);
 }
 
@@ -203,12 +202,12 @@ static char type_of(const char *label)
     return 'R';
 }
 
-static nb_status take_index(const nb_cif *cif, int block, const char *prefix, int axis,
+static nb_status take_index(const nb_cif *cif, int block, int axis,
                             nb_reflection_file *out, nb_error *err)
 {
     char tag[40];
     const nb_cif_column *column;
-    snprintf(tag, sizeof tag, "%sindex_%c", prefix, "hkl"[axis]);
+    snprintf(tag, sizeof tag, "_refln_index_%c", "hkl"[axis]);
     column = nb_cif_find(cif, block, tag);
     if (!column || column->rows != out->count)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "the reflections have no %s",
@@ -227,23 +226,22 @@ static nb_status take_index(const nb_cif *cif, int block, const char *prefix, in
     return NB_OK;
 }
 
-static int is_data(const nb_cif_column *column, int block, const char *prefix, size_t rows)
+/** A column of the loop of `h`, the first index. */
+static int is_data(const nb_cif_column *column, const nb_cif_column *h)
 {
-    const size_t n = strlen(prefix);
-    return column->block == block && column->rows == rows &&
-           !strncasecmp(column->tag, prefix, n) &&
-           strncasecmp(column->tag + n, "index_", 6);
+    return column->block == h->block && column->rows == h->rows &&
+           !strncasecmp(column->tag, h->tag, REFLN) &&
+           strncasecmp(column->tag + REFLN, "index_", 6);
 }
 
-static nb_status take_column(const nb_cif_column *from, size_t prefix,
-                             nb_reflection_file *out, nb_error *err)
+static nb_status take_column(const nb_cif_column *from, nb_reflection_file *out,
+                             nb_error *err)
 {
     nb_column *to = &out->columns[out->n_columns];
     to->value = nb_alloc_raw(out->count, sizeof *to->value, "a column", err);
-    if (!to->value)
-        return NB_ERR_NOMEM;
+    NB_NEED(to->value);
     out->n_columns++;
-    snprintf(to->label, sizeof to->label, "%s", from->tag + prefix);
+    snprintf(to->label, sizeof to->label, "%s", from->tag + REFLN);
     to->type = type_of(to->label);
     for (size_t row = 0; row < out->count; row++) {
         const char *text = from->value[row * from->width];
@@ -253,42 +251,38 @@ static nb_status take_column(const nb_cif_column *from, size_t prefix,
     return NB_OK;
 }
 
-static nb_status take_loop(const nb_cif *cif, int block, const char *prefix,
+static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
                            nb_reflection_file *out, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     int columns = 0;
     out->hkl = nb_alloc(out->count, sizeof *out->hkl, "indices", err);
-    for (int axis = 0; axis < 3 && out->hkl && !status; axis++)
-        status = take_index(cif, block, prefix, axis, out, err);
-    if (status || !out->hkl)
-        return status ? status : NB_ERR_NOMEM;
+    for (int axis = 0; axis < 3 && out->hkl && !st; axis++)
+        st = take_index(cif, h->block, axis, out, err);
+    if (st || !out->hkl)
+        return st ? st : NB_ERR_NOMEM;
     for (size_t i = 0; i < cif->n_columns; i++)
-        columns += is_data(&cif->columns[i], block, prefix, out->count);
+        columns += is_data(&cif->columns[i], h);
     out->columns = nb_alloc((size_t)columns, sizeof *out->columns, "columns", err);
-    if (!out->columns)
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < cif->n_columns && !status; i++)
-        if (is_data(&cif->columns[i], block, prefix, out->count))
-            status = take_column(&cif->columns[i], strlen(prefix), out, err);
-    return status;
+    NB_NEED(out->columns);
+    for (size_t i = 0; i < cif->n_columns && !st; i++)
+        if (is_data(&cif->columns[i], h))
+            st = take_column(&cif->columns[i], out, err);
+    return st;
 }
 
 /* --- rows that do not count, or not together ----------------------------------------------- */
 /* Measured values of status x are unreliable and were not used; o f < h l are measured values, - an
  * absence.  Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
-static void drop_unreliable(const nb_cif *cif, int block, const char *prefix,
-                            nb_reflection_file *out)
+static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *out)
 {
-    static const char *const names[] = {"status", "include_status", "observed_status"};
-    const nb_cif_column *status = NULL;
-    char tag[40];
-    for (int i = 0; i < 3 && !status; i++) {
-        snprintf(tag, sizeof tag, "%s%s", prefix, names[i]);
-        status = nb_cif_find(cif, block, tag);
-    }
-    for (size_t row = 0; status && status->rows == out->count && row < out->count; row++) {
-        const char *text = status->value[row * status->width];
+    const char *names = "_refln_status _refln_include_status _refln_observed_status";
+    const nb_cif_column *marks = NULL;
+    char tag[NB_TEXT_WORD];
+    while (!marks && nb_text_word(&names, tag))
+        marks = nb_cif_find(cif, block, tag);
+    for (size_t row = 0; marks && marks->rows == out->count && row < out->count; row++) {
+        const char *text = marks->value[row * marks->width];
         if (!text || strcasecmp(text, "x"))
             continue;
         out->unreliable++;
@@ -325,8 +319,7 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
     char text[sizeof *out->set_name];
     out->set = nb_alloc_raw(out->count, sizeof *out->set, "data sets", err);
     out->set_name = nb_alloc(SETS_MOST, sizeof *out->set_name, "data sets", err);
-    if (!out->set || !out->set_name)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->set && out->set_name);
     for (size_t row = 0; row < out->count; row++) {
         int set = row ? out->set[row - 1] : 0;
         name_set(ids, row, text, sizeof text);
@@ -346,15 +339,15 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
 }
 
 /* Wavelengths, crystals and scale groups. */
-static nb_status take_sets(const nb_cif *cif, int block, const char *prefix,
-                           nb_reflection_file *out, nb_error *err)
+static nb_status take_sets(const nb_cif *cif, int block, nb_reflection_file *out,
+                           nb_error *err)
 {
     set_ids ids = {.name = {"crystal_id", "wavelength_id", "scale_group_code"}};
     char tag[40];
     int found = 0;
     for (int i = 0; i < SET_IDS; i++) {
         const nb_cif_column *c;
-        snprintf(tag, sizeof tag, "%s%s", prefix, ids.name[i]);
+        snprintf(tag, sizeof tag, "_refln_%s", ids.name[i]);
         c = nb_cif_find(cif, block, tag);
         ids.column[i] = c && c->rows == out->count ? c : NULL;
         found |= ids.column[i] != NULL;
@@ -362,54 +355,35 @@ static nb_status take_sets(const nb_cif *cif, int block, const char *prefix,
     return found ? find_sets(&ids, cif->name, out, err) : NB_OK;
 }
 
-static int blocks_with(const nb_cif *cif, const char *const *tags, int count)
-{
-    int blocks = 0;
-    for (int block = 0; block < cif->n_blocks; block++) {
-        int found = 0;
-        for (int i = 0; i < count; i++)
-            found |= nb_cif_find(cif, block, tags[i]) != NULL;
-        blocks += found;
-    }
-    return blocks;
-}
-
 nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err)
 {
-    static const char *const merged[] = {"_refln.index_h", "_refln_index_h"};
-    static const char *const unmerged[] = {"_diffrn_refln.index_h",
-                                           "_diffrn_refln_index_h"};
-    static const char *const wavelengths[] = {"_diffrn_radiation_wavelength.wavelength",
-                                              "_diffrn_radiation_wavelength",
-                                              "_diffrn_radiation_wavelength_wavelength"};
-    const int block = nb_cif_block_with(cif, merged, 2);
+    static const char index[] = "_refln_index_h";
+    const int block = nb_cif_block_with(cif, index);
     const nb_cif_column *h;
-    const char *wavelength, *prefix;
+    const char *wavelength;
     double lambda;
-    nb_status status;
+    nb_status st;
     out->is_cif = 1;
-    out->is_unmerged = block < 0 && nb_cif_block_with(cif, unmerged, 2) >= 0;
+    out->is_unmerged = block < 0 && nb_cif_block_with(cif, "_diffrn_refln_index_h") >= 0;
     if (out->is_unmerged)
         return NB_OK;
     if (block < 0)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no reflections: neither _refln.index_h nor _refln_index_h");
-    status = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
-    if (status)
-        return status;
-    wavelength = nb_cif_first(cif, block, wavelengths, 3);
+    NB_FORWARD(nb_cif_crystal(cif, block, out->cell, &out->symmetry, err));
+    wavelength = nb_cif_first(
+        cif, block,
+        "_diffrn_radiation_wavelength_wavelength _diffrn_radiation_wavelength");
     if (wavelength && nb_cif_number(wavelength, &lambda) && lambda > 0 && lambda < 1e3)
         out->wavelength = lambda;
-    h = nb_cif_find(cif, block, merged[0]);
-    out->count = h ? h->rows : nb_cif_find(cif, block, merged[1])->rows;
+    h = nb_cif_find(cif, block, index);
+    out->count = h->rows;
     if (!out->count)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no reflection");
-    prefix = h ? "_refln." : "_refln_";
-    out->blocks = blocks_with(cif, merged, 2);
-    status = take_loop(cif, block, prefix, out, err);
-    if (!status)
-        status = take_sets(cif, block, prefix, out, err);
-    if (!status)
-        drop_unreliable(cif, block, prefix, out);
-    return status;
+    for (int i = 0; i < cif->n_blocks; i++)
+        out->blocks += nb_cif_find(cif, i, index) != NULL;
+    NB_FORWARD(take_loop(cif, h, out, err));
+    NB_FORWARD(take_sets(cif, block, out, err));
+    drop_unreliable(cif, block, out);
+    return NB_OK;
 }

@@ -22,14 +22,15 @@ typedef struct {
     long first; /* line of row 0; 0: rows are no lines */
 } cif_table;
 
+/** The columns of these names, with blanks between; "." takes the place of none. */
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
-                            const char *const *names, int count)
+                            const char *names)
 {
     cif_table t = {.cif = cif};
-    char tag[80];
-    for (int i = 0; i < count; i++) {
+    char tag[2 * NB_TEXT_WORD], name[NB_TEXT_WORD];
+    for (int i = 0; nb_text_word(&names, name); i++) {
         const nb_cif_column *column;
-        snprintf(tag, sizeof tag, "%s%s", category, names[i]);
+        snprintf(tag, sizeof tag, "%s%s", category, name);
         column = nb_cif_find(cif, block, tag);
         if (!i)
             t.rows = column ? column->rows : 0;
@@ -79,9 +80,8 @@ static nb_status take_position(const cif_table *t, size_t row, nb_atom *atom,
     const char *id = text_at(t, 0, row);
     for (int i = 0; i < 3; i++) {
         size_t blank = 0;
-        nb_status status = number_at(t, 1 + i, row, &atom->r[i], &blank, err);
-        if (status)
-            return status;
+        nb_status st;
+        NB_FORWARD(number_at(t, 1 + i, row, &atom->r[i], &blank, err));
         if (blank)
             return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
                               "atom %.20s (row %zu of the loop) has no coordinates",
@@ -125,8 +125,7 @@ static nb_status find_displacements(const cif_table *t, displacements *out, nb_e
     if (!out->first || !t->rows)
         return NB_OK;
     out->rows = nb_alloc(t->rows, sizeof *out->rows, "displacements", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     for (size_t row = 0; row < t->rows; row++)
         if (text_at(t, 0, row) && text_at(t, out->first, row))
             out->rows[out->count++] = (keyed_row){text_at(t, 0, row), row};
@@ -145,10 +144,9 @@ static nb_status take_displacements(const displacements *d, const char *key,
     if (!found)
         return NB_OK;
     for (int i = 0; i < 6; i++) {
-        nb_status status =
-            number_at(&d->table, d->first + i, found->row, &atom->U[i], &blank, err);
-        if (status)
-            return status;
+        nb_status st;
+        NB_FORWARD(
+            number_at(&d->table, d->first + i, found->row, &atom->U[i], &blank, err));
         if (d->first == 7)
             atom->U[i] /= U_TO_B;
     }
@@ -174,64 +172,77 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
+/** What both kinds of file say of an atom; blank[0], blank[1]: no occupancy, no displacement. */
+static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
+                           nb_atom *atom, size_t blank[2], nb_error *err)
+{
+    const int has_type = t->columns[7] != NULL, iso = t->columns[5] ? 5 : 6;
+    const char *type = text_at(t, has_type ? 7 : 0, row), *id = text_at(t, 0, row);
+    nb_status st;
+    blank[0] = blank[1] = 0;
+    atom->occupancy = 1;
+    NB_FORWARD(take_position(t, row, atom, err));
+    NB_FORWARD(number_at(t, 4, row, &atom->occupancy, &blank[0], err));
+    NB_FORWARD(number_at(t, iso, row, &atom->B, &blank[1], err));
+    NB_FORWARD(take_displacements(U, id, atom, err));
+    if (iso == 5)
+        atom->B *= U_TO_B;
+    atom->Z = type ? nb_element_of_label(type, has_type) : 0;
+    atom->line = t->first ? (int)line_of(t, row) : 0;
+    copy_text(atom->element, sizeof atom->element, type);
+    return NB_OK;
+}
+
 static nb_status take_mmcif_atom(const cif_table *t, const displacements *U, size_t row,
                                  nb_structure *out, nb_error *err)
 {
     nb_atom *atom = &out->atoms[row];
-    const char *type = text_at(t, 6, row), *id = text_at(t, 0, row);
-    nb_status status = take_position(t, row, atom, err);
-    atom->occupancy = 1;
-    if (!status)
-        status = number_at(t, 4, row, &atom->occupancy, &out->blank_occupancies, err);
-    if (!status)
-        status = number_at(t, 5, row, &atom->B, &out->blank_B, err);
-    if (!status)
-        status = take_displacements(U, id, atom, err);
-    atom->Z = type ? nb_element_of_label(type, 1) : 0;
-    atom->is_alternate = text_at(t, 7, row) != NULL;
-    atom->line = t->first ? (int)line_of(t, row) : 0;
+    const char *id = text_at(t, 0, row);
+    size_t blank[2];
+    nb_status st;
+    NB_FORWARD(take_atom(t, U, row, atom, blank, err));
+    out->blank_occupancies += blank[0];
+    out->blank_B += blank[1];
+    atom->is_alternate = text_at(t, 11, row) != NULL;
     atom->serial = id ? (int)strtol(id, NULL, 10) : 0;
-    copy_text(atom->element, sizeof atom->element, type);
     copy_text(atom->name, sizeof atom->name, text_at(t, t->columns[8] ? 8 : 9, row));
-    return status;
+    return NB_OK;
 }
 
 static nb_status take_mmcif_atoms(const nb_cif *cif, int block, nb_structure *out,
                                   nb_error *err)
 {
-    static const char *const site[] = {
-        "id",           "Cartn_x",        "Cartn_y",           "Cartn_z",
-        "occupancy",    "B_iso_or_equiv", "type_symbol",       "label_alt_id",
-        "auth_atom_id", "label_atom_id",  "pdbx_PDB_model_num"};
-    static const char *const tensor[] = {
-        "id",      "U[1][1]", "U[2][2]", "U[3][3]", "U[1][2]", "U[1][3]", "U[2][3]",
-        "B[1][1]", "B[2][2]", "B[3][3]", "B[1][2]", "B[1][3]", "B[2][3]"};
-    const cif_table t = find_table(cif, block, "_atom_site.", site, 11);
-    const cif_table tensors = find_table(cif, block, "_atom_site_anisotrop.", tensor, 13);
+    const cif_table t =
+        find_table(cif, block, "_atom_site.",
+                   "id Cartn_x Cartn_y Cartn_z occupancy . B_iso_or_equiv type_symbol "
+                   "auth_atom_id label_atom_id pdbx_PDB_model_num label_alt_id");
+    const cif_table tensors =
+        find_table(cif, block, "_atom_site_anisotrop.",
+                   "id U[1][1] U[2][2] U[3][3] U[1][2] U[1][3] U[2][3] "
+                   "B[1][1] B[2][2] B[3][3] B[1][2] B[1][3] B[2][3]");
     displacements U;
     model_list models = {0};
-    nb_status status = find_displacements(&tensors, &U, err);
-    out->atoms = status ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
+    nb_status st = find_displacements(&tensors, &U, err);
+    out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
     models.names =
         out->atoms ? nb_alloc(t.rows, sizeof *models.names, "models", err) : NULL;
-    if (!status && !models.names)
-        status = NB_ERR_NOMEM;
-    for (size_t row = 0; row < t.rows && !status; row++) {
+    if (!st && !models.names)
+        st = NB_ERR_NOMEM;
+    for (size_t row = 0; row < t.rows && !st; row++) {
         const char *model = text_at(&t, 10, row);
-        status = take_mmcif_atom(&t, &U, row, out, err);
+        st = take_mmcif_atom(&t, &U, row, out, err);
         out->atoms[row].model = model_of(&models, model ? model : "");
         out->n_atoms++;
     }
     out->n_models = models.count;
     nb_free(models.names);
     nb_free(U.rows);
-    return status;
+    return st;
 }
 
-static const char *const transform[] = {
-    "matrix[1][1]", "matrix[1][2]", "matrix[1][3]", "matrix[2][1]", "matrix[2][2]",
-    "matrix[2][3]", "matrix[3][1]", "matrix[3][2]", "matrix[3][3]", "vector[1]",
-    "vector[2]",    "vector[3]",    "code"};
+static const char transform[] =
+    "matrix[1][1] matrix[1][2] matrix[1][3] matrix[2][1] matrix[2][2] matrix[2][3] "
+    "matrix[3][1] matrix[3][2] matrix[3][3] vector[1] vector[2] vector[3] code";
 
 /* *whole: every element was there. */
 static nb_status take_transform(const cif_table *t, size_t row, double m[12], int *whole,
@@ -239,9 +250,8 @@ static nb_status take_transform(const cif_table *t, size_t row, double m[12], in
 {
     size_t blank = 0;
     for (int i = 0; i < 12; i++) {
-        nb_status status = number_at(t, i, row, &m[i], &blank, err);
-        if (status)
-            return status;
+        nb_status st;
+        NB_FORWARD(number_at(t, i, row, &m[i], &blank, err));
     }
     *whole = blank == 0;
     return NB_OK;
@@ -251,16 +261,14 @@ static nb_status take_transforms(const nb_cif *cif, int block, nb_structure *out
                                  nb_error *err)
 {
     static const double identity[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const cif_table frame =
-        find_table(cif, block, "_atom_sites.fract_transf_", transform, 12);
-    const cif_table ncs = find_table(cif, block, "_struct_ncs_oper.", transform, 13);
+    const cif_table frame = find_table(cif, block, "_atom_sites.fract_transf_", transform);
+    const cif_table ncs = find_table(cif, block, "_struct_ncs_oper.", transform);
     double m[12];
     int whole;
     if (frame.rows && take_transform(&frame, 0, out->frame, &out->has_frame, err))
         return NB_ERR_INPUT;
     out->ncs = nb_alloc(ncs.rows, sizeof *out->ncs, "NCS operators", err);
-    if (!out->ncs)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->ncs);
     for (size_t row = 0; row < ncs.rows; row++) {
         nb_ncs *to = &out->ncs[out->n_ncs];
         const char *code = text_at(&ncs, 12, row);
@@ -307,10 +315,8 @@ static double heavy_atoms(const char *formula)
 
 static double expected_atoms(const nb_cif *cif, int block)
 {
-    static const char *const units[] = {"_cell_formula_units_Z", "_cell.formula_units_Z"};
-    static const char *const sums[] = {"_chemical_formula_sum", "_chemical_formula.sum"};
-    const char *Z = nb_cif_first(cif, block, units, 2);
-    const char *sum = nb_cif_first(cif, block, sums, 2);
+    const char *Z = nb_cif_first(cif, block, "_cell_formula_units_Z");
+    const char *sum = nb_cif_first(cif, block, "_chemical_formula_sum");
     double n, atoms;
     if (!Z || !sum || !nb_cif_number(Z, &n))
         return 0;
@@ -322,98 +328,67 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
                                  nb_structure *out, nb_error *err)
 {
     nb_atom *atom = &out->atoms[out->n_atoms];
-    const int has_type = t->columns[7] != NULL, iso = t->columns[5] ? 5 : 6;
-    const char *label = text_at(t, 0, row), *type = text_at(t, has_type ? 7 : 0, row);
     const char *group = text_at(t, 8, row);
-    size_t blank = 0;
-    nb_status status = take_position(t, row, atom, err);
-    atom->occupancy = 1;
-    if (!status)
-        status = number_at(t, 4, row, &atom->occupancy, &blank, err);
-    out->blank_occupancies += t->columns[4] ? blank : 0;
-    blank = 0;
-    if (!status)
-        status = number_at(t, iso, row, &atom->B, &blank, err);
-    if (iso == 5)
-        atom->B *= U_TO_B;
-    if (!status)
-        status = take_displacements(U, label, atom, err);
-    out->missing_U += blank && !atom->has_U;
-    atom->Z = type ? nb_element_of_label(type, has_type) : 0;
+    size_t blank[2];
+    nb_status st;
+    NB_FORWARD(take_atom(t, U, row, atom, blank, err));
+    out->blank_occupancies += t->columns[4] ? blank[0] : 0;
+    out->missing_U += blank[1] && !atom->has_U;
     atom->is_alternate = group && strcmp(group, "0");
     atom->is_general = group && *group == '-';
     atom->site_order = count_at(t, 10, row);
     atom->site_multiplicity = count_at(t, t->columns[11] ? 11 : 12, row);
     atom->serial = (int)row + 1;
-    atom->line = t->first ? (int)line_of(t, row) : 0;
-    copy_text(atom->element, sizeof atom->element, type);
-    copy_text(atom->name, sizeof atom->name, label);
-    return status;
+    copy_text(atom->name, sizeof atom->name, text_at(t, 0, row));
+    return NB_OK;
 }
 
-static nb_status take_small_atoms(const nb_cif *cif, int block, int is_dotted,
-                                  nb_structure *out, nb_error *err)
+static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *out,
+                                  nb_error *err)
 {
-    static const char *const site[] = {"label",
-                                       "fract_x",
-                                       "fract_y",
-                                       "fract_z",
-                                       "occupancy",
-                                       "U_iso_or_equiv",
-                                       "B_iso_or_equiv",
-                                       "type_symbol",
-                                       "disorder_group",
-                                       "calc_flag",
-                                       "site_symmetry_order",
-                                       "symmetry_multiplicity",
-                                       "site_symmetry_multiplicity"};
-    static const char *const tensor[] = {"label", "U_11", "U_22", "U_33", "U_12",
-                                         "U_13",  "U_23", "B_11", "B_22", "B_33",
-                                         "B_12",  "B_13", "B_23"};
-    const cif_table t =
-        find_table(cif, block, is_dotted ? "_atom_site." : "_atom_site_", site, 13);
-    const cif_table tensors = find_table(
-        cif, block, is_dotted ? "_atom_site_aniso." : "_atom_site_aniso_", tensor, 13);
+    const cif_table t = find_table(
+        cif, block, "_atom_site_",
+        "label fract_x fract_y fract_z occupancy U_iso_or_equiv B_iso_or_equiv "
+        "type_symbol disorder_group calc_flag site_symmetry_order "
+        "symmetry_multiplicity site_symmetry_multiplicity");
+    const cif_table tensors = find_table(cif, block, "_atom_site_aniso_",
+                                         "label U_11 U_22 U_33 U_12 U_13 U_23 "
+                                         "B_11 B_22 B_33 B_12 B_13 B_23");
     displacements U;
-    nb_status status = find_displacements(&tensors, &U, err);
-    out->atoms = status ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
-    if (!status && !out->atoms)
-        status = NB_ERR_NOMEM;
-    for (size_t row = 0; row < t.rows && !status; row++) {
+    nb_status st = find_displacements(&tensors, &U, err);
+    out->atoms = st ? NULL : nb_alloc(t.rows, sizeof *out->atoms, "atoms", err);
+    if (!st && !out->atoms)
+        st = NB_ERR_NOMEM;
+    for (size_t row = 0; row < t.rows && !st; row++) {
         const char *flag = text_at(&t, 9, row);
         if (flag && !strcmp(flag, "dum")) /* a site without an atom */
             continue;
-        status = take_small_atom(&t, &U, row, out, err);
+        st = take_small_atom(&t, &U, row, out, err);
         out->n_atoms++;
     }
     out->n_models = 1;
     out->atoms_expected = expected_atoms(cif, block);
     nb_free(U.rows);
-    return status;
+    return st;
 }
 
 nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err)
 {
-    static const char *const cartesian[] = {"_atom_site.Cartn_x"};
-    static const char *const fractional[] = {"_atom_site_fract_x", "_atom_site.fract_x"};
-    int block = nb_cif_block_with(cif, cartesian, 1);
+    int block = nb_cif_block_with(cif, "_atom_site.Cartn_x");
     const int is_small = block < 0;
-    nb_status status;
+    nb_status st;
     if (is_small)
-        block = nb_cif_block_with(cif, fractional, 2);
+        block = nb_cif_block_with(cif, "_atom_site_fract_x");
     if (block < 0)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0,
                           "no atom: neither _atom_site.Cartn_x nor _atom_site_fract_x");
-    status = nb_cif_crystal(cif, block, out->cell, &out->symmetry, err);
     out->kind = is_small ? NB_STRUCTURE_SMALL : NB_STRUCTURE_MMCIF;
-    if (!status && is_small)
-        status = take_small_atoms(cif, block, !nb_cif_find(cif, block, fractional[0]),
-                                  out, err);
-    else if (!status)
-        status = take_mmcif_atoms(cif, block, out, err);
-    if (!status && !is_small)
-        status = take_transforms(cif, block, out, err);
-    if (!status && !out->n_atoms)
+    NB_FORWARD(nb_cif_crystal(cif, block, out->cell, &out->symmetry, err));
+    NB_FORWARD(is_small ? take_small_atoms(cif, block, out, err)
+                        : take_mmcif_atoms(cif, block, out, err));
+    if (!is_small)
+        NB_FORWARD(take_transforms(cif, block, out, err));
+    if (!out->n_atoms)
         return nb_fail_at(err, NB_ERR_INPUT, cif->name, 0, "no atom");
-    return status;
+    return NB_OK;
 }

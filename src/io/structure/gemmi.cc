@@ -300,20 +300,18 @@ nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structur
     });
 }
 
-nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
-                       nb_error *err)
+nb_status nb_mtz_parse(const char *data, size_t n, const char *name,
+                       nb_reflection_file *out, nb_error *err)
 {
     const job j = {name, err};
-    *out = nb_mtz{};
     return guarded(j, [&] {
         gemmi::Mtz mtz;
         gemmi::MemoryStream stream(data, n);
         mtz.read_stream(stream, true);
         take_cell(j, mtz.get_cell(), out->cell);
-        copy_text(out->symbol, mtz.spacegroup_name);
+        j.check(nb_mtz_symmetry(mtz.spacegroup_name.c_str(), name, out, err));
         out->is_dump = mtz.datasets.size() && mtz.datasets.back().dataset_name == NB_DUMP;
-        out->missing = mtz.valm;
-        out->rows = static_cast<size_t>(mtz.nreflections);
+        out->count = static_cast<size_t>(mtz.nreflections);
         out->columns = j.allocate<nb_column>(mtz.columns.size(), "columns");
         for (const gemmi::Mtz::Column &column : mtz.columns) {
             nb_column *to = &out->columns[out->n_columns++];
@@ -323,8 +321,7 @@ nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out
             for (const auto &s : mtz.datasets)
                 to->wavelength = s.id == column.dataset_id ? s.wavelength : to->wavelength;
         }
-        out->table = j.allocate<float>(mtz.data.size(), "reflections");
-        std::memcpy(out->table, mtz.data.data(), mtz.data.size() * sizeof(float));
+        j.check(nb_mtz_fill(mtz.data.data(), mtz.valm, name, out, err));
     });
 }
 

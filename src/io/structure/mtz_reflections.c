@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reflections of an MTZ file, and the sizes in its header, before gemmi believes them.
+/* The sizes in the header of an MTZ file, before gemmi believes them, its group, and repeated indices.
  * Source: CCP4, "MTZ format". */
 #include <math.h>
 #include <stdlib.h>
@@ -75,80 +75,36 @@ nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
 {
     const size_t start = *size < 20 ? 0 : header_start(data, *size);
     mtz_header h = {name, out, ((int64_t)start - RECORD) / 4, 0};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     if (!start)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "the MTZ file is cut short: its header lies beyond its end");
-    for (size_t at = start; at + RECORD <= *size && !status; at += RECORD) {
+    for (size_t at = start; at + RECORD <= *size && !st; at += RECORD) {
         if (is_record(data + at, "END")) {
             *size = at + RECORD;
             if (h.has_size)
                 return NB_OK;
             break;
         }
-        status = check_record(&h, data + at, err);
+        st = check_record(&h, data + at, err);
     }
-    if (status)
-        return status;
+    if (st)
+        return st;
     return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                       "the MTZ file is cut short: its header has no %s",
                       h.has_size ? "END" : "NCOL");
 }
 
-void nb_mtz_free(nb_mtz *mtz)
+nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
+                          nb_error *err)
 {
-    nb_free(mtz->columns);
-    nb_free(mtz->table);
-    memset(mtz, 0, sizeof *mtz);
-}
-
-static nb_status take_symmetry(const nb_mtz *mtz, const char *name,
-                               nb_reflection_file *out, nb_error *err)
-{
-    nb_status status;
-    if (!out->symmetry.count)
-        return mtz->symbol[0] ? nb_symmetry_of_file(mtz->symbol, 0, mtz->cell, name,
-                                                    &out->symmetry, err)
-                              : NB_OK;
-    status = nb_symmetry_complete(&out->symmetry, name, err);
-    if (!status)
-        nb_symmetry_give_name(&out->symmetry);
-    return status;
-}
-
-static nb_status take_indices(const nb_mtz *mtz, const char *name,
-                              nb_reflection_file *out, nb_error *err)
-{
-    const size_t width = (size_t)mtz->n_columns;
-    for (int i = 0; i < INDICES; i++)
-        if (i >= mtz->n_columns || mtz->columns[i].type != 'H')
-            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                              "the first three columns are not H, K and L");
-    for (size_t row = 0; row < out->count; row++)
-        for (int i = 0; i < INDICES; i++) {
-            const float x = mtz->table[row * width + (size_t)i];
-            if (!(fabsf(x) <= NB_INDEX_MOST) || x != rintf(x))
-                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                                  "reflection %zu: %g is no index (at most %d)", row + 1,
-                                  (double)x, NB_INDEX_MOST);
-            out->hkl[row][i] = (int)x;
-        }
-    return NB_OK;
-}
-
-static nb_status take_column(const nb_mtz *mtz, int from, nb_column *to, size_t count,
-                             nb_error *err)
-{
-    *to = mtz->columns[from];
-    if (!(to->wavelength > 0 && to->wavelength < 1e3))
-        to->wavelength = 0;
-    to->value = nb_alloc_raw(count, sizeof *to->value, "a column", err);
-    if (!to->value)
-        return NB_ERR_NOMEM;
-    for (size_t row = 0; row < count; row++) {
-        const float x = mtz->table[row * (size_t)mtz->n_columns + (size_t)from];
-        to->value[row] = x == mtz->missing ? NAN : x;
-    }
+    nb_symmetry *sg = &out->symmetry;
+    nb_status st;
+    if (!sg->count)
+        return symbol[0] ? nb_symmetry_of_file(symbol, 0, out->cell, name, sg, err)
+                         : NB_OK;
+    NB_FORWARD(nb_symmetry_complete(sg, name, err));
+    nb_symmetry_give_name(sg);
     return NB_OK;
 }
 
@@ -161,20 +117,12 @@ static int by_index(const void *a, const void *b)
     return 0;
 }
 
-/* A column that files have before they are merged. */
-static int marks_unmerged(const nb_column *column)
-{
-    return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||
-           column->type == 'B' || column->type == 'Y';
-}
-
 /* *found: some index is there twice. */
 static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
 {
     int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
     *found = 0;
-    if (!sorted)
-        return NB_ERR_NOMEM;
+    NB_NEED(sorted);
     memcpy(sorted, file->hkl, file->count * sizeof *sorted);
     qsort(sorted, file->count, sizeof *sorted, by_index);
     for (size_t i = 1; i < file->count && !*found; i++)
@@ -183,30 +131,57 @@ static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_err
     return NB_OK;
 }
 
-nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
-                             nb_error *err)
+static nb_status fill_indices(const float *table, const char *name,
+                              nb_reflection_file *out, nb_error *err)
 {
-    nb_status status = take_symmetry(mtz, name, out, err);
+    const size_t width = (size_t)out->n_columns;
+    for (int i = 0; i < INDICES; i++)
+        if (i >= out->n_columns || out->columns[i].type != 'H')
+            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                              "the first three columns are not H, K and L");
+    NB_NEED(out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err));
+    for (size_t row = 0; row < out->count; row++)
+        for (int i = 0; i < INDICES; i++) {
+            const float x = table[row * width + (size_t)i];
+            if (!(fabsf(x) <= NB_INDEX_MOST) || x != rintf(x))
+                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                                  "reflection %zu: %g is no index (at most %d)", row + 1,
+                                  (double)x, NB_INDEX_MOST);
+            out->hkl[row][i] = (int)x;
+        }
+    return NB_OK;
+}
+
+/* A column that files have before they are merged. */
+static int marks_unmerged(const nb_column *column)
+{
+    return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||
+           column->type == 'B' || column->type == 'Y';
+}
+
+nb_status nb_mtz_fill(const float *table, float missing, const char *name,
+                      nb_reflection_file *out, nb_error *err)
+{
+    const size_t width = (size_t)out->n_columns;
     int marked = 0;
-    if (status)
-        return status;
-    memcpy(out->cell, mtz->cell, sizeof out->cell);
-    out->is_dump = mtz->is_dump;
-    out->count = mtz->rows;
-    out->hkl = nb_alloc_raw(out->count, sizeof *out->hkl, "indices", err);
-    out->columns = nb_alloc((size_t)mtz->n_columns, sizeof *out->columns, "columns", err);
-    if (!out->hkl || !out->columns)
-        return NB_ERR_NOMEM;
-    status = take_indices(mtz, name, out, err);
-    for (int i = 0; i < mtz->n_columns; i++)
-        marked |= marks_unmerged(&mtz->columns[i]);
-    if (!status && marked)
-        status = find_repeats(out, &out->is_unmerged, err);
-    for (int i = INDICES; i < mtz->n_columns && !status; i++) {
-        status = take_column(mtz, i, &out->columns[out->n_columns], out->count, err);
-        if (!(out->wavelength > 0))
-            out->wavelength = out->columns[out->n_columns].wavelength;
-        out->n_columns += !status;
+    nb_status st;
+    NB_FORWARD(fill_indices(table, name, out, err));
+    for (int i = 0; i < out->n_columns; i++)
+        marked |= marks_unmerged(&out->columns[i]);
+    if (marked)
+        NB_FORWARD(find_repeats(out, &out->is_unmerged, err));
+    out->n_columns -= INDICES;
+    memmove(out->columns, out->columns + INDICES,
+            (size_t)out->n_columns * sizeof *out->columns);
+    for (int i = 0; i < out->n_columns; i++) {
+        nb_column *c = &out->columns[i];
+        c->wavelength = c->wavelength > 0 && c->wavelength < 1e3 ? c->wavelength : 0;
+        out->wavelength = out->wavelength > 0 ? out->wavelength : c->wavelength;
+        NB_NEED(c->value = nb_alloc_raw(out->count, sizeof *c->value, "a column", err));
+        for (size_t row = 0; row < out->count; row++) {
+            const float x = table[row * width + INDICES + (size_t)i];
+            c->value[row] = x == missing ? NAN : x;
+        }
     }
-    return status;
+    return NB_OK;
 }

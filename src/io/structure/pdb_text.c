@@ -7,6 +7,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 #include "structure_parts.h"
 
 enum { KEPT = 78 }; /* columns; the charge behind them is not used */
@@ -60,24 +61,22 @@ static nb_status number_at(const pdb_line *l, int first, int last, const char *w
 static nb_status needed_at(const pdb_line *l, int first, int last, const char *what,
                            double *value, nb_error *err)
 {
-    nb_status status = number_at(l, first, last, what, value, err);
-    if (!status && isnan(*value))
+    nb_status st = number_at(l, first, last, what, value, err);
+    if (!st && isnan(*value))
         return nb_fail_at(err, NB_ERR_INPUT, l->file, l->number,
                           "%s is blank (columns %d to %d)", what, first, last);
-    return status;
+    return st;
 }
 
 static nb_status read_atom(const pdb_line *l, nb_structure *out, nb_error *err)
 {
     static const char *const names[] = {"x", "y", "z"};
     nb_atom *atom = &out->atoms[out->n_atoms++];
-    nb_status status = NB_OK;
-    for (int i = 0; i < 3 && !status; i++)
-        status = needed_at(l, 31 + 8 * i, 38 + 8 * i, names[i], &atom->r[i], err);
-    if (!status)
-        status = number_at(l, 55, 60, "the occupancy", &atom->occupancy, err);
-    if (!status)
-        status = number_at(l, 61, 66, "B", &atom->B, err);
+    nb_status st = NB_OK;
+    for (int i = 0; i < 3 && !st; i++)
+        st = needed_at(l, 31 + 8 * i, 38 + 8 * i, names[i], &atom->r[i], err);
+    NB_TRY(number_at(l, 55, 60, "the occupancy", &atom->occupancy, err));
+    NB_TRY(number_at(l, 61, 66, "B", &atom->B, err));
     if (isnan(atom->occupancy)) {
         atom->occupancy = 1;
         out->blank_occupancies++;
@@ -87,7 +86,7 @@ static nb_status read_atom(const pdb_line *l, nb_structure *out, nb_error *err)
         out->blank_B++;
     }
     atom->line = (int)l->number;
-    return status;
+    return st;
 }
 
 static const int matrix_columns[] = {11, 20, 21, 30, 31, 40, 46, 55};
@@ -96,11 +95,11 @@ static const int matrix_columns[] = {11, 20, 21, 30, 31, 40, 46, 55};
 static nb_status check_numbers(const pdb_line *l, const char *what, const int *columns,
                                int count, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     double ignored;
-    for (int i = 0; i < count && !status; i++)
-        status = needed_at(l, columns[2 * i], columns[2 * i + 1], what, &ignored, err);
-    return status;
+    for (int i = 0; i < count && !st; i++)
+        st = needed_at(l, columns[2 * i], columns[2 * i + 1], what, &ignored, err);
+    return st;
 }
 
 /* One row of SCALEn; a row that cannot be read is no row. */
@@ -156,22 +155,19 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
 
 static nb_status take_lines(preparation *p, const char *data, size_t n, nb_error *err)
 {
-    const char *end = data + n;
-    nb_status status = NB_OK;
-    pdb_line l = {.file = p->file};
-    for (const char *at = nb_text_body(data, end); at < end && !status;) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline ? newline : end;
-        l.at = at;
-        l.number++;
-        l.length = stop - at > KEPT ? KEPT : (int)(stop - at);
+    nb_lines lines = nb_lines_of(data, n, p->file, "", err);
+    nb_status st = NB_OK;
+    lines.comment = "";
+    while (!st && nb_lines_next(&lines)) {
+        const ptrdiff_t length = lines.end - lines.p;
+        const pdb_line l = {lines.p, length > KEPT ? KEPT : (int)length, lines.line,
+                            p->file};
         if (is_end(&l))
             break;
-        status = take_line(p, &l, err);
+        st = take_line(p, &l, err);
         p->text[p->used++] = '\n';
-        at = newline ? newline + 1 : end;
     }
-    return status;
+    return st;
 }
 
 nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structure *out,
@@ -179,7 +175,7 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
 {
     preparation p = {.file = name, .out = out};
     nb_symmetry *sg = &out->symmetry;
-    nb_status status = NB_ERR_NOMEM;
+    nb_status st = NB_ERR_NOMEM;
     if (memchr(data, 0, n)) /* gemmi would skip the next line */
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no text: it has a zero byte");
@@ -187,17 +183,16 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
     out->atoms = nb_alloc(nb_text_lines(data, n), sizeof *out->atoms, "atoms", err);
     p.text = nb_alloc_raw(n + 1, 1, "PDB records", err);
     if (out->atoms && p.text)
-        status = take_lines(&p, data, n, err);
-    if (!status && !out->n_atoms)
-        status = nb_fail_at(err, NB_ERR_INPUT, name, 0, "no atom (ATOM or HETATM record)");
-    if (!status)
-        status = nb_pdb_parse(p.text, p.used, name, out, err);
+        st = take_lines(&p, data, n, err);
+    if (!st && !out->n_atoms)
+        st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "no atom (ATOM or HETATM record)");
+    NB_TRY(nb_pdb_parse(p.text, p.used, name, out, err));
     nb_free(p.text);
     out->has_frame = p.frame_rows == 7;
-    if (!status && sg->name[0]) {
+    if (!st && sg->name[0]) {
         char symbol[sizeof sg->name];
         memcpy(symbol, sg->name, sizeof symbol);
-        status = nb_symmetry_of_file(symbol, 0, out->cell, name, sg, err);
+        st = nb_symmetry_of_file(symbol, 0, out->cell, name, sg, err);
     }
-    return status;
+    return st;
 }

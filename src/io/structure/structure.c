@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a file of atoms or reflections is, by its bytes. */
 #include <string.h>
+#include <strings.h>
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
@@ -10,14 +11,6 @@
 
 /* --- CIF ----------------------------------------------------------------------------------- */
 enum { HAS_CARTN = 1, HAS_FRACT = 2, HAS_SITE = 4, HAS_REFLECTIONS = 8 };
-
-static int same_word(const char *p, const char *end, const char *word)
-{
-    for (; *word && p < end; p++, word++)
-        if ((*p >= 'A' && *p <= 'Z' ? *p + 32 : *p) != *word)
-            return 0;
-    return !*word && p == end;
-}
 
 static int is_blank(char c)
 {
@@ -29,17 +22,12 @@ static int meaning_of(const char *p, const char *end)
     static const struct {
         const char *tag;
         int meaning;
-    } tags[] = {{"_atom_site.cartn_x", HAS_CARTN},
-                {"_atom_site.fract_x", HAS_FRACT},
-                {"_atom_site_fract_x", HAS_FRACT},
-                {"_atom_site.id", HAS_SITE},
-                {"_atom_site_label", HAS_SITE},
-                {"_refln.index_h", HAS_REFLECTIONS},
-                {"_refln_index_h", HAS_REFLECTIONS},
-                {"_diffrn_refln.index_h", HAS_REFLECTIONS},
-                {"_diffrn_refln_index_h", HAS_REFLECTIONS}};
+    } tags[] = {
+        {"_atom_site.Cartn_x", HAS_CARTN},   {"_atom_site_fract_x", HAS_FRACT},
+        {"_atom_site.id", HAS_SITE},         {"_atom_site_label", HAS_SITE},
+        {"_refln_index_h", HAS_REFLECTIONS}, {"_diffrn_refln_index_h", HAS_REFLECTIONS}};
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
-        if (same_word(p, end, tags[i].tag))
+        if (nb_cif_is_tag(p, end, tags[i].tag))
             return tags[i].meaning;
     return 0;
 }
@@ -84,7 +72,7 @@ static int tags_of(const char *start, const char *end)
 static int begins(const char *p, const char *end, const char *word)
 {
     size_t n = strlen(word);
-    return (size_t)(end - p) >= n && same_word(p, p + n, word);
+    return (size_t)(end - p) >= n && strncasecmp(p, word, n) == 0;
 }
 
 static int is_cif(const char *p, const char *end)
@@ -152,18 +140,18 @@ void nb_reflection_file_free(nb_reflection_file *file)
 }
 
 /* --- parsers ------------------------------------------------------------------------------- */
-static nb_status parse_cif_model(const char *data, size_t n, const char *name,
-                                 nb_structure *out, nb_error *err)
+/** A model into *model, or (NULL) reflections into *file. */
+static nb_status parse_cif(const char *data, size_t n, const char *name,
+                           nb_structure *model, nb_reflection_file *file, nb_error *err)
 {
     nb_cif cif;
     const char *body = nb_text_body(data, data + n);
-    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
+    nb_status st = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
     cif.data = data;
     cif.end = data + n;
-    if (!status)
-        status = nb_cif_model(&cif, out, err);
+    NB_TRY(model ? nb_cif_model(&cif, model, err) : nb_cif_reflections(&cif, file, err));
     nb_cif_free(&cif);
-    return status;
+    return st;
 }
 
 /** REMARK 3 of a PDB file, or _refine.details: the B factors lack what TLS groups add. */
@@ -182,69 +170,40 @@ static int has_residual_B(const char *data, size_t n)
 nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err)
 {
-    nb_status status;
+    const nb_content content = nb_content_of(data, n);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    switch (nb_content_of(data, n)) {
-    case NB_CONTENT_PDB:
-        status = nb_pdb_model(data, n, name, out, err);
-        break;
-    case NB_CONTENT_UNKNOWN:
-    case NB_CONTENT_MTZ:
+    if (content == NB_CONTENT_UNKNOWN || content == NB_CONTENT_MTZ)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no PDB, mmCIF or small-molecule CIF file");
-    default:
-        status = parse_cif_model(data, n, name, out, err);
-    }
-    if (status)
+    st = content == NB_CONTENT_PDB ? nb_pdb_model(data, n, name, out, err)
+                                   : parse_cif(data, n, name, out, NULL, err);
+    out->has_residual_B = has_residual_B(data, n);
+    if (st)
         nb_structure_free(out);
-    else
-        out->has_residual_B = has_residual_B(data, n);
-    return status;
+    return st;
 }
 
 static nb_status parse_mtz(const char *data, size_t n, const char *name,
                            nb_reflection_file *out, nb_error *err)
 {
-    nb_mtz mtz;
-    nb_status status = nb_mtz_check(data, &n, name, out, err);
-    if (status || out->is_unmerged)
-        return status;
-    status = nb_mtz_parse(data, n, name, &mtz, err);
-    if (!status)
-        status = nb_mtz_reflections(&mtz, name, out, err);
-    nb_mtz_free(&mtz);
-    return status;
-}
-
-static nb_status parse_cif_reflections(const char *data, size_t n, const char *name,
-                                       nb_reflection_file *out, nb_error *err)
-{
-    nb_cif cif;
-    const char *body = nb_text_body(data, data + n);
-    nb_status status = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
-    if (!status)
-        status = nb_cif_reflections(&cif, out, err);
-    nb_cif_free(&cif);
-    return status;
+    nb_status st;
+    NB_FORWARD(nb_mtz_check(data, &n, name, out, err));
+    return out->is_unmerged ? NB_OK : nb_mtz_parse(data, n, name, out, err);
 }
 
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
                                    nb_reflection_file *out, nb_error *err)
 {
-    nb_status status;
+    const nb_content content = nb_content_of(data, n);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    switch (nb_content_of(data, n)) {
-    case NB_CONTENT_MTZ:
-        status = parse_mtz(data, n, name, out, err);
-        break;
-    case NB_CONTENT_UNKNOWN:
-    case NB_CONTENT_PDB:
+    if (content == NB_CONTENT_UNKNOWN || content == NB_CONTENT_PDB)
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no MTZ or structure-factor CIF file");
-    default:
-        status = parse_cif_reflections(data, n, name, out, err);
-    }
-    if (status)
+    st = content == NB_CONTENT_MTZ ? parse_mtz(data, n, name, out, err)
+                                   : parse_cif(data, n, name, NULL, out, err);
+    if (st)
         nb_reflection_file_free(out);
-    return status;
+    return st;
 }

@@ -20,21 +20,13 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
                        nb_reflection_file *out, nb_error *err);
 
-/** An MTZ file as gemmi has it. */
-typedef struct nb_mtz {
-    double cell[6]; /* A, deg */
-    char symbol[40];
-    int is_dump;
-    float missing; /* stands for a missing value; NaN: only NaN does */
-    size_t rows;
-    nb_column *columns; /* owned, without values */
-    int n_columns;
-    float *table; /* owned; [rows][n_columns] */
-} nb_mtz;
-void nb_mtz_free(nb_mtz *mtz);
-/** Indices and columns.  out->is_unmerged: a column marks such a file, and an index is there twice. */
-nb_status nb_mtz_reflections(const nb_mtz *mtz, const char *name, nb_reflection_file *out,
-                             nb_error *err);
+/** Complete out->symmetry, the operators of an MTZ file, to a group; without operators the group is that of the symbol. */
+nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
+                          nb_error *err);
+/** Indices and values from the table [count][n_columns] of an MTZ file, whose first columns are H K L and go.
+ * out->is_unmerged: a column marks such a file, and an index is there twice. */
+nb_status nb_mtz_fill(const float *table, float missing, const char *name,
+                      nb_reflection_file *out, nb_error *err);
 
 /** "x, y+1/2, -z+0.25" of at most `length` bytes; 0 if it is none. */
 int nb_symop_parse(const char *text, size_t length, nb_symop *out);
@@ -76,12 +68,14 @@ typedef struct nb_cif {
 } nb_cif;
 
 void nb_cif_free(nb_cif *cif);
-/** Case does not count.  NULL: none. */
+/** Is the word p..end this tag?  Case does not count, and _ in `tag` stands for _ or a dot. */
+int nb_cif_is_tag(const char *p, const char *end, const char *tag);
+/** The item of such a tag.  NULL: none. */
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
-/** The first block that has one of these items; -1: none. */
-int nb_cif_block_with(const nb_cif *cif, const char *const *tags, int count);
-/** The first of these items that has a value in its first row, or NULL. */
-const char *nb_cif_first(const nb_cif *cif, int block, const char *const *tags, int count);
+/** The first block that has this item; -1: none. */
+int nb_cif_block_with(const nb_cif *cif, const char *tag);
+/** The first of these items, with blanks between, that has a value in its first row, or NULL. */
+const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 /** A number with its uncertainty: "1.23(4)"; 0 if it is none. */
 int nb_cif_number(const char *text, double *value);
 /** The line of row 0 of a loop whose every row is one line; 0 if it is not so. */
@@ -99,9 +93,9 @@ nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out
 /** Cell, symbol of the space group and NCS of a PDB file, and what the `out->n_atoms` atoms of `out` lack. */
 nb_status nb_pdb_parse(const char *text, size_t n, const char *name, nb_structure *out,
                        nb_error *err);
-/** What nb_mtz_check found good; *out is the caller's (nb_mtz_free), on error too. */
-nb_status nb_mtz_parse(const char *data, size_t n, const char *name, nb_mtz *out,
-                       nb_error *err);
+/** What nb_mtz_check found good. */
+nb_status nb_mtz_parse(const char *data, size_t n, const char *name,
+                       nb_reflection_file *out, nb_error *err);
 /** Errors: NB_ERR_INPUT, unknown. */
 nb_status nb_symmetry_hall(const char *text, const char *name, nb_symmetry *out,
                            nb_error *err);

@@ -25,11 +25,11 @@ static int is_harmless(const char *hall)
 static nb_status find_hall(const char *text, const char *name, nb_symmetry *out,
                            nb_error *err)
 {
-    nb_status status = is_harmless(text) ? nb_symmetry_hall(text, name, out, err)
-                                         : nb_fail(err, NB_ERR_INPUT, "unknown");
-    if (!status)
+    nb_status st = is_harmless(text) ? nb_symmetry_hall(text, name, out, err)
+                                     : nb_fail(err, NB_ERR_INPUT, "unknown");
+    if (!st)
         nb_symmetry_give_name(out);
-    return status;
+    return st;
 }
 
 /* "P 1 2/m 1" -> "P 2/m"; without the origin behind a colon. */
@@ -132,21 +132,21 @@ static int mark_setting(const char *text, char out[48])
 static nb_status find_symbol(const char *text, const double cell[6], const char *name,
                              nb_symmetry *out, nb_error *err)
 {
-    nb_status status = nb_symmetry_symbol(text, cell, name, out, err);
+    nb_status st = nb_symmetry_symbol(text, cell, name, out, err);
     char other[48];
     size_t n;
-    int marked = status == NB_ERR_INPUT && mark_setting(text, other);
-    if (marked || (status == NB_ERR_INPUT && strchr(text, '/'))) {
+    int marked = st == NB_ERR_INPUT && mark_setting(text, other);
+    if (marked || (st == NB_ERR_INPUT && strchr(text, '/'))) {
         nb_error ignored;
         if (marked)
             text = other;
         else
             shorten(text, other);
         if (!nb_symmetry_symbol(other, cell, name, out, &ignored))
-            status = NB_OK;
+            st = NB_OK;
     }
-    if (status)
-        return status;
+    if (st)
+        return st;
     take_axis_of_cell(text, cell, name, out);
     n = strlen(out->name);
     out->is_origin_open = n > 2 && !strcmp(out->name + n - 2, ":1") && !strchr(text, ':');
@@ -207,13 +207,13 @@ nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6
                               const char *name, nb_symmetry *out, nb_error *err)
 {
     nb_error why = {0};
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
-    status = is_hall ? find_hall(text, name, out, &why)
-                     : find_symbol(text, cell, name, out, &why);
-    if (status && status != NB_ERR_INPUT)
-        return nb_fail(err, status, "%s", why.message);
-    if (status) {
+    st = is_hall ? find_hall(text, name, out, &why)
+                 : find_symbol(text, cell, name, out, &why);
+    if (st && st != NB_ERR_INPUT)
+        return nb_fail(err, st, "%s", why.message);
+    if (st) {
         memset(out, 0, sizeof *out);
         snprintf(out->name, sizeof out->name, "%s", text);
     }
@@ -225,18 +225,18 @@ nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *
 {
     nb_error why = {0};
     double number;
-    nb_status status = NB_ERR_INPUT;
+    nb_status st = NB_ERR_INPUT;
     memset(out, 0, sizeof *out);
     if (!nb_text_number(text, &number) || number >= 1) /* gemmi takes 0 for P 1 */
-        status = find_symbol(text, cell, "-sg", out, &why);
-    if (status == NB_ERR_INPUT)
-        status = find_hall(text, "-sg", out, &why);
-    if (status)
+        st = find_symbol(text, cell, "-sg", out, &why);
+    if (st == NB_ERR_INPUT)
+        st = find_hall(text, "-sg", out, &why);
+    if (st)
         memset(out, 0, sizeof *out);
-    if (status == NB_ERR_INPUT)
-        return nb_fail(err, status,
+    if (st == NB_ERR_INPUT)
+        return nb_fail(err, st,
                        "space group '%.40s' is unknown: give an H-M symbol like 'P 21 21 "
                        "21', a Hall symbol, or a number from 1 to 230",
                        text);
-    return status ? nb_fail(err, status, "%s", why.message) : NB_OK;
+    return st ? nb_fail(err, st, "%s", why.message) : NB_OK;
 }

@@ -8,7 +8,7 @@
 #include "../../base/error.h"
 #include "../../base/matrix.h"
 #include "../../base/memory.h"
-#include "../../base/text.h"
+#include "../common/lines.h"
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 
@@ -39,45 +39,34 @@ static nb_status matrix_take(const double v[9], const char *name, double m[9],
     return NB_OK;
 }
 
+/** Up to `most` numbers, in lines of any length; returns how many.  -1: something else stands there. */
+static int numbers_of(nb_lines *l, int most, double *v)
+{
+    int n = 0, more = 0;
+    l->between = "";
+    l->comment = "";
+    for (; n < most && nb_lines_next(l) && more >= 0; n += more)
+        more = nb_lines_numbers(l, most - n, v + n);
+    return more < 0 ? -1 : n;
+}
+
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err)
 {
-    const char *end = data + n, *p = nb_text_body(data, end);
+    nb_lines l = nb_lines_of(data, n, name, "nine elements of a matrix", err);
     double v[9];
-    long line = 1;
-    for (int i = 0; i < 9; i++) {
-        const char *after;
-        for (; p < end && (nb_text_blank(*p) || *p == '\n'); p++)
-            line += *p == '\n';
-        if (p == end)
-            return nb_fail_at(err, NB_ERR_INPUT, name, line,
-                              "%d numbers, but an orientation matrix has nine", i);
-        after = nb_text_double(p, end, &v[i]);
-        if (!after || (after < end && !nb_text_blank(*after) && *after != '\n')) {
-            char token[NB_TEXT_QUOTE];
-            nb_text_quote(p, end, token);
-            return nb_fail_at(err, NB_ERR_INPUT, name, line,
-                              "'%s' is not a finite number (matrix element %d of 9)",
-                              token, i + 1);
-        }
-        p = after;
-    }
-    return matrix_take(v, name, m, err);
+    const int got = numbers_of(&l, 9, v);
+    if (got >= 0 && got < 9)
+        return nb_fail_at(err, NB_ERR_INPUT, name, l.line + 1,
+                          "%d numbers, but an orientation matrix has nine", got);
+    return got < 0 ? NB_ERR_INPUT : matrix_take(v, name, m, err);
 }
 
 int nb_matrix_two(const char *data, size_t n, double ends[2][9])
 {
-    const char *end = data + n, *p = nb_text_body(data, end);
+    nb_lines l = nb_lines_of(data, n, "", "", NULL);
     double v[19];
-    int count = 0;
-    for (;;) {
-        while (p < end && (nb_text_blank(*p) || *p == '\n'))
-            p++;
-        if (p == end || count == 19)
-            break;
-        if (!(p = nb_text_double(p, end, &v[count++])))
-            return 0;
-    }
+    const int count = numbers_of(&l, 19, v);
     if (count == 18)
         memcpy(ends, v, 18 * sizeof *v);
     return count == 18;
@@ -154,8 +143,7 @@ nb_status nb_arrays_hkl(const nb_arrays *a, nb_hkl_list *out, nb_error *err)
     if (!a->hkl)
         return missing("hkl", err);
     out->rows = nb_alloc_raw(a->reflections, sizeof *out->rows, "reflections", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     for (size_t i = 0; i < a->reflections && !st; i++)
         if (!isnan(a->F[i]))
             st = take_reflection(a->hkl[i], a->F[i], i, &out->rows[out->count++], err);
@@ -179,8 +167,7 @@ nb_status nb_arrays_sources(const nb_arrays *a, const double position[3],
     if (!a->wavelength)
         return missing("sources", err);
     list.rows = nb_alloc_raw((size_t)a->sources, sizeof *list.rows, "sources", err);
-    if (!list.rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(list.rows);
     for (; list.count < a->sources && !st; list.count++) {
         const size_t i = (size_t)list.count;
         const double *p = a->position ? a->position[i] : position;

@@ -47,10 +47,9 @@ nb_status nb_factor_file_check(const nb_factor_file *t, const char *name, nb_err
 
 nb_status nb_factor_file_alloc(nb_factor_file *t, const char *name, nb_error *err)
 {
-    nb_status status = nb_factor_file_check(t, name, err);
+    nb_status st;
     t->F = NULL;
-    if (status != NB_OK)
-        return status;
+    NB_FORWARD(nb_factor_file_check(t, name, err));
     t->F = nb_alloc_raw((size_t)nb_factor_file_voxels(t), sizeof *t->F,
                         "structure factors", err);
     return t->F ? NB_OK : NB_ERR_NOMEM;
@@ -95,13 +94,6 @@ static int all_finite(const double *v, int n)
     return finite;
 }
 
-typedef struct origin {
-    nb_fdump_source source;
-    void *user;
-    uint64_t bytes;
-    const char *name;
-} origin;
-
 /** One plane of h, whose rows are one value longer than the table's. */
 static nb_status copy_plane(const double *plane, int h, const char *name,
                             nb_factor_file *t, nb_error *err)
@@ -118,7 +110,7 @@ static nb_status copy_plane(const double *plane, int h, const char *name,
     return NB_OK;
 }
 
-static nb_status read_box(const origin *from, uint64_t offset, nb_factor_file *t,
+static nb_status read_box(const nb_input *in, uint64_t offset, nb_factor_file *t,
                           nb_error *err)
 {
     int nh = t->hmax - t->hmin + 1;
@@ -127,58 +119,51 @@ static nb_status read_box(const origin *from, uint64_t offset, nb_factor_file *t
     double *plane = nb_alloc_raw(bytes, 1, "one plane of structure factors", err);
     nb_status st = plane ? NB_OK : NB_ERR_NOMEM;
     for (int h = 0; !st && h < nh; h++, offset += bytes)
-        if (!(st = from->source(from->user, offset, plane, bytes, err)))
-            st = copy_plane(plane, h, from->name, t, err);
+        if (!(st = nb_input_read(in, offset, plane, bytes, err)))
+            st = copy_plane(plane, h, in->path, t, err);
     nb_free(plane);
     return st;
 }
 
 /** Read the limits into *t; returns the start of the values. */
-static nb_status read_limits(const origin *from, nb_factor_file *t, uint64_t *values,
+static nb_status read_limits(const nb_input *in, nb_factor_file *t, uint64_t *values,
                              nb_error *err)
 {
     char head[NB_FDUMP_HEADER];
-    size_t n = from->bytes < sizeof head ? (size_t)from->bytes : sizeof head;
-    nb_status st = from->source(from->user, 0, head, n, err);
+    size_t n = in->bytes < sizeof head ? (size_t)in->bytes : sizeof head;
+    nb_status st = nb_input_read(in, 0, head, n, err);
     const char *end = st ? NULL : read_header(head, head + n, t);
     if (st)
         return st;
     if (!end)
         return nb_fail_at(
-            err, NB_ERR_INPUT, from->name, 1,
+            err, NB_ERR_INPUT, in->path, 1,
             "not a structure-factor dump: six index limits, newline and form "
             "feed must come first");
     *values = (uint64_t)(end - head);
-    NB_FORWARD(nb_factor_file_check(t, from->name, err));
-    if (padded_bytes(t) == from->bytes - *values)
+    NB_FORWARD(nb_factor_file_check(t, in->path, err));
+    if (padded_bytes(t) == in->bytes - *values)
         return NB_OK;
-    return nb_fail_at(err, NB_ERR_INPUT, from->name, 0,
+    return nb_fail_at(err, NB_ERR_INPUT, in->path, 0,
                       "%llu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
                       "need %llu: the file is cut short or not a dump",
-                      (unsigned long long)(from->bytes - *values), t->hmin, t->hmax,
-                      t->kmin, t->kmax, t->lmin, t->lmax,
-                      (unsigned long long)padded_bytes(t));
+                      (unsigned long long)(in->bytes - *values), t->hmin, t->hmax, t->kmin,
+                      t->kmax, t->lmin, t->lmax, (unsigned long long)padded_bytes(t));
 }
 
-nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
-                        const char *name, nb_factor_file *out, nb_error *err)
+nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err)
 {
-    const origin from = {source, user, bytes, name};
-    nb_factor_file t = {0};
     uint64_t values = 0;
-    nb_status status = read_limits(&from, &t, &values, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
-    if (status == NB_OK)
-        status = nb_factor_file_alloc(&t, name, err);
-    if (status == NB_OK)
-        status = read_box(&from, values, &t, err);
-    if (status != NB_OK) {
-        nb_free(t.F);
-        return status;
-    }
-    t.reflections = nb_factor_file_voxels(&t);
-    *out = t;
-    return NB_OK;
+    st = read_limits(in, out, &values, err);
+    NB_TRY(nb_factor_file_alloc(out, in->path, err));
+    NB_TRY(read_box(in, values, out, err));
+    if (st)
+        nb_factor_file_free(out);
+    else
+        out->reflections = nb_factor_file_voxels(out);
+    return st;
 }
 
 size_t nb_fdump_header(const nb_factor_file *t, char out[NB_FDUMP_HEADER])
@@ -196,20 +181,19 @@ nb_status nb_fdump_write(const nb_factor_file *t, nb_fdump_sink sink, void *user
     size_t plane_bytes = ((size_t)nk + 1) * pitch * sizeof(double);
     const double *row = t->F;
     char header[NB_FDUMP_HEADER];
-    nb_status status;
+    nb_status st;
     double *plane = nb_alloc(plane_bytes, 1, "one plane of a structure-factor dump", err);
-    if (!plane)
-        return NB_ERR_NOMEM;
-    status = sink(user, header, nb_fdump_header(t, header), err);
-    for (int h = 0; h < nh && status == NB_OK; h++) {
+    NB_NEED(plane);
+    st = sink(user, header, nb_fdump_header(t, header), err);
+    for (int h = 0; h < nh && !st; h++) {
         for (int k = 0; k < nk; k++, row += nl)
             memcpy(plane + (size_t)k * pitch, row, (size_t)nl * sizeof *row);
-        status = sink(user, plane, plane_bytes, err);
+        st = sink(user, plane, plane_bytes, err);
     }
-    if (status == NB_OK) {
+    if (!st) {
         memset(plane, 0, plane_bytes);
-        status = sink(user, plane, plane_bytes, err);
+        st = sink(user, plane, plane_bytes, err);
     }
     nb_free(plane);
-    return status;
+    return st;
 }

@@ -3,6 +3,7 @@
 #ifndef NB_IO_FACTOR_FILE_H
 #define NB_IO_FACTOR_FILE_H
 
+#include "../../base/outfile.h"
 #include "../../nanobragg.h"
 
 #define NB_SF_MAX_INDEX 10000 /* of |h|, |k|, |l| */
@@ -18,6 +19,14 @@ typedef struct nb_factor_file {
 
 /** Voxels of the box whose limits are set, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
 int64_t nb_factor_file_voxels(const nb_factor_file *table);
+
+/** Place in F of an index in the box. */
+static inline int64_t nb_factor_file_at(const nb_factor_file *t, int h, int k, int l)
+{
+    return (((int64_t)h - t->hmin) * (t->kmax - t->kmin + 1) + (k - t->kmin)) *
+               (t->lmax - t->lmin + 1) +
+           (l - t->lmin);
+}
 
 /** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose
  * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages.
@@ -43,16 +52,11 @@ void nb_factor_file_free(nb_factor_file *table);
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Gives exactly these bytes of a file. */
-typedef nb_status (*nb_fdump_source)(void *user, uint64_t offset, void *out, size_t bytes,
-                                     nb_error *err);
-
-/** Read a dump of `bytes` bytes, plane by plane.  The two separator bytes are taken literally and
+/** Read a dump, plane by plane.  The two separator bytes are taken literally and
  * the length must match exactly; every value in the box must be finite; the extra planes are
  * ignored.  *out is the caller's (nb_factor_file_free), zero on error.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, the source's. */
-nb_status nb_fdump_read(nb_fdump_source source, void *user, uint64_t bytes,
-                        const char *name, nb_factor_file *out, nb_error *err);
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_IO. */
+nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err);
 
 /** The header of a dump with its two separator bytes and a NUL; returns its length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);

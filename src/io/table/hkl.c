@@ -7,105 +7,73 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 
 #define MOST_COLUMNS 6
 #define SHORTEST_LINE 8 /* "0 0 0 1\n" */
 
-typedef struct hkl_reader {
-    const char *p, *end;
-    const char *name;
-    long line;
-    nb_error *err;
-} hkl_reader;
+#define COLUMNS "h k l F [sigma [phase]]"
 
-static int at_comment(const hkl_reader *r)
+static int token_ends(const nb_lines *l, const char *p)
 {
-    return *r->p == '#' || *r->p == '!';
+    return p && (p == l->end || nb_text_blank(*p));
 }
 
-/* To the next token of this line; 0 at the end of the line, of the text or at a
- * comment. */
-static int next_token(hkl_reader *r)
-{
-    while (r->p < r->end && nb_text_blank(*r->p))
-        r->p++;
-    return r->p < r->end && *r->p != '\n' && !at_comment(r);
-}
-
-static void skip_line(hkl_reader *r)
-{
-    const char *newline =
-        r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
-    r->p = newline ? newline + 1 : r->end;
-}
-
-static int token_ends(const hkl_reader *r, const char *p)
-{
-    return p && (p == r->end || nb_text_blank(*p) || *p == '\n' || *p == '#' || *p == '!');
-}
-
-static nb_status bad_token(hkl_reader *r, const char *expected)
+static nb_status bad_token(const nb_lines *l, const char *expected)
 {
     char token[NB_TEXT_QUOTE];
-    if (r->p == r->end || *r->p == '\n' || at_comment(r))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "the line needs %s (h k l F [sigma [phase]])", expected);
-    nb_text_quote(r->p, r->end, token);
-    return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                      "'%s' is not %s (h k l F [sigma [phase]])", token, expected);
+    if (l->p == l->end)
+        return nb_lines_fail(l, "the line needs %s (" COLUMNS ")", expected);
+    nb_text_quote(l->p, l->end, token);
+    return nb_lines_fail(l, "'%s' is not %s (" COLUMNS ")", token, expected);
 }
 
 /* Sigma, phase; *sigma_is_0: it is there and 0. */
-static nb_status extra_columns(hkl_reader *r, int *sigma_is_0)
+static nb_status extra_columns(nb_lines *l, int *sigma_is_0)
 {
-    int columns;
     double sigma;
     *sigma_is_0 = 0;
-    for (columns = 4; next_token(r); columns++) {
+    for (int columns = 4; nb_lines_word(l); columns++) {
         if (columns == 4)
-            *sigma_is_0 = nb_text_double(r->p, r->end, &sigma) && sigma == 0;
+            *sigma_is_0 = nb_text_double(l->p, l->end, &sigma) && sigma == 0;
         if (columns == MOST_COLUMNS)
-            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                              "more than %d columns (h k l F [sigma [phase]])",
-                              MOST_COLUMNS);
-        while (!token_ends(r, r->p))
-            r->p++;
+            return nb_lines_fail(l, "more than %d columns (" COLUMNS ")", MOST_COLUMNS);
+        while (!token_ends(l, l->p))
+            l->p++;
     }
     return NB_OK;
 }
 
 /* *is_end: 0 0 0 0 0, the end of a SHELX list. */
-static nb_status read_reflection(hkl_reader *r, nb_hkl_row *out, int *is_end)
+static nb_status read_reflection(nb_lines *l, nb_hkl_row *out, int *is_end)
 {
     static const char *const letters[] = {"a whole number for h", "a whole number for k",
                                           "a whole number for l"};
     const char *after;
-    nb_status status;
-    int i;
+    nb_status st;
     *is_end = 0;
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         int index;
-        next_token(r);
-        after = nb_text_int(r->p, r->end, &index);
-        if (!token_ends(r, after))
-            return bad_token(r, letters[i]);
+        (void)nb_lines_word(l);
+        after = nb_text_int(l->p, l->end, &index);
+        if (!token_ends(l, after))
+            return bad_token(l, letters[i]);
         if (index < -NB_SF_MAX_INDEX || index > NB_SF_MAX_INDEX)
-            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                              "Miller index %d is beyond +-%d", index, NB_SF_MAX_INDEX);
+            return nb_lines_fail(l, "Miller index %d is beyond +-%d", index,
+                                 NB_SF_MAX_INDEX);
         out->index[i] = (int16_t)index;
-        r->p = after;
+        l->p = after;
     }
-    next_token(r);
-    after = nb_text_double(r->p, r->end, &out->F);
-    if (!token_ends(r, after))
-        return bad_token(r, "a finite number for F");
+    (void)nb_lines_word(l);
+    after = nb_text_double(l->p, l->end, &out->F);
+    if (!token_ends(l, after))
+        return bad_token(l, "a finite number for F");
     if (fabs(out->F) > NB_SF_MAX_F)
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "F = %g is beyond %g electrons", out->F, NB_SF_MAX_F);
-    r->p = after;
-    status = extra_columns(r, is_end);
+        return nb_lines_fail(l, "F = %g is beyond %g electrons", out->F, NB_SF_MAX_F);
+    l->p = after;
+    st = extra_columns(l, is_end);
     *is_end &= !out->index[0] && !out->index[1] && !out->index[2] && out->F == 0;
-    return status;
+    return st;
 }
 
 static size_t most_reflections(const char *data, size_t n)
@@ -114,29 +82,26 @@ static size_t most_reflections(const char *data, size_t n)
     return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
 }
 
-static nb_status read_list(hkl_reader *r, nb_hkl_row *list, size_t *count)
+static nb_status read_list(nb_lines *l, nb_hkl_list *list)
 {
-    size_t n = 0;
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     int is_end = 0;
-    for (; r->p < r->end && status == NB_OK; skip_line(r)) {
+    while (!st && nb_lines_next(l)) {
         const int was_end = is_end;
-        r->line++;
-        if (next_token(r))
-            status = read_reflection(r, &list[n++], &is_end);
-        if (status != NB_OK)
+        if (nb_lines_word(l))
+            st = read_reflection(l, &list->rows[list->count++], &is_end);
+        if (st)
             is_end = was_end; /* SHELX ignores lines after it */
     }
-    if (is_end && n > 1)
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
+    if (is_end && list->count > 1)
+        return nb_fail_at(l->err, NB_ERR_INPUT, l->file, 0,
                           "0 0 0 0 0 ends it as a SHELX list, whose fourth column is "
                           "F squared (HKLF 4) or F (HKLF 3): convert it to MTZ or CIF "
                           "(-mtz), or, if it is F, remove that line");
-    if (status == NB_OK && n == 0)
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
-                          "no reflections (h k l F [sigma [phase]])");
-    *count = n;
-    return status;
+    if (!st && list->count == 0)
+        return nb_fail_at(l->err, NB_ERR_INPUT, l->file, 0,
+                          "no reflections (" COLUMNS ")");
+    return st;
 }
 
 static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
@@ -158,13 +123,11 @@ static void find_limits(const nb_hkl_row *list, size_t n, nb_factor_file *t)
 static void fill_box(const nb_hkl_row *list, size_t n, double default_F, nb_factor_file *t)
 {
     int64_t voxels = nb_factor_file_voxels(t);
-    int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     for (int64_t i = 0; i < voxels; i++)
         t->F[i] = default_F;
     for (size_t i = 0; i < n; i++) {
-        const int16_t *hkl = list[i].index;
-        t->F[((hkl[0] - t->hmin) * nk + (hkl[1] - t->kmin)) * nl + (hkl[2] - t->lmin)] =
-            list[i].F;
+        const int16_t *h = list[i].index;
+        t->F[nb_factor_file_at(t, h[0], h[1], h[2])] = list[i].F;
     }
     t->reflections = (int64_t)n;
 }
@@ -182,21 +145,22 @@ int nb_hkl_is_xds(const char *data, size_t n)
 nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err)
 {
-    hkl_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
-    nb_status status;
+    nb_lines l = nb_lines_of(data, n, name, COLUMNS, err);
+    nb_status st;
     memset(out, 0, sizeof *out);
     if (nb_hkl_is_xds(data, n))
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "it is " NB_HKL_XDS "; " NB_HKL_XDS_MEND);
     out->rows =
         nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
-    if (!out->rows)
-        return NB_ERR_NOMEM;
+    NB_NEED(out->rows);
     out->name = name;
-    status = read_list(&r, out->rows, &out->count);
-    if (status != NB_OK)
+    l.between = "";
+    l.comment = "#!";
+    st = read_list(&l, out);
+    if (st)
         nb_hkl_list_free(out);
-    return status;
+    return st;
 }
 
 void nb_hkl_list_free(nb_hkl_list *list)
@@ -208,15 +172,15 @@ void nb_hkl_list_free(nb_hkl_list *list)
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err)
 {
-    nb_status status;
+    nb_status st;
     memset(out, 0, sizeof *out);
     find_limits(list->rows, list->count, out);
-    status = nb_factor_file_alloc(out, list->name, err);
-    if (status == NB_OK)
+    st = nb_factor_file_alloc(out, list->name, err);
+    if (!st)
         fill_box(list->rows, list->count, default_F, out);
     else
         memset(out, 0, sizeof *out);
-    return status;
+    return st;
 }
 
 /* --- notes --- */
@@ -226,11 +190,10 @@ static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
                        double default_F)
 {
     const int h = sign * hkl[0], k = sign * hkl[1], l = sign * hkl[2];
-    const int64_t nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
     if (h < t->hmin || h > t->hmax || k < t->kmin || k > t->kmax || l < t->lmin ||
         l > t->lmax)
         return default_F;
-    return t->F[((h - t->hmin) * nk + (k - t->kmin)) * nl + (l - t->lmin)];
+    return t->F[nb_factor_file_at(t, h, k, l)];
 }
 
 /** Has no reflection but 0 0 0 its Friedel mate? */

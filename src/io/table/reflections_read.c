@@ -6,9 +6,10 @@
 
 #include "../../base/c_locale.h"
 #include "../../base/error.h"
+#include "../../base/memory.h"
 #include "../../base/outfile.h"
 #include "../../base/text.h"
-#include "../../nanobragg.h"
+#include "../common/lines.h"
 #include "hkl.h"
 
 enum { COLUMNS = 64, WANTED = 9, NEEDED = 6 };
@@ -68,8 +69,8 @@ static double number_of(const cell *cells, int n, int at)
     return at >= 0 && at < n && nb_text_double(cells[at].p, cells[at].end, &x) ? x : NAN;
 }
 
-static nb_status read_line(const char *path, int line, const cell *cells, int n,
-                           const heading *head, nb_reflection *out, nb_error *err)
+static nb_status read_line(const nb_lines *l, const cell *cells, int n,
+                           const heading *head, nb_reflection *out)
 {
     const double panel = number_of(cells, n, head->at[6]);
     double values[NEEDED];
@@ -77,8 +78,8 @@ static nb_status read_line(const char *path, int line, const cell *cells, int n,
         const int k = head->at[i];
         if (k >= n || !nb_text_double(cells[k].p, cells[k].end, &values[i]) ||
             (i < 3 && !(values[i] > -1e6 && values[i] < 1e6)))
-            return nb_fail_at(err, NB_ERR_INPUT, path, line,
-                              "a reflection needs h, k, l, fast, slow and intensity");
+            return nb_lines_fail(l,
+                                 "a reflection needs h, k, l, fast, slow and intensity");
     }
     *out = (nb_reflection){.h = (int)values[0], .k = (int)values[1], .l = (int)values[2]};
     out->panel = panel >= 0 && panel < 1e6 ? (int)panel : -1;
@@ -96,69 +97,46 @@ int nb_reflections_by_photons(const void *a, const void *b)
     return (x->intensity < y->intensity) - (x->intensity > y->intensity);
 }
 
-/** A list that grows. */
-typedef struct list {
-    nb_reflection *spots;
-    int n, room;
-} list;
-
-static nb_reflection *more(list *of, nb_error *err)
-{
-    if (of->n == of->room) {
-        const int room = of->room ? 2 * of->room : 1024;
-        nb_reflection *larger = realloc(of->spots, (size_t)room * sizeof *larger);
-        if (!larger) {
-            nb_fail_memory(err, (size_t)room * sizeof *larger, "reflections");
-            return NULL;
-        }
-        of->spots = larger;
-        of->room = room;
-    }
-    return &of->spots[of->n++];
-}
-
-static nb_status read_all(const char *path, const char *data, const char *end, list *out,
-                          nb_error *err)
+/** *spots is the caller's after an error, too. */
+static nb_status read_all(nb_lines *l, nb_reflection **spots, size_t *n)
 {
     heading head = {{-1}};
-    int line = 0, has_heading = 0;
+    size_t room = 0;
+    int has_heading = 0;
     nb_status st = NB_OK;
-    for (const char *p = nb_text_body(data, end), *stop; p < end && !st; p = stop + 1) {
+    while (!st && nb_lines_next(l)) {
         cell cells[COLUMNS];
-        nb_reflection *spot;
-        int n;
-        line++;
-        if (!(stop = memchr(p, '\n', (size_t)(end - p))))
-            stop = end;
-        if (p == stop || *p == '#' || *p == '\r')
+        int columns;
+        if (l->p == l->end || *l->p == '#' || *l->p == '\r')
             continue;
-        n = split(p, stop - (stop[-1] == '\r'), cells);
-        if (!has_heading++) {
-            st = read_heading(path, cells, n, &head, err);
-            continue;
-        }
-        if (!(spot = more(out, err)))
-            return NB_ERR_NOMEM;
-        st = read_line(path, line, cells, n, &head, spot, err);
+        columns = split(l->p, l->end - (l->end[-1] == '\r'), cells);
+        if (!has_heading++)
+            st = read_heading(l->file, cells, columns, &head, l->err);
+        else if (!(st = nb_reserve(spots, *n, &room, sizeof **spots, "reflections",
+                                   l->err)))
+            st = read_line(l, cells, columns, &head, &(*spots)[(*n)++]);
     }
     return st || has_heading ? st
-                             : nb_fail_at(err, NB_ERR_INPUT, path, 0,
+                             : nb_fail_at(l->err, NB_ERR_INPUT, l->file, 0,
                                           "the list of reflections is empty");
 }
 
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
                               nb_reflection **spots, int *n, nb_error *err)
 {
-    list all = {0};
-    nb_status st = read_all(path, data, data + bytes, &all, err);
-    if (st) {
-        free(all.spots);
-        all = (list){0};
+    nb_lines l = nb_lines_of(data, bytes, path, "", err);
+    size_t all = 0;
+    nb_status st;
+    *spots = NULL;
+    l.comment = "";
+    if ((st = read_all(&l, spots, &all))) {
+        nb_free(*spots);
+        *spots = NULL;
+        all = 0;
     }
-    if (all.n)
-        qsort(all.spots, (size_t)all.n, sizeof *all.spots, nb_reflections_by_photons);
-    *spots = all.spots;
-    *n = all.n < NB_PAGE_SPOTS ? all.n : NB_PAGE_SPOTS;
+    if (all)
+        qsort(*spots, all, sizeof **spots, nb_reflections_by_photons);
+    *n = all < NB_PAGE_SPOTS ? (int)all : NB_PAGE_SPOTS;
     return st;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
 
@@ -50,8 +51,7 @@ nb_status nb_reflections_write(const char *path, const nb_reflections *list, nb_
     char *text = nb_alloc_raw(list->count + 1, LINE, "list of spots", err);
     size_t used;
     nb_status st;
-    if (!text)
-        return NB_ERR_NOMEM;
+    NB_NEED(text);
     used = (size_t)format_head(list, text);
     for (size_t i = 0; i < list->count; i++)
         used += (size_t)format_one(&list->list[i], list, text + used);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,33 +9,12 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 
 #define COLUMNS 5
 #define SHORTEST_WAVE 1e-16 /* m; as -lambda */
 #define LONGEST_WAVE 1e-6   /* m; above it a wavelength is in angstroms by mistake */
 #define FARTHEST 1e100      /* m; limit for finite squared lengths */
-
-static int column_ends(char c)
-{
-    return nb_text_blank(c) || c == ',' || c == ';' || c == ':';
-}
-
-static int delimiter(char c)
-{
-    return column_ends(c) || c == '!';
-}
-
-static int line_ends(const char *p, const char *end)
-{
-    return p == end || *p == '\n' || *p == '#';
-}
-
-typedef struct source_reader {
-    const char *p, *end;
-    const char *name;
-    long line;
-    nb_error *err;
-} source_reader;
 
 nb_status nb_source_line_check(const nb_source_line *s, const char *name, long line,
                                nb_error *err)
@@ -63,33 +41,6 @@ nb_status nb_source_line_check(const nb_source_line *s, const char *name, long l
                                                 : "");
 }
 
-/* Read one line into *s; *columns is its number of columns, 0 for a blank line. */
-static nb_status read_row(source_reader *r, const nb_source_defaults *d,
-                          nb_source_line *s, int *columns)
-{
-    double v[COLUMNS] = {d->position[0], d->position[1], d->position[2], 1, d->lambda};
-    int n = 0;
-    for (;;) {
-        const char *after;
-        while (r->p < r->end && delimiter(*r->p))
-            r->p++;
-        if (line_ends(r->p, r->end) || n == COLUMNS)
-            break;
-        after = nb_text_double(r->p, r->end, &v[n]);
-        if (!after || !(line_ends(after, r->end) || delimiter(*after))) {
-            char token[NB_TEXT_QUOTE];
-            nb_text_quote(r->p, r->end, token);
-            return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                              "'%s' is not a finite number (X Y Z I lambda)", token);
-        }
-        r->p = after;
-        n++;
-    }
-    *columns = n;
-    *s = (nb_source_line){v[0], v[1], v[2], v[3], v[4]};
-    return n ? nb_source_line_check(s, r->name, r->line, r->err) : NB_OK;
-}
-
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err)
 {
@@ -107,31 +58,26 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
                            const nb_source_defaults *defaults, nb_source_list *out,
                            nb_error *err)
 {
-    source_reader r = {nb_text_body(data, data + n), data + n, name, 0, err};
-    nb_source_list list = {0};
-    nb_status status = NB_OK;
-    size_t lines = nb_text_lines(data, n);
+    const double *d = defaults->position;
+    nb_lines l = nb_lines_of(data, n, name, "X Y Z I lambda", err);
+    nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
-    if (lines > INT_MAX)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu lines are too many", lines);
-    list.rows = nb_alloc_raw(lines, sizeof *list.rows, "sources", err);
-    if (!list.rows)
-        return NB_ERR_NOMEM;
-    while (r.p < r.end && status == NB_OK) {
-        const char *newline = memchr(r.p, '\n', (size_t)(r.end - r.p));
-        int columns = 0;
-        r.line++;
-        status = read_row(&r, defaults, &list.rows[list.count], &columns);
-        list.count += columns > 0;
-        r.p = newline ? newline + 1 : r.end;
+    l.between = ",;:!";
+    out->rows = nb_alloc_raw(nb_text_lines(data, n), sizeof *out->rows, "sources", err);
+    NB_NEED(out->rows);
+    while (!st && nb_lines_next(&l)) {
+        double v[COLUMNS] = {d[0], d[1], d[2], 1, defaults->lambda};
+        const int columns = nb_lines_numbers(&l, COLUMNS, v);
+        nb_source_line *row = &out->rows[out->count];
+        *row = (nb_source_line){v[0], v[1], v[2], v[3], v[4]};
+        out->count += columns > 0;
+        if (columns)
+            st = columns < 0 ? NB_ERR_INPUT : nb_source_line_check(row, name, l.line, err);
     }
-    if (status == NB_OK)
-        status = nb_source_list_check(&list, name, r.line, err);
-    if (status == NB_OK)
-        *out = list;
-    else
-        nb_source_list_free(&list);
-    return status;
+    NB_TRY(nb_source_list_check(out, name, l.line, err));
+    if (st)
+        nb_source_list_free(out);
+    return st;
 }
 
 void nb_source_list_free(nb_source_list *list)
@@ -146,134 +92,75 @@ void nb_source_list_free(nb_source_list *list)
 #define SHORTEST_A 1e-6
 #define LONGEST_A 1e4
 
-typedef struct reader {
-    const char *p, *end; /* of the line */
-    const char *name;
-    long line;
-    const char *columns; /* what a line has */
-    nb_vec3 position;
-    nb_error *err;
-} reader;
-
-/** The next number of the line; 0: there is none, -1: it is not valid. */
-static int next_number(reader *r, double *value)
-{
-    const char *after;
-    while (r->p < r->end && column_ends(*r->p))
-        r->p++;
-    if (r->p == r->end)
-        return 0;
-    after = nb_text_double(r->p, r->end, value);
-    if (!after || (after < r->end && !column_ends(*after))) {
-        char token[NB_TEXT_QUOTE];
-        nb_text_quote(r->p, r->end, token);
-        nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "'%s' is not a number (%s)",
-                   token, r->columns);
-        return -1;
-    }
-    r->p = after;
-    return 1;
-}
-
 /** The next pair; *there: the line had one. */
-static nb_status next_pair(reader *r, nb_source_line *out, int *there)
+static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, int *there)
 {
-    double A, weight;
-    int got = *there = next_number(r, &A);
+    double v[2]; /* A, weight */
+    const int got = nb_lines_numbers(l, 2, v);
+    *there = got > 0;
     if (got < 0)
         return NB_ERR_INPUT;
     if (got == 0)
         return NB_OK;
-    if (!(A >= SHORTEST_A && A < LONGEST_A))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "wavelength %g A must be from %g to %g", A, SHORTEST_A,
-                          LONGEST_A);
-    if ((got = next_number(r, &weight)) < 0)
-        return NB_ERR_INPUT;
-    if (got == 0)
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "the wavelength %g has no weight", A);
-    if (!(weight >= 0))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line, "weight %g is negative",
-                          weight);
-    *out = (nb_source_line){r->position.x, r->position.y, r->position.z, weight,
-                            nb_metres_of(A)};
+    if (!(v[0] >= SHORTEST_A && v[0] < LONGEST_A))
+        return nb_lines_fail(l, "wavelength %g A must be from %g to %g", v[0], SHORTEST_A,
+                             LONGEST_A);
+    if (got == 1)
+        return nb_lines_fail(l, "the wavelength %g has no weight", v[0]);
+    if (!(v[1] >= 0))
+        return nb_lines_fail(l, "weight %g is negative", v[1]);
+    *out = (nb_source_line){position.x, position.y, position.z, v[1], nb_metres_of(v[0])};
     return NB_OK;
 }
 
 /** Append the pairs of one line to *used others. */
-static nb_status read_line(reader *r, nb_spectra *s, size_t *used)
+static nb_status read_line(nb_lines *l, nb_vec3 position, nb_spectra *s, size_t *used)
 {
     double sum;
     size_t begin = *used;
     int there;
     nb_status st;
-    while (!(st = next_pair(r, &s->lines[*used], &there)) && there)
+    while (!(st = next_pair(l, position, &s->lines[*used], &there)) && there)
         ++*used;
     if (st || *used == begin)
         return st;
     if (!nb_beam_has_mean(s->lines + begin, *used - begin, &sum))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "the weights add up to %g", sum);
+        return nb_lines_fail(l, "the weights add up to %g", sum);
     s->first[++s->count] = *used;
     return NB_OK;
 }
 
-/** Is there more than blanks and comments? */
-static int has_more(const char *p, const char *end)
+static nb_status too_few(size_t count, const char *name, int needed, nb_error *err)
 {
-    while (p < end && (nb_text_blank(*p) || *p == '\n' || *p == '#')) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
-        p = *p != '#' ? p + 1 : newline ? newline : end;
-    }
-    return p < end;
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                      "%zu spectra for %d stills; each still needs one", count, needed);
 }
 
-/** Point the reader at the line that begins here, up to a comment.  Returns the next line. */
-static const char *next_line(reader *r, const char *data, const char *end)
+/** Memory for `needed` spectra of so many wavelengths in all; *s is the caller's after an error, too. */
+static nb_status make_room(nb_spectra *s, size_t lines, int needed, nb_error *err)
 {
-    const char *newline = memchr(data, '\n', (size_t)(end - data)), *hash;
-    r->p = data;
-    r->end = newline ? newline : end;
-    hash = memchr(r->p, '#', (size_t)(r->end - r->p));
-    r->end = hash ? hash : r->end;
-    r->line++;
-    return newline ? newline + 1 : end;
-}
-
-static nb_status read_lines(reader *r, const char *data, const char *end, int needed,
-                            nb_spectra *s)
-{
-    size_t used = 0;
-    nb_status st = NB_OK;
-    while (!st && data < end && s->count < needed) {
-        data = next_line(r, data, end);
-        st = read_line(r, s, &used);
-    }
-    s->more = has_more(data, end);
-    if (!st && s->count < needed)
-        st = nb_fail_at(r->err, NB_ERR_INPUT, r->name, 0,
-                        "%d spectra for %d stills; each still needs one", s->count,
-                        needed);
-    return st;
+    memset(s, 0, sizeof *s);
+    s->lines = nb_alloc_raw(lines, sizeof *s->lines, "spectra", err);
+    s->first = nb_alloc((size_t)needed + 1, sizeof *s->first, "spectra", err);
+    return s->lines && s->first ? NB_OK : NB_ERR_NOMEM;
 }
 
 nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
                            int needed, nb_spectra *out, nb_error *err)
 {
-    reader r = {NULL,     NULL, name, 0, "wavelength weight wavelength weight ...",
-                position, err};
-    nb_spectra s = {0};
-    nb_status st = NB_ERR_NOMEM;
-    memset(out, 0, sizeof *out);
-    s.lines = nb_alloc_raw(n / 4 + 1, sizeof *s.lines, "spectra", err); /* "1 1 " */
-    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
-    if (s.lines && s.first)
-        st = read_lines(&r, nb_text_body(data, data + n), data + n, needed, &s);
+    nb_lines l =
+        nb_lines_of(data, n, name, "wavelength weight wavelength weight ...", err);
+    size_t used = 0;
+    nb_status st = make_room(out, n / 4 + 1, needed, err); /* "1 1 " */
+    l.between = ",;:";
+    while (!st && out->count < needed && nb_lines_next(&l))
+        st = read_line(&l, position, out, &used);
+    if (!st && out->count < needed)
+        st = too_few((size_t)out->count, name, needed, err);
+    while (!st && !out->more && nb_lines_next(&l))
+        out->more = nb_lines_word(&l);
     if (st)
-        nb_spectra_free(&s);
-    else
-        *out = s;
+        nb_spectra_free(out);
     return st;
 }
 
@@ -312,24 +199,15 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
                                 nb_vec3 position, int needed, nb_spectra *out,
                                 nb_error *err)
 {
-    nb_spectra s = {0};
-    nb_status st = NB_OK;
+    nb_status st;
     memset(out, 0, sizeof *out);
     if (table->rows < (size_t)needed)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                          "%zu spectra for %d stills; each still needs one", table->rows,
-                          needed);
-    s.lines =
-        nb_alloc_raw((size_t)needed * table->columns, sizeof *s.lines, "spectra", err);
-    s.first = nb_alloc((size_t)needed + 1, sizeof *s.first, "spectra", err);
-    if (!s.lines || !s.first)
-        st = NB_ERR_NOMEM;
+        return too_few(table->rows, name, needed, err);
+    st = make_room(out, (size_t)needed * table->columns, needed, err);
     for (int row = 0; !st && row < needed; row++)
-        st = add_row(table, (size_t)row, name, position, &s, err);
+        st = add_row(table, (size_t)row, name, position, out, err);
     if (st)
-        nb_spectra_free(&s);
-    else
-        *out = s;
+        nb_spectra_free(out);
     return st;
 }
 
@@ -353,61 +231,47 @@ void nb_spectra_free(nb_spectra *spectra)
 }
 
 /** The point of a line; *n grows where it has one. */
-static nb_status read_point(reader *r, nb_spectrum_point *points, int *n)
+static nb_status read_point(nb_lines *l, nb_spectrum_point *points, int *n)
 {
-    nb_spectrum_point *point = &points[*n];
-    double more;
-    int got = next_number(r, &point->eV);
+    double v[3];
+    const int got = nb_lines_numbers(l, 3, v);
     if (got <= 0)
         return got ? NB_ERR_INPUT : NB_OK;
-    got = next_number(r, &point->density);
-    if (got > 0)
-        got = next_number(r, &more) ? 0 : 1;
-    if (got <= 0)
-        return got ? NB_ERR_INPUT
-                   : nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                                "a line has two numbers: %s", r->columns);
-    if (!(point->eV > 0 && point->eV < 1e9) || (*n > 0 && !(point->eV > point[-1].eV)))
-        return nb_fail_at(
-            r->err, NB_ERR_INPUT, r->name, r->line,
-            "photon energy %g eV: must be above 0 and increase from line to line",
-            point->eV);
-    if (!(point->density >= 0 && point->density < 1e100))
-        return nb_fail_at(r->err, NB_ERR_INPUT, r->name, r->line,
-                          "%g photons per eV: must be 0 or more", point->density);
-    ++*n;
+    if (got != 2)
+        return nb_lines_fail(l, "a line has two numbers: %s", l->columns);
+    if (!(v[0] > 0 && v[0] < 1e9) || (*n > 0 && !(v[0] > points[*n - 1].eV)))
+        return nb_lines_fail(
+            l, "photon energy %g eV: must be above 0 and increase from line to line",
+            v[0]);
+    if (!(v[1] >= 0 && v[1] < 1e100))
+        return nb_lines_fail(l, "%g photons per eV: must be 0 or more", v[1]);
+    points[(*n)++] = (nb_spectrum_point){v[0], v[1]};
     return NB_OK;
 }
 
 nb_status nb_spectrum_parse(const char *data, size_t bytes, const char *name,
                             nb_spectrum_point **points, int *n, nb_error *err)
 {
-    reader r = {NULL,      NULL, name, 0, "photon energy in eV, photons per eV",
-                {0, 0, 0}, err};
-    const char *end = data + bytes;
-    const size_t lines = nb_text_lines(data, bytes);
-    nb_spectrum_point *p;
+    nb_lines l =
+        nb_lines_of(data, bytes, name, "photon energy in eV, photons per eV", err);
+    nb_spectrum_point *p =
+        nb_alloc_raw(nb_text_lines(data, bytes), sizeof *p, "spectrum", err);
     double sum = 0;
-    nb_status st = NB_OK;
-    *points = NULL;
+    nb_status st = p ? NB_OK : NB_ERR_NOMEM;
+    *points = p;
     *n = 0;
-    if (lines > INT_MAX)
-        return nb_fail_at(err, NB_ERR_INPUT, name, 0, "%zu lines are too many", lines);
-    if (!(p = nb_alloc_raw(lines, sizeof *p, "spectrum", err)))
-        return NB_ERR_NOMEM;
-    for (data = nb_text_body(data, end); data < end && !st;) {
-        data = next_line(&r, data, end);
-        st = read_point(&r, p, n);
-        sum += st || !*n ? 0 : p[*n - 1].density;
-    }
+    l.between = ",;:";
+    while (!st && nb_lines_next(&l))
+        st = read_point(&l, p, n);
+    for (int i = 0; !st && i < *n; i++)
+        sum += p[i].density;
     if (!st && (*n < 2 || !(sum > 0)))
-        st =
-            nb_fail_at(err, NB_ERR_INPUT, name, r.line,
-                       "%d points and no photons between them; a spectrum needs two (%s)",
-                       *n, r.columns);
-    if (st)
+        st = nb_lines_fail(
+            &l, "%d points and no photons between them; a spectrum needs two (%s)", *n,
+            l.columns);
+    if (st) {
         nb_free(p);
-    else
-        *points = p;
+        *points = NULL;
+    }
     return st;
 }

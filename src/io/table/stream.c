@@ -9,19 +9,19 @@
 #include "../../base/matrix.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../common/lines.h"
 
 #define SHIFT "predict_refine/det_shift"
 
 /** Where reading stands. */
 typedef struct reader {
-    const char *path;
-    long line;
+    nb_lines lines;
     int in_crystal;
     unsigned axes; /* bits of those that the crystal has */
     nb_stream_crystal now;
     char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
     double energy_eV;
-    int room, image_room;
+    size_t room[4];
     int pending; /* crystals of the image */
 } reader;
 
@@ -37,111 +37,71 @@ int nb_stream_is(const char *data, size_t bytes)
     return begins(nb_text_body(data, end), end, "CrystFEL stream format");
 }
 
-static nb_status fail(const reader *r, const char *why, nb_error *err)
+static nb_status fail(const reader *r, const char *why)
 {
-    return nb_fail_at(err, NB_ERR_INPUT, r->path, r->line, "-orientations: %s", why);
+    return nb_lines_fail(&r->lines, "-orientations: %s", why);
 }
 
-/** A larger copy of an array, which is freed. */
-static void *larger(void *old, size_t used, size_t room, size_t size, nb_error *err)
-{
-    char *grown = nb_alloc(room, size, "a stream", err);
-    if (grown && old)
-        memcpy(grown, old, used * size);
-    if (grown)
-        nb_free(old);
-    return grown;
-}
-
-/** Put a larger copy in place of the array at *array. */
-static int enlarge(void *array, size_t used, size_t room, size_t size, nb_error *err)
-{
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    if ((grown = larger(old, used, room, size, err)))
-        memcpy(array, &grown, sizeof grown);
-    return grown != NULL;
-}
-
-static nb_status reserve(reader *r, nb_stream *s, nb_error *err)
+/** Room for one more crystal and image. */
+static nb_status reserve(reader *r, nb_stream *s)
 {
     const size_t images = (size_t)s->images;
-    if (s->n == r->room) {
-        const int room = r->room ? 2 * r->room : 64;
-        if (!enlarge(&s->crystal, (size_t)s->n, (size_t)room, sizeof *s->crystal, err))
-            return NB_ERR_NOMEM;
-        r->room = room;
-    }
-    if (s->images + 1 >= r->image_room) {
-        const size_t room = r->image_room ? 2 * (size_t)r->image_room : 64;
-        if (!enlarge(&s->first, images + 1, room, sizeof *s->first, err) ||
-            !enlarge(&s->image, images, room, sizeof *s->image, err) ||
-            !enlarge(&s->energy_eV, images, room, sizeof *s->energy_eV, err))
-            return NB_ERR_NOMEM;
-        r->image_room = (int)room;
-    }
-    return NB_OK;
+    nb_error *err = r->lines.err;
+    nb_status st;
+    NB_FORWARD(nb_reserve(&s->crystal, (size_t)s->n, &r->room[0], sizeof *s->crystal,
+                          "a stream", err));
+    NB_FORWARD(nb_reserve(&s->first, images + 1, &r->room[1], sizeof *s->first,
+                          "a stream", err));
+    NB_FORWARD(
+        nb_reserve(&s->image, images, &r->room[2], sizeof *s->image, "a stream", err));
+    return nb_reserve(&s->energy_eV, images, &r->room[3], sizeof *s->energy_eV,
+                      "a stream", err);
 }
 
-/** A number behind blanks, to *value; returns what follows, or NULL. */
-static const char *take_number(const char *p, const char *end, double *value)
+/** Up to `most` numbers from p to the line's end; how many there are. */
+static int numbers_at(const reader *r, const char *p, const char *between, int most,
+                      double *values)
 {
-    while (p < end && nb_text_blank(*p))
-        p++;
-    if (p < end && *p == '+')
-        p++;
-    if (p == end || !(p = nb_text_double(p, end, value)) || !isfinite(*value))
-        return NULL;
-    return p;
+    nb_lines l = r->lines;
+    l.p = p;
+    l.between = between;
+    l.err = NULL;
+    return nb_lines_numbers(&l, most, values);
 }
 
 /** "astar = +0.1 -0.2 +0.3 nm^-1" into a column. */
-static nb_status read_axis(reader *r, const char *p, const char *end, int axis,
-                           nb_error *err)
+static nb_status read_axis(reader *r, const char *p, int axis)
 {
-    for (int i = 0; i < 3; i++) {
-        double value;
-        if (!(p = take_number(p, end, &value)) || fabs(value) > 1e6)
-            return fail(r, "three numbers must follow, nm^-1", err);
-        r->now.A[3 * i + axis] = 0.1 * value;
-    }
+    double v[3];
+    if (numbers_at(r, p, "", 3, v) != 3 ||
+        fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) > 1e6)
+        return fail(r, "three numbers must follow, nm^-1");
+    for (int i = 0; i < 3; i++)
+        r->now.A[3 * i + axis] = 0.1 * v[i];
     r->axes |= 1u << axis;
     return NB_OK;
 }
 
-/** "= 9500.0"; NaN for anything else. */
-static double read_energy(const char *p, const char *end)
-{
-    double value;
-    while (p < end && (nb_text_blank(*p) || *p == '='))
-        p++;
-    return take_number(p, end, &value) && value > 0 ? value : NAN;
-}
-
 /** "x = 0.01 y = -0.02 mm"; 0 0 for anything else. */
-static void read_shift(const char *p, const char *end, double shift[2])
+static void read_shift(const reader *r, const char *p, double shift[2])
 {
-    double v[2] = {0, 0};
-    for (int i = 0; p && i < 2; i++) {
-        while (p < end && (nb_text_blank(*p) || *p == "xy"[i] || *p == '='))
-            p++;
-        p = take_number(p, end, &v[i]);
-    }
+    double v[2];
+    const int both = numbers_at(r, p, "xy=", 2, v) == 2;
     for (int i = 0; i < 2; i++)
-        shift[i] = p && fabs(v[i]) < 1e6 ? v[i] : 0;
+        shift[i] = both && fabs(v[i]) < 1e6 ? v[i] : 0;
 }
 
-static nb_status end_crystal(reader *r, nb_stream *s, nb_error *err)
+static nb_status end_crystal(reader *r, nb_stream *s)
 {
     double box = 1;
     r->in_crystal = 0;
     if (r->axes != 7)
-        return fail(r, "the crystal lacks astar, bstar or cstar", err);
+        return fail(r, "the crystal lacks astar, bstar or cstar");
     for (int k = 0; k < 3; k++)
         box *= hypot(hypot(r->now.A[k], r->now.A[3 + k]), r->now.A[6 + k]);
     if (!(nb_determinant(r->now.A) > 1e-9 * box))
-        return fail(r, "the axes of the crystal lie in one plane or are left-handed", err);
-    if (reserve(r, s, err))
+        return fail(r, "the axes of the crystal lie in one plane or are left-handed");
+    if (reserve(r, s))
         return NB_ERR_NOMEM;
     s->crystal[s->n++] = r->now;
     r->pending++;
@@ -172,9 +132,10 @@ static void take_text(const char *p, const char *end, char *to)
     snprintf(to, NB_STREAM_NAME, "%.*s", (int)(end - p < 250 ? end - p : 250), p);
 }
 
-static nb_status take_line(reader *r, const char *p, const char *end, nb_stream *s,
-                           nb_error *err)
+static nb_status take_line(reader *r, nb_stream *s)
 {
+    const char *p = r->lines.p, *end = r->lines.end;
+    double energy;
     static const char *const axes[] = {"astar = ", "bstar = ", "cstar = "};
     if (begins(p, end, "----- Begin chunk") || begins(p, end, "----- End chunk"))
         end_chunk(r, s);
@@ -187,31 +148,29 @@ static nb_status take_line(reader *r, const char *p, const char *end, nb_stream 
         r->axes = 0;
         memset(r->now.shift_mm, 0, sizeof r->now.shift_mm);
     } else if (begins(p, end, "photon_energy_eV"))
-        r->energy_eV = read_energy(p + 16, end);
+        r->energy_eV =
+            numbers_at(r, p + 16, "=", 1, &energy) == 1 && energy > 0 ? energy : NAN;
     else if (r->in_crystal && begins(p, end, SHIFT))
-        read_shift(p + sizeof SHIFT - 1, end, r->now.shift_mm);
+        read_shift(r, p + sizeof SHIFT - 1, r->now.shift_mm);
     else if (r->in_crystal && begins(p, end, "--- End crystal"))
-        return end_crystal(r, s, err);
+        return end_crystal(r, s);
     for (int i = 0; r->in_crystal && i < 3; i++)
         if (begins(p, end, axes[i]))
-            return read_axis(r, p + strlen(axes[i]), end, i, err);
+            return read_axis(r, p + strlen(axes[i]), i);
     return NB_OK;
 }
 
 nb_status nb_stream_parse(const char *data, size_t bytes, const char *path, int needed,
                           nb_stream *out, nb_error *err)
 {
-    reader r = {.path = path, .energy_eV = NAN};
+    reader r = {.lines = nb_lines_of(data, bytes, path, "", err), .energy_eV = NAN};
     nb_status st;
     memset(out, 0, sizeof *out);
-    st = reserve(&r, out, err);
-    for (const char *last = data + bytes, *p = nb_text_body(data, last), *end;
-         p < last && !st && out->images < needed; p = end + 1) {
-        end = memchr(p, '\n', (size_t)(last - p));
-        end = end ? end : last;
-        r.line++;
-        st = take_line(&r, p, end, out, err);
-    }
+    r.lines.comment = "";
+    if (!(st = reserve(&r, out)))
+        out->first[0] = 0;
+    while (!st && out->images < needed && nb_lines_next(&r.lines))
+        st = take_line(&r, out);
     if (!st && out->images < needed)
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                         "-orientations: the stream has %d images with a crystal, but the "

@@ -1,3 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define NB_SET avx512
+#define NB_SET base
 #include "direct_row_of.h"
+#include "spread_of.h"
