@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which atoms of a model count, where they stand and how much; what is refused. */
+/* Atoms of a model: which count, where and how much; what is refused. */
 #include "../support/check.h"
 #include "factor_models.h"
 
@@ -60,10 +60,12 @@ UNIT_TEST(special_positions)
     heard h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
-    check_occupancy(0, 0, 0.3, 1, 0.5);     /* on a twofold axis, as if general */
-    check_occupancy(0, 0, 0.3, 0.5, 0.5);   /* as depositors write it */
-    check_occupancy(0.012, 0, 0.3, 1, 0.5); /* 0.24 A from it: its image is 0.48 A away */
-    check_occupancy(0.0127, 0, 0.3, 1, 1);  /* 0.508 A */
+    check_occupancy(0, 0, 0.3, 1, 0.5);      /* on a twofold axis, with the occupancy of a
+                                             * general site */
+    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* as depositors write it */
+    check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.24 A from the axis: the image is 0.48 A
+                                             * away */
+    check_occupancy(0.0127, 0, 0.3, 1, 1);   /* 0.508 A */
     check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
     m.structure.kind = NB_STRUCTURE_SMALL;
     m.structure.atoms->r[0] = m.structure.atoms->r[1] = 0;
@@ -76,7 +78,8 @@ UNIT_TEST(special_positions)
     test_model_free(&m);
 }
 
-/** What a small-molecule CIF says of a site, and where it stands. */
+/** Special positions in a small-molecule CIF: what the file states and where the site
+ * stands. */
 UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
@@ -87,8 +90,9 @@ UNIT_TEST(sites_of_small_molecules)
         int notices;
     } sites[] = {
         {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
-        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by its negative group */
-        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* nothing said: too far for one site */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative group */
+        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement in the file: too far for one
+                                           * site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
         {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
         {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
@@ -176,7 +180,8 @@ UNIT_TEST(ncs_copies)
     test_model_free(&m);
 }
 
-/** Frames of the same cell count, others are ignored with a notice, the cell's own without one. */
+/** A frame of the same cell is applied without a notice; another frame is ignored with a
+ * notice. */
 UNIT_TEST(frames)
 {
     test_model m = test_model_make(&orthorhombic, 1, 4);

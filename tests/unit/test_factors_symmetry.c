@@ -6,7 +6,8 @@
 #include "../../src/base/memory.h"
 #include "../../src/factors/factors.h"
 
-/** Every reflection of P1 inside the limit is absent or belongs to exactly one of the list. */
+/** Every reflection of P1 inside the limit is absent or belongs to exactly one listed
+ * reflection. */
 static void check_group(const test_group *group, double dmin)
 {
     nb_symmetry sg = test_group_close(group);

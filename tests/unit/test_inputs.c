@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What simulations share: objects with several holders, and the inputs of a simulation and its clones, which may be
- * freed in any order. */
+/* Shared data of simulations: objects with several holders; inputs of a simulation and
+ * its clones, freed in any order. */
 #include "../support/check.h"
 
 #include <pthread.h>
@@ -107,7 +107,7 @@ static nb_arrays everything(void)
                        .matrix = matrix};
 }
 
-/** Panels below each other, 100 mm away. */
+/** Two panels, one below the other, 100 mm away. */
 static nb_detector_spec two_panels(void)
 {
     nb_detector_spec d;
@@ -169,7 +169,7 @@ static nb_sim *cloned(const nb_sim *sim)
     return clone;
 }
 
-/** Configuration and settings point to the inputs of this simulation, not to another's. */
+/** Configuration and settings point to the inputs of this simulation. */
 static void check_pointers(const nb_sim *sim)
 {
     const nb_config *shown[] = {&sim->cfg, &sim->model.settings.value};
