@@ -21,7 +21,7 @@ json_value() {
         print rest }'
 }
 
-# alike A B: equal lists; numbers to 1e-9 of themselves.  A NaN or a word is equal as text only.
+# alike A B: compares lists, numbers to a relative 1e-9; a NaN or a word as text.
 alike() {
     awk -v a="$1" -v b="$2" 'BEGIN {
         n = split(a, x, ","); if (split(b, y, ",") != n) exit 1
@@ -43,7 +43,7 @@ check_json() {
     done
 }
 
-# check_images DIR KIND ARGS: run the other flags beside and compare the float images.
+# check_images DIR KIND ARGS: runs the other flags too and compares the float images.
 check_images() {
     local other=$work/other
     rm -rf "$other" && cp -a "$work/fixtures" "$other"
