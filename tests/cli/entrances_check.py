@@ -187,7 +187,7 @@ def notes(error):
 
 
 def asked(name, error, text):
-    dark = "reached the detector"  # which has the question as its reason
+    dark = "reached the detector"  # the reason repeats the question
     ok("asked-" + name, sum(text in line and (dark in text) == (dark in line) for line in notes(error)) == 1, error)
 
 

@@ -36,7 +36,7 @@ TRIALS = {
     "thread": (("EAGAIN", "on"), ("EAGAIN", "once")),
     "stream": (("EIO", "once"), ("ENOSPC", "on")),
 }
-LINES = int(os.environ.get("NB_FAULT_LINES", 5))  # of each kind that are shown
+LINES = int(os.environ.get("NB_FAULT_LINES", 5))  # faults of each kind that are printed
 HARMLESS = ("EINTR", "short")  # such a call is made again
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "4", "-distance", "100", "-fluence", "1e28",
      "-seed", "7", "-threads", "2"]
@@ -83,7 +83,7 @@ def make_jobs():
                               spared=("malloc",), errors=(1, 2))
         subprocess.run([PROGRAM, *jobs["masters"].words[:-1], "in.h5"], check=True, capture_output=True)
         jobs["hdf5"] = Job([*X[:6], "-N", "4", "-nxmx", "../in.h5", "-mask", "../in_data_000001.h5", "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile", "f.bin"],
-                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # libhdf5 does not tell a failed call from a damaged file
+                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # to libhdf5 a failed call is a damaged file
     if has("gemmi"):
         jobs["sf"] = Job(["sf", "-pdb", "../in.pdb", "-dmin", "3", "-threads", "2", "-dump_mtz", "o.mtz", "-dump_hkl",
                           "o.hkl"], ["o.mtz", "o.hkl"], 3)
@@ -142,7 +142,7 @@ def judge(job, folder, fault, done, resumed=False):
         wrong.append(f"status {done.returncode}: {errors}")
     if len(errors) != (1 if status else 0) or other:
         wrong.append(f"lines {errors + other}")
-    closed = fault.startswith("close") and job.spared  # libhdf5 minds
+    closed = fault.startswith("close") and job.spared  # libhdf5 fails
     if status and any(word in fault for word in HARMLESS) and not closed:
         wrong.append(f"not made again: {errors}")
     return wrong

@@ -435,7 +435,7 @@ def packed():
     for flag, name, args in cases:
         run(*args, "plain.bin", f"-{flag}", name)
         for kind, pack in kinds:
-            with open("packed", "wb") as out:  # no name says it
+            with open("packed", "wb") as out:  # the name has no suffix
                 out.write(pack(read(name)))
             done = run(*args, "packed.bin", f"-{flag}", "packed")
             ok(f"packed-{flag}-{name}-{kind}", os.path.exists("plain.bin") and os.path.exists("packed.bin") and

@@ -513,8 +513,8 @@ def main():
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F, behind_factors):
             test(folder)
     one_still("still", 101)
-    one_still("far", 203)  # lost from its start: found among the orientations round it
-    one_still("gaussian", 11)  # a first step in which levels of the background rose tenfold ended at a mosaic spread of 4 deg
+    one_still("far", 203)  # the start is lost; a search among nearby orientations succeeds
+    one_still("gaussian", 11)  # a first step with tenfold levels of background used to end at a mosaic spread of 4 deg
     wrong_still(2001)
     if BIG:
         errors_with_wrong_factors(50, (0.7, 1.4))

@@ -159,7 +159,7 @@ def main():
         shadow_and_ring(picture, model, folder)
         agree_with_other_factors(found, fit(hot, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3)):
-            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # the same orientation, sooner
+            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # the same orientation, found faster
             apart = sigmas_apart(found, other)
             ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 1, (other["status"], apart))
         lost = fit(picture, model, folder, "-misset", 20, -20, 20, "-fit_dmin", 5, "-maxiter", 5, status=3)

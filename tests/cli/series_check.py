@@ -224,7 +224,7 @@ def spectra(h5py, numpy):
     run(*flags, "-hdf5", "e_master.h5")
     with open("spectra.txt", "a", encoding="ascii") as out:
         out.write("5 5\n")
-    run(*flags, "-hdf5", "e_master.h5", "-resume")  # what is not used may change
+    run(*flags, "-hdf5", "e_master.h5", "-resume")  # unused files may change
     with open("spectra.txt", encoding="ascii") as text:
         other = text.read().replace(shots[1][0][0], "1.0001")
     with open("spectra.txt", "w", encoding="ascii") as out:
@@ -417,7 +417,7 @@ def killed_runs_go_on(h5py):
         other += differences(whole[0], again[0])
         good += again == whole
     ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted; {set(other)}")
-    ok("resume-keeps-frames", kept >= 3, f"only {kept} of 10 runs kept any")  # whole data files
+    ok("resume-keeps-frames", kept >= 3, f"only {kept} of 10 runs kept any")  # complete data files
     with open("k_07.cbf", "r+b") as damaged:
         damaged.seek(3000)
         damaged.write(b"damage")

@@ -223,7 +223,7 @@ def reported(program, flags):
     """The polarization options for dials.import in the report."""
     out = subprocess.run([program, *flags, "-stills", "1", "-hdf5", "told.h5"], check=True,
                          capture_output=True, text=True).stdout
-    if "geometry.beam" not in out:  # a series that prints no beam: as a single image says it
+    if "geometry.beam" not in out:  # a series prints no beam; a single image does
         out = subprocess.run([program, *flags, "-nofloat", "-noint", "-nonoise", "-nopgm"],
                              check=True, capture_output=True, text=True).stdout
     return [word for word in out.split() if word.startswith("geometry.beam.")]

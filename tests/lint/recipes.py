@@ -28,7 +28,7 @@ LIBRARIES = {
     "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),
     "LZ4": ("liblz4-dev", "lz4-c", "lz4"),
     "MPI": ("libmpich-dev", None, "mpi"),
-    "OPENMP": (None, None, None),  # of the compiler
+    "OPENMP": (None, None, None),  # part of the compiler
     "CUDA": (None, None, None),
 }
 TOOLS = {"python", "numpy", "py-numpy", "c", "cxx", "gmake", "pkgconfig"}
@@ -124,7 +124,7 @@ def conda(folder):
         yield "the script does not parse"
     needs = recipe["requirements"]
     yield from compare(1, {n.split()[0] for n in needs["host"]}, TOOLS)
-    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed: no linker tells conda of them
+    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed, so conda cannot see them by the linker
         if LIBRARIES[feature][1] not in {n.split()[0] for n in needs["run"]}:
             yield f"{LIBRARIES[feature][1]} is missing in run"
 

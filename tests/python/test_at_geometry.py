@@ -186,7 +186,7 @@ def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
     for name in ("distance_mm", "close_distance_mm"):
         assert read.config["detector"][name] == pytest.approx(found[name])
     read.write(intfile=tmp_path / "own.img")
-    base["pivot"] = None  # now from our own header
+    base["pivot"] = None  # now from a header of this program
     again = suite(**{**base, "distance": None, "pixel": None}, img=tmp_path / "own.img")
     assert np.array_equal(again.render(), read.render())
 

@@ -90,4 +90,4 @@ def test_copy_says_nothing_twice(capfd):
     sim.set(mosaic_seed=5)
     capfd.readouterr()
     copy.copy(sim)
-    assert capfd.readouterr().err.count("mosaic") <= 1  # of its making, not of each change
+    assert capfd.readouterr().err.count("mosaic") <= 1  # printed at creation only

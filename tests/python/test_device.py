@@ -45,7 +45,7 @@ def test_who_holds_an_image_keeps_it():
     address = np.from_dlpack(second).ctypes.data
     assert address != shared.ctypes.data
     del second
-    again = sim.render(where="device")  # nobody holds the second one: its memory is used again
+    again = sim.render(where="device")  # the second image is free: its memory is reused
     assert np.from_dlpack(again).ctypes.data == address
     del sim
     gc.collect()

@@ -408,7 +408,7 @@ def test_bar(bar, monkeypatch, capfd):
         pytest.importorskip("tqdm", reason="tqdm is not installed")
     sim = nanobragg.Simulation(**SMALL)
     assert np.array_equal(sim.render(progress=True), sim.render())
-    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the own line is for terminals
+    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the progress line is for terminals
 
 
 def test_features_and_memory_errors():

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Crystals, beams and goniometers that change along a scan (golden_data/real/lcysteine): what is written, chosen and refused,
-and places of reflections against DIALS' own prediction."""
+"""Crystals, beams and goniometers that change along a scan (golden_data/real/lcysteine):
+written, chosen and refused values, and places of reflections against the prediction of
+DIALS."""
 import json
 import math
 import os
@@ -41,7 +42,8 @@ def points_of(experiments, crystal=0):
 
 
 def vary(experiments):
-    """A crystal that turns and grows, a beam and a goniometer's setting that turn, each much more than a real one."""
+    """A crystal that turns and grows, a beam and a goniometer setting that turn, each
+    much more than in reality."""
     places = numpy.linspace(-1, 1, POINTS)
     beam, goniometer, crystal = (experiments[key][0] for key in ("beam", "goniometer", "crystal"))
     A = [rotation([1, 2, -1], 0.1 * t + 0.05 * t * t) @ a @ numpy.diag([1 + 0.003 * t, 1 - 0.002 * t * t, 1 + 0.001 * t])

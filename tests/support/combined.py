@@ -266,12 +266,12 @@ class Scene:
         else:
             self.take(0.3, RAYS)
         if self.has("hkl", "pdb") and "fill" not in self.flags and not edge and "name" not in self.flags:
-            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # others take long
+            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # other files take long
                 self.take(0.5, DIFFUSE)
             if self.has("diffuse_sigma") and "Fscale" not in self.flags:
                 self.take(0.5, ["-Fscale ~0.3:3"])
             if self.has("diffuse_sigma") and "distance" in self.flags and "detpixels" in self.flags:
-                self.take(0.6, ["-distance ~110:170"])  # reflections beyond the detector, whose halos are on it
+                self.take(0.6, ["-distance ~110:170"])  # halos of reflections outside the detector
         self.take(0.12 if self.table() else 0, DOSE)
         if "oversample" not in self.flags:
             self.take(0.95, ["-oversample 1", "-oversample 1", "-oversample 2"])

@@ -5,9 +5,9 @@ usage: python3 tests/support/master.py A B: names of what differs
 """
 import sys
 
-RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # of the run, not of the frames
+RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # entries of the run
 
-OF_FILES = ("/entry/data/data",)  # its attributes are those of a data file, or of a virtual set
+OF_FILES = ("/entry/data/data",)  # attributes differ between data files and virtual sets
 
 
 def pixels(place):
@@ -34,7 +34,7 @@ def contents(h5py, path):
                 found[name] = (str(place.dtype), place.shape, value.tobytes() if hasattr(value, "tobytes") else value)
             return
         for key in place:
-            if not key.startswith("data_0"):  # the data files: as many as there are processes
+            if not key.startswith("data_0"):  # links to data files: one per process
                 look(f"{name}/{key}", place[key])
 
     with h5py.File(path) as h5:

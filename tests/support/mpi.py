@@ -13,7 +13,7 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("NB_BUILD", os.path.dirname(PROGRAM))
-OWN = ("src/series/ranks.c", "src/series/mpi_lib.c", "src/outputs/features.c")  # all that see <mpi.h> or name its version
+OWN = ("src/series/ranks.c", "src/series/mpi_lib.c", "src/outputs/features.c")  # files that include <mpi.h> or name the MPI version
 
 
 def version(program=PROGRAM):
