@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images that stay where they are rendered, and their way to numpy and torch.  Here: a simulation on the
-CPU; tests/python/test_gpu.py has the same for a GPU."""
+"""Images that stay where they are rendered, and their way to numpy and torch. Here with a
+simulation on the CPU; tests/python/test_gpu.py has the same for a GPU."""
 import gc
 import os
 import threading
@@ -97,7 +97,7 @@ def test_errors():
     mine = np.from_dlpack(there)
     copied = there.__dlpack__(copy=True)
     assert "dltensor" in repr(copied) and mine.sum() > 0
-    del copied  # a capsule that nobody takes frees what it holds
+    del copied  # an unused capsule frees its memory
     with pytest.raises(ValueError):
         there.__array__(copy=False)
 
