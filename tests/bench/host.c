@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds that a small image takes beside its pixels: new values, a render, a pullback.  A markdown table of
- * medians and least times.  With a device the renders leave the image there.  Other words are flags of the
- * scene, as -hkl FILE. */
+/* Microseconds of a small image in addition to its pixels: new values, a render, a
+ * pullback. A markdown table of medians and least times. With a device the renders leave
+ * the image there. Other words are flags of the scene, such as -hkl FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,13 +80,13 @@ static void measure(host_bench *b, const char *name, nb_status (*work)(host_benc
 {
     static double took[LAB_MOST];
     double middle;
-    for (int i = -3; i < repeats; i++) { /* the first ones warm up */
+    for (int i = -3; i < repeats; i++) { /* the first rounds are a warm-up */
         double start = nb_monotonic_seconds();
         if (work(b, i))
             lab_stop(b->err.message);
         took[i < 0 ? 0 : i] = nb_monotonic_seconds() - start;
     }
-    middle = lab_median(took, repeats); /* sorts */
+    middle = lab_median(took, repeats); /* sorts took */
     printf("| %s | %.1f | %.1f |\n", name, middle * 1e6, took[0] * 1e6);
 }
 

@@ -103,7 +103,7 @@ double *lab_random_F(nb_factor_table *sf, int box, int tables)
     uint64_t z = 88172645463325252u;
     if (!F)
         lab_stop("not enough memory");
-#ifdef MADV_HUGEPAGE /* as the library's tables */
+#ifdef MADV_HUGEPAGE /* huge pages, as for the tables of the library */
     (void)madvise(F, count * sizeof *F, MADV_HUGEPAGE);
 #endif
     for (size_t i = 0; i < count; i++) {

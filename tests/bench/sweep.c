@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Does a tolerance ever make a render slower?  Random scenes x shapes x tolerances, each rendered with the tolerance
- * and with every step, by turns in one process: processor seconds of one thread on the CPU, seconds of a warm call
- * on a device, which leaves the image there or brings it to pinned memory.  The least of some turns counts,
- * of more where they are quick.
+/* Searches for a tolerance that makes a render slower.  Random scenes x shapes x
+ * tolerances, each rendered with the tolerance and with every step, in alternation in one
+ * process: processor seconds of one thread on the CPU, seconds of a warm call on a device,
+ * which leaves the image there or copies it to pinned memory.  The least of some turns
+ * counts, of more turns for quick renders.
  *
- * Words: COUNT, SEED, square|round|gauss|tophat.  A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
- * gain of any scene is below WANTED. */
+ * Words: COUNT, SEED, square|round|gauss|tophat.  A line per scene with a gain below
+ * LITTLE, then a summary for each path.  Exit status 1 if the gain of a scene is below
+ * WANTED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +34,8 @@ typedef struct sweep {
     const nb_backend *backend;
     nb_backend_state *state;
     int device, tried;
-    const char *shape;  /* NULL: any */
-    double least, most; /* steps of a scene */
+    const char *shape;  /* NULL: any shape */
+    double least, most; /* limits of the steps of a scene */
     uint64_t random;
     int n[WAYS], slow[WAYS];
     double worst[WAYS], sum[WAYS]; /* of log gain */
@@ -87,13 +89,13 @@ static nb_config a_scene(sweep *s)
         cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
     if (isnan(cfg.tolerance) && !nb_shape_ends((int)cfg.shape))
-        cfg.tolerance = 1e-3; /* these leave out nothing by default */
+        cfg.tolerance = 1e-3; /* these leave out no light by default */
     cfg.threads = 1;
     cfg.write_dump = 0;
     return cfg;
 }
 
-/** Why nothing was left out; NULL: something was.  *way: which. */
+/** The reason for taking every step; NULL: light was left out. *way: the path. */
 static const char *way_of(const nb_config *cfg, const char *line, int *way)
 {
     const int tails = !nb_shape_ends((int)cfg->shape);
@@ -141,7 +143,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
         const double a = one(s, sim, &all, image), b = one(s, sim, &part, image);
         spent += a + b;
         if (turn == 0)
-            continue; /* what is made once */
+            continue; /* work that is done once */
         every = fmin(every, a);
         with = fmin(with, b);
     }
@@ -159,7 +161,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     fflush(stdout);
 }
 
-/** 0: it would take too long, or too short a time. */
+/** Returns 0 if the scene would take too long, or too short a time. */
 static int run(sweep *s)
 {
     nb_config cfg = a_scene(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Geometries of NXmx: every accepted one has panels with directions, pixels and a place. */
+/* Geometries of NXmx: every accepted file has panels with directions, pixels and a
+ * place. */
 #include "../../src/io/hdf5/hdf5_get.h"
 #include "../../src/io/hdf5/hdf5_read.h"
 #include "fuzz_geometry.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spectra from HDF5: every accepted one has wavelengths, and weights that are not all zero. */
+/* Spectra from HDF5: every accepted file has wavelengths, and weights that are not all
+ * zero. */
 #include <math.h>
 
 #include "../../src/io/table/sources.h"

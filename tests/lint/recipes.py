@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Recipes of packages, read without Docker, Apptainer, conda and Spack: syntax, version, and the libraries that they name.
 
-usage: recipes.py [FOLDER]           (mk/packaging by default; of make release: the filled ones)
+usage: recipes.py [FOLDER]           (mk/packaging by default; a folder of make release has filled recipes)
        recipes.py --commands FILE    (prints the shell commands of the last stage of a Dockerfile or Apptainer definition)
 """
 import ast
@@ -174,7 +174,7 @@ def filled(folder):
 
 
 def commands(path):
-    """What the last stage runs, and what its image is for."""
+    """Commands of the last stage, and the purpose of its image."""
     if path.endswith(".def"):
         sections = apptainer(text(path))[-1][1]
         return "set -e\n" + sections["post"] + sections["test"]
