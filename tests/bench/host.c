@@ -78,7 +78,7 @@ static nb_status all(host_bench *b, int i)
 static void measure(host_bench *b, const char *name, nb_status (*work)(host_bench *, int),
                     int repeats)
 {
-    static double took[LAB_MOST];
+    static double took[LAB_MAX_REPEATS];
     double middle;
     for (int i = -3; i < repeats; i++) { /* the first rounds are a warm-up */
         double start = nb_monotonic_seconds();

@@ -25,7 +25,7 @@ void lab_need(nb_status st, const nb_error *err)
 int lab_repeats(const lab *l, int usual)
 {
     int n = l->repeats ? l->repeats : usual;
-    return n < 1 ? 1 : n > LAB_MOST ? LAB_MOST : n;
+    return n < 1 ? 1 : n > LAB_MAX_REPEATS ? LAB_MAX_REPEATS : n;
 }
 
 const char *lab_word(const lab *l, int i, const char *without)

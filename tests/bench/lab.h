@@ -36,9 +36,9 @@ int lab_tables(const lab *l);
 /** Ends the program with a message. */
 void lab_stop(const char *what) __attribute__((noreturn));
 void lab_need(nb_status st, const nb_error *err);
-/** The typed number of repeats, else `usual`; at most LAB_MOST. */
+/** The typed number of repeats, else `usual`; at most LAB_MAX_REPEATS. */
 int lab_repeats(const lab *l, int usual);
-enum { LAB_MOST = 10001 };
+enum { LAB_MAX_REPEATS = 10001 };
 /** The word at i, else `without`. */
 const char *lab_word(const lab *l, int i, const char *without);
 int lab_is_cuda(const lab *l);

@@ -109,7 +109,7 @@ static double device_seconds(const stage_bench *b)
 
 static int time_chain(stage_bench *b, const chain *c)
 {
-    static double next[LAB_MOST], device[LAB_MOST];
+    static double next[LAB_MAX_REPEATS], device[LAB_MAX_REPEATS];
     double first = 0;
     for (int i = -1; i < b->repeats; i++) {
         const double start = nb_monotonic_seconds(), before = device_seconds(b);

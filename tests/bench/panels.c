@@ -18,7 +18,7 @@
 #include "render/request.h"
 #include "../support/render.h"
 
-enum { MOST = 15 };
+enum { MAX_TIMES = 15 };
 
 typedef struct figures {
     double kernel, call; /* s */
@@ -44,7 +44,7 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeat
                          figures *out, nb_error *err)
 {
     const double launching = 300e-6; /* longer than the host needs to queue a render */
-    double kernel[MOST], call[MOST];
+    double kernel[MAX_TIMES], call[MAX_TIMES];
     nb_status st = NB_OK;
     for (int i = -2; i < repeats && !st; i++) {
         double start = nb_monotonic_seconds();
@@ -91,7 +91,7 @@ static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2
         nb_sim *sim = NULL;
         st = nb_sim_create(&cfg[i], NULL, &sim, &err);
         if (!st)
-            st = measure(state, &sim->model.scene, MOST, &f[i], &err);
+            st = measure(state, &sim->model.scene, MAX_TIMES, &f[i], &err);
         nb_sim_free(sim);
     }
     if (st)
@@ -202,19 +202,19 @@ static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_err
 {
     const size_t n = sc->raster.pixels;
     float *images[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
-    double most = images[0] && images[1] ? 0 : -1;
-    for (int i = 0; i < 2 && most >= 0; i++)
+    double largest = images[0] && images[1] ? 0 : -1;
+    for (int i = 0; i < 2 && largest >= 0; i++)
         if (nb_render_scene(&nb_backend_cuda, state, sc,
                             i ? NB_PRECISION_DOUBLE : NB_PRECISION_MIXED, images[i], err))
-            most = -1;
-    for (size_t i = 0; i < n && most >= 0; i++) {
+            largest = -1;
+    for (size_t i = 0; i < n && largest >= 0; i++) {
         const double off = fabs((double)images[0][i] - images[1][i]);
-        most = off > 0 ? fmax(most, off / images[1][i]) : most;
-        most = isfinite(images[0][i]) ? most : INFINITY;
+        largest = off > 0 ? fmax(largest, off / images[1][i]) : largest;
+        largest = isfinite(images[0][i]) ? largest : INFINITY;
     }
     free(images[0]);
     free(images[1]);
-    return most;
+    return largest;
 }
 
 /** Compares materials with crystals against double. */

@@ -13,7 +13,7 @@ enum { CALLS = 100 };
 /** Resolves the record of a simulation again: the median and the least time of a call. */
 static void measure(const nb_sim *sim, int repeats, double *median, double *least)
 {
-    static double took[LAB_MOST];
+    static double took[LAB_MAX_REPEATS];
     static nb_config cfg;
     nb_inputs in;
     nb_error err;

@@ -113,21 +113,21 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_r
 static double largest_difference(const nb_scene *sc, const float *a, const float *b)
 {
     const nb_region *r = &sc->raster.roi;
-    double most = 0;
+    double max = 0;
     for (int s = r->smin; s <= r->smax; s++)
         for (int f = r->fmin; f <= r->fmax; f++) {
             size_t i = (size_t)s * (size_t)sc->raster.columns + (size_t)f;
-            most = fmax(most, fabs((double)a[i] - b[i]));
+            max = fmax(max, fabs((double)a[i] - b[i]));
         }
-    return most;
+    return max;
 }
 
 static double brightest(const nb_scene *sc, const float *image)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < sc->raster.pixels; i++)
-        most = fmax(most, image[i]);
-    return most;
+        max = fmax(max, image[i]);
+    return max;
 }
 
 /** A band of rows that takes about a second with every step; *part: fraction of the

@@ -34,8 +34,8 @@ typedef struct sweep {
     const nb_backend *backend;
     nb_backend_state *state;
     int device, tried;
-    const char *shape;  /* NULL: any shape */
-    double least, most; /* limits of the steps of a scene */
+    const char *shape;      /* NULL: any shape */
+    double fewest, largest; /* limits of the steps of a scene */
     uint64_t random;
     int n[WAYS], slow[WAYS];
     double worst[WAYS], sum[WAYS]; /* of log gain */
@@ -170,7 +170,7 @@ static int run(sweep *s)
     nb_error err = {0};
     nb_sim *sim = NULL;
     float *image;
-    if (steps < s->least || steps > s->most || nb_sim_create(&cfg, NULL, &sim, &err)) {
+    if (steps < s->fewest || steps > s->largest || nb_sim_create(&cfg, NULL, &sim, &err)) {
         if (err.message[0])
             printf("%s\n", err.message);
         return 0;
@@ -206,15 +206,15 @@ int lab_sweep(const lab *l)
 {
     const nb_render_options options = {.device_index = -1, .threads = 1};
     const int scenes = atoi(lab_word(l, 0, "60"));
-    sweep s = {.backend = &nb_backend_simd, .least = 5e6, .most = 6e8};
+    sweep s = {.backend = &nb_backend_simd, .fewest = 5e6, .largest = 6e8};
     nb_error err;
     s.random = strtoull(lab_word(l, 1, "1"), NULL, 10);
     s.shape = lab_word(l, 2, NULL);
     s.device = lab_is_cuda(l);
     if (s.device) {
         s.backend = &nb_backend_cuda;
-        s.least = 2e7;
-        s.most = 6e10;
+        s.fewest = 2e7;
+        s.largest = 6e10;
         if (!(s.state = lab_open_cuda("sweep")))
             return 0;
     } else

@@ -9,7 +9,7 @@
 
 #include "../../src/io/hdf5/hdf5_chunk.h"
 
-enum { RANK = 4, MOST_VALUES = 4096, EDGE = 8 };
+enum { RANK = 4, MAX_VALUES = 4096, EDGE = 8 };
 
 /* One folder per process: virtual sets name files in the same folder. */
 static char folder[256], main_path[300], other_path[300];
@@ -100,12 +100,12 @@ static hid_t take_space(fuzz_bytes *b, int *rank, hsize_t *dims)
 
 static void put_attr(hid_t file, const object *o, fuzz_bytes *b)
 {
-    static unsigned char values[300 * MOST_VALUES];
+    static unsigned char values[300 * MAX_VALUES];
     hsize_t dims[RANK];
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), attr = -1;
     hssize_t points = H5(Sget_simple_extent_npoints)(space);
-    if (points >= 0 && points <= MOST_VALUES && H5(Tget_size)(type) <= 300)
+    if (points >= 0 && points <= MAX_VALUES && H5(Tget_size)(type) <= 300)
         attr = H5(Acreate_by_name)(file, o->path, o->attr, type, space, H5P_DEFAULT,
                                    H5P_DEFAULT, H5P_DEFAULT);
     memset(values, (int)take(b), sizeof values);
@@ -241,7 +241,7 @@ static void take_mappings(hid_t list, hid_t space, int rank, fuzz_bytes *b)
 
 static void put_set(hid_t file, const object *o, fuzz_bytes *b)
 {
-    static const unsigned char values[8 * MOST_VALUES];
+    static const unsigned char values[8 * MAX_VALUES];
     hsize_t dims[RANK], chunk[RANK] = {0};
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), set;
@@ -257,7 +257,7 @@ static void put_set(hid_t file, const object *o, fuzz_bytes *b)
     if (set >= 0 && layout == 1 && rank && points > 0) /* libhdf5 1.10 crashes without
                                                         * points */
         put_chunks(set, rank, chunk, b);
-    else if (set >= 0 && layout == 0 && points >= 0 && points <= MOST_VALUES &&
+    else if (set >= 0 && layout == 0 && points >= 0 && points <= MAX_VALUES &&
              H5(Tget_size)(type) <= 8 && H5(Tis_variable_str)(type) <= 0 && take(b) < 200)
         H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0)

@@ -36,7 +36,7 @@ def text_lines(text):
             yield number, line
 
 
-def headings(text, least=1, most=6):
+def headings(text, lowest=1, highest=6):
     """(line, level, title, anchor) of the headings; anchors as GitHub makes them."""
     used = {}
     for number, line in text_lines(text):
@@ -47,7 +47,7 @@ def headings(text, least=1, most=6):
         anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
         count = used.get(anchor, 0)
         used[anchor] = count + 1
-        if least <= len(found[1]) <= most:
+        if lowest <= len(found[1]) <= highest:
             yield number, len(found[1]), title, anchor + (f"-{count}" if count else "")
 
 

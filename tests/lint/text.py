@@ -44,9 +44,9 @@ def faults(name, text):
     is_source = name.endswith(SOURCE) or name in SOURCE_NAMES
     if is_source and not any("SPDX-License-Identifier" in l for l in lines[:3]):
         yield 1, "no SPDX-License-Identifier in the first lines"
-    most = MAX_LINES_OF.get(name, MAX_LINES)
-    if is_source and len(lines) - 1 > most:
-        yield len(lines) - 1, f"more than {most} lines"
+    limit = MAX_LINES_OF.get(name, MAX_LINES)
+    if is_source and len(lines) - 1 > limit:
+        yield len(lines) - 1, f"more than {limit} lines"
     for number, line in enumerate(lines, 1):
         if name.endswith(C_SOURCE) and "\t" in line:
             yield number, "tab"

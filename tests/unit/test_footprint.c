@@ -213,7 +213,7 @@ static void make_plan(const nb_footprint *fp, const nb_scene *sc, nb_footprint_p
         fail_msg("%s", err.message);
 }
 
-enum { PIXELS_MOST = 50 * (60 + 97) };
+enum { MAX_PIXELS = 50 * (60 + 97) };
 
 /** Spreads the light of each pixel by the map at its middle. */
 static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const float *from,
@@ -245,8 +245,8 @@ static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const fl
 /* Tiles are close to the definition, in which each pixel has a map. */
 UNIT_TEST(tiles_are_near_each_pixels_own_map)
 {
-    static float light[PIXELS_MOST];
-    static double tiles[PIXELS_MOST], own[PIXELS_MOST], in[PIXELS_MOST];
+    static float light[MAX_PIXELS];
+    static double tiles[MAX_PIXELS], own[MAX_PIXELS], in[MAX_PIXELS];
     for (int n = 0; n < 4; n++) {
         detector d;
         nb_footprint fp;
@@ -295,7 +295,7 @@ static int is_wanted(const nb_scene *sc, size_t i)
 static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
                        const float *all, const float *light)
 {
-    static float part[PIXELS_MOST], again[PIXELS_MOST];
+    static float part[MAX_PIXELS], again[MAX_PIXELS];
     nb_scene sources;
     uint8_t *mask;
     nb_error err = {0};
@@ -317,9 +317,9 @@ static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
 /* The image in floats is the truth in double for any part, kernels and threads. */
 UNIT_TEST(images_are_the_reference)
 {
-    static float light[PIXELS_MOST], image[PIXELS_MOST];
-    static double in[PIXELS_MOST], truth[PIXELS_MOST];
-    static uint8_t mask[PIXELS_MOST];
+    static float light[MAX_PIXELS], image[MAX_PIXELS];
+    static double in[MAX_PIXELS], truth[MAX_PIXELS];
+    static uint8_t mask[MAX_PIXELS];
     for (int n = 0; n < 40; n++) {
         detector d;
         nb_footprint fp;
@@ -347,7 +347,7 @@ UNIT_TEST(images_are_the_reference)
 /* x.(K y) = (K^T x).y */
 UNIT_TEST(back_is_the_adjoint)
 {
-    static double x[PIXELS_MOST], y[PIXELS_MOST], Ky[PIXELS_MOST], Kx[PIXELS_MOST];
+    static double x[MAX_PIXELS], y[MAX_PIXELS], Ky[MAX_PIXELS], Kx[MAX_PIXELS];
     for (int n = 0; n < 10; n++) {
         detector d;
         nb_footprint fp;
@@ -365,7 +365,7 @@ UNIT_TEST(back_is_the_adjoint)
             forth += x[i] * Ky[i];
             back += Kx[i] * y[i];
         }
-        check_close(forth, back, 1e-12 * PIXELS_MOST);
+        check_close(forth, back, 1e-12 * MAX_PIXELS);
         nb_footprint_plan_free(&plan);
     }
 }

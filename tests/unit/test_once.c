@@ -13,7 +13,7 @@
 #include "base/store.h"
 #include "sim/sim.h"
 
-enum { FRAMES = 1000, FEW = 3, MOST_OBJECTS = 8192, FILES = 5 };
+enum { FRAMES = 1000, FEW = 3, MAX_OBJECTS = 8192, FILES = 5 };
 
 static const char *const names[FILES] = {"a.hkl", "a.src", "a.mask", "a.geom",
                                          "a.transmission"};
@@ -22,7 +22,7 @@ static const char *const names[FILES] = {"a.hkl", "a.src", "a.mask", "a.geom",
 static struct {
     int opens[FILES];
     int made, twice; /* objects of stores */
-    nb_key keys[MOST_OBJECTS];
+    nb_key keys[MAX_OBJECTS];
 } count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -56,7 +56,7 @@ static nb_status make(void *user, void **object, size_t *bytes, nb_error *err)
     pthread_mutex_lock(&lock);
     for (int i = 0; i < count.made; i++)
         count.twice += nb_key_equal(&count.keys[i], c->key);
-    if (count.made < MOST_OBJECTS)
+    if (count.made < MAX_OBJECTS)
         count.keys[count.made++] = *c->key;
     pthread_mutex_unlock(&lock);
     return c->make(c->user, object, bytes, err);

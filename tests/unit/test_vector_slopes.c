@@ -7,7 +7,7 @@
 
 #include "../support/check.h"
 
-enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MOST_NAMES = 64 };
+enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MAX_NAMES = 64 };
 
 /** A number between low and high; the same sequence everywhere. */
 static double draw(uint64_t *seed, double low, double high)
@@ -105,7 +105,7 @@ static const char of_sensor[] = ",detector_thick,detector_abs";
 static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_NAME],
                          int *count)
 {
-    const char *list[MOST_NAMES];
+    const char *list[MAX_NAMES];
     const size_t pixels = (size_t)EDGE * EDGE;
     float image[EDGE * EDGE];
     char wanted[300];
@@ -185,13 +185,13 @@ static int compare_all(nb_config *cfg, int scene)
 static void compare_own_pullback(nb_config *cfg)
 {
     char(*names)[NB_VARIABLE_NAME];
-    const char *list[MOST_NAMES];
-    double loss[EDGE * EDGE], gradient[MOST_NAMES];
+    const char *list[MAX_NAMES];
+    double loss[EDGE * EDGE], gradient[MAX_NAMES];
     uint64_t seed = 11;
     int count;
     double *planes = planes_of(cfg, NB_ISA_AUTO, &names, &count);
     nb_sim *sim;
-    assert_true(count <= MOST_NAMES);
+    assert_true(count <= MAX_NAMES);
     for (int i = 0; i < count; i++)
         list[i] = names[i];
     for (int i = 0; i < EDGE * EDGE; i++)
@@ -268,14 +268,14 @@ UNIT_TEST(one_ray_with_its_solid_angle)
 static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
 {
     char(*names)[NB_VARIABLE_NAME];
-    const char *list[MOST_NAMES];
-    double loss[EDGE * EDGE], gradient[MOST_NAMES], again[MOST_NAMES];
+    const char *list[MAX_NAMES];
+    double loss[EDGE * EDGE], gradient[MAX_NAMES], again[MAX_NAMES];
     uint64_t seed = 11;
     int count;
     double *truth = planes_of(cfg, NB_ISA_SCALAR, &names, &count);
     nb_error err;
     nb_sim *sim;
-    assert_true(count <= MOST_NAMES);
+    assert_true(count <= MAX_NAMES);
     for (int i = 0; i < count; i++)
         list[i] = names[i];
     for (int i = 0; i < EDGE * EDGE; i++)
@@ -343,7 +343,7 @@ UNIT_TEST(floats_of_one_step)
     int compared = 0;
     for (size_t i = 0; i < 2 * sizeof isas / sizeof *isas; i++) {
         char(*names)[NB_VARIABLE_NAME];
-        const char *list[MOST_NAMES];
+        const char *list[MAX_NAMES];
         uint64_t seed = 5;
         nb_config cfg;
         nb_sim *sim;
