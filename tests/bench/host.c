@@ -22,7 +22,7 @@ typedef struct bench {
     nb_error err;
 } host_bench;
 
-static void hush(void *user, const char *line)
+static void ignore_notice(void *user, const char *line)
 {
     (void)user;
     (void)line;
@@ -92,7 +92,7 @@ static void measure(host_bench *b, const char *name, nb_status (*work)(host_benc
 
 static nb_sim *simulation(const lab *l, int with_notices)
 {
-    const nb_hooks hooks = {.notice = hush};
+    const nb_hooks hooks = {.notice = ignore_notice};
     nb_config cfg = lab_config(
         "-cell 70 80 90 90 90 90 -misset 10 20 30 -N 12 -lambda 1 -distance 100 -pixel "
         "0.1 -oversample 1 -threads 1 -detpixels 64");
@@ -132,7 +132,7 @@ int lab_host(const lab *l)
             "%s%d x %d, %s; %s\n\n| call | median, us | least, us |\n| --- | --- | --- "
             "|\n",
             with_notices ? "\n" : "", fast, slow, nb_sim_backend(b.sim),
-            with_notices ? "notices are heard" : "nobody hears notices");
+            with_notices ? "with notices" : "without notices");
         measure(&b, "nb_sim_set, misset", new_misset, repeats);
         measure(&b, "nb_sim_set_parameters, nine", new_values, repeats);
         measure(&b, "nb_sim_render into memory", render, repeats);

@@ -51,7 +51,7 @@ static void free_answer(answer *a)
 }
 
 /** An image for a fit: the scene's image, off by a tenth; some pixels are unseen. */
-static void observe(const float *image, float *photons)
+static void make_fit_image(const float *image, float *photons)
 {
     for (int i = 0; i < PIXELS; i++)
         photons[i] = i % 7 == 3 ? NAN : image[i] * 1.1f + (float)(i % 5);
@@ -64,7 +64,7 @@ static nb_status fit(nb_sim *sim, const char *const *names, answer *a, nb_error 
     float photons[PIXELS];
     const nb_observation seen = {
         .photons = photons, .n_knots = KNOTS, .knots = knots, .values = values};
-    observe(a->image, photons);
+    make_fit_image(a->image, photons);
     a->fit = numbers(1 + n + n * n);
     return nb_sim_normal(sim, names, a->count, &seen, a->fit, a->fit + 1, a->fit + 1 + n,
                          err);
@@ -118,7 +118,7 @@ static nb_status ask(nb_sim *sim, int scene, const char *list, answer *a, nb_err
 }
 
 /** Fails if the CPU makes a part of a scene, which a note would report. */
-static void hear(void *user, const char *line)
+static void fail_on_note(void *user, const char *line)
 {
     (void)user;
     if (strstr(line, "on the CPU"))
@@ -129,7 +129,7 @@ static void hear(void *user, const char *line)
 static void answer_to(const char *list, int scene, const char *device,
                       nb_precision precision, answer *a)
 {
-    const nb_hooks hooks = {NULL, hear, NULL};
+    const nb_hooks hooks = {NULL, fail_on_note, NULL};
     nb_config cfg;
     nb_sim *sim;
     nb_error err;
@@ -321,7 +321,7 @@ static void check_equal(session *s, int scene)
     free_answer(&first);
 }
 
-static int say(session *s, const char *name, const char *text)
+static int print_result(session *s, const char *name, const char *text)
 {
     int failed = s->failed;
     printf("%s cuda-derive-%s%s\n", failed ? "not ok" : "ok", name, text);
@@ -370,8 +370,8 @@ int main(int argc, char **argv)
              "%.2g, Fisher matrix %.2g (mixed %.2g)",
              s.only >= 0 ? 1 : s.count, s.worst_mixed, s.worst_sharp, s.worst_double,
              s.worst_pull, s.worst_fit, s.worst_even);
-    failed = say(&s, "random", text);
+    failed = print_result(&s, "random", text);
     for (int k = 0; k < 10; k++)
         check_equal(&s, k);
-    return failed + say(&s, "equal-runs", "") > 0;
+    return failed + print_result(&s, "equal-runs", "") > 0;
 }

@@ -186,7 +186,7 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
         if (!(missing <= bound + rounding))
             return "a pixel lacks more than the bound";
         if (exact && (I[i] == 0) != (J->image[i] == 0))
-            return "a pixel is 0 in one image alone";
+            return "a pixel is 0 in only one of the images";
         of->worst = fmax(of->worst,
                          brightest > 0 ? fmax(-missing, missing - bound) / brightest : 0);
         of->part = fmax(of->part, bound > 1e3 * 1e-7 * brightest ? missing / bound : 0);
@@ -242,9 +242,9 @@ static const char *check_one(const nb_scene *sc, const maker *with, nb_tolerance
     else if (result.refused)
         of->refused++;
     else if (!(result.bound <= asked * (1 + 1e-6)))
-        wrong = "the bound is above what was asked";
+        wrong = "the bound exceeds the tolerance";
     else if (!(result.brightest <= brightest * (1 + 1e-6) + 1e-37)) /* the smallest floats */
-        wrong = "the brightest pixel is not as bright";
+        wrong = "the reported brightest pixel is too bright";
     else if (!(wrong = judge(sc, &J, I, brightest, result.bound, of)))
         wrong = same_bytes(sc, with, may, J.image);
     of->dark += brightest == 0;
@@ -425,7 +425,7 @@ static void summarise(session *ss, const char *group)
                f->worst, f->part);
         const int none = f->refused == f->scenes;
         if (none && !f->failures && f->scenes < ENOUGH_PICTURES)
-            printf("skip %s-%s # all of its %d pictures were refused\n", group,
+            printf("skip %s-%s # all %d pictures were refused\n", group,
                    nb_param_choice("shape", s), f->scenes);
         else
             printf("%s %s-%s\n", f->failures || none ? "not ok" : "ok", group,

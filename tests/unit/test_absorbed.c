@@ -95,7 +95,7 @@ static void check_change(nb_sim *sim, const char *name, const char *text)
     render(sim, image);
     render(fresh, own);
     if (memcmp(image, own, sizeof own))
-        fail_msg("%s: another image than of a simulation of its own", words);
+        fail_msg("%s: the image differs from that of a new simulation", words);
     nb_sim_free(fresh);
 }
 

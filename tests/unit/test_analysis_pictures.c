@@ -84,7 +84,7 @@ UNIT_TEST(colours)
     assert_int_equal(nb_signed_colour(7).r, nb_signed_colour(1).r);
 }
 
-static int ink(const nb_canvas *c)
+static int marked_pixels(const nb_canvas *c)
 {
     int n = 0;
     for (int i = 0; i < c->width * c->height; i++)
@@ -107,10 +107,10 @@ UNIT_TEST(text_stays_inside)
     nb_canvas_text(&c, -3, -2, 2, black, "8-8");
     nb_canvas_text(&c, 15, 7, 3, black, "8-8");
     nb_canvas_text(&c, 1000, 1000, 3, black, "8");
-    check_above(ink(&c), 20);
+    check_above(marked_pixels(&c), 20);
     nb_canvas_fill(&c, 0, 0, 20, 10, white);
     nb_canvas_text(&c, 0, 0, 1, black, "-");
-    assert_int_equal(ink(&c), 5);
+    assert_int_equal(marked_pixels(&c), 5);
     assert_int_equal(nb_text_width("88", 2), 22);
     assert_int_equal(nb_text_width("", 2), 0);
     nb_free(c.pixels);

@@ -10,23 +10,23 @@
 static const test_group orthorhombic = {
     "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};
 
-typedef struct heard {
+typedef struct notices {
     int count;
     char last[256];
-} heard;
+} notices;
 
-static void hear(void *user, const char *line)
+static void take_notice(void *user, const char *line)
 {
-    heard *h = user;
+    notices *h = user;
     h->count++;
     snprintf(h->last, sizeof h->last, "%s", line);
 }
 
-static nb_sites sites_of(const test_model *m, heard *h)
+static nb_sites sites_of(const test_model *m, notices *h)
 {
     nb_sites sites;
     nb_error err = {0};
-    const nb_hooks hooks = {.notice = hear, .user = h};
+    const nb_hooks hooks = {.notice = take_notice, .user = h};
     memset(h, 0, sizeof *h);
     if (nb_sites_make(&m->structure, &m->options, "m.pdb", &hooks, &sites, &err))
         fail_msg("%s", err.message);
@@ -46,7 +46,7 @@ static test_model one_atom(double x, double y, double z, double q)
 static void check_occupancy(double x, double y, double z, double q, double counts)
 {
     test_model m = one_atom(x, y, z, q);
-    heard h;
+    notices h;
     nb_sites s = sites_of(&m, &h);
     check_close(s.site->q, counts, 1e-15);
     assert_int_equal(h.count, counts != q);
@@ -57,7 +57,7 @@ static void check_occupancy(double x, double y, double z, double q, double count
 UNIT_TEST(special_positions)
 {
     test_model m = one_atom(0, 0, 0.3, 0.5);
-    heard h;
+    notices h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
     check_occupancy(0, 0, 0.3, 1, 0.5);      /* on a twofold axis, with the occupancy of a
@@ -107,7 +107,7 @@ UNIT_TEST(sites_of_small_molecules)
         test_model m = test_model_make(&orthorhombic, 2, 1);
         nb_atom *a = m.structure.atoms;
         const double at[3] = {sites[i].x, 0, 0.3}, general[3] = {0.2, 0.3, 0.1};
-        heard h;
+        notices h;
         nb_sites s;
         m.structure.kind = NB_STRUCTURE_SMALL;
         memcpy(a[0].r, at, sizeof at);
@@ -130,7 +130,7 @@ UNIT_TEST(sites_of_small_molecules)
 UNIT_TEST(models_hydrogens_and_occupancies)
 {
     test_model m = test_model_make(&orthorhombic, 6, 2);
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.n_models = 2;
     for (int i = 3; i < 6; i++)
@@ -158,7 +158,7 @@ UNIT_TEST(ncs_copies)
                      {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 5}, 1}};
     test_model m = test_model_make(&orthorhombic, 3, 3);
     const nb_atom *a = &m.structure.atoms[2]; /* anisotropic */
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.ncs = ncs;
     m.structure.n_ncs = 2;
@@ -187,7 +187,7 @@ UNIT_TEST(frames)
     test_model m = test_model_make(&orthorhombic, 1, 4);
     double *f = m.structure.frame;
     const double *r = m.structure.atoms->r;
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.has_frame = 1;
     f[0] = 0.05001;
@@ -257,7 +257,7 @@ UNIT_TEST(bad_models_are_refused)
 UNIT_TEST(displacements_just_below_0_are_0)
 {
     test_model m = test_model_make(&orthorhombic, 1, 6);
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.atoms->B = -0.7;
     s = sites_of(&m, &h);

@@ -141,7 +141,7 @@ UNIT_TEST(products_of_every_isa)
         if (nb_cpu_runs(isas[i]))
             check_products(nb_image_kernels_of(isas[i]), (int)i % 3 + 1);
         else
-            printf("# %s is not here: not tested\n", nb_isa_name(isas[i]));
+            printf("# this machine lacks %s: not tested\n", nb_isa_name(isas[i]));
 }
 
 /** The products use the instruction set of the configuration: another table of kernels

@@ -103,7 +103,7 @@ static picture picture_of(nb_sim *sim)
     return p;
 }
 
-static void drop(picture *p)
+static void free_picture(picture *p)
 {
     free(p->photons);
     free(p->counts);
@@ -147,8 +147,8 @@ static void host_has_the_light_that_it_needs(void **s)
         assert_true(a.diffuse > 0 && a.diffuse == b.diffuse);
         nb_reflections_free(&a);
         nb_reflections_free(&b);
-        drop(&want);
-        drop(&got);
+        free_picture(&want);
+        free_picture(&got);
         nb_sim_free(cpu);
         nb_sim_free(fake);
     }
@@ -220,8 +220,8 @@ static void same_light(const char *scene)
         assert_true(device->light->late.missing);
     check_below(worst, 1e-6);
     check_below((double)other, 1e-3 * (double)want.n);
-    drop(&want);
-    drop(&got);
+    free_picture(&want);
+    free_picture(&got);
     nb_sim_free(cpu);
     nb_sim_free(device);
 }
@@ -258,8 +258,8 @@ static void counts_follow_the_floats(void **s)
             by_one, by_more, apart, scenes[i]);
         check_below((double)by_one, 2 * apart + 5 * sqrt(2 * apart));
         check_below((double)by_more, 1e-4 * (double)want.n);
-        drop(&want);
-        drop(&got);
+        free_picture(&want);
+        free_picture(&got);
         nb_sim_free(cpu);
         nb_sim_free(device);
     }
@@ -285,12 +285,12 @@ static void tables_are_kept_apart(void **s)
                 continue;
             }
             assert_memory_equal(p.photons, first[k].photons, p.n * sizeof *p.photons);
-            drop(&p);
+            free_picture(&p);
         }
     assert_true(memcmp(first[0].photons, first[1].photons,
                        first[0].n * sizeof *first[0].photons) != 0);
-    drop(&first[0]);
-    drop(&first[1]);
+    free_picture(&first[0]);
+    free_picture(&first[1]);
     nb_sim_free(device);
 }
 

@@ -63,7 +63,7 @@ UNIT_TEST(rows_are_complete)
         assert_true(nb_param_words(p, NULL) <= NB_PARAM_WORDS);
         for (size_t j = 0; j < i; j++)
             if (p->header && table[j].header && p->place == table[j].place)
-                fail_msg("%s and %s have one place", p->name, table[j].name);
+                fail_msg("%s and %s have the same place", p->name, table[j].name);
     }
 }
 

@@ -276,7 +276,7 @@ UNIT_TEST(rules_of_values)
 static char said[8][200];
 static int n_said;
 
-static void hear(void *user, const char *text)
+static void take_notice(void *user, const char *text)
 {
     (void)user;
     if (n_said < 8)
@@ -289,7 +289,7 @@ UNIT_TEST(notices_count_what_is_changed)
         sample_rows("F:F", "1 0 0 9, 1 1 1 -3, 1 1 2 4, -1 -1 2 5", orthorhombic);
     nb_symmetry sg = sample_group(P212121);
     nb_expansion_request request = {.file = &file, .sg = &sg, .name = "a.mtz"};
-    nb_hooks hooks = {.notice = hear};
+    nb_hooks hooks = {.notice = take_notice};
     nb_factor_grid grid;
     nb_expansion about;
     n_said = 0;
