@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds of processor time from a record to its configuration, as every frame and every change takes them: without
- * files, and with files that are in the store.  The row without files fails above a limit. */
+/* Microseconds of processor time to resolve a record, as for every frame and every
+ * change: without files, and with files in the store. The row without files fails above a
+ * limit. */
 #include <stdio.h>
 #include <string.h>
 

@@ -171,8 +171,8 @@ def stills(name, A_true, least=0.8, check_import=check_one_panel):
 
 
 def eight_panels():
-    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and four high,
-    each turned by 3 to 8 degrees about each axis."""
+    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and
+    four high, each turned by 3 to 8 degrees about each axis."""
     rng = np.random.default_rng(8)
     panels = []
     for k in range(8):
@@ -233,8 +233,9 @@ def reported(program, flags):
 
 
 def polarization(program):
-    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not depend on the
-    azimuth.  With the 0.999 that DIALS assumes it varies by 5 %."""
+    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not
+    depend on the azimuth. With the polarization 0.999 that DIALS assumes it varies by 5
+    %."""
     flags = ["-default_F", "120", "-cell", "60", "60", "60", "90", "90", "90", "-lambda", "1",
              "-distance", "100", "-pixel", "0.2", "-detpixels_f", "560", "-detpixels_s", "540",
              "-Xbeam", "55", "-Ybeam", "53", "-N", "8", "-fluence", "1e28", "-seed", "1",
@@ -301,8 +302,8 @@ def tilt(program):
 
 
 def merged_pairs(table, F):
-    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated F^2; h of
-    the half l > 0."""
+    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated
+    F^2; h with l > 0."""
     value = np.array(table["intensity.scale.value"]) / np.array(table["inverse_scale_factor"])
     sums = {}
     for (h, k, l), x in zip(table["miller_index"], value):
@@ -360,7 +361,8 @@ def anomalous(program):
 
 
 def shots(program):
-    """50 stills of a SASE pulse: crystals by hit rate, of many sizes and mosaic spreads, water, diffuse light, a beam stop."""
+    """50 stills of a SASE pulse: crystals by hit rate, with many sizes and mosaic
+    spreads, water, diffuse light, a beam stop."""
     flags = [x for x in COMMON if x not in ("-water", "0.05")]
     subprocess.run([program, *flags, "-fluence", "1e27", "-water", "0.02", "-stills", "50", "-orientations", "random", "-spectrum", "sase",
                     "-bandwidth", "0.2", "-pulse_length", "20", "-wavelengths", "24", "-vary",

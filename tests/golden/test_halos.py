@@ -118,7 +118,7 @@ class Scene:
         D = S.D
         D.spot_scale, D.nopolar, D.laue_group_num, D.use_diffuse, D.only_diffuse, D.stencil_size = 1, True, 1, True, True, 0
         D.diffuse_gamma, D.diffuse_sigma = (gamma,) * 3, (sigma,) * 3
-        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # its default turns indices, not axes
+        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # by default it turns indices
         D.add_diffBragg_spots()
         return D.raw_pixels_roi.as_numpy_array().ravel() * (FLUENCE / D.fluence)
 

@@ -48,7 +48,8 @@ def panels_of(geometry):
 
 
 def read(path):
-    """The panels, and a list of images: name, event, wavelength, crystals of axes (columns, 1/nm), cell and rows."""
+    """The panels, and a list of images: name, event, wavelength, crystals with axes
+    (columns, 1/nm), cell and rows."""
     with open(path, encoding="ascii") as file:
         text = file.read()
     assert text.startswith("CrystFEL stream format 2.3\n")

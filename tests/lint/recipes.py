@@ -13,7 +13,8 @@ import sys
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Names of a feature of the Makefile in Debian, conda-forge and Spack.  None: the recipe builds without, or takes the headers as a source.
+# Names of a feature of the Makefile in Debian, conda-forge and Spack. None: the recipe
+# builds without the feature, or takes its headers from the source.
 LIBRARIES = {
     "PNG": ("libpng-dev", "libpng", "libpng"),
     "CJSON": ("libcjson-dev", "cjson", "cjson"),

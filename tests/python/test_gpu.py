@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What needs a GPU: images that stay there, torch on it, and what must be equal to the program's files.
-On a machine without one every test is skipped.
+"""Tests that need a GPU: images that stay there, torch on the GPU, and results equal to the program's files.
+Without a GPU every test is skipped.
 
 On a machine with a GPU:  make SET=gpu CUDA_ARCH=90 all python
     NANOBRAGG=build/gpu/nanobragg PYTHONPATH=build/gpu/python python3 -m pytest -q tests/python/test_gpu.py"""

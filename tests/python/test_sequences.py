@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Random sequences of calls on one object: it is always what a fresh object of the final values is, to the byte.
+"""Random sequences of calls on one object: to the byte, the object always equals a fresh one with the final values.
 
-python3 tests/python/test_sequences.py FIRST COUNT [--false] [--all]: trials FIRST to FIRST + COUNT - 1; a number gives always the
-same calls.  --false: False for shapes too, and None.  --all: go on after a failure, and count the kinds."""
+python3 tests/python/test_sequences.py FIRST COUNT [--false] [--all]: trials FIRST to FIRST + COUNT - 1; a number always gives the
+same calls.  --false: also uses False for shapes, and None.  --all: continues after a failure, and counts the kinds."""
 import copy
 import json
 import os

@@ -41,7 +41,8 @@ def offsets(strong, spots):
 
 
 def intensities(boxes, corners, frames, spots):
-    """(measured, simulated) of the spots in the middle of a box, above the box's border, where they are strong."""
+    """(measured, simulated) photons of strong spots in the middle of a box, above the
+    border of the box."""
     pairs = []
     for spot in spots:
         k = numpy.argmin(abs(corners + 10 - spot[:2]).sum(1))

@@ -98,7 +98,8 @@ def check_prediction(folder):
 
 
 def check_written(folder):
-    """-exptout and the truth of a series have A of each frame: setting x fixed x A, halfway between the points."""
+    """-exptout and the truth of a series have A of each frame: the product of setting,
+    fixed and A, halfway between the points."""
     varied = vary(load(MEASURED))
     expt = save(os.path.join(folder, "written.expt"), varied)
     out, hdf5 = os.path.join(folder, "out.expt"), os.path.join(folder, "out.h5")
@@ -165,7 +166,8 @@ def check_choice(folder):
 
 
 def check_ends(folder):
-    """A at both ends of a frame, by -mat and -orientations; the fast paths are the scalar truth; -exptout has both."""
+    """A at both ends of a frame, by -mat and -orientations; the fast paths equal the
+    scalar renderer; -exptout has both."""
     A = numpy.array([[[0.02, 0.001, 0], [0, 0.015, 0.001], [0.001, 0, 0.012]],
                      [[0.0201, 0.0012, 0], [0, 0.015, 0.0011], [0.001, 0, 0.012]]])
     mat, lines, expt = (os.path.join(folder, "ends." + end) for end in ("mat", "txt", "expt"))

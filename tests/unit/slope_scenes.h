@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Random simulations whose derivatives are compared: crystals, beams and detectors of every kind. */
+/** Random simulations for comparisons of derivatives: crystals, beams and detectors of
+ * every kind. */
 #ifndef NB_TESTS_SLOPE_SCENES_H
 #define NB_TESTS_SLOPE_SCENES_H
 

@@ -129,7 +129,8 @@ static nb_detector_spec two_panels(void)
     return d;
 }
 
-/** Each kind of input: arrays or files, tables as read (kind 0) or made (1), a detector of one panel or two (2). */
+/** A simulation with each kind of input: arrays or files, tables as read (kind 0) or made
+ * (1), a detector of one panel or of two panels (2). */
 static nb_sim *simulation(int kind)
 {
     const nb_arrays a = everything();

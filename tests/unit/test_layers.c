@@ -53,7 +53,8 @@ static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
     at[1] = nb_dot(x, panel->slow);
 }
 
-/** The position at which a layer records the spot of direction d: its ray has this direction. */
+/** The position where a layer records the spot of direction d: its ray has this
+ * direction. */
 static nb_ray record(const plate *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};

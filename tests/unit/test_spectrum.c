@@ -80,7 +80,8 @@ static part normal_part(double photons, double at, double bandwidth)
             (1 - 2 * end * exp(-0.5 * end * end) / sqrt(2 * M_PI) / erf(end / sqrt(2)))};
 }
 
-/** Sums of weights, mean and width of a spectrum of ten thousand wavelengths, in 1e-6 of its range. */
+/** Checks sum of weights, mean and width of a spectrum of ten thousand wavelengths, to
+ * 1e-6 of its range. */
 static void check_closed(nb_config cfg, nb_spectrum_use use, const part *parts, int n)
 {
     double mean = 0, variance = 0, got = 0, square = 0;
@@ -155,8 +156,8 @@ UNIT_TEST(weights_have_the_mean_one)
     }
 }
 
-/** W of shots is distributed as sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), X_n exponential of mean 1: its characteristic
- * function at the middles of steps. */
+/** The factor W of shots is a sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), with
+ * exponential X_n of mean 1: its characteristic function at the middles of steps. */
 typedef struct modes_law {
     double step;
     int n;
