@@ -22,7 +22,7 @@
 #include "render/request.h"
 #include "render/simd.h"
 
-enum { TURNS = 5, MOST_TURNS = 100, WAYS = 4 };
+enum { TURNS = 5, MAX_TURNS = 100, WAYS = 4 };
 #define LEAST_SPENT 0.05 /* seconds: quick renders take more turns */
 #define WANTED 0.95
 #define LITTLE 1.0
@@ -138,7 +138,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     const char *why;
     char line[600];
     int way;
-    for (int turn = 0; turn <= TURNS || (turn <= MOST_TURNS && spent < LEAST_SPENT);
+    for (int turn = 0; turn <= TURNS || (turn <= MAX_TURNS && spent < LEAST_SPENT);
          turn++) {
         const double a = one(s, sim, &all, image), b = one(s, sim, &part, image);
         spent += a + b;

@@ -8,13 +8,13 @@
 #include "../../src/cli/options.h"
 #include "fuzz.h"
 
-enum { MOST_WORDS = 200, EDGE = 4 };
+enum { MAX_WORDS = 200, EDGE = 4 };
 
-static int split(char *text, char *argv[MOST_WORDS + 1])
+static int split(char *text, char *argv[MAX_WORDS + 1])
 {
     int argc = 1;
     argv[0] = (char *)"nanobragg";
-    while (argc < MOST_WORDS) {
+    while (argc < MAX_WORDS) {
         char *end = strchr(text, '\n');
         if (!end && !*text)
             break;
@@ -105,7 +105,7 @@ static void try_parameters(const char *text)
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     static nb_cli cli;
-    char *text = malloc(size + 1), *argv[MOST_WORDS + 1];
+    char *text = malloc(size + 1), *argv[MAX_WORDS + 1];
     nb_error err = {0};
     nb_status st;
     int argc;

@@ -54,7 +54,7 @@ def words(line):
 # --- crystals add ---
 
 def panels(rng):
-    """A geometry of tilted panels about the beam, one panel far out."""
+    """Writes a geometry of three tilted panels around the beam."""
     text, row = "photon_energy = 12000\nclen = 0\nres = 1000\n", 0
     for i in range(3):
         width, height = rng.randint(5, 16), rng.randint(5, 12)
@@ -71,7 +71,7 @@ def panels(rng):
 
 
 def sharp(rng):
-    """Flags of a crystal with spots for a tolerance."""
+    """Flags of a crystal that a tolerance affects."""
     line = {name: value for name, value in crystal(rng).items() if name not in ("interpolate", "default_F", "round_xtal", "square_xtal", "tophat_spots", "Na", "Nb")}
     return {**line, "gauss_xtal": True, "nointerpolate": True, "N": rng.choice([12, 20]), "mosaic": 0.5, "mosaic_dom": 4}
 
@@ -123,8 +123,8 @@ def frame(rng):
 
 
 def listed(one, many, least=1):
-    """The largest difference of two lists of intensities over the strongest; a weakest
-    reflection may be in one list only."""
+    """The largest difference of two lists of intensities over the strongest; reflections
+    near `least` may be in one list only."""
     a, b = ({tuple(row[:4]): row[6] for row in rows} for rows in (one, many))
     off = max((abs(a.get(g, least) - b.get(g, least)) for g in set(a) | set(b)), default=0)
     return off / max(a.values(), default=1)

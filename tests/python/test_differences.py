@@ -96,8 +96,8 @@ def planes_of(sim, *names):
 
 
 def image_of(sim):
-    """The image is linear in the fluence, except for added photons, which are constant
-    (in double)."""
+    """The image in double, from its slope: the image is linear in the fluence, except for
+    added photons, which are constant."""
     return sim.parameter("fluence")["value"] * planes_of(sim, "fluence")[0]
 
 
