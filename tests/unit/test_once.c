@@ -43,7 +43,7 @@ int __wrap_open(const char *path, int flags, mode_t mode)
     return __real_open(path, flags, mode);
 }
 
-/** An object whose maker counts. */
+/** Key and maker of an object whose creation is counted. */
 typedef struct counted {
     const nb_key *key;
     nb_store_maker make;
