@@ -127,8 +127,7 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     memset(w.planes, 0, w.pixels * (size_t)w.count * sizeof *w.planes);
     for (int i = 0; i < w.count; i++)
         w.list[i] = names[i];
-    for (int i = cuda ? -1 : 0; i < repeats; i++) /* the first call of a device is a
-                                                   * warm-up */
+    for (int i = cuda ? -1 : 0; i < repeats; i++) /* a device warms up first */
         for (int what = 0; what < (cuda ? CALLS : 2); what++) {
             const int k = i < 0 ? 0 : i;
             const double start = nb_monotonic_seconds(), before = lab_processor();

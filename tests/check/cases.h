@@ -19,8 +19,7 @@ typedef struct check_case {
     int *table_of_source;
     uint8_t *mask;
     struct check_scan *scan;         /* a crystal that changes along its frame */
-    nb_detector_spec detector;       /* the panels of cfg.detector, if cfg.detector is not
-                                      * NULL */
+    nb_detector_spec detector;       /* panels of cfg.detector, if not NULL */
     void (*finish)(nb_model *model); /* changes without a parameter; may be NULL */
     double steps_limit;              /* pixels x steps x layers, for random cases */
 } check_case;

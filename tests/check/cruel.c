@@ -135,8 +135,7 @@ static const struct {
     {.name = "70-layer-lines-at-the-front",
      .words = "-detpixels 11 -oversample 5 -detector_thick 300 -detector_abs 200 "
               "-detector_thicksteps 14 -layer_depth front"},
-    {.name = "thin-layers", /* almost no photon stops in these: the series of the mean
-                             * depth */
+    {.name = "thin-layers", /* almost no absorption: series of the mean depth */
      .words = "-detpixels 45 -detector_thick 500 -detector_abs 1e8 "
               "-detector_thicksteps 3" TURNED},
     {.name = "round-centre",

@@ -367,8 +367,7 @@ static void reshape(check_case *c, check_rng *rng, int shape)
     if (check_below(rng, 2)) /* a table large enough to be seen */
         c->cfg.default_F = c->inputs.table.default_F = 50;
     cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
-    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* enough steps to leave some out
-                                                         * */
+    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* many steps: some are left out */
         cfg->mosaic_domains = 9 + check_below(rng, 40);
         cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
         cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);

@@ -254,8 +254,7 @@ static void put_set(hid_t file, const object *o, fuzz_bytes *b)
         take_mappings(list, space, rank, b);
     H5(Sselect_all)(space);
     set = H5(Dcreate2)(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && layout == 1 && rank && points > 0) /* libhdf5 1.10 crashes without
-                                                        * points */
+    if (set >= 0 && layout == 1 && rank && points > 0) /* else libhdf5 1.10 crashes */
         put_chunks(set, rank, chunk, b);
     else if (set >= 0 && layout == 0 && points >= 0 && points <= MAX_VALUES &&
              H5(Tget_size)(type) <= 8 && H5(Tis_variable_str)(type) <= 0 && take(b) < 200)

@@ -11,8 +11,7 @@ typedef struct nb_drawn {
     double mean_error, variance_error; /* standard errors */
 } nb_drawn;
 
-nb_drawn nb_drawn_of(const double *x, int n); /* Copies x; free the result with
-                                               * nb_drawn_free. */
+nb_drawn nb_drawn_of(const double *x, int n); /* copies x; nb_drawn_free frees */
 void nb_drawn_free(nb_drawn *sample);
 
 /** The probability of values <= x; law: its numbers. */

@@ -31,8 +31,7 @@ UNIT_TEST(spheres_have_closed_forms_at_both_ends)
         assert_true(fabs(nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1) < 1e-5);
     }
     assert_true(fabs(nb_sphere_transmission(0, 1) - 1) < 1e-9);
-    for (double thick = 1e3; thick < 6e6; thick *= 17) /* no light is left, at any angle
-                                                        * */
+    for (double thick = 1e3; thick < 6e6; thick *= 17) /* dark at any angle */
         for (int i = 0; i < 5; i++) {
             const double left = nb_sphere_transmission(thick, NB_PI * i / 4);
             assert_true(left >= 0 && left < 1 / thick);

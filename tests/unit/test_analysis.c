@@ -93,8 +93,7 @@ UNIT_TEST(pairing_is_optimal)
         nb_error err = {0};
         for (int i = 0; i < 14; i++) {
             nb_spot *s = &spots[i / 7][i % 7];
-            s->x = next_random(&random) % 500 / 100.0; /* close together: many conflicts
-                                                        * */
+            s->x = next_random(&random) % 500 / 100.0; /* many conflicts */
             s->y = next_random(&random) % 500 / 100.0;
         }
         assert_int_equal(nb_spots_match(&a, &b, gate, partner, &err), NB_OK);
@@ -200,8 +199,7 @@ UNIT_TEST(flat_images)
     nb_difference d;
     for (int i = 0; i < 16; i++)
         a[i] = b[i] = 0;
-    d = compared(a, b, 4, 4); /* equal, although these images have no correlation and no
-                               * peak */
+    d = compared(a, b, 4, 4); /* equal, without correlation and peaks */
     check_close(d.correlation, 1, 0);
     check_close(d.sum_ratio, 1, 0);
     check_close(d.peaks_fraction, 1, 0);

@@ -63,13 +63,12 @@ static void check_choice(const choice *c)
 UNIT_TEST(by_estimates)
 {
     static const choice choices[] = {
-        {0.1, 0.0, 0, 0},                                    /* short: no device is asked
-                                                              * */
+        {0.1, 0.0, 0, 0},                                    /* short: no question */
         {0.3, 0.3, 0, 0},  {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
         {0.37, 0.5, 0, 1},                                   /* too little is gained */
-        {0.4, 0.5, 1, 1},                                    /* 0.15 s are spent */
-        {2, -1, 0, 1},                                       /* no device can */
-        {-1, 5, 1, 1},                                       /* the CPU cannot */
+        {0.4, 0.5, 1, 1}, /* asking spent 0.15 s of 0.5 s */
+        {2, -1, 0, 1},    /* no device can */
+        {-1, 5, 1, 1},    /* the CPU cannot */
     };
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         check_choice(&choices[i]);

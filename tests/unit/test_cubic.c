@@ -135,8 +135,7 @@ UNIT_TEST(cells_are_the_table)
             for (int axis = 0; axis < 3; axis++) {
                 const double first = box.low[axis] - 0.49;
                 at[axis] = uniform(first, first + box.n[axis] - 0.02);
-                if (i % 7 == 0) /* a reflection on this axis; the cells on both sides
-                                 * agree */
+                if (i % 7 == 0) /* on a reflection: the cells on both sides agree */
                     at[axis] = floor(at[axis]) + (axis == 0 ? 0 : 0.3);
                 at[axis] += NB_FIXED_MAGIC;
             }

@@ -25,10 +25,7 @@ static void add_words(char *words, size_t size, const char *format, ...)
 /* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum {
-    NEAR = 16
-};                    /* pixels: an error is a fraction of the brightest pixel within this
-                       * distance */
+enum { NEAR = 16 };   /* errors are relative to the brightest pixel this near */
 #define NO_LIGHT 1e-9 /* photons of a pixel */
 #define PIXEL 1e-2    /* of the brightest pixel nearby */
 #define SUM 1e-3      /* of the sum of the image */

@@ -83,8 +83,7 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve more than half of the
-                                                * crystals */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half of them */
     assert_true(decided > tried / 10);
 }
 
@@ -103,8 +102,7 @@ UNIT_TEST(reach_is_the_spot_s)
         }
         for (int k = 0; k < 3; k++) {
             assert_true(extent[k] <= reach[k] * (1 + 1e-9));
-            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* cells that are not
-                                                                  * oblique */
+            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* upright cells */
             assert_true(reach[k] < 0.499 || isinf(nb_edge_doubt(&lattice)));
         }
     }

@@ -60,11 +60,9 @@ UNIT_TEST(special_positions)
     notices h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
-    check_occupancy(0, 0, 0.3, 1, 0.5);      /* on a twofold axis, with the occupancy of a
-                                             * general site */
+    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy of a general site */
     check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* as depositors write it */
-    check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.24 A from the axis: the image is 0.48 A
-                                             * away */
+    check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.48 A from its image */
     check_occupancy(0.0127, 0, 0.3, 1, 1);   /* 0.508 A */
     check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
     m.structure.kind = NB_STRUCTURE_SMALL;
@@ -91,8 +89,7 @@ UNIT_TEST(sites_of_small_molecules)
     } sites[] = {
         {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
         {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative group */
-        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement in the file: too far for one
-                                           * site */
+        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
         {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
         {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */

@@ -126,9 +126,7 @@ static off_pairs off_from_pairs(int cells, int gauss)
         *F = calloc((size_t)pow(2 * reach + 1, 3), sizeof *F);
     const double sigma = 0.45, gamma = 3;
     char words[200];
-    nb_diffuse d,
-        small; /* the motion, and one SMALL times smaller, which has the first order only
-                * */
+    nb_diffuse d, small; /* of a motion SMALL times smaller: the first order only */
     nb_factor_table table;
     pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 at the limits */
     off_pairs off = {0, 0};

@@ -115,8 +115,7 @@ UNIT_TEST(spots_stand_where_photons_stop)
 {
     check_below(worst_place(1e4, 1), 1e-6);
     check_below(worst_place(0.1, 1), 5e-3); /* at 100 mm, oblique to 78 degrees */
-    check_above(worst_place(1e4, 0), 1);    /* the front face alone is wrong by whole
-                                             * pixels */
+    check_above(worst_place(1e4, 0), 1);    /* wrong by whole pixels */
 }
 
 static double mean_depth(double path)

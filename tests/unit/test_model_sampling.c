@@ -40,8 +40,7 @@ UNIT_TEST(divergence)
             NB_OK);
         check_sampling(&s, rows[i].count, rows[i].range, rows[i].step);
     }
-    for (int with_step = 0; with_step < 2; with_step++) { /* n without R: the range is
-                                                           * missing */
+    for (int with_step = 0; with_step < 2; with_step++) { /* n without a range */
         assert_int_equal(
             nb_sample_divergence(NAN, with_step ? 1 : NAN, 3, "-hdivrange", &s, &err),
             NB_ERR_INPUT);

@@ -247,8 +247,7 @@ SCRATCH_TEST(symbolic_link)
     assert_int_equal(lstat(name, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     unlink(target);
-    assert_int_equal(write_text(name, "newer", NULL), NB_OK); /* a link to a missing file
-                                                               * */
+    assert_int_equal(write_text(name, "newer", NULL), NB_OK); /* a broken link */
     assert_file_is(name, "newer");
 }
 

@@ -339,13 +339,10 @@ UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
     fresh();
     assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
     assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
-    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three angles is not
-                                                   * set */
-    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* the default that the help text
-                                                   * explains */
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three: unset */
+    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* words follow in the help */
     assert_true(NB_VALUE(&cfg, fluence) == 125932015286227086360700780544.0);
-    assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* the help text has "one
-                                                             * block" */
+    assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* "one block" */
     assert_true(NB_VALUE_OR(&cfg, gain, 3) == 3);
     cfg.rot_deg[2] = 5;
     cfg.gain = 2;

@@ -108,8 +108,7 @@ UNIT_TEST(the_box_holds_what_is_seen)
     nb_config cfg = tilted(60, 512);
     nb_index_box box;
     box = box_of(&cfg);
-    check_below(nb_index_box_count(&box), 60 * 66 * 54 * 2); /* most reflections of the
-                                                              * box are visible */
+    check_below(nb_index_box_count(&box), 60 * 66 * 54 * 2); /* most are visible */
     cfg.thick_um = 5000; /* layers reach deeper than the front */
     cfg.thick_steps = 3;
     box_of(&cfg);

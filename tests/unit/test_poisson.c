@@ -108,8 +108,7 @@ UNIT_TEST(chi_square)
         /* more draws to find an error of a few percent in the tails */
         int draws = means[i] < NB_POISSON_SMALL ? 200000 : 1000000;
         double z = chi_square_z(means[i], draws, 1000 + i);
-        if (!(fabs(z) < 4)) /* 20 tests: chance exceeds the limit for one in 800 choices
-                             * of seeds */
+        if (!(fabs(z) < 4)) /* 20 tests: by chance in one of 800 choices of seeds */
             fail_msg("mean %g: chi-square is %.2f standard deviations off", means[i], z);
     }
 }

@@ -6,8 +6,7 @@
 typedef struct choice_case {
     const char *columns; /* label:type ... */
     const char *labels;
-    const char *taken; /* "plus minus difference phase" and I for intensities, or "!" and
-                        * a part of the error */
+    const char *taken; /* plus minus difference phase [I]; or "!" and error text */
 } choice_case;
 
 static const choice_case choices[] = {

@@ -42,8 +42,7 @@ UNIT_TEST(fringes)
         check_fringe(0, N);
         check_fringe(0.5, N);
         check_fringe(-0.5, N);
-        for (int k = 1; k < N && 2 * k <= N; k++) /* the zeros of s, and points close to
-                                                   * them */
+        for (int k = 1; k < N && 2 * k <= N; k++) /* zeros of s, and near them */
             for (int j = -1; j <= 1; j++)
                 check_fringe((double)k / N * (1 + 1e-9 * j), N);
     }

@@ -237,8 +237,7 @@ typedef struct shots {
     double *first;     /* owned, [n]: sums of a wavelength's photons */
     double *second;    /* owned, [n]: sums of their squares */
     double *mean;      /* owned, [n]: known mean of the photons */
-    double pair[LAGS]; /* products of the photons of two energies over their means, by
-                        * steps between them */
+    double pair[LAGS]; /* by steps between two energies: photons over means */
 } shots;
 
 static void add_shot(const nb_spectrum *s, int k, shots *sum)

@@ -20,8 +20,7 @@ enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY =
 
 typedef struct tables_case {
     const char *name, *words;
-    int sources, tables, box; /* edge of the box; the view of the image exceeds a small
-                               * box */
+    int sources, tables, box; /* edge of the box; a small box is exceeded */
 } tables_case;
 
 #define TURNED "-oversample 2 -mosaic 1 -mosaic_dom 4 -osc 1 -phisteps 2"
