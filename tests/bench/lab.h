@@ -51,14 +51,14 @@ int lab_ascending(const void *a, const void *b);
 /** Memory; ends the program if exhausted. */
 void *lab_memory(size_t bytes);
 
-/** A configuration of these words, over the defaults and without files. */
+/** A configuration by words, over the defaults and without files. */
 nb_config lab_config(const char *words);
 /** The simulation of cfg; the caller frees it. */
 nb_sim *lab_sim(const nb_config *cfg);
 /** The opened device; NULL, and a line with the reason, without a device. */
 nb_backend_state *lab_open_cuda(const char *name);
 
-/** Fills a table with random F of indices -box..box, `tables` of them; the caller frees
+/** Fills a table with random F of indices -box..box, for `tables` tables; the caller frees
  * the result. */
 double *lab_random_F(nb_factor_table *sf, int box, int tables);
 

@@ -58,7 +58,7 @@ def planes(flags, names, *how):
 
 
 def count_of(names):
-    """Number of planes of these names."""
+    """Number of planes for these names."""
     groups = {"rot": 3, "cell": 6, "N": 3, "beam": 2, "tilt": 4, "shift": 3}
     return sum(groups.get(name, 1) for name in names.split(","))
 

@@ -112,7 +112,7 @@ def correlation(x, y):
 
 
 def take_out(options, names):
-    """The command line after removal of these known differences."""
+    """The command line without these known differences."""
     for name, _, rule in known.RULES:
         if name in names:
             options = rule(options)

@@ -12,7 +12,7 @@ def has(options, *flags):
 
 
 def last(options, *flags):
-    """The values of the last one of these flags, [] if absent."""
+    """The values of the last flag among these, [] if absent."""
     found = [option[1:] for option in options if option[0] in flags]
     return found[-1] if found else []
 

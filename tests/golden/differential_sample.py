@@ -18,7 +18,7 @@ LEFT_OUT = {
 
 
 def header(**keys):
-    """An SMV header of 512 bytes and pixels, some of them 0."""
+    """An SMV header of 512 bytes and pixels, some of value 0."""
     text = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n"
     text += f"SIZE1={WIDTH};\nSIZE2={HEIGHT};\n"
     text += "".join(f"{key}={value};\n" for key, value in keys.items()) + "}\n\f"

@@ -47,7 +47,7 @@ OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-do
        "-damage_cell 0", "-polar 0", "-phi 0", "-misset 0 0 0", "-mosaic_dom 1", "-square_xtal", "-stills 1 -only_frame 0", "-beamstop disc:5:1", "-twotheta 0", "-detector_rotx 0", "-fill default"]
 # A drawn number replaces these flags
 INSTEAD = {"lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance", "blocks": "crystal_volume", "crystal_volume": "blocks"}
-# A flag of OFF may have an effect if the scene has one of these
+# A flag of OFF may have an effect if the scene has such a flag
 NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
            "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask", "detector_rotx", "detector_roty", "detector_rotz"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
            "-detector_thick": ("detector", "expt", "nxmx"), "-stills": ("dose",), "-divergence": ("hdivrange", "sourcefile", "expt"), "-dispersion": ("sourcefile", "spectrum"), "-damage_cell": ("damage_B",)}

@@ -222,7 +222,7 @@ def law_of(T):
 
 
 def oriented(name, A):
-    """-mat with a file of these axes; the wavelength is 1 A."""
+    """-mat with a file for these axes; the wavelength is 1 A."""
     with open(name, "w", encoding="ascii") as f:
         f.write("\n".join(" ".join(f"{x:.17g}" for x in row) for row in A) + "\n")
     return ["-mat", name]

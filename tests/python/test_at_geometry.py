@@ -157,7 +157,7 @@ SMV = "{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER={}_endian;\nSIZE1={};\nSIZE2={}
 
 
 def smv(path, pixels, lines="", order="little"):
-    """An SMV file of these pixels, with these header lines."""
+    """An SMV file with these pixels and header lines."""
     head = SMV.format(order, *pixels.shape[::-1], lines).encode().ljust(512)
     path.write_bytes(head + pixels.astype("<u2" if order == "little" else ">u2").tobytes())
     return path

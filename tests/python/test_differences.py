@@ -184,7 +184,7 @@ def test_divergence_is_a_difference():
 
 
 def plane_file(path, d, n, highest):
-    """A number for each pixel, some of them 0."""
+    """A number for each pixel, some are 0."""
     np.array([0 if d.chance(20) else d.uniform(0, highest) for _ in range(n)], "f4").tofile(path)
     return path
 

@@ -58,7 +58,7 @@ def intensities(boxes, corners, frames, spots):
 
 
 def compare(sweep, expt, folder, fewest, farthest=0.4):
-    """At least `fewest` measured spots are found, half of them within `farthest` pixels."""
+    """At least `fewest` measured spots are found, half within `farthest` pixels."""
     with h5py.File(os.path.join(DATA, f"sweep_{sweep}.h5")) as h5:
         strong, boxes, corners = (h5[name][...] for name in ("strong_spots", "boxes", "corner_fast_slow"))
     frames, spots = simulated(expt, folder)

@@ -160,7 +160,7 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
     return direct;
 }
 
-/** The brightest pixel up to `reach` away: errors are fractions of it. */
+/** The brightest pixel up to `reach` away: errors are relative to this pixel. */
 static double measure_of(const double *direct, picture_part p, int f, int s, int reach)
 {
     double brightest = 0;

@@ -83,7 +83,7 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half of them */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half */
     assert_true(decided > tried / 10);
 }
 

@@ -158,7 +158,7 @@ UNIT_TEST(round_beam)
     assert_int_equal(grid_count(4, 4, 4, 4, 0), 12); /* corners (1.5, 1.5) are out */
     assert_int_equal(grid_count(5, 6, 5, 6, 0), 24); /* x^2 + y^2 - 1/2 <= 6.875 */
     assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);  /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
-    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all of them */
+    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all */
     assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);  /* a line has no corners */
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }

@@ -96,7 +96,7 @@ static void write_files(scratch *s)
                   "p/corner_x = -8\np/corner_y = -8\np/fs = +1x\np/ss = +1y\n");
 }
 
-/** A scene of these files, with a typed detector or that of -geom. */
+/** A scene with these files, and a typed detector or that of -geom. */
 static nb_config scene(scratch *s, int geom)
 {
     nb_config cfg;

@@ -59,7 +59,7 @@ UNIT_TEST(flags_are_complete)
     assert_int_equal(helps, 3); /* -help, -help-json, -version */
 }
 
-/** Every spelling finds its own flag and no other, with one dash and with two. */
+/** Every spelling finds exactly its flag, with one dash and with two. */
 UNIT_TEST(every_spelling_is_found)
 {
     size_t spellings = 0;

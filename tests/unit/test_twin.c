@@ -26,7 +26,7 @@ static nb_sim *sim_of(const char *words)
     return sim;
 }
 
-/** Number of scenes that an image of these words renders. */
+/** Number of scenes that an image with these words renders. */
 static int scenes_of(const char *words)
 {
     nb_sim *sim = sim_of(words);
