@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Run the tests of one build folder and count them.
+# Runs the tests of one build folder and counts them.
 #
 # usage: tests/run.sh [--quick | --reduced | --big] [--only ROOM] BUILD-FOLDER
 #   --quick    unit, fuzz replay and command line
@@ -8,8 +8,9 @@
 #   --big      everything, with NB_BIG=1 (long forms of the tests that have one), and DIALS
 #
 # A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script: tests/ROOM/run.sh, check_*.sh and
-# *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  Scripts find
-# NANOBRAGG (the program), NB_BUILD and NB_SOURCE in the environment, and TMPDIR to write in.
+# *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines
+# `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  The environment of scripts has
+# NANOBRAGG (the program), NB_BUILD, NB_SOURCE and TMPDIR, a folder for their files.
 # The last line printed is `N passed, N failed, N skipped`.
 set -u
 export LC_ALL=C
@@ -65,8 +66,8 @@ list_golden() {
     fi
 }
 
-# Skipped only if the program says that it cannot (status 2) and the machine says so too: a
-# renderer that broke must fail, not be skipped.
+# Skips only if the program refuses (status 2) and the machine lacks the renderer too: a
+# broken renderer must fail.
 must_render() {
     (cd "$log/tmp" && "$build/nanobragg" -cell 50 -N 2 -default_F 1 -detpixels 8 -nofloat -noint \
         -nonoise -nopgm $2 >/dev/null 2>&1)

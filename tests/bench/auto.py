@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Does -device auto take the faster device?  For a machine with a GPU.
+"""Checks that -device auto takes the faster device, on a machine with a GPU.
 
 usage: python3 tests/bench/auto.py PROGRAM [REPEATS [DOMAINS...]]
 
 Scenes from well below to well above the place where CPU and GPU take equally long, in several
-kinds.  Each runs as a process with -device cpu, cuda and auto, by turns; the table has the least
-time of each, what auto chose, and its time over the better one's.  Exit status 1 when auto is
+kinds.  Each runs as a process with -device cpu, cuda and auto, in alternation; the table has the
+least time of each, the choice of auto, and its time over that of the better device.  Exit status 1 when auto is
 more than 10 % and 0.35 s slower than the better device, as docs/performance.md promises.
 """
 import os
@@ -27,7 +27,7 @@ KINDS = {
 }
 DOMAINS = (10, 40, 100, 300, 1000)
 WAYS = ("cpu", "cuda", "auto")
-PART, SECONDS = 1.1, 0.35  # of the better device, and behind it
+PART, SECONDS = 1.1, 0.35  # limits of the ratio to the better device and of the difference
 
 
 def one(program, words, folder):
@@ -59,7 +59,7 @@ def main(words):
                 for _ in range(repeats):
                     for way in WAYS:
                         if way == "cpu" and best["cpu"] < 1e9 and best["cpu"] > 3:
-                            continue  # far beyond
+                            continue  # slow: one run is enough
                         best[way] = min(best[way], one(program, [*scene, "-device", way], folder))
                 ratio = best["auto"] / min(best["cpu"], best["cuda"])
                 late = best["auto"] - min(best["cpu"], best["cuda"])

@@ -2,11 +2,11 @@
 /* Times of parts of the library and of devices: one driver, a table of cases.
  *
  *   bench                    the cases
- *   bench all                those that need no other words, one after the other
+ *   bench all                all cases that need no other words, one after the other
  *   bench CASE [-device cpu|cuda] [-repeats N] [-threads N] [-isa NAME] [-pixels N] [WORDS]
  *
- * Times are least or median ones of repeats that take turns.  Where a case needs a device that is not
- * here, it prints `skip` with the reason. */
+ * Times are the least or the median of alternating repeats.  A case that needs a missing
+ * device prints `skip` with the reason. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 typedef struct lab_row {
     const char *name, *words, *what;
     int (*run)(const lab *l);
-    int alone; /* not one of all */
+    int alone; /* runs only when named */
 } lab_row;
 
 static const lab_row rows[] = {
@@ -51,7 +51,7 @@ static int list(void)
     return 0;
 }
 
-/** The flags of every case; other words are left to it. */
+/** Reads the flags that every case has; other words belong to the case. */
 static lab read_words(int argc, char **argv)
 {
     lab l = {.device = "cpu", .words = argv};

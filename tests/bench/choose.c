@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What -device auto believes of the CPU, for the scenes of auto.py: the estimate, and the time of the whole
- * image, processor seconds of its threads, the least of three.  One line a scene, seconds. */
+/* Estimate of the CPU's time by -device auto for the scenes of auto.py, and the time of
+ * the whole image: processor seconds of all threads, least of three. One line per scene,
+ * seconds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Time the program on this CPU, beside nanoBragg when it is given, as markdown tables.
+"""Times the program on this CPU, and nanoBragg when typed, as markdown tables.
 
 usage: cpu.py [--peer PROGRAM] [--program build/nanobragg] [--repeats 15] [--folders A,B]
               [--only process,simple,heavy,threads]
 
-Runs of both programs alternate, each in a folder of its own on each file system.  Tables:
+Runs of both programs alternate, each in a separate folder on each file system.  Tables:
   process  the whole process with its default files, simple case, two threads: wall and processor time,
-           in an empty folder and over the files of the run before; what either wrote earlier is on
+           in an empty folder and over the files of the run before; earlier files of both are on
            the disk before the clock starts
   simple   the render stage of the simple case in a new process, ns per pixel and core
   heavy    the heavy case on 512 x 512 pixels of 0.4 mm (2.6e8 steps), ns per step and core
@@ -45,7 +45,7 @@ def machine():
 
 
 def run(program, flags, folder, threads):
-    """(wall, processor time, what it printed) of one run, seconds."""
+    """(wall, processor time, output) of one run, seconds."""
     env = dict(os.environ, OMP_NUM_THREADS=str(threads))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
@@ -74,7 +74,8 @@ def least_and_median(values, scale=1e3):
 
 
 def settle(folder, keep):
-    """An empty folder, or one with the last run's files; earlier files are synced to the disk."""
+    """An empty folder, or a folder with the files of the previous run; earlier files are
+    synced to the disk."""
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder, exist_ok=True)

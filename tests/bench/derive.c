@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of derivatives beside the image alone, by the public calls, in alternation.  On the CPU: least processor
- * times of one thread, and the median of the ratios.  On a device: medians of the kernels by the device's clock
- * and of whole calls by the wall clock, also of pullbacks, normal equations and an evaluation of a fit. */
+/* Time of derivatives and of the image without them, by the public calls, in alternation.
+ * On the CPU: least processor times of one thread, and the median of the ratios. On a
+ * device: medians of the kernels by the device's clock and of whole calls by the wall
+ * clock, also of pullbacks, normal equations and an evaluation of a fit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum { REPEATS = 101, CALLS = 4 };
 
 typedef struct derive_case {
     const char *name, *list;
-    int steps, cpu, cuda; /* steps: of each pixel; pixels along an edge, 0: not there */
+    int steps, cpu, cuda; /* steps per pixel; pixels along an edge, 0: skipped */
     const char *N;
 } derive_case;
 
@@ -34,7 +35,7 @@ static const derive_case cases[] = {
     {"one step a pixel", CRYSTAL, 1, 1024, 4096, "5"},
     {"one step, all", ALL, 1, 512, 2048, "5"}};
 
-/** The calls that are timed: the image, planes, pullback, normal equations. */
+/** The timed calls: the image, planes, pullback, normal equations. */
 typedef struct work {
     nb_sim *sim;
     int count;
@@ -75,7 +76,7 @@ static nb_sim *simulation(const lab *l, const derive_case *c)
     snprintf(words, sizeof words, "-detpixels %d -N %s -device %s", pixels, c->N,
              l->device);
     nb_words(&cfg, words);
-    if (l->threads || !lab_is_cuda(l)) /* a device's host has all */
+    if (l->threads || !lab_is_cuda(l)) /* the host of a device uses all threads */
         cfg.threads = l->threads ? l->threads : 1;
     if (l->isa && nb_config_set(&cfg, "isa", l->isa, &err) != NB_OK)
         lab_stop("-isa: no such instruction set");
@@ -88,7 +89,7 @@ static void row_of_cpu(const derive_case *c, double t[2][REPEATS], const work *w
     for (int i = 0; i < n; i++)
         ratio[i] = t[1][i] / t[0][i];
     middle = lab_median(ratio, n);
-    lab_median(t[0], n); /* sorts */
+    lab_median(t[0], n); /* sorts t[0] */
     lab_median(t[1], n);
     printf("| %s | %d | %.0f | %.2f | %.2f | %.2f |\n", c->name, w->count,
            sqrt((double)w->pixels), 1e3 * t[0][0], 1e3 * t[1][0], middle);
@@ -126,7 +127,7 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     memset(w.planes, 0, w.pixels * (size_t)w.count * sizeof *w.planes);
     for (int i = 0; i < w.count; i++)
         w.list[i] = names[i];
-    for (int i = cuda ? -1 : 0; i < repeats; i++) /* the device's first one warms up */
+    for (int i = cuda ? -1 : 0; i < repeats; i++) /* a device warms up first */
         for (int what = 0; what < (cuda ? CALLS : 2); what++) {
             const int k = i < 0 ? 0 : i;
             const double start = nb_monotonic_seconds(), before = lab_processor();
@@ -148,8 +149,8 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     nb_free(names);
 }
 
-/** One evaluation of a fit, as `nanobragg refine` makes them: new values, then the normal equations of the pixels that
- * are bright, and of one in twenty. */
+/** One evaluation of a fit as in `nanobragg refine`: new values, then the normal
+ * equations of the bright pixels, and of one pixel in twenty. */
 static void evaluate(int repeats)
 {
     enum { EDGE = 512 };

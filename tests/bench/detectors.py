@@ -5,10 +5,10 @@
 usage: NANOBRAGG=program python3 tests/bench/detectors.py [--repeats 5] [--device cpu] [--folder DIR]
            [--bench PROGRAM] [--frames 16] [--only panels,materials,noise,series]
 
-panels: 16.8 Mpixel as 256 panels (golden_data/detectors/geom/jf16m.geom) beside one of 4096 x 4096.
-materials: -background water:0.01 beside none.  noise: the stages at 4096 x 4096 (--bench: the program
-tests/bench/bench).  series: frames a second of 16.8 Mpixel with counts, point
-spread and compression, and what each of these adds.  Ratios are of medians; the runs alternate.
+panels: 16.8 Mpixel as 256 panels (golden_data/detectors/geom/jf16m.geom) and as one of 4096 x 4096.
+materials: with and without -background water:0.01.  noise: the stages at 4096 x 4096 (--bench: the program
+tests/bench/bench).  series: frames per second of 16.8 Mpixel with counts, point
+spread and compression, and the cost of each step.  Ratios are of medians; the runs alternate.
 Times are those of the report: `rendering` is the render of one process, with the start of its memory.
 """
 import argparse
@@ -44,7 +44,8 @@ def run(args, words, folder):
 
 
 def pairs(args, rows, folder):
-    """rows: name, words of the two, limit of their ratio (rendering), limit of the whole process or None."""
+    """rows: name, words of both jobs, limit of the ratio (rendering), limit of the whole
+    process or None."""
     print("| case | rendering, s | rendering, s | ratio | wanted | process, s | process, s | ratio | wanted |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, first, second, limit, whole in rows:
@@ -52,7 +53,7 @@ def pairs(args, rows, folder):
         for i in range(args.repeats + 1):
             for k, words in enumerate((first, second)):
                 wall, report = run(args, [*words, *NOTHING], folder)
-                if i:  # the first pair warms the machine
+                if i:  # the first pair is a warm-up
                     walls[k].append(wall)
                     renders[k].append(report["seconds"]["render"])
         r, w = ([statistics.median(x) for x in both] for both in (renders, walls))
@@ -61,7 +62,7 @@ def pairs(args, rows, folder):
 
 
 def series(args, folder):
-    """What counts, point spread and compression cost, frame by frame."""
+    """Costs of counts, point spread and compression, frame by frame."""
     cases = (("photons as float32, not compressed", ["-nonoise", "-hdf5type", "float32", "-compress", "none"]),
              ("counts, not compressed", ["-compress", "none"]),
              ("counts and psf gauss, not compressed", ["-psf", "gauss", "-compress", "none"]),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the CUDA backend: kernels by device events, warm calls through the library by the wall clock, and
- * each image's distance from the same scene in double.  One line a case:
+/* Times of the CUDA backend: kernels by device events, warm calls through the library by
+ * the wall clock, and the difference of each image from the same scene in double.  One
+ * line per case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
- * Word: the cases whose name contains it (also frames, and spectrum: a table of F for each of 100 wavelengths beside one table);
- * errors: the errors by the crystal's size. */
+ * Word: cases whose name contains this word (also frames, and spectrum: a table of F for
+ * each of 100 wavelengths against one table); errors: the errors by the crystal's size. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,13 @@ typedef struct device_case {
     const char *name;
     int heavy, pixels, N, table;
     nb_precision precision;
-    const char *path; /* forced, or NULL */
+    const char *path; /* forced path, may be NULL */
     int pinned;       /* the image's memory is pinned */
     nb_shape shape;
 } device_case;
 
-/* Words of a name: scene, pixels along an edge, N of the crystal (5), F, then precision (mixed), shape (square),
- * a path that is forced, or an image in pinned memory. */
+/* Words of a name: scene, pixels along an edge, N of the crystal (5), F, then precision
+ * (mixed), shape (square), a forced path, or an image in pinned memory. */
 static const char *const cases[] = {
     "heavy-2048-N20-const",
     "heavy-2048-N1000-const",
@@ -109,7 +110,7 @@ static int time_renders(const device_case *b, const nb_scene *sc, float *image,
     double k[REPEATS], w[REPEATS];
     int i;
     nb_status st = nb_backend_cuda.open(&options, &state, err);
-    const double launching = 60e-6; /* longer than the host takes to queue a render */
+    const double launching = 60e-6; /* longer than the host needs to queue a render */
     if (b->path)
         setenv("NANOBRAGG_CUDA_PATH", b->path, 1);
     for (i = -2; i < REPEATS && st == NB_OK; i++) {
@@ -133,7 +134,7 @@ static int time_renders(const device_case *b, const nb_scene *sc, float *image,
     return 1;
 }
 
-/** Once, on the device. */
+/** Renders once on the device. */
 static int render(const nb_scene *sc, nb_precision precision, float *image, nb_error *err)
 {
     nb_render_options options = {
@@ -184,7 +185,7 @@ static int run(const device_case *b)
     return ok;
 }
 
-/** One table and then one for each wavelength of a spectrum: warm renders. */
+/** Warm renders with one table, and with a table for each wavelength of a spectrum. */
 static int spectrum_pair(const lab_spectrum_case *c, float *image, float *truth)
 {
     static lab_spectrum s;

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What spectra, draws, crystals, diffuse light, damage and shadows cost, as a table in markdown.
+"""Costs of spectra, draws, crystals, diffuse light, damage and shadows, as a table in markdown.
 
 usage: python3 tests/bench/experiments.py [--program build/nanobragg] [--device cpu] [--repeats 11] [--threads 1]
            [--frames 40] [--fluence 1e24] [--folder DIR] [--only NAME,...]
 
-Each row is a job and the job that it is held against, run by turns in new processes, each turn in the other order.
-Seconds are the median of the repeats; a ratio, or a difference, is the median of those of the turns, with its standard
-error: turns that another program slows down do it to both.  On a CPU the figure is processor time (user and system), on a
-device the clock.  A ratio is of whole processes.  "more a frame" is the difference of two series of different length, so
-that the start and what is made once are out of it.
+Each row compares a job with a base job; they run in alternation in new processes, with the order reversed each turn.
+Seconds are the median of the repeats; a ratio, or a difference, is the median over the turns, with its standard
+error, because another program slows both jobs of a turn.  On a CPU the figure is processor time (user and system), on a
+device the clock.  A ratio is of whole processes.  "more a frame" is the difference of two series of different length,
+which excludes the start and work that is done once.
 
-The fluence is that of the series.  With 1e24 every pixel has a million photons of the water and is clipped, so that
-photons more or less change neither its noise nor its bytes, and a ratio is that of the work; with 1e18 it has one.
+The fluence is that of the series.  With 1e24 every pixel has a million photons of the water and is clipped: a few
+photons then change neither the noise nor the bytes, and a ratio is that of the work.  With 1e18 a pixel has one photon.
 """
 import argparse
 import csv
@@ -47,7 +47,7 @@ TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:logn
 
 
 def middle(values):
-    """Their median and its standard error, by the deviations' median."""
+    """Median of the values and its standard error, by the median of the deviations."""
     median = statistics.median(values)
     apart = statistics.median(abs(v - median) for v in values)
     return median, 1.253 * 1.483 * apart / len(values) ** 0.5
@@ -88,7 +88,8 @@ class Bench:
         self.say(name, f"{before:.3f}", f"{after:.3f}", f"{value:.3f} ± {error:.3f}", f"{wanted}")
 
     def more(self, name, base, job, counts, wanted):
-        """Milliseconds more a frame than the base takes; base and job are functions of the number of frames."""
+        """Additional milliseconds per frame over the base; base and job are functions of
+        the number of frames."""
         few, many = counts
         turns = self.turns(base(few), base(many), job(few), job(many))
         each = [(1e3 * (b - a) / (many - few), 1e3 * (d - c) / (many - few)) for a, b, c, d in turns]

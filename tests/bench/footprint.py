@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""-footprint on a device: images against those of the CPU, and what the footprint costs.
+"""-footprint on a device: images against those of the CPU, and the cost of the footprint.
 
 usage: python3 tests/bench/footprint.py [--program build/nanobragg] [--device cuda] [--repeats 5] [--pixels 4096]
 """
@@ -49,7 +49,7 @@ def checks(program, device):
 
 
 def seconds(program, device, pixels, flags, repeats):
-    """Of a render, in the library; of the device's kernels."""
+    """Least times of a render, in the library, and of the device's kernels."""
     best = [1e9, 1e9]
     for _ in range(repeats):
         subprocess.run([program, *SCENE, "-detpixels", str(pixels), *flags, "-device", device, "-nofloat", "-report",

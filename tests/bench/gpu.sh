@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Everything that needs an NVIDIA GPU, on a machine with one: build, check, time.
+# Builds, checks and times everything that needs an NVIDIA GPU.
 # usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [footprint] [light] [noise] [frames]
 #     [time] [panels] [sweep] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
 #   (no argument: build check spots products derive golden detectors footprint light panels noise frames time process faults).  Logs go to $OUT
 #   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
-#   configurations, PEER another program of the same flags, measured beside this one, NANOBRAGG a
+#   configurations, PEER another program with the same flags to compare with, NANOBRAGG a
 #   program that was built elsewhere.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -25,7 +25,7 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
 
 build() {
     local t package
-    # the package, for refine, where Python has its headers and numpy
+    # the package, for refine, if Python has headers and numpy
     package=$(python3 -c 'import numpy, os, sysconfig
 print("python" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "")' 2>/dev/null)
     t=$(now)
@@ -61,7 +61,8 @@ check() {
     done
 }
 
-# Pictures from reflections: the promise of a tolerance, ten equal runs, any region; and their times.
+# Images from reflections: the promise of a tolerance, ten equal runs, any region; and
+# times.
 spots() {
     local parts part each
     parts=$(($(nproc) < 12 ? $(nproc) : 12))
@@ -73,7 +74,7 @@ spots() {
     wait
     cat "$out"/spots-[0-9]*.txt >"$out/spots.txt"
     rm "$out"/spots-[0-9]*.txt
-    # it leaves no memory to others, so it runs alone
+    # this test leaves no memory to other programs, so it runs alone
     "$B/tests/check/spots_check" --isa room >>"$out/spots.txt" 2>&1 || failed=1
     grep -E '^(not ok|skip)' "$out/spots.txt" | tee -a "$out/summary.txt"
     grep -q '^not ok' "$out/spots.txt" && failed=1
@@ -87,7 +88,7 @@ spots() {
     tee -a "$out/summary.txt" <"$out/spots-times.txt"
 }
 
-# Whether a tolerance ever makes a render slower: random scenes, COUNT of them.
+# Searches COUNT random scenes for a tolerance that makes a render slower.
 sweep() {
     "$B/tests/bench/bench" sweep "${COUNT:-150}" -device cuda >"$out/sweep.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/sweep.md"
@@ -106,13 +107,13 @@ golden() {
     done
 }
 
-# Images behind a footprint against those of the CPU, and their cost.
+# Images with a footprint against those of the CPU, and the cost.
 footprint() {
     python3 tests/bench/footprint.py --program "$B/nanobragg" --device cuda >"$out/footprint.txt" 2>&1 || failed=1
     grep -E '^(ok|not ok|# cuda)' "$out/footprint.txt" | tee -a "$out/summary.txt"
 }
 
-# Diffuse light of the device against that of the CPU, its counts, and its cost.
+# Diffuse light of the device against that of the CPU, counts, and the cost.
 light() {
     if make -s -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
@@ -136,7 +137,7 @@ detectors() {
     grep -A 1 '^not ok' "$out/detectors.txt" | head -n 12
 }
 
-# Pairs: 256 panels and one, a material and none, tricubic F by two kernels.
+# Pairs: 256 panels and one, a material and no material, tricubic F by two kernels.
 panels() {
     "$B/tests/bench/bench" panels >"$out/panels.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/panels.md"
@@ -147,7 +148,7 @@ products() {
     tail -n 3 "$out/products.txt" | tee -a "$out/summary.txt"
 }
 
-# Derivatives: reference planes, random scenes, and their times beside the image's.
+# Derivatives: reference planes, random scenes, and times against those of the image.
 derive() {
     rm -f "$out/refine.txt"
     "$B/tests/check/cuda_derive" --count "${COUNT:-300}" >"$out/derive.txt" 2>&1 || failed=1
@@ -164,7 +165,7 @@ derive() {
         NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg python3 tests/cli/refine_check.py $row \
             >>"$out/refine.txt" 2>&1 || failed=1
     done
-    # NB_STILLS=200: their errors beside those that they say
+    # NB_STILLS=200: errors of the stills against the errors that the fits state
     [ -z "${NB_STILLS:-}" ] || NB_JOBS=${NB_JOBS:-12} NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg \
         python3 tests/cli/refine_check.py errors "$NB_STILLS" >>"$out/refine.txt" 2>&1 || failed=1
     [ -f "$out/refine.txt" ] && tee -a "$out/summary.txt" <"$out/refine.txt"
@@ -172,7 +173,7 @@ derive() {
     tee -a "$out/summary.txt" <"$out/derive-times.txt"
 }
 
-# A series' frames are single images, also under load.
+# Frames of a series are single images, also under load.
 frames() {
     bash tests/golden/series_equal.sh "$B/nanobragg" cuda 5 >"$out/frames.txt" 2>&1 || failed=1
     note "frames of a series against single images: $(grep -c '^ok' "$out/frames.txt") equal," \
@@ -195,7 +196,7 @@ times() {
     tee -a "$out/summary.txt" <"$out/times.txt"
 }
 
-# What the host takes for a small call beside its pixels.
+# Host time of a small call, without the pixels.
 host() {
     for edge in 64 1024; do
         "$B/tests/bench/bench" host -device cuda -pixels $edge >>"$out/host.txt" 2>&1 || failed=1
@@ -203,7 +204,7 @@ host() {
     tee -a "$out/summary.txt" <"$out/host.txt"
 }
 
-# Wall time of a command, the median of seven, seconds.
+# Wall time of a command, median of seven, seconds.
 median_wall() {
     local i t
     for i in 1 2 3 4 5 6 7; do
@@ -219,7 +220,7 @@ heavy_flags="-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lamb
     -pixel 0.1 -detpixels 2048 -oversample 1 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
     -dispsteps 10 -noint -nopgm -nonoise"
 
-# Seconds of one run, appended to a file: lap FILE COMMAND...
+# Appends the seconds of one run to a file: lap FILE COMMAND...
 lap() {
     local file=$1 t
     shift
@@ -229,13 +230,13 @@ lap() {
     echo >>"$file"
 }
 
-# Median, least and most of such a file.
+# Median, least and largest value of such a file.
 spread() { sort -n "$1" | awk '{ t[NR] = $1 } END { printf "%s (%s to %s)", t[int((NR + 1) / 2)], t[1], t[NR] }'; }
 
-# Wall times in alternation: a program that only starts the device, ours, and PEER's.
+# Wall times in alternation: a program that only starts the device, this one, and PEER's.
 process() {
     local scratch n i place
-    # what any CUDA process costs on this machine: a context and nothing else
+    # the cost of any CUDA process on this machine: a context without work
     echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$out/floor.cu"
     nvcc -arch=sm_"$arch" -o "$out/floor" "$out/floor.cu"
     for place in "${TMPDIR:-/tmp}" /dev/shm; do
@@ -291,7 +292,7 @@ peer() {
     rm -rf "$peer_scratch"
 }
 
-# Frames a second into HDF5 on a memory file system.
+# Frames per second into HDF5 on a memory file system.
 series() {
     local scratch n=1000 kind
     scratch=$(mktemp -d /dev/shm/nb-XXXXXX)
@@ -305,8 +306,8 @@ series() {
     rmdir "$scratch"
 }
 
-# Frames a minute of one GPU and of several: frames that cost much more than their files.
-# One series, timed: rate NAME FRAMES CARDS PREFIX WORDS...
+# Frames per minute of one GPU and of several: frames that cost much more than their
+# files. One timed series: rate NAME FRAMES CARDS PREFIX WORDS...
 rate() {
     local name=$1 n=$2 cards=$3 prefix=$4 t
     shift 4
@@ -343,7 +344,7 @@ shared_rate() {
     rmdir "$scratch"
 }
 
-# A series is the same bytes on one GPU, on all, and with mpirun.
+# A series has the same bytes on one GPU, on all, and with mpirun.
 shared() {
     local program
     program=$(realpath "${NANOBRAGG:-$B/nanobragg}")
@@ -354,13 +355,13 @@ shared() {
     grep -q '^skip series-shared/cuda' "$out/shared.txt" || shared_rate
 }
 
-# Whether -device auto takes the faster device.
+# Checks that -device auto takes the faster device.
 automatic() {
     python3 tests/bench/auto.py "$B/nanobragg" >"$out/auto.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/auto.md"
 }
 
-# A command that must fail with this status and one line that matches.
+# Expects that a command fails with this status and one line that matches.
 must_fail() {
     local name=$1 status=$2 pattern=$3 text got
     shift 3
@@ -381,7 +382,7 @@ faults() {
     {
         must_fail hidden 2 'CUDA_VISIBLE_DEVICES' env CUDA_VISIBLE_DEVICES= \
             "$B/nanobragg" $tiny -device cuda
-        # all but 2 GiB of the device taken by another process; the image needs 4 GiB
+        # another process holds all but 2 GiB of the device; the image needs 4 GiB
         if python3 -c 'import torch' 2>/dev/null; then
             python3 -c 'import sys, torch; n = torch.cuda.mem_get_info()[0] - 2 * 2**30
 x = torch.empty(n, dtype=torch.uint8, device="cuda"); print("held", flush=True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds that a small image takes beside its pixels: new values, a render, a pullback.  A markdown table of
- * medians and least times.  With a device the renders leave the image there.  Other words are flags of the
- * scene, as -hkl FILE. */
+/* Microseconds of a small image in addition to its pixels: new values, a render, a
+ * pullback. A markdown table of medians and least times. With a device the renders leave
+ * the image there. Other words are flags of the scene, such as -hkl FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct bench {
     nb_error err;
 } host_bench;
 
-static void hush(void *user, const char *line)
+static void ignore_notice(void *user, const char *line)
 {
     (void)user;
     (void)line;
@@ -78,21 +78,21 @@ static nb_status all(host_bench *b, int i)
 static void measure(host_bench *b, const char *name, nb_status (*work)(host_bench *, int),
                     int repeats)
 {
-    static double took[LAB_MOST];
+    static double took[LAB_MAX_REPEATS];
     double middle;
-    for (int i = -3; i < repeats; i++) { /* the first ones warm up */
+    for (int i = -3; i < repeats; i++) { /* the first rounds are a warm-up */
         double start = nb_monotonic_seconds();
         if (work(b, i))
             lab_stop(b->err.message);
         took[i < 0 ? 0 : i] = nb_monotonic_seconds() - start;
     }
-    middle = lab_median(took, repeats); /* sorts */
+    middle = lab_median(took, repeats); /* sorts took */
     printf("| %s | %.1f | %.1f |\n", name, middle * 1e6, took[0] * 1e6);
 }
 
 static nb_sim *simulation(const lab *l, int with_notices)
 {
-    const nb_hooks hooks = {.notice = hush};
+    const nb_hooks hooks = {.notice = ignore_notice};
     nb_config cfg = lab_config(
         "-cell 70 80 90 90 90 90 -misset 10 20 30 -N 12 -lambda 1 -distance 100 -pixel "
         "0.1 -oversample 1 -threads 1 -detpixels 64");
@@ -132,7 +132,7 @@ int lab_host(const lab *l)
             "%s%d x %d, %s; %s\n\n| call | median, us | least, us |\n| --- | --- | --- "
             "|\n",
             with_notices ? "\n" : "", fast, slow, nb_sim_backend(b.sim),
-            with_notices ? "notices are heard" : "nobody hears notices");
+            with_notices ? "with notices" : "without notices");
         measure(&b, "nb_sim_set, misset", new_misset, repeats);
         measure(&b, "nb_sim_set_parameters, nine", new_values, repeats);
         measure(&b, "nb_sim_render into memory", render, repeats);

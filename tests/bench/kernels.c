@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The versions of the vector renderer beside the scalar one, on the heavy and the simple case: nanoseconds a
- * step, and errors.  Of the heavy case every 32nd row is rendered, with the making of the tables (some 20 ms).
- * Times are processor times of one thread; repeats of all versions take turns. */
+/* The versions of the vector renderer against the scalar one, on the heavy and the simple
+ * case: nanoseconds per step, and errors. Every 32nd row of the heavy case is rendered,
+ * including the making of the tables (some 20 ms). Times are processor times of one
+ * thread; repeats of all versions alternate. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +40,13 @@ static const char *const precisions[] = {
 
 typedef struct scene {
     nb_model model;
-    uint8_t *timed, *sampled; /* masks: rows that are timed, pixels that are compared */
+    uint8_t *timed, *sampled; /* masks: timed rows, compared pixels */
     size_t samples;           /* pixels under `sampled` */
     double steps;             /* pixels x steps under `timed` */
     int all;                  /* every row: no mask when timed */
 } scene;
 
-/** Rows to time, pixels to compare with the reference. */
+/** Sets the rows to time and the pixels to compare with the reference. */
 static void set_masks(scene *c, int stride)
 {
     const nb_raster *raster = &c->model.scene.raster;
@@ -64,7 +65,7 @@ static void set_masks(scene *c, int stride)
     c->steps *= (double)c->model.scene.samples;
 }
 
-/** table: of F, or NULL for a constant one. */
+/** table: of F, NULL for a constant F. */
 static void build(scene *c, const nb_config *cfg, const nb_factor_table *table, int stride)
 {
     nb_model_inputs inputs;
@@ -85,7 +86,7 @@ static void finish(scene *c)
     nb_model_free(&c->model);
 }
 
-/** One render; seconds. */
+/** Renders once; returns seconds. */
 static double render(const version *v, const scene *c, const uint8_t *mask, float *image,
                      int threads)
 {
@@ -107,7 +108,7 @@ static double render(const version *v, const scene *c, const uint8_t *mask, floa
     return start;
 }
 
-/** Compare on the sampled pixels, which are squeezed to the front. */
+/** Compares the sampled pixels, after moving them to the front. */
 static nb_comparison errors_of(const version *v, const scene *c, double N)
 {
     const size_t n = c->model.scene.raster.pixels;
@@ -166,7 +167,7 @@ static nb_config heavy_of(int N)
     return cfg;
 }
 
-/** Wall time of one thread and of two, the least of repeats in turns. */
+/** Wall time of one thread and of two, least of alternating repeats. */
 static void run_threads(const scene *c, int repeats)
 {
     static const version widest = {NB_ISA_AUTO, NB_PRECISION_MIXED, ""};
@@ -247,7 +248,8 @@ static nb_config sensor_of(int domains, nb_layer_depth depth)
     return cfg;
 }
 
-/** The extra time of layers at the mean depth: both rules in turn, median times of a thread. */
+/** Additional time of layers at the mean depth: both rules in alternation, median times
+ * of a thread. */
 static void run_sensor(const lab *l, int domains, int repeats)
 {
     static double t[2][REPEATS];

@@ -25,7 +25,7 @@ void lab_need(nb_status st, const nb_error *err)
 int lab_repeats(const lab *l, int usual)
 {
     int n = l->repeats ? l->repeats : usual;
-    return n < 1 ? 1 : n > LAB_MOST ? LAB_MOST : n;
+    return n < 1 ? 1 : n > LAB_MAX_REPEATS ? LAB_MAX_REPEATS : n;
 }
 
 const char *lab_word(const lab *l, int i, const char *without)
@@ -103,7 +103,7 @@ double *lab_random_F(nb_factor_table *sf, int box, int tables)
     uint64_t z = 88172645463325252u;
     if (!F)
         lab_stop("not enough memory");
-#ifdef MADV_HUGEPAGE /* as the library's tables */
+#ifdef MADV_HUGEPAGE /* huge pages, as for the tables of the library */
     (void)madvise(F, count * sizeof *F, MADV_HUGEPAGE);
 #endif
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages of a detector's noise, uint16 of 4096 x 4096 pixels: on the CPU as one panel and as 256, on a device as
- * one.  Milliseconds of the first image, with memory and transforms, and the median of the next ones; on a
- * device that of its own clock, too. */
+/* Stages of a detector's noise, uint16 of 4096 x 4096 pixels: on the CPU as one panel
+ * and as 256, on a device as one. Milliseconds of the first image, with memory and
+ * transforms, and the median of the next images; on a device also by the device's
+ * clock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static void make_chains(chain chains[CHAINS], nb_fibres *fibres)
     memcpy(chains, all, sizeof all);
 }
 
-/** n panels of equal size below each other, of pixels of 75 um. */
+/** Cuts n panels of equal size, one below the other, with pixels of 75 um. */
 static void cut(stage_bench *b, int n)
 {
     const int columns = n == 1 ? b->pixels : b->pixels / SIDE, rows = columns;
@@ -108,7 +109,7 @@ static double device_seconds(const stage_bench *b)
 
 static int time_chain(stage_bench *b, const chain *c)
 {
-    static double next[LAB_MOST], device[LAB_MOST];
+    static double next[LAB_MAX_REPEATS], device[LAB_MAX_REPEATS];
     double first = 0;
     for (int i = -1; i < b->repeats; i++) {
         const double start = nb_monotonic_seconds(), before = device_seconds(b);
@@ -147,7 +148,7 @@ static int on_cpu(stage_bench *b, const chain *chains)
     int failed = 0;
     b->photons = lab_memory(n * sizeof *b->photons);
     b->out = lab_memory(n * sizeof *b->out);
-    for (size_t i = 0; i < n; i++) /* a dim image with bright pixels in it */
+    for (size_t i = 0; i < n; i++) /* a dim image with some bright pixels */
         b->photons[i] = i % 997 ? 0.5f + (float)(i % 7) : 900.0f;
     for (int panels = 1; panels <= SIDE * SIDE; panels *= SIDE * SIDE) {
         cut(b, panels);

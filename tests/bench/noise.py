@@ -5,8 +5,8 @@
 usage: NANOBRAGG=program [NOISIFY=program] [NONBRAGG=program] python3 tests/bench/noise.py [--frames 1000]
            [--repeats 3] [--folder DIR] [--only frames|background]
 
-NOISIFY and NONBRAGG have the command lines of those two programs.  They run in alternation with ours.  Every number is
-the best of the repeats.  Processor time is that of user and system.
+NOISIFY and NONBRAGG have the command lines of those two programs, which run in alternation with this one.  Every number
+is the best of the repeats.  Processor time is that of user and system.
 """
 import argparse
 import math
@@ -70,7 +70,7 @@ def frames_table(args, folder):
 
 
 def write_table(path):
-    """F of 18 electrons that falls off smoothly, every 1e-4 1/A."""
+    """Writes F of 18 electrons that falls off smoothly, every 1e-4 1/A."""
     with open(path, "w", encoding="ascii") as out:
         for i in range(ROWS):
             s = 1e-4 * i
@@ -78,7 +78,7 @@ def write_table(path):
 
 
 def mean_of(folder):
-    """Of photons.bin."""
+    """Writes photons.bin."""
     import array
 
     pixels = array.array("f")

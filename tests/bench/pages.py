@@ -19,7 +19,8 @@ WIDTH = 307.2  # mm
 SCENE = ["-pdb", MODEL, "-misset", "10", "20", "30", "-N", "30", "-gauss_xtal", "-mosaic", "0.2", "-mosaic_model", "gauss", "-mosaic_domains", "25",
          "-osc", "0.5", "-lambda", "1", "-distance", "250", "-crystal_volume", "125000", "-flux", "1e12", "-beamsize", "0.05",
          "-background", "water:0.5,air:50", "-seed", "1", "-noint", "-nopgm", "-quiet"]
-# The moment when the page says it, on its own clock, which begins with the navigation.
+# The moment of an event that the page reports, on the page's clock, which begins with the
+# navigation.
 MOMENT = "new Promise(done => { (function look() { if (document.body && document.body.dataset.%s) done(performance.now()); else setTimeout(look, 2); })(); })"
 DRAWING = "(start => { for (let i = 0; i < 10; i++) paint(); return (performance.now() - start) / 10; })(performance.now())"
 
@@ -32,7 +33,8 @@ def process_seconds(words):
 
 
 def process_MB(page):
-    """The process of the page, which has most of those that the browser started: its most memory until now, and what it has now."""
+    """The process of the page, which has the largest memory among the browser's
+    processes: its peak until now, and its current memory."""
     listing = subprocess.run(["ps", "-eo", "pid=,ppid="], check=True, capture_output=True, text=True).stdout
     ours = {page.child.pid}
     for pid, parent in sorted(tuple(map(int, line.split())) for line in listing.splitlines()):
@@ -48,7 +50,7 @@ def process_MB(page):
 
 
 def measure(path, repeats):
-    """Of one page: the least of each figure."""
+    """The least of each figure of a page."""
     runs = []
     for _ in range(repeats):
         with browser.Page(path) as page:

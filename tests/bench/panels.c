@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of renders on the device, as a table in markdown: 16.8 Mpixel as 256 panels beside one, a material beside
- * none, tricubic F by its kernel beside the one in double.  Kernels by device events, calls (the image stays
- * there) by the wall clock; medians.  Word: tricubic, for that pair alone. */
+/* Pairs of renders on the device, as a table in markdown: 16.8 Mpixel as 256 panels and
+ * as one, with and without a material, tricubic F by its kernel and by the kernel in
+ * double. Kernels by device events, calls (the image stays there) by the wall clock;
+ * medians. Word: tricubic, for that pair only. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "render/request.h"
 #include "../support/render.h"
 
-enum { MOST = 15 };
+enum { MAX_TIMES = 15 };
 
 typedef struct figures {
     double kernel, call; /* s */
@@ -28,7 +29,7 @@ static double ms(double seconds)
     return seconds * 1e3;
 }
 
-/** One render, until it is done. */
+/** One render, until it is complete. */
 static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *err)
 {
     float *pixels;
@@ -42,8 +43,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *e
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeats,
                          figures *out, nb_error *err)
 {
-    const double launching = 300e-6; /* longer than the host takes to queue a render */
-    double kernel[MOST], call[MOST];
+    const double launching = 300e-6; /* longer than the host needs to queue a render */
+    double kernel[MAX_TIMES], call[MAX_TIMES];
     nb_status st = NB_OK;
     for (int i = -2; i < repeats && !st; i++) {
         double start = nb_monotonic_seconds();
@@ -79,7 +80,7 @@ static nb_config config_of(int heavy)
     return cfg;
 }
 
-/** The two configurations in turns. */
+/** Renders two configurations in alternation. */
 static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2],
                 const char *wanted)
 {
@@ -90,7 +91,7 @@ static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2
         nb_sim *sim = NULL;
         st = nb_sim_create(&cfg[i], NULL, &sim, &err);
         if (!st)
-            st = measure(state, &sim->model.scene, MOST, &f[i], &err);
+            st = measure(state, &sim->model.scene, MAX_TIMES, &f[i], &err);
         nb_sim_free(sim);
     }
     if (st)
@@ -121,7 +122,7 @@ static int material(nb_backend_state *state, int heavy)
                 cfg, heavy ? "1.03" : "2");
 }
 
-/** The image by a path of the environment, and its times. */
+/** The image by a path from the environment, and its times. */
 static nb_status by_path(nb_backend_state *state, const nb_scene *sc, const char *path,
                          float *image, figures *f, nb_error *err)
 {
@@ -196,27 +197,27 @@ static nb_config wet_config(int i)
     return cfg;
 }
 
-/** The largest part by which a pixel differs from its value in double; < 0: no image. */
+/** The largest relative difference of a pixel from its value in double; < 0: no image. */
 static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_error *err)
 {
     const size_t n = sc->raster.pixels;
     float *images[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
-    double most = images[0] && images[1] ? 0 : -1;
-    for (int i = 0; i < 2 && most >= 0; i++)
+    double largest = images[0] && images[1] ? 0 : -1;
+    for (int i = 0; i < 2 && largest >= 0; i++)
         if (nb_render_scene(&nb_backend_cuda, state, sc,
                             i ? NB_PRECISION_DOUBLE : NB_PRECISION_MIXED, images[i], err))
-            most = -1;
-    for (size_t i = 0; i < n && most >= 0; i++) {
+            largest = -1;
+    for (size_t i = 0; i < n && largest >= 0; i++) {
         const double off = fabs((double)images[0][i] - images[1][i]);
-        most = off > 0 ? fmax(most, off / images[1][i]) : most;
-        most = isfinite(images[0][i]) ? most : INFINITY;
+        largest = off > 0 ? fmax(largest, off / images[1][i]) : largest;
+        largest = isfinite(images[0][i]) ? largest : INFINITY;
     }
     free(images[0]);
     free(images[1]);
-    return most;
+    return largest;
 }
 
-/** Materials that come with their crystal, against double. */
+/** Compares materials with crystals against double. */
 static int wet_scenes(nb_backend_state *state)
 {
     enum { SCENES = 6 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Python package on a machine with an NVIDIA GPU: its tests, then the PyTorch port by turns.
+# The Python package on a machine with an NVIDIA GPU: tests, then times in alternation with the PyTorch port.
 # usage: bash tests/bench/python_gpu.sh PACKAGE [PORT]
 #   PACKAGE  a folder with the unpacked wheel (make wheel), or build/SET/python
 #   PORT     the PyTorch port's src folder

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Where the host's time goes in a call from Python: microseconds of each part, medians and least times by turns.
+"""Host time of a call from Python: microseconds of each part, medians and least times, in alternation.
 
 usage: python3 tests/bench/python_host.py [--device cpu|cuda] [--detpixels 64] [--repeats 201] [--hkl FILE]
 PYTHONPATH names nanobragg (build/gcc-release/python).  The parts of nanobragg.torch need torch.
@@ -25,7 +25,7 @@ def simulation(options):
 
 
 def parts(sim):
-    """Names of calls, and functions of the number of the turn."""
+    """Names of calls, and functions of the turn's number."""
     out = np.empty(sim.shape, np.float32)
     slopes = np.random.default_rng(1).normal(size=sim.shape).astype(np.float32)
 

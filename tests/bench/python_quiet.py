@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Python package against the C library and against new objects, by turns, on a quiet machine.
+"""The Python package against the C library and against new objects, in alternation, on a quiet machine.
 
 usage: python3 tests/bench/python_quiet.py [--library build/gcc-release/libnanobragg.so.2] [--repeats 101] [--threads 1]
 PYTHONPATH names nanobragg (build/gcc-release/python).  Prints the figures of reports/python as a table; exits with 1
-if one misses what is wanted."""
+if a figure misses its limit."""
 import argparse
 import ctypes
 import gc

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds of processor time from a record to its configuration, as every frame and every change takes them: without
- * files, and with files that are in the store.  The row without files fails above a limit. */
+/* Microseconds of processor time to resolve a record, as for every frame and every
+ * change: without files, and with files in the store. The row without files fails above a
+ * limit. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,14 +11,14 @@
 enum { CALLS = 100 };
 #define LIMIT_US 100
 
-/** Resolve the record of a simulation again: the median and the least time of a call. */
+/** Resolves the record of a simulation again: the median and the least time of a call. */
 static void measure(const nb_sim *sim, int repeats, double *median, double *least)
 {
-    static double took[LAB_MOST];
+    static double took[LAB_MAX_REPEATS];
     static nb_config cfg;
     nb_inputs in;
     nb_error err;
-    for (int i = -3; i < repeats; i++) { /* the first ones warm up */
+    for (int i = -3; i < repeats; i++) { /* the first calls are a warm-up */
         const double start = lab_processor();
         for (int k = 0; k < CALLS; k++) {
             lab_need(nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, &cfg,
@@ -27,7 +28,7 @@ static void measure(const nb_sim *sim, int repeats, double *median, double *leas
         }
         took[i < 0 ? 0 : i] = (lab_processor() - start) / CALLS;
     }
-    *median = lab_median(took, repeats) * 1e6; /* sorts */
+    *median = lab_median(took, repeats) * 1e6; /* sorts took */
     *least = took[0] * 1e6;
 }
 
@@ -35,7 +36,7 @@ int lab_resolve(const lab *l)
 {
     static const struct {
         const char *name, *words;
-        double limit_us; /* of the median; 0: none */
+        double limit_us; /* limit of the median; 0: no limit */
     } rows[] = {
         {"no files", "-default_F 100 -cell 70 80 90 90 90 90", LIMIT_US},
         {"-hkl", "-hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90", 0},

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of pictures from reflections and from blocks of rays beside those of every step (docs/performance.md).
- * On a device: kernels by its events, warm calls by the wall clock; one line a case:
+/* Times of images from reflections, from blocks of rays, and with every step
+ * (docs/performance.md).  On a device: kernels by its events, warm calls by the wall
+ * clock; one line per case:
  *   NAME kernel_ms wall_ms every_ms gain worst bound
- * worst: the largest |I - J| of the brightest pixel against every step, bound: what was promised.  On the CPU:
- * processor seconds of one thread (reports/cpu).  The times of every step come from some rows of the
- * detector.  Word: the cases whose name contains it. */
+ * worst: the largest |I - J| against every step, over the brightest pixel; bound: the
+ * promised limit.  On the CPU: processor seconds of one thread (reports/cpu).  The times of
+ * every step come from some rows of the detector.  Word: cases whose name contains this
+ * word. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ typedef struct spot_case {
     nb_shape shape;
     double tolerance;
     int N, domains, sources;
-    int slow; /* on a CPU: not there */
+    int slow; /* skipped on a CPU */
 } spot_case;
 
 static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10, 0},
@@ -86,7 +88,7 @@ static nb_config config_of(const spot_case *c)
     return cfg;
 }
 
-/** What the device needs for a scene; kernel and wall: medians, seconds. */
+/** Times of a scene on the device; kernel and wall: medians, seconds. */
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_request *as,
                          int repeats, float *image, double time[2], nb_error *err)
 {
@@ -111,24 +113,25 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_r
 static double largest_difference(const nb_scene *sc, const float *a, const float *b)
 {
     const nb_region *r = &sc->raster.roi;
-    double most = 0;
+    double max = 0;
     for (int s = r->smin; s <= r->smax; s++)
         for (int f = r->fmin; f <= r->fmax; f++) {
             size_t i = (size_t)s * (size_t)sc->raster.columns + (size_t)f;
-            most = fmax(most, fabs((double)a[i] - b[i]));
+            max = fmax(max, fabs((double)a[i] - b[i]));
         }
-    return most;
+    return max;
 }
 
 static double brightest(const nb_scene *sc, const float *image)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < sc->raster.pixels; i++)
-        most = fmax(most, image[i]);
-    return most;
+        max = fmax(max, image[i]);
+    return max;
 }
 
-/** A band of rows that takes a second or so with every step; *part: of the pixels. */
+/** A band of rows that takes about a second with every step; *part: fraction of the
+ * pixels. */
 static nb_scene band_of(const nb_scene *sc, double *part)
 {
     nb_scene band = *sc;
@@ -187,7 +190,7 @@ static int run_case(nb_backend_state *state, const spot_case *c)
     return !st;
 }
 
-/** Seconds of every step of the picture, from a few of its rows; no dark pixel is left out. */
+/** Seconds of every step of the image, from a few of its rows; dark pixels included. */
 static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
@@ -223,7 +226,7 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
     return seconds * sc->raster.rows / rows;
 }
 
-/** The quickest of some turns. */
+/** The quickest of some rounds. */
 static double from_reflections(const nb_sim *sim, float *image)
 {
     nb_backend_state *state;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Does a tolerance ever make a render slower?  Random scenes x shapes x tolerances, each rendered with the tolerance
- * and with every step, by turns in one process: processor seconds of one thread on the CPU, seconds of a warm call
- * on a device, which leaves the image there or brings it to pinned memory.  The least of some turns counts,
- * of more where they are quick.
+/* Searches for a tolerance that makes a render slower.  Random scenes x shapes x
+ * tolerances, each rendered with the tolerance and with every step, in alternation in one
+ * process: processor seconds of one thread on the CPU, seconds of a warm call on a device,
+ * which leaves the image there or copies it to pinned memory.  The least of some turns
+ * counts, of more turns for quick renders.
  *
- * Words: COUNT, SEED, square|round|gauss|tophat.  A line a scene with a gain below LITTLE, then a summary for each way that was taken.  Exit status 1 where the
- * gain of any scene is below WANTED. */
+ * Words: COUNT, SEED, square|round|gauss|tophat.  A line per scene with a gain below
+ * LITTLE, then a summary for each path.  Exit status 1 if the gain of a scene is below
+ * WANTED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include "render/request.h"
 #include "render/simd.h"
 
-enum { TURNS = 5, MOST_TURNS = 100, WAYS = 4 };
+enum { TURNS = 5, MAX_TURNS = 100, WAYS = 4 };
 #define LEAST_SPENT 0.05 /* seconds: quick renders take more turns */
 #define WANTED 0.95
 #define LITTLE 1.0
@@ -32,8 +34,8 @@ typedef struct sweep {
     const nb_backend *backend;
     nb_backend_state *state;
     int device, tried;
-    const char *shape;  /* NULL: any */
-    double least, most; /* steps of a scene */
+    const char *shape;      /* NULL: any shape */
+    double fewest, largest; /* limits of the steps of a scene */
     uint64_t random;
     int n[WAYS], slow[WAYS];
     double worst[WAYS], sum[WAYS]; /* of log gain */
@@ -87,13 +89,13 @@ static nb_config a_scene(sweep *s)
         cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
     if (isnan(cfg.tolerance) && !nb_shape_ends((int)cfg.shape))
-        cfg.tolerance = 1e-3; /* these leave out nothing by default */
+        cfg.tolerance = 1e-3; /* these leave out no light by default */
     cfg.threads = 1;
     cfg.write_dump = 0;
     return cfg;
 }
 
-/** Why nothing was left out; NULL: something was.  *way: which. */
+/** The reason for taking every step; NULL: light was left out. *way: the path. */
 static const char *way_of(const nb_config *cfg, const char *line, int *way)
 {
     const int tails = !nb_shape_ends((int)cfg->shape);
@@ -136,12 +138,12 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     const char *why;
     char line[600];
     int way;
-    for (int turn = 0; turn <= TURNS || (turn <= MOST_TURNS && spent < LEAST_SPENT);
+    for (int turn = 0; turn <= TURNS || (turn <= MAX_TURNS && spent < LEAST_SPENT);
          turn++) {
         const double a = one(s, sim, &all, image), b = one(s, sim, &part, image);
         spent += a + b;
         if (turn == 0)
-            continue; /* what is made once */
+            continue; /* work that is done once */
         every = fmin(every, a);
         with = fmin(with, b);
     }
@@ -159,7 +161,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     fflush(stdout);
 }
 
-/** 0: it would take too long, or too short a time. */
+/** Returns 0 if the scene would take too long, or too short a time. */
 static int run(sweep *s)
 {
     nb_config cfg = a_scene(s);
@@ -168,7 +170,7 @@ static int run(sweep *s)
     nb_error err = {0};
     nb_sim *sim = NULL;
     float *image;
-    if (steps < s->least || steps > s->most || nb_sim_create(&cfg, NULL, &sim, &err)) {
+    if (steps < s->fewest || steps > s->largest || nb_sim_create(&cfg, NULL, &sim, &err)) {
         if (err.message[0])
             printf("%s\n", err.message);
         return 0;
@@ -204,15 +206,15 @@ int lab_sweep(const lab *l)
 {
     const nb_render_options options = {.device_index = -1, .threads = 1};
     const int scenes = atoi(lab_word(l, 0, "60"));
-    sweep s = {.backend = &nb_backend_simd, .least = 5e6, .most = 6e8};
+    sweep s = {.backend = &nb_backend_simd, .fewest = 5e6, .largest = 6e8};
     nb_error err;
     s.random = strtoull(lab_word(l, 1, "1"), NULL, 10);
     s.shape = lab_word(l, 2, NULL);
     s.device = lab_is_cuda(l);
     if (s.device) {
         s.backend = &nb_backend_cuda;
-        s.least = 2e7;
-        s.most = 6e10;
+        s.fewest = 2e7;
+        s.largest = 6e10;
         if (!(s.state = lab_open_cuda("sweep")))
             return 0;
     } else

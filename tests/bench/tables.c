@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector renderer with a table of F for each wavelength of a spectrum beside one table for all:
- * whole renders in alternation; the first, which makes its tables of F^2, and the next of the same scene.
- * A markdown table: the least times and the median of the ratios. */
+/* The vector renderer with a table of F for each wavelength of a spectrum, and with one
+ * table for all: whole renders in alternation; the first, which makes the tables of F^2,
+ * and the next of the same scene. A markdown table: the least times and the median of the
+ * ratios. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

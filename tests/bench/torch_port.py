@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""nanobragg beside the PyTorch port of nanoBragg: forward, and forward + backward by turns, in one run.
+"""nanobragg and the PyTorch port of nanoBragg: forward, and forward + backward, in alternation in one run.
 
 usage: python3 tests/bench/torch_port.py --port FOLDER [--device cpu|cuda] [--sizes 256,1024] [--repeats 5]
            [--threads 2] [--domains 1] [--compile]
 FOLDER holds nanobrag_torch (the port's src).  PYTHONPATH names nanobragg (build/gcc-release/python).
 
-N: the port's image of a crystal whose N is not whole has no period (at h = 1 and N = 12.5 its factor is
-1/0), so that its derivative by N, though right for its image, is another one than ours.
+N: the port's image of a crystal with a fractional N has no period (at h = 1 and N = 12.5 its factor is
+1/0), so that its derivative by N, though right for that image, differs from nanobragg's.
 
-The simple case: one wavelength, one step a pixel, F constant.  A loss sum(w I) is differentiated by nine
+The simple case: one wavelength, one step per pixel, F constant.  A loss sum(w I) is differentiated by nine
 parameters: misset, a b c, N.  The port builds crystal and simulator for each image, as its tutorial of
-refinement does; --compile also tries its compiled kernel.  Prints a table (least times), images and
-gradients against each other.
+refinement does; --compile also tries the port's compiled kernel.  Prints a table (least times), and
+compares images and gradients.
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ FLUENCE, DISTANCE, PIXEL = 1e28, 100.0, 0.1
 
 
 class Port:
-    """The port, as its tutorial uses it."""
+    """The port, used as in its tutorial."""
 
     def __init__(self, torch, device, size, dtype, domains=1):
         from nanobrag_torch.config import BeamConfig, DetectorConfig
@@ -69,9 +69,9 @@ def ours(nanobragg, device, size, threads, domains=1, **more):
 
 
 def take_turns(torch, calls, repeats, device):
-    """Least seconds of each call, by turns, and least seconds of processor time."""
+    """Least seconds of each call, in alternation, and least seconds of processor time."""
     least = {name: [float("inf")] * 2 for name in calls}
-    for turn in range(repeats + 1):  # the first is to get warm
+    for turn in range(repeats + 1):  # the first is a warm-up
         for name, call in calls.items():
             start, processor = time.perf_counter(), time.process_time()
             call()
@@ -141,7 +141,7 @@ def calls_of(torch, nanobragg, port, sim, weight):
 
 
 def slope_of_images(port, weight, k):
-    """Of the port's own images: the derivative of the loss by parameter k from differences."""
+    """Derivative of the loss of the port's images by parameter k, from differences."""
     step = 1e-4
     losses = []
     for sign in (1, -1):
@@ -153,7 +153,7 @@ def slope_of_images(port, weight, k):
 
 
 def agreement(torch, nanobragg, options, size):
-    """Image and gradients in double precision against the port's."""
+    """Compares image and gradients in double precision with the port's."""
     weight = np.random.default_rng(1).normal(size=(size, size))
     port = Port(torch, options.device, size, torch.float64)
     w = torch.from_numpy(weight).to(options.device)

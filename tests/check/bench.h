@@ -3,8 +3,8 @@
 #ifndef NB_TESTS_CHECK_BENCH_H
 #define NB_TESTS_CHECK_BENCH_H
 
-/** Print ns per step of one core for each kind of scene, set (isa: NULL for all) and
- * precision, the scalar reference's beside them. */
+/** Prints ns per step of one core for each kind of scene, instruction set (isa: NULL for
+ * all) and precision, and for the scalar reference. */
 void check_bench(const char *isa);
 
 #endif

@@ -208,7 +208,7 @@ static void structure_factors(check_case *c, check_rng *r)
             c->F[i] = c->cfg.default_F;
 }
 
-/** Sources of the case's beam; 0: it is not valid. */
+/** Counts the sources of the case's beam; 0: not valid. */
 static int count_sources(const check_case *c)
 {
     nb_geometry g;
@@ -224,7 +224,7 @@ static int count_sources(const check_case *c)
     return n;
 }
 
-/** More tables over the same box, and which of them each source has. */
+/** Adds tables over the same box, and the table of each source. */
 static void tables_of_sources(check_case *c, check_rng *r)
 {
     nb_factor_table *sf = &c->inputs.table;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations to compare backends: random ones from a seed, and selected extreme ones. */
+/** Configurations to compare backends: random ones from a seed, and extreme ones by
+ * hand. */
 #ifndef NB_TESTS_CHECK_CASES_H
 #define NB_TESTS_CHECK_CASES_H
 
@@ -8,7 +9,7 @@
 
 #include "model/scene_build.h"
 
-/** A configuration with the contents of its files. Everything is owned. */
+/** A configuration with the contents of its files; owns all. */
 typedef struct check_case {
     char name[80];
     nb_config cfg;
@@ -17,13 +18,13 @@ typedef struct check_case {
     nb_source_line *sources;
     int *table_of_source;
     uint8_t *mask;
-    struct check_scan *scan;         /* of a crystal that changes along its frame */
-    nb_detector_spec detector;       /* cfg.detector, if that is not NULL */
-    void (*finish)(nb_model *model); /* what no configuration can say; NULL: nothing */
-    double steps_limit;              /* of pixels x steps x layers, for random cases */
+    struct check_scan *scan;         /* a crystal that changes along its frame */
+    nb_detector_spec detector;       /* panels of cfg.detector, if not NULL */
+    void (*finish)(nb_model *model); /* changes without a parameter; may be NULL */
+    double steps_limit;              /* pixels x steps x layers, for random cases */
 } check_case;
 
-/** Deterministic random numbers (splitmix64), so that a case can be made again. */
+/** Deterministic random numbers (splitmix64), so that a case can be repeated. */
 typedef struct check_rng {
     uint64_t state;
 } check_rng;
@@ -33,18 +34,19 @@ int check_below(check_rng *rng, int n); /* 0..n-1 */
 /** Random case `index` of `seed`, over all options; it may be invalid. */
 void check_random_case(check_case *c, uint64_t seed, int index);
 
-/** Extreme case i; 0 if there is none. */
+/** Extreme case i; 0 after the last one. */
 int check_cruel_case(check_case *c, int i);
 
-/** Random amplitudes over the box; an eighth of them 0. */
+/** Random amplitudes over the box; an eighth is 0. */
 void check_fill_table(check_case *c, check_rng *rng, const int low[3], const int count[3]);
 
-/** Let the crystal change along the frame, by about this part, and its goniometer's setting by as many radians. */
+/** Lets the crystal change along the frame, by about this fraction, and its goniometer's
+ * setting by as many radians. */
 void check_vary(check_case *c, check_rng *rng, double part);
 
 void check_free_case(check_case *c);
 
-/** The case as parameters by name; the contents of files are in angle brackets. */
+/** Prints the case as parameters by name; contents of files are in angle brackets. */
 void check_print_case(FILE *out, const check_case *c);
 
 #endif

@@ -11,7 +11,7 @@
 #include "image/poisson.h"
 #include "image/stages.h"
 
-enum { KINDS = 4, MOST_PANELS = 3 };
+enum { KINDS = 4, MAX_PANELS = 3 };
 
 static const struct {
     nb_pixel_type type;
@@ -21,16 +21,16 @@ static const struct {
                   {NB_PIXEL_I32, "int32"},
                   {NB_PIXEL_I16, "int16"}};
 
-/** A chain, and what it points to. */
+/** A chain, and the data that it points to. */
 typedef struct chain {
     nb_stage stages[NB_STAGES_MOST];
     int n, fibre;
     float *map;
     nb_fibres *fibres;
-    double gains[MOST_PANELS], trusted[MOST_PANELS];
+    double gains[MAX_PANELS], trusted[MAX_PANELS];
     /* the scene, or the same pixels cut into panels */
     nb_scene scene;
-    nb_panel panels[MOST_PANELS];
+    nb_panel panels[MAX_PANELS];
     nb_product products[KINDS];
 } chain;
 
@@ -45,11 +45,11 @@ static void add(chain *c, chain_tally *tally, nb_stage stage)
     c->stages[c->n++] = stage;
 }
 
-/** Cut the one panel into some of its rows. */
+/** Cuts the single panel into some of its rows. */
 static void cut(chain *c, const nb_scene *sc, check_rng *rng)
 {
     const nb_panel *whole = sc->panels;
-    int n = 1 + check_below(rng, MOST_PANELS), row = 0;
+    int n = 1 + check_below(rng, MAX_PANELS), row = 0;
     c->scene = *sc;
     if (n == 1 || sc->n_panels > 1 || whole->rows < 2 * n ||
         sc->raster.roi.smax != sc->raster.rows - 1)
@@ -139,7 +139,7 @@ static void choose(chain *c, const nb_scene *sc, double brightest, check_rng *rn
 {
     memset(c, 0, sizeof *c);
     cut(c, sc, rng);
-    for (int k = 0; k < MOST_PANELS; k++) {
+    for (int k = 0; k < MAX_PANELS; k++) {
         c->gains[k] = power(rng, -1, 1);
         c->trusted[k] = k == 1 ? 0 : floor(power(rng, 1, 6)) + 0.5;
     }
@@ -162,22 +162,22 @@ static double number_at(nb_pixel_type type, const void *pixels, size_t i)
     }
 }
 
-/** Beside a fibres' spread of another library. */
+/** True if the pixels agree after a fibres' spread by another library. */
 static int is_near(const chain *c, int k, const char *ours, const char *want, size_t n,
                    chain_tally *tally)
 {
     const nb_pixel_type type = c->products[k].type;
-    double most = 0, off = 0;
+    double largest = 0, off = 0;
     for (size_t i = 0; i < n; i++) {
         double a = number_at(type, ours, i), b = number_at(type, want, i);
-        most = fmax(most, fabs(b));
+        largest = fmax(largest, fabs(b));
         off = fmax(off, fabs(a - b));
         tally->fibre_off += type != NB_PIXEL_F32 && a != b;
     }
     if (type == NB_PIXEL_F32) {
-        if (most > 0)
-            tally->fibre_error = fmax(tally->fibre_error, off / most);
-        return off <= 2e-7 * most; /* neighbouring floats */
+        if (largest > 0)
+            tally->fibre_error = fmax(tally->fibre_error, off / largest);
+        return off <= 2e-7 * largest; /* neighbouring floats */
     }
     tally->fibre_pixels += (int64_t)n;
     return off <= 1;
@@ -208,7 +208,7 @@ static void compare(const nb_backend *backend, nb_backend_state *state, const ch
     free(ours);
 }
 
-/** Which stages, for a report of what differs. */
+/** Names the stages, for the report of a difference. */
 static void name_stages(const chain *c, char *why, size_t why_size)
 {
     static const char *const names[] = {"counts",   "compat", "flicker",

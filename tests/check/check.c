@@ -48,7 +48,7 @@ static nb_status render(const nb_backend *backend, const nb_scene *sc,
     return st;
 }
 
-/** Compare the bytes of two threads and of a smaller region of interest. */
+/** Compares the bytes of two threads and of a smaller region of interest. */
 static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
                               const float *image)
 {
@@ -77,7 +77,8 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     return wrong;
 }
 
-/** nb_sim_render does not check pixels if the bound is low enough. */
+/** True if a pixel exceeds the bound: nb_sim_render does not check pixels if the bound is
+ * low enough. */
 static int exceeds_bound(const nb_scene *sc, const float *truth)
 {
     double bound = nb_photon_bound(sc) * (1 + 1e-6);
@@ -144,7 +145,7 @@ static int goes_to_reference(const nb_scene *sc)
     return strcmp(nb_path_choose(&plan, &why)->name, "reference") == 0;
 }
 
-/** 0 when the configuration is not valid. */
+/** Returns 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
     const nb_render_options scalar = {.threads = 1,
@@ -182,7 +183,7 @@ static int run_case(session *ss, check_case *c)
     return 1;
 }
 
-/** Print and clear the figures of a group; its failures. */
+/** Prints and clears the figures of a group; returns its failures. */
 static int summarise(session *ss, const char *group)
 {
     int i, p, failures = 0;
@@ -248,8 +249,8 @@ static int one_test(const char *name, int passed)
     return !passed;
 }
 
-/** Choice of an instruction set: by request, by the environment, and one that does not run
- * here. */
+/** Choice of an instruction set: by request, by the environment, and a set that this
+ * machine lacks. */
 static int choice(void)
 {
     nb_render_options options = {.threads = 1,

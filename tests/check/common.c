@@ -9,8 +9,7 @@
 
 enum { GUARD = 64 };
 
-/* docs/physics.md, section 21; of double only what a float can tell, and the order of
- * sums */
+/* docs/physics.md, section 21; for double the digits of a float, and the order of sums */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11}, {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
 
@@ -61,7 +60,7 @@ int check_rendered(const nb_scene *sc, size_t i)
            (!sc->raster.mask || sc->raster.mask[i]);
 }
 
-static const uint32_t guard_word = 0x7fc0dead; /* a NaN of ours */
+static const uint32_t guard_word = 0x7fc0dead; /* a NaN with a known pattern */
 
 check_image check_image_new(size_t n)
 {
@@ -98,7 +97,7 @@ long check_squeeze(const nb_scene *sc, float *image)
     return n;
 }
 
-/** Is a correlation useful? The picture must vary by more than rounding errors. */
+/** True if a correlation is useful: the image varies by more than rounding errors. */
 static int varies(const float *b, size_t n)
 {
     double sum = 0, squares = 0;

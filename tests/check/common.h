@@ -15,10 +15,10 @@ typedef struct check_settings {
     const char *isa, *precision; /* NULL: all */
 } check_settings;
 
-/** 0: an unknown flag.  --isa and --bench only if the program has them (with_isa). */
+/** 0: an unknown flag. --isa and --bench only if the program has them (with_isa). */
 int check_parse(check_settings *o, int argc, char **argv, int with_isa);
 
-/** Is this name selected? filter NULL: all are. */
+/** True if this name is selected; filter NULL: all names. */
 int check_wanted(const char *filter, const char *name);
 
 /** The allowed difference of a precision from the reference, in nb_precision's order. */
@@ -30,10 +30,10 @@ typedef struct check_tolerances {
 extern const check_tolerances check_allowed[CHECK_PRECISIONS];
 
 size_t check_pixels(const nb_scene *sc);
-/** Does a renderer fill pixel i? */
+/** True if a renderer fills pixel i. */
 int check_rendered(const nb_scene *sc, size_t i);
 
-/** An image between guard words, filled with NaN. Ends the program if memory is exhausted. */
+/** An image between guard words, filled with NaN. Ends the program without memory. */
 typedef struct check_image {
     float *memory, *image; /* free(memory) */
     size_t n;
@@ -41,16 +41,18 @@ typedef struct check_image {
 check_image check_image_new(size_t n);
 int check_guards_intact(const check_image *g);
 
-/** Keep only the rendered pixels, in place. Returns their number, or -1 if a pixel that is
- * not rendered is not 0. */
+/** Keeps only the rendered pixels, in place. Returns their number, or -1 if a pixel that
+ * is not rendered is not 0. */
 long check_squeeze(const nb_scene *sc, float *image);
 
-/** Compare n rendered pixels a with those of the reference b. Returns NULL or the error. */
+/** Compares n rendered pixels a with those of the reference b. Returns NULL or the
+ * error. */
 const char *check_judge(const float *a, const float *b, size_t n, const nb_scene *sc,
                         nb_precision precision, nb_comparison *c);
 void check_remember_worst(nb_comparison *worst, const nb_comparison *c);
 
-/** Reduce the pixels so that the reference is quick: at most `limit` steps; 0: no limit. */
+/** Reduces the pixels so that the reference is quick: at most `limit` steps; 0: no
+ * limit. */
 void check_shrink(nb_scene *sc, double limit);
 
 #endif

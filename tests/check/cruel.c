@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selected cases in which a vector renderer could fail. */
+/* Cases by hand in which a vector renderer could fail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static void negative(check_case *c)
         c->F[i] = -c->F[i];
 }
 
-/* Factors with a ratio too large for floats: one invisible reflection, h = 35, is larger than the
- * others, about 100. */
+/* Factors with a ratio too large for floats: an invisible reflection, h = 35, is much
+ * larger than the others, about 100. */
 static void one_of_1e25(check_case *c)
 {
     c->F[40 * 9 * 9 - 1] = 1e25;
@@ -50,7 +50,8 @@ static void one_of_1e12(check_case *c) /* each is significant, down to 1e-12 of 
 #define TURNED " -misset 3 5 7"
 #define OTHER " -misset 3 2 1"
 #define FAR " -misset 11 22 33"
-/* A size of the crystal, with many steps or one: then every digit of the fringes is significant. */
+/* A size of the crystal, with many steps or one step: every digit of the fringes is then
+ * significant. */
 #define ONE_STEP "-cell 70 80 90 90 90 90 -misset 10 20 30 -detpixels 47"
 #define SIZED ONE_STEP " -dispersion 1 -dispsteps 4 -mosaic 0.5 -mosaic_domains 9 -N"
 #define BOX(h, k, l, nh, nk, nl, seed) {h, k, l}, {nh, nk, nl}, seed
@@ -97,7 +98,7 @@ static const struct {
     {.name = "N-8.37", .words = SIZED " 8.37 5.5 1"},
     {"interpolated", "-cell 40 -N 2 -detpixels 47 -misset 3 2 1 -interpolate",
      BOX(-6, -6, -6, 12, 13, 11, 11), NULL},
-    /* a sharp peak alone: the effect of the fixed point's steps of 2^-32 */
+    /* a sharp peak and no other: the effect of the fixed point's steps of 2^-32 */
     {.name = "sharp-peak-N1000",
      .words = "-N 1000 -detpixels 63 -pixel 0.00001 -xds -ORGX 32 -ORGY 32"},
     {.name = "powder",
@@ -105,7 +106,7 @@ static const struct {
     {.name = "512-weighted-sources",
      .words = "-cell 60 -N 6 -detpixels 13 -misset 1 2 3 -dmin 2",
      .more = many_sources},
-    /* light: none, of water alone, values that a float cannot hold */
+    /* light: absent, of water only, values too large for a float */
     {.name = "nothing-scatters", .words = "-cell 60 -N 6 -detpixels 13 -default_F 0"},
     {.name = "water-only",
      .words = "-cell 60 -N 6 -detpixels 13 -default_F 0 -water 1 -dispersion 1 "
@@ -122,7 +123,7 @@ static const struct {
     {.name = "F-of-1e25",
      .words = "-detpixels 21 -default_F 1e25 -fluence 1 -water 1" TURNED},
     {.name = "F-of-1e-25", .words = "-detpixels 21 -default_F 1e-25 -fluence 1e75" TURNED},
-    {.name = "N-10000000", /* (N^3)^2 is beyond a float */
+    {.name = "N-10000000", /* (N^3)^2 overflows a float */
      .words = "-cell 1 -N 10000000 -detpixels 21 -lambda 5000 -fluence 1e10"},
     /* detectors */
     {.name = "one-pixel", .words = "-detpixels 1" OTHER},
@@ -134,7 +135,7 @@ static const struct {
     {.name = "70-layer-lines-at-the-front",
      .words = "-detpixels 11 -oversample 5 -detector_thick 300 -detector_abs 200 "
               "-detector_thicksteps 14 -layer_depth front"},
-    {.name = "thin-layers", /* which stop almost no photons: the series of the mean depth */
+    {.name = "thin-layers", /* almost no absorption: series of the mean depth */
      .words = "-detpixels 45 -detector_thick 500 -detector_abs 1e8 "
               "-detector_thicksteps 3" TURNED},
     {.name = "round-centre",
@@ -144,7 +145,7 @@ static const struct {
     {.name = "89-degrees-layers", /* thousands of attenuation lengths along the ray */
      .words = "-N 4 -detpixels 31 -pixel 300 -distance 10 -detector_thick 3000 "
               "-detector_abs 30 -detector_thicksteps 2" OTHER},
-    {.name = "skew-normal-layers", /* a normal that is not across the rows */
+    {.name = "skew-normal-layers", /* a normal that is oblique to the rows */
      .words = "-detpixels 41 -odet_vector 0.8 0 0.6 -pixel 2 -detector_thick 900 "
               "-detector_abs 300 -detector_thicksteps 3" OTHER},
     {.name =

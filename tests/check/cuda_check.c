@@ -18,9 +18,8 @@ enum { PRECISIONS = CHECK_PRECISIONS };
 
 typedef struct session {
     check_settings opt;
-    nb_backend_state *
-        state[PRECISIONS]; /* kept from case to case, as a user of the library would do */
-    int cut;               /* render each scene cut into panels */
+    nb_backend_state *state[PRECISIONS]; /* kept between cases, as users of the library keep it */
+    int cut;                             /* renders each scene cut into panels */
     int cases[PRECISIONS], failures[PRECISIONS];
     nb_comparison worst[PRECISIONS];
 } session;
@@ -45,7 +44,7 @@ static const char *check_one(session *ss, const nb_scene *sc, const float *truth
     return wrong;
 }
 
-/** The region of interest and the mask as one mask; the caller's. */
+/** The region of interest and the mask as one mask; the caller frees it. */
 static uint8_t *mask_of(const nb_scene *sc)
 {
     uint8_t *mask = malloc(check_pixels(sc));
@@ -54,7 +53,7 @@ static uint8_t *mask_of(const nb_scene *sc)
     return mask;
 }
 
-/** As check_one, of the scene cut into panels of one width or of two. */
+/** As check_one, with the scene cut into panels of one or two widths. */
 static const char *check_cut(session *ss, const nb_scene *sc, const float *truth,
                              int precision, nb_comparison *c, nb_error *err)
 {
@@ -126,7 +125,7 @@ static void report(const session *ss, const check_case *c, int p, const char *wr
     fflush(stdout);
 }
 
-/** 0 when the configuration is not valid. */
+/** Returns 0 when the configuration is not valid. */
 static int run_case(session *ss, check_case *c)
 {
     nb_model model;
@@ -192,7 +191,8 @@ static int random_cases(session *ss, int count)
     return summarise(ss, ss->cut ? "panels" : "random");
 }
 
-/** Floats render round, Gaussian and top-hat crystals of large pictures alone; one to seven steps a pixel. */
+/** In large images floats alone render round, Gaussian and top-hat crystals; one to seven
+ * steps per pixel. */
 static void enlarge(check_case *c, int k)
 {
     enum { COLUMNS = 389, ROWS = 263 };

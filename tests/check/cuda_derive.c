@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives by CUDA against the scalar engine, on random scenes: planes, pullbacks, the normal equations of a fit;
- * theorems; the same bytes in ten runs.  cuda_derive [--count N] [--only K]
- * Lines `ok NAME` and `not ok NAME`; `skip` with the reason where there is no device. */
+/* Derivatives by CUDA against the scalar engine, on random scenes: planes, pullbacks, the
+ * normal equations of a fit; theorems; the same bytes in ten runs. cuda_derive [--count
+ * N] [--only K] Lines `ok NAME` and `not ok NAME`; `skip` with the reason without a
+ * device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,14 @@ typedef struct session {
     double worst_mixed, worst_sharp, worst_double, worst_pull, worst_fit, worst_even;
 } session;
 
-/** Everything that a simulation says of its derivatives; arrays are owned. */
+/** Derivatives of a simulation; owns the arrays. */
 typedef struct answer {
     char (*names)[NB_VARIABLE_NAME];
     int count;
     double *planes; /* [count][PIXELS] */
     float image[PIXELS];
     double *gradient, *fit; /* [count]; loss, gradient, matrix of count + KNOTS */
-    double *even;           /* the same of count numbers, over an even background */
+    double *even;           /* the same for `count` numbers, over an even background */
 } answer;
 
 static void stop(const char *what)
@@ -49,8 +50,8 @@ static void free_answer(answer *a)
     free(a->even);
 }
 
-/** A picture for a fit: the scene's own, off by a tenth; some pixels are not seen. */
-static void observe(const float *image, float *photons)
+/** An image for a fit: the scene's image, off by a tenth; some pixels are unseen. */
+static void make_fit_image(const float *image, float *photons)
 {
     for (int i = 0; i < PIXELS; i++)
         photons[i] = i % 7 == 3 ? NAN : image[i] * 1.1f + (float)(i % 5);
@@ -63,30 +64,31 @@ static nb_status fit(nb_sim *sim, const char *const *names, answer *a, nb_error 
     float photons[PIXELS];
     const nb_observation seen = {
         .photons = photons, .n_knots = KNOTS, .knots = knots, .values = values};
-    observe(a->image, photons);
+    make_fit_image(a->image, photons);
     a->fit = numbers(1 + n + n * n);
     return nb_sim_normal(sim, names, a->count, &seen, a->fit, a->fit + 1, a->fit + 1 + n,
                          err);
 }
 
-/** Without knots, over as much light everywhere as a quarter of the brightest pixel has. */
+/** Fits without knots; the background has a quarter of the brightest pixel's light
+ * everywhere. */
 static nb_status fit_even(nb_sim *sim, int scene, const char *const *names, answer *a,
                           nb_error *err)
 {
     const size_t n = (size_t)a->count;
-    float photons[PIXELS], background[PIXELS], most = 1e-6f;
+    float photons[PIXELS], background[PIXELS], brightest = 1e-6f;
     const nb_observation seen = {.photons = photons,
                                  .background = background,
                                  .likelihood = scene % 2 ? NB_LIKELIHOOD_GAUSS
                                                          : NB_LIKELIHOOD_POISSON,
                                  .sigma = 1.5};
     for (int i = 0; i < PIXELS; i++)
-        most = fmaxf(most, a->image[i]);
+        brightest = fmaxf(brightest, a->image[i]);
     for (int i = 0; i < PIXELS; i++) {
-        background[i] = 0.25f * most;
+        background[i] = 0.25f * brightest;
         photons[i] = i % 7 == 3   ? NAN
                      : i % 5 == 1 ? 0
-                                  : a->image[i] * 1.1f + 0.1f * most * (float)(i % 4);
+                                  : a->image[i] * 1.1f + 0.1f * brightest * (float)(i % 4);
     }
     a->even = numbers(1 + n + n * n);
     return nb_sim_normal(sim, names, a->count, &seen, a->even, a->even + 1,
@@ -115,19 +117,19 @@ static nb_status ask(nb_sim *sim, int scene, const char *list, answer *a, nb_err
     return st ? st : fit_even(sim, scene, names, a, err);
 }
 
-/** No part of a scene is left to the CPU: a note would say so. */
-static void hear(void *user, const char *line)
+/** Fails if the CPU makes a part of a scene, which a note would report. */
+static void fail_on_note(void *user, const char *line)
 {
     (void)user;
     if (strstr(line, "on the CPU"))
         stop(line);
 }
 
-/** By a device in a precision. */
+/** The answer of a device in a precision. */
 static void answer_to(const char *list, int scene, const char *device,
                       nb_precision precision, answer *a)
 {
-    const nb_hooks hooks = {NULL, hear, NULL};
+    const nb_hooks hooks = {NULL, fail_on_note, NULL};
     nb_config cfg;
     nb_sim *sim;
     nb_error err;
@@ -148,15 +150,16 @@ static void answer_of(int scene, const char *device, nb_precision precision, ans
     answer_to(slope_names, scene, device, precision, a);
 }
 
-/** The largest difference of n numbers, of the largest of b; 0 for what is below the smallest floats. */
+/** The largest difference of n numbers over the largest of b; values below the smallest
+ * floats count as 0. */
 static double difference(const double *a, const double *b, size_t n)
 {
-    double most = 1e-25, off = 0;
+    double largest = 1e-25, off = 0;
     for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(b[i]));
+        largest = fmax(largest, fabs(b[i]));
         off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
     }
-    return off / most;
+    return off / largest;
 }
 
 static void judge(session *s, int scene, const char *what, const char *name, double off,
@@ -168,7 +171,7 @@ static void judge(session *s, int scene, const char *what, const char *name, dou
     printf("# scene %d, %s: %s is %.2g off (limit %.0e)\n", scene, what, name, off, limit);
 }
 
-/** The planes of a, each with that of its name in b. */
+/** Compares the planes of a with those of the same names in b. */
 static double compare_planes(session *s, int scene, const char *what, const answer *a,
                              const answer *b, double limit)
 {
@@ -185,7 +188,8 @@ static double compare_planes(session *s, int scene, const char *what, const answ
     return worst;
 }
 
-/** Pullbacks, of the sum of their terms' sizes; and the numbers of a fit, each of its own scale. */
+/** Compares pullbacks, relative to the sum of the sizes of their terms, and the numbers
+ * of a fit, each relative to its scale. */
 static void compare_sums(session *s, int scene, const char *what, const answer *a,
                          const answer *b, double limit)
 {
@@ -218,9 +222,10 @@ static size_t place_of(const answer *a, size_t p, const answer *b)
     return q;
 }
 
-/** The fits of `even` in single precision: the matrix of the scale of its diagonal, slopes of the loss of that by the errors
- * that they say, the loss of itself and of the pixels.  Two planes may be 5e-6 off, and over a quarter of the brightest
- * pixel a weight 2e-5. */
+/** Compares the fits of `even` in single precision: the matrix relative to its diagonal,
+ * slopes of the loss relative to their values and to their stated errors, the loss
+ * relative to its value and the number of pixels. Two planes may be 5e-6 off, and over a
+ * quarter of the brightest pixel a weight 2e-5. */
 static void compare_even(session *s, int scene, const char *what, const answer *a,
                          const answer *b, double limit)
 {
@@ -251,7 +256,7 @@ static void check_euler(session *s, int scene, const answer *a)
 {
     static const char *const names[] = {"cell_a", "cell_b", "cell_c", "lambda"};
     nb_config cfg;
-    double sum[PIXELS] = {0}, most = 1e-25, off = 0, value[4];
+    double sum[PIXELS] = {0}, largest = 1e-25, off = 0, value[4];
     slope_scene(&cfg, scene);
     for (int i = 0; i < 3; i++)
         value[i] = cfg.cell[i];
@@ -261,11 +266,11 @@ static void check_euler(session *s, int scene, const answer *a)
             for (int i = 0; i < PIXELS && !strcmp(a->names[p], names[k]); i++) {
                 double x = value[k] * a->planes[(size_t)p * PIXELS + (size_t)i];
                 sum[i] += x;
-                most = fmax(most, fabs(x));
+                largest = fmax(largest, fabs(x));
             }
     for (int i = 0; i < PIXELS; i++)
         off = fmax(off, fabs(sum[i]));
-    judge(s, scene, "double", "Euler's sum", off / most, 1e-10);
+    judge(s, scene, "double", "Euler's sum", off / largest, 1e-10);
 }
 
 static void check_scene(session *s, int scene)
@@ -277,7 +282,7 @@ static void check_scene(session *s, int scene)
     answer_of(scene, "cuda", NB_PRECISION_MIXED, &mixed);
     answer_of(scene, "cuda", NB_PRECISION_DOUBLE, &precise);
     answer_to("rot,cell,N,lambda,water,fluence,default_F", scene, "cuda",
-              NB_PRECISION_MIXED, &crystal); /* another kernel, if there is one ray */
+              NB_PRECISION_MIXED, &crystal); /* another kernel for one ray */
     *worst = fmax(*worst,
                   compare_planes(s, scene, "mixed", &mixed, &truth, sharp ? 2e-5 : 5e-6));
     *worst = fmax(*worst, compare_planes(s, scene, "crystal", &crystal, &truth,
@@ -287,7 +292,7 @@ static void check_scene(session *s, int scene)
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);
-    if (!slope_has_materials(scene)) /* these know lengths of their own */
+    if (!slope_has_materials(scene)) /* these have further lengths */
         check_euler(s, scene, &precise);
     free_answer(&truth);
     free_answer(&mixed);
@@ -316,7 +321,7 @@ static void check_equal(session *s, int scene)
     free_answer(&first);
 }
 
-static int say(session *s, const char *name, const char *text)
+static int print_result(session *s, const char *name, const char *text)
 {
     int failed = s->failed;
     printf("%s cuda-derive-%s%s\n", failed ? "not ok" : "ok", name, text);
@@ -324,7 +329,7 @@ static int say(session *s, const char *name, const char *text)
     return failed != 0;
 }
 
-/** 0: there is no device, and why. */
+/** Returns 0 and the reason without a device. */
 static int has_device(char *why, size_t size)
 {
     nb_config cfg;
@@ -365,8 +370,8 @@ int main(int argc, char **argv)
              "%.2g, Fisher matrix %.2g (mixed %.2g)",
              s.only >= 0 ? 1 : s.count, s.worst_mixed, s.worst_sharp, s.worst_double,
              s.worst_pull, s.worst_fit, s.worst_even);
-    failed = say(&s, "random", text);
+    failed = print_result(&s, "random", text);
     for (int k = 0; k < 10; k++)
         check_equal(&s, k);
-    return failed + say(&s, "equal-runs", "") > 0;
+    return failed + print_result(&s, "equal-runs", "") > 0;
 }

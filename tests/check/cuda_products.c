@@ -25,7 +25,7 @@ typedef struct session {
     int count, verbose;
     nb_backend_state *state, *in_double;
     int64_t counted, off_by_one, off_by_more; /* counts of mixed against double */
-    double apart;                             /* sum of the floats' differences */
+    double apart;                             /* sum of the differences of floats */
     int images, wrong;
     int64_t pixels;
     int64_t decades[DECADES]; /* compared noise pixels by their mean */
@@ -44,7 +44,7 @@ static int lit(const nb_raster *raster, size_t i)
            s <= raster->roi.smax;
 }
 
-/** The images of the CPU; returns its clipped pixels. */
+/** The images by the CPU; returns its clipped pixels. */
 static int64_t expected(const nb_scene *sc, const float *image, const nb_product *p,
                         void *out)
 {
@@ -58,7 +58,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_product
     return ours.overloads;
 }
 
-/** On the device: n products in order. */
+/** Makes n products in order on the device. */
 static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *products,
                       int n, nb_error *err)
 {
@@ -88,7 +88,7 @@ static void compare(session *ss, const check_case *c, const char *what, const ch
         }
 }
 
-/** Copy in one piece, or in bands through the renderer's own memory. */
+/** Copies in one piece, or in bands through the renderer's memory. */
 static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row, int band,
                  char *out, nb_error *err)
 {
@@ -110,7 +110,7 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
     return 1;
 }
 
-/** The images to make. */
+/** Chooses the images to make. */
 static void choose(check_rng *rng, double brightest, nb_product made[NB_PRODUCTS_MOST])
 {
     static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
@@ -199,8 +199,9 @@ static void check_products(session *ss, const check_case *c, const nb_scene *sc,
     free(cpu);
 }
 
-/** Compare the counts of the image in double with those of the mixed image: they follow the floats. Of pixels whose floats
- * are less than a photon apart; brighter ones differ by more than one count. */
+/** Compares the counts of the image in double with those of the mixed image: counts
+ * follow the floats. Only pixels whose floats are less than a photon apart count;
+ * brighter pixels differ by more than one count. */
 static void compare_counts(session *ss, const check_case *c, const nb_scene *sc,
                            const float *image, nb_error *err)
 {
@@ -231,7 +232,7 @@ static void compare_counts(session *ss, const check_case *c, const nb_scene *sc,
     free(in_double);
 }
 
-/** Stages of a detector's noise, some of them for each image. */
+/** Stages of a detector's noise, some for each image. */
 static void check_chains(session *ss, const check_case *c, const nb_scene *sc,
                          const float *image, check_rng *rng)
 {
@@ -244,7 +245,7 @@ static void check_chains(session *ss, const check_case *c, const nb_scene *sc,
     }
 }
 
-/** Small enough that rendering takes no time. */
+/** Makes the scene so small that rendering takes no time. */
 static void shrink(nb_scene *sc)
 {
     nb_region *roi = &sc->raster.roi;

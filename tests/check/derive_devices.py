@@ -17,7 +17,7 @@ GOLDEN = os.path.abspath(os.path.join(os.environ.get("NB_SOURCE", "."), "golden_
 DEVICE = os.environ.get("NB_DERIVE_DEVICE", "cpu")
 LIMITS = {"mixed": 5e-6, "double": 1e-9}
 EDGE = 100
-# against the beam, one wavelength on each side of the K edge of iron
+# against the beam, a wavelength on each side of the K edge of iron
 SOURCES = "-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n"
 
 QUIET = "-noint -nopgm -nonoise -nofloat -quiet"
@@ -31,8 +31,8 @@ CASES = [
      "-mosaic 0.3 -mosaic_domains 3"),
     ("table", TYPED, f"{CRYSTAL} {FLAT} -hkl {GOLDEN}/dense.hkl -dump /dev/null -mosaic 0.3 -mosaic_domains 4"),
     ("gaussian", TYPED.replace("mosaic", "fudge"), f"{CRYSTAL} {FLAT} -gauss_xtal -default_F 50"),
-    # water is the same all around the sample: its large terms cancel, and the crystal's are left (509 um would leave 1.1e-7
-    # of them in double precision)
+    # water is symmetric about the sample: its large terms cancel, and the crystal's
+    # remain (509 um would leave 1.1e-7 of the crystal's in double precision)
     ("turned-water", "tilt", f"{CRYSTAL} {FLAT} -xds -detector_rotx -37.4 -gauss_xtal -default_F 100 -nopolar -water 50"),
     ("table-for-each-wavelength", TYPED.replace("mosaic,", "").replace("lambda,", ""),
      f"{QUIET} -pdb {GOLDEN}/structure_factors/models/1dur.pdb -sourcefile SOURCES -dmin 4 -anomalous_tol 0 "
@@ -41,7 +41,7 @@ CASES = [
 
 
 def planes(flags, names, *how):
-    """All planes one after the other, or why there are none."""
+    """All planes one after the other, or the reason why the program refuses."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "SOURCES"), "w", encoding="ascii") as stream:
             stream.write(SOURCES)
@@ -58,19 +58,19 @@ def planes(flags, names, *how):
 
 
 def count_of(names):
-    """How many planes these names are."""
+    """Number of planes for these names."""
     groups = {"rot": 3, "cell": 6, "N": 3, "beam": 2, "tilt": 4, "shift": 3}
     return sum(groups.get(name, 1) for name in names.split(","))
 
 
 def worst(ours, truth, count):
-    """The largest difference, of each plane's largest value."""
-    pixels, most = len(truth) // count, 0.0
+    """The largest difference over each plane's largest value."""
+    pixels, largest = len(truth) // count, 0.0
     for p in range(count):
         a, b = ours[p * pixels:(p + 1) * pixels], truth[p * pixels:(p + 1) * pixels]
         top = max(max(map(abs, b)), 1e-25)
-        most = max(most, max(abs(x - y) if x == x else float("inf") for x, y in zip(a, b)) / top)
-    return most
+        largest = max(largest, max(abs(x - y) if x == x else float("inf") for x, y in zip(a, b)) / top)
+    return largest
 
 
 def check(name, names, flags):
@@ -92,7 +92,7 @@ def check(name, names, flags):
 
 
 def rows(flags, names, precision):
-    """Planes by their names."""
+    """Planes by name."""
     values, why = planes(flags, ",".join(names), "-device", DEVICE, "-precision", precision)
     if values is None:
         raise RuntimeError(why)
@@ -101,16 +101,16 @@ def rows(flags, names, precision):
 
 
 def zero(*terms):
-    """How far a sum of factors times planes is from 0, of the largest term."""
-    most = max(abs(factor) * max(map(abs, plane)) for factor, plane in terms)
-    return max(abs(sum(pixel)) for pixel in zip(*([f * x for x in plane] for f, plane in terms))) / most
+    """Distance of a sum of factors times planes from 0, over the largest term."""
+    largest = max(abs(factor) * max(map(abs, plane)) for factor, plane in terms)
+    return max(abs(sum(pixel)) for pixel in zip(*([f * x for x in plane] for f, plane in terms))) / largest
 
 
 TURNED = f"{QUIET} -mosflm -lambda 1 -cell 50 60 70 80 95 100 -misset 10 20 30 -N 6 -default_F 50 -nopolar"
 
 
 def turned_together(precision, ways):
-    """Crystal and detector turn about the beam: the image stays."""
+    """Crystal and detector turn about the beam together: the image stays."""
     d = rows(f"{TURNED} {FLAT} {ways}", ["rot_x", "detector_rotx"], precision)
     return zero((1, d["rot_x"]), (1, d["detector_rotx"]))
 
@@ -128,7 +128,8 @@ def brighter(precision, ways):
 
 
 def misset_angles(precision, ways):
-    """Their planes are combinations of those of rotations: about z, about R_z y, about R_z R_y x."""
+    """Planes of misset angles are combinations of those of rotations: about z, about R_z
+    y, about R_z R_y x."""
     d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}",
              ["rot_x", "rot_y", "rot_z", "misset_x", "misset_y", "misset_z"], precision)
     y, z = math.radians(20), math.radians(30)
@@ -139,18 +140,19 @@ def misset_angles(precision, ways):
 
 
 def region(precision, ways):
-    """A region of interest is a part of the whole."""
-    names, most = ["rot_y", "cell_b", "N_c", "distance"], 0.0
+    """A region of interest is a part of the whole image."""
+    names, largest = ["rot_y", "cell_b", "N_c", "distance"], 0.0
     whole = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", names, precision)
     part = rows(f"{CRYSTAL} {FLAT} -default_F 50 -roi 11 70 20 55 {ways}", names, precision)
     for name in names:
         inside = [x if 11 <= i % EDGE <= 70 and 20 <= i // EDGE <= 55 else 0 for i, x in enumerate(whole[name])]
-        most = max(most, zero((1, part[name]), (-1, inside)))
-    return most
+        largest = max(largest, zero((1, part[name]), (-1, inside)))
+    return largest
 
 
 def two_sources(precision, ways):
-    """The planes of two sources are a mean of those of each.  The polarization is that of the first source: none."""
+    """The planes of two sources are a mean of those of each. The first source sets the
+    polarization, here 0."""
     names, sums = ["rot_x", "cell_a", "N_b", "Xbeam"], {}
     lines = ["-10 0 0 {} 1e-10", "-10 0.5 0.3 {} 1.2e-10"]
     for name, text in (("both", lines[0].format(1) + "\n" + lines[1].format(3)), ("first", lines[0].format(1)),
@@ -177,7 +179,7 @@ def prove(theorem):
             except RuntimeError as error:
                 why = str(error)
             name = f"{theorem.__name__.replace('_', '-')}-{what}-{precision}"
-            good = off <= 2 * limit  # of two planes
+            good = off <= 2 * limit  # limit of two planes
             failed += not good
             print(f"{'ok' if good else 'not ok'} derive-devices-{name} # {off:.2g} {why}")
     return failed

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the threads of spot_grid.c and tile_grid.c write to. */
+/** Output of the threads of spot_grid.c and tile_grid.c. */
 #ifndef NB_TESTS_CHECK_GRID_H
 #define NB_TESTS_CHECK_GRID_H
 
@@ -15,7 +15,7 @@ typedef struct check_grid {
 check_grid check_grid_new(const nb_scene *scene, float *image);
 void check_grid_free(check_grid *grid);
 
-/** The image of the sums, which are 0 afterwards, or the brightest pixel. */
+/** Returns the image of the sums, which become 0, or the brightest pixel. */
 void check_grid_finish(check_grid *grid, const nb_spot_pass *pass, double *brightest);
 
 /** An nb_spot_runner. */

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cuda/ compiles with HIP: cuda/backend/vendor_hip.h is all that an AMD device needs beside cuda/backend/vendor.h.
-# Nothing runs: the kernels have not been tried on an AMD device.
-#
-# usage: bash tests/check/hip_compile.sh [ARCH]      (default: gfx90a)
+# cuda/ compiles with HIP: an AMD device needs only cuda/backend/vendor_hip.h in place of
+# cuda/backend/vendor.h. Nothing runs: the kernels have not been tried on an AMD device.
+# usage: bash tests/check/hip_compile.sh [ARCH] (default: gfx90a)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command -v hipcc >/dev/null || {

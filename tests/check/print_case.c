@@ -3,7 +3,7 @@
 
 #include "cases.h"
 
-/** Parameters that are not as by default. */
+/** Prints parameters that differ from their defaults. */
 static void print_words(FILE *out, const nb_config *cfg)
 {
     char text[4096], unset[4096];
@@ -21,7 +21,7 @@ static void print_words(FILE *out, const nb_config *cfg)
         fprintf(out, " -%s %s", p->name, text);
     }
 }
-/** The panels of a detector that no flags describe. */
+/** Prints the panels of a detector that flags cannot describe. */
 static void print_panels(FILE *out, const nb_detector_spec *detector)
 {
     for (int k = 0; detector && k < detector->n_panels; k++) {

@@ -21,7 +21,7 @@ static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *
         }
 }
 
-/** Boxes of a sight by one run at one layer. */
+/** Lights the boxes of a sight by one run at one layer. */
 static void light(const check_grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
                   int run, int layer)
 {

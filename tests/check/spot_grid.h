@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The threads of the device's kernels for pictures from reflections, one after the other. */
+/** The threads of the device's kernels for images from reflections, one after the
+ * other. */
 #ifndef NB_TESTS_CHECK_SPOT_GRID_H
 #define NB_TESTS_CHECK_SPOT_GRID_H
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The promise of a tolerance (plans/paths.md, sections 3 and 4): pictures made from their
- * reflections, and in blocks of rays, against the scalar reference, on random and on cruel scenes.  With I the reference and J what was made
+/* The promise of a tolerance (plans/paths.md, sections 3 and 4): images made from their
+ * reflections, and in blocks of rays, against the scalar reference, on random and on
+ * extreme scenes.  With I the reference and J the image
  *
- *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= what was asked
+ *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= tolerance
  *
- * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same for other numbers of
- * threads and other regions, on every instruction set.  Beside these, --isa knows
+ * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same
+ * for other numbers of threads and other regions, on every instruction set.  --isa takes
+ * an instruction set or
  *
  *   grid   the threads of the device's kernels, one after the other (no device is needed)
  *   cuda   the device: ten runs of the same bytes
- *   room   the device with little room: it takes the memory from other programs too, so run it alone
+ *   room   the device with little memory: also taken from other programs, so run it alone
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
 #include <math.h>
@@ -35,22 +37,23 @@
 
 typedef struct figures {
     int scenes, failures, refused, dark;
-    double worst, part; /* I - J of I_max beyond the bound; of the bound */
+    double worst, part; /* largest error outside the bound over I_max; largest part of the
+                         * bound */
 } figures;
 
 typedef struct session {
     check_settings opt;
     figures all[NB_SHAPE_COUNT];
-    nb_backend_state *device; /* NULL: not asked for */
+    nb_backend_state *device; /* may be NULL */
 } session;
 
-/** The reference of a region, and the brightest pixel of the whole. */
+/** The reference of a region, and the brightest pixel of the whole image. */
 typedef struct picture {
     const float *I;
-    double most;
+    double brightest;
 } picture;
 
-/** How a picture is made. */
+/** The way to make an image. */
 typedef enum means { BY_VECTORS, BY_GRID, BY_DEVICE } means;
 typedef struct maker {
     const char *name;
@@ -59,8 +62,8 @@ typedef struct maker {
     nb_backend_state *state;   /* BY_DEVICE */
 } maker;
 
-/** By vectors, also where every step is quicker; *result as nb_spots_render fills
- * it. */
+/** Renders by vectors, even where every step is quicker; *result as by
+ * nb_spots_render. */
 static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
                             nb_tolerance may, int threads, float *image,
                             nb_spots_result *result, nb_error *err)
@@ -122,7 +125,7 @@ static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance ma
 {
     const nb_request as = {.precision = NB_PRECISION_MIXED, .tolerance = may};
     nb_status st;
-    /* also where every step is quicker */
+    /* even where every step is quicker */
     setenv("NANOBRAGG_CUDA_PATH", !nb_shape_ends(sc->lattice.shape) ? "tiles" : "spots",
            1);
     st = nb_render_scene_as(&nb_backend_cuda, way->state, sc, &as, image, err);
@@ -130,7 +133,7 @@ static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance ma
     return st;
 }
 
-/** Render with what may be left out; *result as nb_spots_render fills it. */
+/** Renders with a tolerance; *result as by nb_spots_render. */
 static nb_status in_part(const nb_scene *sc, const maker *way, nb_tolerance may,
                          int threads, float *image, nb_spots_result *result, nb_error *err)
 {
@@ -155,41 +158,44 @@ static nb_status reference(const nb_scene *sc, float *image, nb_error *err)
 
 static double brightest(const float *image, size_t n)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < n; i++)
-        most = fmax(most, image[i]);
-    return most;
+        max = fmax(max, image[i]);
+    return max;
 }
 
-/** NULL, or what is wrong with image J beside I; most: I_max of the whole detector. */
+/** Compares image J with I; returns NULL or the fault. brightest: I_max of the whole
+ * detector. */
 static const char *judge(const nb_scene *sc, const check_image *J, const float *I,
-                         double most, double bound, figures *of)
+                         double brightest, double bound, figures *of)
 {
-    const double room = 1e-6 * most;
+    const double rounding = 1e-6 * brightest;
     const int exact =
         nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE && sc->background == 0;
     if (!check_guards_intact(J))
         return "wrote outside the image";
     for (size_t i = 0; i < J->n; i++) {
-        double lack = (double)I[i] - J->image[i];
+        double missing = (double)I[i] - J->image[i];
         if (!check_rendered(sc, i)) {
             if (J->image[i] != 0)
                 return "a pixel that is not rendered is not 0";
             continue;
         }
-        if (!(lack >= -room))
+        if (!(missing >= -rounding))
             return "a pixel is too bright";
-        if (!(lack <= bound + room))
+        if (!(missing <= bound + rounding))
             return "a pixel lacks more than the bound";
         if (exact && (I[i] == 0) != (J->image[i] == 0))
-            return "a pixel is 0 in one image alone";
-        of->worst = fmax(of->worst, most > 0 ? fmax(-lack, lack - bound) / most : 0);
-        of->part = fmax(of->part, bound > 1e3 * 1e-7 * most ? lack / bound : 0);
+            return "a pixel is 0 in only one of the images";
+        of->worst = fmax(of->worst,
+                         brightest > 0 ? fmax(-missing, missing - bound) / brightest : 0);
+        of->part = fmax(of->part, bound > 1e3 * 1e-7 * brightest ? missing / bound : 0);
     }
     return NULL;
 }
 
-/** Another number of threads, another region, another instruction set's own threads. */
+/** Compares bytes for another number of threads, another region, and the threads of
+ * another instruction set. */
 static const char *same_bytes(const nb_scene *sc, const maker *with, nb_tolerance may,
                               const float *image)
 {
@@ -221,33 +227,33 @@ static const char *same_bytes(const nb_scene *sc, const maker *with, nb_toleranc
     return wrong;
 }
 
-/** One tolerance, one instruction set. */
+/** Checks one tolerance with one instruction set. */
 static const char *check_one(const nb_scene *sc, const maker *with, nb_tolerance may,
-                             const float *I, double most, figures *of)
+                             const float *I, double brightest, figures *of)
 {
     check_image J = check_image_new(check_pixels(sc));
     nb_spots_result result;
     const char *wrong = NULL;
     nb_error err;
-    double asked = fmin(may.part > 0 ? may.part * most : INFINITY,
+    double asked = fmin(may.part > 0 ? may.part * brightest : INFINITY,
                         may.photons > 0 ? may.photons : INFINITY);
     if (in_part(sc, with, may, 1, J.image, &result, &err))
         wrong = "does not render";
     else if (result.refused)
         of->refused++;
     else if (!(result.bound <= asked * (1 + 1e-6)))
-        wrong = "the bound is above what was asked";
-    else if (!(result.brightest <= most * (1 + 1e-6) + 1e-37)) /* floats end there */
-        wrong = "the brightest pixel is not as bright";
-    else if (!(wrong = judge(sc, &J, I, most, result.bound, of)))
+        wrong = "the bound exceeds the tolerance";
+    else if (!(result.brightest <= brightest * (1 + 1e-6) + 1e-37)) /* the smallest floats */
+        wrong = "the reported brightest pixel is too bright";
+    else if (!(wrong = judge(sc, &J, I, brightest, result.bound, of)))
         wrong = same_bytes(sc, with, may, J.image);
-    of->dark += most == 0;
+    of->dark += brightest == 0;
     of->scenes++;
     free(J.memory);
     return wrong;
 }
 
-static nb_tolerance some_tolerance(check_rng *rng, double most, int shape)
+static nb_tolerance some_tolerance(check_rng *rng, double brightest, int shape)
 {
     static const double parts[] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11};
     nb_tolerance may = {.skip = 1};
@@ -256,7 +262,7 @@ static nb_tolerance some_tolerance(check_rng *rng, double most, int shape)
     if (check_below(rng, 4))
         may.part = parts[check_below(rng, 6)];
     if (may.part == 0 || !check_below(rng, 4))
-        may.photons = most > 0 ? most * parts[check_below(rng, 6)] : 1e-3;
+        may.photons = brightest > 0 ? brightest * parts[check_below(rng, 6)] : 1e-3;
     return may;
 }
 
@@ -272,24 +278,24 @@ static void report(session *ss, const check_case *c, const char *set, nb_toleran
     fflush(stdout);
 }
 
-/** One way on a scene with one tolerance. */
+/** Checks one way on a scene with one tolerance. */
 static void run_way(session *ss, const check_case *c, const nb_scene *sc,
                     const maker *way, const picture *of, nb_tolerance may)
 {
     figures *f = &ss->all[sc->lattice.shape];
     const char *wrong;
-    wrong = check_one(sc, way, may, of->I, of->most, f);
+    wrong = check_one(sc, way, may, of->I, of->brightest, f);
     f->failures += wrong != NULL;
     report(ss, c, way->name, may, wrong);
 }
 
-/** All that was asked for on a scene. */
+/** Checks all selected ways on a scene. */
 static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
                       const picture *of, check_rng *rng)
 {
     for (int turn = 0; turn < (nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE ? 1 : 3);
          turn++) {
-        nb_tolerance may = some_tolerance(rng, of->most, sc->lattice.shape);
+        nb_tolerance may = some_tolerance(rng, of->brightest, sc->lattice.shape);
         const maker grid = {.name = "grid", .by = BY_GRID},
                     device = {.name = "cuda", .by = BY_DEVICE, .state = ss->device};
         for (int i = 0; nb_kernel_sets[i].row && !ss->device; i++) {
@@ -298,7 +304,8 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
             if (nb_cpu_runs(nb_kernel_sets[i].isa) && check_wanted(ss->opt.isa, set.name))
                 run_way(ss, c, sc, &set, of, may);
         }
-        /* blocks of rays take long so: one tolerance each, but where they alone are asked for */
+        /* blocks of rays are slow: one tolerance each, unless they are the only selected
+         * way */
         if (check_wanted(ss->opt.isa, grid.name) &&
             (turn == 0 || ss->opt.isa || nb_shape_ends(sc->lattice.shape)))
             run_way(ss, c, sc, &grid, of, may);
@@ -314,7 +321,7 @@ static int too_long(const nb_plan *plan)
                : nb_spots_seconds(plan) > 0.004;
 }
 
-/** 0: the configuration is not valid, or takes too long. */
+/** Returns 0 if the configuration is not valid or takes too long. */
 static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
 {
     nb_model model;
@@ -344,7 +351,7 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
     return 1;
 }
 
-/** A random case made a good one for spots, most of the time. */
+/** Changes a random case, usually into a good one for spots. */
 static void reshape(check_case *c, check_rng *rng, int shape)
 {
     static const double sizes[] = {1,  2,  3,  4,  6,  7,  8,   9,
@@ -357,14 +364,14 @@ static void reshape(check_case *c, check_rng *rng, int shape)
     cfg->curved = cfg->curved && !check_below(rng, 4);
     cfg->interpolate = check_below(rng, 10) ? NB_OFF : cfg->interpolate;
     cfg->fudge = check_below(rng, 3) ? 1 : exp(check_uniform(rng, -2.3, 2.3));
-    if (check_below(rng, 2)) /* a table that reaches far enough to be seen */
+    if (check_below(rng, 2)) /* a table large enough to be seen */
         c->cfg.default_F = c->inputs.table.default_F = 50;
     cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
-    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* steps enough to leave some out */
+    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* many steps: some are left out */
         cfg->mosaic_domains = 9 + check_below(rng, 40);
         cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
         cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);
-        if (!check_below(rng, 3)) { /* and sources enough for whole rows of them */
+        if (!check_below(rng, 3)) { /* and enough sources for whole rows */
             cfg->dispersion_pct = exp(check_uniform(rng, -4, 2));
             cfg->dispersion_steps = 17 + check_below(rng, 30);
             cfg->mosaic_domains = 8 + check_below(rng, 8);
@@ -404,7 +411,7 @@ static void cruel_cases(session *ss)
         }
 }
 
-enum { ENOUGH_PICTURES = 30 }; /* of which not all are refused */
+enum { ENOUGH_PICTURES = 30 }; /* of this many pictures some must be accepted */
 
 static void summarise(session *ss, const char *group)
 {
@@ -417,7 +424,7 @@ static void summarise(session *ss, const char *group)
                f->worst, f->part);
         const int none = f->refused == f->scenes;
         if (none && !f->failures && f->scenes < ENOUGH_PICTURES)
-            printf("skip %s-%s # all of its %d pictures were refused\n", group,
+            printf("skip %s-%s # all %d pictures were refused\n", group,
                    nb_param_choice("shape", s), f->scenes);
         else
             printf("%s %s-%s\n", f->failures || none ? "not ok" : "ok", group,
@@ -425,7 +432,7 @@ static void summarise(session *ss, const char *group)
     }
 }
 
-/** 0: there is none. */
+/** Returns 0 without a device. */
 static int open_device(session *ss)
 {
     const nb_render_options options = {.device_index = -1};

@@ -8,13 +8,15 @@
 
 #include "model/units.h"
 
-/** Where a panel stands.  Without turns it faces the crystal, its slow edge away from the beam. */
+/** Place of a panel. Without turns it faces the crystal, with its slow edge away from the
+ * beam. */
 typedef struct piece {
-    double theta, phi; /* direction of its middle: from the beam, and round it; degrees */
+    double theta, phi; /* direction of the panel's middle: from the beam, and round it;
+                        * degrees */
     double turn, tilt; /* about that direction, then about fast; degrees */
     double skew;       /* slow leans towards fast; degrees */
-    double distance;   /* of its middle, mm */
-    double shift[2];   /* of its middle along its own edges, mm */
+    double distance;   /* of the panel's middle, mm */
+    double shift[2];   /* of the panel's middle along its edges, mm */
     double pixel[2];   /* mm */
     int size[2];
     double thick, depth; /* sensor and its attenuation depth, um */
@@ -36,7 +38,7 @@ static void nine(int k, piece *p) /* with gaps of a pixel or less */
     p->shift[0] = (k % 3 - 1) * 30;
     p->shift[1] = (k / 3 - 1) * 28.5;
 }
-static void strips(int k, piece *p) /* without gaps: every spot is on several */
+static void strips(int k, piece *p) /* without gaps: every spot is on several panels */
 {
     p->size[0] = 45;
     p->size[1] = 1;
@@ -109,7 +111,8 @@ static void one_after_another(int k, piece *p) /* the last is nearest and bright
 
 /* ------------------------------------------------------------------ after the model */
 
-/** From the middle of a panel to the middle of another one, and not all of the wide ones. */
+/** Limits the region from the middle of a panel to the middle of another one, and to a
+ * part of the wide panels. */
 static void in_part(nb_model *m)
 {
     m->scene.raster.roi = (nb_region){2, 17, 30, 98};
@@ -183,7 +186,7 @@ static void stand(const piece *p, nb_panel_spec *spec)
     spec->attenuation = p->depth > 0 ? 1 / (p->depth * NB_UM) : NAN;
 }
 
-/** One panel in four is dark, and half of the others' pixels. */
+/** One panel in four is dark, and half of the pixels of the others. */
 static void mask(check_case *c, const nb_detector_spec *spec)
 {
     check_rng rng = {17};

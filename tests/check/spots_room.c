@@ -13,7 +13,8 @@
 
 enum { EDGE = 1024, PICTURES = 3, ROOMS = 6 };
 
-/** What is free of the device, MiB: from enough for everything to too little for any sums. */
+/** Free memory of the device, MiB: from enough for everything to too little for any
+ * sums. */
 static const size_t rooms[ROOMS] = {512, 64, 32, 24, 18, 14};
 
 typedef struct room_case {
@@ -48,7 +49,8 @@ static nb_config config_of(const room_case *c)
     return cfg;
 }
 
-/** With so many bytes of the device free, 0: all of it.  *refused: why every step was taken, or NULL. */
+/** Renders with `room` bytes free on the device, 0: all. *refused: reason for taking
+ * every step, or NULL. */
 static nb_status render(const nb_sim *sim, size_t room, const char **refused,
                         float *image, nb_error *err)
 {
@@ -71,8 +73,8 @@ static nb_status render(const nb_sim *sim, size_t room, const char **refused,
     return st;
 }
 
-/** What a render with little room may be: the picture, or that of every step.  Returns 0 for a wrong one;
- * *every: it took every step. */
+/** A render with little memory gives the image, or that of every step. Returns 0 for a
+ * wrong image; *every: it took every step. */
 static int one_room(const nb_sim *sim, const float *whole, const float *steps, int room,
                     float *image, int *every)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures in blocks of rays, and from reflections, on a device that is full. */
+/** Images in blocks of rays, and from reflections, on a full device. */
 #ifndef NB_TESTS_CHECK_SPOTS_ROOM_H
 #define NB_TESTS_CHECK_SPOTS_ROOM_H
 
-/** Prints `ok` or `not ok` lines; returns how many failed. */
+/** Prints `ok` or `not ok` lines; returns the number of failures. */
 int check_spots_room(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 typedef struct cruel {
     const char *name, *words;
-    int one_F;   /* all reflections but one are 0 */
+    int one_F;   /* one reflection is not 0 */
     double vary; /* the crystal changes along its frame: check_vary */
 } cruel;
 
@@ -57,7 +57,7 @@ static const cruel cruels[] = {
     {"scan of a white beam", SCAN " -dispersion 5 -dispsteps 9", 0, 1e-3}};
 enum { CRUELS = sizeof cruels / sizeof *cruels };
 
-/** More of them, in flags: pairs of name and value. */
+/** More scenes, as pairs of a flag's name and value. */
 static const char *const flags[][9] = {
     {"N", "1 1 8"},
     {"N", "8", "mosaic_dom", "40"},
@@ -107,7 +107,7 @@ static void set_flags(check_case *c, const char *const *pairs)
 
 enum { EDGE = 25, HALF = EDGE / 2, LIT = (11 * EDGE + 14) * EDGE + 10 };
 
-/** The scene that the others change. */
+/** The scene that the other scenes change. */
 static void plain(check_case *c, int i, nb_shape shape)
 {
     const int low[3] = {-HALF, -HALF, -HALF}, count[3] = {EDGE, EDGE, EDGE};

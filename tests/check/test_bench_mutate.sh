@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A wrong kernel makes `nanobragg bench` fail with the correlation that it saw, and no report is
-# left: the vector kernel is broken on purpose and the Python module linked with it.
-# NB_BUILD and NB_SOURCE come from tests/run.sh; by hand:
+# A wrong kernel makes `nanobragg bench` fail with the correlation that it measured, and
+# no report is left: the vector kernel is broken on purpose and linked into the Python
+# module. tests/run.sh sets NB_BUILD and NB_SOURCE; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_bench_mutate.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
@@ -25,9 +25,9 @@ fi
 
 failed=0
 cp -r "$build/nanobragg" "$build/python" "$work"
-# The objects of the module; others in the build folder are left from sources that are gone.
+# The objects of the module; other objects in the build folder come from deleted sources.
 objects() { find src/python -name '*.c' ! -name 'older_*' | sed "s|^|$build/|; s|c\$|o|"; }
-# link [-DNB_MUTATE=...]: the package beside $work/nanobragg
+# link [-DNB_MUTATE=...]: makes the package next to $work/nanobragg
 link() {
     rm -f "$work/python/nanobragg/_nanobragg.abi3.so"
     "$cc" -std=gnu11 -O1 -fPIC -ffp-contract=off -fno-math-errno -msse2 "$@" \
@@ -36,7 +36,7 @@ link() {
             "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/python/nanobragg/_nanobragg.abi3.so"
 }
 
-# bench NAME: run it; prints its exit status
+# bench NAME: runs the benchmark; prints its exit status
 bench() {
     (cd "$work" && rm -rf report && timeout 120 ./nanobragg bench -quick -at 49 \
         -sweeps precision -isas sse2 -precisions mixed -devices cpu -o report) \
@@ -54,7 +54,7 @@ else
     failed=1
 fi
 
-# wrong NAME: a mutant of src/base/mutant.h
+# wrong NAME: tests a mutant of src/base/mutant.h
 wrong() {
     local name status
     name=bench-wrong-$(tr A-Z_ a-z- <<<"$1")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Break the derivatives on purpose, one way at a time (src/physics/slopes.h), and see the reference
-# planes fail.  NB_BIG=1: every way; else every fifth.
-# NB_BUILD (the build folder) and NB_SOURCE come from tests/run.sh; by hand:
+# The reference planes fail if the derivatives are broken on purpose, one mutant at a time
+# (src/physics/slopes.h).  NB_BIG=1: every mutant; else every fifth.
+# tests/run.sh sets NB_BUILD (the build folder) and NB_SOURCE; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_derive_mutate.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
@@ -11,7 +11,8 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 n=0
 
-# link NAME: the program with the files of src/derive and src/render in which this mutant is; NONE: as they are
+# link NAME: links the program with this mutant in the files of src/derive and src/render;
+# NONE: unchanged files
 link() {
     local file objects= mutate=
     [ "$1" = NONE ] || mutate=-DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_$1
@@ -27,7 +28,7 @@ link() {
         "$build/libnanobragg.a" $(cat "$build/libs") -lm -lpthread -ldl -o "$work/nanobragg"
 }
 
-# planes: do the reference planes hold?
+# planes: succeeds if the reference planes hold
 planes() {
     NANOBRAGG=$work/nanobragg NB_SOURCE=$PWD NB_DERIVE_MODES=scalar timeout 120 \
         "$python" tests/golden/test_derivatives.py >"$work/out" 2>&1

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The benchmark's driver (tests/bench): its quick cases run and print a row; times are not judged.
-# NB_BUILD comes from tests/run.sh; by hand: NB_BUILD=build/gcc-release bash tests/check/test_lab.sh
+# The benchmark's driver (tests/bench): its quick cases run and print a row; times are not
+# judged. tests/run.sh sets NB_BUILD; by hand: NB_BUILD=build/gcc-release bash
+# tests/check/test_lab.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
 bench=${NB_BUILD:?}/tests/bench/bench
 failed=0
 
-# runs NAME PATTERN WORDS...: the case ends well, and a line of it matches.
+# runs NAME PATTERN WORDS...: expects that the case succeeds and that a line matches.
 runs() {
     local name=lab-$1 pattern=$2 text
     shift 2

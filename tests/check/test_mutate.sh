@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Break the vector kernel on purpose, one way at a time (src/base/mutant.h), and see the check
-# program fail.
-# NB_BUILD (the build folder, with the check program's objects) and NB_SOURCE come from
-# tests/run.sh; by hand: NB_BUILD=build/gcc-release bash tests/check/test_mutate.sh
+# The check program fails if the vector kernel is broken on purpose, one mutant at a time
+# (src/base/mutant.h).  tests/run.sh sets NB_BUILD (the build folder, with the check
+# program's objects) and NB_SOURCE; by hand:
+# NB_BUILD=build/gcc-release bash tests/check/test_mutate.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
 build=${NB_BUILD:?} cc=${CC:-gcc}
@@ -31,13 +31,14 @@ for name in check common bench cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
 
-# compile FILE OBJECT: with every mutant inside; NB_MUTATE is a number that choose() makes
+# compile FILE OBJECT: compiles with every mutant inside; choose() makes the number
+# NB_MUTATE
 compile() {
     "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags -DNB_MUTATE=nb_chosen_mutant \
         -include "$work/chosen.h" -Isrc -c "$1" -o "$2"
 }
 
-# choose NAME: $work/chosen.o for this mutant; NONE: for none
+# choose NAME: makes $work/chosen.o for this mutant; NONE: no mutant
 choose() {
     local number=0
     [ "$1" = NONE ] || number=NB_MUTANT_$1
@@ -46,14 +47,14 @@ choose() {
         "$cc" -Isrc -c "$work/chosen.c" -o "$work/chosen.o"
 }
 
-# link NAME: the check program with a kernel that is broken so
+# link NAME: links the check program with this mutant of the kernel
 link() {
     choose "$1" && "$cc" -fopenmp $objects "$work/kernel.o" "$work/chosen.o" \
         "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/check"
 }
 
 failed=0
-# mutate NAME: as in the enum
+# mutate NAME: tests a mutant of the enum
 mutate() {
     local name status
     name=$(tr A-Z_ a-z- <<<"$1")
@@ -73,7 +74,7 @@ mutate() {
     fi
 }
 
-# bounds NAME: the unit test of the bounds of blocks with them broken
+# bounds NAME: runs the unit test of the bounds of blocks with broken bounds
 bounds() {
     local name status
     name=bounds-$(tr A-Z_ a-z- <<<"$1")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg bench -quick: the report is whole, every figure in it finite, every plot a picture."""
+"""nanobragg bench -quick: the report is complete, every figure is finite, every plot is a
+picture."""
 import json
 import math
 import os
@@ -92,7 +93,8 @@ def check_report(folder):
 
 
 def check_gains():
-    """The case xfel: shapes, tolerances, every step of a part, another program of the same flags."""
+    """The case xfel: shapes, tolerances, every step of a part, another program with the
+    same flags."""
     done = subprocess.run([PROGRAM, "bench", "-cases", "xfel", "-sizes", "24", "-devices", "cpu", "-limit", "60",
                            "-vs", "other=./other", "-o", "gains"], capture_output=True, text=True, check=False)
     check("bench-xfel-runs", done.returncode == 0, done.stderr)
@@ -115,7 +117,7 @@ def check_gains():
 
 
 def check_what_is_missing():
-    """One line: python3, numpy, the package of this program."""
+    """One line if python3, numpy or the package of this program is missing."""
     shutil.copy(PROGRAM, "alone")
     stubs = {"numpy": 'raise ImportError("", name="numpy")', "nanobragg": 'raise ImportError("", name="nanobragg")',
              "older": '__version__ = "0"'}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# nanobragg bench from outside: what it refuses, that a wrong image or an interrupt leaves no
-# report, and that every flag of it is typed in some test.
+# nanobragg bench from outside: refusals; a wrong image or an interrupt leaves no report;
+# some test types every flag of bench.
 # usage: NANOBRAGG=program NB_BUILD=folder tests/cli/bench_check.sh
 set -u
 export LC_ALL=C
@@ -14,7 +14,8 @@ cd "$work" || exit 1
 failed=0
 TINY="-sizes 32 -cases simple -sweeps size -devices cpu -o out"
 
-# says STATUS TEXT NAME ARGS...: that exit status, that text in one line of error, no report.
+# says STATUS TEXT NAME ARGS...: expects this exit status, this text in one error line, no
+# report.
 says() {
     local status=$1 text=$2 name=bench-$3 got
     shift 3
@@ -87,7 +88,7 @@ says 1 "cannot make" no-folder -o /proc/nosuch/out
 says 0 'report' own-case -sizes 32 -sweeps size,oversample -at 32 -oversamples 2 -isas scalar \
     -devices cpu -name mine -outdir out -- -cell 50 -N 3 -default_F 10
 
-# An interrupt leaves no half report.
+# An interrupt leaves no partial report.
 "$NANOBRAGG" bench -sizes 1024 -cases heavy -sweeps size -devices cpu -limit 1000 -o cut \
     2>err.txt >out.txt &
 pid=$!

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The examples of the documents work as typed: every ```sh block of docs/guide.md, series.md, physics.md, refine.md and reality.md runs, in one
-# temporary folder in the order of the text, with `nanobragg` on the PATH and golden_data beside, which stays as it was;
-# the C program of docs/library.md compiles against the build folder and runs.
+# The examples of the documents work as typed: every ```sh block of docs/guide.md,
+# series.md, physics.md, refine.md and reality.md runs in one temporary folder, in the
+# order of the text, with `nanobragg` on the PATH and with golden_data, which stays
+# unchanged; the C program of docs/library.md compiles against the build folder and runs.
 # usage: NANOBRAGG=program [NB_BUILD=folder] tests/cli/check_docs.sh
 set -u
 export LC_ALL=C
@@ -14,7 +15,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# blocks LANGUAGE FILE FOLDER: block N of a markdown file becomes FOLDER/N.
+# blocks LANGUAGE FILE FOLDER: writes block N of a markdown file to FOLDER/N.
 blocks() {
     awk -v start="\`\`\`$1" -v folder="$3" '
         $0 == start { n++; inside = 1; next }
@@ -23,7 +24,7 @@ blocks() {
     ' "$2"
 }
 
-# leave_out_absent NAME FILE: the lines of DIALS, where it is not installed.
+# leave_out_absent NAME FILE: removes the lines of DIALS where it is not installed.
 leave_out_absent() {
     local program
     for program in $(grep -oE '^dials\.[a-z_]+' "$2" | sort -u); do
@@ -33,7 +34,7 @@ leave_out_absent() {
     done
 }
 
-# examples NAME FILE: the scripts of docs/examples, which the reader has two folders above.
+# examples NAME FILE: links docs/examples, which the reader has two folders above.
 examples() {
     grep -q 'docs/examples' "$2" || return 0
     if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
@@ -44,14 +45,14 @@ examples() {
     fi
 }
 
-# shorten FILE: a long series is made of three frames.
+# shorten FILE: reduces a long series to three frames.
 shorten() { sed -i -E 's/-frames [0-9]{2,} /-frames 3 /' "$1"; }
 
 # The names in golden_data, which no page may change.
 reference() { (cd "$source/golden_data" && find . | sort); }
 
-# links_twice NAME: the links of a page, also those of its introduction, typed twice in one folder:
-# nothing may come to lie in golden_data.
+# links_twice NAME: the links of a page, with those of its introduction, typed twice in
+# one folder: no new file may appear in golden_data.
 links_twice() {
     local tree=$work/tree made
     rm -rf "$tree" && mkdir -p "$tree/build/guide"
@@ -69,7 +70,7 @@ links_twice() {
     fi
 }
 
-# run_page NAME LIBRARY...: the blocks of one page, in a build with these libraries.
+# run_page NAME LIBRARY...: runs the blocks of one page in a build with these libraries.
 run_page() {
     local page=$1 n=0 file absent
     shift
@@ -123,7 +124,7 @@ run_library() {
     run_arrays
 }
 
-# The second program; without gemmi it must say so.
+# The second program; without gemmi it must report the missing library.
 run_factors() {
     cp "$work/c/2" "$work/library/factors.c"
     (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror factors.c \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every flag of the table is typed by some row of flags.tsv (refused ones: of bad_inputs.tsv),
-# every spelling of the contract is in the table, and docs/options.md is what the program prints.
+# Every flag of the table has a row in flags.tsv (refused flags: in bad_inputs.tsv), every
+# spelling of the contract is in the table, and docs/options.md is the output of the
+# program.
 # usage: NANOBRAGG=program tests/cli/check_flags.sh
 set -u
 export LC_ALL=C
@@ -48,7 +49,7 @@ expect_empty docs-options-md-has-every-flag "$work/absent"
 help_in bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
 expect_empty bash-completion-parses "$work/syntax"
 
-# The completion offers file names, words and flags where they belong.
+# The completion offers file names, words and flags where they fit.
 cat >"$work/complete.sh" <<'EOF'
 . "$1"
 ask() { COMP_WORDS=(nanobragg "$@") COMP_CWORD=$#; _nanobragg; echo "${COMPREPLY[*]}"; }

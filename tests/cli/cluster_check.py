@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The scripts of docs/cluster.md: bash and shellcheck read them; each runs without Slurm and makes the same series.
+"""The scripts of docs/cluster.md: bash and shellcheck accept each script, and each runs
+without Slurm and makes the same series.
 
 usage: NANOBRAGG=program python3 tests/cli/cluster_check.py
 """
@@ -17,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import mpi  # noqa: E402
 from script import FAILED, PROGRAM, ok, read  # noqa: E402
 
-# The program without a GPU; SLOW makes its frames long enough to be stopped.
+# The program without a GPU; SLOW makes frames slow enough to interrupt.
 STAND_IN = f"""#!/bin/bash
 words=()
 for word in "$@"; do case $word in cuda*) word=cpu ;; esac; words+=("$word"); done
@@ -27,7 +28,8 @@ SLURM = {"SLURM_CPUS_PER_TASK": "1", "SLURM_NTASKS": "4", "SLURM_JOB_ID": "7"}
 
 
 def scripts():
-    """Write the blocks of the page into this folder, each by the name of its job; returns the names."""
+    """Writes the blocks of the page into this folder, each under the name of its job;
+    returns the names."""
     text = read(os.path.join(mpi.SOURCE, "docs", "cluster.md")).decode()
     names = []
     for block in re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S):
@@ -65,7 +67,7 @@ def data(h5py, *names):
 
 
 def stopped():
-    """Slurm's signal ends the job early; the next one goes on."""
+    """Slurm's signal ends the job early; the next job continues."""
     process = start("staged.sh", SLOW="-oversample 12 -mosaic 1 -mosaic_dom 50")
     scratch = "nanobragg-7/staged_00001.cbf"
     while not os.path.exists(scratch) and process.poll() is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""nanobragg compare against numpy and scipy on 20 pairs of images, and what it says of images
+"""nanobragg compare against numpy and scipy on 20 pairs of images; its verdicts on images
 that are shifted, scaled, transposed or not finite.
 
 usage: NANOBRAGG=program compare_check.py
@@ -52,14 +52,14 @@ def spots(rng, slow, fast, count):
 
 
 def make_pair(seed):
-    """A pair, its ROI or None, and flags."""
+    """A pair of images, its ROI or None, and flags."""
     rng = np.random.default_rng(seed)
     fast, slow = int(rng.integers(40, 150)), int(rng.integers(40, 150))
     b = spots(rng, slow, fast, int(rng.integers(0, 60)))
     kind = seed % 5
     if kind == 0:  # noise on top
         a = b + rng.normal(0, 0.3, b.shape)
-    elif kind == 1:  # every spot moved a little
+    elif kind == 1:  # every spot moves a little
         a = scipy.ndimage.shift(b, rng.uniform(-0.8, 0.8, 2), order=3, mode="nearest")
     elif kind == 2:  # counts, with ties
         a, b = rng.poisson(b), rng.poisson(b)
@@ -80,7 +80,7 @@ def make_pair(seed):
 # --- the same figures, from numpy and scipy -------------------------------------------------------
 
 def peaks(image, percentile, reach, count):
-    """Rows (x, y), brightest first; of equal neighbours the first is used."""
+    """Rows (x, y), brightest first; the first one of equal neighbours is used."""
     limit = np.percentile(image, percentile)
     box = scipy.ndimage.maximum_filter(image, 2 * reach + 1, mode="constant", cval=-np.inf)
     found = []
@@ -106,7 +106,8 @@ def peaks(image, percentile, reach, count):
 
 
 def pair_up(a, b, gate):
-    """Most pairs first, then the least sum of squares; the differences of the pairs."""
+    """Differences of the paired peaks: as many pairs as possible, then the least sum of
+    squares."""
     if not len(a) or not len(b):
         return np.empty((0, 2))
     squares = ((a[:, None] - b[None]) ** 2).sum(2)
@@ -163,7 +164,7 @@ def expected(a, b, roi, gate=2, percentile=99, reach=3, count=100):
 
 
 def look_up(got, name):
-    """relative_percentiles.99.9 has a dot of its own."""
+    """relative_percentiles.99.9 contains a dot."""
     head, _, tail = name.partition(".")
     return got[head][tail] if tail else got[head]
 
@@ -205,7 +206,7 @@ def against_scipy(folder):
     result("compare-pairs-have-peaks", [] if paired > 200 else [f"only {paired} peaks paired"])
 
 
-# --- what went wrong ------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 
 def told_apart(folder):
     rng = np.random.default_rng(99)
@@ -237,7 +238,7 @@ def told_apart(folder):
         if report["passed"] != (status == 0):
             faults.append(f"passed is {report['passed']}")
         result(f"compare-tells-{name}", faults)
-        # without any threshold only what is not finite fails
+        # without a threshold only values that are not finite fail
         got, _, _ = run("compare", f"{folder}/a.bin", f"{folder}/b.bin", "-threshold", "none")
         want = 3 if name in ("nan", "infinity") else 0
         result(f"compare-tells-{name}-without-threshold",
@@ -252,7 +253,7 @@ def told_apart(folder):
 # --- formats --------------------------------------------------------------------------------------
 
 def write_tiff(path, image, order="<"):
-    """The simplest TIFF: one strip."""
+    """Writes the simplest TIFF: one strip."""
     kinds = {"u": 1, "i": 2, "f": 3}
     data = image.astype(image.dtype.newbyteorder(order)).tobytes()
     slow, fast = image.shape
@@ -391,7 +392,8 @@ def frames(folder):
     result("compare-refuses-missing-frames", faults)
     cut_short(folder, "moved.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
     cut_short(folder, "gzip.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
-    # bytes changed at random places of compressed pixels: a message or other pixels, no crash
+    # bytes changed at random places of compressed pixels: a message or other pixels, and
+    # no crash
     with open(f"{folder}/bslz4_uint16_data_000001.h5", "rb") as whole:
         data = bytearray(whole.read())
     rng = np.random.default_rng(5)

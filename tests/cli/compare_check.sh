@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The subcommands from outside: exit statuses, what they refuse, what run-compare leaves behind,
-# pictures, and that every flag of theirs is typed here.
+# The subcommands from outside: exit statuses, refusals, files left by run-compare,
+# pictures; every flag of the subcommands is typed here.
 # usage: NANOBRAGG=program NB_BUILD=folder tests/cli/compare_check.sh
 set -u
 export LC_ALL=C
@@ -14,7 +14,7 @@ failed=0
 X="-default_F 100 -cell 100 -N 5 -pixel 1"
 FILES="-nofloat -noint -nonoise -nopgm -quiet"
 
-# says STATUS TEXT NAME ARGS...: that exit status, and that text on either output.
+# says STATUS TEXT NAME ARGS...: expects this exit status, and this text on either output.
 says() {
     local status=$1 text=$2 name=$3 got
     shift 3
@@ -35,7 +35,7 @@ says() {
     failed=1
 }
 
-# holds NAME COMMAND...: the command succeeds.
+# holds NAME COMMAND...: expects that the command succeeds.
 holds() {
     local name=$1
     shift

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Detectors by name: each renders a piece, three have the gaps that their makers publish, and typed flags win.
+"""Detectors by name: each renders a part of an image, three have the gaps that their
+makers publish, and typed flags take precedence.
 
 usage: NANOBRAGG=program python3 tests/cli/detectors_check.py
 """
@@ -13,11 +14,11 @@ import numpy as np
 
 PROGRAM = os.environ["NANOBRAGG"]
 SMALL = "-default_F 100 -cell 50 -N 2 -seed 1 -nofloat -noint -nonoise -nopgm -nodump".split()
-# Sizes as the makers publish them: not calculated.
+# Sizes as the makers publish them, not calculated.
 SIZES = {"pilatus_6m": (2463, 2527), "pilatus3_2m": (1475, 1679), "pilatus_1m": (981, 1043), "eiger_16m": (4150, 4371),
          "eiger_4m": (2070, 2167), "eiger2_16m": (4148, 4362), "eiger2_9m": (3108, 3262), "jungfrau_4m": (2068, 2164),
          "rayonix_mx340hs": (7680, 7680), "rayonix_mx340hs:2": (3840, 3840), "mar165:2": (2048, 2048)}
-# First and last dead columns and rows of small ones.
+# First and last dead columns and rows of small detectors.
 GAPS = {"pilatus_300k": ((487, 619), [], [(195, 211), (407, 423)]),
         "eiger2_4m": ((2068, 2162), [(1028, 1039)], [(512, 549), (1062, 1099), (1612, 1649)]),
         "eiger2_1m_cdte": ((1028, 1062), [(513, 514)], [(512, 549)])}
@@ -28,13 +29,13 @@ def run(*words, folder=None):
 
 
 def names():
-    """A name more for each binning that is read."""
+    """One more name for each binned read-out."""
     listed = re.findall(r"^  (\w+) +\d+ x", run("-help", "detectors").stdout, re.M)
     return listed + [name for name in SIZES if ":" in name]
 
 
 def renders(name):
-    """What is wrong with a piece of this detector; "" for nothing."""
+    """The fault in a part of an image of this detector; "" if correct."""
     done = run("-detector", name, "-roi", "10", "17", "20", "23")
     size = re.search(r"detector  (\d+) x (\d+) pixels", done.stdout)
     if done.returncode or not size:
@@ -73,7 +74,8 @@ def disc(folder):
 
 
 def series(folder):
-    """The largest count of a name is no error where the file holds less."""
+    """The largest count of a named detector is no error where the file's type holds
+    less."""
     done = run("-detector", "pilatus_300k", "-stills", "1", "-hdf5", "a.h5", folder=folder)
     return done.stderr if done.returncode else ""
 

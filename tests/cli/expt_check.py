@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""-exptout of stills: dxtbx has a crystal for each frame, and -expt renders each frame again.
+"""-exptout of stills: dxtbx has a crystal for each frame, and -expt renders each frame
+again.
 
 usage: NANOBRAGG=program python3 tests/cli/expt_check.py
 """
@@ -20,7 +21,8 @@ numpy, h5py = need("numpy", "h5py")
 SIZE = ["-default_F", 100, "-N", 6, "-fluence", 1e26, "-seed", 3, "-mosaic", 0.3, "-mosaic_dom", 3, "-quiet"]
 PLACE = ["-distance", 90, "-detpixels_f", 40, "-detpixels_s", 36, "-pixel", 1.5, "-detector_rotx", 3]
 FLAGS = [*SIZE, *PLACE, "-cell", 50, 60, 70, 80, 95, 100, "-orientations", "random", "-jitter_lambda", 1, "-jitter_cell", 1, "-jitter_beam", 1]
-# The lab of the default convention in dxtbx's frame: x fast, y against slow, z against the beam.
+# The lab frame of the default convention in dxtbx's frame: x fast, y against slow, z
+# against the beam.
 T = numpy.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
 
 
@@ -40,7 +42,7 @@ def truth(path, name):
 
 
 def each_frame(file):
-    """Crystal, wavelength and image of each frame; its picture again."""
+    """Crystal, wavelength and image of each frame; the frame is rendered again."""
     frames = 4
     run(*FLAGS, "-stills", frames, "-hdf5", "run.h5", "-hdf5type", "float32", "-exptout", file)
     tree = load(file)
@@ -69,7 +71,8 @@ def each_frame(file):
 
 
 def several_crystals():
-    """An experiment for each crystal; a frame without one has no crystal.  Threads change no byte."""
+    """An experiment for each crystal; frames without an experiment have no crystal. The
+    number of threads changes no byte."""
     flags = [*FLAGS, "-stills", 6, "-vary", "crystals:choice:0:1:3", "-twin", "-h,-k,l:0.3"]
     run(*flags, "-hdf5", "c_master.h5", "-exptout", "c.expt", "-threads", 2)
     with h5py.File("c_master.h5") as file:
@@ -101,7 +104,7 @@ def several_crystals():
 
 
 def files_and_turns():
-    """Numbered files; a part of a series; a crystal that is turned; what cannot be."""
+    """Numbered files; a part of a series; a rotated crystal; impossible combinations."""
     os.makedirs("in/side", exist_ok=True)
     run(*FLAGS, "-stills", 3, "-phi", 20, "-osc", 2, "-phisteps", 2, "-only_frame", "1-2", "-output", "in/f_%03d.cbf", "-exptout", "in/side/f.expt")
     run(*FLAGS, "-stills", 3, "-phi", 20, "-osc", 2, "-phisteps", 2, "-only_frame", "1-2", "-hdf5", "f.h5", "-exptout", "in/f.expt")
@@ -131,7 +134,7 @@ def files_and_turns():
 
 
 def many():
-    """A list of 10,000 is read within two seconds, by the name of its last image too."""
+    """A list of 10,000 is read within two seconds, also by the name of its last image."""
     tree = load("run.expt")
     n = 10000
     for key in ("experiment", "imageset", "crystal"):

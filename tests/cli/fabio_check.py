@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Read image files of ours with fabio and compare them with raw arrays, pixel for pixel.
+"""Reads image files of this program with fabio and compares them with raw arrays, pixel for pixel.
 
 usage: fabio_check.py [FAST SLOW IMAGE=RAW ...]
 
 IMAGE is an SMV or TIFF file, RAW the same pixels without a header: FAST*SLOW numbers, fast axis
 first, native byte order, float32 when the file is four bytes a pixel, else uint16.  RAW may also
-be `-` to check only that the image is readable and has this size.
+be `-`: the image is then only read, and its size is checked.
 
-For an SMV file some header keys are checked too.  Without arguments the program (NANOBRAGG in the
-environment) is run, and its float image, digitized here, says what the others must hold.
+Some header keys of an SMV file are checked too.  Without arguments this script runs the program
+(NANOBRAGG in the environment) and digitizes its float image; the other images must be equal.
 Exit status: 0 equal, 1 different, 2 usage, 77 fabio or numpy is missing (0 without arguments; the
 reason is printed as a skipped test).
 """
@@ -36,7 +36,7 @@ def load_raw(path, fast, slow):
 
 
 def header_fault(header, fast, slow):
-    """The missing part of an SMV header, or None."""
+    """Describes the missing part of an SMV header, or returns None."""
     want = {"SIZE1": str(fast), "SIZE2": str(slow), "TYPE": "unsigned_short",
             "DETECTOR_SN": "000", "BEAMLINE": "nanobragg"}
     for key, value in want.items():
@@ -54,10 +54,10 @@ def header_fault(header, fast, slow):
 
 
 def fault(image_path, raw_path, fast, slow):
-    """Why an image is not right, or None."""
+    """The fault of an image, or None."""
     try:
         image = fabio.open(image_path)
-    except Exception as error:  # fabio raises whatever its readers raise
+    except Exception as error:  # fabio raises any error of its readers
         return f"fabio cannot read it: {error}"
     if image.data.shape != (slow, fast):
         return f"fabio sees {image.data.shape}, not {(slow, fast)}"
@@ -77,7 +77,7 @@ def fault(image_path, raw_path, fast, slow):
 
 
 def check(fast, slow, pairs):
-    """Print a line for each (image, raw) pair; returns the number of wrong ones."""
+    """Prints a line for each (image, raw) pair; returns the number of wrong images."""
     failed = 0
     for image_path, raw_path in pairs:
         why = fault(image_path, raw_path, fast, slow)
@@ -111,7 +111,7 @@ def run_and_check():
 
 
 def count_frames(master, numpy_frames):
-    """Why fabio does not see each frame of a master once, or None."""
+    """The reason why fabio does not see each frame of a master once, or None."""
     image = fabio.open(master)
     if image.nframes != len(numpy_frames):
         return f"{image.nframes} frames, not {len(numpy_frames)}"
@@ -122,7 +122,7 @@ def count_frames(master, numpy_frames):
 
 
 def silx_count(master):
-    """The number of frames that silx shows of a master by default."""
+    """Number of frames of a master that silx shows by default."""
     import silx.io
     from silx.io.nxdata import get_default
     with silx.io.open(master) as h5:
@@ -130,7 +130,8 @@ def silx_count(master):
 
 
 def run_and_check_series():
-    """Masters over one and over several data files: fabio and silx count each frame once."""
+    """Masters with one and with several data files: fabio and silx count each frame
+    once."""
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

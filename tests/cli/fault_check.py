@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Each call of the system fails in turn: an image, a series, structure factors, refinement, HDF5 files read.
+"""Each system call fails in turn: an image, a series, structure factors, refinement,
+reading of HDF5 files.
 
-tests/fault/fault.c is loaded before the C library, counts the calls that follow main, and makes one fail. Every run then
-ends with status 0 and the right files, or with status 1 and one line (2 where libhdf5 reads); no output is a part, no other file is left, and
--resume makes a series whole.
-A short form tries points spread over each kind; NB_BIG=1 tries all.
+tests/fault/fault.c is loaded before the C library, counts the calls after main begins,
+and makes one fail. Every run then ends with status 0 and the right files, or with status
+1 and one line (2 where libhdf5 reads). No output is incomplete, no other file is left,
+and -resume completes a series. The short form tries points spread over each kind;
+NB_BIG=1 tries all.
 usage: NANOBRAGG=program NB_BUILD=folder python3 tests/cli/fault_check.py [JOB [KIND [NTH ERROR HOW]]]
 """
 import concurrent.futures
@@ -23,7 +25,7 @@ SOURCE = os.environ.get("NB_SOURCE", os.path.join(os.path.dirname(os.path.abspat
 MODELS = os.path.join(SOURCE, "golden_data", "structure_factors", "models")
 BIG = os.environ.get("NB_BIG")
 KINDS = ("write", "fsync", "rename", "close", "read", "malloc", "thread", "stream")
-# KIND: (error, how) of each trial of a point; the short form takes them in turn.
+# KIND: (error, how) of each trial of a point; the short form alternates between them.
 TRIALS = {
     "write": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once"), ("short", "short")),
     "fsync": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once")),
@@ -34,7 +36,7 @@ TRIALS = {
     "thread": (("EAGAIN", "on"), ("EAGAIN", "once")),
     "stream": (("EIO", "once"), ("ENOSPC", "on")),
 }
-LINES = int(os.environ.get("NB_FAULT_LINES", 5))  # of each kind that are shown
+LINES = int(os.environ.get("NB_FAULT_LINES", 5))  # faults of each kind that are printed
 HARMLESS = ("EINTR", "short")  # such a call is made again
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "4", "-distance", "100", "-fluence", "1e28",
      "-seed", "7", "-threads", "2"]
@@ -43,11 +45,11 @@ X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "4", "-distance", "10
 class Job:
     def __init__(self, words, outputs, points, resumes=False, varies=(), good=(0,), spared=(), errors=(1,)):
         self.words, self.outputs = words, outputs
-        self.points = points  # of each kind in the short form
+        self.points = points  # number of points of each kind in the short form
         self.resumes = resumes
         self.varies = varies  # outputs that hold times
         self.good = good  # statuses without an error
-        self.spared = spared  # kinds that libhdf5 1.10 does not stand
+        self.spared = spared  # kinds that libhdf5 1.10 cannot handle
         self.errors = errors  # statuses of an error
         self.results = {}  # (output, after -resume): its right bytes
         self.counts = {}
@@ -59,7 +61,7 @@ def has(what):
 
 
 def make_jobs():
-    """The inputs and the jobs that this build can do."""
+    """Writes the inputs and returns the jobs that this build can do."""
     with open("in.hkl", "w", encoding="ascii") as stream:
         stream.write("".join(f"{h} {k} {l} {10 * h + k + l}\n" for h in range(-2, 3) for k in range(-2, 3)
                              for l in range(-2, 3)))
@@ -81,7 +83,7 @@ def make_jobs():
                               spared=("malloc",), errors=(1, 2))
         subprocess.run([PROGRAM, *jobs["masters"].words[:-1], "in.h5"], check=True, capture_output=True)
         jobs["hdf5"] = Job([*X[:6], "-N", "4", "-nxmx", "../in.h5", "-mask", "../in_data_000001.h5", "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile", "f.bin"],
-                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # libhdf5 does not tell a failed call from a damaged file
+                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # to libhdf5 a failed call is a damaged file
     if has("gemmi"):
         jobs["sf"] = Job(["sf", "-pdb", "../in.pdb", "-dmin", "3", "-threads", "2", "-dump_mtz", "o.mtz", "-dump_hkl",
                           "o.hkl"], ["o.mtz", "o.hkl"], 3)
@@ -89,7 +91,7 @@ def make_jobs():
 
 
 def start(job, folder, fault=None, more=()):
-    """Run a job; the process and its numbers of calls."""
+    """Runs a job; returns the process and its numbers of calls."""
     counts = folder + ".counts"
     with open(counts, "wb") as stream:
         stream.write(bytes(8 * (len(KINDS) + 1)))
@@ -102,7 +104,8 @@ def start(job, folder, fault=None, more=()):
 
 
 def is_whole_hdf5(data):
-    """Does the file end where its superblock says? After an error a series leaves files of its finished frames."""
+    """True if the file ends where its superblock states. After an error a series leaves
+    files of finished frames."""
     at = {0: 40, 2: 28, 3: 28}.get(data[8] if data[:8] == b"\x89HDF\r\n\x1a\n" else None)
     return at is not None and int.from_bytes(data[at:at + 8], "little") == len(data)
 
@@ -120,7 +123,7 @@ def wrong_file(job, path, name, status, resumed):
 
 
 def wrong_files(job, folder, status, resumed):
-    """What is wrong with the outputs after this exit status."""
+    """Faults of the outputs after this exit status."""
     wrong = [wrong_file(job, os.path.join(folder, name), name, status, resumed) for name in job.outputs]
     left = [name for name in os.listdir(folder) if name not in job.outputs and name != "plots" and
             not (job.resumes and (status and ".resume" in name or (status or resumed) and "_data_00000" in name and name[0] != "."))]
@@ -128,7 +131,8 @@ def wrong_files(job, folder, status, resumed):
 
 
 def judge(job, folder, fault, done, resumed=False):
-    """What is wrong with this run; empty if nothing. OpenMP's library may say the one error."""
+    """Faults of this run; empty if correct. The one error may come from the library of
+    OpenMP."""
     lines = done.stderr.replace("\nlibgomp: ", "nanobragg: error: ").splitlines()
     errors = [line for line in lines if line.startswith("nanobragg: error: ")]
     other = [line for line in lines if line not in errors and not line.startswith("nanobragg: note: ")]
@@ -138,14 +142,14 @@ def judge(job, folder, fault, done, resumed=False):
         wrong.append(f"status {done.returncode}: {errors}")
     if len(errors) != (1 if status else 0) or other:
         wrong.append(f"lines {errors + other}")
-    closed = fault.startswith("close") and job.spared  # libhdf5 minds
+    closed = fault.startswith("close") and job.spared  # libhdf5 fails
     if status and any(word in fault for word in HARMLESS) and not closed:
         wrong.append(f"not made again: {errors}")
     return wrong
 
 
 def try_fault(job, base, fault):
-    """One run with a fault; (what is wrong, did the call fail?)."""
+    """One run with a fault; returns (what is wrong, True if the call failed)."""
     folder = tempfile.mkdtemp(prefix="run", dir=base)
     try:
         for name in job.outputs:
@@ -188,7 +192,7 @@ def try_kind(name, job, base, kind, pool):
 
 
 def make_right(name, job):
-    """The right outputs and the numbers of calls, of a run without faults."""
+    """Stores the right outputs and the numbers of calls of a run without faults."""
     for resumed in (False, True)[:1 + job.resumes]:
         folder = f"{name}{resumed}"
         os.mkdir(folder)

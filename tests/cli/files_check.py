@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files: none is overwritten by mistake, pipes are read, "-" is standard output, signals leave none.
+"""Files: no file is overwritten by mistake, pipes are read, "-" is standard output,
+signals leave no file.
 
 usage: NANOBRAGG=program python3 tests/cli/files_check.py
 """
@@ -54,7 +55,8 @@ def has_hdf5():
 
 
 def collisions():
-    """(what is there, arguments, text of the message); all are refused and change nothing."""
+    """(files that exist, arguments, text of the message); every row is refused and
+    changes nothing."""
     for name in ("a", "b", "x", "y", "loss.svg", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
         write(name, HKL)
@@ -127,7 +129,7 @@ def collisions():
 
 
 def through_pipe(args, path):
-    """Run with PATH in args replaced by a pipe that holds the file's content."""
+    """Runs with PATH in args replaced by a pipe with the content of the file."""
     content, (end, start) = read(path), os.pipe()
 
     def feed():
@@ -192,7 +194,8 @@ def pipes(hdf5):
 
 
 def endless():
-    """An input without end is refused after 1 GB; a long image is read where -max_read allows it."""
+    """An endless input is refused after 1 GB; a long image is read where -max_read allows
+    it."""
     for args in ([*X, "-nodump", "-hkl"], [*F, "-mask"], ["sf", "-dmin", 3, "-pdb"]):
         read_end, write_end = os.pipe()
         with subprocess.Popen(["cat", "/dev/zero"], stdout=write_end) as zeros:
@@ -208,7 +211,7 @@ def endless():
 
 
 def no_folder():
-    """A file of a series whose folder is missing is found before the first frame."""
+    """A missing folder of a series' file is found before the first frame."""
     for flag in ("-sumfile", "-report", "-exptout", "-draws", "-geomout"):
         done = run(*F, "-quiet", "-stills", 2, "-output", "x_%d.bin", flag, "none/x.json")
         ok("no-folder" + flag, done.returncode == 1 and b"none/x.json" in done.stderr and not os.listdir("."),
@@ -216,7 +219,7 @@ def no_folder():
 
 
 def interrupted():
-    """An interrupt is heard in tables of diffuse light, and in the point spread."""
+    """An interrupt works during tables of diffuse light and during the point spread."""
     D = ["-hkl", LYSOZYME, "-nodump", "-cell", 79.1, 79.1, 37.9, "-N", 20, "-gauss_xtal", "-lambda", 1, "-seed", 1, "-threads", 1]
     cases = [("diffuse", ["-nonoise", "-noint", "-nopgm", "-detpixels", 512, "-pixel", 0.2, "-diffuse_sigma", 0.4,
                           "-diffuse_gamma", 1000, *D], 1),
@@ -241,7 +244,8 @@ def interrupted():
 
 
 def formats(hdf5):
-    """-mask gives the same pixels from every format; -img takes what CBF and HDF5 say."""
+    """-mask gives the same pixels from every format; -img takes the values of CBF and
+    HDF5."""
     crystal = ["-cell", "70", "80", "90", "-N", 1, "-default_F", 100, "-fluence", 1e30, "-seed", 3,
                "-quiet"]
     camera = ["-detpixels_f", 24, "-detpixels_s", 16, "-pixel", 2, "-distance", 90, "-lambda", 1.1,
@@ -337,7 +341,7 @@ def standard_output():
 
 
 def hdf5_limits(hdf5):
-    """The disk that is full while HDF5 is written; many small chunks."""
+    """The disk becomes full while HDF5 is written; many small chunks."""
     if not hdf5:
         print("skip files hdf5-limits # no HDF5 in this build")
         return
@@ -345,7 +349,7 @@ def hdf5_limits(hdf5):
              "master": (40000, ["-detpixels", 150, "-stills", 12, "-frames_per_file", 3, "-hdf5", "m_master.h5",
                                 "-orientations", "random", "-fluence", 1e29])}
     for name, (limit, flags) in cases.items():
-        done = run(*F, "-quiet", *flags, preexec_fn=lambda most=limit: default_signals(most))
+        done = run(*F, "-quiet", *flags, preexec_fn=lambda size=limit: default_signals(size))
         ok("hdf5-file-too-large-" + name, done.returncode == 1 and done.stderr.count(b"\n") == 1 and
            b"File too large" in done.stderr and not any(n.endswith(("part", "d.h5")) for n in os.listdir(".")),
            (done.returncode, done.stderr, os.listdir(".")))
@@ -406,7 +410,8 @@ def signals():
 
 
 def packed():
-    """gzip and bzip2 wherever a file is read, known by content: the same image as of the plain file."""
+    """gzip and bzip2 wherever a file is read, recognized by content: the same image as
+    from the plain file."""
     P = [*F, "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile"]
     run(*F, "-quiet", "-intfile", "i.img", "-floatfile", "p.bin", "-nonoise", "-nopgm", "-geomout", "a.geom")
     run(*F, "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm", "-exptout", "a.expt")
@@ -430,7 +435,7 @@ def packed():
     for flag, name, args in cases:
         run(*args, "plain.bin", f"-{flag}", name)
         for kind, pack in kinds:
-            with open("packed", "wb") as out:  # no name says it
+            with open("packed", "wb") as out:  # the name has no suffix
                 out.write(pack(read(name)))
             done = run(*args, "packed.bin", f"-{flag}", "packed")
             ok(f"packed-{flag}-{name}-{kind}", os.path.exists("plain.bin") and os.path.exists("packed.bin") and
@@ -464,7 +469,8 @@ def packed():
 
 
 def packed_hdf5():
-    """HDF5 is a library's: it must be a file, and one line says so."""
+    """A packed HDF5 file is refused with one line, because the library needs a plain
+    file."""
     run(*F, "-quiet", "-stills", 1, "-hdf5", "h_master.h5", "-hdf5type", "float32")
     with open("h.h5", "wb") as out:
         out.write(gzip.compress(read("h_data_000001.h5")))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced: the input files for the rows of flags.tsv and bad_inputs.tsv.
 
-# A small valid simulation, and flags that switch its files off.
+# A small valid simulation, and flags that switch off the files of an image.
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
 C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"
@@ -105,7 +105,7 @@ make_fixtures() {
         return 1
     head -c 600 good.img >truncated.img
     sed 's/SIZE1=/SOZE1=/' good.img >nosize.img
-    # Of another program, so that the documented keys count.
+    # Headers of another program, so that the documented keys count.
     sed 's/WAVELENGTH=./WAVELENGTH=x/; s/NANOBRAGG_/SOMEONES__/' good.img >badvalue.img
     head -c 60 good.dump >truncated.dump
     cd - >/dev/null || return 1

@@ -3,11 +3,11 @@
 # Sourced by run.sh: every row of flags.tsv runs with the expected result.
 #
 # columns: id, kind, expected, args
-#   json    key=value[,value...] ... in what -show_config prints (numbers to 1e-9)
+#   json    key=value[,value...] ... in the output of -show_config (numbers to 1e-9)
 #   same    the float image equals, byte for byte, that of the args in `expected`
-#   differ  it does not
+#   differ  the float images differ
 #   stdout  contains the text          stderr  the same
-#   files   exactly these are made     none    just succeeds
+#   files   exactly these are made     ends    with success
 
 # json_value FILE KEY: the value, its list brackets and quotes removed.
 json_value() {
@@ -21,7 +21,7 @@ json_value() {
         print rest }'
 }
 
-# alike A B: equal lists; numbers to 1e-9 of themselves.  A NaN or a word is equal as text only.
+# alike A B: compares lists, numbers to a relative 1e-9; a NaN or a word as text.
 alike() {
     awk -v a="$1" -v b="$2" 'BEGIN {
         n = split(a, x, ","); if (split(b, y, ",") != n) exit 1
@@ -43,7 +43,7 @@ check_json() {
     done
 }
 
-# check_images DIR KIND ARGS: run the other flags beside and compare the float images.
+# check_images DIR KIND ARGS: runs the other flags too and compares the float images.
 check_images() {
     local other=$work/other
     rm -rf "$other" && cp -a "$work/fixtures" "$other"
@@ -80,7 +80,7 @@ accepts() {
     stdout | stderr) grep -qF -- "$expected" "$work/$kind" ||
         wrong="no '$expected' in $kind: $(head -n 3 "$work/$kind")" ;;
     files) wrong=$(check_files "$expected" "$dir") ;;
-    none) ;;
+    ends) ;;
     *) wrong="unknown kind $kind in flags.tsv" ;;
     esac
     if [ -n "$wrong" ]; then miss "$id" "$wrong"; else pass "$id"; fi

@@ -38,7 +38,7 @@ def listed(*flags):
 
 
 def alone():
-    """Images of six reflections, each alone and away from the edges."""
+    """Images of six reflections, each separate and away from the edges."""
     images = []
     for row in sorted(listed(), key=lambda row: -float(row[5])):
         with open("one.hkl", "w", encoding="ascii") as stream:
@@ -103,7 +103,8 @@ def off_panels():
 
 
 def factors():
-    """Intensities are what the image has of a reflection, behind a beam stop, and what leaves the panel."""
+    """Intensities are the photons of a reflection in the image, with a beam stop too, and
+    the photons that leave the panel."""
     flags = ["-footprint", "box:1.5:0.6:20", "-beamstop", "disc:6,bar:1:30:0.4", "-roi", 0, 120, 20, N - 1]
     rows = sorted(listed(*flags), key=lambda row: -float(row[5]))[:40]
     moved, worst = 0, 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The drawings of the lab frame are those that docs/images/frames.py makes with this program, and the table
-of conventions in docs/physics.md has the program's vectors.
+"""docs/images/frames.py makes the same drawings of the lab frame with this program, and
+the table of conventions in docs/physics.md has the program's vectors.
 
 usage: NANOBRAGG=program python3 tests/cli/frames_check.py
 """
@@ -24,7 +24,7 @@ def read(path):
 
 
 def drawings(folder):
-    """Names of drawings that differ from those in docs/images, or are not there."""
+    """Names of drawings that differ from those in docs/images, or are missing."""
     frames.main(folder)
     made = sorted(os.listdir(folder))
     there = [name for name in os.listdir(IMAGES) if re.fullmatch(r"frame-\w+\.svg", name)]
@@ -33,14 +33,15 @@ def drawings(folder):
 
 
 def table():
-    """Rows of section 3 of physics.md whose vectors are not the program's."""
+    """Rows of section 3 of physics.md with other vectors than the program's."""
     rows = re.findall(r"^\| `?-?(\w+)`?(?: \(default\))?((?: \| -?[01] -?[01] -?[01]){7}) \|$",
                       read(os.path.join(SOURCE, "docs", "physics.md")), re.M)
     if {name for name, _ in rows} != set(frames.CONVENTIONS):
         return [f"rows of {sorted(name for name, _ in rows)}"]
     wrong = []
     for name, text in rows:
-        # custom is MOSFLM's until a vector is typed; a polarization along z changes none of it.
+        # custom is MOSFLM until a vector is typed; a polarization along z changes no
+        # vector.
         said = frames.ask(["-polar_vector", "0", "0", "1"] if name == "custom" else ["-" + name])
         typed = [[float(x) for x in cell.split()] for cell in text.split(" | ")[1:]]
         wrong += [f"{name} {key}" for key, cell in zip(COLUMNS, typed) if said[key] != cell]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# docs/gallery.md: the program accepts the command of each picture, and docs/pictures has just these.  `make gallery` makes them.
+# docs/gallery.md: the program accepts the command of each picture, and docs/pictures has
+# exactly these pictures. `make gallery` makes them.
 # usage: NANOBRAGG=program tests/cli/gallery_check.sh
 set -u
 : "${NANOBRAGG:?the program to test}"

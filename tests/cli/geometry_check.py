@@ -150,9 +150,9 @@ def check_hand():
     for hand in ("right", "left"):
         said[hand] = run("-mat", hand + ".mat", *F, "-floatfile", hand + ".bin")[1]
         image[hand] = floats(hand + ".bin")
-    most = max(image["right"])
+    brightest = max(image["right"])
     off = max(abs(x - y) for x, y in zip(image["right"], image["left"]))
-    ok("left-handed-pixels", most > 0 and off <= 1e-6 * most, off)
+    ok("left-handed-pixels", brightest > 0 and off <= 1e-6 * brightest, off)
     ok("left-handed-note", "left-handed" in said["left"] and "left-handed" not in said["right"], said)
     config = json.loads(run("-mat", "left.mat", *F, "-show_config")[0])["crystal"]
     ok("left-handed-volume", abs(config["volume_A3"] - 1 / 3.684e-6) < 1e-3, config["volume_A3"])
@@ -202,7 +202,8 @@ def photons(name, *flags):
 
 
 def check_automatic_steps(spots):
-    """Two per width of the rocking curve; the same for a part of the image; -compat has nanoBragg's two."""
+    """Two steps per width of the rocking curve; the same for a part of the image; -compat
+    has two as nanoBragg does."""
     def steps(*flags):
         spindle = json.loads(run(*spots, *flags, "-show_config")[0])["spindle"]
         return spindle["phisteps"], spindle["phisteps_automatic"]
@@ -237,7 +238,8 @@ PLACING = {"-distance": "120", "-close_distance": "130", "-Xbeam": "3", "-Ybeam"
 
 
 def detector_of(*args):
-    """What the program says of the scene, without what only echoes a flag; None: it refuses."""
+    """Report on the scene, without lines that only echo a flag; None if the program
+    refuses."""
     out, notes = run(*args, "-show_config", status=None)
     try:
         config = json.loads(out)

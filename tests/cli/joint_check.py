@@ -37,7 +37,8 @@ def place(values):
 
 
 def draw(folder, count):
-    """The stills, their orientations, and starts that are 0.1 degree off about each axis."""
+    """The stills, their orientations, and starting points that are 0.1 degree off about
+    each axis."""
     chance = random.Random(5)
     true = [[chance.uniform(-180, 180), chance.uniform(-90, 90), chance.uniform(-180, 180)] for _ in range(count)]
     start = [turned(misset, chance.gauss(0, 0.17), chance) for misset in true]
@@ -61,7 +62,7 @@ def report(folder):
 
 
 def result_bytes(folder):
-    """Of both files, without the times."""
+    """Bytes of both files, without the times."""
     text = re.sub(rb'"seconds":[^,}]*', b"", read(f"{folder}/fit.jsonl"))
     return hashlib.sha256(text).hexdigest(), hashlib.sha256(read(f"{folder}/fit.expt")).hexdigest()
 
@@ -71,7 +72,7 @@ def rms(errors):
 
 
 def errors_are_small(folder, true):
-    """Of the common parameters and of the orientations."""
+    """Errors of the common parameters and of the orientations."""
     pictures, common = report(folder)
     p = common["parameters"]
     off = {name: p[name]["value"] - value for name, value in TRUTH.items()}
@@ -95,7 +96,8 @@ def errors_are_small(folder, true):
 
 
 def one_experiment_list(folder, count):
-    """DIALS' models: one beam, one detector, a crystal for each picture, which the program reads."""
+    """Models of DIALS: one beam, one detector, one crystal per image; the program reads
+    them."""
     expt = json.loads(read(f"{folder}/fit.expt"))
     pictures = report(folder)[0]
     ok("one experiment list", len(expt["detector"]) == len(expt["beam"]) == 1 and len(expt["crystal"]) == len(pictures) and
@@ -106,7 +108,7 @@ def one_experiment_list(folder, count):
 
 
 def same_bytes(folder, count):
-    """For any number of processes."""
+    """The result is the same for any number of processes."""
     want = result_bytes(folder)
     run(*words(folder, count, "-threads", 1 if os.cpu_count() > 1 else 3), status=None)
     ok("the same bytes with one process", result_bytes(folder) == want)
@@ -127,7 +129,8 @@ def refusals(folder):
 
 
 def bad_pictures_are_left_out(folder):
-    """A file that is missing, and a still of another orientation: the others are refined."""
+    """After a missing file, or a still of another orientation, the other stills are
+    refined."""
     with open(f"{folder}/start.txt", encoding="ascii") as stream:
         lines = stream.readlines()
     with open(f"{folder}/bad.txt", "w", encoding="ascii") as out:
@@ -146,7 +149,8 @@ def axes(tree, k):
 
 
 def experiments_of_pictures(folder):
-    """Each picture begins with crystal and wavelength of its own experiment, whatever the order; the beams are kept."""
+    """Each image begins with the crystal and wavelength of its experiment, in any order;
+    the beams are kept."""
     order, crystal = (2, 0, 3, 1), [*BOTH[:2], *BOTH[BOTH.index("-oversample"):]]
     run(*BOTH, *place(TRUTH), "-fluence", "1e28", "-stills", 4, "-orientations", f"{folder}/true.txt", "-jitter_lambda", 0.5, "-seed", 3,
         "-hdf5", f"{folder}/e_master.h5", "-hdf5type", "int32", "-exptout", f"{folder}/true.expt", "-quiet")

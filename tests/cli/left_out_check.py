@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pixels that hold no counts are left out by compare and view: those of a pixel mask, the marks of a
-detector's integers, and those of -mask.  An overload is no mark.
+"""Pixels without counts are left out by compare and view: those of a pixel mask, of the
+marks of a detector's integers, and of -mask. An overload is no mark.
 
 usage: NANOBRAGG=program python3 tests/cli/left_out_check.py
 """
@@ -29,7 +29,7 @@ def difference(a, b, *flags, status=0):
 
 
 def counts(kind):
-    """A picture with a gap, and the places of the gap."""
+    """An image with a gap, and the indices of the gap."""
     image = np.random.default_rng(1).poisson(20, (SIDE, SIDE)).astype(kind)
     gap = np.zeros((SIDE, SIDE), bool)
     gap[8:18] = True
@@ -52,7 +52,7 @@ def write(name, image, mask=None, **limits):
 
 
 def tiff(name, image):
-    """One channel, one strip, nothing else."""
+    """A TIFF with one channel and one strip."""
     body = image.astype(image.dtype.newbyteorder("<")).tobytes()
     size, kind = image.dtype.itemsize, 2 if image.dtype.kind == "i" else 1
     tags = [(256, 4, SIDE), (257, 4, SIDE), (258, 3, 8 * size), (259, 3, 1), (262, 3, 1), (273, 4, 8),
@@ -109,7 +109,7 @@ def formats():
 
 
 def marks():
-    """What is a mark by the type, the mask and the limits of an HDF5 file; 65535 of CCDs is an overload."""
+    """Marks by type, mask and limits of an HDF5 file; 65535 of CCDs is an overload."""
     high16, gap = counts(np.uint16)
     high16[gap] = 65535
     high32, _ = counts(np.uint32)
@@ -149,7 +149,7 @@ def marks():
 
 
 def typed():
-    """-mask, of every format."""
+    """-mask in every format."""
     image, gap = counts(np.float32)
     other = image.copy()
     other[gap] += 1000
@@ -173,7 +173,8 @@ def typed():
 
 
 def mixed():
-    """-add adds nothing where the file marks a pixel, -transmission lets nothing through, and -mask masks it."""
+    """At pixels that the file marks, -add adds 0, -transmission transmits 0, and -mask
+    masks them."""
     image, gap = counts(np.int32)
     image += 1
     ones = np.where(gap, -1, 1).astype(np.int32)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goals of the makefile that compile nothing leave the stamps of a build alone, and the architectures
-# that nvcc is asked for.  In a folder of links to the source; nothing is compiled.
+# Goals of the makefile that compile nothing keep the stamps of a build; nvcc gets the
+# right architectures. Runs in a folder of links to the source and compiles nothing.
 set -u
 source=${NB_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 unset MAKEFLAGS MFLAGS MAKELEVEL SET CFLAGS CXXFLAGS CUDA_ARCH CC CXX FLAVOR CUDA
@@ -32,7 +32,8 @@ said=$(PKG_CONFIG_LIBDIR=/nonexistent make -s config 2>&1) && judge make-needs-l
 judge make-names-packages "$(grep -q 'Debian packages libpng-dev libcjson-dev zlib1g-dev' <<<"$said" || echo "$said")"
 make -s OPTIONAL=0 config | grep -E 'HDF5 +no' >/dev/null || judge make-optional 'HDF5 is there'
 
-# arches WANTED ARGS...: of each file's line for nvcc; a machine with the cards of $cards
+# arches WANTED ARGS...: architectures of each file's nvcc line on a machine with the
+# cards of $cards
 mkdir bin && cat >bin/nvcc <<'CODE'
 #!/bin/sh
 [ "$1" = --list-gpu-arch ] && exec printf 'compute_%s\n' 75 80 86 89 90 100 103 120

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measured frames as they are: pixels of imgCIF in each code of CBFlib, packed files, and data sets of HDF5 by their path.
+"""Measured frames as stored: pixels of imgCIF in each code of CBFlib, packed files, and
+data sets of HDF5 by their path.
 
 usage: NANOBRAGG=program python3 tests/cli/measured_check.py
 """
@@ -57,7 +58,7 @@ def codes():
                 ("uint8", COUNTS.clip(0, 255).astype(numpy.uint8), {"signed": False}),
                 ("float32", (COUNTS * 0.37).astype(numpy.float32), {"real": True}), ("float64", COUNTS * 0.37, {"real": True})):
             if (name, what) == ("flat", "float64"):
-                continue  # CBFlib writes what it cannot read
+                continue  # CBFlib writes files that it cannot read
             write_cbf(pycbf, "a.cbf", [pixels], code, **more)
             same(f"cbf-{name}-{what}", "a.cbf", pixels)
         write_cbf(pycbf, "a.cbf", [c[None] for c in COUNTS], code)

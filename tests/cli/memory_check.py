@@ -17,11 +17,11 @@ FLAGS = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "2", "-lambda", "
          "100", "-oversample", "1", "-osc", "0.01", "-seed", "7", "-threads", "2", "-quiet",
          "-device", "cpu"]
 GROWTH = 1.1
-TRIES = 3  # by turns: how far one thread is ahead of the other makes some hundred KiB
+TRIES = 3  # one thread may be ahead of the other by some hundred KiB
 
 
 def peak(pixels, frames, per_file):
-    """KiB."""
+    """Memory in KiB."""
     return measure([PROGRAM, *FLAGS, "-detpixels", pixels, "-frames", frames, "-frames_per_file",
                     per_file, "-hdf5", "m.h5"])[2]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A series shared by the processes of mpirun: the same images and masters; nothing is lost.  With each MPI that is here.
+"""A series shared by the processes of mpirun: the same images and masters, complete. With
+each MPI of this machine.
 
 usage: NANOBRAGG=program python3 tests/cli/mpi_check.py
 """
@@ -60,7 +61,7 @@ def ancestors(pid):
 
 
 def run(ranks, *args, status=0, **rest):
-    for _ in range(3):  # MPICH's mpirun itself dies of a closed pipe or does not end now and then, if its processes end at once
+    for _ in range(3):  # MPICH's mpirun sometimes dies, or hangs, if its processes end at once
         process = start(ranks, args, **rest)
         try:
             out, error = process.communicate(timeout=120)
@@ -87,12 +88,12 @@ def failures(error):
 
 
 def images(h5py, stem):
-    """All that the master holds, and the numbered files."""
+    """Content of the master, and the numbered files."""
     return (contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))])
 
 
 def wrong(h5py, stem, one):
-    """The names of what is not as in `one`."""
+    """Names of outputs that differ from `one`."""
     two = images(h5py, stem)
     return differences(one[0], two[0]) + ([] if one[1] == two[1] else ["numbered files"])
 
@@ -138,7 +139,8 @@ def equality(h5py, numpy):
 
 
 def resumed_truth(h5py):
-    """What a finished data file holds of its frames comes back whole, by any number of processes."""
+    """-resume takes over the frames of a finished data file, by any number of
+    processes."""
     with open("s.txt", "w", encoding="ascii") as out:
         out.write("".join(f"1.0 {i + 1} 1.0{i} 1\n" for i in range(9)))
     flags = [*ROTATION, "-detpixels", 40, "-phisteps", 1, "-stills", 9, "-orientations", "random", "-frames_per_file", 2, "-truth", "spots",
@@ -157,7 +159,7 @@ def resumed_truth(h5py):
 
 
 def panels(h5py):
-    """A detector of many panels, its sensor, material and noise, in each place of the panels."""
+    """A detector with many panels, a sensor, material and noise, each at its panels."""
     detectors = os.path.join(mpi.SOURCE, "golden_data", "detectors", "geom")
     crystal = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-mosaic", "0.5", "-seed", "7",
                "-fluence", "3e28", "-osc", "0.3", "-phi", "10", "-threads", "1", "-quiet", "-background", "water:0.01", "-frames", 7]
@@ -173,7 +175,7 @@ def panels(h5py):
 
 
 def refinement():
-    """Fits have processes of their own."""
+    """mpirun cannot share a fit, which starts processes itself."""
     error = run(2, "refine", "a.img", "b.img", *ROTATION[:2], "-refine", "scale", status=2)[1]
     ok("refinement", len(ours(error)) == 1 and "without mpirun" in error, error)
 
@@ -193,14 +195,14 @@ def reports():
 
 
 def finds_others():
-    """Does mpirun bring its processes together?  MPICH 4.2.0 of Ubuntu 24.04 does not."""
+    """True if mpirun connects its processes. MPICH 4.2.0 of Ubuntu 24.04 does not."""
     error = start(2, [*ROTATION, "-frames", 2, "-hdf5", "probe_master.h5"]).communicate(timeout=120)[1]
     clear("probe")
     return "does not find the others" not in error
 
 
 def stranger():
-    """Started by an mpirun that this build's MPI does not know, or in a build without one."""
+    """Runs under an mpirun unknown to the build's MPI, or with a build without MPI."""
     for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
         error = run(0, *ROTATION, "-frames", 2, "-output", "n_%d.bin", status=2,
                     env={size: "2", rank: "0"})[1]
@@ -209,7 +211,7 @@ def stranger():
 
 
 def single_image():
-    """A child of a process of mpirun makes its image, as it would alone."""
+    """A child of a process of mpirun makes its image, as without mpirun."""
     for name, env in (("alone", {}), ("child", {"PMI_SIZE": "4", "PMI_RANK": "2"})):
         run(0, *ROTATION, "-frames", 4, "-only_frame", 2, "-noint", "-nopgm", "-floatfile", f"{name}.bin", env=env)
     ok("single-image-in-a-child", read("alone.bin") == read("child.bin"))
@@ -218,8 +220,8 @@ def single_image():
 
 
 def failing_frame(h5py):
-    """A frame that cannot be written stops all processes; what is whole stays.  A bad file of a late line is refused before
-    the first frame."""
+    """A frame that cannot be written stops all processes; complete files stay. A bad file
+    of a late line is refused before the first frame."""
     with open("f.jsonl", "w", encoding="ascii") as out:
         for i in range(24):
             job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "late.src"}
@@ -295,7 +297,7 @@ def killed(h5py, times):
 
 
 def two_runs(h5py):
-    """A process alone shares a series with those of mpirun."""
+    """A process without mpirun shares a series with those of mpirun."""
     run(0, *LONG)
     whole = images(h5py, "k")
     clear("k")
@@ -324,7 +326,8 @@ def interrupted(h5py):
     wait_for("k_*.cbf", 1, process)
     process.send_signal(signal.SIGINT)
     error = process.communicate(timeout=60)[1]
-    # MPICH's mpirun now and then says 0 although every process has said 130, and Open MPI's says 1
+    # MPICH's mpirun sometimes returns 0 although every process returned 130; Open MPI's
+    # returns 1
     ok("interrupted", process.returncode in (0, 1, 130) and len(ours(error)) == 1 and
        "-resume" in error and 0 < readable(h5py, "k") < 30, f"{process.returncode}: {error}")
 
@@ -349,7 +352,8 @@ print("done")
 
 
 def python_series(h5py):
-    """The package under mpirun: the processes share a series of the same names, and say so."""
+    """The package under mpirun: the processes share a series of the same names, and
+    report it."""
     package = os.path.join(mpi.BUILD, "python")
     if not os.path.exists(package + "/nanobragg/_nanobragg.abi3.so"):
         print("skip mpi python-series # the package was not built")
@@ -365,7 +369,8 @@ def python_series(h5py):
 
 
 def of_others(folder):
-    """The same with each other MPI of this machine: what is shared and resumed; all of it in the long form."""
+    """The same with each other MPI of this machine: sharing and resuming; the long form
+    runs all tests."""
     for name, program in mpi.others(folder):
         done = subprocess.run([sys.executable, HERE, name], check=False,
                               env={**os.environ, "NANOBRAGG": program})
@@ -391,7 +396,7 @@ def checks(h5py, numpy):
 
 
 def main():
-    """With a name: the child of of_others."""
+    """With a name this process is the child of of_others."""
     folder = tempfile.mkdtemp()
     if len(sys.argv) > 1:
         script.SCRIPT += "-" + re.sub(r"\W+", "-", sys.argv[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NXmx masters, CBF and SMV files: what they say of geometry and beam is what was simulated.
+"""NXmx masters, CBF and SMV files have the geometry and beam of the simulation.
 
 usage: NANOBRAGG=program python3 tests/cli/nexus_check.py
 """
@@ -54,8 +54,8 @@ def required_fields(h5py):
 
 
 def one_set_of_frames(h5py):
-    """Nothing beside the frames begins with "data", which fabio would count again; a data file
-    that is missing does not read as zeros."""
+    """Only the names of frames begin with "data", because fabio would count others too; a
+    missing data file does not read as zeros."""
     for kind, empty in (("uint16", 65535), ("int32", -2147483648), ("float32", math.nan)):
         run(*X, "-osc", 1, "-frames", 4, "-frames_per_file", 2, "-hdf5", "b_master.h5",
             "-hdf5type", kind)
@@ -75,20 +75,21 @@ def unit(v):
 
 
 def nexus_frame(numpy, fast, beam):
-    """Rows x, y, z of NeXus' frame in our lab: z along the beam, x against the fast axis."""
+    """Rows x, y, z of the NeXus frame in our lab frame: z along the beam, x against the
+    fast axis."""
     x = unit((fast @ beam) * beam - fast)
     return numpy.array([x, numpy.cross(beam, x), beam])
 
 
 def turn_about(numpy, axis, degrees):
-    """Rodrigues' rotation matrix."""
+    """Rotation matrix of Rodrigues."""
     angle = math.radians(degrees)
     K = numpy.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return numpy.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
 
 
 def place_of(numpy, h5, frame, pixel):
-    """Position of pixel (fast, slow) by the chain of axes, mm in NeXus' frame."""
+    """Position of pixel (fast, slow) by the chain of axes, mm in the NeXus frame."""
     axis = h5["/entry/instrument/detector/module/fast_pixel_direction"]
     slow = h5["/entry/instrument/detector/module/slow_pixel_direction"]
     point = axis[()] * pixel[0] * axis.attrs["vector"] + slow[()] * pixel[1] * slow.attrs["vector"]
@@ -105,7 +106,8 @@ def place_of(numpy, h5, frame, pixel):
 
 
 def moving_detector(h5py, numpy):
-    """-jobs with a geometry for each frame: axes, distance, truth and the jobs' own text."""
+    """-jobs with a geometry for each frame: axes, distance, truth and the text of the
+    jobs."""
     lines = ['{"distance": 110}', '{"distance": 120, "twotheta": 10}',
              '{"detector_rotx": 5, "detector_roty": -70, "detector_rotz": 4, "N": 7, "Xbeam": 9}']
     with open("move.jsonl", "w", encoding="ascii") as out:
@@ -136,7 +138,8 @@ def moving_detector(h5py, numpy):
 
 
 def two_in_a_master():
-    """Jobs that need two values where a master holds one are refused before anything is written."""
+    """Jobs that need two values where a master holds one are refused before a file is
+    written."""
     rotation = ["-frames", 2, "-osc", 1]
     for name, line, more in (("pixel size", {"pixel": 2, "detpixels": 40}, []),
                              ("sensor thickness", {"detector_thick": 300}, []),
@@ -152,7 +155,7 @@ def two_in_a_master():
 
 
 def rings_of_a_tilt():
-    """view draws the rings of a tilted detector where the run that made the image does."""
+    """view draws the rings of a tilted detector where the original run does."""
     tilt = ["-twotheta", 20, "-detector_rotx", 25, "-stills", 1, "-nonoise", "-detpixels", 150,
             "-pixel", 0.7]
     rings = ["-pngrings", "3,5"]
@@ -172,13 +175,14 @@ def cbf_axes(path):
 
 
 def tilted_cbf(h5py, numpy):
-    """A tilt and a spindle are in the CBF's header, as in the master; an upright one is plain."""
+    """A tilt and a spindle are in the CBF's header, as in the master; an upright detector
+    has a plain header."""
     tilt = ["-twotheta", 20, "-detector_rotx", 5, "-spindle_axis", 0, 1, 0, "-phi", 10]
     rotation = ["-frames", 2, "-osc", 0.5]
     _, err = run(*X, *tilt, *rotation, "-output", "c_%d.cbf", "-hdf5", "c.h5")
     ok("cbf-needs-no-notice", "DIALS" not in err, err)
     axes = cbf_axes("c_2.cbf")
-    flip = numpy.array([-1., 1, -1])  # NeXus' frame -> imgCIF's
+    flip = numpy.array([-1., 1, -1])  # from the NeXus frame to imgCIF's
     with h5py.File("c.h5") as h5:
         corner = flip * place_of(numpy, h5, 1, (0, 0))
         module = h5["/entry/instrument/detector/module"]
@@ -202,7 +206,7 @@ def tilted_cbf(h5py, numpy):
 
 
 def lost_in_smv():
-    """A note says once what DIALS cannot read from SMV."""
+    """One note lists what DIALS cannot read from SMV."""
     for name, flags, words in (("upright", [], None),
                                ("tilted", ["-twotheta", 10], "cannot read the detector's tilt from SMV;"),
                                ("spindle", ["-spindle_axis", 0, 1, 0], "cannot read the spindle axis from SMV;")):
@@ -218,7 +222,7 @@ def lost_in_smv():
 
 
 def polarization_line():
-    """The report says what to type in DIALS, unless DIALS assumes it."""
+    """The report has the words to type in DIALS, unless DIALS assumes them."""
     loud = [word for word in X if word != "-quiet"]
     line = "geometry.beam.polarization_fraction="
     for flags, want in ((["-polar", "0.5"], line + "0.75"),
@@ -265,7 +269,8 @@ def stokes(h5py, numpy):
 
 
 def letters(h5py):
-    """Text that is ASCII says so: durin, by which XDS reads, asks for it.  A name that is not is UTF-8."""
+    """ASCII text is marked as such, because durin, by which XDS reads, asks for ASCII. A
+    non-ASCII name is UTF-8."""
     name = "\u00e9.h5"
     run(*X, "-stills", 1, "-hdf5", name)
     sets = {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The noise of source and detector by an independent Philox and polar method; the same bytes for any
-number of threads and every instruction set; what report and files say of it.
+"""The noise of source and detector by an independent Philox and polar method; the same
+bytes for any number of threads and every instruction set; report and files describe the
+noise.
 
 usage: NANOBRAGG=program python3 tests/cli/noise_check.py
 """
@@ -60,7 +61,7 @@ def simulate(*args):
 
 
 def deviates(folder):
-    """Every stage but counts and point spread, for a few seeds."""
+    """Every stage except counts and point spread, for a few seeds."""
     for seed, calib in ((41, 77), (-3, 5), (2**40 + 1, 123456789)):
         adu, mean = os.path.join(folder, "adu"), os.path.join(folder, "mean")
         simulate("-nonoise", "-floatfile", mean, "-noisefloat", adu, "-nopoisson", "-seed", seed, "-flicker", 0.2,
@@ -93,7 +94,7 @@ def same_bytes(folder):
 
 
 def report(folder):
-    """Saturated pixels are counted, and hold one more."""
+    """Saturated pixels are counted, and hold the saturation plus one."""
     path, image = os.path.join(folder, "r.json"), os.path.join(folder, "n.img")
     simulate("-nofloat", "-noisefile", image, "-saturation", "500", "-adc", "3", "-gain", "2", "-seed", "1",
                     "-report", path)

@@ -57,7 +57,7 @@ def counts(path):
 
 
 def brightest(path, *more):
-    """h k l, place, photons and more columns of the strongest reflection of a list."""
+    """Strongest reflection of a list: h k l, place, photons and the other columns."""
     lines = [line.split("\t") for line in read(path).decode().splitlines() if line[:1] != "#"]
     at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity", *more)]
     rows = [[float(line[i]) for i in at] for line in lines[1:]]
@@ -65,18 +65,18 @@ def brightest(path, *more):
 
 
 def on_screen(page, fast, slow):
-    """Where a place of the picture is on the screen."""
+    """Place on the screen of a place in the image."""
     return page.value(f"(() => {{ const b = canvas.getBoundingClientRect(), p = toScreen({fast}, {slow}); "
                       "return [p[0] / devicePixelRatio + b.left, p[1] / devicePixelRatio + b.top]; })()")
 
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pages")
 BLOCKS = 40
-MOST, USUAL = 12, 2  # grey levels of a block's colour, and the root of the mean of the squares
+LARGEST, RMS = 12, 2  # limits of differences in grey levels of a block's colour
 
 
 def plain(page):
-    """Without letters, and with a picture of the same size whatever the letters are."""
+    """Removes letters, and fixes the size of the picture for any font."""
     page.value("for (const name of ['fillText', 'strokeText']) CanvasRenderingContext2D.prototype[name] = () => {}; "
                "Object.assign($('stage').style, { flex: 'none', width: '600px', height: '600px' }); 1")
     page.wait("canvas.width === 600 && canvas.height === 600")
@@ -84,13 +84,13 @@ def plain(page):
 
 
 def differs(seen, name):
-    """From the stored screenshot; "": it is the same."""
+    """Difference from the stored screenshot; "" if equal."""
     path = f"{PAGES}/{name}.png"
     if not os.path.exists(path):
         return f"{path} is missing"
     off = [abs(a - b) for rows in zip(seen, png.pixels(path)) for pair in zip(*rows) for a, b in zip(*pair)]
-    most, usual = max(off), math.sqrt(sum(d * d for d in off) / len(off))
-    return f"{most} levels at most, {usual:.2f} on average" if most > MOST or usual > USUAL else ""
+    largest, rms = max(off), math.sqrt(sum(d * d for d in off) / len(off))
+    return f"{largest} levels at most, {rms:.2f} on average" if largest > LARGEST or rms > RMS else ""
 
 
 def looks(page, name, shots, selector="#stage"):
@@ -102,7 +102,7 @@ def looks(page, name, shots, selector="#stage"):
 
 
 def breaks(page, name):
-    """What a person would see at once must be seen here."""
+    """The comparison must see changes that a person would see at once."""
     for what, mend in (("view.x += 2; draw()", "whole()"), ("$('map').selectedIndex = 2; draw()", "$('map').selectedIndex = 0; draw()"),
                        ("$('rings').checked = false; draw()", "$('rings').checked = true; draw()"),
                        ("$('high').value = 700; draw()", "$('high').value = 560; draw()"), ("canvas.style.visibility = 'hidden'", "canvas.style.visibility = 'visible'")):
@@ -157,7 +157,7 @@ def one_image(folder, shots):
 
 
 def a_run(folder, shots):
-    """-report page.html of the run before."""
+    """-report page.html of the previous run."""
     data = read(f"{folder}/a.bin")
     values = struct.unpack(f"<{len(data) // 4}f", data)
     at = values.index(max(values))
@@ -183,10 +183,10 @@ def a_run(folder, shots):
 
 
 def a_table(folder, shots):
-    """F^2 against resolution of the whole table, not of the reflections of the picture alone."""
-    edges, most, shells = (50, 60, 70), 8, 30
+    """F^2 against resolution of the whole table, with reflections outside the image."""
+    edges, max_index, shells = (50, 60, 70), 8, 30
     listed = {(h, k, l): 10 + (7 * h + 3 * k + l) % 23 + 300 * math.exp(-0.02 * (h * h + k * k + l * l))
-              for h in range(most + 1) for k in range(-most, most + 1) for l in range(-most, most + 1) if (h, k, l) > (0, 0, 0)}
+              for h in range(max_index + 1) for k in range(-max_index, max_index + 1) for l in range(-max_index, max_index + 1) if (h, k, l) > (0, 0, 0)}
     with open(f"{folder}/t.hkl", "w", encoding="ascii") as out:
         out.write("".join(f"{h} {k} {l} {F!r}\n" for (h, k, l), F in listed.items()))
     run(*STILL, "-default_F", 0, "-hkl", f"{folder}/t.hkl", "-nodump", "-detpixels", 64, "-truth", "spots", "-truthfile", f"{folder}/t.tsv", "-nofloat",
@@ -260,13 +260,13 @@ def two_images(folder, shots):
         looks(page, "dark", shots)
 
 
-# The words that a plot draws.
+# JavaScript that returns the words drawn by a plot.
 WORDS = "(draw => { const said = [], own = CanvasRenderingContext2D.prototype, fill = own.fillText; " \
     "own.fillText = function (t) { said.push(t); fill.apply(this, arguments); }; draw(); own.fillText = fill; return said; })"
 
 
 def a_fit(folder, shots):
-    """-report page.html of a refinement: the picture, and the model before and after."""
+    """-report page.html of a refinement: the image, and the model before and after."""
     start = [*CRYSTAL, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2", "-fluence", "5e26", "-misset", "10.05", "20", "30"]
     words = ("refine", f"{folder}/a.img", *start, "-schedule", "none", "-refine", "scale,rot", "-report", f"{folder}/fit.html")
     words = [w for w in words if w not in ("-nopgm", "-noint", "-quiet")]
@@ -296,7 +296,8 @@ def a_fit(folder, shots):
 
 
 def fits(folder, shots):
-    """-report page.html of a joint refinement: each picture before and after, what is common, and numbers by picture."""
+    """-report page.html of a joint refinement: each image before and after, the common
+    parameters, and values by image."""
     start = [w for w in CRYSTAL if w not in ("-nopgm", "-noint", "-quiet")]
     words = ["refine", f"{folder}/a.img", f"{folder}/none.img", f"{folder}/b.img", *start, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2",
              "-cell", "50.02", "60", "70", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-schedule", "none", "-refine", "scale,rot,cell_a"]
@@ -384,7 +385,7 @@ def panels_and_floats(folder, shots):
         page.mouse(x, y)
         said = page.value(WHERE)
         shown = float(re.search(r"p\.bin: ([-0-9.e+]+)", said).group(1))
-        want = values[SIZE * 100 + 70 * 100 + 40]  # a stack: 200 rows of 100 pixels before this panel
+        want = values[SIZE * 100 + 70 * 100 + 40]  # in the stack after 200 rows of 100 pixels
         ok("panel", "panel right (40, 70)" in said and abs(shown / want - 1) < 2e-3, (said, want))
         h, k, l, fast, slow, _, panel = brightest(f"{folder}/p.tsv", "panel")
         page.value('document.querySelector("#spots button").click()')

@@ -19,7 +19,7 @@ WEAK = ["-cell", "70", "80", "90", "-N", "8", "-default_F", "50", "-detpixels", 
 
 
 def counts(path):
-    """The 16-bit pixels of our SMV file."""
+    """The 16-bit pixels of an SMV file of this program."""
     with open(path, "rb") as stream:
         data = stream.read()
     header = int(data[:64].split(b"HEADER_BYTES=")[1].split(b";")[0])
@@ -49,7 +49,7 @@ def pedestal():
 
 
 def smv(name, rows):
-    """A list of rows of counts as SMV."""
+    """Writes a list of rows of counts as SMV."""
     size = f"SIZE1={len(rows[0])};\nSIZE2={len(rows)};"
     header = f"{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n{size}\n}}"
     with open(name, "wb") as stream:
@@ -57,10 +57,10 @@ def smv(name, rows):
 
 
 def small_pictures():
-    """-pngmax: the brightest pixel of each block, or their sum."""
+    """-pngmax: the brightest pixel of each block, or the sum of the block."""
     rows = [[0] * 100 for _ in range(50)]
     rows[33][77] = 9
-    rows[34][78] = 3  # of the same block of 4 x 4
+    rows[34][78] = 3  # in the same block of 4 x 4
     rows[8][8] = 5
     smv("large.img", rows)
     for blocks, spot in (("brightest", 9), ("sum", 12)):
@@ -77,14 +77,15 @@ def small_pictures():
 
 
 def spots_on_a_background():
-    """A spot of 80 counts on 400 of a ring is dark; the ring, five times as bright as the rest, is not."""
+    """A spot of 80 counts on a ring of 400 is dark; the ring, five times the other
+    background, is not."""
     state, spots = 1, [(130, 70), (96, 156), (20, 20), (150, 170)]
     rows = []
     for y in range(192):
         rows.append([])
         for x in range(192):
             noise = 0
-            for _ in range(12):  # about normal
+            for _ in range(12):  # nearly normal
                 state = (1103515245 * state + 12345) % 2**31
                 noise += state / 2**31 - .5
             level = 80 + 320 * math.exp(-((math.hypot(x - 96, y - 96) - 60) / 30) ** 2)

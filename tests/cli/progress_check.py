@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The progress bar shows on a terminal, and only there, and is wiped at the end.
+"""The progress bar shows only on a terminal, and is wiped at the end.
 
 usage: NANOBRAGG=program python3 tests/cli/progress_check.py
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# The reference renderer is slow enough for a bar, whatever the machine.
+# The reference renderer is slow enough for a bar on any machine.
 FLAGS = ["-detpixels", "200", "-oversample", "14", "-isa", "scalar", "-threads", "1",
          "-N", "5", "-cell", "100", "-default_F", "1",
          "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm"]
@@ -19,7 +19,7 @@ STAGES = ["load", "factors", "scene", "start", "render", "statistics", "noise", 
 
 
 def on_terminal(*more):
-    """What the program writes to a terminal as standard error."""
+    """Text that the program writes to standard error on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([os.environ["NANOBRAGG"], *FLAGS, *more], stderr=theirs,
                                stdout=subprocess.DEVNULL)
@@ -28,7 +28,7 @@ def on_terminal(*more):
     while True:
         try:
             data = os.read(ours, 4096)
-        except OSError:  # Linux reports the closed end this way
+        except OSError:  # Linux reports the closed end by this error
             data = b""
         if not data:
             break
@@ -38,7 +38,7 @@ def on_terminal(*more):
 
 
 def main():
-    """Print one line per test."""
+    """Prints one line per test."""
     failed = 0
     status, text = on_terminal()
     piped = subprocess.run([os.environ["NANOBRAGG"], *FLAGS], capture_output=True, check=False)

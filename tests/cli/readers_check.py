@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every field of geometry of every reader, absent and in odd forms: its value, or a note that names it.
-A typed flag wins.
+"""Every geometry field of every reader, absent and in odd forms: its value, or a note
+that names it. A typed flag takes precedence.
 
 usage: NANOBRAGG=program python3 tests/cli/readers_check.py
 """
@@ -81,7 +81,7 @@ def mini_cbf():
     for key, said in absent.items():
         check("cbf-without-" + key, cbf({k: v for k, v in LINES.items() if k != key}),
               said=("-img a.cbf does not give: ", said))
-    odd = {  # the lines instead of one, and what they say
+    odd = {  # replacements of a line, and text of the message
         "distance-mm": ("Detector_distance:", "289 mm", {"close": 289}),
         "distance-bare": ("Detector_distance", "= 0.289", {"close": 289}),
         "pixel-mm": ("Pixel_size", "0.172 mm x 0.172 mm", {"pixel": 0.172}),
@@ -112,7 +112,8 @@ def mini_cbf():
 
 
 def typed_wins(kind, make):
-    """make() gives the flags of a file that says something else."""
+    """Each flag overrides another value in the file; make() gives the flags of that
+    file."""
     for flags, values in ((["-distance", 77], {}), (["-lambda", 2], {"wavelength": 2}),
                           (["-energy", 12398.419843320026], {"wavelength": 1}), (["-phi", 3], {"phi": 3}),
                           (["-osc", 2], {"osc": 2}), (["-polar", -0.5], {"K": -0.5}),
@@ -143,7 +144,8 @@ def smv(keys):
 
 
 def smv_pixels():
-    """Pixels of 16 bits alone, whichever key or size says so; both distances of one header belong together."""
+    """Only 16-bit pixels are read, whichever key or size states the type; both distances
+    of a header belong together."""
     for name, keys, more, said in (
             ("Data_type", {"TYPE": None, "Data_type": "long int"}, 0, "Data_type=long int"),
             ("TYPE", {"TYPE": "long_integer"}, 0, "TYPE=long_integer"),
@@ -195,7 +197,8 @@ HDF5 = {"pixel": 0.075, "close": 151, "fast": 20.5 * 75e-6, "slow": 15.25 * 75e-
 
 
 def hdf5(h5py, fields, attributes=None, vlen=False, name="a.h5"):
-    """A file of fields: path -> (value, unit), and attributes: path -> {name: value}."""
+    """Writes a file of fields: path -> (value, unit), and attributes: path -> {name:
+    value}."""
     with h5py.File(name, "w") as file:
         for path, (value, unit) in fields.items():
             data = file.create_dataset(path, data=value)
@@ -349,7 +352,8 @@ EXPT = {"__id__": "ExperimentList", "experiment": [{"beam": 0, "detector": 0, "g
 
 
 def expt(**changes):
-    """beam__wavelength=None: without this key of the first beam."""
+    """Writes an experiment list; beam__wavelength=None removes this key from the first
+    beam."""
     root = copy.deepcopy(EXPT)
     for name, value in changes.items():
         part, key = name.split("__")
@@ -364,7 +368,7 @@ def expt(**changes):
 
 
 def canvas():
-    """A CBF of all panels has the gaps between them."""
+    """A CBF of all panels includes the gaps between them."""
     panel = {**EXPT["detector"][0]["panels"][0], "image_size": [64, 20]}
     panels = [{**panel, "origin": [0, -0.1 * y, -200], "raw_image_offset": [0, y]} for y in (0, 28)]
     with open("two.expt", "w", encoding="ascii") as stream:
@@ -402,7 +406,7 @@ def expt_files():
         check("expt-without-" + name, expt(**changes), said=("-expt a.expt does not give: ", text))
     for name, changes in (("distance", {"panel__origin": None}), ("pixel", {"panel__pixel_size": None})):
         check("expt-without-" + name, expt(**changes), status=2, said="/detector/0/panels/0")
-    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # of old files
+    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # from old files
     check("expt-sensor-of-the-strategy", expt(panel__thickness=None, panel__px_mm_strategy=strategy), {"thick": 1}, silent=True)
     check("expt-sensor-of-the-panel", expt(panel__px_mm_strategy=strategy), {"thick": 0.45}, silent=True)
     canvas()
@@ -438,7 +442,7 @@ def geom_files():
 
 
 def spectra():
-    """A table of wavelength and weight is one spectrum a line."""
+    """A table of wavelength and weight is one spectrum per line."""
     for name, text, flags, said in (
             ("table", "1 1\n1.003 5\n1.006 2\n", 1, "further lines are not read"),
             ("energies", "9000 1 9010 2\n", 1, "are they energies?"), ("all", "1 1\n1.003 5\n# end\n\n", 2, ""),
@@ -451,7 +455,7 @@ def spectra():
 
 
 def odd_energies():
-    """A question where the energies of a file are those of no experiment."""
+    """A question if no experiment has the energies of a file."""
     for name, text, said in (("keV", "9.4 0\n9.5 1\n9.6 0\n", "-spectrum: the wavelengths are 1294 to 1316 A: are its energies in keV?"),
                              ("eV", "9400 0\n9500 1\n9600 0\n", "")):
         with open("s.txt", "w", encoding="ascii") as stream:
@@ -466,7 +470,7 @@ STREAM = f"CrystFEL stream format 2.3\n----- Begin chunk -----\nphoton_energy_eV
 
 
 def marked():
-    """Text files of Windows begin with a byte order mark."""
+    """Windows text files begin with a byte order mark."""
     alone = ["-default_F", 100, "-N", 5, "-lambda", 1.3, "-detpixels", 16, "-pixel", 6, "-seed", 1, "-quiet", "-cell", 60, 70, 80, 90, 90, 90]
     for name, text, flags in (("o.stream", STREAM, ["-stills", 1, "-orientations"]), ("o.txt", "1 2 3\n", ["-stills", 1, "-orientations"]),
                               ("j.jsonl", '{"misset": [1, 2, 3]}\n', ["-jobs"]), ("b.txt", "0.1 0 0\n0 0.1 0\n", ["-stills", 1, "-mosaic_blocks"])):
@@ -481,7 +485,8 @@ def marked():
 
 
 def own_stream():
-    """What -streamout writes is read back: crystals, energy and shift of the detector.  A typed wavelength wins."""
+    """The output of -streamout is read back: crystals, energy and shift of the detector.
+    A typed wavelength takes precedence."""
     flags = ["-cell", 60, 70, 80, "-default_F", 100, "-N", 5, "-gauss_xtal", "-fluence", 1e24, "-seed", 1, "-stills", 2, "-truth", "spots", "-quiet"]
     flat = ["-detpixels", 32, "-pixel", 3, "-distance", 100]
     run("-cell", 60, "-N", 3, "-default_F", 1, *flat, "-geomout", "d.geom", "-show_config")
@@ -495,7 +500,7 @@ def own_stream():
 
 
 def units_of_spectra(h5py):
-    """The wavelengths of spectra have the unit that the file says."""
+    """The wavelengths of spectra have the unit that the file names."""
     for name, unit, scale, said in (("angstrom", "angstrom", 1, ""), ("nm", "nm", 0.1, ""), ("bare", None, 1, ""), ("m", "m", 1e-10, ""),
                                     ("eV", "eV", 1, "/wavelength: the attribute units must name a length")):
         hdf5(h5py, {"wavelength": ([1.299 * scale, 1.3 * scale, 1.301 * scale], unit), "weight": ([[0.5, 1, 0.5]], None)}, name="s.h5")
@@ -509,7 +514,7 @@ def units_of_spectra(h5py):
 
 
 def links(h5py):
-    """A link to a file that was left behind is named."""
+    """The message names a missing target of a link."""
     with h5py.File("a.h5", "w") as file:
         file["/entry/data/data"] = [[[1] * 40] * 30]
         detector = file.create_group("/entry/instrument/detector")
@@ -522,7 +527,7 @@ def links(h5py):
 
 
 def damaged(h5py):
-    """A damaged HDF5 file is one line, wherever it is read."""
+    """A damaged HDF5 file gives one line, wherever it is read."""
     hdf5(h5py, {"entry/data/data": ([[[1] * 16] * 16], None)}, name="whole.h5")
     with open("whole.h5", "rb") as stream:
         whole = stream.read()

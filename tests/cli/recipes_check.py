@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The documents' recipes sample finely enough.  Each command that types -oversample is rendered as typed
-and finer, until refining changes nothing; total flux and brightest pixel must then agree.  The same
-holds for the automatic choice, where the image is quick.
+"""The recipes of the documents sample finely enough.
 
-The commands run as the shell makes them: the blocks run in the order of the text, in one folder, and
-`nanobragg` on the PATH is this script.
+Each command with -oversample is rendered as typed and finer, until refinement changes
+nothing; total flux and brightest pixel must then agree. The same holds for the automatic
+choice, where the image is quick. The blocks run in the shell, in the order of the text
+and in one folder; `nanobragg` on the PATH is this script.
 
 usage: NANOBRAGG=program python3 tests/cli/recipes_check.py
 """
@@ -20,10 +20,10 @@ import tempfile
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 DOCUMENTS = ["README.md", "docs/guide.md", "docs/series.md", "docs/compare.md"]
-FLUX = 0.02         # a recipe may be off by this in total flux,
-BRIGHTEST = 0.10    # and by this in its brightest pixel
-CONVERGED = 0.005   # the flux no longer changes: the reference is good
-FINEST = 48         # sub-pixels along an edge; a recipe that needs more is no recipe
+FLUX = 0.02         # largest error of a recipe in the total flux
+BRIGHTEST = 0.10    # largest error of a recipe in the brightest pixel
+CONVERGED = 0.005   # change of the flux below which the reference is good
+FINEST = 48         # sub-pixels along an edge; recipes that need more fail
 QUICK = 5e7         # pixels x steps, about 0.3 s
 NO_FILES = ["-nofloat", "-noint", "-nonoise", "-nopgm", "-quiet"]
 NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # or more than one
@@ -32,7 +32,7 @@ NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # or more than one
 # --- as `nanobragg` on the PATH of the blocks ---
 
 def without_background(flags):
-    """The flags without what would hide the errors of the spots."""
+    """Removes the flags of background, which would hide the errors of the spots."""
     left_out = {"-background", "-stol", "-4stol", "-Q", "-water"}
     return [word for i, word in enumerate(flags) if word not in left_out and not (i and flags[i - 1] in left_out)]
 
@@ -53,7 +53,8 @@ def off(value, reference):
 
 
 def converge(flags, typed, coarse):
-    """Double the sampling until flux and brightest pixel are constant; returns the last, and whether they are."""
+    """Doubles the sampling until flux and brightest pixel are constant; returns the last
+    image, and True if constant."""
     n = typed
     while n < FINEST:
         n *= 2
@@ -65,7 +66,8 @@ def converge(flags, typed, coarse):
 
 
 def to_check(words):
-    """The sampling of a recipe to test, or 0. Tested are recipes that type it, and quick ones."""
+    """Sampling of a recipe to test, or 0. Recipes that type a sampling are tested, and
+    quick recipes."""
     if NO_IMAGE & set(words):
         return 0
     done = subprocess.run([PROGRAM, *words, "-quiet", "-show_config"], capture_output=True, check=False)
@@ -78,7 +80,7 @@ def to_check(words):
 
 
 def check_recipe(words, sampling):
-    """Render and refine; a line of JSON for main."""
+    """Renders and refines; prints a line of JSON for main."""
     coarse = render(words)
     n, fine, good = converge(words, sampling, coarse)
     recipe = {"words": words, "typed": "-oversample" in words, "sampling": sampling, "finest": n,
@@ -89,8 +91,8 @@ def check_recipe(words, sampling):
 
 
 def as_nanobragg(words):
-    """Check the recipe, and make the caches that later commands read; the rest of its image is not
-    wanted."""
+    """Checks the recipe and makes the caches that later commands read; other outputs are
+    not needed."""
     if words and words[0] == "run-compare":
         words = words[words.index("--") + 1:]
     elif words and not words[0].startswith("-"):
@@ -106,7 +108,7 @@ def as_nanobragg(words):
 # --- the blocks ---
 
 def blocks(document):
-    """Shell blocks, and examples of run-compare, which need another program to run as typed."""
+    """Shell blocks; examples of run-compare need another program."""
     with open(os.path.join(SOURCE, document), encoding="utf-8") as stream:
         for language, text in re.findall(r"^```(sh|text)\n(.*?)^```", stream.read(), re.M | re.S):
             if "nanobragg" in text and "make install" not in text and (
@@ -115,7 +117,7 @@ def blocks(document):
 
 
 def prepare(log):
-    """A folder with the files that the documents need."""
+    """Makes a folder with the files that the documents need."""
     os.mkdir("bin")
     with open("bin/nanobragg", "w", encoding="ascii") as script:
         script.write(f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" -- "$@"\n')
@@ -153,7 +155,7 @@ def main():
     try:
         for document in DOCUMENTS:
             for text in blocks(document):
-                # Only the recipes count here; check_docs.sh asks for the exit status.
+                # Only the recipes count here; check_docs.sh checks the exit status.
                 subprocess.run(["bash", "-c", text], env=environment, check=False, timeout=120,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)

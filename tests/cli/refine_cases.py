@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Stills for `nanobragg refine`: the truth, a start that is off, and how far the result may be from the
-truth."""
+"""Stills for `nanobragg refine`: the truth, a wrong start, and limits of the result's
+error."""
 import math
 import os
 import random
@@ -11,7 +11,7 @@ TRICLINIC = (55.3, 68.1, 79.4, 81.2, 76.5, 98.3)
 
 
 def rotation(axis, degrees):
-    """The matrix of a turn about a unit axis."""
+    """Matrix of a rotation about a unit axis."""
     x, y, z = axis
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     t = 1 - c
@@ -25,7 +25,7 @@ def times(a, b):
 
 
 def matrix(misset):
-    """About x, then y, then z."""
+    """Rotation about x, then y, then z."""
     x, y, z = misset
     return times(rotation((0, 0, 1), z), times(rotation((0, 1, 0), y), rotation((1, 0, 0), x)))
 
@@ -36,20 +36,20 @@ def angles(m):
 
 
 def turned(misset, degrees, chance):
-    """Misset angles after a turn by so many degrees about a random axis."""
+    """Misset angles after a rotation by `degrees` about a random axis."""
     axis = [chance.gauss(0, 1) for _ in range(3)]
     length = math.sqrt(sum(a * a for a in axis))
     return angles(times(rotation([a / length for a in axis], degrees), matrix(misset)))
 
 
 def rotation_vector(a, b):
-    """The small turn about the lab axes from misset a to misset b, deg."""
+    """The small rotation about the lab axes from misset a to misset b, deg."""
     m = times(matrix(b), [list(row) for row in zip(*matrix(a))])
     return [math.degrees(math.asin((m[i][j] - m[j][i]) / 2)) for i, j in ((2, 1), (0, 2), (1, 0))]
 
 
 def off(chance, low, high):
-    """A factor that is off by a part from low to high, either way."""
+    """A factor that is wrong by a fraction from low to high, up or down."""
     part = 1 + chance.uniform(low, high)
     return part if chance.random() < 0.5 else 1 / part
 
@@ -88,7 +88,7 @@ def random_misset(chance):
 
 
 def lysozyme(pixels, half_mm, d_edge, **more):
-    """A detector whose edge has this resolution at 1 A, with lysozyme's factors."""
+    """Detector whose edge has this resolution at 1 A, with the F of lysozyme."""
     distance = half_mm / math.tan(2 * math.asin(0.5 / d_edge))
     return {"hkl": os.path.join(GOLDEN, "lysozyme_P1.hkl"), "dump": "/dev/null", "lambda": 1.0,
             "distance": repr(distance), "detpixels": pixels, "pixel": repr(2 * half_mm / pixels),
@@ -99,7 +99,7 @@ ALL = "rot,cell,N,mosaic,scale"
 
 
 def still(seed, turn=0.5, fluence=2e26, part=(0.002, 0.003), limits=(0.004, 0.008, 0.15)):
-    """The first row; with other numbers those that are weak, or far."""
+    """The first row; other arguments make weak or far stills."""
     chance = random.Random(seed)
     truth, start = crystal(chance, LYSOZYME, (12, 11, 18), 0.05, fluence, random_misset(chance), turn,
                            part, tied=True)
@@ -139,7 +139,8 @@ def large(seed):
 
 
 def gaussian(seed):
-    """On a smooth background, with gain and read-out noise: the picture gets them in the test."""
+    """A still on a smooth background, with gain and read-out noise, which the test
+    adds."""
     chance = random.Random(seed)
     truth, start = crystal(chance, LYSOZYME, (12, 11, 18), 0.05, 1e26, random_misset(chance), 0.5,
                            (0.002, 0.003), tied=True)

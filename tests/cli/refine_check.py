@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine: right starts end at the truth, bad ones are refused, and a lost fit says so.
+"""nanobragg refine: right starts end at the truth, bad starts are refused, and a lost fit
+reports itself.
 
-With NB_BIG=1 every row of docs/refine.md over three stills, the errors of 200 stills (NB_STILLS: another
-number; NB_JOBS: so many at once), and of 50 with wrong structure factors.  NB_REFINE_DEVICE=cuda: fits of ROW and
-SEED, or of so many stills, there.
+With NB_BIG=1 every row of docs/refine.md over three stills, the errors of 200 stills
+(NB_STILLS: another number; NB_JOBS: number of processes at once), and of 50 with wrong
+structure factors. NB_REFINE_DEVICE=cuda: fits of ROW and SEED, or of a number of stills,
+on that device.
 usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS | wrong_F STILLS [FIRST SEED]]
 """
 import array
@@ -27,7 +29,7 @@ EDGES, ANGLES = ("a", "b", "c"), ("al", "be", "ga")
 
 
 def draw(case, folder, seed):
-    """The picture of a still with noise."""
+    """The image of a still with noise."""
     path = os.path.join(folder, "still.img")
     extra = []
     if "-gauss_xtal" in case.refine:
@@ -76,7 +78,7 @@ def fit(case, picture, folder, *more, status=0):
 
 
 def errors_of(case, result):
-    """Name: (error, its sigma, which limit)."""
+    """Name: (error, its sigma, name of the limit)."""
     out = {}
     p = result["parameters"]
     for i, name in enumerate(EDGES):
@@ -234,7 +236,8 @@ def lost_fit(folder):
 
 
 def saturated(folder):
-    """Without its strongest pixels a picture must fit well, or the fit says so."""
+    """Without its strongest pixels an image must fit well, or the fit reports the
+    failure."""
     bright = small_picture(folder, "bright.img", more=["-fluence", "3e28"])
     flags_ = ["-water", "0.05", "-schedule", "none", "-refine", "scale,mosaic", "-saturation", "1000"]
     wrong = small_fit(bright, folder, *flags_, status=3, crystal=["-N", "3.5"])
@@ -244,7 +247,8 @@ def saturated(folder):
 
 
 def spots_have_indices(folder, spots):
-    """The brightest spots of a report are reflections of the true image, where it has them."""
+    """The brightest spots of a report are reflections of the true image, where the image
+    has them."""
     table = os.path.join(folder, "spots.tsv")
     run(*SMALL, *CRYSTAL, *TRUTH, *QUIET, "-nofloat", "-nonoise", "-truth", "spots", "-truthfile", table)
     with open(table, encoding="utf-8") as stream:
@@ -289,7 +293,7 @@ def many_images(folder, picture):
 
 
 def without_times(report):
-    """Lines of a report without what differs from run to run."""
+    """Lines of a report without values that differ between runs."""
     def strip(value):
         if isinstance(value, dict):
             return {k: strip(v) for k, v in value.items() if k != "seconds"}
@@ -299,7 +303,8 @@ def without_times(report):
 
 
 def every_start_is_the_same(folder, picture):
-    """A picture begins where the flags say, not where the picture before it ended: with a matrix and a shift, too."""
+    """An image begins at the flags, and not at the result of the image before it; with a
+    matrix and a shift too."""
     matrix, expt = (os.path.join(folder, name) for name in ("same.mat", "same.expt"))
     run(*SMALL, *CRYSTAL, *QUIET, "-nofloat", "-nonoise", "-exptout", expt)
     flags_ = [*OPTICS, "-expt", expt, "-N", "5", "-mosaic_domains", "3", "-mosaic", "0.5", "-fluence", "3e27", "-schedule", "none",
@@ -311,7 +316,8 @@ def every_start_is_the_same(folder, picture):
 
 
 def report_is_whole(folder, picture):
-    """The report of many images gets its name at the end: a run that cannot begin leaves the old one."""
+    """The report of many images gets its name at the end: a run that cannot begin keeps
+    the old report."""
     report, turns = os.path.join(folder, "old.jsonl"), os.path.join(folder, "few.txt")
     flags_ = [*SMALL, *CRYSTAL, *START, "-refine", "scale", "-schedule", "none", "-quiet", "-report", report]
     for path, text in ((report, "old\n"), (turns, "1 2 3\n")):
@@ -326,7 +332,7 @@ def report_is_whole(folder, picture):
 
 
 def two_panels(path, clen, turn):
-    """A geometry of two panels side by side; the right one turned about its corner."""
+    """Geometry of two panels side by side; the right panel turned about its corner."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"photon_energy = 12398.42\nclen = {clen!r}\nres = 2500\n")
@@ -349,8 +355,8 @@ def near(parameters, name, value, limit):
 
 
 def measured_like(folder):
-    """Panels of a file behind a point spread, gain and read-out noise; one panel is turned.  The spread smooths the noise of
-    counting, so that the deviance is below 1."""
+    """Panels of a file after a point spread, gain and read-out noise; one panel is
+    turned. The spread smooths the noise of counting, so that the deviance is below 1."""
     truth, start = (two_panels(os.path.join(folder, name), *at)
                     for name, at in (("true.geom", (0.1003, 0.2)), ("start.geom", (0.1, 0.0))))
     picture, report = (os.path.join(folder, name) for name in ("panels.bin", "panels.json"))
@@ -414,7 +420,7 @@ def tables_of_F(folder):
 
 
 def errors_of_many(count):
-    """Errors over their sigma, of stills of the first row."""
+    """Errors over sigma of stills of the first row."""
     squares, worst, n = 0.0, 0.0, 0
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("NB_JOBS", "1"))) as pool:
         stills = list(pool.map(lambda seed: one_still("still", seed), range(1000, 1000 + count)))
@@ -429,7 +435,7 @@ def errors_of_many(count):
 
 
 def wrong_factors(folder, seed):
-    """Every F of the still wrong by 20 % at random."""
+    """Writes every F of the still wrong by 20 % at random."""
     chance, path = random.Random(seed), os.path.join(folder, "wrong.hkl")
     with open(os.path.join(GOLDEN, "lysozyme_P1.hkl"), encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
         for line in lines:
@@ -439,7 +445,8 @@ def wrong_factors(folder, seed):
 
 
 def wrong_still(seed):
-    """Errors over sigma of a fit whose structure factors are wrong, by name; empty: it failed."""
+    """Errors over sigma of a fit with wrong structure factors, by name; empty if the fit
+    failed."""
     case = ROWS["still"](seed)
     with tempfile.TemporaryDirectory() as folder:
         picture = draw(case, folder, seed)
@@ -464,7 +471,8 @@ def errors_with_wrong_factors(count, limits, first=2000):
 
 
 def behind_factors(folder):
-    """A still behind a beam stop, factors of pixels and added light: the start ends at the truth, and the model is that image."""
+    """A still behind a beam stop, with factors of pixels and added light: the start ends
+    at the truth, and the model is that image."""
     chance, files = random.Random(7), []
     for name, low, high in (("factors.bin", 0.3, 1), ("added.bin", 1, 3)):
         files.append(os.path.join(folder, name))
@@ -505,8 +513,8 @@ def main():
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F, behind_factors):
             test(folder)
     one_still("still", 101)
-    one_still("far", 203)  # lost from its start: found among the orientations round it
-    one_still("gaussian", 11)  # a first step in which levels of the background rose tenfold ended at a mosaic spread of 4 deg
+    one_still("far", 203)  # the start is lost; a search among nearby orientations succeeds
+    one_still("gaussian", 11)  # a first step with tenfold levels of background used to end at a mosaic spread of 4 deg
     wrong_still(2001)
     if BIG:
         errors_with_wrong_factors(50, (0.7, 1.4))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine on a measured still of thaumatin, with structure factors of a model that is placed but not refined.
+"""nanobragg refine on a measured still of thaumatin, with structure factors of a model
+that is placed but not refined.
 
 usage: NANOBRAGG=program python3 tests/cli/refine_real_check.py
 """
@@ -26,7 +27,7 @@ HOT = {(300, 400): 500000.0, (700, 900): 60000.0, (701, 900): 30000.0, (900, 300
 
 
 def unpack(folder):
-    """The picture and the model, as files that need no zlib."""
+    """Writes image and model as files that need no zlib."""
     for name in ("thau_3_2_0003_crop.cbf", "thaumatin_P41212_MR.pdb"):
         with gzip.open(os.path.join(REAL, name + ".gz")) as packed, open(os.path.join(folder, name), "wb") as out:
             shutil.copyfileobj(packed, out)
@@ -34,7 +35,7 @@ def unpack(folder):
 
 
 def counts_of(cbf):
-    """Numbers of a CBF of byte offsets."""
+    """Counts of a CBF with byte offsets."""
     with open(cbf, "rb") as stream:
         data = stream.read()
     at, value, out = data.index(b"\x0c\x1a\x04\xd5") + 4, 0, []
@@ -50,7 +51,7 @@ def counts_of(cbf):
 
 
 def write_hot(cbf, path):
-    """The picture with hot pixels."""
+    """The image with hot pixels."""
     counts = counts_of(cbf)
     for (fast, slow), value in HOT.items():
         counts[slow * 1200 + fast] = int(value)
@@ -58,7 +59,7 @@ def write_hot(cbf, path):
 
 
 def write_shaded(cbf, path):
-    """The picture with a shadow, and a ring at 4.5 A."""
+    """The image with a shadow, and a ring at 4.5 A."""
     counts = counts_of(cbf)
     for slow in range(1200):
         for fast in range(1200):
@@ -73,7 +74,7 @@ def write_shaded(cbf, path):
 
 
 def write(cbf, counts, path):
-    """As byte offsets again."""
+    """Packs counts as byte offsets."""
     packed, last = bytearray(), 0
     for n in counts:
         step, last = n - last, n
@@ -107,7 +108,7 @@ def shadow_and_ring(picture, model, folder):
 
 
 def without_atoms(model, path):
-    """Three atoms of four: other structure factors of the same crystal."""
+    """Three of four atoms: other structure factors of the same crystal."""
     n = 0
     with open(model, encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
         for line in lines:
@@ -158,7 +159,7 @@ def main():
         shadow_and_ring(picture, model, folder)
         agree_with_other_factors(found, fit(hot, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3)):
-            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # the same orientation, sooner
+            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # the same orientation, found faster
             apart = sigmas_apart(found, other)
             ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 1, (other["status"], apart))
         lost = fit(picture, model, folder, "-misset", 20, -20, 20, "-fit_dmin", 5, "-maxiter", 5, status=3)

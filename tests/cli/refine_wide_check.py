@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine on spots that a footprint or a divergence widens: the schedule finds it by itself.
+"""nanobragg refine on spots that a footprint or a divergence widens: the schedule finds
+the width.
 
 usage: NANOBRAGG=program python3 tests/cli/refine_wide_check.py
 """
@@ -64,14 +65,15 @@ def footprint_is_found(folder):
 
 
 def fringes_do_not_hide_it(folder):
-    """A parallelepiped, whose loss has many minima along its numbers of cells."""
+    """A parallelepiped; its loss has many minima along the numbers of cells."""
     found = fit(picture(folder, "-footprint", "gauss:0.4:0.15:30", shape=[]), folder, shape=[])
     off = sigmas_off(found, {**CRYSTAL, **FOOTPRINT})
     ok("a footprint of a parallelepiped is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3, off)
 
 
 def divergence_is_found(folder):
-    """A beam spread along the horizontal: its width comes back, and N is not absorbed."""
+    """A beam spread along the horizontal: the fit finds its width, and N does not absorb
+    it."""
     image = picture(folder, "-hdivrange", 6, "-hdivsteps", 4)
     found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
     off = sigmas_off(found, {**CRYSTAL, "hdivrange": 6})

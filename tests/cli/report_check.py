@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run says about itself: pixels that were cut, the brightest pixel.
+"""The report of a run about its image: clipped pixels, the brightest pixel.
 
 usage: NANOBRAGG=program python3 tests/cli/report_check.py
 """
@@ -27,7 +27,7 @@ def floats(path):
 
 
 def clipped(text):
-    """(pixels, rest of the line) of each line about cut pixels."""
+    """(pixels, remainder of the line) of each line about clipped pixels."""
     return [(int(n), line) for n, line in re.findall(r"^clipped +(\d+) pixels? of (.*)$", text, re.M)]
 
 
@@ -136,7 +136,7 @@ def cut_at_int32(h5py):
 
 
 def blocks(h5py):
-    """They multiply the crystal and not the water."""
+    """Both factors multiply the crystal and not the water."""
     water = ["-water", 3]
 
     def image(*flags):
@@ -192,7 +192,7 @@ def panel(lines):
 
 
 def place_of_the_beam():
-    """The report says that the beam centre is the default, and only then."""
+    """The report marks the beam centre as the default exactly when it is."""
     small = ["-noint", "-nopgm", "-nonoise"]
     for name, flags, said in (("default", X, True), ("typed", X + ["-Xbeam", 20], False),
                               ("corner", X + ["-pix0_vector_mm", 100, 20, -20], False),
@@ -202,9 +202,9 @@ def place_of_the_beam():
 
 
 def notes():
-    """One line for a probable mistake; otherwise nothing."""
+    """A probable mistake gives one line; other runs give no line."""
     tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
-    cases = [  # flags, what the note says; "": there is none
+    cases = [  # flags, text of the note; "": no note
         ("fine", tiny + ["-cell", 80, "-N", 5], ""),
         ("no-N", tiny + ["-cell", 80], "no -N: one unit cell"),
         ("N-1-typed", tiny + ["-cell", 80, "-N", 1], ""),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""-resume keeps what is whole and the same, makes again what is damaged, refuses what has changed.
+"""-resume keeps complete and unchanged files, repeats damaged ones, refuses changed
+series.
 
 usage: NANOBRAGG=program python3 tests/cli/resume_check.py
 """
@@ -16,12 +17,12 @@ LOUD = [flag for flag in ROTATION if flag != "-quiet"]
 
 
 def one(error, kind="error"):
-    """Is there one line of this kind?"""
+    """True if there is exactly one line of this kind."""
     return sum(line.startswith(f"nanobragg: {kind}: ") for line in error.splitlines()) == 1
 
 
 def kept(out):
-    """How many frames the report says were kept."""
+    """Number of kept frames in the report."""
     words = out.split(" of them kept from the earlier run")
     return int(words[0].split()[-1]) if len(words) > 1 else 0
 
@@ -31,7 +32,7 @@ def data_files():
 
 
 def jobs_without_effect():
-    """Flags of a job without effect on its frame are named, once."""
+    """Flags of a job without effect on its frame are named once."""
     with open("j.jsonl", "w", encoding="ascii") as out:
         out.write('{"floatfile": "x.bin", "phi": 1}\n{"threads": 2, "time": "json"}')
     said = run(*X, "-detpixels", 8, "-jobs", "j.jsonl", "-output", "j_%d.bin")[1]
@@ -40,7 +41,8 @@ def jobs_without_effect():
 
 
 def lists_are_kept(h5py):
-    """Complete data files with reflections stay; one that is cut short, or holds other frames, does not."""
+    """Complete data files with reflections stay; files that are cut short, or hold other
+    frames, do not."""
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
                     "-mosaic", 0, "-hdf5", "l_master.h5"]
     run(*flags)
@@ -75,7 +77,8 @@ def lists_are_kept(h5py):
 
 
 def parts_are_kept(h5py):
-    """A stop closes the open data file early; the rest of its frames is in further ones, whatever ends those."""
+    """A stop closes the open data file early; its remaining frames go to other files,
+    whatever ends those."""
     flags = [*LOUD, "-frames", 60, "-oversample", 12, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
     run(*flags, "-hdf5", "p_master.h5")
     whole, stops = contents(h5py, "p_master.h5"), []
@@ -98,7 +101,8 @@ def parts_are_kept(h5py):
 
 
 def stills_are_kept(h5py):
-    """What only a master of stills holds (spectra and their weights, beams, cells) comes back, whichever file is left."""
+    """Data that only a master of stills holds (spectra and their weights, beams, cells)
+    returns, whichever file is left."""
     write("s.txt", "".join(f"1.0 {k + 1} 1.0{k} 1\n" for k in range(6)))
     flags = [*LOUD[:-6], "-detpixels", 40, "-oversample", 1, "-stills", 6, "-orientations", "random", "-frames_per_file", 2,
              "-truth", "spots", "-truth_min", "1e-30", "-gauss_xtal", "-spectra", "s.txt", "-jitter_fluence", 20,
@@ -121,7 +125,7 @@ def write(path, text):
 
 
 def hkl(shift=0, factor=1):
-    """Structure factors; shifted ones fill a table with the same numbers and other limits."""
+    """Structure factors; shift fills a table with the same numbers and other limits."""
     return "".join(f"{h + shift} {k} {l} {factor * (10 + 3 * h + 2 * k + l)}\n"
                    for h in range(4) for k in range(4) for l in range(4))
 
@@ -139,13 +143,14 @@ def input_files():
 
 
 def changed(path, text):
-    """A copy of a.* under another name."""
+    """Copies a.* to another name."""
     write(path, text)
     return path
 
 
 def what_counts(h5py):
-    """A finished HDF5 series: changes with which -resume keeps it, and changes with which it does not."""
+    """A finished HDF5 series: changes after which -resume keeps it, and changes after
+    which -resume does not."""
     input_files()
     orientations = ["-stills", 3, "-orientations", "a.rot"]
     series = [*SMALL, "-hkl", "a.hkl", "-sourcefile", "a.src", "-mask", "a.img", *orientations,
@@ -200,7 +205,8 @@ def what_counts(h5py):
 
 
 def renderer_counts():
-    """The last digits of floats, and so some counts, depend on the renderer: another renderer is refused and named."""
+    """The last digits of floats, and so some counts, depend on the renderer: another
+    renderer is refused and named."""
     floats = [*SMALL, "-default_F", 100, "-stills", 2, "-hdf5", "g.h5"]
     lines = [run(*floats, *flags)[0] for flags in ([], ["-isa", "scalar"])]
     error = run(*floats, "-resume", status=None)[1]
@@ -212,7 +218,7 @@ def renderer_counts():
 
 
 def stop_at(path, *args):
-    """A run that ends when it writes this file, whose place a folder has meanwhile."""
+    """A run that ends when it writes this file, because a folder has its name."""
     if os.path.exists(path):
         os.remove(path)
     os.mkdir(path)
@@ -264,7 +270,7 @@ LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversam
 
 
 def start(flags, record, **more):
-    """A long run, once its small file is there."""
+    """Starts a long run and waits for its small file."""
     process = subprocess.Popen([PROGRAM, *flags], **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
     end = time.monotonic() + 20
     while not glob.glob(record) and process.poll() is None and time.monotonic() < end:
@@ -273,7 +279,8 @@ def start(flags, record, **more):
 
 
 def two_at_a_time(h5py):
-    """Two runs share a series: no frame is made twice, none is left out; one of other flags is refused."""
+    """Two runs share a series: no frame is made twice or left out; a run with other flags
+    is refused."""
     flags = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", 60, "-oversample", 60, "-threads", 1, "-noprogress"]
     outputs = {"output": ["-output", "two_%02d.bin"]}
     if h5py:
@@ -313,7 +320,8 @@ int fcntl64(int fd, int what, void *value) { return fcntl(fd, what, value); }
 
 
 def without_locks():
-    """A file system without locks: what another process may have is left alone, and the file to remove is named."""
+    """On a file system without locks, files of another process are left, and the file to
+    remove is named."""
     write("no_locks.c", NO_LOCKS)
     if not shutil.which("cc") or subprocess.run(
             ["cc", "-shared", "-fPIC", "no_locks.c", "-o", "no_locks.so", "-ldl"], check=False).returncode:
@@ -338,7 +346,7 @@ def without_locks():
 
 
 def foreign_records():
-    """The file of a series is never written over or through another one."""
+    """The file of a series is never written over or through another file."""
     flags = [*LONG, "-frames", 2, "-output", "v_%d.bin"]
     wrong = []
     write("victim.txt", "precious\n")
@@ -364,7 +372,8 @@ def foreign_records():
 
 
 def longer_runs(h5py):
-    """Files of an earlier, longer series are named; a run that replaces another can be resumed."""
+    """Files of an earlier, longer series are named; a run that replaces another can be
+    resumed."""
     flags = [f for f in LONG if f != "-quiet"] + ["-oversample", "1", "-output", "s_%d.bin"]
     if h5py:
         flags += ["-hdf5", "s_master.h5", "-frames_per_file", "2"]
@@ -376,7 +385,7 @@ def longer_runs(h5py):
     if not h5py:
         return
     run(*flags, "-frames", 9)
-    # begun over a finished one with other flags, and interrupted
+    # begun over a finished series with other flags, and interrupted
     write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "a.src"}\n')
     over = [*flags, "-jobs", "l.jsonl", "-stills", 7, "-threads", 1]
     over = over[:over.index("-frames")] + over[over.index("-frames") + 2:]

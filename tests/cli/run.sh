@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program from outside: what it refuses (bad_inputs.tsv), what every flag does (flags.tsv),
-# signals.  NB_REDUCED=1: only what it refuses.  tests/run.sh runs the check scripts beside it.
+# The program from outside: refusals (bad_inputs.tsv), the effect of every flag
+# (flags.tsv), signals. NB_REDUCED=1: refusals only. tests/run.sh runs the check scripts
+# of this folder.
 # usage: NANOBRAGG=program tests/cli/run.sh
 set -u
 export LC_ALL=C
@@ -22,11 +23,11 @@ miss() {
 
 . ./fixtures.sh
 
-# Names, sizes and contents of a folder.
+# Names, sizes and contents of the files in a folder.
 snapshot() { (cd "$1" && find . -print0 | sort -z && find . -type f -exec cksum {} + | sort); }
 
-# run_in FOLDER ARGS [SECONDS]: eval the words of ARGS; leaves stdout, stderr in $work and sets $status.
-# SECONDS: of processor time.
+# run_in FOLDER ARGS [SECONDS]: evaluates the words of ARGS; writes stdout and stderr to
+# $work and sets $status. SECONDS: limit of processor time.
 run_in() {
     local folder=$1 seconds=${3:-}
     eval "set -- $2" # the tables quote as the shell does
@@ -70,7 +71,7 @@ done <bad_inputs.tsv
 [ $? -eq 2 ] && grep -q '^usage: nanobragg' "$work/stderr" && [ ! -s "$work/stdout" ] &&
     pass usage-without-arguments || miss usage-without-arguments "$(head -n 2 "$work/stderr")"
 
-# Text that cannot be written is no success.
+# Text that cannot be written is an error.
 if [ -w /dev/full ]; then
     "$NANOBRAGG" -help >/dev/full 2>"$work/stderr"
     [ $? -eq 1 ] && grep -q 'standard output' "$work/stderr" &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Series: a frame equals the single image; formats agree; a run that was killed goes on.
+"""Series: a frame equals the single image; formats agree; a killed run continues.
 
 usage: NANOBRAGG=program python3 tests/cli/series_check.py
 """
@@ -42,7 +42,7 @@ def frames_equal_single_images():
 
 
 def automatic_steps():
-    """Each frame has the spindle steps of its own single image."""
+    """Each frame has the spindle steps of its single image."""
     flags = [*X, "-phi", "10", "-osc", "2"]
     run(*flags, "-frames", 2, "-output", "a_%d.bin")
     with open("a.jsonl", "w", encoding="ascii") as out:
@@ -112,7 +112,8 @@ def stills_equal_single_images(h5py, numpy):
 
 
 def parts(h5py):
-    """-only_frame a-b makes frames of the whole series: what is drawn, what goes along the series, lines of files, doses."""
+    """-only_frame a-b makes these frames of the whole series: draws, values along the
+    series, lines of files, doses."""
     with open("p.txt", "w", encoding="ascii") as out:
         out.write("".join(f"1.0 1 1.0{k} 1\n" for k in range(6)))
     with open("p.jsonl", "w", encoding="ascii") as out:
@@ -202,7 +203,7 @@ def spectra(h5py, numpy):
         same.append(abs(means[k] - (a * w).sum() / w.sum()) < 1e-12)
         same.append(numpy.allclose(A[k][:len(a)], a, rtol=1e-14) and
                     (weights[k] == numpy.append(w, numpy.zeros(7 - len(w)))).all())
-    # a master that was written, and a table of another's making
+    # a master that was written, and a table that another program made
     pictures_of_shots = [read(f"c_{k}.bin") for k in range(1, 5)]
     with h5py.File("table.h5", "w") as h5:
         h5["wavelength"], h5["weight"] = A, weights
@@ -223,7 +224,7 @@ def spectra(h5py, numpy):
     run(*flags, "-hdf5", "e_master.h5")
     with open("spectra.txt", "a", encoding="ascii") as out:
         out.write("5 5\n")
-    run(*flags, "-hdf5", "e_master.h5", "-resume")  # what is not used may change
+    run(*flags, "-hdf5", "e_master.h5", "-resume")  # unused files may change
     with open("spectra.txt", encoding="ascii") as text:
         other = text.read().replace(shots[1][0][0], "1.0001")
     with open("spectra.txt", "w", encoding="ascii") as out:
@@ -233,7 +234,7 @@ def spectra(h5py, numpy):
 
 
 def formats_agree(h5py, numpy, fabio):
-    """The same photons from every file that can be read here."""
+    """The same photons from every file that this build reads."""
     flags = ROTATION + ["-frames", 5, "-frames_per_file", 2]
     run(*flags, "-output", "f_%02d.cbf", "-hdf5", "f_master.h5")
     run(*flags, "-output", "f_%02d.img", "-hdf5", "g.h5", "-hdf5type", "int32", "-compress", "none")
@@ -276,7 +277,7 @@ def bslz4(h5py):
 
 
 def large_counts(h5py, fabio):
-    """int32 goes on where 16 bits end."""
+    """int32 continues where 16 bits end."""
     flags = X + ["-stills", 1, "-fluence", "1e32", "-detpixels", 32]
     run(*flags, "-hdf5", "l32.h5", "-hdf5type", "int32", "-output", "l_%d.cbf")
     run(*flags, "-hdf5", "l16.h5")
@@ -337,7 +338,7 @@ def reflections(h5py, numpy):
         single["frame"] = 2
     ok("reflections-any-threads", again.tobytes() == table.tobytes())
     ok("reflections-of-one-frame", single.tobytes() == table[table["frame"] == 2].tobytes())
-    # and as text beside a single image
+    # and as text for a single image
     single_flags = list(flags)
     for name in ("-frames", "-frames_per_file"):
         at = single_flags.index(name)
@@ -353,7 +354,8 @@ def reflections(h5py, numpy):
 
 
 def centres_and_places(numpy, table, images, water, truth):
-    """For isolated spots: the centre in the image; the position from A, phi and wavelength."""
+    """For isolated spots: the centre in the image; the position from A, phi and
+    wavelength."""
     off, far, alone = [], [], 0
     for spot in table[table["intensity"] > 50]:
         near = (numpy.hypot(table["fast"] - spot["fast"], table["slow"] - spot["slow"]) < 12) \
@@ -368,7 +370,7 @@ def centres_and_places(numpy, table, images, water, truth):
                   s - 4 + (box * grid[:, None]).sum() / box.sum())
         off.append(max(abs(centre[0] - spot["fast"]), abs(centre[1] - spot["slow"]),
                        abs(box.sum() / spot["intensity"] - 1)))
-        # (k + rotated A h) meets the detector there
+        # (k + rotated A h) meets the detector at this pixel
         here = {key: truth[key][spot["frame"]] for key in truth}
         phi, axis = numpy.radians(spot["phi"]), here["spindle_axis"]
         g = here["A"] @ numpy.array([spot["h"], spot["k"], spot["l"]], float)
@@ -384,7 +386,7 @@ def centres_and_places(numpy, table, images, water, truth):
 
 
 def whole_series(h5py, stem):
-    """All that the master holds, and the numbered files."""
+    """Content of the master, and the numbered files."""
     return contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))]
 
 
@@ -415,7 +417,7 @@ def killed_runs_go_on(h5py):
         other += differences(whole[0], again[0])
         good += again == whole
     ok("killed-and-resumed", good == 10, f"{good} of 10 as uninterrupted; {set(other)}")
-    ok("resume-keeps-frames", kept >= 3, f"only {kept} of 10 runs kept any")  # whole data files
+    ok("resume-keeps-frames", kept >= 3, f"only {kept} of 10 runs kept any")  # complete data files
     with open("k_07.cbf", "r+b") as damaged:
         damaged.seek(3000)
         damaged.write(b"damage")
@@ -465,7 +467,8 @@ def full_disk(h5py):
 
 
 def file_system_without_locks():
-    """HDF5 locks its files, and some network file systems refuse: files are written without its locks."""
+    """HDF5 locks its files, which some network file systems refuse: files are then
+    written without locks."""
     with open("no_locks.c", "w", encoding="ascii") as stream:
         stream.write("#include <errno.h>\nint flock(void) { errno = ENOLCK; return -1; }\n")
     if not shutil.which("cc") or subprocess.run(
@@ -481,13 +484,13 @@ def file_system_without_locks():
 
 
 def same_bytes():
-    """The same flags make the same files at any time, also the master."""
+    """The same flags make the same files, masters included, at any time."""
     for folder in ("first", "second"):
         os.mkdir(folder)
         os.chdir(folder)
         run(*ROTATION, "-frames", 5, "-frames_per_file", 2, "-truth", "spots", "-hdf5", "s.h5")
         os.chdir("..")
-        time.sleep(1.1)  # HDF5 would note whole seconds
+        time.sleep(1.1)  # HDF5 would store whole seconds
     names = sorted(os.listdir("first"))
     ok("same-bytes", len(names) == 4 and all(read(f"first/{n}") == read(f"second/{n}")
                                              for n in names), names)

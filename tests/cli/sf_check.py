@@ -27,7 +27,7 @@ from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 DATA = os.environ.get("NB_FACTOR_DATA") or os.path.join(HERE, "..", "..", "golden_data",
                                                         "structure_factors")
 BIG = os.environ.get("NB_BIG")
-LARGE = 120000  # reflections of P1: larger cases have one run only
+LARGE = 120000  # reflections of P1: larger cases run once
 NO_FILES = ["-noint", "-nonoise", "-nopgm", "-quiet"]
 
 
@@ -40,7 +40,7 @@ def sf(*args, folder=DATA, status=0):
 
 
 def has(what):
-    """Is a library in this build, or on this machine?"""
+    """True if this build, or this machine, has a library."""
     text = run("-version")[0].lower()
     return any(what in line and " no" not in line for line in text.splitlines())
 
@@ -229,7 +229,7 @@ def spectrum():
     ok("three-tables", tables["tables"] == 3, tables["tables"])
 
 
-# --- lists of the field: what a row means ---
+# --- lists of structure factors: meaning of a row ---
 
 REFLN = """data_x
 _cell.length_a 40
@@ -368,7 +368,8 @@ def lists():
         with open("list.txt", "w", encoding="ascii") as out:
             out.write(text)
         check_list(name, "list.txt", flags, want, words)
-    # a merged file with a column of one that is not: NCOL has 0 batches, and no index is there twice
+    # a merged file with a column of an unmerged one: NCOL has 0 batches, and each index
+    # occurs once
     model = os.path.join(DATA, "models", "made-hydrogens.pdb")
     sf("-pdb", model, "-dmin", 6, "-quiet", "-dump_mtz", os.path.abspath("merged.mtz"))
     data = read("merged.mtz")
@@ -400,7 +401,7 @@ REMARK = "REMARK   3   ATOM RECORD CONTAINS %s\nCRYST1   30.000   40.000   50.00
 
 
 def residual_B():
-    """B factors without the part of TLS groups get a note."""
+    """B factors without the contribution of TLS groups get a note."""
     for name, words, said in (("residual", "RESIDUAL B FACTORS ONLY", True), ("sum", "SUM OF TLS AND RESIDUAL B FACTORS", False)):
         with open("tls.pdb", "w", encoding="ascii") as out:
             out.write(REMARK % words)
@@ -409,7 +410,7 @@ def residual_B():
 
 
 def finite():
-    """A file of F holds numbers alone."""
+    """A file of F has numbers only."""
     with open("far.hkl", "w", encoding="ascii") as out:
         out.write("1 0 0 10\n60 0 0 20\n")
     err = sf("-hkl", os.path.abspath("far.hkl"), "-cell", 30, 40, 50, 90, 90, 90, "-sg", "P222", "-Badd", -1000, "-dump", os.path.abspath("far.bin"),

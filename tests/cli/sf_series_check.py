@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables of structure factors in series: jobs, spectra, jitter, -resume, processes of mpirun; and a model
-beside the crystal of -expt.
+"""Tables of structure factors in series: jobs, spectra, jitter, -resume, processes of
+mpirun; a model with the crystal of -expt.
 
 usage: NANOBRAGG=program python3 tests/cli/sf_series_check.py
 """
@@ -66,7 +66,7 @@ def jobs():
 
 
 def spectra():
-    """Shots with spectra of their own, several tables in each."""
+    """Shots with different spectra, several tables in each."""
     shots = [SPECTRUM, [(1.738, 1), (1.745, 1)]]
     with open("shots.txt", "w", encoding="ascii") as out:
         for shot in shots:
@@ -79,7 +79,8 @@ def spectra():
 
 
 def jitter():
-    """The same frames by any number of threads; a jitter of the cell moves spots and leaves F."""
+    """The same frames by any number of threads; a jitter of the cell moves spots and
+    keeps F."""
     flags = ["-pdb", MODEL, *X, *sources(), "-stills", 3, "-jitter_lambda", 0.2, "-jitter_cell", 0.5]
     run(*flags, "-threads", 1, "-output", "a_%d.bin")
     run(*flags, "-threads", 3, "-output", "b_%d.bin")
@@ -131,7 +132,7 @@ def processes():
 
 
 def crystal_of_expt():
-    """The crystal of -expt is a typed matrix: it moves spots and leaves the model's F."""
+    """The crystal of -expt acts as a typed matrix: spots move and the model keeps F."""
     own = image("-lambda", 1.2, "-exptout", "own.expt")
     back = run("-expt", "own.expt", "-pdb", MODEL, *CRYSTAL, *ALONE, "-floatfile", "e.bin")[1]
     ok("expt-with-a-model", maxrel(floats("e.bin"), own) < 2e-4, maxrel(floats("e.bin"), own))
@@ -146,7 +147,8 @@ def crystal_of_expt():
 
 
 def other_cells():
-    """The first crystal of a stream, or of a line of -jobs, whose cell is not that of F is said, once."""
+    """One note names the first crystal of a stream, or of a line of -jobs, with another
+    cell than that of F."""
     cell = json.loads(run("-pdb", MODEL, *X, "-show_config")[0])["structure_factors"]["cell"]
     for name, edges, said in (("same", cell[:3], False), ("permuted", [1.1 * cell[1], cell[2], cell[0]], True)):
         axes = "".join(f"{a}star = " + " ".join(f"{10 / edges[i]:+.9f}" if i == j else "+0.0" for j in range(3)) + " nm^-1\n" for i, a in enumerate("abc"))

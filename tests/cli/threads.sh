@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced by run.sh: waiting threads sleep, unless the user chose otherwise (src/cli/common.c).
 
-# waits ID POLICY ENVIRONMENT...: what OpenMP says that it does.
+# waits ID POLICY ENVIRONMENT...: expects this policy in the output of OpenMP.
 waits() {
     local id=$1 policy=$2
     shift 2

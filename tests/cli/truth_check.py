@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The list of reflections: background, pixels and sigma of each; the orientation of the domains that were drawn.
+"""The list of reflections: background, pixels and sigma of each; the orientation of the
+drawn domains.
 
 usage: NANOBRAGG=program python3 tests/cli/truth_check.py
 """
@@ -88,7 +89,7 @@ def rotation(angles):
 
 
 def lattices():
-    """cell and misset stand beside A, of frames and of crystals."""
+    """Cell and misset are listed with A, for frames and for crystals."""
     try:
         import h5py
         run(*SERIES, "-orientations", "random", "-stills", 3, "-jitter_cell", 2, "-hdf5", "j.h5")

@@ -1,19 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""DIALS opens our series and finds the crystal that we simulated.
+"""DIALS opens series of this program and finds the simulated crystal.
 
 usage: NANOBRAGG=program test_dials.py [nxmx] [smv] [cbf] [stills] [panels] [polarization]
        [tilt] [anomalous] [shots] [dose]   (default: all)
 
 A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
 with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
-those of the simulation.  polarization: intensities that are all equal are so after integration and
-DIALS' correction, whatever their azimuth.  panels: stills on a detector of eight tilted panels from
-a CrystFEL geometry file.  tilt: a tilted detector and another spindle arrive, from
-NXmx and CBF alike.  anomalous: a protein with copper, just above its K edge, from a PDB file; after
-integration and scaling, intensities and anomalous differences are those calculated.  shots: stills as of an
-X-ray laser, with none, one or several crystals.  dose: the B of DIALS' scaling grows as the damage of a sweep.  The Debian package dials is needed.  KEEP=folder keeps the files; punx (from
-PyPI) on the PATH checks the master too.
+those of the simulation.  polarization: equal intensities stay equal after integration and DIALS'
+correction, at any azimuth.  panels: stills on a detector of eight tilted panels from a CrystFEL
+geometry file.  tilt: DIALS has the tilted detector and another spindle, from NXmx and CBF alike.
+anomalous: a protein with copper, just above its K edge, from a PDB file; after
+integration and scaling, intensities and anomalous differences are the calculated ones.  shots: stills as
+of an X-ray laser, with 0, 1 or several crystals.  dose: the B of DIALS' scaling grows as the damage of a
+sweep.  Needs the Debian package dials.  KEEP=folder keeps the files; punx (from PyPI) on the PATH checks
+the master too.
 """
 import math
 import os
@@ -41,13 +42,14 @@ COMMON = ["-hkl", HKL, "-cell", "79.1", "79.1", "37.9", "90", "90", "90", "-lamb
 ROTATION = ["-misset", "20", "35", "50", "-phi", "10", "-osc", "0.5", "-phisteps", "5",
             "-frames", "60"]
 STILLS = ["-stills", "50", "-orientations", "random", "-dispersion", "0.4", "-dispsteps", "3"]
-# Debian's DIALS lacks the extension of the stills indexer.  The search on a grid of
+# Debian's DIALS lacks the extension of the stills indexer. The search on a grid of
 # directions, which needs the cell, is three times faster than by Fourier transform.
 SHOT_FLAGS = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all", "detector.fix=all",
               "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212", "indexing.method=real_space_grid_search",
               "refinement_protocol.n_macro_cycles=2"]
 SIZE = 290, 145  # pixels of 0.2 mm of each of eight panels
-# The lab of the default convention in DIALS' frame: x fast, y against slow, z against the beam.
+# The lab frame of the default convention in DIALS' frame: x fast, y against slow, z
+# against the beam.
 T = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
 FAILED = []
 
@@ -60,7 +62,7 @@ def check(name, good, detail):
 
 
 def run(log, *command):
-    """Run a command of DIALS; its text goes to a file."""
+    """Runs a command of DIALS; its text goes to a file."""
     with open(log, "w", encoding="utf-8") as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
@@ -76,8 +78,8 @@ def truth(master):
 
 
 def compare(A, A_true):
-    """Largest relative error of the cell, and the misorientation in degrees, after writing the
-    true lattice in the basis that was found; None when that is another lattice."""
+    """Largest relative error of the cell, and the misorientation in degrees, with the
+    true lattice in the basis that was found; None when the lattices differ."""
     M = np.rint(np.linalg.inv(A_true) @ A)
     if not abs(abs(np.linalg.det(M)) - 1) < 1e-6:
         return None
@@ -89,7 +91,7 @@ def compare(A, A_true):
 
 
 def check_one_panel(name, experiments):
-    """The models as imported are those of the simulation."""
+    """The imported models are those of the simulation."""
     one = experiments[0]
     panel = one.detector[0]
     beam = panel.get_beam_centre(one.beam.get_s0())
@@ -169,8 +171,8 @@ def stills(name, A_true, least=0.8, check_import=check_one_panel):
 
 
 def eight_panels():
-    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and four high,
-    each turned by 3 to 8 degrees about each axis."""
+    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and
+    four high, each turned by 3 to 8 degrees about each axis."""
     rng = np.random.default_rng(8)
     panels = []
     for k in range(8):
@@ -200,7 +202,8 @@ def write_geometry(name, panels):
 
 
 def panels_of_a_file(program):
-    """20 stills on eight tilted panels: DIALS sees the panels of the file, and finds the crystals."""
+    """20 stills on eight tilted panels: DIALS reads the panels of the file, and finds the
+    crystals."""
     panels = eight_panels()
     write_geometry("eight.geom", panels)
 
@@ -223,15 +226,16 @@ def reported(program, flags):
     """The polarization options for dials.import in the report."""
     out = subprocess.run([program, *flags, "-stills", "1", "-hdf5", "told.h5"], check=True,
                          capture_output=True, text=True).stdout
-    if "geometry.beam" not in out:  # a series that prints no beam: as a single image says it
+    if "geometry.beam" not in out:  # a series prints no beam; a single image does
         out = subprocess.run([program, *flags, "-nofloat", "-noint", "-nonoise", "-nopgm"],
                              check=True, capture_output=True, text=True).stdout
     return [word for word in out.split() if word.startswith("geometry.beam.")]
 
 
 def polarization(program):
-    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not depend on the
-    azimuth.  With the 0.999 that DIALS assumes it varies by 5 %."""
+    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not
+    depend on the azimuth. With the polarization 0.999 that DIALS assumes it varies by 5
+    %."""
     flags = ["-default_F", "120", "-cell", "60", "60", "60", "90", "90", "90", "-lambda", "1",
              "-distance", "100", "-pixel", "0.2", "-detpixels_f", "560", "-detpixels_s", "540",
              "-Xbeam", "55", "-Ybeam", "53", "-N", "8", "-fluence", "1e28", "-seed", "1",
@@ -269,7 +273,7 @@ def polarization(program):
         fit = np.linalg.lstsq(terms, intensity, rcond=None)[0]
         return float(np.hypot(fit[1], fit[2]) / fit[0])
     corrected = variation(raw * np.array(table["lp"])[take] / np.array(table["qe"])[take])
-    # the same with what DIALS would have assumed
+    # the same with the polarization that DIALS would assume
     c2 = np.cos(np.radians(twotheta[take])) ** 2
     normal = wave[take, 1] ** 2 * one.beam.get_wavelength() ** 2
     factor = [(1 - 2 * p) * (1 - normal) + p * (1 + c2) for p in (0.75, 0.999)]
@@ -298,8 +302,8 @@ def tilt(program):
 
 
 def merged_pairs(table, F):
-    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated F^2; h of
-    the half l > 0."""
+    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated
+    F^2; h with l > 0."""
     value = np.array(table["intensity.scale.value"]) / np.array(table["inverse_scale_factor"])
     sums = {}
     for (h, k, l), x in zip(table["miller_index"], value):
@@ -357,7 +361,8 @@ def anomalous(program):
 
 
 def shots(program):
-    """50 stills of a SASE pulse: crystals by hit rate, of many sizes and mosaic spreads, water, diffuse light, a beam stop."""
+    """50 stills of a SASE pulse: crystals by hit rate, with many sizes and mosaic
+    spreads, water, diffuse light, a beam stop."""
     flags = [x for x in COMMON if x not in ("-water", "0.05")]
     subprocess.run([program, *flags, "-fluence", "1e27", "-water", "0.02", "-stills", "50", "-orientations", "random", "-spectrum", "sase",
                     "-bandwidth", "0.2", "-pulse_length", "20", "-wavelengths", "24", "-vary",
@@ -412,7 +417,7 @@ def dose(program):
     frame, d = np.array(table["xyzcal.px"].parts()[2]), np.array(table["d"])
     scale = np.log(np.array(table["inverse_scale_factor"]))
     doses, B = [], []
-    for k in range(5, 90, 10):  # log of the scale is straight in 1/(2 d^2), with -B as slope
+    for k in range(5, 90, 10):  # log of the scale is linear in 1/(2 d^2), with slope -B
         near = np.abs(frame - k) < 1
         doses.append(0.5 * frame[near].mean())
         B.append(-np.polyfit(1 / (2 * d[near] ** 2), scale[near], 1)[0])
@@ -429,7 +434,7 @@ def checkers():
     out = subprocess.run(["punx", "validate", "run_master.h5", "--report", "ERROR"], check=False,
                          capture_output=True, text=True).stdout
     errors = [line for line in out.splitlines() if line.startswith("ERROR")]
-    # only the line of the summary, which counts them
+    # only the line of the summary, which counts errors
     check("punx", len(errors) == 1 and errors[0].split()[1] == "0", "; ".join(errors))
 
 

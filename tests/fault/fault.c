@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaded before the C library (LD_PRELOAD): calls of the system fail as the environment says, once main runs.
- * NB_FAULT is `KIND N ERROR HOW`: the Nth call of this kind fails with this errno; HOW is once, on (all later
- * ones, too), or short (half of the bytes, without error). thread N: no more than N - 1 threads live.
- * NB_FAULT_COUNT is a file of KINDS + 1 numbers of 64 bits: calls of each kind, and how many failed.
- * Calls of the dynamic loader, while it loads a library, and allocations of libhdf5 are not counted. */
+/* Loaded before the C library (LD_PRELOAD): system calls fail as the environment
+ * requests, once main runs. NB_FAULT is `KIND N ERROR HOW`: the Nth call of this kind
+ * fails with this errno; HOW is once, on (all later ones, too), or short (half of the
+ * bytes, without error). thread N: at most N - 1 threads live. NB_FAULT_COUNT is a file
+ * of KINDS + 1 numbers of 64 bits: calls of each kind, and the number of failed calls.
+ * Calls of the dynamic loader while it loads a library, and allocations of libhdf5, are
+ * not counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,15 +31,15 @@ static struct {
     long nth;
     struct {
         uintptr_t first, end;
-    } left[2]; /* calls from here are not counted: the loader, HDF5 */
+    } left[2]; /* callers without counts: the loader, HDF5 */
     atomic_long own[KINDS + 1];
-    atomic_long *counts; /* own, or the file's */
+    atomic_long *counts; /* in this process, or in the file */
     atomic_int live;
 } fault = {.counts = fault.own};
 
 static _Thread_local int in_loader;
 
-/** Count a call; must it fail? */
+/** Counts a call; returns 1 if it must fail. */
 static int fails(int kind, const void *caller)
 {
     const uintptr_t at = (uintptr_t)caller;
@@ -55,9 +57,9 @@ static int fails(int kind, const void *caller)
     return 1;
 }
 
-/* --- the functions below us --- */
+/* --- the functions of the C library --- */
 
-static char early[65536]; /* what dlsym itself allocates */
+static char early[65536]; /* memory that dlsym itself allocates */
 static atomic_size_t used;
 
 static void *next(const char *name)
@@ -74,7 +76,8 @@ static void *next(const char *name)
     if (!below)                                                                          \
     *(void **)&below = next(#name)
 
-/* A function with its wrapper: KIND, type, name, parameters, arguments, its value after a failure. */
+/* Defines a function and its wrapper: KIND, type, name, parameters, arguments, its value
+ * after a failure. */
 #define FAILING(KIND, type, name, parameters, arguments, value)                          \
     type name parameters                                                                 \
     {                                                                                    \
@@ -160,7 +163,7 @@ char *fgets(char *text, int n, FILE *stream)
 
 static _Thread_local int finding;
 
-/** dlsym may allocate: from a piece of our own, which is never given back. */
+/** dlsym may allocate: from a static piece, which is never given back. */
 static void *from_early(size_t n)
 {
     size_t at = atomic_fetch_add(&used, (n + 15) / 16 * 16 + 16) + 16;
@@ -243,7 +246,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
             atomic_fetch_add(&fault.counts[KINDS], 1);
         return fault.number;
     }
-    in_loader++; /* our own block, and the C library's */
+    in_loader++; /* a static block, and the C library's */
     if ((s = malloc(sizeof *s)) != NULL)
         *s = (start){work, user};
     atomic_fetch_add(&fault.live, 1);
@@ -312,7 +315,7 @@ static void arm(void)
         fault.number = strcmp(error, errors[i].name) ? fault.number : errors[i].number;
     fault.on = strcmp(how, "on") == 0;
     fault.partly = strcmp(how, "short") == 0;
-    unsetenv("LD_PRELOAD"); /* not for programs that are started from here */
+    unsetenv("LD_PRELOAD"); /* not for child programs */
     fault.armed = 1;
 }
 

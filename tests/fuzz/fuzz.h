@@ -10,8 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/** Feed one input to the parser, use and release what it returns; 1 accepted, 0 rejected.
- * Aborts when a property does not hold (a rejected input without a message, say). */
+/** Feeds one input to the parser, uses and releases the result; 1 accepted, 0
+ * rejected. Aborts when a property does not hold (for example a rejected input without
+ * a message). */
 int nb_fuzz_accepts(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -mosaic_blocks: an accepted file gives rotations, and of a wanted number as many. */
+/* -mosaic_blocks: an accepted file gives rotations, as many as requested. */
 #include <math.h>
 #include <string.h>
 

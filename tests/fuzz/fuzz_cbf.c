@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CBF: header and pixels, all of them, or a message. */
+/* CBF: header and all pixels, or a message. */
 #include <math.h>
 
 #include "../../src/io/image/image_read.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of -crystals: each of an accepted text can be applied, and gives the same each time, or says why not. */
+/* Lines of -crystals: each line of an accepted text can be applied and gives the same
+ * each time, or a message. */
 #include <string.h>
 
 #include "../../src/sim/crystals.h"
 #include "../support/picture.h"
 #include "fuzz.h"
 
-/** Can all be applied? */
+/** Returns 1 if all lines can be applied. */
 static int check_lines(const nb_crystal_lines *lines, const nb_config *base)
 {
     static nb_config a, b;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DIALS experiments: every accepted one has panels with directions, pixels and a place. */
+/* DIALS experiments: every accepted file has panels with directions, pixels and a
+ * place. */
 #include <string.h>
 
 #include "../../src/io/detector/expt.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure-factor dumps: an accepted one, written and read again, gives the same
+/* Structure-factor dumps: an accepted dump, written and read again, gives the same
  * table. */
 #include <math.h>
 #include <string.h>

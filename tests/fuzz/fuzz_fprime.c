@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of f' and f'': every row that is accepted can be looked up. */
+/* Tables of f' and f'': every accepted row can be looked up. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CrystFEL geometries: every accepted one has panels with directions, pixels and a place. */
+/* CrystFEL geometries: every accepted file has panels with directions, pixels and a
+ * place. */
 #include "../../src/io/detector/geom.h"
 #include "fuzz_geometry.h"
 #include "../support/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What holds for every detector that a reader accepts. */
+/** Properties of every detector that a reader accepts. */
 #ifndef NB_TESTS_FUZZ_GEOMETRY_H
 #define NB_TESTS_FUZZ_GEOMETRY_H
 
@@ -21,7 +21,7 @@ static inline void check_panel(const nb_panel_spec *p)
                   p->material[NB_MATERIAL_NAME - 1] == 0);
 }
 
-/** 1 if it was accepted; frees it. */
+/** Returns 1 if the detector was accepted; frees it. */
 static inline int check_detector(nb_status st, nb_detector_spec *d, const nb_error *err)
 {
     if (st) {

@@ -14,7 +14,7 @@ static const nb_hdf5_data wanted = {
     .key.per_file = 4,
     .frames = 4};
 
-/** What a series writes. */
+/** Writes the data file of a series. */
 static void base(const char *path)
 {
     static uint16_t pixels[PIXELS], room[PIXELS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Geometries of NXmx: every accepted one has panels with directions, pixels and a place. */
+/* Geometries of NXmx: every accepted file has panels with directions, pixels and a
+ * place. */
 #include "../../src/io/hdf5/hdf5_get.h"
 #include "../../src/io/hdf5/hdf5_read.h"
 #include "fuzz_geometry.h"
@@ -15,7 +16,7 @@
 #define AXIS DETECTOR "/axis"
 #define OMEGA "/entry/sample/omega"
 
-enum { MOST_MB = 20, EDGE = 4 };
+enum { MAX_MB = 20, EDGE = 4 };
 
 static const char *const groups[] = {"/entry", "/entry/sample",    INSTRUMENT, DETECTOR,
                                      MODULE,   INSTRUMENT "/beam", NULL};
@@ -106,7 +107,7 @@ static void base(const char *path)
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, MOST_MB, 0, NULL};
+    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, MAX_MB, 0, NULL};
     fuzz_bytes b = {data, data + size};
     const char *path = build_hdf5(&b, base, objects);
     nb_detector_spec d;

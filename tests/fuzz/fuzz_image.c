@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files of every format: pixels, all of them, or a message. */
+/* Image files of every format: all pixels, or a message. */
 #include "../../src/io/image/image_read.h"
 #include "fuzz.h"
 

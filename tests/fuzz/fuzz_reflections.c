@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reflections: MTZ, structure-factor CIF, small-molecule CIF. Every index of an accepted file is
- * bounded and every value readable; what was read can be written and read again. */
+/* Reflections: MTZ, structure-factor CIF, small-molecule CIF. Every index of an accepted
+ * file is bounded and every value readable; an accepted file can be written and read
+ * again. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of -beamstop and of -absorb: what is accepted has sizes and factors within their limits. */
+/* The words of -beamstop and of -absorb: accepted words have sizes and factors within
+ * their limits. */
 #include <math.h>
 #include <string.h>
 

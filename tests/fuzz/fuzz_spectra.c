@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spectra: every accepted one has wavelengths, and weights that are not all zero. */
+/* Spectra: every accepted file has wavelengths, and weights that are not all zero. */
 #include <math.h>
 
 #include "../../src/io/table/sources.h"

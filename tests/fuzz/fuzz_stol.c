@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of F: every accepted one increases, and the curve through it is finite, keeps between the points
- * that bracket it and is constant outside. */
+/* Tables of F: every accepted table increases, and the curve through it is finite, stays
+ * between neighbouring points and is constant outside. */
 #include <math.h>
 
 #include "../../src/io/table/sources.h"
@@ -26,7 +26,7 @@ static void check_curve(const nb_stol_table *t)
     nb_amorphous_set set;
     nb_error err = {0};
     if (nb_amorphous_build(&source, 1, &set, &err))
-        return; /* memory */
+        return; /* out of memory */
     for (int k = 0; k <= LOOKS; k++) {
         const int i = (int)((int64_t)k * t->n / (LOOKS + 1)), j = i + 1 < t->n ? i + 1 : i;
         const nb_stol_point *a = &t->points[i], *b = &t->points[j];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CrystFEL streams: an accepted one has crystals of a volume, and as many images as were asked for. */
+/* CrystFEL streams: an accepted stream has crystals with a volume, and the requested
+ * number of images. */
 #include <math.h>
 #include <string.h>
 

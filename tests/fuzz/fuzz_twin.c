@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -twin: an accepted law has a determinant of 1, turns a crystal without changing its lengths, and leaves it a part. */
+/* -twin: an accepted law has a determinant of 1, turns a crystal without changing its
+ * lengths, and leaves a fraction to the first part. */
 #include <math.h>
 #include <string.h>
 

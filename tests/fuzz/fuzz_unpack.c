@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed files, and what the bytes of models and reflection files are. */
+/* Packed files, and the kinds of bytes of models and reflection files. */
 #include "../../src/base/unpack.h"
 #include "../../src/io/structure/gemmi.h"
 #include "fuzz.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of -vary: an accepted text gives the same finite numbers each time, or says why not. */
+/* Laws of -vary: an accepted text gives the same finite numbers each time, or a
+ * message. */
 #include <math.h>
 #include <string.h>
 
 #include "../../src/series/frames.h"
 #include "fuzz.h"
 
-/** Is every number of the first frames drawn, twice the same? */
+/** Returns 1 if every number of the first frames is drawn, twice the same. */
 static int check_draws(const nb_vary *v)
 {
     int good = 1;
-    NB_FUZZ_CHECK(v->n >= 0 && v->n <= NB_VARY_MOST); /* of "" none */
+    NB_FUZZ_CHECK(v->n >= 0 && v->n <= NB_VARY_MOST); /* 0 for an empty text */
     for (int i = 0; i < v->n; i++)
         for (int k = 0; k < 3; k++) {
             const nb_crystal_at at = {k, k == 2};

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of the command line, one per line: the parser, the checks of flags against each
- * other, and for accepted words a small image without files. Every parameter of the table also
- * gets the last line, and must give back the value that it takes. */
+ * other, and for accepted words a small image without files. Every parameter of the table
+ * also gets the last line, and must return the value that it accepts. */
 #include <math.h>
 #include <string.h>
 
 #include "../../src/cli/options.h"
 #include "fuzz.h"
 
-enum { MOST_WORDS = 200, EDGE = 4 };
+enum { MAX_WORDS = 200, EDGE = 4 };
 
-static int split(char *text, char *argv[MOST_WORDS + 1])
+static int split(char *text, char *argv[MAX_WORDS + 1])
 {
     int argc = 1;
     argv[0] = (char *)"nanobragg";
-    while (argc < MOST_WORDS) {
+    while (argc < MAX_WORDS) {
         char *end = strchr(text, '\n');
         if (!end && !*text)
             break;
@@ -68,7 +68,7 @@ static void simulate(nb_config *cfg)
     nb_sim_free(sim);
 }
 
-/** What a parameter takes can be got, and set again to the same bytes. */
+/** An accepted value can be read, and set again to the same bytes. */
 static void try_parameter(const nb_param *p, const char *text)
 {
     static nb_config first, again;
@@ -84,7 +84,7 @@ static void try_parameter(const nb_param *p, const char *text)
     }
     NB_FUZZ_CHECK(nb_config_get(&first, p->name, got, sizeof got, &err) == NB_OK);
     nb_config_drop(&first);
-    if (!got[0]) /* set to what stands for unset */
+    if (!got[0]) /* the value that stands for unset */
         return;
     NB_FUZZ_CHECK(nb_config_set(&again, p->name, got, &err) == NB_OK &&
                   nb_config_get(&again, p->name, same, sizeof same, &err) == NB_OK &&
@@ -105,7 +105,7 @@ static void try_parameters(const char *text)
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     static nb_cli cli;
-    char *text = malloc(size + 1), *argv[MOST_WORDS + 1];
+    char *text = malloc(size + 1), *argv[MAX_WORDS + 1];
     nb_error err = {0};
     nb_status st;
     int argc;

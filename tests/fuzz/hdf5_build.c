@@ -9,7 +9,7 @@
 
 #include "../../src/io/hdf5/hdf5_chunk.h"
 
-enum { RANK = 4, MOST_VALUES = 4096, EDGE = 8 };
+enum { RANK = 4, MAX_VALUES = 4096, EDGE = 8 };
 
 /* One folder per process: virtual sets name files in the same folder. */
 static char folder[256], main_path[300], other_path[300];
@@ -83,7 +83,7 @@ static hid_t take_type(fuzz_bytes *b)
     return type;
 }
 
-/** A scalar, or of so many dimensions. */
+/** A scalar space, or one with these dimensions. */
 static hid_t take_space(fuzz_bytes *b, int *rank, hsize_t *dims)
 {
     *rank = (int)take_below(b, RANK + 2);
@@ -100,12 +100,12 @@ static hid_t take_space(fuzz_bytes *b, int *rank, hsize_t *dims)
 
 static void put_attr(hid_t file, const object *o, fuzz_bytes *b)
 {
-    static unsigned char values[300 * MOST_VALUES];
+    static unsigned char values[300 * MAX_VALUES];
     hsize_t dims[RANK];
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), attr = -1;
     hssize_t points = H5(Sget_simple_extent_npoints)(space);
-    if (points >= 0 && points <= MOST_VALUES && H5(Tget_size)(type) <= 300)
+    if (points >= 0 && points <= MAX_VALUES && H5(Tget_size)(type) <= 300)
         attr = H5(Acreate_by_name)(file, o->path, o->attr, type, space, H5P_DEFAULT,
                                    H5P_DEFAULT, H5P_DEFAULT);
     memset(values, (int)take(b), sizeof values);
@@ -152,7 +152,7 @@ static void take_filters(hid_t list, fuzz_bytes *b)
         case 3:
             H5(Pset_filter)(list, H5Z_FILTER_FLETCHER32, 0, 0, NULL);
             break;
-        default: /* other filters of the library, ours, none */
+        default: /* other filters of HDF5, filters of this program, no filter */
             H5(Pset_filter)
             (list, (H5Z_filter_t)(kind == 4 ? id % 8 : 400 + id % 64), H5Z_FLAG_OPTIONAL,
              take_below(b, 9), values);
@@ -208,7 +208,7 @@ static int take_chunks(hid_t list, int rank, hsize_t *chunk, fuzz_bytes *b)
 static void take_selection(hid_t space, int rank, fuzz_bytes *b)
 {
     hsize_t start[RANK], stride[RANK], count[RANK], block[RANK];
-    if (take_below(b, 4) == 3) /* all of it */
+    if (take_below(b, 4) == 3) /* the whole extent */
         return;
     for (int i = 0; i < rank; i++) {
         start[i] = take_below(b, 4);
@@ -241,7 +241,7 @@ static void take_mappings(hid_t list, hid_t space, int rank, fuzz_bytes *b)
 
 static void put_set(hid_t file, const object *o, fuzz_bytes *b)
 {
-    static const unsigned char values[8 * MOST_VALUES];
+    static const unsigned char values[8 * MAX_VALUES];
     hsize_t dims[RANK], chunk[RANK] = {0};
     int rank;
     hid_t type = take_type(b), space = take_space(b, &rank, dims), set;
@@ -254,9 +254,9 @@ static void put_set(hid_t file, const object *o, fuzz_bytes *b)
         take_mappings(list, space, rank, b);
     H5(Sselect_all)(space);
     set = H5(Dcreate2)(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && layout == 1 && rank && points > 0) /* of none libhdf5 1.10 crashes */
+    if (set >= 0 && layout == 1 && rank && points > 0) /* else libhdf5 1.10 crashes */
         put_chunks(set, rank, chunk, b);
-    else if (set >= 0 && layout == 0 && points >= 0 && points <= MOST_VALUES &&
+    else if (set >= 0 && layout == 0 && points >= 0 && points <= MAX_VALUES &&
              H5(Tget_size)(type) <= 8 && H5(Tis_variable_str)(type) <= 0 && take(b) < 200)
         H5(Dwrite)(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0)
@@ -297,7 +297,7 @@ void end_file(hid_t file)
     nb_h5_end(&quiet);
 }
 
-/** Two frames for links and mappings to lead to. */
+/** Writes two frames as targets of links and mappings. */
 static void build_other(void)
 {
     static const char *const groups[] = {"/entry", "/entry/data", NULL};
@@ -308,7 +308,7 @@ static void build_other(void)
     end_file(file);
 }
 
-/** The good file, as it was written the first time. */
+/** Writes the good file with the bytes of the first time. */
 static void put_base(base_file *base)
 {
     static unsigned char content[1 << 17];
@@ -327,7 +327,7 @@ static void put_base(base_file *base)
     fclose(f);
 }
 
-/* Functions of the library that only tests need. */
+/* Functions of HDF5 that only tests need. */
 static herr_t remove_object(hid_t file, const object *o)
 {
     static __typeof__(H5Ldelete) *link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** HDF5 files made from a fuzzer's bytes. The bytes choose shapes, types, numbers of
- * points, chunks, filters, payloads, links and virtual mappings; libhdf5 writes the file,
- * so it can always be opened, and a byte changes the structure and not a checksum. */
+ * points, chunks, filters, payloads, links and virtual mappings. libhdf5 writes the file,
+ * so it can always be opened, and a byte changes the structure rather than a checksum. */
 #ifndef NB_TESTS_FUZZ_HDF5_BUILD_H
 #define NB_TESTS_FUZZ_HDF5_BUILD_H
 
@@ -25,15 +25,15 @@ typedef struct object {
 /** Writes a good file at the path; called once. */
 typedef void base_file(const char *path);
 
-/** Create such a file with groups (the list ends with NULL); end_file closes it. */
+/** Creates such a file with groups (the list ends with NULL); end_file closes it. */
 hid_t begin_file(const char *path, const char *const *groups);
 void end_file(hid_t file);
 void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
                const void *values);
 
-/** Write a good file; each object (the list ends with a NULL path) whose byte is 128 or
- * more is then replaced as further bytes say, or removed. Returns the path, which the
- * builder owns. */
+/** Writes a good file; each object (the list ends with a NULL path) whose byte is 128 or
+ * more is then replaced according to further bytes, or removed. Returns the path, which
+ * the builder owns. */
 const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The difference of an image A from its golden image B (the suite's four figures). */
+/** The difference of an image A from its golden image B (the four figures of the
+ * suite). */
 #ifndef NB_TESTS_COMPARE_H
 #define NB_TESTS_COMPARE_H
 

@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export work
 
-# Run the program in a folder of its own: render NAME FLAGS...
+# Runs the program in a separate folder: render NAME FLAGS...
 render() {
     local name=$1
     shift
@@ -43,7 +43,7 @@ one() {
 }
 export -f one sanitize render
 
-# as they come, so that an end that is not awaited leaves some
+# results are printed as they arrive, so that an early end leaves some
 tr '\n' '\0' <"$data/cases.tsv" | OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} xargs -0 -P "${JOBS:-8}" -I {} \
     bash -c 'one "$1"' _ {} | tee "$work/results"
 grep -q '^ok' "$work/results" && ! grep -q '^not ok' "$work/results"

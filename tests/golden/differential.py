@@ -6,10 +6,10 @@ usage: PEER=nanoBragg NANOBRAGG=program tests/golden/differential.py [--count 10
                                                                     [--seed 1] [--verbose]
 
 Each command line is made by differential_sample.py from (seed, number) alone.  Two images agree
-within the tolerances of the golden suite's scalar row.  Where they do not, the known differences
-of docs/differences.md that the command line touches are taken out of it (differential_known.py):
-the images of what is left must agree, and the smallest set of them that achieves this is counted.
-What stays different is printed; exit status 1 then.  Without PEER: skipped.
+within the tolerances of the golden suite's scalar row.  Otherwise the known differences of
+docs/differences.md that concern the command line are removed (differential_known.py): the images
+of the remaining command line must agree, and the smallest set of differences that achieves this is
+counted.  A remaining difference is printed, with exit status 1.  Without PEER: skipped.
 """
 import array
 import argparse
@@ -40,7 +40,7 @@ class Programs:
         sample.write_inputs(self.inputs)
 
     def run(self, words):
-        """Exit status, output and float image (None without one)."""
+        """Exit status, output and float image (None without an image)."""
         folder = os.path.join(self.work, "run")
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder)
@@ -71,7 +71,7 @@ class Programs:
         return compare_images(ours, theirs)
 
     def facts(self, options):
-        """The configuration of the command line; {} if it is refused."""
+        """The configuration of the command line; {} if the program refuses it."""
         words = [word for option in options for word in option]
         status, text, _ = self.run([self.ours] + words + OURS + ["-quiet", "-show_config"])
         if status:
@@ -100,7 +100,7 @@ def compare_images(ours, theirs):
 
 
 def correlation(x, y):
-    """Pearson's; equal flat images correlate."""
+    """Pearson's correlation; equal flat images have 1."""
     n = len(x)
     mx, my = math.fsum(x) / n, math.fsum(y) / n
     sxx = math.fsum((a - mx) ** 2 for a in x)
@@ -120,7 +120,8 @@ def take_out(options, names):
 
 
 def accepted(programs, options):
-    """(the command line without what nanobragg refuses, names of the refusals, what differs)."""
+    """(the command line without flags that nanobragg refuses, names of the refusals, the
+    difference)."""
     names = []
     while True:
         wrong = programs.compare(options)
@@ -132,8 +133,9 @@ def accepted(programs, options):
 
 
 def explain(programs, options):
-    """(command line without known differences, their names, what still differs).  All that the
-    command line touches are taken out; then each that was not needed is put back."""
+    """(command line without known differences, their names, the remaining difference).
+    All known differences of the command line are removed; then each unnecessary removal
+    is undone."""
     start, refused, wrong = accepted(programs, options)
     if wrong == NEGATIVE: # the only difference that no flag takes out
         return start, refused + ["normal towards the crystal"], None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The known differences of docs/differences.md, as changes of a command line that take them out.
+"""The known differences of docs/differences.md, as changes of a command line that avoid them.
 
-RULES are (name, applies(options, facts), rule(options)): `applies` asks whether the command line
-touches the difference; `rule` returns the command line without it.  `facts` is -show_config's JSON,
+RULES are (name, applies(options, facts), rule(options)): `applies` is true if the difference
+concerns the command line; `rule` returns a command line without it.  `facts` is -show_config's JSON,
 {} for a command line that nanobragg refuses.  REFUSALS are (name, pattern) of error messages."""
 import re
 
@@ -12,7 +12,7 @@ def has(options, *flags):
 
 
 def last(options, *flags):
-    """The values of the last of these flags, [] without one."""
+    """The values of the last flag among these, [] if absent."""
     found = [option[1:] for option in options if option[0] in flags]
     return found[-1] if found else []
 
@@ -22,7 +22,7 @@ def drop(options, *flags):
 
 
 def put(options, *option):
-    """Replace all options of this flag by this one, at the end."""
+    """Replaces all options of this flag by this option, at the end."""
     return drop(options, option[0]) + [list(option)]
 
 
@@ -37,7 +37,7 @@ def angles(facts):
 
 
 def shift_phi(options):
-    """No step at exactly 0 degrees."""
+    """Avoids a step at exactly 0 degrees."""
     start = float((last(options, "-phi") or ["0"])[0])
     return put(drop(options, "-phi"), "-phi", f"{start + 0.0137:.6g}")
 
@@ -54,7 +54,7 @@ def step_of_a_still(options, _):
 
 
 def step_of_nothing(options, _):
-    """-phistep 0 beside -osc."""
+    """-phistep 0 with -osc."""
     step = last(options, "-phistep")
     return bool(step) and float(step[0]) == 0
 
@@ -65,7 +65,7 @@ def aligned(options, _):
 
 
 def order_missets(options):
-    """-misset_seed first: nanoBragg takes three words behind it for angles."""
+    """-misset_seed first: nanoBragg takes three words after it for angles."""
     rest = drop(options, "-misset_seed", "-misset")
     misset = last(options, "-misset")
     if not misset:
@@ -84,7 +84,7 @@ def unit_normal(options):
 
 
 def swing_last(options):
-    """-twotheta behind the axis, which must be of unit length."""
+    """-twotheta after the axis, which must have unit length."""
     angle = last(options, "-twotheta") or ["0"]
     rest = drop(options, "-twotheta", "-twotheta_axis")
     return rest + [["-twotheta_axis", "0", "1", "0"], ["-twotheta", angle[0]]]
@@ -185,7 +185,7 @@ REFUSALS = [
 
 
 def refusal(message):
-    """(name, a function of the options) of a refusal, None of one that no table knows."""
+    """(name, a function of the options) of a refusal; None for an unknown refusal."""
     for name, pattern, mend in REFUSALS:
         if re.search(pattern, message):
             return name, mend if callable(mend) else lambda options: drop(options, *mend)

@@ -18,7 +18,7 @@ LEFT_OUT = {
 
 
 def header(**keys):
-    """An SMV header of 512 bytes and its pixels, some of them 0."""
+    """An SMV header of 512 bytes and pixels, some of value 0."""
     text = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n"
     text += f"SIZE1={WIDTH};\nSIZE2={HEIGHT};\n"
     text += "".join(f"{key}={value};\n" for key, value in keys.items()) + "}\n\f"
@@ -26,7 +26,7 @@ def header(**keys):
     return text.ljust(512).encode() + struct.pack(f"<{len(pixels)}H", *pixels)
 
 
-# What another program may have said of itself.
+# Headers that other programs may write.
 HEADERS = {
     "plain.img": dict(PIXEL_SIZE=0.5, DISTANCE=80, WAVELENGTH=1.1, BEAM_CENTER_X=5.5,
                       BEAM_CENTER_Y=6.25, PHI=12),
@@ -77,7 +77,8 @@ class Sampler:
         self.options.append([flag] + [v if isinstance(v, str) else shown(v) for v in values])
 
     def maybe(self, percent, flags, *choices):
-        """With some probability: a flag with one of the choices. A choice is a value or a tuple."""
+        """With some probability: a flag with one of the choices, each a value or a
+        tuple."""
         if self.chance(percent):
             pick = self.rng.choice(choices) if choices else ()
             self.add(flags, *(pick if isinstance(pick, tuple) else (pick,)))
@@ -238,7 +239,7 @@ class Sampler:
 
 
 def command_line(seed, number):
-    """Options in random order: the last of two that contradict wins in nanoBragg."""
+    """Options in random order: of two contradictory options nanoBragg takes the last."""
     s = Sampler(seed, number)
     for part in (s.crystal, s.factors, s.beam, s.spindle, s.size, s.sensor, s.place, s.sampling,
                  s.outputs):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Do two programs write the same bytes?  For changes of the inside that must change nothing.
+"""Compares the bytes that two programs write, for changes inside the program without effect.
 
 usage: frozen.py hash PROGRAM TABLE [--only ROOM,...] [--device cuda] [--jobs N]
        frozen.py compare TABLE TABLE
 
 `hash` runs some hundred command lines over every flag and format and writes a line for each
-output: room, run, file, hash.  Standard output and standard error are outputs too; what takes time
-(seconds, rates) is left out of them.  `compare` prints the lines that differ and exits with 1 if
-there are any.  tests/golden/frozen.sh does both for this tree and another commit.
+output: room, run, file, hash.  Standard output and standard error are outputs too, without their
+times and rates.  `compare` prints the lines that differ, and then exits with 1.
+tests/golden/frozen.sh does both for this tree and another commit.
 
 Rooms: golden (every golden image on each instruction set and precision), files (the same once,
 with all files), flags (tests/cli/flags.tsv), refusals (tests/cli/bad_inputs.tsv), series, texts.
@@ -80,7 +80,7 @@ def golden_rows():
 
 
 def list_runs(device):
-    """(room, name, words): words are the shell's."""
+    """(room, name, words): words as typed in a shell."""
     ways = {"cuda-" + p: f"-device cuda -precision {p}" for p in ("mixed", "double")}
     if not device:
         ways = {isa: "-device cpu -isa " + isa for isa in ("scalar", "sse2", "avx2", "avx512")}

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Does this tree write the same bytes as another commit?  1300 command lines over every flag, format,
-# instruction set and precision (frozen.py).
+# Compares the bytes that this tree and another commit write: 1300 command lines over
+# every flag, format, instruction set and precision (frozen.py).
 # usage: bash tests/golden/frozen.sh COMMIT [--only ROOM,...] [--device cuda]
-#   The commit is checked out and built in build/frozen (kept, so that the next call is quick).
+# The commit is checked out and built in build/frozen (kept, so that the next call is
+# quick).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 [ $# -ge 1 ] || { grep '^# usage' "$0" && exit 2; }

@@ -5,7 +5,7 @@
  *   golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed] [--only ID] [-- FLAGS]
  *
  * FLAGS are added to each case (-isa avx2, -device cuda, ...).  Prints "ok NAME" or
- * "not ok NAME" a case, or with --report a markdown table; exit status 1 when one fails. */
+ * "not ok NAME" for each case, or with --report a markdown table; exit status 1 when one fails. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>

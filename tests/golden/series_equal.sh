@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# Memory that is not written shows: every byte that is allocated is 0xfe.
+# Unwritten memory shows: every allocated byte is 0xfe.
 export MALLOC_PERTURB_=1
 simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -oversample 1'
 heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5 -mosaic_domains 50'
@@ -50,7 +50,8 @@ scene() {
                     if [ $kind = cbf ]; then # against the first round: no single image makes one
                         [ -f "one_$k.cbf" ] || cp "f_$k.cbf" "one_$k.cbf"
                     fi
-                    # a frame's header and pixels; the header of an SMV file names no file
+                    # header and pixels of a frame; the header of an SMV file names no
+                    # file
                     cmp -s "one_$k.$kind" "f_$k.$kind" || bad="$bad $round:$k"
                 done
             done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A series has the same bytes for any maker of its frames: one GPU, all GPUs of the host, processes of
-# mpirun with a GPU each; on a CPU one process and several.  Data files of HDF5 and numbered files.
+# A series has the same bytes whatever makes its frames: one GPU, all GPUs of the host,
+# processes of mpirun with a GPU each; on a CPU one process and several. Data files of
+# HDF5 and numbered files.
 # usage: bash tests/golden/series_shared.sh PROGRAM [FRAMES [FRAMES_OF_1024]]
 # Lines `ok NAME`, `not ok NAME ...`, `skip NAME # reason`; exit status 1 when one fails.
 set -u
@@ -24,7 +25,8 @@ simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100
 heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5
     -mosaic_domains 50 -dispersion 1 -dispsteps 4 -fluence 1e30'
 
-# A series into a folder of its own: series FOLDER PROCESSES WORDS...; 0 processes: without mpirun.
+# Writes a series to a separate folder: series FOLDER PROCESSES WORDS...; 0 processes:
+# without mpirun.
 series() {
     local folder=$1 processes=$2
     shift 2
@@ -37,7 +39,8 @@ series() {
     (cd "$folder" && "$@" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 </dev/null) >"$folder.log" 2>&1
 }
 
-# Files that are not those of the first run, and what differs in the master, which names the command line.
+# Files that differ from the first run's, and differences of the master, except for the
+# command line.
 differences() {
     local file name
     [ "$(ls one)" = "$(ls "$1")" ] || echo "other files"
@@ -59,7 +62,8 @@ files() {
     esac
 }
 
-# One series in several ways, the first of which counts: ways NAME FLAGS -- "PROCESSES DEVICE"...
+# One series in several ways, compared with the first way: ways NAME FLAGS -- "PROCESSES
+# DEVICE"...
 ways() {
     local name=$1 flags=() way bad
     shift
@@ -73,7 +77,7 @@ ways() {
         echo "not ok series-shared/$name, $1: $(tail -n 1 one.log)"
         failed=1
     }
-    # what compares nothing must not pass
+    # an empty comparison must fail
     if cmp -s "$(find one -name 'f_*' ! -name f_master.h5 | sort | head -n 1)" \
         "$(find one -name 'f_*' ! -name f_master.h5 | sort | sed -n 2p)"; then
         echo "not ok series-shared/$name: two files are equal, or there are none"

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Random combinations of flags, with checks that need no second model.
 
-A trial is a number.  It draws a command line and a few checks: a frame alone is that of its series, a line of -jobs or a drawn number
-is the typed flag, the list of -truth adds up to the image, a switch that is off changes nothing, a region is a part of the image, ...
-Every run ends well, or with status 2 and one line; every image is finite.
+A trial is a number.  It draws a command line and a few checks: a frame alone equals that of its series, a line of -jobs or
+a drawn number acts as the typed flag, the list of -truth adds up to the image, a switch that is off changes nothing, a region
+is a part of the image, ...  Every run ends with status 0, or with status 2 and one line; every image is finite.
 
 usage: test_combined.py [FIRST COUNT] [--program P] [--device D] [--jobs n] [--check NAME] [--shrink] [--keep FOLDER] [--flags TEXT]
   --shrink  leave out flags of a failed trial, as long as it fails
-  --keep    make the files and run the trials in this folder, and leave it
-  --flags   flags behind those of every command
+  --keep    make the files and run the trials in this folder, and keep it
+  --flags   flags after those of every command
 """
 import argparse
 import json
@@ -41,20 +41,20 @@ from combined import GEOMETRY, Scene, by_name, make_files, make_pixels, seed_of,
 
 QUIET = "-threads 1 -quiet -noprogress -noint -nopgm".split()
 LIMIT = 20  # seconds a run may take
-# Flags that are off, where the scene does not have the first of them
+# Flags that are off where the scene lacks the first flag of the row
 OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-dose 0", "-dmin 0", "-fudge 1", "-blocks 1", "-osc 0", "-mosaic 0", "-mosaic_tail 0", "-absorb sphere:200 -absorb_mu 0", "-footprint box:0:0",
        "-footprint gauss:0:0", "-twin h,k,l:0.3", "-twin -h,-k,l:0", "-divergence 0", "-dispersion 0", "-phisteps 1", "-flicker 0", "-detector_thick 0", "-transmission one_PIXELS.bin", "-add zero_PIXELS.bin",
        "-damage_cell 0", "-polar 0", "-phi 0", "-misset 0 0 0", "-mosaic_dom 1", "-square_xtal", "-stills 1 -only_frame 0", "-beamstop disc:5:1", "-twotheta 0", "-detector_rotx 0", "-fill default"]
-# A drawn number takes the place of these flags
+# A drawn number replaces these flags
 INSTEAD = {"lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance", "blocks": "crystal_volume", "crystal_volume": "blocks"}
-# They have to do with these, too
+# A flag of OFF may have an effect if the scene has such a flag
 NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
            "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask", "detector_rotx", "detector_roty", "detector_rotz"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
            "-detector_thick": ("detector", "expt", "nxmx"), "-stills": ("dose",), "-divergence": ("hdivrange", "sourcefile", "expt"), "-dispersion": ("sourcefile", "spectrum"), "-damage_cell": ("damage_B",)}
 
 
 class Refused(Exception):
-    """The program refused a command line as it should."""
+    """The program refused a command line with status 2 and one line."""
 
 
 class Failure(Exception):
@@ -120,7 +120,8 @@ class Trial(Scene):
         return image
 
     def most_fluence(self):
-        """The largest fluence that the scene may have; its brightest pixels have up to 1e-15 of it."""
+        """The largest fluence of the scene; its brightest pixels have up to 1e-15 of
+        that."""
         return max([2e29] if not self.has("fluence", "flux") else [8 * float(x["fluence"][0]) for x in (self.flags, *self.lines) if "fluence" in x] + [1e31 if self.has("flux") else 0] + [1e26 if self.laws else 0])
 
     def frames(self, pattern="o_%d.bin", threads=None, words=None):
@@ -141,22 +142,22 @@ def read(file):
 
 
 def same(one, two, part=0.0, what="other pixels"):
-    """Images that are equal to the byte, or to a part of the brightest pixel."""
+    """Compares images for equal bytes, or within a fraction of the brightest pixel."""
     if one.shape != two.shape:
         raise Failure(f"{what}: {one.size} and {two.size} pixels")
     if one.tobytes() == two.tobytes():
         return
     one, two = one.astype(float), two.astype(float)
-    most = max(abs(one).max(), abs(two).max())
+    brightest = max(abs(one).max(), abs(two).max())
     off = abs(one - two).max()
-    if part == 0 or off > part * most:
-        raise Failure(f"{what}: {(one != two).sum()} of {one.size} pixels differ, by {off / most:.2g} of the brightest, {most:.4g}; sums {one.sum():.6g} {two.sum():.6g}")
+    if part == 0 or off > part * brightest:
+        raise Failure(f"{what}: {(one != two).sum()} of {one.size} pixels differ, by {off / brightest:.2g} of the brightest, {brightest:.4g}; sums {one.sum():.6g} {two.sum():.6g}")
 
 
 # -------------------------------------------------------------------- checks
 
 def check_alone(t, rng):
-    """-only_frame makes the frame of the series, with the same bytes; counts, too."""
+    """-only_frame makes the frame of the series, with the same bytes, counts included."""
     counts = rng.random() < 0.25 and not t.has("geom", "expt", "nxmx")
     files = t.frames("o_%d.img" if counts else "o_%d.bin")
     k = rng.randrange(len(files))
@@ -200,7 +201,7 @@ def can_type(t):
     if t.has("mosaic_aniso") and any(law.startswith("mosaic:") for law in t.laws):
         return False
     if drawn and (len(sizes) != 1 or drawn != {*sizes}):
-        return False  # a drawn size takes the place of others
+        return False  # a drawn size replaces other sizes
     return (not t.has("frames", "dose", "jitter_fluence", "jitter_lambda", "jitter_cell", "jitter_mosaic", "jitter_beam", "spectra", "damage_B", "damage_cell", "damage_half") and t.count() and
             t.series.get("orientations", ["random"])[0] in ("random", "angles.txt") and all(re.fullmatch("[a-zA-Z_]+:choice:[^:,]+", x) for x in t.laws) and not (t.lines and t.laws) and
             not (t.has("add") and t.has("spectrum", "pulse_length", "fluence", "flux", "exposure", "beamsize")) and
@@ -208,7 +209,8 @@ def can_type(t):
 
 
 def check_typed(t, rng):
-    """A line of -jobs, or a drawn number, is the typed flag: the same pixels, or both are refused."""
+    """A line of -jobs, or a drawn number, acts as the typed flag: the same pixels, or
+    both are refused."""
     k = rng.randrange(t.count())
     words, said = typed(t, k), None
     try:
@@ -216,7 +218,7 @@ def check_typed(t, rng):
     except Refused as why:
         said = why
     if said:
-        try:  # the flags beside the lines are an experiment, too
+        try:  # the typed flags are an experiment too
             t.image(t.base())
         except Refused:
             return
@@ -283,7 +285,7 @@ def check_off(t, rng):
 
 
 def check_region(t, rng):
-    """-roi is a part of the whole image; pixels outside of it are 0."""
+    """-roi is a part of the whole image; pixels outside are 0."""
     fast, slow = t.shape()
     a, b = sorted(rng.sample(range(fast), 2))
     c, d = sorted(rng.sample(range(slow), 2))
@@ -297,10 +299,10 @@ def check_region(t, rng):
         raise Failure("light outside of the region")
     inside = whole[c:d + 1, a:b + 1]
     t.log.append(f"# the region {a} {b} {c} {d} of the image")
-    most = max(abs(whole).max() * (1e-6 if not t.has("diffuse_sigma") else 1e-4), abs(inside).max() * 1e-2 if t.has("diffuse_sigma") else 0)
+    limit = max(abs(whole).max() * (1e-6 if not t.has("diffuse_sigma") else 1e-4), abs(inside).max() * 1e-2 if t.has("diffuse_sigma") else 0)
     off = abs(part[c:d + 1, a:b + 1] - inside).max()
     exact = not t.has("diffuse_sigma") and not t.model()
-    if off > (0 if exact else most):
+    if off > (0 if exact else limit):
         raise Failure(f"region off by {off / max(abs(inside).max(), 1e-30):.2g} of its brightest pixel, {off / abs(whole).max():.2g} of the whole image's")
 
 
@@ -332,13 +334,14 @@ def check_threads(t, rng):
 
 
 def check_order(t, rng):
-    """Crystals of a list in another order."""
+    """Crystals of a list in another order give the same image."""
     other = t.crystals[::-1] if rng.random() < 0.5 else t.crystals[1:] + t.crystals[:1]
     same(t.image(t.base()), t.image(t.base(other, file="other.txt")), 1e-6 if not t.has("diffuse_sigma") else 1e-4, what="crystals in another order")
 
 
 def check_sum(t, rng):
-    """The light of crystals of a list is that of each one typed, beside the background."""
+    """The light of crystals of a list is that of each crystal typed alone, over the
+    background."""
     whole = t.image(t.base())
     none = t.image([*t.base(None), "-crystals", "0"]).astype(float)
     total = none.copy()
@@ -348,15 +351,15 @@ def check_sum(t, rng):
 
 
 def check_dmin(t, rng):
-    """A -dmin beyond the reflections of the table changes nothing."""
-    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # it hides pixels of diffuse light
+    """A -dmin outside the table's reflections changes nothing."""
+    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # Bragg light hides diffuse light
     words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # Bragg light is brighter
     plain, image = t.image(words), t.image([*words, "-dmin", f"{at:.4g}"])
     same(plain, image, 1e-3 if t.has("diffuse_sigma") else 1e-6, what=f"-dmin {at:.4g}")
 
 
 def check_empty(t, rng):
-    """Without its crystal the image has the background alone."""
+    """Without its crystal the image has the background only."""
     keep = {"detpixels", "detpixels_f", "detpixels_s", "pixel", "geom", "nxmx", "img", "lambda", "energy", "fluence", "flux", "exposure", "beamsize", "polar", "nopolar", "oversample", "roi", "mask",
             "xds", "adxv", "denzo", "dials", "fdet_vector", "sdet_vector", "spindle_axis", "pivot", "Xbeam", "Ybeam", "ORGX", "ORGY", "curved_det", "point_pixel", "detector_thick", "detector_abs", "detector_thicksteps",
             "sensor", "layer_depth", "water", "background", "stol", "amorphous_thick", "beamstop", "transmission", "add", "seed", "panel", "detector", "distance", "close_distance", *GEOMETRY, "sourcefile",
@@ -366,13 +369,15 @@ def check_empty(t, rng):
 
 
 def check_isa(t, rng):
-    """The scalar renderer and that in double precision make the same image, of a device, too."""
+    """The scalar renderer makes the same image as the renderer in double precision,
+    devices included."""
     one = t.image(t.base())
     same(one, t.image([*t.base(), "-device", "cpu", *rng.choice(["-isa scalar", "-precision double", "-isa sse2"]).split()]), 2e-6, what="another renderer")
 
 
 def check_parts(t, rng):
-    """Parts of a series, and one that is killed and resumed, make the frames of the whole."""
+    """Parts of a series, and a killed and resumed series, make the frames of the
+    whole."""
     whole = [read(x) for x in t.frames("w_%d.bin")]
     if rng.random() < 0.6:
         for part in ("0", "1-") if t.count() > 1 else ("0",):
@@ -388,7 +393,8 @@ def check_parts(t, rng):
 
 
 def check_master(t, rng):
-    """The frames of -hdf5 are those of -output, and the list of each adds up to it."""
+    """The frames of -hdf5 are those of -output, and the list of each frame adds up to the
+    frame."""
     files = t.frames()
     for file in os.listdir("."):
         if file.startswith("m_"):
@@ -413,10 +419,10 @@ def check_slopes(t, rng):
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
     names = [x for x in value if x in flags or x in ("misset_x", "misset_z") and len(flags.get("misset", [])) > 2 or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
-    if "mat" in flags or "sourcefile" in flags:  # a matrix is in units of the wavelength; a list of sources has its own
+    if "mat" in flags or "sourcefile" in flags:  # a matrix is in units of the wavelength; sources have wavelengths
         names = [x for x in names if x != "lambda"]
     if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(float(x) for flag in ("N", "Na", "Nb", "Nc") for x in flags.get(flag, [9])) < 4:
-        # the light of such a small crystal jumps where the nearest reflection changes
+        # the light of so small a crystal jumps where the nearest reflection changes
         names = [x for x in names if x in ("fluence", "polar", "default_F", "water", "fudge", "Na")]
     if not names:
         return
@@ -433,11 +439,11 @@ def check_slopes(t, rng):
     for h in (step, step / 2):
         two = [t.image([*words, "-" + flag, *old[:axis], repr(x + s * h), *old[axis + 1:]]).astype(float) for s in (1, -1)]
         differences.append((two[0] - two[1]) / (2 * h))
-    best, most = (4 * differences[1] - differences[0]) / 3, abs(plane).max()
+    best, largest = (4 * differences[1] - differences[0]) / 3, abs(plane).max()
     noise = 6e-8 * abs(two[0]).max() / step * 4
     off = abs(best - plane).max()
-    if off > 2e-3 * most + noise + 2 * abs(differences[1] - differences[0]).max():
-        raise Failure(f"derivative by {name}: off by {off / max(most, 1e-30):.2g} of the largest, {most:.4g} (noise {noise:.2g})")
+    if off > 2e-3 * largest + noise + 2 * abs(differences[1] - differences[0]).max():
+        raise Failure(f"derivative by {name}: off by {off / max(largest, 1e-30):.2g} of the largest, {largest:.4g} (noise {noise:.2g})")
 
 
 def checks_of(t):
@@ -462,7 +468,7 @@ CHECKS = {name[6:]: value for name, value in globals().items() if name.startswit
 # -------------------------------------------------------------------- trials
 
 def attempt(t, name):
-    """The reason of a check's failure; "" if it is good, None if its command is refused."""
+    """The reason of a check's failure; "" for success, None if its command is refused."""
     t.log, t.files = [], {}
     fast, slow = t.shape()
     make_pixels(fast * slow)
@@ -483,7 +489,7 @@ def kind_of(why):
 
 
 def shrink(t, name, why):
-    """Leave out what the failure does not need."""
+    """Leaves out flags that the failure does not need."""
     kind = kind_of(why)
 
     def still(put_back):
@@ -501,7 +507,7 @@ def shrink(t, name, why):
         for table in (t.flags, t.series, *t.lines, *(t.crystals or [])):
             for flag in list(table):
                 if table is t.flags and flag in ("seed", "detpixels", "detpixels_f", "detpixels_s", "pixel", "oversample", "wavelengths", "img", "cell", "geom", "expt", "nxmx", "stills", "frames"):
-                    continue  # without them images are large
+                    continue  # without these flags images are large
                 old = dict(table)
                 del table[flag]
 
@@ -527,7 +533,7 @@ def shrink(t, name, why):
 
 
 def run_trial(number, only):
-    """Names of checks, the reason of each, and what to print."""
+    """Names of checks, the reason of each, and text to print."""
     t = Trial(number)
     weights = {name: float(w) for name, w in checks_of(t).items() if w}
     chooser = random.Random(f"{number} checks")
@@ -549,7 +555,7 @@ def run_trial(number, only):
 
 
 def work(numbers, only, folder, out):
-    """Trials of one process; a line of JSON for each."""
+    """Trials of one process; prints a line of JSON for each."""
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     make_files(ROOT, PROGRAM)

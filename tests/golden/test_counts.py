@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Counts follow the float image.
 
-Two renderers whose floats a and b differ in the last digits may differ in the counts of some pixels: by one in at most
-2 S + 5 sqrt(2 S) of them, S the sum of |a - b|, and by more in at most 1e-4.  Each golden configuration is counted by each instruction set, as bright
-as it is and with 60000 photons in the brightest pixel, against the scalar renderer in double precision.  A device (NB_COUNTS_DEVICE=cuda) does
-the same, with equal bytes in double precision, and images that mix several scenes or have factors.
+Two renderers whose floats a and b differ in the last digits may differ in the counts of
+some pixels: by one in at most 2 S + 5 sqrt(2 S) pixels, S the sum of |a - b|, and by more
+in a fraction of at most 1e-4. Each instruction set counts each golden configuration, as
+bright as it is and with 60000 photons in the brightest pixel; the scalar renderer in
+double precision is the reference. A device (NB_COUNTS_DEVICE=cuda) does the same, with
+equal bytes in double precision, and with images that mix several scenes or have factors.
 usage: NANOBRAGG=program [NB_SOURCE=folder] python3 tests/golden/test_counts.py
 """
 import array
@@ -75,7 +77,7 @@ class Counted:
 
 
 class Apart:
-    """How far images are from others, added up."""
+    """Sums of the differences between images."""
 
     def __init__(self):
         self.pixels = self.one = self.more = self.sum = 0
@@ -96,7 +98,8 @@ class Apart:
 
 
 def golden():
-    """Flags of the golden configurations without a serial generator: as they are, and bright."""
+    """Flags of the golden configurations without a serial generator: at their brightness,
+    and bright."""
     with open(os.path.join(GOLDEN, "cases.tsv"), encoding="utf-8") as stream:
         rows = [row for row in csv.reader(stream, delimiter="\t") if row[0] != "id" and "-compat" not in row[7]]
     for row in rows:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random crystals, twins and scenes of all flags: crystals add in every renderer, a twin is the same from its other side, and fast paths
-keep their bounds and tolerances."""
+"""Random crystals, twins and scenes with all flags: crystals add in every renderer, a
+twin is the same from its other side, and fast paths keep their bounds and tolerances."""
 import json
 import os
 import random
@@ -25,7 +25,7 @@ WORST = {}
 
 
 def worst(name, value):
-    """Remember the largest of each figure."""
+    """Keeps the largest value of each figure."""
     WORST[name] = max(WORST.get(name, 0), float(value))
     return value
 
@@ -47,14 +47,14 @@ def truth(*flags):
 
 
 def words(line):
-    """A crystal's flags, typed."""
+    """The flags of a crystal."""
     return [word for name, value in line.items() for word in ("-" + name, *(value if isinstance(value, list) else [] if value is True else [value]))]
 
 
 # --- crystals add ---
 
 def panels(rng):
-    """A geometry of tilted panels about the beam, one of them swung out."""
+    """Writes a geometry of three tilted panels around the beam."""
     text, row = "photon_energy = 12000\nclen = 0\nres = 1000\n", 0
     for i in range(3):
         width, height = rng.randint(5, 16), rng.randint(5, 12)
@@ -71,7 +71,7 @@ def panels(rng):
 
 
 def sharp(rng):
-    """Flags of a crystal whose spots a tolerance concerns."""
+    """Flags of a crystal that a tolerance affects."""
     line = {name: value for name, value in crystal(rng).items() if name not in ("interpolate", "default_F", "round_xtal", "square_xtal", "tophat_spots", "Na", "Nb")}
     return {**line, "gauss_xtal": True, "nointerpolate": True, "N": rng.choice([12, 20]), "mosaic": 0.5, "mosaic_dom": 4}
 
@@ -105,7 +105,7 @@ def crystal(rng):
 
 
 def frame(rng):
-    """Flags of what crystals share, and a tolerance or 0."""
+    """Flags that crystals share, and a tolerance or 0."""
     flags = panels(rng) if rng.random() < 0.35 else [*FLAT, "-lambda", rng.uniform(0.8, 1.3)]
     if flags[0] != "-geom":
         flags += rng.choice([[], [], ["-beamstop", "disc:8,bar:3:30:0.5"], ["-transmission", "t.bin"], ["-add", "a.bin"], ["-curved_det"],
@@ -123,7 +123,8 @@ def frame(rng):
 
 
 def listed(one, many, least=1):
-    """The largest difference of two lists of intensities, as a part of the strongest; the least ones may be in one list alone."""
+    """The largest difference of two lists of intensities over the strongest; reflections
+    near `least` may be in one list only."""
     a, b = ({tuple(row[:4]): row[6] for row in rows} for rows in (one, many))
     off = max((abs(a.get(g, least) - b.get(g, least)) for g in set(a) | set(b)), default=0)
     return off / max(a.values(), default=1)
@@ -144,7 +145,7 @@ def check_set(i, rng, renderers):
         sums = sum(x for x, _ in alone) - (len(lines) - 1) * background
         off = worst("sum of crystals, " + name, numpy.abs(both - sums).max() / both.max())
         script.ok(f"set-{i}-{name}", off <= 1e-6 and both.max() > 0, f"{off:.3g}{told}")
-        if "-water" not in flags:  # floats of one crystal's pixels have room for the background, too, and less for spots
+        if "-water" not in flags:  # rounding of pixels with background leaves fewer digits for spots
             far = max(listed(numpy.delete(one, 0, 1), numpy.delete(rows[rows[:, 0] == m], 0, 1)) for m, (_, one) in enumerate(alone))
             script.ok(f"set-{i}-{name}-spots", worst("intensities in a crowd", far) <= 1e-6 and len(rows) > 0, f"{far:.3g}{told}")
         if part and name not in ("scalar", "double"):
@@ -153,7 +154,8 @@ def check_set(i, rng, renderers):
 
 
 def lacking(*flags):
-    """An image, what its report says that it may lack (part, photons), and its line."""
+    """An image, the light that it may lack by the report (fraction, photons), and the
+    line of the report."""
     got = image(*flags, "-report", "r.json")
     with open("r.json", encoding="utf-8") as f:
         said = json.load(f)
@@ -161,7 +163,7 @@ def lacking(*flags):
 
 
 def check_lack(name, whole, flags, part, brightest, told):
-    """0 <= I - J <= E <= part of the brightest pixel."""
+    """0 <= I - J <= E <= fraction of the brightest pixel."""
     got, reached, photons, _ = lacking(*flags, "-tolerance", part)
     low, high = ((whole - got).min() / whole.max(), ((whole - got).max() - photons) / whole.max())
     good = low >= -1e-6 and high <= 1e-6 and reached <= part and photons <= part * brightest
@@ -179,7 +181,7 @@ def check_sets():
 
 
 def check_models():
-    """A mixture of two models, each with its own cell."""
+    """A mixture of two models, each with a cell."""
     lines = [{"pdb": os.path.join(MODELS, "5e5z.pdb"), "N": 5}, {"pdb": os.path.join(MODELS, "1orc.pdb"), "N": 3, "misset": [20, 30, 40], "blocks": 4}]
     with open("lines.jsonl", "w", encoding="ascii") as f:
         f.write("".join(json.dumps(line) + "\n" for line in lines))
@@ -194,7 +196,7 @@ def check_models():
 # --- twins ---
 
 def reciprocal(cell):
-    """a* along x, b* in the plane of x and y, the program's convention."""
+    """a* along x, b* in the plane of x and y, as the program defines."""
     a, b, c, al, be, ga = [*cell[:3], *numpy.radians((*cell[3:], 90, 90, 90)[:3])]
     ca, cb, cg = numpy.cos([al, be, ga])
     G = numpy.array([[a * a, a * b * cg, a * c * cb], [a * b * cg, b * b, b * c * ca], [a * c * cb, b * c * ca, c * c]])
@@ -202,7 +204,8 @@ def reciprocal(cell):
 
 
 def turned(A, T):
-    """The lattice of a law, by the polar factor of A T^-1 A^-1; its obliquity in degrees: how far the rest turns a direction."""
+    """The lattice of a law, by the polar factor of A T^-1 A^-1; obliquity in degrees:
+    largest turn of a direction by the remainder."""
     u, stretch, v = numpy.linalg.svd(A @ numpy.linalg.inv(T) @ numpy.linalg.inv(A))
     return u @ v @ A, numpy.degrees(numpy.arcsin((stretch[0] - stretch[2]) / (stretch[0] + stretch[2])))
 
@@ -219,7 +222,7 @@ def law_of(T):
 
 
 def oriented(name, A):
-    """-mat of a file with these axes; the wavelength is 1 A."""
+    """-mat with a file for these axes; the wavelength is 1 A."""
     with open(name, "w", encoding="ascii") as f:
         f.write("\n".join(" ".join(f"{x:.17g}" for x in row) for row in A) + "\n")
     return ["-mat", name]
@@ -229,7 +232,8 @@ LAWS = [[[0, 1, 0], [1, 0, 0], [0, 0, -1]], [[1, 0, 0.5], [0, -1, 0], [0, 0, -1]
         [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[1, 1, 0], [0, -1, 0], [0, 0, -1]], [[1, 0, 0], [0, -1, 0], [0, 0, -1]], [[1 / 3, 2 / 3, 0], [4 / 3, -1 / 3, 0], [0, 0, -1]]]
 
 
-# lists, cells and laws of one lattice; turns by a third or a quarter tell a law from its inverse
+# lists, cells and laws of one lattice; turns by a third or a quarter distinguish a law
+# from its inverse
 ON_ONE_LATTICE = [("tet", [32, 32, 40, 90, 90, 90], [LAWS[0], LAWS[3], LAWS[6], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]]),
                   ("hex", [30, 30, 40, 90, 90, 120], [LAWS[0], LAWS[3], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]]),
                   ("tri", [30, 30, 30, 90, 90, 90], [LAWS[0], LAWS[4], LAWS[4], [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]])]
@@ -267,7 +271,8 @@ def check_obliquity(name, flags, T, want):
 
 
 def check_table(i, rng):
-    """Parts on one lattice, by one table of F: the sum of its parts, and the same cell made a little longer, which has two lattices."""
+    """Parts on one lattice, with one table of F: the sum of the parts, and the same with
+    a slightly longer cell, which has two lattices."""
     name, cell, laws = rng.choice(ON_ONE_LATTICE) if i else ON_ONE_LATTICE[2]
     law = numpy.array(rng.choice(laws) if i else LAWS[4], float)
     flags = ["-hkl", os.path.join(HKL, name + ".hkl"), *scene(rng, ("-square_xtal", "-round_xtal", "-gauss_xtal"))]
@@ -311,14 +316,16 @@ SPECTRA = ["gauss -bandwidth 1 -wavelengths 20", "tophat -bandwidth 2 -wavelengt
 LIGHT = ["-diffuse_sigma 0.3 -diffuse_gamma 2", "-diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss", "-diffuse_sigma 0.3 -diffuse_gamma 1.5 -diffuse_F unperturbed"]
 NUMBERS = ["N:lognormal:30%", "cell:normal:0.3%", "Badd:uniform:0:20", "Fscale:gamma:3", "rot_x:normal:3", "rot_z:uniform:-2:2", "fluence:gamma:4", "distance:uniform:99:101",
            "blocks:choice:1:2:5", "polar:uniform:0.2:0.9"]
-# of each path: flags, what its line has, largest errors (maxrel, rel6, sum, 1 - corr)
+# for each path: flags, text of the report's line, largest errors (maxrel, rel6, sum, 1 -
+# corr)
 MIXED = (1e-6, 1e-4, 1e-6, 1e-11)
 PATHS = {"spots": MIXED, "tiles": MIXED, "fixed": MIXED, "tricubic": MIXED, "double": (2e-7, 1e-5, 1e-6, 1e-12), "simple": MIXED}
 LINES = {"spots": "from its reflections", "tiles": "in blocks of rays", "double": "double precision"}
 
 
 def whole(rng, path):
-    """Flags with everything on that a frame may have: the crystals' own, what factors and other light make of them, and of the renderer."""
+    """Flags with every option of a frame: those of crystals, of factors and other light,
+    and of the renderer."""
     light = [*rng.choice(LIGHT).split()] if frames.DIFFUSE else []
     factors = [*light, "-absorb", "sphere:200", "-absorb_mu", rng.uniform(0.5, 4), "-beamstop", rng.choice(["disc:3,bar:2:30:0.5", "bar:1:90"]),
                "-transmission", "t.bin", "-add", "a.bin"]
@@ -352,7 +359,7 @@ def whole(rng, path):
 
 
 def fast(rng, path, more):
-    """One of the instruction sets that a fast path may have here."""
+    """An instruction set of this machine that may have a fast path."""
     sets = [name for name in ("sse2", "avx2", "avx512", "neon") if name not in MISSING]
     return [*more, *(["-isa", rng.choice(sets)] if sets and path != "double" else [])]
 
@@ -368,7 +375,7 @@ def compare(name, got, want, allowed):
 
 
 def check_scene(i, rng, path):
-    """1: the path was taken."""
+    """Returns 1 if the path was taken."""
     flags, factors, more = whole(rng, path)
     more = fast(rng, path, more)
     want = image(*flags, *factors, "-isa", "scalar")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Derivatives against planes made without any of their formulas (golden_data/derivatives/README.md).
+"""Derivatives against planes made without these formulas (golden_data/derivatives/README.md).
 
-Every plane of every case, by the scalar engine and by double precision to 1e-9 of the plane's largest
-value, by the default to 5e-6 (sharp-N300: 2e-5).  The pullback of a pattern must be its sum with the
+Every plane of every case agrees, for the scalar engine and for double precision to 1e-9 of the plane's
+largest value, for the default to 5e-6 (sharp-N300: 2e-5).  The pullback of a pattern must be its sum with the
 planes to 1e-12.  NB_DERIVE_DEVICE=cuda: the same on a device.
 """
 import array
@@ -45,15 +45,15 @@ def run(case, flags):
 
 
 def worst(case, reference, planes):
-    """The plane that is furthest off, and by how much of its largest value."""
+    """The plane with the largest error, and the error over the plane's largest value."""
     n, found = int(case["fast"]) * int(case["slow"]), (0.0, "")
     names = case["names"].split(",")
     if len(planes) != n * len(names):
         return math.inf, "size"
     for i, name in enumerate(names):
         ours, theirs = planes[i * n:(i + 1) * n], reference[(i + 1) * n:(i + 2) * n]
-        most = max(abs(x) for x in theirs)
-        off = max(abs(a - b) if math.isfinite(a) else math.inf for a, b in zip(ours, theirs)) / most
+        largest = max(abs(x) for x in theirs)
+        off = max(abs(a - b) if math.isfinite(a) else math.inf for a, b in zip(ours, theirs)) / largest
         found = max(found, (off, name))
     return found
 
@@ -69,7 +69,7 @@ def check_planes(case, reference, mode):
 
 
 def check_pullback(case, mode):
-    """After check_planes of the same mode, whose file it uses."""
+    """Runs after check_planes of the same mode and uses its file."""
     n, names = int(case["fast"]) * int(case["slow"]), case["names"].split(",")
     pattern = array.array("d", (math.sin(0.7 * i) + 0.3 for i in range(n)))
     with open("pattern.f64", "wb") as file:

@@ -15,7 +15,7 @@ numpy = script.need("numpy")
 SOURCE = os.environ.get("NB_SOURCE", ".")
 FOLDER = os.path.join(SOURCE, "golden_data", "detectors")
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-DEVICE = os.environ.get("NB_DETECTORS_DEVICE", "cpu")  # cuda: the images alone, as by default
+DEVICE = os.environ.get("NB_DETECTORS_DEVICE", "cpu")  # cuda: images only, with default flags
 TIGHT = ["-precision", "double", "-isa", "scalar"]
 
 
@@ -62,8 +62,8 @@ def check_noise(name, output, pixels, flags, folder):
             image, wanted = numpy.frombuffer(stream.read()[-2 * pixels:], "<u2").astype(float), read_image(name, "<u2")
         off = image != wanted if image.size == wanted.size else [True]
     near = image.size == wanted.size and abs(image - wanted).max() <= 1
-    most = 1 if output == "noisefile" and "-psf" in flags and near else 0
-    if image.size != pixels or wanted.size != pixels or sum(off) > most:
+    allowed = 1 if output == "noisefile" and "-psf" in flags and near else 0
+    if image.size != pixels or wanted.size != pixels or sum(off) > allowed:
         return f"{image.size} pixels, {sum(off)} are other ones"
     return None
 
@@ -104,7 +104,7 @@ def wrong_panel(panel, row):
     return [key for key, good in checks.items() if not good]
 
 
-# What files say of the beam and the rotation
+# Beam and rotation in the files
 FACTS = {"hier.expt": {"beam": {"wavelength_A": 1.2815, "polarization": 0.97}}, "modules.h5": {"beam": {"wavelength_A": 1.0332}},
          "rot.expt": {"spindle": {"phi_deg": 15.25, "osc_deg": 0.4}}, "stack3d.h5": {"spindle": {"phi_deg": 30, "osc_deg": 0.25}}}
 
@@ -142,7 +142,7 @@ def stack_of(image):
 
 
 def check_master(file, layout, load, folder):
-    """A master of one still against the oracle, in dxtbx, and read again."""
+    """A master of one still against the reference, in dxtbx, and read again."""
     kind = {"geom": "-geom", "expt": "-expt", "h5": "-nxmx"}[file.rsplit(".", 1)[1]]
     flags = [kind, "geom/" + file, "-layout", layout, "-cell", "60", "-default_F", "100", "-N", "5", "-seed", "1",
              "-oversample", "1", "-device", "cpu"]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames as an experiment gives them against the reference cases of golden_data/experiments."""
+"""Frames with the physics of an experiment against the reference cases of
+golden_data/experiments."""
 import csv
 import json
 import math
@@ -43,7 +44,7 @@ def series(flags, folder):
 
 
 def line(path):
-    """The same of a file of -spectrumout."""
+    """The same from a file of -spectrumout."""
     with open(path, encoding="ascii") as f:
         head, numbers = f.read().splitlines()
     pairs = numpy.array(numbers.split(), float).reshape(-1, 2)
@@ -85,7 +86,7 @@ def check_draws(case, folder):
     want = want.reshape([int(n) for n in case["shape"].split("x")])
     script.run(*case["flags"].split(), "-draws", out)
     got = numpy.delete(numpy.loadtxt(out, skiprows=1), 2, axis=1)
-    if "crystals" in case["what"].split("frame, crystal, ")[1]:  # the case has a row a frame
+    if "crystals" in case["what"].split("frame, crystal, ")[1]:  # the case has a row per frame
         first = numpy.unique(got[:, 0], return_index=True)[1]
         count = numpy.bincount(got[:, 0].astype(int), weights=got[:, 1] >= 0)
         script.ok(case["id"] + "-rows", (count == got[first, 2]).all(), f"{count}")
@@ -96,7 +97,8 @@ def check_draws(case, folder):
 
 
 def check_hits(folder):
-    """Frames without a crystal have a row of their own, exp(-0.6) of all."""
+    """Frames without a crystal have a separate row: a fraction exp(-0.6) of all
+    frames."""
     out, frames = os.path.join(folder, "hits.txt"), 20000
     script.run(*CELL, *SMALL, "-seed", "80", "-stills", frames, "-vary", "crystals:poisson:0.6", "-draws", out)
     frame, crystal = numpy.loadtxt(out, skiprows=1, usecols=(0, 1)).T
@@ -136,8 +138,9 @@ def check_image(case, folder):
 
 
 def lost_halos(case, edge=32, pixel=2.5, distance=100.0):
-    """Photons of the halos of llm-hex that its list lacks: -sg P6 completes the list, where rounding kept six of the twelve
-    reflections of 8 -4 8, which lie just at its limit of 3 A.  The sum of section 5.1 of the contract, over all orders."""
+    """Photons of the halos of llm-hex that its list lacks: -sg P6 completes the list,
+    where rounding kept six of the twelve reflections of 8 -4 8, which are just at its
+    limit of 3 A. The sum of section 5.1 of the contract, over all orders."""
     flags = case["flags"].split()
 
     def numbers(name, n):
@@ -147,7 +150,7 @@ def lost_halos(case, edge=32, pixel=2.5, distance=100.0):
         F = {tuple(int(x) for x in row[:3]): float(row[3]) for row in map(str.split, f)}
     sixth = [numpy.linalg.matrix_power(numpy.array([[1, -1, 0], [1, 0, 0], [0, 0, 1]]), i) for i in range(6)]
     orbit = {tuple(sign * numpy.array((8, -4, 8)) @ R) for R in sixth for sign in (1, -1)}
-    lost = sorted(g for g in orbit if g not in F)
+    missing = sorted(g for g in orbit if g not in F)
     crystal = json.loads(script.run(*flags, "-show_config", "-device", "cpu")[0])["crystal"]
     A = numpy.array([crystal[x + "_star_per_A"] for x in "abc"]).T
     a, c = A[:, 0] / numpy.linalg.norm(A[:, 0]), numpy.linalg.inv(A)[2] / numpy.linalg.norm(numpy.linalg.inv(A)[2])
@@ -162,19 +165,19 @@ def lost_halos(case, edge=32, pixel=2.5, distance=100.0):
     h = (to / away[:, None] - (1, 0, 0)) @ numpy.linalg.inv(A).T
     D = 0
     for R in sixth:
-        for g in map(numpy.array, lost):
+        for g in map(numpy.array, missing):
             I0 = F[8, -4, 8] ** 2 * numpy.exp(X(g @ R))
             u = 4 * math.pi ** 2 * (((h - g) @ R @ axes.T * gamma) ** 2).sum(axis=1)
             D = D + sum(numpy.exp(-X(h @ R)) * X(h @ R) ** n / math.factorial(n) * I0 * 8 * math.pi * gamma.prod() / n ** 3 / (1 + u / n ** 2) ** 2
                         for n in range(1, 20)) / 6
     solid, polar = pixel ** 2 * distance / away ** 3, (1 + (to[:, 0] / away) ** 2) / 2
     photons = numbers("-fluence", 1) * 7.94079248018965e-30 * solid * polar * N * abs(numpy.linalg.det(A)) * D
-    return photons, len(lost)
+    return photons, len(missing)
 
 
 def check_diffuse(case, folder):
-    """Diffuse light: every pixel to 5e-3 of itself, or of the brightest with Gaussian halos; the sum to 5e-4.  In one renderer,
-    as all add the same plane."""
+    """Diffuse light: every pixel to 5e-3 of its value, or of the brightest with Gaussian
+    halos; the sum to 5e-4. One renderer is enough, as all add the same plane."""
     out = os.path.join(folder, "image.bin")
     if not HAS_FFTW:
         print(f"skip experiments {case['id']} # no FFTW in this build")
@@ -192,18 +195,19 @@ def check_diffuse(case, folder):
 
 
 def check_only_frame(folder):
-    """Frames of a series, one by one, are its frames to the last bit; its master has what was drawn."""
+    """Frames of a series, made one by one, are its frames to the last bit; its master has
+    the drawn values."""
     laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
             "distance:uniform:99:101,lambda:normal:1%")
     common = [*SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
-    crowd = ["-orientations", "random", "-crystals", "2", "-water", "10"]
+    two_crystals = ["-orientations", "random", "-crystals", "2", "-water", "10"]
     model = ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), "-dmin", "5"]
     halos = [*model[:2], "-diffuse_sigma", "0.4", "-diffuse_gamma", "12"] if HAS_FFTW else model
     for name, crystal, kind in (("stills", CELL, ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
                                 ("model", model, ["-stills", "2", "-orientations", "random"]),
                                 ("model-diffuse", halos, ["-stills", "3", "-orientations", "random"]),
                                 ("rotation", CELL, ["-frames", "3", "-osc", "1"]),
-                                ("crystals", CELL, ["-stills", "4", *crowd, "-vary", laws + ",crystals:poisson:1.5"]),
+                                ("crystals", CELL, ["-stills", "4", *two_crystals, "-vary", laws + ",crystals:poisson:1.5"]),
                                 ("crystals-turned", CELL, ["-frames", "2", "-osc", "1", "-crystals", "3"])):
         flags = [*crystal, *common]
         script.run(*flags, *kind, "-output", os.path.join(folder, name + "_%d.bin"), "-threads", "3")
@@ -230,7 +234,8 @@ def check_only_frame(folder):
 
 
 def check_factors(folder, hkl):
-    """F that vary: a series reads its files once, here from a pipe, and each frame is the image with its numbers typed."""
+    """Varying F: a series reads its files once, here from a pipe, and each frame is the
+    image with its numbers typed."""
     table = os.path.join(folder, "F.txt")
     model = os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb")
     with open(hkl, encoding="ascii") as f:
@@ -299,7 +304,8 @@ def check_shadow(case, folder):
 
 
 def check_diffuse_frames(folder):
-    """Frames with diffuse light whose cell and B vary: one alone, in any number of threads, and a region of it have the bytes of its series."""
+    """Frames with diffuse light and varying cell and B: a single frame, any number of
+    threads, and a region have the bytes of the series."""
     if not HAS_FFTW:
         print("skip experiments diffuse-frames # no FFTW in this build")
         return
@@ -364,7 +370,7 @@ def check_mix(folder):
 
 
 def check_truth(folder, flags, factor):
-    """Intensities have the factor; with the rest they add to the image."""
+    """Intensities include the factor; with the remainder they add up to the image."""
     lists = []
     for more in ([], ["-transmission", flags[1]], flags):
         path = os.path.join(folder, "spots.tsv")
@@ -385,7 +391,7 @@ SWEEP = ["-cell", "30", "40", "50", "90", "100", "90", "-N", "6", "-mosaic", "0.
 
 
 def reflections(folder):
-    """A small list of F; its name."""
+    """Writes a small list of F; returns its name."""
     name = os.path.join(folder, "small.hkl")
     rng = numpy.random.default_rng(1)
     with open(name, "w", encoding="ascii") as f:
@@ -435,7 +441,8 @@ def check_dose(case, folder, hkl):
 
 
 def damaged_by(plain, damaged, dose, B, halves):
-    """How many reflections two lists have, and how far the worst ratio of intensities is off."""
+    """Number of common reflections of two lists, and the worst error of their ratios of
+    intensity."""
     worst, n = 0, 0
     for key, (d, intensity) in plain.items():
         if intensity < 1 or d == 0:
@@ -446,7 +453,8 @@ def damaged_by(plain, damaged, dose, B, halves):
 
 
 def check_sweep(folder, hkl):
-    """Intensities along a sweep, of the dose that is typed; edges of the master; doses of photons in water."""
+    """Intensities along a sweep, for the typed dose; edges of the master; doses of
+    photons in water."""
     frames = 60 if BIG else 4
     flags = ["-hkl", hkl, "-frames", frames, "-osc", "1"]
     each = 24 / frames  # MGy
@@ -477,7 +485,8 @@ def floats(folder, *flags):
 
 
 def check_damage(folder, hkl):
-    """Limits; a grown cell is a typed one; one frame is that of the sweep; photons say the dose."""
+    """Limits; a grown cell equals a typed cell; a single frame equals the sweep's;
+    photons give the dose."""
     plain = floats(folder, "-hkl", hkl, "-osc", "1")
     still = floats(folder, "-hkl", hkl, "-osc", "1", "-dose", "0", "-damage_cell", "2", "-damage_half", "1")
     script.ok("damage-none", (plain == still).all())
@@ -508,7 +517,7 @@ def check_damage(folder, hkl):
         script.ok(f"damage-only-{k}", (only == there).all() and only.max() > 0)
 
 
-# F = 1 everywhere, one cell: an even light on each pixel but for its solid angle
+# F = 1 everywhere, one cell: even light on each pixel, except for the solid angle
 EVEN = ["-default_F", "1000", "-N", "1", "-nointerpolate", "-oversample", "1", "-nopolar", "-fluence", "1e30", "-seed", "1", "-nodump"]
 
 
@@ -537,7 +546,8 @@ def check_absorb(case, folder):
 
 
 def check_absorbed(folder):
-    """The crystal's light alone is absorbed; limits; noise; panels of pixels and every step agree."""
+    """Only the light of the crystal is absorbed; limits; noise; panels of pixels and
+    every step agree."""
     body = ["-absorb", "box:200:100:50", "-absorb_mu", "6"]
     no_water = ["-water", "0"]
     dry, _ = image(folder, *no_water)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames as an experiment gives them: random command lines of all their flags, and the rule for the number of wavelengths."""
+"""Frames with the physics of an experiment: random command lines of all flags, and the
+rule for the number of wavelengths."""
 import glob
 import json
 import math
@@ -29,7 +30,7 @@ HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_da
 EDGE = 24
 BASE = ["-hkl", HKL, "-cell", 32, 32, 40, "-detpixels", EDGE, "-distance", 100, "-pixel", 1.5, "-fluence", "1e26", "-device", "cpu", "-nodump", "-nointerpolate"]
 DIFFUSE = "fftw yes" in " ".join(script.run("-version")[0].lower().split())
-# flags that may come together; of each tuple one is taken, or none
+# flags that may be combined; one flag of each tuple is taken, or no flag
 CHOICES = [
     ["-spectrum gauss -bandwidth 1 -wavelengths 20", "-spectrum tophat -bandwidth 2 -wavelengths 16", "-spectrum twocolour -bandwidth 0.3 -split 2:0.4 -wavelengths 16",
      "-spectrum sase -bandwidth 0.4 -pulse_length 8 -wavelengths 30", "-spectrum seeded -bandwidth 0.5 -pulse_length 10 -line 0.05 -wavelengths 20"],
@@ -67,7 +68,8 @@ def draw(rng):
 
 
 def same_frames(flags, name, more):
-    """Images and draws with one thread and with more, and the second frame alone."""
+    """Images and draws with one thread and with more, and the second frame made without
+    the first."""
     seen = []
     for threads in (1, *more):
         if BIG or threads == 1:
@@ -81,7 +83,7 @@ def same_frames(flags, name, more):
 
 
 def killed(args):
-    """End a run when its first frames are on disk."""
+    """Kills a run when its first frames are on disk."""
     process = subprocess.Popen([script.PROGRAM, *map(str, args)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     while process.poll() is None and not glob.glob("m_data_*"):
         time.sleep(0.001)
@@ -90,7 +92,8 @@ def killed(args):
 
 
 def same_masters(flags, name):
-    """All that a master holds, with counts: by one thread, by more, after a kill, by three processes."""
+    """Content of the master, with counts: by one thread, by more, after a kill, by three
+    processes."""
     flags = list(flags)
     kind = "-frames" if "-frames" in flags else "-stills"
     flags[flags.index(kind) + 1] = 6
@@ -130,7 +133,7 @@ def check_masters():
 
 
 def make_files():
-    """The files that the flags name."""
+    """Writes the files that the flags name."""
     numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
     numpy.random.default_rng(2).uniform(0, 9, EDGE * EDGE).astype("f4").tofile("a.bin")
     with open("blocks.txt", "w", encoding="ascii") as f:
@@ -156,10 +159,11 @@ def spots(*flags):
 PATCH = ["-distance", 50, "-detpixels", 16, "-pixel", 1, "-Xbeam", -25, "-Ybeam", -5]
 
 
-def rule_scene(rng, least, most):
-    """Flags of a random crystal and spectrum; the width of a spot, mm, and of the spectrum, a part."""
+def rule_scene(rng, lowest, highest):
+    """Flags of a random crystal and spectrum; width of a spot in mm; relative width of
+    the spectrum."""
     cell = [rng.uniform(30, 60) for _ in range(3)]
-    wave, N = rng.uniform(0.9, 1.4), int(least * (most / least) ** rng.uniform(0, 1))
+    wave, N = rng.uniform(0.9, 1.4), int(lowest * (highest / lowest) ** rng.uniform(0, 1))
     kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
     flags = ["-cell", *cell, "-lambda", wave, "-misset", *(rng.uniform(-90, 90) for _ in range(3)), "-N", N,
              rng.choice(["-gauss_xtal", "-square_xtal", "-round_xtal"]), "-spectrum", kind[0], "-bandwidth", width]
@@ -167,7 +171,8 @@ def rule_scene(rng, least, most):
 
 
 def check_photons(name, flags, n, reflections, sums):
-    """Photons by n wavelengths and by four times as many: of the reflections, and of the image."""
+    """Photons by n wavelengths and by four times as many: of the reflections, and of the
+    image."""
     few, many = (numpy.array(x) for x in reflections)
     off = numpy.sqrt(numpy.mean((few - many) ** 2) / numpy.mean(many ** 2))
     print(f"# {name}: {n} wavelengths, {len(few)} reflections, {off:.2g}, image {sums[0] / sums[1] - 1:.2g}: {' '.join(map(str, flags))}")
@@ -188,12 +193,12 @@ def check_rule():
 
 
 def reflected(report, width):
-    """Where the beam meets the detector that the crystal reflects, mm from the primary beam along fast and slow: Laue's
-    equations for each reflection."""
+    """Places where reflected beams meet the detector, mm from the primary beam along fast
+    and slow: Laue's equations for each reflection."""
     crystal, detector, wave = report["crystal"], report["detector"], report["beam"]["wavelength_A"]
     A = numpy.array([crystal[x + "_star_per_A"] for x in "abc"])
-    most = [math.ceil(1.2 / wave / numpy.linalg.norm(x)) for x in A]
-    q = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most)), -1).reshape(-1, 3) @ A
+    limits = [math.ceil(1.2 / wave / numpy.linalg.norm(x)) for x in A]
+    q = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in limits)), -1).reshape(-1, 3) @ A
     beam = numpy.array(report["beam"]["beam_vector"])
     q = q[q @ beam < 0]
     k = -(q * q).sum(axis=1) / (2 * q @ beam)
@@ -208,7 +213,8 @@ def reflected(report, width):
 
 
 def check_rule_of_large_crystals():
-    """The rule's wavelengths for small detectors, each about the spot of one reflection of a large crystal."""
+    """The rule's wavelengths for small detectors, each about a spot of a large
+    crystal."""
     rng, edge = random.Random(4), 48
     for i in range(20 if BIG else 1):
         flags, across, width = rule_scene(rng, 41, 300 if BIG else 100)
@@ -217,7 +223,7 @@ def check_rule_of_large_crystals():
         n, pixel = report["beam"]["sources"], across / 2
         places = sorted(reflected(report, width).tolist(), key=lambda at: -math.hypot(*at))
         photons = [[], []]
-        for fast, slow in places[:25 if BIG else 6]:  # those that need the finest steps
+        for fast, slow in places[:25 if BIG else 6]:  # places that need the finest steps
             corner = [-x + (edge - 1) / 2 * pixel for x in (slow, fast)]
             for of, wavelengths in zip(photons, (n, 4 * n)):
                 script.run(*flags, "-distance", 50, "-detpixels", edge, "-pixel", pixel, "-Xbeam", corner[0], "-Ybeam", corner[1],

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Diffuse light of images: one reflection beside diffBragg's formula, groups beside turned crystals, what light is proportional to."""
+"""Diffuse light of images: one reflection against diffBragg's formula, groups against
+turned crystals, proportionality."""
 import json
 import math
 import os
@@ -37,7 +38,8 @@ def cell_of(*flags):
 
 
 class Scene:
-    """A small detector about the ray of one reflection, whose crystal is turned until it fulfils Bragg's law."""
+    """A small detector about the ray of one reflection; the crystal is turned to fulfil
+    Bragg's law."""
     CELL = ["-cell", "24", "30", "36", "80", "100", "95"]
     CELLS = 40
     F = 100.0
@@ -63,10 +65,10 @@ class Scene:
         self.q = place.reshape(-1, 3) / away[:, None] - (1, 0, 0)
         self.h = self.q @ numpy.linalg.inv(self.A)
         self.solid = self.PIXEL ** 2 * self.origin[0] / away ** 3
-        self.near = (numpy.abs(self.h - self.g) < 0.5).all(axis=1)  # pixels that this reflection is the nearest of
+        self.near = (numpy.abs(self.h - self.g) < 0.5).all(axis=1)  # the nearest reflection
 
     def misset(self, hkl):
-        """A rotation about z that lets g end on the sphere of the waves' ends, as -misset does it."""
+        """A rotation about z, as by -misset, after which g ends on the Ewald sphere."""
         q = self.g @ cell_of("-hkl", hkl, *self.CELL, "-N", "5", "-detpixels", "8")[0]
         # |(1, 0, 0) + R q| = 1:  q_x of R q is -q^2/2
         across = math.hypot(q[0], q[1])
@@ -80,14 +82,15 @@ class Scene:
         return 2 * math.pi * gamma * numpy.linalg.norm((self.h - self.g) @ self.A, axis=1)
 
     def formula(self, sigma, gamma):
-        """Photons of diffBragg's model (its calc_diffuse_at_hkl, without a stencil or symmetry): of the first order, X and the
-        weakening of the reflection itself, per cell and without the cell's volume."""
+        """Photons by diffBragg's model (calc_diffuse_at_hkl, without a stencil or
+        symmetry): of the first order, with X and weakening of the reflection, per cell
+        and without the volume of the cell."""
         X = self.X(self.g @ self.A, sigma)
         halo = 8 * math.pi * gamma ** 3 / (1 + self.u(gamma) ** 2) ** 2
         return FLUENCE * ELECTRON * self.solid * self.F ** 2 * math.exp(-X) * X * halo
 
     def diffbragg(self, sigma, gamma):
-        """Photons of simtbx's own diffBragg; its beam goes along -z."""
+        """Photons by the diffBragg of simtbx; its beam goes along -z."""
         from cctbx import crystal, miller
         from cctbx.array_family import flex
         from dxtbx.model.crystal import CrystalFactory
@@ -115,7 +118,7 @@ class Scene:
         D = S.D
         D.spot_scale, D.nopolar, D.laue_group_num, D.use_diffuse, D.only_diffuse, D.stencil_size = 1, True, 1, True, True, 0
         D.diffuse_gamma, D.diffuse_sigma = (gamma,) * 3, (sigma,) * 3
-        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # its default turns indices, not axes
+        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # by default it turns indices
         D.add_diffBragg_spots()
         return D.raw_pixels_roi.as_numpy_array().ravel() * (FLUENCE / D.fluence)
 
@@ -129,7 +132,8 @@ def diffbragg_runs():
 
 
 def check_one_reflection(folder):
-    """Alone, and weak, a reflection's halo is that of diffBragg, times cells/volume, as far as it is the nearest and with X of the reflection."""
+    """A weak halo of one reflection is that of diffBragg times cells/volume, where this
+    reflection is the nearest and with its X."""
     scene = Scene(folder, (5, 4, 7))
     runs = diffbragg_runs()
     sigma = 0.01
@@ -158,7 +162,7 @@ ROTATIONS = {"P222": [numpy.diag(s) for s in ((1, 1, 1), (1, -1, -1), (-1, 1, -1
 
 
 def whole_list(name, rotations, A, path, d_min=6.0):
-    """Reflections of a list up to a resolution, with all that its group makes of them."""
+    """Reflections of a list up to a resolution, with all that the group makes of each."""
     F = {}
     rows = numpy.loadtxt(os.path.join(HKL, name + ".hkl"))
     for row in rows[(numpy.linalg.norm(rows[:, :3] @ A, axis=1) < 1 / d_min)]:
@@ -170,7 +174,8 @@ def whole_list(name, rotations, A, path, d_min=6.0):
 
 
 def check_group(folder, name, cell, group):
-    """A group's light is the mean of that of crystals whose axes are turned by its rotations; with isotropic motions it is that of no group."""
+    """The light of a group is the mean over crystals with axes turned by its rotations;
+    with isotropic motions it is that of no group."""
     rotations = ROTATIONS[group]
     hkl, mat = os.path.join(folder, "whole.hkl"), os.path.join(folder, "turned.mat")
     A, _ = cell_of("-cell", *cell, "-misset", "10", "20", "30", "-N", "5", "-detpixels", "8")
@@ -194,7 +199,8 @@ def check_group(folder, name, cell, group):
 
 
 def check_proportional(folder):
-    """Light goes with the cells, blocks, fluence and F^2, and does not know the crystal's shape."""
+    """Light is proportional to cells, blocks, fluence and F^2, and does not depend on the
+    shape of the crystal."""
     flags = ["-hkl", os.path.join(HKL, "ort.hkl"), "-cell", "28", "34", "40", "90", "90", "90", "-misset", "10", "20", "30", "-distance", "200",
              "-detpixels", "16", "-pixel", "3", "-diffuse_only", "-diffuse_sigma", "0.4", "-diffuse_gamma", "6"]
     plain = render(folder, *flags, "-N", "10", "-fluence", FLUENCE)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Images through thick sensors against a model of its own, written from docs/physics.md alone.
+"""Images through thick sensors against a separate model, written from docs/physics.md
+alone.
 
-One still crystal, one wavelength, a constant F: sections 2 to 5, 9, 12 and 14 to 16 in plain Python
-doubles.  Every pixel of the scalar renderer, and of the vector renderer in double precision, must
-agree to the rounding of a float.  The detector's origin and axes and the crystal's come from
--show_config; what is tested is what happens behind the front face.
+One still crystal, one wavelength, a constant F: sections 2 to 5, 9, 12 and 14 to 16 in
+plain Python doubles. Every pixel of the scalar renderer, and of the vector renderer in
+double precision, must agree to the rounding of a float. The axes of crystal and detector,
+and the origin, come from -show_config; the test is about the layers under the front face.
 """
 import json
 import math

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Many panels in one run against single runs; what their files say of them."""
+"""Many panels in one run against single runs; the content of their files."""
 import json
 import os
 import random
@@ -52,7 +52,7 @@ def write_geom(path, panels, head="photon_energy = 12000\nclen = 0\nres = 8192\n
 
 
 def random_panel(rng):
-    """In any direction, tilted; one in two shows its back."""
+    """A direction with a tilt; one panel in two shows its back."""
     q, _ = numpy.linalg.qr(numpy.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]))
     towards = numpy.array([rng.gauss(0, 1) for _ in range(3)])
     towards /= numpy.linalg.norm(towards)
@@ -103,7 +103,8 @@ def check_cut(folder):
 
 
 def check_header(folder):
-    """-img restores one panel of a geometry file from an SMV header, and says what it cannot."""
+    """-img restores one panel of a geometry file from an SMV header, and reports what it
+    cannot restore."""
     rng = random.Random(3)
     flags = [*CRYSTAL, "-precision", "double"]
     far = 0.0
@@ -120,7 +121,8 @@ def check_header(folder):
 
 
 def check_bounds(folder):
-    """The largest trusted values of a file bound pixels, and report, JSON and headers say so."""
+    """The largest trusted values of a file limit pixels; report, JSON and headers state
+    them."""
     f, s = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     for n, name in ((1, "one.geom"), (2, "two.geom")):
         write_geom(os.path.join(folder, name), [(f, s, (80 * k - 60, -50), 0.05, (80, 100)) for k in range(n)],
@@ -142,7 +144,7 @@ def check_bounds(folder):
 
 
 def check_truth(folder):
-    """A reflection on two panels is two entries, in the panel's own pixels."""
+    """A reflection on two panels is two entries, each in the pixels of its panel."""
     f, s = (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     write_geom(os.path.join(folder, "two.geom"), [(f, s, (-100, 100), 0.05, (100, 200)),
                                                   (f, s, (0, 100), 0.05, (100, 200))])
@@ -187,7 +189,8 @@ def check_truth(folder):
 
 
 def check_series_files(folder):
-    """-resume with another geometry file, -mask on a canvas, -geomout beside masked HDF5."""
+    """-resume with another geometry file, -mask on a canvas, -geomout with masked
+    HDF5."""
     if not has("HDF5"):
         print("skip panels of a series # the program was built without HDF5")
         return
@@ -232,7 +235,7 @@ def check_series_files(folder):
 
 
 def dots_of(path):
-    """The filtered rows of a PNG, without what is said beside them."""
+    """The filtered rows of a PNG, without the text chunks."""
     with open(path, "rb") as stream:
         data = stream.read()
     at, packed = 8, b""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""-streamout: a reader of its own finds the crystals and the reflections, where the geometry in the stream has them."""
+"""-streamout: a separate reader finds the crystals and the reflections, at the places
+that the stream's geometry gives."""
 import os
 import re
 import subprocess
@@ -35,7 +36,7 @@ def vector(text):
 
 
 def panels_of(geometry):
-    """Of each panel: first and last pixel, corner and steps of a pixel, m."""
+    """For each panel: first and last pixel, corner and steps of a pixel, m."""
     clen = number("clen", geometry)
     out = {}
     for name in re.findall(r"^(\w+)/res", geometry, re.M):
@@ -47,7 +48,8 @@ def panels_of(geometry):
 
 
 def read(path):
-    """The panels, and a list of images: name, event, wavelength, crystals of axes (columns, 1/nm), cell and rows."""
+    """The panels, and a list of images: name, event, wavelength, crystals with axes
+    (columns, 1/nm), cell and rows."""
     with open(path, encoding="ascii") as file:
         text = file.read()
     assert text.startswith("CrystFEL stream format 2.3\n")
@@ -69,7 +71,8 @@ def read(path):
 
 
 def off_by(panels, wavelength, crystals):
-    """The largest distance between a row and where its lattice point, put on the Ewald sphere, scatters to; pixels.  And the number of rows."""
+    """The largest distance, in pixels, between a row and the scattering of its lattice
+    point on the Ewald sphere; and the number of rows."""
     worst, n = 0, 0
     for axes, _, rows in crystals:
         for row in rows:
@@ -83,7 +86,8 @@ def off_by(panels, wavelength, crystals):
 
 
 def check_image(folder):
-    """One image, in several frames of the lab, of panels, with a spindle's angle, of several crystals and of a twin."""
+    """One image in several lab frames, with panels, with a spindle angle, with several
+    crystals and with a twin."""
     stream, table = os.path.join(folder, "a.stream"), os.path.join(folder, "spots.tsv")
     cases = {"mosflm": [*FLAT, "-mosflm"], "xds": [*FLAT, "-xds"], "dials": [*FLAT, "-dials"], "panels": ["-geom", QUAD], "phi": [*FLAT, "-phi", 40],
              "crystals": [*FLAT, "-crystals", 2], "twin": [*FLAT, "-twin", "-h,-k,l:0.3"], "none": [*FLAT, "-crystals", 0]}
@@ -95,7 +99,8 @@ def check_image(folder):
             want = [line.rstrip("\n").split("\t") for line in file][1:]
         column = want[0].index("intensity")
         total = sum(float(row[column]) for row in want[1:])
-        # the centre of a spot is not quite where its lattice point would scatter
+        # the centre of a spot is close to the scattering of its lattice point, but not at
+        # it
         fine = off < 0.5 and n == len(want) - 1 and abs(sum(r[3] for c in crystals for r in c[2]) - total) <= 1e-3 * (total + 1e-3)
         fine = fine and len(crystals) == {"crystals": 2, "twin": 2, "none": 0}.get(name, 1) and event == "//" and (n > 6 or name == "none")
         script.ok(f"image-{name}", fine, f"{n} of {len(want) - 1} rows, off by {off:.3g} pixels")
@@ -110,7 +115,8 @@ def check_lattices(folder):
 
 
 def check_series(folder):
-    """Frames by event; the stream read again has the same crystals and pictures; threads, -resume and processes change nothing."""
+    """Frames by event; the stream read again has the same crystals and images; threads,
+    -resume and processes change nothing."""
     stream, again, master = (os.path.join(folder, n) for n in ("run.stream", "again.stream", "run.h5"))
     series = [*BASE, *FLAT, "-stills", 4, "-orientations", "random", "-jitter_cell", 1, "-jitter_beam", 2, "-vary", "crystals:choice:1:2",
               "-frames_per_file", 3, "-hdf5", master, "-hdf5type", "float32", "-streamout", stream]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames of series whose numbers vary, typed again from their truth: the values of -draws, the master's orientations, -spectrumout and a
-line of flags for each crystal make the same image to the last bit."""
+"""Frames of series with varying numbers, typed again from their truth: the values of
+-draws, the orientations of the master, -spectrumout and a line of flags for each crystal
+make the same image to the last bit."""
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import test_frames as frames  # the flags that may come together
 from combined import by_name, words_of
 
 numpy, h5py, script = frames.numpy, frames.h5py, frames.script
-# Numbers that vary, and what is typed beside them; of each list one is taken, or none.
+# Numbers that vary, and typed flags for them; one row of each list is taken, or no row.
 CRYSTAL = [
     [("N:lognormal:30%", ""), ("N:normal:1", "-Na 3 -Nb 4 -Nc 5"), ("Na:uniform:2:6,Nc:normal:2", ""), ("Nb:poisson:5", ""), ("samplesize:uniform:8e-6:2e-5", "-samplesize 1e-5"),
      ("sample_x:normal:20%,sample_y:lognormal:20%,sample_z:gamma:9", "-sample_x 1e-5 -sample_y 2e-5 -sample_z 1e-5")],
@@ -84,19 +85,19 @@ def draw(rng):
         if one in flags:
             flags[other] = None
     if "add" in flags and ("spectrum" in flags or any("flu" in x for x in laws)):
-        del flags["add"]  # it is that of the series' own fluence
+        del flags["add"]  # added light belongs to the series' fluence
     if set(flags) & {"samplesize", "sample_x", "Na"}:
         flags.pop("N", None)
     return flags, laws
 
 
 def scaled(x, v, c):
-    """A number of several: all by one factor."""
+    """One value of several: all change by one factor."""
     return f"{float(x) * v / c:.12g}" if float(x) != c else f"{v:.12g}"
 
 
 def put(name, text, flags):
-    """A drawn value into the flags of a frame or crystal."""
+    """Puts a drawn value into the flags of a frame or crystal."""
     value = float(text)
     flags.pop(OTHERS.get(name), None)
     if name == "cell":
@@ -117,12 +118,12 @@ def put(name, text, flags):
 
 
 class Series:
-    """A series, and what it says of its frames."""
+    """A series, and its records of the frames."""
 
     def __init__(self, flags, laws):
         self.flags = {name: words for name, words in {**by_name(frames.BASE), **flags}.items() if words is not None}
         self.flags["cell"] = self.flags["cell"] + ["90", "90", "90"]
-        self.turned, self.crowd = "frames" in flags, "crystals" in flags or any("crystals" in x for x in laws)
+        self.turned, self.many = "frames" in flags, "crystals" in flags or any("crystals" in x for x in laws)
         self.words = [*words_of(self.flags), *(["-vary", ",".join(laws)] if laws else []), "-noprogress"]
         script.run(*self.words, "-hdf5", "m.h5", "-hdf5type", "float32", "-threads", 2)
         script.run(*self.words, "-draws", "draws.txt")
@@ -134,10 +135,10 @@ class Series:
             self.images = [image.tobytes() for image in f["/entry/data/data"]]
             at = f["/entry/simulation"]
             self.truth = {name: at[name][:].tolist() for name in ("phi", "fluence", "seed", "misset", "cell")}
-            if self.crowd or "twin" in flags:
+            if self.many or "twin" in flags:
                 table = at["crystals"]
                 self.truth["crystals"] = {(k, m): x for k, m, i, x in zip(table["frame"][:], table["crystal"][:], table["twin"][:], table["misset"][:].tolist()) if i == 0}
-        self.short = True  # orientations and cells of the master are the numbers that are typed
+        self.short = True  # the master's orientations and cells serve as typed numbers
         TRIED.update(self.names)
 
     def orientation(self, k, m, flags):
@@ -145,7 +146,7 @@ class Series:
         if m == 0 and not turns and "orientations" in self.flags:
             flags["misset"], flags["misset_seed"] = ["random"], [self.rows_of(k)[0]["seed"]]
         elif m or turns:
-            angles = self.truth["crystals"][k, m] if self.crowd else self.truth["misset"][k]
+            angles = self.truth["crystals"][k, m] if self.many else self.truth["misset"][k]
             said = {name[-1]: float(row[name]) for name in self.names for row in self.rows_of(k)[:1] if name.startswith("misset_")}
             self.short &= all(float(f"{x:.12g}") == x and said.get(axis, x) == x for axis, x in zip("xyz", angles))
             flags["misset"] = [repr(x) for x in angles]
@@ -160,7 +161,7 @@ class Series:
                 put(name, row[name], flags)
         k, m = int(row["frame"]), int(row["crystal"])
         self.orientation(k, m, flags)
-        if not self.crowd and "dose" not in self.flags:
+        if not self.many and "dose" not in self.flags:
             self.short &= [float(x) for x in flags["cell"]] == self.truth["cell"][k]
         return flags
 
@@ -178,7 +179,7 @@ class Series:
             flags["phi"] = [repr(self.truth["phi"][k])]
         if int(rows[0]["crystal"]) < 0:
             flags["crystals"] = ["0"]
-        elif not self.crowd:
+        elif not self.many:
             self.crystal(rows[0], flags)
         else:
             with open("lines.json", "w", encoding="ascii") as f:
@@ -221,7 +222,8 @@ def check_series(i, rng):
 
 
 def check_light(i, words, laws):
-    """Frames with diffuse light whose F or cell vary, each typed again: from its own table."""
+    """Frames with diffuse light and varying F or cell, each typed again: from a table of
+    the frame."""
     series = Series(by_name(f"{words} -stills 9 -orientations random -oversample 1".split()), laws.split(","))
     for k in range(9) if frames.BIG else (2, 8):
         words, file = series.typed(k)

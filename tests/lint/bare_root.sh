@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Bare roots by debootstrap, for checks that want a system with nothing on it.  Needs root, network and debootstrap.
+# Bare roots by debootstrap, for checks that need a minimal system.  Needs root, network and debootstrap.
 # usage: . tests/lint/bare_root.sh; bare_root SUITE; inside 'shell command'; leave_root
-# bare_root sets $root.  KEEP=folder: a root that is there, or that stays.  A suite that this machine does not have
-# comes from APT_MIRROR, else from its own mirror if that has it (another Debian), else from debootstrap's (Ubuntu);
-# APT_COMPONENTS and DEBOOTSTRAP_FLAGS (say --no-check-gpg where its keyring is missing) go with it.
+# bare_root sets $root.  KEEP=folder: an existing root, or one to keep.  A suite other than this machine's comes
+# from APT_MIRROR, else from this machine's mirror if that has the suite (another Debian), else from debootstrap's
+# (Ubuntu); APT_COMPONENTS and DEBOOTSTRAP_FLAGS (for example --no-check-gpg without its keyring) apply to the suite.
 
-# Every verb once, in a folder that has lysozyme_P1.hkl.
+# Every verb once, in a folder with lysozyme_P1.hkl.
 # shellcheck disable=SC2016,SC2034
 verbs='flags="-hkl lysozyme_P1.hkl -cell 79.1,79.1,37.9,90,90,90 -N 20 -lambda 1 -distance 100 -detpixels 256 -pixel 0.4 -fluence 5e25"
 nanobragg $flags -misset 10,20,30 -seed 1 -noisefile a.img -quiet && nanobragg view a.img a.html && nanobragg compare a.img a.img | tail -n 1 &&
@@ -16,7 +16,7 @@ nanobragg run-compare -help | head -n 1 && ls -l a.html fit.html'
 own_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=
 
-# Mirrors, proxies and certificates are the host's; nothing about them is written down here.
+# Mirrors, proxies and certificates are the host's; this file does not record them.
 list_repos() {
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |

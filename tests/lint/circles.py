@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""No circle of files: none calls into another that calls, directly or through others, back into it.  And none of rooms: a room
-calls those that it may include, and those that they may, whichever header has the call.  A pointer to a
-function counts where its name is written.
+"""No circle of files: no file calls a file that calls back, directly or through others.  No circle of rooms: a room calls
+the rooms that it may include, and those that they may include, whichever header has the call.  A pointer to a function
+counts where its name is written.
 
 usage: circles.py BUILD     (the objects of BUILD/src and BUILD/cuda, as nm sees them)
 """
@@ -12,16 +12,16 @@ import sys
 
 TABLE = "plans/architecture.md"
 ROW = re.compile(r"^\| `(?:src/)?(\w+)/` \|.*\| ([^|]*) \|$")
-USERS = {"cli", "bench", "python"}  # of all public calls
+USERS = {"cli", "bench", "python"}  # may call all public functions
 
-# Circles that may stay, each with its reason.  Each is inside one room.
+# Allowed circles, each with its reason. Each is inside one room.
 HARMLESS = {
     frozenset(f"src/python/{name}" for name in ("arrays", "derive", "device", "fit", "images", "module", "places", "series",
                                                "sim")):
         "module.c lists the methods of the others, and raises their exceptions",
 }
 
-# Files that are only a list of what there is: their room does not depend on those that it names.
+# Files that are only lists: their room does not depend on the files that they name.
 LISTS = {
     "src/render/registry": "the backends",
     "src/cli/subcommands": "the subcommands of the program",
@@ -37,7 +37,7 @@ def objects(build):
                 if source.startswith("src/python/older_"):
                     continue  # functions of libc, for the wheel
                 if name.endswith(".o") and (os.path.exists(source) or os.path.exists(source + ".c")):
-                    yield path  # others are left from sources that are gone
+                    yield path  # other objects come from deleted sources
 
 
 def calls(build):
@@ -85,7 +85,8 @@ def room_of(source):
 
 
 def rooms_below():
-    """For each room those that it may call: the rooms that it includes, and theirs."""
+    """For each room the rooms that it may call: the included rooms, and those that they
+    include."""
     with open(TABLE, encoding="utf-8") as stream:
         rows = [match.groups() for match in map(ROW.match, stream) if match]
     below = {room: {word.split("/")[0] for word in re.findall(r"[\w./]+", cell)} for room, cell in rows}
@@ -96,7 +97,8 @@ def rooms_below():
 
 
 def calls_upwards(graph):
-    """Calls into a room that is not below, by a public header or by hand."""
+    """Calls into a room that is not below, by a public header or by a hand-written
+    declaration."""
     below = rooms_below()
     for a in sorted(graph):
         for b in sorted(graph[a]):

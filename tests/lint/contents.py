@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Long pages of docs have a table of contents that lists their headings, and every link of docs, plans, reports and README
-leads somewhere.
+has a target.
 
-Long is a page of more than 100 lines with at least three headings of the second level.  Its table is between
-the lines START and END, before the first of these headings.  docs/options.md is made by the program, which
-writes its table itself.
+A long page has more than 100 lines and at least three headings of the second level.  Its table is between
+the lines START and END, before the first heading of the second level.  The program writes docs/options.md
+with its table.
 
 usage: python3 tests/lint/contents.py [--write]
-  --write  make the tables; without it they are checked
+  --write  make the tables; otherwise they are checked
 """
 import glob
 import os
@@ -36,7 +36,7 @@ def text_lines(text):
             yield number, line
 
 
-def headings(text, least=1, most=6):
+def headings(text, lowest=1, highest=6):
     """(line, level, title, anchor) of the headings; anchors as GitHub makes them."""
     used = {}
     for number, line in text_lines(text):
@@ -47,12 +47,12 @@ def headings(text, least=1, most=6):
         anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
         count = used.get(anchor, 0)
         used[anchor] = count + 1
-        if least <= len(found[1]) <= most:
+        if lowest <= len(found[1]) <= highest:
             yield number, len(found[1]), title, anchor + (f"-{count}" if count else "")
 
 
 def table(text):
-    """The contents of a page: a list with the headings' numbers, if all have one."""
+    """The contents of a page: a list with the headings' numbers, if all have numbers."""
     entries = [(re.match(r"(\d+)\. (.*)", title), title, anchor) for _, _, title, anchor in headings(text, 2, 2)]
     if all(number for number, _, _ in entries):
         return [f"{number[1]}. [{number[2]}](#{anchor})" for number, _, anchor in entries]
@@ -76,7 +76,7 @@ def with_table(text):
 
 
 def links(path, text):
-    """(line, what is wrong) of links within the repository that lead nowhere."""
+    """(line, fault) of links within the repository without a target."""
     for number, line in text_lines(text):
         for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
             if re.match(r"[a-z]+:", target):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every fact that a line of the report names is a key of JSON or a parameter: a line with another name is never printed.
+"""Every fact named by a line of the report is a key of JSON or a parameter: a line with
+another name is never printed.
 
 usage: facts.py FILE...
 """

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Facts of a flag stand in its row of src/params/flag_rows.h: no code outside src/params compares a text with the name of a
-flag or of a group of flags, finds a row by such a name, or lists names.  NB_ROW and NB_IS take a member; what several
-flags have in common is a bit of their rows."""
+"""Facts of a flag are in its row of src/params/flag_rows.h: no code outside src/params compares a text with the name of a
+flag or of a group of flags, finds a row by such a name, or lists names.  NB_ROW and NB_IS take a member; a
+property of several flags is a bit of their rows."""
 import glob
 import re
 import sys
 
-# Words that are flags' names too: (file, word) -> what is compared.
+# Words that are also names of flags: (file, word) -> text that is compared.
 OTHERS = {
     ("src/fit/scales.c", "water"): "a variable of a fit",
     ("src/fit/scales.c", "fluence"): "a variable of a fit",

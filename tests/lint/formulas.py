@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A fast formula stands once, in src/terms, and plans/architecture.md lists its file.
+"""A fast formula is written once, in src/terms, and plans/architecture.md lists its file.
 
 No other file of src, cuda or tests defines a function of the same name, with or without its nb_, or repeats a
-comment of src/terms.  What lane.h adds to the vectors of src/base/simd*.h has their names."""
+comment of src/terms.  Additions of lane.h to the vectors of src/base/simd*.h have their names."""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ HOME = "src/terms"
 TABLE = "plans/architecture.md"
 NAME = re.compile(r"(\w+)\((?!.*;)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-LEAST_WORDS = 12  # of a comment that two files may not share
+LEAST_WORDS = 12  # words of a comment that two files may not share
 
 
 def text(path):
@@ -21,14 +21,15 @@ def text(path):
 
 
 def functions(lines):
-    """Functions that are defined, and the lines where; clang-format puts their names at the margin."""
+    """Function definitions and their lines; clang-format puts their names at the
+    margin."""
     for number, line in enumerate(lines.split("\n"), 1):
         if line[:1].isalpha() and not line.startswith("typedef") and (found := NAME.search(line)):
             yield found.group(1).removeprefix("nb_"), number
 
 
 def comments(lines):
-    """Words of its long comments, and the lines where."""
+    """Words of long comments, and their lines."""
     for found in COMMENT.finditer(lines):
         words = re.sub(r"[\s*/]+", " ", found.group()).split()
         if len(words) >= LEAST_WORDS and words[0] != "SPDX-License-Identifier:":
@@ -47,7 +48,7 @@ SECOND = re.compile(r"`((?:src|render|cuda)/[\w/]+\.(?:h|cuh))`: `(\w+)`")
 
 
 def second_texts(page):
-    """Rows of the table of second texts that name a function which its file has no longer."""
+    """Rows of the table of second texts with a function that the file no longer has."""
     for path, name in SECOND.findall(page[page.index("Formulas with a second text"):]):
         there = path if path.startswith(("src/", "cuda/")) else f"src/{path}"
         if not os.path.exists(there) or not re.search(rf"\b{name}\(", text(there)):

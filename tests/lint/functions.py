@@ -3,7 +3,7 @@
 import os
 import sys
 
-MOST = 60
+MAX_LINES = 60
 
 
 def bodies(path):
@@ -31,7 +31,7 @@ def main():
                 path = os.path.join(folder, name)
                 for function, line, length in bodies(path):
                     found += 1
-                    if length > MOST:
+                    if length > MAX_LINES:
                         print(f"    {path}:{line}: {function} has {length} lines")
                         wrong += 1
     return 1 if wrong or found < 1000 else 0

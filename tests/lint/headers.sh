@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every header compiles alone: as C11; the public ones and src/physics also as C++17; src/physics
-# also as CUDA C++ where there is nvcc.
+# Every header compiles alone: as C11; the public headers and src/physics also as C++17;
+# src/physics also as CUDA C++ if nvcc is installed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d) || exit 1
@@ -19,7 +19,7 @@ alone() {
     fi
 }
 
-# Headers that name CUDA's own types, or include one that does, are CUDA C++ and nothing else.
+# Headers with CUDA's types, or that include such a header, are CUDA C++ only.
 device=$(grep -lsE '"([^"]*/)?vendor\.h"' cuda/*/*.h)
 for _ in 1 2 3; do
     for header in $device; do

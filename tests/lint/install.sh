@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The files of `make install` are enough for another program: compile and run one
-# against the shared and the static library, look at the page and the completion, then check
-# that uninstall leaves no file.
+# The files of `make install` are enough for another program: compiles and runs one
+# against the shared and the static library, checks the page and the completion, then
+# checks that uninstall leaves no file.
 # usage: [LIB=lib64] install.sh STAGE PREFIX UNINSTALL-COMMAND...   (STAGE empty: installed where it will stay)
 set -eu
 stage=$1 prefix=$2 lib=${LIB:-lib}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A number of the physics or of a fast path stands once: coefficients, magic numbers, limits.
+"""A number of the physics or of a fast path is written once: coefficients, magic numbers, limits.
 
-A number counts when a reader cannot see by himself where it comes from: a decimal fraction of six
+A number counts when its origin is not obvious to a reader: a decimal fraction of six
 digits or more, or a hexadecimal number of eight digits or more that is not a mask of ones."""
 import glob
 import re
@@ -15,7 +15,7 @@ MIN_DIGITS = 6
 
 
 def key(word):
-    """What the spellings of one number have in common, or None when it is plain."""
+    """The common form of the spellings of a number, or None when the number is plain."""
     if word[:2] in ("0x", "0X"):
         value = int(word, 16)
         return None if value & (value + 1) == 0 else value

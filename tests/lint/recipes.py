@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Recipes of packages, read without Docker, Apptainer, conda and Spack: syntax, version, and the libraries that they name.
 
-usage: recipes.py [FOLDER]           (mk/packaging by default; of make release: the filled ones)
+usage: recipes.py [FOLDER]           (mk/packaging by default; a folder of make release has filled recipes)
        recipes.py --commands FILE    (prints the shell commands of the last stage of a Dockerfile or Apptainer definition)
 """
 import ast
@@ -13,7 +13,8 @@ import sys
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Names of a feature of the Makefile in Debian, conda-forge and Spack.  None: the recipe builds without, or takes the headers as a source.
+# Names of a feature of the Makefile in Debian, conda-forge and Spack. None: the recipe
+# builds without the feature, or takes its headers from the source.
 LIBRARIES = {
     "PNG": ("libpng-dev", "libpng", "libpng"),
     "CJSON": ("libcjson-dev", "cjson", "cjson"),
@@ -28,7 +29,7 @@ LIBRARIES = {
     "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),
     "LZ4": ("liblz4-dev", "lz4-c", "lz4"),
     "MPI": ("libmpich-dev", None, "mpi"),
-    "OPENMP": (None, None, None),  # of the compiler
+    "OPENMP": (None, None, None),  # part of the compiler
     "CUDA": (None, None, None),
 }
 TOOLS = {"python", "numpy", "py-numpy", "c", "cxx", "gmake", "pkgconfig"}
@@ -124,7 +125,7 @@ def conda(folder):
         yield "the script does not parse"
     needs = recipe["requirements"]
     yield from compare(1, {n.split()[0] for n in needs["host"]}, TOOLS)
-    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed: no linker tells conda of them
+    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed, so conda cannot see them by the linker
         if LIBRARIES[feature][1] not in {n.split()[0] for n in needs["run"]}:
             yield f"{LIBRARIES[feature][1]} is missing in run"
 
@@ -174,7 +175,7 @@ def filled(folder):
 
 
 def commands(path):
-    """What the last stage runs, and what its image is for."""
+    """Commands of the last stage, and the purpose of its image."""
     if path.endswith(".def"):
         sections = apptainer(text(path))[-1][1]
         return "set -e\n" + sections["post"] + sections["test"]

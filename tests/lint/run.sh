@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every structure and style check; prints what is wrong and fails if anything is.
+# Every structure and style check; prints the faults and fails if there is a fault.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0
@@ -38,7 +38,8 @@ silent() {
     return $found
 }
 
-# nb_sim stays small: inputs, model, engine and a few others. What belongs to a part is a member of that part.
+# nb_sim stays small: inputs, model, engine and a few others. Members for a part belong to
+# that part.
 small_sim() {
     local members
     members=$(sed -n '/^struct nb_sim {/,/^};/p' src/sim/sim.h | tr '\n' ' ' |
@@ -54,8 +55,9 @@ hdf5_reads() {
         grep -vE '^src/io/hdf5/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
-# What holds for a number that is not set is in the rows of the table.  Files that complete a configuration, from
-# headers or for a series, ask them by NB_VALUE and NB_GIVEN; all others read the settings that nb_resolve made of it.
+# Rules for numbers that are not set are in the rows of the table. Files that complete a
+# configuration, from headers or for a series, ask the rows by NB_VALUE and NB_GIVEN; all
+# others read the settings that nb_resolve made.
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
@@ -63,32 +65,33 @@ fallbacks() {
     } | sed 's/^/    /' | grep .
 }
 
-# Settings are made in one place and read everywhere.  What the two pointers point to may move.
+# Settings are made in one place and read everywhere. The targets of the two pointers may
+# change.
 settings_are_read_only() {
     ! grep -nE '\bvalue\.[A-Za-z_.]+(\[[^]]*\])* *([-+*/|&]?=[^=]|\+\+|--)|\b(snprintf|memcpy|memset|strcpy)\(&?[A-Za-z_.>-]*(settings|all|cfg)(->|\.)value\.' \
         -r src --include='*.[ch]' | grep -vE '^src/(params/resolve\.c|python/)|value\.(arrays|detector) = ' | sed 's/^/    /' | grep .
 }
 
-# The configuration of a simulation is written before its settings are made of it, by these files
+# These files write the configuration of a simulation before its settings are made
 # (tests/unit/test_set.c compares both after each kind of call).
 configurations_are_written_first() {
     ! grep -rnE '\b(sim|clone|copy)->cfg(\.[A-Za-z_]+(\[[^]]*\])*)? *([-+*/|&]?=[^=]|\+\+|--)' src --include='*.[ch]' |
         grep -vE '^src/sim/(clone|derive_set|set|sim)\.c:' | sed 's/^/    /' | grep .
 }
 
-# A crystal shape is named in the public list and in its row; all else asks the row.
+# A crystal shape is named in the public list and in its row; all other code asks the row.
 shapes() {
     ! grep -rnE '\bNB_SHAPE_[A-Z]+\b' src cuda | grep -vE '^src/(nanobragg/config|physics/shapes)\.h:' |
         grep -vE '\bNB_SHAPE_(COUNT|SMOOTH|HD)\b' | sed 's/^/    /' | grep .
 }
 
-# C++ is for what has no C library.
+# C++ serves only libraries without a C interface.
 one_cxx_file() {
     ! find src tests -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
         grep -vx src/io/structure/gemmi.cc | sed 's/^/    /' | grep .
 }
 
-# What is timed is a row of tests/bench/bench.c, and no program of its own.
+# Every timed case is a row of tests/bench/bench.c; other files of the folder have no main.
 one_bench() {
     ! grep -lwE '^(int )?main' tests/bench/*.c | grep -vx tests/bench/bench.c | sed 's/^/    /' | grep .
 }
@@ -101,7 +104,8 @@ registry() {
         sed 's/^/    /' | grep .
 }
 
-# A path is named in its own file and in its list; all others get it from the list.  None has a number.
+# A path is named in its file and in its list; all others get it from the list. Paths have
+# no numbers.
 paths() {
     local path found=0
     for path in $(grep -rhoE '^const nb_path nb_[a-z_]+ =' src cuda | grep -oE 'nb_(cuda_)?path_[a-z_]+'); do
@@ -114,8 +118,8 @@ paths() {
     return $found
 }
 
-# A format of image files is named in its own file and in the list of all (io/image/writer.h), and its writers in
-# the rows of output files and with pictures.
+# A format of image files is named in its file and in the list of formats
+# (io/image/writer.h), and its writers in the rows of output files and with pictures.
 formats() {
     local names
     names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/writer.h |
@@ -124,13 +128,14 @@ formats() {
         grep -vE '^src/(io/image/|inputs/files\.c:|outputs/picture\.c:)' | sed 's/^/    /' | grep .
 }
 
-# One header for each vendor of GPUs has its names.
+# One header for each vendor of GPUs has the vendor's names.
 vendor_names() {
     ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
         -r cuda --include='*.[ch]*' | grep -vE '^cuda/backend/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
 }
 
-# Measured data: each file is named in their README and of a known format; each folder has its licence; small in all.
+# Measured data: their README names each file, each has a known format; each folder has
+# its licence; the total is small.
 real_data() {
     local folder=golden_data/real file found=0
     for file in $(git ls-files -co --exclude-standard "$folder"); do

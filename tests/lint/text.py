@@ -10,9 +10,9 @@ SOURCE_NAMES = ("Makefile", ".ci/run")
 C_SOURCE = (".c", ".h", ".cc", ".cu", ".cuh")
 MAX_LINES = 800
 MAX_LINES_OF = {"src/io/structure/gemmi.cc": 400}
-# Paths that only exist on one person's machine.
+# Paths that exist on one person's machine only.
 LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
-# Words that readers all over the world do not know, or that say too little; and what to write.
+# Words that are rare in international English, or vague; and replacements.
 PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof": "of which", "thereof": "of it",
          "lest": "so that ... not", "hitherto": "until now", "by whatever way": "directly or not",
          "utilise": "use", "utilize": "use", "in order to": "to", "due to the fact": "because",
@@ -24,7 +24,7 @@ PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof"
          "henceforth": "from now on", "whilst": "while", "amongst": "among", "upon": "on", "prior to": "before",
          "notwithstanding": "in spite of", "albeit": "although", "in lieu": "instead"}
 PLAIN_RE = re.compile(r"\b(" + "|".join(PLAIN) + r")\b", re.I)
-# Written like a path of a person's machine, and meant as an example.
+# Looks like a path of a person's machine, but is an example.
 DATA = ("golden_data/", "tests/fuzz/corpus/")
 
 
@@ -44,9 +44,9 @@ def faults(name, text):
     is_source = name.endswith(SOURCE) or name in SOURCE_NAMES
     if is_source and not any("SPDX-License-Identifier" in l for l in lines[:3]):
         yield 1, "no SPDX-License-Identifier in the first lines"
-    most = MAX_LINES_OF.get(name, MAX_LINES)
-    if is_source and len(lines) - 1 > most:
-        yield len(lines) - 1, f"more than {most} lines"
+    limit = MAX_LINES_OF.get(name, MAX_LINES)
+    if is_source and len(lines) - 1 > limit:
+        yield len(lines) - 1, f"more than {limit} lines"
     for number, line in enumerate(lines, 1):
         if name.endswith(C_SOURCE) and "\t" in line:
             yield number, "tab"

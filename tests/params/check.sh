@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A build with -DNB_TEST_PARAM has one more row in the table of parameters and one more field in
-# nb_config.  Every reader of the table must have it without another line of code.
-# usage: check.sh BUILD   (make param-check builds it)
+# A build with -DNB_TEST_PARAM has one more row in the table of parameters and one more
+# field in nb_config. Every reader of the table must include the row without another line
+# of code.
+# usage: check.sh BUILD (make param-check builds it)
 set -u
 build=$1
 export LC_ALL=C
@@ -25,7 +26,7 @@ ok() {
     fi
 }
 
-# has TEXT COMMAND...: the command prints the text.
+# has TEXT COMMAND...: expects that the command prints the text.
 has() {
     local text=$1
     shift
@@ -33,7 +34,7 @@ has() {
     grep -qF -- "$text" out
 }
 
-# refuses TEXT COMMAND...: exit status 2 and the text.
+# refuses TEXT COMMAND...: expects exit status 2 and the text.
 refuses() {
     local text=$1
     shift

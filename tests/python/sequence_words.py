@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The words of test_sequences.py: files, arrays, values of keywords, and how bases and calls are drawn."""
+"""Words of test_sequences.py: files, arrays, values of keywords, and the drawing of bases
+and calls."""
 import json
 import os
 import sys
@@ -55,7 +56,7 @@ def rows(array):
     return "".join(" ".join(f"{x:.17g}" for x in row) + "\n" for row in array)
 
 
-# Files whose content changes: both contents of each.
+# Files with changing content: both contents of each.
 TEXTS = {"x.hkl": [rows(np.c_[I, f]) for f in (F, 1.5 * F[::-1])],
          "x.geom": [GEOM.format(.06, 12000), GEOM.format(.065, 12100)],
          "x.mat": [rows(M), rows(M.T * 1.05)],
@@ -66,11 +67,11 @@ TEXTS = {"x.hkl": [rows(np.c_[I, f]) for f in (F, 1.5 * F[::-1])],
          "x.stol": ["0 2.57\n0.1 3\n0.2 5\n0.3 6\n0.5 4\n0.9 2\n", "0 4\n0.2 6\n0.9 1\n"]}
 
 
-NOW = dict.fromkeys(TEXTS)  # which is in the file
+NOW = dict.fromkeys(TEXTS)  # current content of the file
 
 
 def put(name, version):
-    """A file with this content; None: none."""
+    """Writes a file with this content; None removes the file."""
     if version is None and NOW[name] is not None:
         os.remove(W + name)
     elif version != NOW[name]:
@@ -80,7 +81,7 @@ def put(name, version):
 
 
 def prepare():
-    """Files that stay."""
+    """Writes files that stay unchanged."""
     os.mkdir(W + "sub")
     for name in TEXTS:
         put(name, 0)
@@ -104,7 +105,7 @@ _SHARED = {}
 
 
 def shared(sim):
-    """Memory for images, one for each size."""
+    """Memory for images, shared by images of one size."""
     return _SHARED.setdefault(sim.shape, np.empty(sim.shape, np.float32))
 
 
@@ -173,8 +174,8 @@ WEIGHTS = dict(crystal=3, F=3, model=1, shape=1, mosaic=2, beam=2, sources=2, de
                more=1.5, noise=0.7, run=2)
 
 
-# Values of set_parameters that end when a keyword is set (by how their names begin), and which should not meet it here: there is
-# no rule for them.
+# Values of set_parameters that end when a keyword is set (by the beginnings of their
+# names), and which should not meet it here, because no rule defines the result.
 _FILES = ("geom", "expt", "expt_number", "nxmx", "img", "mask", "detector", "pix0_vector_mm")
 _MODELS = ("pdb", "mtz", "expt", "expt_number", "img", "sg")
 ENDS = {"misset": ["misset_"], "cell": ["cell_"], "matrix": ["cell_"], "N": ["N_"], "Na": ["N_a"], "Nb": ["N_b"],
@@ -251,7 +252,7 @@ def draw_set(rng, base):
     if kind < 0.15:
         name = rng.choice(list(BAD))
         words[name] = rng.choice(BAD[name])
-    elif kind < 0.3:  # back, or another value of what is there
+    elif kind < 0.3:  # the old value, or another one of the same keyword
         name = rng.choice(list(base))
         own = [v[name] for v in VALUES.values() if name in v]
         words[name] = rng.choice([base[name], *(own[0] if own else [])])
@@ -271,7 +272,7 @@ FACTOR_TEXTS = ["1.5 * s.factors()[1]", "s.factors()[1][::-1].copy()", "([[1, 1,
 
 
 def draw_call(rng, base):
-    """(kind, what it takes)"""
+    """(kind, arguments)"""
     kind = rng.choices(["set", "values", "same", "fold", "F", "render", "out", "other", "noise", "read", "write", "copy", "keep",
                         "put", "chdir", "setF"],
                        [9, 4, 1.5, 0.7, 1.2, 0.7, 0.7, 0.7, 0.7, 1, 0.3, 1.2, 0.7, 1.2, 0.3, 0.5])[0]

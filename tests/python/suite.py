@@ -6,12 +6,12 @@ import nanobragg
 
 SUITE = dict(default_F=100, cell=(100, 100, 100, 90, 90, 90), N=5, wavelength=1, pixel=0.1, distance=100, oversample=1,
              isa="scalar", precision="double", device="cpu")
-FLUENCE = 1 / 7.94079248018965e-30  # photons/m2; then a pixel is F^2 times what follows
+FLUENCE = 1 / 7.94079248018965e-30  # photons/m2; a pixel is then F^2 times the other factors
 TRICLINIC = (70, 80, 90, 75, 85, 95)
 
 
 def suite(**words):
-    """A simulation of the suite's keywords and these; None takes one away."""
+    """A simulation of the suite's keywords and these; None removes a keyword."""
     return nanobragg.Simulation(**{name: value for name, value in {**SUITE, **words}.items() if value is not None})
 
 
@@ -38,7 +38,7 @@ def directions(sim):
 
 
 def solid_angles(sim, point=False):
-    """Of each pixel, from its centre."""
+    """For each pixel, from its centre."""
     x, panel = points(sim), sim.config["detector"]["panels"][0]
     R = np.linalg.norm(x, axis=2)
     area = panel["pixel_mm"][0] ** 2 * 1e-6
@@ -69,13 +69,13 @@ def brightest(pixels):
     return fast, slow
 
 
-def peaks(pixels, percentile, exclusion, most=None):
+def peaks(pixels, percentile, exclusion, count=None):
     """Local maxima as rows (fast, slow), brightest first, refined by a parabola along each axis."""
     e = exclusion
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (2 * e + 1, 2 * e + 1)).max(axis=(2, 3))
     inner = pixels[e:-e, e:-e]
     s, f = (x + e for x in np.nonzero((inner == windows) & (inner > np.percentile(pixels, percentile))))
-    order = np.argsort(-pixels[s, f], kind="stable")[:most]
+    order = np.argsort(-pixels[s, f], kind="stable")[:count]
     s, f = s[order], f[order]
 
     def refined(at, low, high):
@@ -85,5 +85,5 @@ def peaks(pixels, percentile, exclusion, most=None):
 
 
 def distances(wanted, found):
-    """From each wanted peak to the nearest that was found, pixels."""
+    """Distance from each wanted peak to the nearest peak found, pixels."""
     return np.linalg.norm(wanted[:, None] - found[None], axis=2).min(axis=1)

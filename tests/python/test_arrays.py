@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in place of files: errors name their place, missing values, notes, other packages' objects, F as one array."""
+"""Arrays in place of files: errors name their place, missing values, notes, objects of
+other packages, F as one array."""
 import copy
 import logging
 import pickle
@@ -55,7 +56,7 @@ def test_errors_name_the_place(arrays, message):
     before = sim.render()
     with pytest.raises(ValueError, match=message):
         sim.set(**arrays)
-    assert np.array_equal(sim.render(), before)  # nothing has changed
+    assert np.array_equal(sim.render(), before)  # the simulation is unchanged
 
 
 @pytest.mark.parametrize("name, call", [
@@ -146,7 +147,7 @@ def test_set_of_sources_reads_no_other_file(tmp_path):
     sim.set(sources=lines)
     assert np.array_equal(sim.render(), nanobragg.Simulation(**SMALL, hkl=(H, F), sources=([1.05], [1])).render())
     lines.unlink()
-    sim.set(wavelength=1.0)  # nor that one
+    sim.set(wavelength=1.0)  # nor this call
 
 
 def test_set_of_sources_remakes_what_depends_on_the_wavelength():
@@ -453,7 +454,8 @@ def test_gradient_by_all_F():
 
 
 def test_planes_of_pixels():
-    """transmission= and add= as arrays: T x plain + add; another array is another image."""
+    """transmission= and add= as arrays: T x plain + add; another array gives another
+    image."""
     base = dict(cell=(70, 80, 90, 90, 90, 90), default_F=100, N=5, detpixels=16, seed=1, device="cpu", oversample=1)
     rng = np.random.default_rng(1)
     factor, add = (rng.uniform(0, 2, (16, 16)).astype(np.float32) for _ in range(2))
@@ -470,7 +472,7 @@ def test_planes_of_pixels():
 
 
 def test_diffuse_at():
-    """D of arrays of indices of any shape: of reflections alone, it goes as F^2."""
+    """D of arrays of indices of any shape: the reflections' part goes as F^2."""
     hkl = np.array([[[1.5, 2, 3], [2.25, -1, 0.5]], [[0.1, 4.4, -3], [3, 3, 2.9]]])
     made = [nanobragg.Simulation(**SMALL, hkl=(H, scale * F), diffuse_sigma=0.4, diffuse_gamma=10) for scale in (1, 2)]
     one, two = (sim.diffuse_at(hkl) for sim in made)
@@ -489,7 +491,8 @@ LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=10)
 
 
 def test_diffuse():
-    """The plane of diffuse light is what an image has more than without it, behind the factors of pixels."""
+    """The plane of diffuse light is the difference between images with and without it,
+    after the factors of pixels."""
     factors = dict(transmission=np.linspace(0, 2, 48 * 48, dtype=np.float32).reshape(48, 48), water=10)
     with_it, without = (nanobragg.Simulation(**SMALL, **more, **factors) for more in (LIGHT, dict(hkl=(H, F))))
     plane = with_it.diffuse()
@@ -505,7 +508,8 @@ def test_diffuse():
 
 @pytest.mark.parametrize("more", [{}, dict(crystals=2, beamstop="disc:20:0.5", water=1e-5)])
 def test_truth_of_diffuse_light(tmp_path, more):
-    """Reflections, background, diffuse light and what is not listed are the frame; also of several crystals."""
+    """Reflections, background, diffuse light and the unlisted remainder add up to the
+    frame; also with several crystals."""
     h5py = pytest.importorskip("h5py")
     words = {**SMALL, **LIGHT, "truth": "spots", "gauss_xtal": True, "mosaic": 0.3, "mosaic_dom": 10, "fluence": 1e28, **more}
     nanobragg.run_series(words, stills=2, seed=5, hdf5=str(tmp_path / "a_master.h5"), hdf5type="float32")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""AT-SRC, AT-FLU, AT-STA, AT-SAM, AT-ABS, AT-BKG and AT-IO, with exact values that do not use the library's formulas.
-AT-NOISE is unit/test_poisson.c, AT-ROI test_properties.py, AT-STR and AT-POL unit/test_physics.c."""
+"""AT-SRC, AT-FLU, AT-STA, AT-SAM, AT-ABS, AT-BKG and AT-IO, with exact values that do not
+use the library's formulas.
+
+AT-NOISE is in unit/test_poisson.c, AT-ROI in test_properties.py, AT-STR and AT-POL in
+unit/test_physics.c."""
 import os
 import re
 import subprocess
@@ -31,7 +34,7 @@ def test_src_001_directions_wavelengths_and_defaults(tmp_path):
 
 
 def test_src_002_weighted_mean_of_each_source_alone(tmp_path):
-    """Each source with its own polarization."""
+    """Each source has its polarization."""
     lines = ["-10 0 0 1 1e-10\n", "-10 0.05 0.1 2 1.02e-10\n", "-10 -0.2 0 0.25 0.97e-10\n"]
     base = dict(detpixels=96, oversample_polar=True, polar=0.7)
     (tmp_path / "all").write_text("".join(lines))
@@ -58,7 +61,8 @@ def test_src_003_grid_of_the_dispersion():
 
 
 def test_polarization_of_a_culled_first_source(tmp_path):
-    """Without -oversample_polar the polarization is that of the first source, also if dmin culls only that source."""
+    """Without -oversample_polar the polarization is that of the first source, even if
+    dmin culls that source alone."""
     base = dict(N=1, detpixels=32, pixel=4, polar=0.8, dmin=1.4)
     (tmp_path / "two").write_text("-10 3 1 1 0.7e-10\n-10 0 0 1 1.2e-10\n")
     (tmp_path / "second").write_text("-10 0 0 1 1.2e-10\n")
@@ -112,7 +116,7 @@ def test_sam_001_steps_are_normalised():
 def test_sam_002_cached_against_exact_factors():
     base = dict(detpixels=32, pixel=3, xds=True, polar=0.9)
     exact = dict(base, oversample_omega=True, oversample_polar=True, oversample_thick=True)
-    assert same(image(**exact), image(**base), 1e-6)  # one sub-pixel, one source: the same thing
+    assert same(image(**exact), image(**base), 1e-6)  # one sub-pixel, one source: equal images
     fine = image(**{**exact, "detpixels": 96, "pixel": 1}).reshape(32, 3, 32, 3).sum(axis=(1, 3))
     assert same(image(**{**exact, "oversample": 3}), fine, 1e-6)
     cached = image(**{**base, "oversample": 3})
@@ -136,7 +140,7 @@ def test_abs_001_layers_sum_to_the_capture(layers, tilt):
     sim = suite(**base, detector_thick=450, detector_abs=300, detector_thicksteps=layers, layer_depth="front")
     cosine = directions(sim) @ vector(sim.config["detector"], "odet_vector")
     assert sim.config["detector"]["layers"] == (layers or 2)
-    # deeper layers see the pixel under a slightly other angle
+    # deeper layers see the pixel under a slightly different angle
     assert sim.render() / image(**base) == pytest.approx(1 - np.exp(-1.5 / cosine), rel=1e-6 if layers == 1 else 3e-4)
 
 
@@ -186,7 +190,7 @@ def test_io_001_smv(tmp_path):
                   CLOSE_DISTANCE=123.456789, MOSFLM_CENTER_X=2.3456789, MOSFLM_CENTER_Y=3.4567891,
                   DENZO_X_BEAM=2.3956789, ADXV_CENTER_X=3.5067891, ADXV_CENTER_Y=4 - 2.3956789, XDS_ORGX=35.067891 + 0.5)
     assert {name: float(keys[name]) for name in wanted} == pytest.approx(wanted, rel=1e-8)
-    # pixels: floor(v scale + adc + 1/2), 0 outside the region, 55000 + adc on top
+    # pixels: floor(v scale + adc + 1/2); 0 outside the region; saturation at 55000 + adc
     pixels, counts = sim.render().astype(float), np.frombuffer(data[size:], "<u2").reshape(40, 60).astype(float)
     assert abs(counts - np.floor(pixels * 55000 / pixels.max() + 40.5))[3:, 2:].max() <= 1
     assert counts.flat[pixels.argmax()] == 55040 and not counts[:3].any() and not counts[:, :2].any()
@@ -209,8 +213,8 @@ def test_io_002_pgm(typed, tmp_path):
 
 
 def test_io_003_dump(tmp_path):
-    """The cache has the documented bytes and gives the same image, also if its first value starts with a byte that the
-    old reader skipped as white space."""
+    """The cache has the documented bytes and gives the same image, also if its first
+    value starts with a byte that the old reader skipped as white space."""
     F = np.frombuffer(b"\n\f" + np.float64(1.0001).tobytes()[2:])[0]
     (tmp_path / "a.hkl").write_text(f"-1 -2 0 {F:.17g}\n3 2 1 25\n0 1 0 100\n")
     flags = ("-cell 100 100 100 -N 5 -lambda 1 -pixel 0.1 -distance 100 -detpixels 60 -nointerpolate -dump F.bin "
@@ -231,7 +235,7 @@ def test_io_003_dump(tmp_path):
 @pytest.mark.parametrize("text", [
     "# comment\n 0 1 0 50 # trailing\n\n\t0\t0 1 20\r\n0 -1 0 70\r\n", "0 1 0 50 0.5\n0 0 1 20 0.1\n0 -1 0 70 1",
     "0 1 0 50 0.5 180\n0 0 1 20 0.1 0\n0 -1 0 7e1 1 12.5\n",
-    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # the last of two
+    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # the last row counts
     "0.0 1.0 0 50\n0 0 1e0 20\n! comment\n0 -1 0 70\n"])
 def test_io_004_variants_of_a_list(text, tmp_path):
     (tmp_path / "a.hkl").write_text(text)
@@ -251,7 +255,8 @@ def test_io_004_bad_lists(text, line, tmp_path):
     (None, 1, True, True), (None, 2, True, True), (None, 3, True, False), ("interpolate", 9, True, True),
     ("nointerpolate", 1, True, False), (None, 1, False, False), ("interpolate", 9, False, False)])
 def test_str_002_choice_of_the_interpolation(typed, cells, table, wanted):
-    """As typed, else on if an axis has two cells or fewer, never without a table."""
+    """As typed; by default on if an axis has two cells or fewer; never without a
+    table."""
     words = dict(hkl=([(0, 0, 1), (1, 2, 3)], [5., 6.])) if table else {}
     sim = suite(**words, detpixels=8, Na=9, Nb=cells, Nc=9, N=None, **({typed: True} if typed else {}))
     assert sim.config["crystal"]["interpolate"] is wanted

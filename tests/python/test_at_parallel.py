@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""AT-PARALLEL: what the suite asks besides parity.  Parity with the reference is golden/scalar, for every image of
-golden_data/cases.tsv; 007, 008, 012, 016, 020, 023, 025 and 026 ask for less than that.  N^6 and F^2 of 009 are
-in test_properties.py."""
+"""AT-PARALLEL: the demands of the suite in addition to parity.
+
+Parity with the reference is golden/scalar, for every image of golden_data/cases.tsv; 007,
+008, 012, 016, 020, 023, 025 and 026 demand less than that. N^6 and F^2 of 009 are in
+test_properties.py."""
 import numpy as np
 import pytest
 
@@ -27,7 +29,7 @@ def test_002_peaks_scale_with_the_pixel():
         for name, offset in (("Xbeam_mm", 0), ("Fbeam_mm", 0.5), ("Sbeam_mm", 0.5)):
             assert detector[name] / pixel - offset == pytest.approx(25.6 / pixel, abs=0.1)
         wanted = found[0.4] * 0.4 / pixel
-        wanted = wanted[(wanted <= 250).all(axis=1)]  # the others are off the smaller detector
+        wanted = wanted[(wanted <= 250).all(axis=1)]  # other spots are outside the smaller detector
         assert (distances(wanted, found[pixel]) <= 0.5 * 0.4 / pixel).all()
         compared += len(wanted) if pixel < 0.4 else 0
     assert len(found[0.4]) > 5 and compared > 5
@@ -45,7 +47,8 @@ def test_003_beam_goes_along_slow_and_fast(beam, n):
 
 
 def shift(a, b):
-    """Of b's spots against a's along fast, px: median over the brightest spots, each a centroid."""
+    """Shift of b's spots from a's along fast, px: median over the brightest spots, each a
+    centroid."""
     def centroids(pixels):
         rows = np.array([pixels[s, f - 3:f + 4] for f, s in at])
         return (rows * np.arange(-3, 4)).sum(axis=1) / rows.sum(axis=1)
@@ -106,7 +109,7 @@ def corner_angle(a, b, c):
 @pytest.mark.parametrize("distance", [50, 100, 200, 400])
 @pytest.mark.parametrize("tilt, point", [(0, True), (0, False), (10, False), (20, False), (30, False)])
 def test_010_a_pixel_is_its_solid_angle(distance, tilt, point):
-    """So sums of point pixels go as 1/R^2, of others as close_distance/R^3."""
+    """Sums of point pixels go as 1/R^2, of other pixels as close_distance/R^3."""
     sim = suite(wavelength=6.2, N=1, detpixels=64, nopolar=True, distance=distance, detector_roty=tilt,
                 point_pixel=point)
     assert sim.render() == pytest.approx(1e4 * solid_angles(sim, point), rel=1e-6)
@@ -150,7 +153,7 @@ def test_013_instruction_sets_give_the_bytes_of_the_reference():
     for isa in ("sse2", "avx2", "avx512", "neon"):
         try:
             assert np.array_equal(image(**base, isa=isa), pixels)
-        except NotImplementedError:  # by this processor or this build
+        except NotImplementedError:  # this processor or build lacks the instruction set
             continue
         assert same(image(**base, isa=isa, precision="mixed"), pixels, 1e-6)
         ran += 1
@@ -241,7 +244,7 @@ def test_027_pixels_have_the_F_of_their_reflection(listed, other, words, tmp_pat
 
 
 def high_power(pixels, floor):
-    """Power at spatial frequencies above `floor` cycles a pixel."""
+    """Power at spatial frequencies above `floor` cycles per pixel."""
     frequency = np.abs(np.fft.fftfreq(len(pixels)))
     return (abs(np.fft.fft2(pixels)) ** 2)[np.hypot(frequency[:, None], frequency) > floor].sum()
 
@@ -258,9 +261,10 @@ def width(pixels, f, s):
 
 
 def test_029_subpixels_against_aliasing():
-    """Spots 5 px apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles a pixel.  The last two are aliased, the stronger
-    one onto 0.4, which also has its own power.  So the power of the whole band must halve, and so must the power above
-    half of Nyquist's frequency that the converged image does not have."""
+    """Spots 5 px apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles per pixel. The last
+    two are aliased, the stronger one onto 0.4, where the image has power too. So the
+    power of the whole band must halve, and so must the power above half of Nyquist's
+    frequency that the converged image lacks."""
     p = {n: image(detpixels=256, distance=50, oversample=n) for n in (1, 2, 4, 8)}
     assert high_power(p[2], 0.375) < 0.5 * high_power(p[1], 0.375)
     power = {n: high_power(p[n], 0.25) for n in (1, 2, 8)}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives and gradients: against the program's files, against differences, and their errors."""
+"""Derivatives and gradients against the program's files and against differences; their
+errors."""
 import os
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def check_differences(sim, steps):
 
 @pytest.mark.parametrize("size", [{"blocks": 1e9}, {"crystal_volume": 464000}])
 def test_a_crystal_clipped_to_the_beam(size):
-    """With -blocks the crystal's volume, and so the part of it in the beam, moves with cell and N."""
+    """With -blocks the crystal's volume, and so its fraction in the beam, moves with cell
+    and N."""
     whole = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005)
     sim = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005, clip_crystal=True)
     assert sim.render().sum() < 0.1 * whole.render().sum()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Derivatives against differences of the image, and against theorems (docs/physics.md, section 26).
 
-Random simulations; NB_BIG=1: many more of them."""
+Random simulations; NB_BIG=1: many more simulations."""
 import math
 import os
 import random
@@ -86,7 +86,7 @@ def a_scene(d):
 
 
 def a_wide_scene(d):
-    """Behind a footprint."""
+    """A footprint over a scene."""
     kind, wide, narrow, turn = d.choice(["gauss", "box"]), d.uniform(0.5, 2), d.uniform(0.3, 1.2), d.uniform(-180, 180)
     return {**a_scene(d), "footprint": f"{kind}:{wide}:{narrow}:{turn}"}
 
@@ -96,31 +96,33 @@ def planes_of(sim, *names):
 
 
 def image_of(sim):
-    """In double: linear in the fluence, but for added photons, which are constant."""
+    """The image in double, from its slope: the image is linear in the fluence, except for
+    added photons, which are constant."""
     return sim.parameter("fluence")["value"] * planes_of(sim, "fluence")[0]
 
 
 def step_of(v):
-    """It moves the image by about 1e-4 of itself."""
+    """A step that moves the image by about 1e-4 of its light."""
     if v["unit"] == "A":
         return 1e-6 * v["value"]
     return 2e-5 if v["unit"] in ("deg", "mm", "pixels") else 1e-5 * max(abs(v["value"]), 1e-3)
 
 
-def difference(sim, name, h, most):
-    """Richardson's central difference of each pixel, and its rounding.  NaN where a nearest index jumps within the
-    step: two differences are further apart than `most`, more than smooth functions have."""
+def difference(sim, name, h, jump):
+    """Richardson's central difference of each pixel, and its rounding. NaN where a
+    nearest index jumps within the step: two differences are then farther apart than
+    `jump`, more than in smooth functions."""
     value, at = sim.parameter(name)["value"], []
     for step in (h, -h, h / 2, -h / 2, 0):
         sim.set_parameters({name: value + step})
         at.append(image_of(sim))
     wide, near = (at[0] - at[1]) / (2 * h), (at[2] - at[3]) / h
-    most += 4e-15 * abs(at[0]).max() / h
-    return np.where(abs(wide - near) > most, np.nan, (4 * near - wide) / 3), 2e-14 * abs(at[4]).max() / h
+    jump += 4e-15 * abs(at[0]).max() / h
+    return np.where(abs(wide - near) > jump, np.nan, (4 * near - wide) / 3), 2e-14 * abs(at[4]).max() / h
 
 
 class Counted:
-    """Pixels that were compared, and those where an index jumps."""
+    """Counts of compared pixels, and of pixels where an index jumps."""
 
     def __init__(self):
         self.pixels = self.jumps = 0
@@ -133,16 +135,17 @@ class Counted:
         if not v["can_move"]:
             return
         plane = planes_of(sim, name)[0]
-        most = abs(plane).max()
-        wanted, noise = difference(sim, name, h or step_of(v), jump * most)
+        largest = abs(plane).max()
+        wanted, noise = difference(sim, name, h or step_of(v), jump * largest)
         off = abs(plane - wanted)
-        assert not (off > limit * most + noise).any(), (name, np.nanmax(off), most)
+        assert not (off > limit * largest + noise).any(), (name, np.nanmax(off), largest)
         self.pixels += plane.size
         self.jumps += np.isnan(wanted).sum()
 
 
 def is_left_out(words, name):
-    """What the rebuilt scene does not hold fixed: angles that are floats, axes of the crystal."""
+    """Values that the rebuilt scene does not keep fixed: angles in float, axes of the
+    crystal."""
     if name == "mosaic":
         return words.get("mosaic_model", "nanobragg") == "nanobragg"
     return name.startswith(("misset", "cell")) and words.get("mosaic_model") == "gauss"
@@ -156,14 +159,14 @@ def check_names(words, names=NAMES, sim=None):
     return counted
 
 
-def check_all(scenes, names=NAMES, most=1 / 20):
+def check_all(scenes, names=NAMES, allowed=1 / 20):
     all_of = [check_names(words, names) for words in scenes]
     assert sum(c.pixels for c in all_of) > 0
-    assert sum(c.jumps for c in all_of) <= most * sum(c.pixels for c in all_of)
+    assert sum(c.jumps for c in all_of) <= allowed * sum(c.pixels for c in all_of)
 
 
 def test_planes_are_differences():
-    check_all([a_scene(Draw("plain", i)) for i in range(5 * MANY)], most=1 / 50)
+    check_all([a_scene(Draw("plain", i)) for i in range(5 * MANY)], allowed=1 / 50)
 
 
 def test_planes_behind_a_footprint_are_differences():
@@ -180,14 +183,14 @@ def test_divergence_is_a_difference():
     check_all(scenes, ("hdivrange", "vdivrange"))
 
 
-def plane_file(path, d, n, most):
-    """A number for each pixel, some of them 0."""
-    np.array([0 if d.chance(20) else d.uniform(0, most) for _ in range(n)], "f4").tofile(path)
+def plane_file(path, d, n, highest):
+    """A number for each pixel, some are 0."""
+    np.array([0 if d.chance(20) else d.uniform(0, highest) for _ in range(n)], "f4").tofile(path)
     return path
 
 
 def a_scene_of_factors(d, kind, folder):
-    """What multiplies pixels, or F."""
+    """A scene with factors of pixels, or of F."""
     words = (a_scene, a_wide_scene)[kind % 2](d)
     if kind < 2:
         image = nanobragg.Simulation(**words).render()
@@ -203,7 +206,7 @@ def a_scene_of_factors(d, kind, folder):
 
 
 def is_held(sim, name):
-    """Is a derivative refused by the flag, which the parameter changes?"""
+    """True if a flag that the parameter changes refuses the derivative."""
     try:
         sim.derivatives([name])
     except (ValueError, NotImplementedError) as error:
@@ -217,7 +220,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
         d = Draw("factors", kind, i)
         words = a_scene_of_factors(d, kind, tmp_path)
         sim = nanobragg.Simulation(**words)
-        if kind > 1:  # the photons of the renderer, which fits see
+        if kind > 1:  # photons of the renderer, as in fits
             assert equal(image_of(sim), sim.render().astype(float), 2e-6)
         held = [name for name in NAMES if is_held(sim, name)]
         assert len(held) >= least and (least or not held)
@@ -229,7 +232,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
 @pytest.mark.parametrize("kind", [-1, 1])
 @pytest.mark.parametrize("i", range(4))
 def test_products_are_those_of_planes(kind, i, tmp_path):
-    """Of pixels that are not all seen, behind a footprint, with factors or without."""
+    """Products over pixels, some unseen, with a footprint, with factors or without."""
     d = Draw("products", kind, i)
     sim = nanobragg.Simulation(**(a_wide_scene(d) if kind < 0 else a_scene_of_factors(d, kind, tmp_path)))
     rng = np.random.default_rng(i)
@@ -248,7 +251,7 @@ def test_products_are_those_of_planes(kind, i, tmp_path):
 
 
 def test_rotations_add_up():
-    """A rotation that is not 0 has the slope of its vector."""
+    """A nonzero rotation has the slope of its vector."""
     turned = dict(rot_x=3, rot_y=-2, rot_z=4, rot_fast=1.5, rot_slow=-2.5, rot_normal=3.5, shift_x=0.4, shift_fast=-0.7)
     for i in range(2):
         words = a_scene(Draw("turned", i))
@@ -396,7 +399,7 @@ def test_a_table_for_each_wavelength(tmp_path):
     assert all(equal(a, b, 5e-6) for a, b in zip(*(planes_of(sim, *names) for sim in sims)))
 
 
-# --- what is made of planes, and the calls around them
+# --- results made from planes, and the calls around them
 
 SOME = ["rot_x", "cell_b", "N_c", "lambda", "shift_fast", "fluence"]
 KNOTS = [0.05, 0.15, 0.2, 0.4]
@@ -412,7 +415,7 @@ def terms(n, m, sigma):
 
 
 def counts(rng, shape, every):
-    """Up to 40 photons; pixels that are not seen are NaN."""
+    """Up to 40 photons; unseen pixels are NaN."""
     seen = np.floor(rng.uniform(0, 40, shape)).astype("f4")
     seen.flat[3::every] = np.nan
     return seen, ~np.isnan(seen)
@@ -439,7 +442,8 @@ def test_normal_equations_are_those_of_planes(sigma):
 
 
 def test_wide_rows_and_hats():
-    """With the same level at every knot the background is flat, and the hats of a pixel add up to 1."""
+    """With the same level at every knot the background is flat, and the hats of a pixel
+    add up to 1."""
     sim = suite(**{**FOURTEEN, "detpixels": None, "pixel": 0.1}, detpixels_x=530, detpixels_y=3)  # more than at once
     seen, lit = counts(np.random.default_rng(4), (3, 530), 11)
     image, planes = image_of(sim), np.array(planes_of(sim, *SOME))[:, lit]
@@ -504,7 +508,7 @@ def test_what_has_no_derivative(words, name, why):
 
 @pytest.mark.parametrize("i", range(5))
 def test_rotations_fold(i):
-    """A rotation that is folded into the misset angles leaves the image."""
+    """A rotation folded into the misset angles keeps the image."""
     d = Draw("fold", i)
     sim = suite(N=6, detpixels=10, pixel=1.2, misset=(d.uniform(-180, 180), d.uniform(-90, 90), d.uniform(-180, 180)))
     sim.set_parameters({"rot": d.three(-40, 40)})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages about Python: their blocks run in their order, in one folder; tables name parameters that there are."""
+"""Pages about Python: their blocks run in order, in one folder; tables name existing
+parameters."""
 import contextlib
 import importlib.util
 import os
@@ -63,7 +64,7 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
 
 
 def without_torch():
-    """As much of torch as a Dataset of numpy arrays needs."""
+    """The part of torch that a Dataset of numpy arrays needs."""
     fake = types.ModuleType("torch")
     fake.from_numpy = lambda array: array
     fake.utils = types.SimpleNamespace(data=types.SimpleNamespace(Dataset=object))
@@ -71,9 +72,11 @@ def without_torch():
 
 
 def test_page_of_training_sets(tmp_path, monkeypatch):
-    """Its command makes 8 frames, and its Dataset reads them; without torch by arrays."""
+    """The page's command makes 8 frames, and its Dataset reads them; without torch as
+    arrays."""
     if "NB_ALONE" not in os.environ:
-        # in a process of its own: bitshuffle's library makes the process that loads it flush denormal numbers
+        # in a separate process: bitshuffle's library makes the process that loads it
+        # flush denormal numbers
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
                                f"{__file__}::test_page_of_training_sets"], env={**os.environ, "NB_ALONE": "1"},
                               capture_output=True, text=True, check=False)
@@ -102,7 +105,7 @@ def test_page_of_training_sets(tmp_path, monkeypatch):
         assert image.shape == (1065, 1030) and len(sample["U"]) == sample["crystals"] and (len(spots) > 0) == (sample["crystals"] > 0)
         bright = spots[spots[:, 2] > 200]
         inside = (bright[:, 0] > 1) & (bright[:, 0] < 1028) & (bright[:, 1] > 1) & (bright[:, 1] < 1063)
-        for fast, slow, photons in bright[inside]:  # the light is where the truth says
+        for fast, slow, photons in bright[inside]:  # the light is at the place in the truth
             around = image[int(slow) - 1:int(slow) + 2, int(fast) - 1:int(fast) + 2]
             assert around.sum() > 0.2 * photons, (fast, slow, photons, around)
 

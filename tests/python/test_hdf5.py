@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HDF5 files with false values: numbers of points, sizes of chunks, sizes of images, other files."""
+"""HDF5 files with false values: numbers of points, sizes of chunks and images, other
+files."""
 import os
 import subprocess
 
@@ -62,7 +63,7 @@ def test_a_key_of_many_points_is_not_resumed(name, tmp_path):
 
 @pytest.mark.parametrize("edge", [8, 24, 56, 64, 72, 128])
 def test_a_chunk_of_another_size(edge, tmp_path):
-    """Its bytes are those of a frame of `edge` x `edge` pixels."""
+    """The bytes are those of a frame of `edge` x `edge` pixels."""
     with h5py.File(series(tmp_path, "-compress", "bslz4", edge=edge), "r") as file:
         chunk = file[IMAGES].id.read_direct_chunk((0, 0, 0))[1]
     path = series(tmp_path, "-compress", "bslz4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nothing is left behind: Python's memory (tracemalloc), the process's, and open files."""
+"""No leaks: Python's memory (tracemalloc), the process's memory, and open files."""
 import gc
 import os
 import subprocess
@@ -45,7 +45,7 @@ def everything():
     sim.fold_rotation()
     there = sim.render(where="device")
     there.__dlpack__()
-    np.asarray(there)  # numpy.from_dlpack of numpy 1.24 leaks 59 bytes a call itself
+    np.asarray(there)  # numpy.from_dlpack of numpy 1.24 leaks 59 bytes per call
     sim.noise(), sim.integers(), sim.reflections(), sim.trace(3, 4)
     sim.derivatives("misset,cell", image=True)
     sim.pullback(image, ["misset", "F"])
@@ -75,14 +75,14 @@ def test_every_method_gives_back_what_it_took():
         tracemalloc.stop()
     hide = [tracemalloc.Filter(False, tracemalloc.__file__), tracemalloc.Filter(False, "<frozen *>")]
     grown = [d for d in after.filter_traces(hide).compare_to(before.filter_traces(hide), "lineno")
-             if d.size_diff > 512 and d.count_diff >= 15]  # something in each turn
+             if d.size_diff > 512 and d.count_diff >= 15]  # growth in each round
     assert not grown, "\n".join(map(str, grown[:5]))
     assert resident() - bytes_before < 2 * MiB
     assert len(os.listdir("/proc/self/fd")) == files
 
 
 def test_a_leak_would_be_seen():
-    """The test above, with a list that keeps something of each turn."""
+    """The test above, with a list that keeps an object of each round."""
     kept = []
     tracemalloc.start()
     before = tracemalloc.take_snapshot()
@@ -114,7 +114,7 @@ for where in ("device", "host"):
 
 
 def test_memory_errors():
-    """An image of 576 MB where 64 MiB are left; the object stays usable."""
+    """An image of 576 MB with 64 MiB available; the object stays usable."""
     done = subprocess.run([sys.executable, "-c", LITTLE], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "MemoryError device" in done.stdout and "MemoryError host" in done.stdout

@@ -408,7 +408,7 @@ def test_bar(bar, monkeypatch, capfd):
         pytest.importorskip("tqdm", reason="tqdm is not installed")
     sim = nanobragg.Simulation(**SMALL)
     assert np.array_equal(sim.render(progress=True), sim.render())
-    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the own line is for terminals
+    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the progress line is for terminals
 
 
 def test_features_and_memory_errors():
@@ -474,7 +474,7 @@ def test_series(tmp_path):
 
 
 def test_noise_of_files(tmp_path):
-    """The counts of an image that exists are those of the simulation."""
+    """The counts of an existing image are those of the simulation."""
     sim = nanobragg.Simulation(**{**SMALL, "seed": 5}, precision="double", gain=1.5, readout_noise=2)
     image = sim.render()
     image.tofile(tmp_path / "f.bin")
@@ -516,7 +516,8 @@ def test_repr_and_table():
 
 
 def test_crystals_have_numbers_of_their_own(tmp_path):
-    """A list of dicts, changed later; twins; mosaic blocks as an array; what a series draws."""
+    """A list of dicts, changed later; twins; mosaic blocks as an array; values drawn by a
+    series."""
     base = dict(cell=(30, 40, 50), default_F=100, N=6, detpixels=32, pixel=3, distance=100, seed=5, device="cpu", fluence=1e28, oversample=1)
     lines = [{"N": 4}, {"misset": (1, 2, 3), "gauss_xtal": True}]
     sim = nanobragg.Simulation(**base, crystals=lines)

@@ -19,7 +19,7 @@ def rotation(axis, deg):
 
 
 def misset(x, y, z):
-    """About x, then y, then z."""
+    """Rotation about x, then y, then z."""
     return rotation((0, 0, 1), z) @ rotation((0, 1, 0), y) @ rotation((1, 0, 0), x)
 
 
@@ -35,7 +35,7 @@ def test_rotating_everything_changes_nothing(axis, deg):
     R = rotation(axis, deg)
     turned = {name: tuple(R @ v) for name, v in vectors.items()}
     pixels = image(**base, **vectors)
-    assert not same(image(**base, **turned), pixels, 0.01)  # the crystal is left behind
+    assert not same(image(**base, **turned), pixels, 0.01)  # the crystal does not move along
     assert same(image(**{**base, "misset": misset_angles(R @ misset(10, 20, 30))}, **turned), pixels, 1e-6)
 
 
@@ -68,7 +68,8 @@ def test_intensity_scales(words, factor):
 
 
 def test_sums_are_means():
-    """The image of a sweep and a spectrum is the mean over its members, the middles of the steps."""
+    """The image of a sweep and a spectrum is the mean over the steps, taken at their
+    middles."""
     base = dict(BUSY, detpixels=48, osc=None, phisteps=None)
     members = [dict(phi=0.25 + 0.5 * i, wavelength=0.99 + 0.01 * k) for i in range(4) for k in range(3)]
     mean = np.mean([image(**base, **member) for member in members], axis=0)
@@ -78,7 +79,7 @@ def test_sums_are_means():
 def test_oversampling_converges():
     p = {n: image(**{**BUSY, "pixel": 0.3}, detpixels=48, oversample=n) for n in (1, 2, 4, 8, 16)}
     off = [abs(p[n] - p[16]).max() / p[16].max() for n in (1, 2, 4, 8)]
-    assert all(b < a / 2.5 for a, b in zip(off, off[1:])) and off[-1] < 0.01  # midpoint rule: 4 a halving
+    assert all(b < a / 2.5 for a, b in zip(off, off[1:])) and off[-1] < 0.01  # midpoint rule
 
 
 def test_the_peak_grows_as_N6():
@@ -88,7 +89,8 @@ def test_the_peak_grows_as_N6():
 
 
 def test_a_spot_integrates_to_N3():
-    """The spot 0 5 0, rocked through the sphere by all of one cell of reciprocal space along h, and summed."""
+    """The spot 0 5 0, rocked through the sphere by a whole cell of reciprocal space along
+    h, and summed."""
     def spot(N):
         osc = 36 / np.pi  # about the spindle (z): b* of 0 5 0 from along y to the sphere
         return image(N=N, detpixels=30, distance=300, nopolar=True, point_pixel=True, pix0_vector=(0.3, 165e-4, -15e-4),
@@ -106,7 +108,8 @@ def coherent_sum(cell, N, q):
 
 
 def cell_vectors(a, b, c, alpha, beta, gamma):
-    """By another way than the library's: a* along x, b* in the xy plane mean c along z, b in the yz plane."""
+    """Other formulas than the library's: a* along x, b* in the xy plane mean c along z, b
+    in the yz plane."""
     ca, cb, cg = np.cos(np.radians((alpha, beta, gamma)))
     sa = np.sqrt(1 - ca * ca)
     ay = (cg - ca * cb) / sa
@@ -134,7 +137,7 @@ def test_still_crystals(cell, N, turn):
 
 
 def test_mosaic_domains_turn_with_phi():
-    """R_phi U a, the sum of both and not the other order."""
+    """R_phi U a, in this order and not the reverse."""
     cell, N = (30, 35, 40, 80, 95, 100), (3, 3, 3)
     blocks = np.array([misset(*angles) for angles in ((5, 0, 0), (-2, 4, 1), (0, -3, 5), (1, 1, -4))])
     sim = suite(cell=cell, N=N, wavelength=1.3, detpixels=32, pixel=1, nopolar=True, point_pixel=True, phi=50,
@@ -150,7 +153,7 @@ def test_mosaic_domains_turn_with_phi():
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_one_cell_along_an_axis(axis):
-    """A factor of exactly one: the period along it does not matter."""
+    """A factor of exactly one: the period along the axis does not matter."""
     N, cell = [4, 4, 4], [100, 100, 100, 90, 90, 90]
     N[axis], stretched = 1, [*cell[:axis], 137, *cell[axis + 1:]]
     base = dict(N=N, wavelength=1.3, detpixels=32, pixel=0.8)

@@ -73,12 +73,12 @@ def test_variables_have_the_slopes_of_their_values(kind, value):
 
 
 def test_counts_far_above_their_level_by_chance():
-    """The tail of Poisson's law: as unlikely as so many sigma of a normal one."""
+    """The tail of Poisson's law: as unlikely as this number of sigma of a normal law."""
     for level, n in ((0.01, 3), (0.3, 8), (20, 60)):
         tail = 1 - sum(math.exp(-level) * level ** k / math.factorial(k) for k in range(n))
         sigma = _picture.excess_sigma(np.array([float(n)]), np.array([level]), 0)[0]
         assert tail <= math.exp(-sigma ** 2 / 2) and tail > math.exp(-sigma ** 2 / 2) / 60
-    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # it happens once in 5000 pixels
+    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # chance: once in 5000 pixels
 
 
 def fit(truth, start, **options):
@@ -148,7 +148,7 @@ def test_results_and_schedules_of_ones_own(tmp_path):
 
 
 def test_a_width_that_vanishes_takes_no_long_steps():
-    """Its column falls with it."""
+    """The loss depends on the column."""
     def loss(t):
         width = np.exp(t[0])
         rows, J = np.array([2 + width, t[1] - 3]), np.array([[width, 0], [0, 1]])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Random sequences of calls on one object: it is always what a fresh object of the final values is, to the byte.
+"""Random sequences of calls on one object: to the byte, the object always equals a fresh one with the final values.
 
-python3 tests/python/test_sequences.py FIRST COUNT [--false] [--all]: trials FIRST to FIRST + COUNT - 1; a number gives always the
-same calls.  --false: False for shapes too, and None.  --all: go on after a failure, and count the kinds."""
+python3 tests/python/test_sequences.py FIRST COUNT [--false] [--all]: trials FIRST to FIRST + COUNT - 1; a number always gives the
+same calls.  --false: also uses False for shapes, and None.  --all: continues after a failure, and counts the kinds."""
 import copy
 import json
 import os
@@ -22,28 +22,30 @@ from sequence_words import *
 def draw(number):
     rng = random.Random(number)
     base = draw_base(rng)
-    for name in [n for n in base if n not in KEPT][::-1]:  # words that cannot be together: fewer
+    for name in [n for n in base if n not in KEPT][::-1]:  # words exclude each other: use fewer
         if not attempt(Model(base).fresh)[1]:
             break
         base.pop(name)
     return base, [draw_call(rng, base) for _ in range(rng.choice([1, 2, 2, 3, 3, 4, 5, 6]))]
 
 
-# --- the model: what is right ---------------------------------------------------------------------------------------
+# --- the model: the right results
+# ------------------------------------------------------------------------------------
 class Failure(Exception):
-    """(check, what was seen)"""
+    """(check, observation)"""
 
 
 class NoRule(Exception):
-    """What is in force has no place: no more calls."""
+    """The values in force have no place in the new scene: no more calls."""
 
 
 class Model:
-    """The final words, and what was given without words and is in force: values and F, in their order."""
+    """The final words, and the values in force that were given without words: parameters
+    and F, in order."""
 
     def __init__(self, words):
         self.words, self.force, self.stale = dict(words), [], False
-        self.start, self.later = [], []  # what was in force at the last set(), and each call since
+        self.start, self.later = [], []  # values in force at the last set(), and each call since
         self.disk, self.seen, self.folder = dict.fromkeys(TEXTS, 0), dict.fromkeys(TEXTS, 0), ""
         self.seen_in = ""
 
@@ -87,7 +89,7 @@ class Model:
         return new
 
     def is_fresh(self):
-        """Are files as they were read?"""
+        """True if files are as they were read."""
         return all(self.disk[n] == self.seen[n] for n in TEXTS if any(n in v for v in self.words.values())) and (
             self.folder == self.seen_in or "'x.hkl'" not in self.words.values())
 
@@ -105,8 +107,9 @@ class Model:
                 put(name, self.disk[name])
 
     def build(self, ways=0):
-        """The fresh object with what is in force: all values together; one by one; as they were given since the last set(), and
-        together or not before.  Each is right, for it is not said when counts are held."""
+        """Fresh objects with the values in force: all values together; one by one; as
+        given since the last set(), and together or not before. Each is right, because it
+        is unspecified when counts are held."""
         sim = self.fresh()
         for run in ([self.force], [[x] for x in self.force], [sum(self.start, []), *self.later], self.start + self.later)[ways]:
             values = {}
@@ -123,7 +126,7 @@ class Model:
 
 
     def built(self):
-        """Objects that are right, one by one."""
+        """Right objects, one by one."""
         count = 0
         for ways in range(4 if self.force else 1):
             sim, error = attempt(lambda: self.build(ways))
@@ -138,7 +141,7 @@ def attempt(call):
     """(result, None), or (None, type and line of its error)."""
     try:
         return call(), None
-    except Exception as e:  # a line may also say how many spots the last reflections() had
+    except Exception as e:  # some lines also have the number of spots of the last reflections()
         return None, re.sub(r", and the last reflections\(\) had \d+", "", f"{type(e).__name__}: {named(str(e))}")
 
 
@@ -158,7 +161,7 @@ def plain(sim):
 
 
 def named(text):
-    """Without the names of the files that hold arrays of rotations."""
+    """Text without the names of files with arrays of rotations."""
     return re.sub(r"/[^\" ]*/tmp\w+\.blocks", "BLOCKS", text)
 
 
@@ -189,7 +192,7 @@ def compare(check, a, b, looks=LOOKS):
 
 
 def as_bytes(value):
-    """To be compared."""
+    """Bytes for a comparison."""
     if isinstance(value, dict):
         return {name: as_bytes(its) for name, its in value.items()}
     if isinstance(value, (list, tuple)):
@@ -209,7 +212,7 @@ def unchanged(check, sim, before):
 
 
 class Trial:
-    """One object through its calls.  lines: the script of what was done."""
+    """One object and its calls. lines: the script of the calls."""
 
     def __init__(self, base):
         self.m, self.kept, self.lines, self.done = Model(base), [], [], 0
@@ -228,7 +231,8 @@ class Trial:
         return attempt(lambda: eval(text, names))
 
     def must(self, text, error, new, errors=()):
-        """A call that a fresh object says is right, or refuses with this error, or one of several."""
+        """A call that a fresh object accepts, or refuses with this error or one of
+        several."""
         self.done += 1
         if error is None:
             result, seen = self.do(text)
@@ -249,7 +253,7 @@ class Trial:
         new = self.m.with_words(words)
         _, error = attempt(new.fresh)
         if error is None and new.force and attempt(new.build)[1]:
-            return  # values in force have no place there
+            return  # the values in force have no place in this scene
         self.must("s.set(" + ", ".join(f"{n}={v}" for n, v in words.items()) + ")", error, new)
 
     def keeps_files(self, words):
@@ -285,13 +289,13 @@ class Trial:
         errors = [e for _, e in each]
         if error is None and any(errors):
             return
-        count = attempt(lambda: len(self.s.factors()[1]))[0]  # how far F go depends on the calls before
+        count = attempt(lambda: len(self.s.factors()[1]))[0]  # the extent depends on earlier calls
         F = next((one for one, _ in each if one is not None and len(one) == count), F)
         self.must(f"s.{'render' if renders else 'set'}(F={text})", error, self.m if error else self.m.with_F(F), errors)
 
     def values(self, values):
         if "osc" in values and not ("osc" in self.m.words and "phisteps" in self.m.words):
-            return  # its steps are held by some later call
+            return  # some later call holds the steps
         sim = next(self.m.built())
         _, error = attempt(lambda: sim.set_parameters(values))
         self.must(f"s.set_parameters({values})", error, self.m if error else self.m.with_values(values))
@@ -317,7 +321,7 @@ class Trial:
                   self.m.with_values({n: sim.parameter(n)["value"] for n in names}) if turned and not error else self.m)
 
     def read(self, text):
-        """A call that changes nothing: its result is that of a fresh object."""
+        """A call that changes nothing: the result is that of a fresh object."""
         each = [attempt(lambda: as_bytes(eval(text, {**globals(), "s": sim}))) for sim in self.m.built()]
         right, error = each[0]
         seen = as_bytes(self.must(text, error, self.m, [e for _, e in each]))
@@ -426,7 +430,7 @@ class Trial:
 
 
 def run(base, calls):
-    """None; or (check, what was seen, script).  A base that is refused is no trial."""
+    """None; or (check, observation, script). A refused base is no trial."""
     try:
         trial, error = attempt(lambda: Trial(base))
         if error:
@@ -445,7 +449,7 @@ def run(base, calls):
 
 
 def shortest(base, calls, check):
-    """Fewer calls and words that fail in the same check."""
+    """Finds fewer calls and words that fail in the same check."""
     def fails(b, c):
         seen = attempt(lambda: run(b, c)[0])[0]
         return seen and seen[0] == check
@@ -479,7 +483,7 @@ def report(number, failure):
 
 
 def trials(first, count):
-    """(failures with their numbers, calls that were made)"""
+    """(failures with their numbers, number of calls)"""
     for number in range(first, first + count):
         os.chdir(W)
         failure, done = run(*draw(number))

@@ -75,7 +75,7 @@ def test_every_parameter_is_what_its_flag_is(tmp_path, monkeypatch):
             theirs, said = by_program(tmp_path, row["name"], value)
             ours, error = by_python(row["name"], value)
             if "but the flag -show_config follows" in said or "is neither a flag nor" in said:
-                continue  # a command line has its own words for too few and too many
+                continue  # a command line has other messages for too few and too many words
             if (theirs is None) != (ours is None) or (theirs is None and error.split(";")[0] not in said):
                 wrong.append((row["name"], value, said.strip(), error))
             elif theirs is None:
@@ -89,7 +89,7 @@ def test_every_parameter_is_what_its_flag_is(tmp_path, monkeypatch):
 
 
 def test_names_of_output_files_are_kept():
-    """The rest of the table: what a flag of an output file sets."""
+    """The remaining rows of the table: effects of the flags of output files."""
     rows = [row for row in nanobragg.parameters().values()
             if not row["flags"] & _nanobragg.SERIES and WRITES.search(row["name"])]
     kept = 0
@@ -100,7 +100,7 @@ def test_names_of_output_files_are_kept():
             sim = nanobragg.Simulation(**BASE)
             sim.set(**{row["name"]: "some name.x"})
         except (ValueError, NotImplementedError, OSError):
-            continue  # it needs another one or a library, or is read as well (-dump)
+            continue  # the flag needs another flag or a library, or the file is also read (-dump)
         assert sim.get(row["name"]) == "some name.x", row["name"]
         kept += 1
     assert kept >= 8, kept

@@ -80,7 +80,7 @@ def test_renderer_of_one_tensor(dtype):
     assert draw.names == sim.variables(list(VALUES))
     numbers = torch.cat([t.detach().reshape(-1) for t in given.values()]).to(dtype).requires_grad_()
     weight = torch.linspace(-1, 2, 576).reshape(24, 24)
-    for sign in (1, -1):  # the second one is of values that are there
+    for sign in (1, -1):  # the second value follows existing values
         numbers.grad = None
         image = draw(numbers)
         assert torch.equal(image, render(nanobragg.Simulation(**SMALL), **given))

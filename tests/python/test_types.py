@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stubs say what the package has; the self-test passes."""
+"""The stubs describe the package; the self-test passes."""
 import ast
 import importlib.util
 import inspect
@@ -42,7 +42,7 @@ def test_stub_has_every_public_name():
 
 def test_stub_has_every_argument():
     def check(nodes, of):
-        stated = {}  # by name of the function; overloads together
+        stated = {}  # by function name; overloads together
         for node in nodes:
             if isinstance(node, ast.FunctionDef):
                 stated.setdefault(node.name, set()).update(a.arg for a in [*node.args.args, *node.args.kwonlyargs])

@@ -14,7 +14,8 @@ OBJECTS, THREADS = 8, 2
 
 
 def together(work, count=OBJECTS):
-    """Call work(0), work(1) ... in threads that begin at once; their results in this order."""
+    """Calls work(0), work(1) ... in threads that begin at once; returns their results in
+    this order."""
     results, barrier = [None] * count, threading.Barrier(count)
 
     def run(i):
@@ -30,7 +31,7 @@ def together(work, count=OBJECTS):
 
 
 def everything(i):
-    """What a thread does with an object of its own."""
+    """Work of a thread with a separate object."""
     sim = nanobragg.Simulation(**SMALL, threads=1 + i % THREADS)
     first = sim.render()
     for angle in range(3):
@@ -45,7 +46,8 @@ def everything(i):
 
 
 def one_object(_):
-    """Eight threads and one object: each call works or says that the object is in use."""
+    """Eight threads and one object: each call works or reports that the object is in
+    use."""
     refused = []
     sim = nanobragg.Simulation(**SMALL, threads=1)
 
@@ -65,7 +67,7 @@ def one_object(_):
 
 
 def given_away():
-    """Images of one object, which other threads let go of."""
+    """Images of one object, released by other threads."""
     sim = nanobragg.Simulation(**SMALL, threads=1)
     want, threads, wrong = sim.render().copy(), [], []
 

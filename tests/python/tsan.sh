@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Python package of a build with clang's thread sanitizer: eight objects at once, one object from eight
-# threads.  Python itself is not instrumented, but the sanitizer sees its lock (the GIL) being taken, and Archer
-# tells it of OpenMP.  The runtime is GCC's: clang's own crashes when it is loaded before a program (LD_PRELOAD).
-# usage: tests/python/tsan.sh BUILD PYTHON      (make tsan-python)
+# The Python package of a build with clang's thread sanitizer: eight objects at once, one
+# object from eight threads. Python itself is not instrumented, but the sanitizer sees its
+# lock (the GIL) being taken, and Archer reports OpenMP to the sanitizer. The runtime is
+# GCC's: clang's crashes when it is loaded before a program (LD_PRELOAD).
+# usage: tests/python/tsan.sh BUILD PYTHON (make tsan-python)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$1 python=$2
@@ -18,7 +19,8 @@ run() {
     timeout 300 env LD_PRELOAD="$(readlink -f "$runtime")" OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS=exitcode=0 \
         PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 "$python" tests/python/tsan.py "$@"
 }
-# Reports, but for libomp's own: it takes a lock that another thread made, which nobody tells the sanitizer.
+# Counts reports, except libomp's: libomp takes a lock that another thread made, unknown
+# to the sanitizer.
 count() {
     awk 'BEGIN { RS = "==================" }
         /WARNING: ThreadSanitizer/ && !/#0 pthread_mutex_lock [^\n]*\n *#1 <null> <null> \(libomp/ { n++ }

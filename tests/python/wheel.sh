@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The newest wheel in a new environment: no compiler on the path, no library of the build packages that
-# it could take by chance.
+# The newest wheel in a new environment: no compiler on the path, and no library of the
+# build packages within reach.
 # usage: tests/python/wheel.sh FOLDER PYTHON
 set -euo pipefail
 wheel=$(find "$1" -name "nanobragg-*.whl" -printf "%T@ %p\n" | sort -n | tail -n 1 | cut -d " " -f 2-)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rings of the powder CeO2 as measured (golden_data/real/ceo2): their angles and areas."""
+"""Rings of a measured CeO2 powder (golden_data/real/ceo2): angles and areas."""
 import os
 import sys
 import tempfile

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The background of the thaumatin still: what extract finds, simulated again, is the measured one."""
+"""The background of the thaumatin still: the result of extract, simulated again, is the
+measured background."""
 import gzip
 import os
 import struct

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Spots of the L-cysteine rotation as measured (golden_data/real/lcysteine): places, frames, intensities."""
+"""Spots of the measured L-cysteine rotation (golden_data/real/lcysteine): places, frames,
+intensities."""
 import os
 import sys
 import tempfile
@@ -14,7 +15,7 @@ DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_d
 FLAGS = ["-mtz", f"{DATA}/lcysteine_merged_Iobs.mtz", "-N", 150, "-gauss_xtal", "-mosaic_model", "gauss",
          "-mosaic", 0.035, "-mosaic_dom", 25, "-frames", 15, "-phisteps", 4, "-oversample", 3, "-fluence", 1e20,
          "-blocks", 1e3, "-hdf5type", "float32", "-truth", "spots", "-truth_min", 0.001, "-seed", 1, "-quiet"]
-CORE = slice(5, 16)  # of a box of 21 pixels
+CORE = slice(5, 16)  # middle of a box of 21 pixels
 
 
 def simulated(expt, folder):
@@ -33,13 +34,15 @@ def simulated(expt, folder):
 
 
 def offsets(strong, spots):
-    """Measured minus simulated fast, slow and frame, each measured spot with its nearest."""
+    """Measured minus simulated fast, slow and frame, each measured spot with its
+    nearest."""
     near = [numpy.argmin(numpy.hypot(spots[:, 0] - s[0], spots[:, 1] - s[1]) + abs(spots[:, 2] - s[2])) for s in strong]
     return strong[:, :3] - spots[near, :3]
 
 
 def intensities(boxes, corners, frames, spots):
-    """(measured, simulated) of the spots in the middle of a box, above the box's border, where they are strong."""
+    """(measured, simulated) photons of strong spots in the middle of a box, above the
+    border of the box."""
     pairs = []
     for spot in spots:
         k = numpy.argmin(abs(corners + 10 - spot[:2]).sum(1))
@@ -55,7 +58,7 @@ def intensities(boxes, corners, frames, spots):
 
 
 def compare(sweep, expt, folder, fewest, farthest=0.4):
-    """At least `fewest` measured spots are found, half of them within `farthest` pixels."""
+    """At least `fewest` measured spots are found, half within `farthest` pixels."""
     with h5py.File(os.path.join(DATA, f"sweep_{sweep}.h5")) as h5:
         strong, boxes, corners = (h5[name][...] for name in ("strong_spots", "boxes", "corner_fast_slow"))
     frames, spots = simulated(expt, folder)
@@ -79,7 +82,7 @@ def compare(sweep, expt, folder, fewest, farthest=0.4):
 with tempfile.TemporaryDirectory() as scratch:
     compare("02", "fixed_02.expt", scratch, 22)
     compare("02", "scan_varying_02.expt", scratch, 22)
-    # Of the 24 strong spots of sweep 04 DIALS predicts 16 from its own file: the others are none of this crystal, or of frames
-    # outside of the cut.
+    # DIALS predicts 16 of the 24 strong spots of sweep 04 from its file: the others
+    # belong to another crystal, or to frames outside the cut.
     compare("04", "scan_varying_04.expt", scratch, 15, farthest=0.5)
 sys.exit(1 if FAILED else 0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Crystals, beams and goniometers that change along a scan (golden_data/real/lcysteine): what is written, chosen and refused,
-and places of reflections against DIALS' own prediction."""
+"""Crystals, beams and goniometers that change along a scan (golden_data/real/lcysteine):
+written, chosen and refused values, and places of reflections against the prediction of
+DIALS."""
 import json
 import math
 import os
@@ -41,7 +42,8 @@ def points_of(experiments, crystal=0):
 
 
 def vary(experiments):
-    """A crystal that turns and grows, a beam and a goniometer's setting that turn, each much more than a real one."""
+    """A crystal that turns and grows, a beam and a goniometer setting that turn, each
+    much more than in reality."""
     places = numpy.linspace(-1, 1, POINTS)
     beam, goniometer, crystal = (experiments[key][0] for key in ("beam", "goniometer", "crystal"))
     A = [rotation([1, 2, -1], 0.1 * t + 0.05 * t * t) @ a @ numpy.diag([1 + 0.003 * t, 1 - 0.002 * t * t, 1 + 0.001 * t])
@@ -96,7 +98,8 @@ def check_prediction(folder):
 
 
 def check_written(folder):
-    """-exptout and the truth of a series have A of each frame: setting x fixed x A, halfway between the points."""
+    """-exptout and the truth of a series have A of each frame: the product of setting,
+    fixed and A, halfway between the points."""
     varied = vary(load(MEASURED))
     expt = save(os.path.join(folder, "written.expt"), varied)
     out, hdf5 = os.path.join(folder, "out.expt"), os.path.join(folder, "out.h5")
@@ -163,7 +166,8 @@ def check_choice(folder):
 
 
 def check_ends(folder):
-    """A at both ends of a frame, by -mat and -orientations; the fast paths are the scalar truth; -exptout has both."""
+    """A at both ends of a frame, by -mat and -orientations; the fast paths equal the
+    scalar renderer; -exptout has both."""
     A = numpy.array([[[0.02, 0.001, 0], [0, 0.015, 0.001], [0.001, 0, 0.012]],
                      [[0.0201, 0.0012, 0], [0, 0.015, 0.0011], [0.001, 0, 0.012]]])
     mat, lines, expt = (os.path.join(folder, "ends." + end) for end in ("mat", "txt", "expt"))

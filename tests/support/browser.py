@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page in headless Chromium, over its pipe of remote debugging."""
+"""A page in headless Chromium, controlled through a pipe of remote debugging."""
 import base64
 import json
 import os
@@ -10,10 +10,10 @@ import tempfile
 import time
 
 
-# A container may forbid what the browser does at its start: the next way does without it.
+# A container may forbid what the browser does at its start: the next way avoids it.
 WAYS = ((), ("--no-zygote",), ("--no-zygote", "--single-process"))
 
-# The browser reduces its own screenshot: Python would take a second.
+# The browser reduces the screenshot, because Python would take a second.
 MEANS = """async (data, columns, rows) => {
   const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes]));
   const w = image.width, h = image.height, context = new OffscreenCanvas(w, h).getContext("2d");
@@ -29,13 +29,14 @@ MEANS = """async (data, columns, rows) => {
 
 
 def program():
-    """Of the browser; None: there is none."""
+    """Name of the browser; None if it is not installed."""
     names = ("chromium", "chromium-headless-shell", "google-chrome")
     return next((path for path in map(shutil.which, names) if path), None)
 
 
 def missing():
-    """Why no page can be opened on this machine; None: one can, and all later ones open in the way found here."""
+    """The reason why this machine cannot open a page; None if it can, and later pages
+    open in the way found here."""
     if not program():
         return "no Chromium (Debian package chromium)"
     for Page.way in WAYS:
@@ -49,7 +50,8 @@ def missing():
 
 
 class Page:
-    """with Page(path, width, height) as page: ...; page.said: what the console said.  colours: light or dark."""
+    """with Page(path, width, height) as page: ...; page.said: text of the console.
+    colours: light or dark."""
     way = WAYS[0]
 
     def __init__(self, path, width=1200, height=800, seconds=60, colours="light"):
@@ -71,7 +73,7 @@ class Page:
         to_child, ours_out = os.pipe()
         ours_in, from_child = os.pipe()
 
-        def give():  # it reads from 3 and writes to 4
+        def give():  # the browser reads from 3 and writes to 4
             a, b = os.dup(to_child), os.dup(from_child)
             os.dup2(a, 3)
             os.dup2(b, 4)
@@ -146,14 +148,14 @@ class Page:
         return answer
 
     def value(self, expression):
-        """Of an expression in the page; a promise is waited for."""
+        """Value of an expression in the page; a promise is awaited."""
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(str(result["exceptionDetails"])[:400])
         return result["result"].get("value")
 
     def wait(self, expression):
-        """Until it is true; returns the seconds."""
+        """Waits until the expression is true; returns the seconds."""
         start = time.time()
         while not self.value(expression):
             if time.time() - start > self.limit:
@@ -169,11 +171,12 @@ class Page:
             self.ask("Input.dispatchKeyEvent", type=kind, key=name, text=name if kind == "keyDown" and len(name) == 1 else "")
 
     def settle(self):
-        """Until what was asked for is drawn."""
+        """Waits until the requested picture is drawn."""
         self.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
 
     def blocks(self, selector, columns, rows):
-        """The mean colours of an element on the screen, in rows of blocks: (red, green, blue) each."""
+        """Mean colours of an element on the screen, in rows of blocks: (red, green, blue)
+        each."""
         self.settle()
         box = self.value(f"(b => [b.left, b.top, b.width, b.height])(document.querySelector('{selector}').getBoundingClientRect())")
         clip = dict(zip(("x", "y", "width", "height"), box), scale=1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** cmocka with comparisons that fail for NaN, and pictures that must render. */
+/** cmocka with comparisons that fail for NaN, and images that must render. */
 #ifndef NB_TESTS_CHECK_H
 #define NB_TESTS_CHECK_H
 
@@ -16,13 +16,14 @@
 
 #include "picture.h"
 
-/** Add a test to those of this program. */
+/** Adds a test to this program. */
 void nb_add_test(struct CMUnitTest test);
-/** Run them all, in the order in which they were added; the exit status. */
+/** Runs all tests in the order in which they were added; returns the exit status. */
 int nb_run_tests(void);
 
-/** A test, with what runs before and after it: FIXTURE_TEST(name, setup, teardown) { ... }.
- * cmocka's argument is `state`. The program runs its tests in the order of the file. */
+/** A test, with a setup before and a teardown after: FIXTURE_TEST(name, setup, teardown)
+ * { ... }. cmocka's argument is `state`. The program runs its tests in the order of the
+ * file. */
 #define FIXTURE_TEST(name, setup, teardown)                                              \
     static void name(void **state);                                                      \
     __attribute__((constructor)) static void add_##name(void)                            \
@@ -54,7 +55,7 @@ int nb_run_tests(void);
         nb_check_close((v).z, (Z), (tolerance), #v ".z == " #Z, __FILE__, __LINE__);     \
     } while (0)
 
-/** Leave the test as skipped; the reason is printed. */
+/** Leaves the test as skipped; the reason is printed. */
 #define skip_because(reason)                                                             \
     do {                                                                                 \
         printf("# %s\n", reason);                                                        \
@@ -81,7 +82,7 @@ static inline void nb_check_below(double a, double limit, const char *what,
     }
 }
 
-/** Render or fail the test. */
+/** Renders or fails the test. */
 static inline nb_picture rendered(const nb_config *cfg)
 {
     nb_picture picture;
@@ -91,7 +92,7 @@ static inline nb_picture rendered(const nb_config *cfg)
     return picture;
 }
 
-/** Create, or fail the test; the caller frees it. */
+/** Creates, or fails the test; the caller frees the simulation. */
 static inline nb_sim *created(const nb_config *cfg)
 {
     nb_sim *sim;

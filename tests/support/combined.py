@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random scenes of test_combined.py: flags that are drawn by number, and the files that they name."""
+"""Random scenes of test_combined.py: flags drawn by number, and the files that they
+name."""
 import json
 import math
 import os
@@ -16,7 +17,7 @@ FACTORS = {"5e5z.pdb": "models/5e5z.pdb", "special.pdb": "models/made-special.pd
            "pairs.mtz": "reflections/made-pairs.mtz", "intensities.mtz": "reflections/made-intensities.mtz"}
 PANELS = {"two": (24, 42), "three": (14, 30)}  # pixels of the detectors from files
 
-# In the texts below ~a:b is a number between a and b, and #a:b a whole one.
+# In the texts below ~a:b is a number between a and b, and #a:b an integer.
 ANGLES = "~-90:90 ~-90:90 ~-90:90"
 CELL = [(4, "-cell 24 30 36 80 100 95 -default_F 100"), (2, "-cell 40 50 60 -default_F 30"), (1, "-mat m.mat -default_F 50")]
 LIST = [(3, "-hkl mid.hkl -nodump -cell 40 50 60"), (1, "-hkl mid.hkl -nodump -cell 40 50 60 -default_F 20"), (1.5, "-hkl mid.hkl -nodump -cell 40 50 60 -fill shell"),
@@ -48,7 +49,7 @@ DIFFUSE = ["-diffuse_sigma ~0.1:0.4 -diffuse_gamma ~1:3", "-diffuse_sigma 0.2 0.
            "-diffuse_sigma 0.3 -diffuse_gamma ~2:3 -diffuse_F unperturbed", "-diffuse_sigma ~0.2:0.4 -diffuse_gamma ~3:12 -diffuse_only"]
 DOSE = ["-dose ~0.5:3", "-dose ~0.5:3 -damage_half ~4:9", "-dose ~0.5:3 -damage_cell ~0.05:0.3 -damage_B 2", "-dose auto"]
 NUMBERS = ["-precision double", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
-# What a line, or a crystal of a list, may say
+# Flags of a line, or of a crystal of a list
 OF_CRYSTAL = {
     "misset": [ANGLES], "N": ["#2:7"], "Na": ["#2:6"], "blocks": ["#2:6"], "Fscale": ["~0.3:3"], "Badd": ["~1:15"], "dmin": ["~3:9"], "default_F": ["~1:90"],
     "cell": ["44 44 33", "50 62 56 90 91 90", "~39:41 ~49:51 ~59:61", "24 31 36 80 100 95", "15.2 18.1 20.8 82 99 94"], "mat": ["m.mat"], "hkl": ["mid.hkl", "low.hkl"],
@@ -61,7 +62,7 @@ OF_FRAME = {
     "sourcefile": ["pink.txt", "edge.txt"], "dispersion": ["1"], "divergence": ["~1:3"], "bandwidth": ["~0.3:0.9"], "spectrum": ["gauss", "tophat"], "oversample": ["1", "2"],
     "transmission": ["t_PIXELS.bin"], "add": ["a_PIXELS.bin"], "background": ["water:0.02"], "panel": ["0", "1"], "crystals": ["0", "2", "3", "LIST", "LIST", "LIST"], "nopoisson": [""],
     "mask": ["mask_PIXELS.img"], "exposure": ["0.5"], "flux": ["1e22"], "beamsize": ["~0.05:0.2"]}
-# Laws of -vary; of CHOICE names a choice of one number is the typed flag
+# Laws of -vary; a choice of one number is the typed flag for each name of CHOICE
 LAWS = ["N:lognormal:30%", "N:choice:3:4:5", "Na:uniform:2:6", "cell:normal:0.3%", "cell_a:ramp:30:60", "cell_a:normal:0.3%", "cell_b:normal:0.2,cell_al:normal:0.5", "Badd:uniform:0:20", "Fscale:gamma:3",
         "default_F:uniform:0:50", "blocks:poisson:4", "fudge:uniform:0.8:1.3", "mosaic:lognormal:40%", "rot_x:normal:3", "rot_z:uniform:-2:2", "misset_y:normal:5", "crystals:poisson:1.2", "crystals:choice:0:1:2:3",
         "fluence:gamma:4", "lambda:normal:0.5%", "energy:uniform:9000:9500", "polar:uniform:0.2:0.9", "distance:ramp:70:80", "distance:normal:5%", "Xbeam:normal:1", "ORGX:normal:1", "water:uniform:0:5",
@@ -76,7 +77,7 @@ GEOMETRY = set("distance close_distance Xbeam Ybeam Xclose Yclose ORGX ORGY dete
 
 
 TABLE, FILE, SHAPED = ("hkl", "pdb", "mtz", "cif"), ("geom", "expt", "nxmx", "detector", "img"), ("gauss_xtal", "round_xtal", "tophat_spots")
-# What a drawn name mostly goes with, and what it mostly does not go with
+# Flags that a drawn name usually needs, and flags that it usually excludes
 NEEDS = {"Badd": TABLE, "Fscale": TABLE, "F000": TABLE, "fill": TABLE, "damage_B": ("dose",), "damage_cell": ("dose",), "damage_half": ("damage_half",), "bandwidth": ("spectrum",), "pulse_length": ("pulse_length",),
          "diffuse_sigma": ("diffuse_sigma",), "diffuse_gamma": ("diffuse_sigma",), "fudge": SHAPED, "mosaic": ("mosaic",), "mosaic_dom": ("mosaic",), "absorb_mu": ("absorb",), "exposure": ("flux",), "flux": ("flux",),
          "beamsize": ("flux",), "hdivrange": ("hdivrange",), "divergence": ("divergence",), "dispersion": ("dispersion",), "ORGX": ("xds",), "osc": ("osc",), "phisteps": ("osc",), "sample_x": ("samplesize",),
@@ -116,7 +117,7 @@ def seed_of(seed, k):
 
 
 def member(words):
-    """A flag's words as a value of JSON."""
+    """Converts the words of a flag to a value of JSON."""
     def value(word):
         try:
             return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
@@ -132,7 +133,8 @@ def line_of(flags):
 
 
 class Scene:
-    """A drawn scene: flags by name, those of its series, laws, lines, a list of crystals."""
+    """A drawn scene: flags by name, flags of the series, laws, lines, a list of
+    crystals."""
 
     def __init__(self, number):
         self.number, self.rng = number, random.Random(number)
@@ -141,7 +143,7 @@ class Scene:
     # ---------------------------------------------------------------- drawing
 
     def text(self, text):
-        """A text with its numbers drawn."""
+        """A text with drawn numbers."""
         def one(found):
             kind, (a, b) = found[1], [float(x) for x in (found[2], found[3])]
             return str(self.rng.randint(int(a), int(b))) if kind == "#" else f"{self.rng.uniform(a, b):.4g}"
@@ -171,7 +173,7 @@ class Scene:
         return math.prod(self.shape())
 
     def has(self, *names):
-        """Does the scene have one of these flags, or a line or crystal of it?"""
+        """True if the scene, or a line or crystal, has one of these flags."""
         said = {*self.flags, *self.series, *(x for line in [*self.lines, *(self.crystals or [])] for x in line), *(x.split(":")[0] for law in self.laws for x in law.split(","))}
         said |= {name for line in self.lines if "crystals" in line for one in as_list(line["crystals"]) for name in one}
         return bool(said & set(names))
@@ -180,8 +182,9 @@ class Scene:
         return self.has("pdb", "mtz", "cif")
 
     def exact(self):
-        """0: a frame has the same bytes however it is made; the table of a model, or of a list that lines cut by dmin or whose F
-        vary, may reach further for other frames."""
+        """0: a frame has the same bytes however it is made. The table of a model, or of a
+        list with varying F or with lines that cut it by dmin, may reach farther for other
+        frames."""
         cut = any("dmin" in line for line in (*self.lines, *(self.crystals or [])))
         cut = cut or "dmin" in self.flags and any(name in law for law in self.laws for name in ("Badd", "Fscale", "default_F"))
         return 1e-6 if cut or self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
@@ -190,19 +193,19 @@ class Scene:
         return self.has(*TABLE)
 
     def fits(self, name):
-        """Does the name go with the flags?  Now and then any does."""
+        """True if the name goes with the flags, and sometimes for any name."""
         name = name.split(":")[0]
         good = (name not in NEEDS or self.has(*NEEDS[name])) and not self.has(*AGAINST.get(name, ())) and not (name == "crystals" and self.crystals)
-        placed = self.has(*FILE) and set(AGAINST.get(name, ())) >= set(FILE)  # a place of the detector, which a file gives
+        placed = self.has(*FILE) and set(AGAINST.get(name, ())) >= set(FILE)  # a file places the detector
         return good or self.rng.random() < (0.2 if placed and not self.lines else 0.06)
 
-    def sample(self, names, least, most):
+    def sample(self, names, fewest, limit):
         names = sorted((x for x in names if self.fits(x)), key=lambda name: self.rng.random() ** (1 / OFTEN.get(name, 1)))
-        most = self.rng.randint(least, most)
-        return names[len(names) - min(most, len(names)):]
+        limit = self.rng.randint(fewest, limit)
+        return names[len(names) - min(limit, len(names)):]
 
-    def members(self, table, most, fixed=()):
-        names = self.sample(table, 0 if fixed else 1, most)
+    def members(self, table, limit, fixed=()):
+        names = self.sample(table, 0 if fixed else 1, limit)
         flags = {name: self.text(self.rng.choice(table[name])).split() for name in [*fixed, *(x for x in names if x not in fixed)]}
         if "crystals" in flags and flags["crystals"] == ["LIST"]:
             flags["crystals"] = ["[" + ", ".join(line_of(self.members(OF_CRYSTAL, 1, ("misset",) if self.rng.random() < 0.7 else ("N",))) for _ in range(self.rng.randint(1, 3))) + "]"]
@@ -266,12 +269,12 @@ class Scene:
         else:
             self.take(0.3, RAYS)
         if self.has("hkl", "pdb") and "fill" not in self.flags and not edge and "name" not in self.flags:
-            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # others take long
+            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # other files take long
                 self.take(0.5, DIFFUSE)
             if self.has("diffuse_sigma") and "Fscale" not in self.flags:
                 self.take(0.5, ["-Fscale ~0.3:3"])
             if self.has("diffuse_sigma") and "distance" in self.flags and "detpixels" in self.flags:
-                self.take(0.6, ["-distance ~110:170"])  # reflections beyond the detector, whose halos are on it
+                self.take(0.6, ["-distance ~110:170"])  # halos of reflections outside the detector
         self.take(0.12 if self.table() else 0, DOSE)
         if "oversample" not in self.flags:
             self.take(0.95, ["-oversample 1", "-oversample 1", "-oversample 2"])
@@ -367,7 +370,7 @@ def panels(name, wave, distance, res, places):
 
 
 def make_files(root, program):
-    """The files that the flags name, in this folder."""
+    """Writes the files that the flags name into this folder."""
     rng = random.Random(1)
     for name, path in FACTORS.items():
         shutil.copy(os.path.join(root, "golden_data", "structure_factors", path), name)
@@ -412,7 +415,7 @@ def make_files(root, program):
 
 
 def make_pixels(n):
-    """Files of n pixels."""
+    """Writes files of n pixels."""
     rng = numpy.random.default_rng(n)
     for name, low, high in (("t", 0, 2), ("a", 0, 9), ("n", -5, 9), ("one", 1, 1), ("zero", 0, 0)):
         file = f"{name}_{n}.bin"

@@ -37,7 +37,7 @@ int nb_set_comma_locale(void)
     snprintf(command, sizeof command,
              "mkdir -p '%s' && localedef -c -f '%s' -i '%s' '%s/comma' >/dev/null 2>&1",
              folder, charmap, text, folder);
-    (void)!system(command); /* its status is 1 for the categories that are left out */
+    (void)!system(command); /* the status is 1 because some categories are left out */
     setenv("LOCPATH", folder, 1);
     return setlocale(LC_NUMERIC, "comma") && localeconv()->decimal_point[0] == ',';
 }

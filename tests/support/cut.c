@@ -21,7 +21,7 @@ void nb_cut_prepare(nb_panel *panel)
                                 nb_scale(-panel->Sbeam, panel->slow)));
 }
 
-/** Where each panel lies in an uncut one of w x h pixels. */
+/** Chooses the place of each panel in an uncut panel of w x h pixels. */
 static void choose_places(int w, int h, nb_cut_kind kind, nb_region places[NB_CUT_PANELS])
 {
     static const int rows[] = {0, 1, 4, 5, 9, 11, 14, 16}; /* sixteenths */
@@ -51,7 +51,8 @@ static nb_panel piece_of(const nb_panel *whole, const nb_region *place)
     return p;
 }
 
-/** Every row of every panel: its first pixel in the stack and in the uncut image. */
+/** Visits every row of every panel: its first pixel in the stack and in the uncut
+ * image. */
 typedef void row_visitor(void *to, const void *from, size_t stack, size_t image, size_t n);
 
 static void visit_rows(const nb_cut *cut, int columns, row_visitor *visit, void *to,

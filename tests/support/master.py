@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""All that the master of a series holds.
+"""Content of the master of a series.
 
-usage: python3 tests/support/master.py A B: names of what differs
+usage: python3 tests/support/master.py A B: prints the names of differences
 """
 import sys
 
-RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # of the run, not of the frames
+RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # entries of the run
 
-OF_FILES = ("/entry/data/data",)  # its attributes are those of a data file, or of a virtual set
+OF_FILES = ("/entry/data/data",)  # attributes differ between data files and virtual sets
 
 
 def pixels(place):
-    """The values; of a virtual set whose filter is not installed nothing, for the data files are compared as they are."""
+    """The values; empty for a virtual set without its filter, because the data files are
+    compared as bytes."""
     try:
         return place[()]
     except OSError:
@@ -34,7 +35,7 @@ def contents(h5py, path):
                 found[name] = (str(place.dtype), place.shape, value.tobytes() if hasattr(value, "tobytes") else value)
             return
         for key in place:
-            if not key.startswith("data_0"):  # the data files: as many as there are processes
+            if not key.startswith("data_0"):  # links to data files: one per process
                 look(f"{name}/{key}", place[key])
 
     with h5py.File(path) as h5:
@@ -43,7 +44,7 @@ def contents(h5py, path):
 
 
 def differences(one, two):
-    """Names in one master only, or with other values."""
+    """Names that are in one master only, or have other values."""
     return sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
 
 
@@ -51,5 +52,5 @@ if __name__ == "__main__":
     try:
         import h5py as library
     except ImportError:
-        sys.exit(0)  # pixels alone are compared
+        sys.exit(0)  # only pixels are compared
     print("\n".join(differences(*(contents(library, path) for path in sys.argv[1:3]))), end="")

@@ -13,23 +13,24 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("NB_BUILD", os.path.dirname(PROGRAM))
-OWN = ("src/series/ranks.c", "src/outputs/features.c")  # all that see <mpi.h> or name its version
+OWN = ("src/series/ranks.c", "src/outputs/features.c")  # files that include <mpi.h> or name the MPI version
 
 
 def version(program=PROGRAM):
-    """"MPICH 4.0.2", "Open MPI 4.1", or "": a build without MPI."""
+    """"MPICH 4.0.2", "Open MPI 4.1", or "" for a build without MPI."""
     said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stdout
     return next((line.split(None, 2)[2] for line in said.splitlines() if line.split()[:2] == ["MPI", "yes"]), "")
 
 
 def mpirun(name):
-    """The mpirun of this MPI, also when the system's default is another; None if it is not installed."""
+    """The mpirun of this MPI, also when another MPI is the system's default; None if it
+    is not installed."""
     kind = "openmpi" if name.startswith("Open MPI") else "mpich"
     return shutil.which("mpirun." + kind) or shutil.which("mpirun") if name else None
 
 
 def _flags(own):
-    """The build's command to compile, with these flags of another MPI."""
+    """The build's command to compile, with the flags of another MPI."""
     words = shlex.split(read(os.path.join(BUILD, "flags")).decode())
     first = next(i for i, word in enumerate(words) if word.startswith("-"))
     words = [word for word in words if not word.startswith(("-DNB_MPI_", "-DNB_HAVE_MPI", "-M"))]
@@ -38,7 +39,8 @@ def _flags(own):
 
 
 def _link(own, folder):
-    """This build's program with that MPI: its objects, but for those that know the MPI."""
+    """This build's program with another MPI: the objects of the build, except those that
+    depend on the MPI."""
     compiler, objects = _flags(own), []
     for number, source in enumerate(OWN):
         objects.append(os.path.join(folder, f"{number}.o"))
@@ -52,7 +54,8 @@ def _link(own, folder):
 
 
 def others(folder):
-    """(version, program) of each MPI of this machine but the build's own; the programs lie in folder."""
+    """(version, program) of each MPI of this machine except the build's; folder gets the
+    programs."""
     mine, made = version(), []
     if not os.path.exists(os.path.join(BUILD, "flags")):
         return made

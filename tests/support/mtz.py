@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Read an MTZ file without a library: the format of CCP4, one 4-byte number a cell."""
+"""Reads an MTZ file without a library: the format of CCP4, one 4-byte number per cell."""
 import struct
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Peak resident memory of a program, with its seconds.
 
-The system counts, as a child's peak, also the memory of the process that it was forked from, and a
-Python with its modules needs more than the program.  So a bare Python starts it.
+The system adds the memory of the forking process to a child's peak, and a Python with its modules
+needs more than the program.  So a bare Python starts it.
 """
 import os
 import subprocess

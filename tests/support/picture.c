@@ -29,7 +29,7 @@ nb_series nb_test_series(void)
     return series;
 }
 
-/** Hold a text until the process ends. */
+/** Keeps a text until the process ends. */
 static void keep(nb_text text)
 {
     struct kept {

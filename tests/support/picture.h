@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations, rendered pictures and files for the tests.  Nothing here fails a test by
- * itself; check.h does. */
+/** Configurations, rendered images and files for the tests. Nothing here fails a test;
+ * check.h does. */
 #ifndef NB_TESTS_PICTURE_H
 #define NB_TESTS_PICTURE_H
 
@@ -9,7 +9,7 @@
 
 #include "../../src/params/params.h"
 
-/** A rendered image with the simulation behind it; both are owned. */
+/** A rendered image and its simulation, both owned. */
 typedef struct nb_picture {
     int fast, slow;
     size_t n;
@@ -22,14 +22,15 @@ typedef struct nb_picture {
  * environment the vector renderer in double precision, which must give the same). */
 nb_config nb_test_config(void);
 
-/** The AT-PARALLEL suite's common setting: F 100, 100 A cubic, pixel 0.1, distance 100, MOSFLM,
- * oversample 1; with wavelength [A], cells along each axis and pixels along each edge. */
+/** The common setting of the AT-PARALLEL suite: F 100, 100 A cubic, pixel 0.1, distance
+ * 100, MOSFLM, oversample 1; with wavelength [A], cells along each axis and pixels along
+ * each edge. */
 nb_config nb_suite_config(double lambda_A, int N, int pixels);
 
 /** Defaults of the library. */
 nb_series nb_test_series(void);
 
-/* Texts that nothing else drops. They live as long as the process: plain copies of a configuration share
+/* Texts that live as long as the process, because plain copies of a configuration share
  * them. Without memory the process stops. */
 
 /** As nb_config_set. */
@@ -42,7 +43,7 @@ void nb_put_golden(nb_text *to, const char *name);
 /** The path of a scratch file of this process. */
 void nb_put_scratch(nb_text *to, const char *name);
 
-/** The same bytes, and the same texts. */
+/** True if both have the same bytes and the same texts. */
 static inline int nb_same_config(const nb_config *a, const nb_config *b)
 {
     nb_config as;
@@ -65,11 +66,11 @@ void nb_set_misset(nb_config *cfg, double x_deg, double y_deg, double z_deg);
 void nb_set_rotations(nb_config *cfg, double x_deg, double y_deg, double z_deg);
 void nb_set_vector(nb_opt3 *vector, double x, double y, double z);
 
-/** Create and render.  On error the picture is zero. */
+/** Creates and renders. On error the picture is zero. */
 nb_status nb_picture_render(const nb_config *cfg, nb_picture *picture, nb_error *err);
 void nb_picture_free(nb_picture *picture);
 
-/** Pearson correlation; NaN when one of them is constant. */
+/** Pearson correlation; NaN when an image is constant. */
 double nb_correlation(const float *a, const float *b, size_t n);
 /** max|a - b| / max(b); NaN when a pixel is not finite. */
 double nb_max_difference(const float *a, const float *b, size_t n);
@@ -79,9 +80,9 @@ void nb_golden_path(char path[NB_PATH_MAX], const char *name);
 
 /** A path for a scratch file of this process. */
 void nb_scratch_path(char path[NB_PATH_MAX], const char *name);
-/** Write bytes there; 0 when that fails. */
+/** Writes these bytes; 0 on failure. */
 int nb_scratch_write(const char *path, const void *data, size_t bytes);
-/** The whole file (malloc, NUL added); NULL when it is not there. */
+/** The whole file (malloc, NUL added); NULL when the file is missing. */
 char *nb_file_bytes(const char *path, size_t *bytes);
 
 #endif

@@ -46,7 +46,7 @@ def grey_levels(path):
 
 
 def write(path, rows):
-    """Rows of (red, green, blue)."""
+    """Writes rows of (red, green, blue)."""
     raw = b"".join(b"\0" + bytes(level for colour in row for level in colour) for row in rows)
     with open(path, "wb") as stream:
         stream.write(b"\x89PNG\r\n\x1a\n")

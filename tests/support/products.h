@@ -23,7 +23,7 @@ static inline nb_photons photons_of(const float *image, const nb_scene *scene, i
                         .threads = threads};
 }
 
-/** Of an image of this scene, which comes after `stage` or, with NULL, after none. */
+/** Makes one product of an image of this scene, after `stage` (may be NULL). */
 static inline nb_status make_one(const float *image, const nb_scene *scene, int threads,
                                  const nb_stage *stage, nb_product *product, nb_error *err)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the scripts that test the program share: its runs, and a line for each check."""
+"""Common code of scripts that test the program: runs, and a line for each check."""
 import importlib
 import os
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
-FAILED = []  # names of checks
+FAILED = []  # names of failed checks
 SCRIPT = os.path.basename(sys.argv[0]).split("_check")[0]
 
 
@@ -19,7 +19,8 @@ def ok(name, good, why=""):
 
 
 def run(*args, status=0, env=None, given=None):
-    """Standard output and error of a run that must end with this status (None: any); given: its standard input."""
+    """Standard output and error of a run that must end with this status (None: any
+    status); given: standard input."""
     done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False, input=given,
                           env={**os.environ, **(env or {})})
     if status is not None and done.returncode != status:
@@ -33,7 +34,7 @@ def read(path):
 
 
 def in_folder(main):
-    """Run main in a folder of its own, and end with the status of the checks."""
+    """Runs main in a new folder, and exits with the status of the checks."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         main()
@@ -42,7 +43,7 @@ def in_folder(main):
 
 
 def need(*modules):
-    """These modules, or the end of the script, which is skipped."""
+    """Imports these modules, or skips and ends the script."""
     try:
         found = [importlib.import_module(name) for name in modules]
     except ImportError as missing:

@@ -7,7 +7,8 @@ import subprocess
 
 @contextlib.contextmanager
 def small_disk(test):
-    """The name of a folder with 400 kB, removed afterwards; None, and a line with the reason, if it cannot be made."""
+    """Name of a folder with 400 kB, removed afterwards; None, and a line with the reason,
+    if this machine cannot make one."""
     if os.geteuid() != 0:
         print(f"skip {test} full-disk # needs root for a small tmpfs")
         yield None

@@ -45,7 +45,7 @@ static inline size_t pixels_of(const nb_sim *sim)
     return (size_t)fast * (size_t)slow;
 }
 
-/** The image in double; nb_free. */
+/** The image in double precision; free it with nb_free. */
 static inline double *image_of(nb_sim *sim)
 {
     const size_t n = pixels_of(sim);
@@ -59,7 +59,7 @@ static inline double *image_of(nb_sim *sim)
     return image;
 }
 
-/** One plane; free. */
+/** The plane of this name; free it with free. */
 static inline double *plane_of(nb_sim *sim, const char *name)
 {
     double *plane = calloc(pixels_of(sim), sizeof *plane);
@@ -71,18 +71,18 @@ static inline double *plane_of(nb_sim *sim, const char *name)
 
 static inline double largest(const double *x, size_t n)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
+        max = fmax(max, fabs(x[i]));
+    return max;
 }
 
 static inline void check_equal(const double *a, const double *b, size_t n, double limit)
 {
-    const double most = fmax(largest(a, n), largest(b, n));
+    const double max = fmax(largest(a, n), largest(b, n));
     for (size_t i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= limit * most))
-            fail_msg("pixel %zu: %.15g and %.15g, largest %.6g", i, a[i], b[i], most);
+        if (!(fabs(a[i] - b[i]) <= limit * max))
+            fail_msg("pixel %zu: %.15g and %.15g, largest %.6g", i, a[i], b[i], max);
 }
 
 #endif

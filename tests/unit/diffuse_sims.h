@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Crystals with diffuse light, and random numbers, for its tests. */
+/** Crystals with diffuse light, and random numbers, for tests of diffuse light. */
 #ifndef NB_TESTS_DIFFUSE_SIMS_H
 #define NB_TESTS_DIFFUSE_SIMS_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** Space groups for tests, closed from a few operators; no library is needed. */
+/** Space groups for tests, closed from a few operators without a library. */
 #ifndef NB_TESTS_FACTOR_GROUPS_H
 #define NB_TESTS_FACTOR_GROUPS_H
 
 #include "../../src/io/structure/gemmi.h"
 
-/** A group, and a cell that fits it. */
+/** A group and a cell that fits the group. */
 typedef struct test_group {
     const char *name;
     const char *generators; /* "-x,y+1/2,-z; ..." */
@@ -15,7 +15,7 @@ typedef struct test_group {
 extern const test_group test_groups[];
 extern const int test_group_count;
 
-/** All operators that the generators give; the test program stops if there are too many. */
+/** All operators that the generators give; too many stop the test program. */
 nb_symmetry test_group_close(const test_group *group);
 
 /** Uniform in 0..1 from a counter that the caller keeps. */

@@ -54,13 +54,13 @@ void test_sum_terms(const nb_site *sites, size_t count, const nb_symmetry *sg,
 
 void test_differences(const double *a, const double *b, size_t n, double *rms, double *max)
 {
-    double off = 0, all = 0, most = 0;
+    double off = 0, all = 0, largest = 0;
     for (size_t i = 0; i < n; i++) {
         double x = a[2 * i] - b[2 * i], y = a[2 * i + 1] - b[2 * i + 1];
         off += x * x + y * y;
         all += b[2 * i] * b[2 * i] + b[2 * i + 1] * b[2 * i + 1];
-        most = fmax(most, x * x + y * y);
+        largest = fmax(largest, x * x + y * y);
     }
     *rms = sqrt(off / all);
-    *max = sqrt(most / (all / (double)n));
+    *max = sqrt(largest / (all / (double)n));
 }

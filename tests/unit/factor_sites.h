@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Random atoms, and their sum term by term. */
+/** Random atoms and their sum term by term. */
 #ifndef NB_TESTS_FACTOR_SITES_H
 #define NB_TESTS_FACTOR_SITES_H
 
 #include "../../src/factors/sums.h"
 #include "factor_groups.h"
 
-/** A site anywhere in the cell with B (A^2) in 5..5 + spread; every third is anisotropic. */
+/** A site anywhere in the cell with B (A^2) in 5..5 + spread; one in three is
+ * anisotropic. */
 nb_site test_random_site(uint64_t *state, const double cell[6], double spread, size_t i);
 
 /** re, im of the sum over sites and operators at each reflection, [2 n], with libm. */

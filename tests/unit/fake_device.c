@@ -19,14 +19,14 @@
 
 enum { PIECES = 2, PIECE = 1 << 18 };
 
-/** The fake device. nb_backend_state is opaque; this is its content here. */
+/** State of the fake device; nb_backend_state is opaque to others. */
 typedef struct fake_state {
     nb_render_options options;
     nb_backend_state *cpu;
     nb_scene scene;                    /* of the last image */
     float *image, *aside;              /* owned */
-    float *light;                      /* owned; of the next mix */
-    nb_product made[NB_PRODUCTS_MOST]; /* their pixels are owned */
+    float *light;                      /* owned; light of the next mix */
+    nb_product made[NB_PRODUCTS_MOST]; /* owns the pixels of each */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A fake device: it renders on the CPU into its own memory and makes integers with src/image. */
+/** A fake device: renders on the CPU into its memory and makes integers with
+ * src/image. */
 #ifndef NB_TESTS_FAKE_DEVICE_H
 #define NB_TESTS_FAKE_DEVICE_H
 
@@ -9,10 +10,10 @@
 
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
-extern atomic_int fake_is_full; /* make and light fail: no memory */
-extern atomic_int fake_lights;  /* light that it made */
+extern atomic_int fake_is_full; /* make and light fail for lack of memory */
+extern atomic_int fake_lights;  /* planes of light that the device made */
 
-/** Sums of the region's rows, as the device makes them. */
+/** Sums of the region's rows, as a device makes them. */
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);
 
 #endif

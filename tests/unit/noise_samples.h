@@ -12,7 +12,7 @@
 #include "image/fibre.h"
 #include "image/poisson.h"
 
-/** One panel or several below each other, in a scene without a beam. */
+/** One panel, or several panels one below the other, in a scene without a beam. */
 typedef struct detector {
     nb_scene scene;
     nb_panel panels[3];
@@ -35,11 +35,11 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
     sc->raster.roi.smax = sc->raster.rows - 1;
 }
 
-/** Make one product of all stages; the message of an error fails the test. */
+/** Makes one product of all stages; an error fails the test with its message. */
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
-    nb_scene flat = d->scene; /* a rectangle, if widths differ */
+    nb_scene flat = d->scene; /* a rectangle, if the panels have different widths */
     nb_photons of = {.scene = &flat,
                      .stack = &d->scene,
                      .pixels = photons,

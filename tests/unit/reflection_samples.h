@@ -11,7 +11,7 @@
 #include "../../src/factors/model.h"
 #include "../../src/factors/factors.h"
 
-/** One coordinate, "-x+1/2". */
+/** Reads one coordinate, such as "-x+1/2". */
 static inline const char *sample_coordinate(const char *p, int8_t R[3], int8_t *t)
 {
     int sign = 1;
@@ -28,7 +28,7 @@ static inline const char *sample_coordinate(const char *p, int8_t R[3], int8_t *
     return *p ? p + 1 : p;
 }
 
-/** Operators with blanks between, "x,y,z -x,y+1/2,-z". */
+/** Group of operators with blanks between, such as "x,y,z -x,y+1/2,-z". */
 static inline nb_symmetry sample_group(const char *operators)
 {
     nb_symmetry sg = {0};
@@ -40,7 +40,7 @@ static inline nb_symmetry sample_group(const char *operators)
     return sg;
 }
 
-/** One more column; values NULL: missing.  Returns its values. */
+/** Adds a column; values NULL: all missing. Returns the values of the column. */
 static inline float *sample_column(nb_reflection_file *file, const char *label, char type,
                                    const float *values)
 {
@@ -54,7 +54,7 @@ static inline float *sample_column(nb_reflection_file *file, const char *label, 
     return c.value;
 }
 
-/** Columns "label:type ..." of file->count missing values. */
+/** Adds columns "label:type ..." of file->count missing values. */
 static inline void sample_add_columns(nb_reflection_file *file, const char *columns)
 {
     char label[40], type;
@@ -70,7 +70,7 @@ static inline nb_reflection_file sample_columns(const char *columns)
     return file;
 }
 
-/** Rows "h k l a b, ..."; ? is missing. */
+/** A file of rows "h k l a b, ..."; ? is a missing value. */
 static inline nb_reflection_file sample_rows(const char *columns, const char *rows,
                                              const double cell[6])
 {
@@ -107,7 +107,7 @@ static inline void sample_free(nb_reflection_file *file)
     memset(file, 0, sizeof *file);
 }
 
-/** Choose columns and expand, with the whole sphere. */
+/** Chooses columns and expands, with the whole sphere. */
 static inline nb_status sample_expand(const nb_reflection_file *file, const char *labels,
                                       const nb_symmetry *sg, double dmin,
                                       nb_factor_grid *out, nb_expansion *about,
@@ -130,7 +130,7 @@ static inline double sample_random(uint64_t *seed)
 
 enum { SAMPLE_ATOMS = 6 };
 
-/** Point atoms of complex weight, with every operator applied. */
+/** Point atoms of complex weight after every operator. */
 typedef struct sample_crystal {
     double cell[6];
     nb_symmetry sg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The folder of a test, and its files. */
+/** The folder of a test and the files in it. */
 #ifndef NB_TESTS_SCRATCH_H
 #define NB_TESTS_SCRATCH_H
 
@@ -13,7 +13,7 @@
 
 typedef struct scratch {
     char folder[256];
-    char path[512]; /* scratch_path's answer */
+    char path[512]; /* result of scratch_path */
 } scratch;
 
 static inline int scratch_setup(void **state)
@@ -25,14 +25,14 @@ static inline int scratch_setup(void **state)
     return mkdtemp(s->folder) ? 0 : -1;
 }
 
-/** The path of a file in the folder; valid until the next call. */
+/** Path of a file in the folder; valid until the next call. */
 static inline const char *scratch_path(scratch *s, const char *name)
 {
     snprintf(s->path, sizeof s->path, "%s/%s", s->folder, name);
     return s->path;
 }
 
-/** Number of files, with hidden ones; also removes them on request. */
+/** Counts the files, hidden ones too; removes them on request. */
 static inline int scratch_count(scratch *s, int remove_them)
 {
     DIR *dir = opendir(s->folder);
@@ -62,8 +62,7 @@ static inline int scratch_teardown(void **state)
     return 0;
 }
 
-/** The whole file and a NUL after it; free it with free. The test fails if the file is
- * missing. */
+/** The whole file and a NUL; free it with free. A missing file fails the test. */
 static inline char *scratch_read(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");

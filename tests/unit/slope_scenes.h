@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Random simulations whose derivatives are compared: crystals, beams and detectors of every kind. */
+/** Random simulations for comparisons of derivatives: crystals, beams and detectors of
+ * every kind. */
 #ifndef NB_TESTS_SLOPE_SCENES_H
 #define NB_TESTS_SLOPE_SCENES_H
 
@@ -87,7 +88,7 @@ static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
         slope_set(cfg, "background", "water:%.2f,air:30", slope_draw(seed, 0.1, 1), 0, 0);
 }
 
-/** Pixels far from each other: planes then have values of their usual size. */
+/** Puts pixels far from each other, so that planes have values of their usual size. */
 static void slope_detector(nb_config *cfg, uint64_t *seed, int scene)
 {
     slope_set(cfg, "distance", "%.3f", slope_draw(seed, 60, 150), 0, 0);
@@ -107,7 +108,8 @@ static void slope_detector(nb_config *cfg, uint64_t *seed, int scene)
     slope_set(cfg, "twotheta", "%.3f", slope_draw(seed, -5, 15), 0, 0);
 }
 
-/** Scene number `scene`: all names that every one of them can be differentiated by are in slope_names. */
+/** Scene number `scene`; slope_names has the names by which every scene has
+ * derivatives. */
 static void slope_scene(nb_config *cfg, int scene)
 {
     uint64_t seed = 977 + 7919 * (uint64_t)scene;

@@ -8,7 +8,7 @@
 #include "../../src/base/outfile.h"
 #include "../../src/io/structure/gemmi.h"
 
-/** Bytes of a file; `data` is the caller's. */
+/** Bytes of a file; the caller owns `data`. */
 typedef struct file_bytes {
     char *data;
     size_t size;

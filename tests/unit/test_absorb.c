@@ -31,7 +31,7 @@ UNIT_TEST(spheres_have_closed_forms_at_both_ends)
         assert_true(fabs(nb_sphere_transmission(z[i], NB_PI) / backwards(z[i]) - 1) < 1e-5);
     }
     assert_true(fabs(nb_sphere_transmission(0, 1) - 1) < 1e-9);
-    for (double thick = 1e3; thick < 6e6; thick *= 17) /* nothing is left, at any angle */
+    for (double thick = 1e3; thick < 6e6; thick *= 17) /* dark at any angle */
         for (int i = 0; i < 5; i++) {
             const double left = nb_sphere_transmission(thick, NB_PI * i / 4);
             assert_true(left >= 0 && left < 1 / thick);
@@ -43,7 +43,8 @@ static nb_vec3 direction(double theta, double phi)
     return nb_v3(cos(theta), sin(theta) * cos(phi), sin(theta) * sin(phi));
 }
 
-/** The edges exchanged are the body turned; a cube is between its inner and its outer sphere. */
+/** Exchanged edges are a turned body; a cube transmits between its inner and its outer
+ * sphere. */
 UNIT_TEST(boxes_turn_and_lie_between_spheres)
 {
     const double half[3] = {1e-4, 2e-4, 3e-4}, other[3] = {2e-4, 1e-4, 3e-4},
@@ -63,12 +64,12 @@ UNIT_TEST(boxes_turn_and_lie_between_spheres)
     /* light that goes straight through */
     assert_true(fabs(nb_box_transmission(4e3, cube, nb_v3(1, 0, 0), nb_v3(1, 0, 0), 1) -
                      exp(-0.8)) < 1e-9);
-    /* and back: (1 - exp(-2 mu L))/(2 mu L) */
+    /* light that returns: (1 - exp(-2 mu L))/(2 mu L) */
     assert_true(fabs(nb_box_transmission(4e3, cube, nb_v3(1, 0, 0), nb_v3(-1, 0, 0), 1) -
                      (1 - exp(-1.6)) / 1.6) < 1e-9);
 }
 
-/** The definition, at the middles of 100 x 100 x 100 parts. */
+/** Transmission by its definition, at the middles of 100 x 100 x 100 parts. */
 static double summed(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
 {
     enum { N = 100 };
@@ -114,7 +115,7 @@ static double transmission(const nb_absorber *body, nb_vec3 d)
         nb_v3(nb_dot(d, e[0]), nb_dot(d, e[1]), nb_dot(d, e[2])), 1);
 }
 
-/** The largest error of a plane, as a part of the transmission there; at one pixel in 61. */
+/** Largest error of a plane as a fraction of the transmission, at one pixel in 61. */
 static double worst_of_plane(const nb_scene *sc, const nb_absorber *body)
 {
     const nb_panel *panel = sc->panels;
@@ -132,7 +133,8 @@ static double worst_of_plane(const nb_scene *sc, const nb_absorber *body)
     return worst;
 }
 
-/** Planes are interpolated, closest beside the beam, where a thick body lets little through. */
+/** Planes are interpolated, on a finer grid near the beam, where a thick body transmits
+ * little. */
 UNIT_TEST(planes_are_what_each_pixel_has)
 {
     static const double z[] = {0.3, 3, 10, 50};

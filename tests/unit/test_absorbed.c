@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of a crystal that absorbs: the plane of a sphere, and the background that is kept. */
+/* Images of a crystal that absorbs: the plane of a sphere, and the background, which
+ * stays. */
 #include <math.h>
 
 #include "../../src/image/light.h"
@@ -32,7 +33,7 @@ static nb_sim *sim_of(const char *words)
 
 /* --- the plane --- */
 
-/** Every seventh pixel against the sphere itself. */
+/** Compares every seventh pixel with the sphere. */
 static void check_plane(const char *words)
 {
     nb_sim *sim = sim_of(words);
@@ -80,7 +81,7 @@ static void render(nb_sim *sim, float *image)
         fail_msg("%s", err.message);
 }
 
-/** The image after a change is that of a simulation of its own. */
+/** After a change the image is that of a new simulation. */
 static void check_change(nb_sim *sim, const char *name, const char *text)
 {
     static float own[SIDE * SIDE], image[SIDE * SIDE];
@@ -94,7 +95,7 @@ static void check_change(nb_sim *sim, const char *name, const char *text)
     render(sim, image);
     render(fresh, own);
     if (memcmp(image, own, sizeof own))
-        fail_msg("%s: another image than of a simulation of its own", words);
+        fail_msg("%s: the image differs from that of a new simulation", words);
     nb_sim_free(fresh);
 }
 

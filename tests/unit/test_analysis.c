@@ -59,7 +59,7 @@ typedef struct best {
     double cost;
 } best;
 
-/** Every pairing of rows from `row` on. */
+/** Tries every pairing of the rows from `row` on. */
 static void try_all(const nb_spot_list *a, const nb_spot_list *b, double gate, int row,
                     unsigned taken, best now, best *found)
 {
@@ -93,7 +93,7 @@ UNIT_TEST(pairing_is_optimal)
         nb_error err = {0};
         for (int i = 0; i < 14; i++) {
             nb_spot *s = &spots[i / 7][i % 7];
-            s->x = next_random(&random) % 500 / 100.0; /* crowded: many conflicts */
+            s->x = next_random(&random) % 500 / 100.0; /* many conflicts */
             s->y = next_random(&random) % 500 / 100.0;
         }
         assert_int_equal(nb_spots_match(&a, &b, gate, partner, &err), NB_OK);
@@ -150,7 +150,7 @@ UNIT_TEST(peaks_of_a_plateau)
     o.peak_percentile = 50;
     o.peak_exclusion = 2;
     image[4 * 9 + 4] = image[4 * 9 + 5] = image[5 * 9 + 4] =
-        7;        /* equal: the first counts */
+        7;        /* equal: the first one counts */
     image[0] = 9; /* on the edge */
     image[1 * 9 + 7] = 8;
     assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
@@ -162,7 +162,7 @@ UNIT_TEST(peaks_of_a_plateau)
     assert_int_equal(list.spots[1].slow, 4);
     check_close(list.spots[1].x, 4.5, 1e-12);
     nb_free(list.spots);
-    o.peak_count = 1; /* and those as bright as the last */
+    o.peak_count = 1; /* and the peaks as bright as the last one */
     assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 1);
     nb_free(list.spots);
@@ -199,7 +199,7 @@ UNIT_TEST(flat_images)
     nb_difference d;
     for (int i = 0; i < 16; i++)
         a[i] = b[i] = 0;
-    d = compared(a, b, 4, 4); /* equal, although neither has a correlation or a peak */
+    d = compared(a, b, 4, 4); /* equal, without correlation and peaks */
     check_close(d.correlation, 1, 0);
     check_close(d.sum_ratio, 1, 0);
     check_close(d.peaks_fraction, 1, 0);

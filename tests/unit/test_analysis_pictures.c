@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures: scales, colours, position of rings, sheets, image files read back. */
+/* Pictures: scales, colours, positions of rings, sheets, image files read back. */
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
@@ -31,7 +31,7 @@ UNIT_TEST(fixed_ends)
     o = nb_preview_of(&png);
     assert_int_equal(nb_preview(image, 6, 1, &o, out, &err), NB_OK);
     assert_int_equal(out[2], (int)(255 * log1p(999 * 0.5) / log1p(999) + 0.5));
-    png.colormap = NB_MAP_GREY; /* the same on white paper */
+    png.colormap = NB_MAP_GREY; /* the same on white */
     o = nb_preview_of(&png);
     assert_int_equal(nb_preview(image, 6, 1, &o, out, &err), NB_OK);
     assert_int_equal(out[0], 255);
@@ -84,7 +84,7 @@ UNIT_TEST(colours)
     assert_int_equal(nb_signed_colour(7).r, nb_signed_colour(1).r);
 }
 
-static int ink(const nb_canvas *c)
+static int marked_pixels(const nb_canvas *c)
 {
     int n = 0;
     for (int i = 0; i < c->width * c->height; i++)
@@ -100,17 +100,17 @@ UNIT_TEST(text_stays_inside)
     nb_canvas c;
     nb_error err = {0};
     for (const char *p = all; *p; p++)
-        for (const char *q = p + 1; *q; q++) /* no two look alike */
+        for (const char *q = p + 1; *q; q++) /* all differ */
             assert_true(memcmp(nb_glyph(*p), nb_glyph(*q), NB_GLYPH_HEIGHT) != 0);
     assert_true(memcmp(nb_glyph('a'), nb_glyph('A'), NB_GLYPH_HEIGHT) != 0);
     assert_int_equal(nb_canvas_create(&c, 20, 10, white, &err), NB_OK);
     nb_canvas_text(&c, -3, -2, 2, black, "8-8");
     nb_canvas_text(&c, 15, 7, 3, black, "8-8");
     nb_canvas_text(&c, 1000, 1000, 3, black, "8");
-    check_above(ink(&c), 20);
+    check_above(marked_pixels(&c), 20);
     nb_canvas_fill(&c, 0, 0, 20, 10, white);
     nb_canvas_text(&c, 0, 0, 1, black, "-");
-    assert_int_equal(ink(&c), 5);
+    assert_int_equal(marked_pixels(&c), 5);
     assert_int_equal(nb_text_width("88", 2), 22);
     assert_int_equal(nb_text_width("", 2), 0);
     nb_free(c.pixels);
@@ -145,7 +145,7 @@ UNIT_TEST(rings_have_their_radius)
     int drawn = 0, away = 0;
     png.rings = 2;
     png.ring_A[0] = 1 / (2 * sin(0.5 * atan2(radius, panel.distance))); /* 1 A */
-    png.ring_A[1] = 0.3;                                                /* not on it */
+    png.ring_A[1] = 0.3;                                                /* no ring */
     assert_int_equal(nb_canvas_create(&c, SIDE, SIDE, white, &err), NB_OK);
     assert_int_equal(nb_draw_rings(&c, &panel, 1e-10, &png, &err), NB_OK);
     for (int s = 0; s < SIDE; s++)
@@ -193,7 +193,8 @@ UNIT_TEST(sheet_of_any_shape)
     }
 }
 
-/** The scale of A - B depends on the many differences, not on one bad pixel. */
+/** The scale of A - B depends on the many differences; one bad pixel does not change
+ * it. */
 UNIT_TEST(one_bad_pixel_hides_nothing)
 {
     enum { SIZE = 100 };

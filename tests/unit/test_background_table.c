@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Backgrounds by one table over the scattering angle and by smooth tiles, against the scalar renderer: any spectrum,
- * divergence, sensor and sampling, and tables with kinks and changes of sign. */
+/* Backgrounds by one table over the scattering angle and by smooth tiles, against the
+ * scalar renderer: any spectrum, divergence, sensor and sampling; tables with kinks and
+ * changes of sign. */
 #include "../support/check.h"
 
 #include <string.h>
@@ -12,9 +13,10 @@
 
 enum { SCENES = 20, EVEN = 12, EDGE = 448, ROWS = 112, SOME = 3 };
 
-/* Part of the largest photons below which nothing is asked. */
+/* Pixels below this fraction of the largest are not compared. */
 #define DIM 1e-7
-/* Table, smooth factor, roundings to float: plans/paths.md, section 1. */
+/* Limit of the error by table, smooth factor and roundings to float: plans/paths.md,
+ * section 1. */
 #define LIMIT 6e-7
 
 static void sample(nb_config *cfg, int n)
@@ -59,7 +61,7 @@ static void sample_kinks(nb_config *cfg, int n)
     }
 }
 
-/** A background alone; table: a file's path. */
+/** A scene of background without a crystal; table: path of a file. */
 static nb_config a_scene(int n, const char *table)
 {
     static const char *const materials[] = {"water:0.01", "water:0.5,air:20", "ice:0.3",
@@ -93,21 +95,21 @@ static nb_picture render(const nb_config *cfg, nb_isa isa, int threads)
     return p;
 }
 
-/** Is each pixel what the scalar renderer says? */
+/** Largest relative error of a pixel against the scalar renderer. */
 static double worst_of(const nb_picture *truth, const nb_picture *quick)
 {
-    double most = 0;
+    double worst = 0;
     for (size_t i = 0; i < truth->n; i++) {
         const double a = truth->pixels[i], b = quick->pixels[i];
         if (fabs(a) > DIM * truth->stats.max)
-            most = fmax(most, fabs(a - b) / fabs(a));
+            worst = fmax(worst, fabs(a - b) / fabs(a));
         else if (!(fabs(a - b) <= DIM * truth->stats.max))
-            most = INFINITY;
+            worst = INFINITY;
     }
-    return most;
+    return worst;
 }
 
-/** How many blocks of the scene are of this kind or smoother; -1: there are no tiles. */
+/** Number of blocks of this kind or smoother; -1 without tiles. */
 static int smooth_tiles(const nb_scene *sc, nb_background_kind least)
 {
     nb_background_tiles *tiles;
@@ -137,7 +139,7 @@ UNIT_TEST(the_table_is_the_sum_over_sources)
     for (int n = 0; n < SCENES; n++) {
         nb_config cfg = a_scene(n, path);
         const int first = n * (EDGE - ROWS) / (SCENES - 1);
-        cfg.roi_set = 1; /* the scalar renderer takes its time */
+        cfg.roi_set = 1; /* the scalar renderer is slow */
         memcpy(cfg.roi, (const int[]){0, EDGE - 1, first, first + ROWS - 1},
                sizeof cfg.roi);
         nb_picture truth = render(&cfg, NB_ISA_SCALAR, 2);
@@ -156,7 +158,8 @@ UNIT_TEST(the_table_is_the_sum_over_sources)
     unlink(path);
 }
 
-/** Sub-pixels and layers of one wavelength: in few tiles does a pixel take its rays one by one. */
+/** With sub-pixels and layers of one wavelength, a pixel takes its rays one by one in few
+ * tiles only. */
 UNIT_TEST(kinks_of_water_take_no_rays)
 {
     nb_config cfg = nb_suite_config(1, 3, EDGE);
@@ -178,7 +181,7 @@ UNIT_TEST(kinks_of_water_take_no_rays)
     nb_picture_free(&p);
 }
 
-/** The same bytes with any number of threads and for any region. */
+/** Any number of threads and any region give the same bytes. */
 UNIT_TEST(a_region_has_the_same_bytes)
 {
     char path[NB_PATH_MAX];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of a CPU and a device -device auto takes, by estimates of this test. */
+/* Which device -device auto takes, CPU or accelerator, by the estimates of this test. */
 #include "../support/check.h"
 
 #include "render/request.h"
 
-/** What is believed, seconds, and what should follow. */
+/** Estimates in seconds and the choice that should follow. */
 typedef struct choice {
     double guess;  /* of the CPU */
-    double device; /* < 0: it cannot */
+    double device; /* < 0: no device can render */
     int takes_device, questions;
 } choice;
 
@@ -38,7 +38,7 @@ static int is_there(void)
     return 1;
 }
 
-/* Replace the library's. */
+/* These replace the backends of the library. */
 const nb_backend nb_backend_simd = {.name = "cpu", .estimate = estimate_cpu};
 const nb_backend nb_backend_scalar = {.name = "scalar", .estimate = estimate_cpu};
 static const nb_backend the_device = {
@@ -63,12 +63,12 @@ static void check_choice(const choice *c)
 UNIT_TEST(by_estimates)
 {
     static const choice choices[] = {
-        {0.1, 0.0, 0, 0},                                    /* short: nobody asks */
+        {0.1, 0.0, 0, 0},                                    /* short: no question */
         {0.3, 0.3, 0, 0},  {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
         {0.37, 0.5, 0, 1},                                   /* too little is gained */
-        {0.4, 0.5, 1, 1},                                    /* 0.15 s of it are spent */
-        {2, -1, 0, 1},                                       /* no device can */
-        {-1, 5, 1, 1},                                       /* the CPU cannot */
+        {0.4, 0.5, 1, 1}, /* asking spent 0.15 s of 0.5 s */
+        {2, -1, 0, 1},    /* no device can */
+        {-1, 5, 1, 1},    /* the CPU cannot */
     };
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         check_choice(&choices[i]);

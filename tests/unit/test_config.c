@@ -11,7 +11,7 @@ static nb_config plain(void)
     return nb_suite_config(1, 3, 8);
 }
 
-/** A configuration of which this number of a row's field is `bytes`. */
+/** Checks a configuration with `bytes` in number `at` of a row's field. */
 static void check_field(const nb_param *p, size_t at, const void *bytes, size_t size)
 {
     nb_config cfg = plain();
@@ -81,7 +81,7 @@ UNIT_TEST(products)
     cfg = plain();
     cfg.cell[0] = cfg.cell[1] = cfg.cell[2] = 1e-150;
     check_refused(&cfg, NB_ERR_INPUT, "-cell");
-    cfg = plain(); /* 1e6 sources of 5e7 orientations would be 5e21 steps with these */
+    cfg = plain(); /* with these, 1e6 sources of 5e7 orientations would be 5e21 steps */
     cfg.oversample = 10000;
     cfg.dispersion_pct = 1;
     cfg.dispersion_steps = 1000000;
@@ -199,7 +199,8 @@ UNIT_TEST(null_pointers)
     nb_sim_free(sim);
 }
 
-/** Each file of the table is one of the run's files, with its flag, and read or written as the row says. */
+/** Each file of the table is one of the run's files, with its flag, read or written as
+ * the row states. */
 UNIT_TEST(files_of_the_table)
 {
     const char *const name[] = {"some.file"};
@@ -245,7 +246,7 @@ UNIT_TEST(words)
     assert_true(a.mosaic_domains == 100 && a.dispersion_steps == 10 && a.cell[5] == 95);
 }
 
-/* Each member of these structs that outputs name has one row, in the order of the struct. */
+/* Each member that outputs name has one row, in the order of the struct. */
 UNIT_TEST(facts_cover_their_structs)
 {
     const nb_stats stats = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};

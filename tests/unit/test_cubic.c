@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's tricubic F (src/terms/cubic_cells.h), on the host, against nb_structure_factor: at random points of random tables,
- * and along the rays of scenes, whose cells must all be in the table of cells. */
+/* The GPU's tricubic F (src/terms/cubic_cells.h), on the host, against
+ * nb_structure_factor: at random points of random tables, and along the rays of scenes,
+ * whose cells must all be in the table of cells. */
 #include <string.h>
 
 #include "../support/check.h"
@@ -18,7 +19,7 @@ typedef struct table {
     float *cells;
     nb_cubic_cell cell;
     int number, fits;
-    double worst; /* of the floats' errors, of the scale */
+    double worst; /* largest error of the floats, relative to the scale */
 } table;
 
 static double uniform(double low, double high)
@@ -26,17 +27,17 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/** Two tables of F up to so many reflections along an axis. */
-static void open_table(table *t, int most)
+/** Opens two tables of F with at most `size` reflections along an axis. */
+static void open_table(table *t, int size)
 {
     size_t n;
     memset(t, 0, sizeof *t);
-    t->sf.hmin = (int)uniform(-most / 2.0, 4);
-    t->sf.kmin = (int)uniform(-most / 2.0, 4);
-    t->sf.lmin = (int)uniform(-most / 2.0, 4);
-    t->sf.nh = 1 + (int)uniform(0, most);
-    t->sf.nk = 1 + (int)uniform(0, most);
-    t->sf.nl = 1 + (int)uniform(0, most);
+    t->sf.hmin = (int)uniform(-size / 2.0, 4);
+    t->sf.kmin = (int)uniform(-size / 2.0, 4);
+    t->sf.lmin = (int)uniform(-size / 2.0, 4);
+    t->sf.nh = 1 + (int)uniform(0, size);
+    t->sf.nk = 1 + (int)uniform(0, size);
+    t->sf.nl = 1 + (int)uniform(0, size);
     t->sf.n_tables = 2;
     t->sf.default_F = 7;
     t->sf.interpolate = 1;
@@ -48,7 +49,7 @@ static void open_table(table *t, int most)
     t->sf.F = t->F;
 }
 
-/** One table up to 40 along each axis. */
+/** Fills one table up to 40 along each axis. */
 static void fill_whole(table *t)
 {
     const int side = 81;
@@ -81,7 +82,8 @@ static void close_table(table *t)
     free(t->cells);
 }
 
-/** As the kernel does, from magic number - index: in double, and how wrong the floats are. */
+/** F from magic number - index as in the kernel, in double; *wrong: error of the
+ * floats. */
 static double by_cells(table *t, const double at[3])
 {
     int high[3], low[3];
@@ -133,12 +135,12 @@ UNIT_TEST(cells_are_the_table)
             for (int axis = 0; axis < 3; axis++) {
                 const double first = box.low[axis] - 0.49;
                 at[axis] = uniform(first, first + box.n[axis] - 0.02);
-                if (i % 7 == 0) /* a reflection on this axis; its cells agree */
+                if (i % 7 == 0) /* on a reflection: the cells on both sides agree */
                     at[axis] = floor(at[axis]) + (axis == 0 ? 0 : 0.3);
                 at[axis] += NB_FIXED_MAGIC;
             }
             if (i % 7 == 0 && at[0] == NB_FIXED_MAGIC - t.sf.hmin - 2)
-                continue; /* where the 64 neighbours begin, by the last bit of h */
+                continue; /* the last bit of h decides where the 64 neighbours begin */
             assert_true(fabs(by_cells(&t, at) - reference(&t, at)) < 1e-9);
         }
         fits += t.fits;
@@ -161,7 +163,7 @@ static nb_config a_scene(int n)
     return cfg;
 }
 
-/** One ray and step: the index as the kernel has it. */
+/** Checks one ray and step with the index of the kernel. */
 static void check_step(table *t, const nb_scene *sc, nb_vec3 d, int step)
 {
     const nb_source *source = &sc->beam.sources[step % sc->beam.n_sources];
@@ -194,7 +196,7 @@ UNIT_TEST(rays_stay_in_the_cells)
         memset(&inputs, 0, sizeof inputs);
         open_table(&t, 60);
         t.sf.n_tables = 1;
-        if (n % 4 == 0) /* all that is seen */
+        if (n % 4 == 0) /* all visible reflections */
             fill_whole(&t);
         inputs.table = t.sf;
         assert_int_equal(nb_model_build(&cfg, &inputs, NULL, &model, &err), NB_OK);
@@ -216,5 +218,5 @@ UNIT_TEST(rays_stay_in_the_cells)
         nb_model_free(&model);
     }
     check_above(fits, SCENES * RAYS);
-    check_above(whole, 3); /* tables that no pixel looks beyond */
+    check_above(whole, 3); /* tables that cover every pixel */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dark pixels (plan/dark.h): they get no steps, and every byte stays. */
+/* Dark pixels (plan/dark.h): they get no steps, and every byte of the image stays. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -13,7 +13,7 @@
 
 enum { FAST = 61, SLOW = 50, PIXELS = FAST * SLOW, EDGE = 9, HALF = EDGE / 2 };
 
-/** F is 0 beyond a sphere, and in an eighth of it. */
+/** F is 0 outside a sphere, and in one octant. */
 static nb_factor_table amplitudes(void)
 {
     static double F[EDGE * EDGE * EDGE];
@@ -40,7 +40,7 @@ static nb_config basis(void)
 
 typedef struct dark_case {
     const char *name, *words;
-    double least; /* part of the pixels that is known to be dark */
+    double least; /* least fraction of the pixels that is known to be dark */
 } dark_case;
 
 static const dark_case cases[] = {
@@ -52,7 +52,7 @@ static const dark_case cases[] = {
     {"water", "-water 5 -oversample 2 -oversample_polar", 0.7},
     {"layers", "-detector_thick 900 -detector_abs 300 -detector_thicksteps 3", 0.6},
     {"dmin", "-dmin 60 -water 1", 0.8},
-    /* the table alone is not worth a look here: see roomy */
+    /* the table costs more than these steps save */
     {"one step", "-mosaic_dom 1 -dispsteps 1 -mosaic 0 -dmin 0", 0},
     {"curved", "-curved_det", 0},
     {"between reflections", "-interpolate", 0.2}};
@@ -73,7 +73,8 @@ static const machine machines[] = {
 #endif
     {NB_ISA_SCALAR, NULL}};
 
-/** Render with or without a look at what is dark; dark: the part of the rows that is known to be. */
+/** Renders with or without the search for dark pixels; dark: fraction of the rows that is
+ * known to be dark. */
 static void render(const nb_scene *sc, const machine *with, nb_precision precision,
                    int look, float *image, double *dark)
 {
@@ -151,8 +152,7 @@ UNIT_TEST(no_byte_changes_behind_a_mask)
         check_case(&cases[i], NB_SHAPE_SQUARE, mask);
 }
 
-/** Rays just beyond the cone see no F > 0, and rays just within it do: the cone is no wider than it
- * has to be. */
+/** Rays just outside the cone see no F > 0; rays just inside see F > 0. */
 UNIT_TEST(the_cone_ends_where_the_table_ends)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};

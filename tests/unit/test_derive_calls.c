@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls around derivatives that only C has: pixels that are listed once, sums behind the point spread of a detector. */
+/* Calls of derivatives that only C has: pixels listed once, sums after the point spread
+ * of a detector. */
 #include "sim/derive.h"
 #include "derive_sims.h"
 
@@ -20,7 +21,8 @@ static nb_config spread_config(const char *kind)
     return cfg;
 }
 
-/** out = the Gaussian of 1.7 mm over pixels of 1.3 mm, by the integrals of docs/physics.md. */
+/** out = the Gaussian of 1.7 mm over pixels of 1.3 mm, by the integrals of
+ * docs/physics.md. */
 static void spread_directly(const double *in, double *out)
 {
     const double c = sqrt(4 * log(2)) / 1.7 * 1.3;
@@ -35,7 +37,7 @@ static void spread_directly(const double *in, double *out)
     }
 }
 
-/** Of what is observed in every pixel: the loss, and its slope and weight by the model. */
+/** For each pixel: the loss, and its slope and weight by the model. */
 typedef struct seen_pixels {
     float photons[PIXELS], background[PIXELS];
     double loss, slope[PIXELS], weight[PIXELS];
@@ -55,7 +57,7 @@ static void see(seen_pixels *s, const double *image)
     }
 }
 
-/** sum of w a b, which must be `value`. */
+/** Checks that the sum of w a b is `value`. */
 static void check_sum(const double *w, const double *a, const double *b, double value)
 {
     double sum = 0, size = 0;
@@ -102,7 +104,8 @@ UNIT_TEST(the_fit_is_behind_the_spread)
     nb_sim_free(sim);
 }
 
-/** <y, K x> = <K' y, x>: of the adjoint with planes that are spread directly, floats and doubles, with a mask's region. */
+/** <y, K x> = <K' y, x>: the adjoint against planes that are spread directly, floats and
+ * doubles, with the region of a mask. */
 UNIT_TEST(the_pullback_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss");
@@ -138,7 +141,8 @@ UNIT_TEST(the_pullback_is_behind_the_spread)
     }
 }
 
-/** Without a point spread it is the pullback; with the fibre function the image, linear in the fluence, says the same. */
+/** Without a point spread this is the pullback; with the fibre function it agrees with
+ * the image, which is linear in the fluence. */
 UNIT_TEST(other_spreads)
 {
     double slopes[PIXELS], a[SOME], b[SOME];
@@ -167,12 +171,12 @@ UNIT_TEST(other_spreads)
         check_close(a[3], dot, 1e-9 * size);
         free(image);
     } else {
-        assert_int_equal(st, NB_ERR_UNSUPPORTED); /* no FFTW here */
+        assert_int_equal(st, NB_ERR_UNSUPPORTED); /* a build without FFTW */
     }
     nb_sim_free(sim);
 }
 
-/** Pixels that are listed once serve every evaluation: the same bytes, also of another scene. */
+/** One list of pixels serves every evaluation: the same bytes, also for another scene. */
 UNIT_TEST(pixels_are_listed_once)
 {
     nb_config cfg = nb_suite_config(1.1, 6, 14);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay on a device, with a fake device. Files, statistics and frames of series
- * must have the same bytes as without it. */
+/* Images that stay on a device, with a fake device: files, statistics and frames of
+ * series have the same bytes as without the device. */
 #include "../support/products.h"
 #include "sim/sim.h"
 #include "base/stop.h"
@@ -69,7 +69,7 @@ static void same_files(const scratch *s, int count)
     }
 }
 
-/** Render and write with image NULL, on the CPU (set a) or the fake device (set b). */
+/** Renders and writes with image NULL, on the CPU (set a) or the fake device (set b). */
 static void run(const nb_config *base, const scratch *s, const char *set, int png,
                 nb_stats *stats)
 {
@@ -108,7 +108,7 @@ SCRATCH_TEST(files_are_the_same)
         }
 }
 
-/** Several crystals, and what a crystal absorbs: mixed and counted there. */
+/** Several crystals, and absorption by a crystal: mixed and counted on the device. */
 SCRATCH_TEST(mixed_images_are_the_same)
 {
     nb_config cfg;
@@ -173,7 +173,7 @@ SCRATCH_TEST(large_files_close_the_device)
     nb_put_text(&cfg.float_file, "%s/large", ((scratch *)*state)->folder);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &fake_backend;
-    for (int k = 1; k <= 2; k++) { /* it opens again */
+    for (int k = 1; k <= 2; k++) { /* the device opens again */
         assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(fake_closed, before + k);
@@ -213,7 +213,7 @@ UNIT_TEST(image_is_lent)
     }
 }
 
-/** What a forked child gets: 0 all is right, else the number of the step. */
+/** Result in a forked child: 0, or the number of the step that failed. */
 static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t bytes)
 {
     float *image = malloc(bytes);
@@ -221,7 +221,7 @@ static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t 
     nb_sim *other;
     if (!image || nb_sim_render(sim, image, NULL, &err) != NB_OK ||
         memcmp(image, want, bytes) != 0)
-        return 1; /* auto: the CPU */
+        return 1; /* auto takes the CPU */
     nb_put_text(&sim->cfg.device, "fake");
     sim->engine.backend = &fake_backend;
     if (nb_sim_render(sim, image, NULL, &err) != NB_ERR_DEVICE ||
@@ -259,7 +259,7 @@ UNIT_TEST(a_device_does_not_survive_fork)
     free(image);
 }
 
-/* More than counts and an offset is made on the CPU, of photons that are fetched. */
+/* Noise with more than counts and an offset is made on the CPU, of fetched photons. */
 SCRATCH_TEST(whole_noise_comes_from_the_cpu)
 {
     nb_config cfg;
@@ -291,7 +291,7 @@ SCRATCH_TEST(whole_noise_comes_from_the_cpu)
     }
 }
 
-/** The mask of the next frames; NULL: none. */
+/** Mask of the next frames, may be NULL. */
 static const uint8_t *frame_mask;
 
 /** A frame of a series in one form, as a file or encoded for HDF5. */
@@ -330,8 +330,8 @@ static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
 
 SCRATCH_TEST(frames_are_the_same)
 {
-    enum { MOST = 301 * 260 * 4 + 65536 };
-    static char a[MOST], b[MOST];
+    enum { MAX_BYTES = 301 * 260 * 4 + 65536 };
+    static char a[MAX_BYTES], b[MAX_BYTES];
     nb_config cfg;
     configure(&cfg);
     cfg.scale = 1;
@@ -367,7 +367,8 @@ SCRATCH_TEST(frames_are_the_same)
     }
 }
 
-/* Masked pixels of CBF and HDF5 are no counts; a device does not know of it. */
+/* Masked pixels of CBF and HDF5 get the mark of the format; a device does not know the
+ * mask. */
 UNIT_TEST(masked_pixels_are_marked)
 {
     enum { PIXELS = 301 * 260 };
@@ -407,7 +408,7 @@ UNIT_TEST(sums_with_masks)
     nb_stats direct, merged;
     for (int i = 0; i < FAST * SLOW; i++) {
         image[i] = (float)((i * 7919) % 101) * 0.37f;
-        mask[i] = i / FAST != 4 && i % 5 != 0; /* one row dark */
+        mask[i] = i / FAST != 4 && i % 5 != 0; /* one dark row */
     }
     scene.raster.columns = FAST;
     scene.raster.rows = SLOW;

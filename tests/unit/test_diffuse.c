@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse scattering: planes and single values against the direct sum of every reflection, order and step, its laws, and
- * the bounds behind its short cuts. */
+/* Diffuse scattering: planes and single values against the direct sum of every
+ * reflection, order and step; laws; bounds of the short cuts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +22,16 @@ static void add_words(char *words, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* Flags of every scene that is compared, and a blank. */
+/* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum { NEAR = 16 };   /* pixels, whose brightest an error is a part of */
-#define NO_LIGHT 1e-9 /* photons in a pixel */
-#define PIXEL 1e-2    /* of the brightest of these */
-#define SUM 1e-3      /* of the image */
+enum { NEAR = 16 };   /* errors are relative to the brightest pixel this near */
+#define NO_LIGHT 1e-9 /* photons of a pixel */
+#define PIXEL 1e-2    /* of the brightest pixel nearby */
+#define SUM 1e-3      /* of the sum of the image */
 
-/** Steps of a pixel by their kinds; words of the flags that make them. */
+/** Adds words of the flags that make random steps; returns the number of steps of a
+ * pixel. */
 static int random_steps(char *words, size_t size)
 {
     const char *const spectra[] = {"gauss", "tophat", "sase -pulse_length 5"};
@@ -42,7 +43,7 @@ static int random_steps(char *words, size_t size)
         steps *= n;
     } else if (chance(0.1)) {
         add_words(words, size, " -divergence %g -divsteps 3", log_uniform(0.1, 5));
-        steps *= 5; /* those inside of a disc */
+        steps *= 5; /* the sources inside a disc */
     }
     if (chance(0.5)) {
         add_words(words, size, " -phi %g -osc %g -phisteps 4", uniform(-90, 90),
@@ -63,7 +64,8 @@ static int random_steps(char *words, size_t size)
     return steps * n * n;
 }
 
-/** A crystal, whose edges another may have too: only those that its group has alike stay alike. */
+/** Adds a crystal with random edges where its group allows them; edges that the group
+ * makes equal stay equal. */
 static void random_cell(char *words, size_t size)
 {
     const int kind = (int)uniform(0, CRYSTALS);
@@ -78,7 +80,7 @@ static void random_cell(char *words, size_t size)
         add_words(words, size, " -cell %g %g %g 90 90 %d", a, a, c, kind == 4 ? 120 : 90);
 }
 
-/** Returns gamma where halos are Gaussian, else 0. */
+/** Adds random motions; returns gamma of Gaussian halos, else 0. */
 static double random_motions(char *words, size_t size)
 {
     const double s = log_uniform(0.05, 1.2), g = log_uniform(2, 200);
@@ -94,12 +96,13 @@ static double random_motions(char *words, size_t size)
     return gauss ? g : 0;
 }
 
-/** An image, whose pixels beyond a border are compared. */
+/** An image; pixels inside the border are compared. */
 typedef struct picture_part {
     int edge, border;
 } picture_part;
 
-/** Pixels within which a halo of this gamma gets dark: at least NEAR, at most as many as a test can afford. */
+/** Number of pixels after which a halo of this gamma is dark: at least NEAR, at most what
+ * a test can afford. */
 static int border_of(double gamma, double pixel)
 {
     return gamma > 0 ? (int)fmin(fmax(NEAR, 3 * 100 / (2 * NB_PI * gamma * pixel)), 60)
@@ -134,7 +137,8 @@ static picture_part random_scene(char *words, size_t size, double budget)
     return p;
 }
 
-/** Every pixel inside of the border by the sum of every step, reflection and order; the border is that of the image. */
+/** Every pixel inside the border by the sum of every step, reflection and order; the
+ * border is copied from the image. */
 static double *direct_image(const nb_sim *sim, picture_part p, const float *image)
 {
     nb_scene sc = sim->model.scene;
@@ -156,18 +160,18 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
     return direct;
 }
 
-/** The brightest of the pixels up to `reach` about a pixel: an error is a part of it. */
+/** The brightest pixel up to `reach` away: errors are relative to this pixel. */
 static double measure_of(const double *direct, picture_part p, int f, int s, int reach)
 {
-    double most = 0;
+    double brightest = 0;
     for (int i = s - reach; i <= s + reach; i++)
         for (int j = f - reach; j <= f + reach; j++)
             if (i >= 0 && j >= 0 && i < p.edge && j < p.edge)
-                most = fmax(most, direct[i * p.edge + j]);
-    return most > NO_LIGHT ? most : 0;
+                brightest = fmax(brightest, direct[i * p.edge + j]);
+    return brightest > NO_LIGHT ? brightest : 0;
 }
 
-/** Errors: of the worst pixel, and of the sum of an image. */
+/** Error of the worst pixel, and of the sum of an image. */
 typedef struct scene_errors {
     double pixel, sum;
 } scene_errors;
@@ -187,7 +191,7 @@ static scene_errors errors_of(const float *image, const double *direct, picture_
             near += of;
         }
     if (near > 0 &&
-        all > 1e-3 * near) /* not between Gaussian halos, where there is no light */
+        all > 1e-3 * near) /* between Gaussian halos the light is 0: no relative error */
         e.sum = fabs(sum / all - 1);
     return e;
 }
@@ -224,23 +228,24 @@ static void planes_agree_with_the_direct_sum(void **s)
     const char *range = getenv("NB_SCENES");
     const double budget = getenv("NB_BIG") ? 10000 : 200;
     int first = 0, scenes = getenv("NB_BIG") ? 300 : 6;
-    scene_errors most = {0, 0};
+    scene_errors worst = {0, 0};
     (void)s;
     need_fftw();
     if (range)
         assert_int_equal(sscanf(range, "%d-%d", &first, &scenes), 2);
     for (int i = first; i < scenes; i++) {
         scene_errors e = one_scene(i, budget);
-        most.pixel = fmax(most.pixel, e.pixel);
-        most.sum = fmax(most.sum, e.sum);
+        worst.pixel = fmax(worst.pixel, e.pixel);
+        worst.sum = fmax(worst.sum, e.sum);
     }
     printf("# %d scenes: at most %.2g of a pixel, %.2g of a sum\n", scenes - first,
-           most.pixel, most.sum);
-    check_below(most.pixel, PIXEL);
-    check_below(most.sum, SUM);
+           worst.pixel, worst.sum);
+    check_below(worst.pixel, PIXEL);
+    check_below(worst.sum, SUM);
 }
 
-/** Where the Ewald sphere cuts the middle of a halo that no others cover, a cubic between nodes errs most. */
+/** A cubic between nodes errs most where the Ewald sphere cuts the middle of an isolated
+ * halo. */
 static void nodes_hold_halos_that_stand_apart(void **s)
 {
     const picture_part middle = {50, 19};
@@ -257,7 +262,7 @@ static void nodes_hold_halos_that_stand_apart(void **s)
         5e-3);
 }
 
-/** Beside the direct beam the light goes to 0 with q^2. */
+/** Near the direct beam the light goes to 0 with q^2. */
 static void light_ends_at_the_direct_beam(void **s)
 {
     (void)s;
@@ -272,7 +277,8 @@ static void light_ends_at_the_direct_beam(void **s)
         5e-3);
 }
 
-/** Between nodes a pixel has the mean of its sub-pixels, and one ray serves the layers of a sensor. */
+/** Between nodes a pixel has the mean of its sub-pixels; one ray serves all layers of a
+ * sensor. */
 static void nodes_hold_sub_pixels_and_layers(void **s)
 {
     (void)s;
@@ -286,8 +292,9 @@ static void nodes_hold_sub_pixels_and_layers(void **s)
                 1e-3);
 }
 
-/** Where Gaussian halos end: beyond the last reflections (with and without a slope along the detector), and between narrow
- * halos, where faint orders have all of the light. The least is 5e-10 of the brightest pixel. */
+/** The ends of Gaussian halos: after the last reflections (with and without a slope along
+ * the detector), and between narrow halos, where faint orders have all of the light. The
+ * least light is 5e-10 of the brightest pixel. */
 static void gauss_halos_hold_where_they_end(void **s)
 {
     static const struct {
@@ -327,7 +334,7 @@ static void gauss_halos_hold_where_they_end(void **s)
     }
 }
 
-/** A crystal of an edge, and reflections of random intensity up to an index of its own. */
+/** A crystal of this edge with reflections of random intensity up to max_index. */
 typedef struct cube {
     nb_diffuse model;
     nb_factor_table factors;
@@ -335,9 +342,9 @@ typedef struct cube {
     nb_diffuse_source source;
 } cube;
 
-static cube cube_of(int edge, int most, const char *motions)
+static cube cube_of(int edge, int max_index, const char *motions)
 {
-    const int n = 2 * most + 1;
+    const int n = 2 * max_index + 1;
     char words[300];
     cube c = {.F = calloc((size_t)n * (size_t)n * (size_t)n, sizeof *c.F)};
     nb_sim *sim;
@@ -348,24 +355,25 @@ static cube cube_of(int edge, int most, const char *motions)
     c.model = sim->model.diffuse;
     nb_sim_free(sim);
     for (int i = 0; i < n * n * n; i++) {
-        const int h = i / n / n - most, k = i / n % n - most, l = i % n - most;
-        if (h * h + k * k + l * l <= most * most)
+        const int h = i / n / n - max_index, k = i / n % n - max_index,
+                  l = i % n - max_index;
+        if (h * h + k * k + l * l <= max_index * max_index)
             c.F[i] = sqrt(-log(uniform(0, 1)));
     }
-    c.factors = (nb_factor_table){.hmin = -most,
-                                  .kmin = -most,
-                                  .lmin = -most,
+    c.factors = (nb_factor_table){.hmin = -max_index,
+                                  .kmin = -max_index,
+                                  .lmin = -max_index,
                                   .nh = n,
                                   .nk = n,
                                   .nl = n,
                                   .F = c.F,
                                   .n_tables = 1};
     c.source = (nb_diffuse_source){
-        .edge = {edge, edge, edge}, .reach = (double)most / edge, .threads = 2};
+        .edge = {edge, edge, edge}, .reach = (double)max_index / edge, .threads = 2};
     return c;
 }
 
-/** Its table, which is to be freed. */
+/** The table of the cube; the caller frees it. */
 static nb_diffuse_table *table_of_cube(cube *c)
 {
     nb_diffuse_table *table;
@@ -377,8 +385,9 @@ static nb_diffuse_table *table_of_cube(cube *c)
     return table;
 }
 
-/** Errors at random points of its table: of the worst, as a part of the light there (where Gaussian halos end, of 1e-9 of
- * that in the middle of one), and of their sum. */
+/** Errors at random points of the table: the worst relative error (where Gaussian
+ * halos end, relative to 1e-9 of the light at the middle of a halo), and the error of
+ * the sum. */
 static scene_errors cube_errors(cube *c, int points)
 {
     const clock_t start = clock();
@@ -409,8 +418,8 @@ static scene_errors cube_errors(cube *c, int points)
     return e;
 }
 
-/** Short and long correlations in small and large cells: whole halos, soft ones with the reflections near a sample, and all
- * reflections one by one. */
+/** Short and long correlations in small and large cells: whole halos, soft halos with the
+ * reflections near a sample, and all reflections one by one. */
 static void tables_agree_with_the_direct_sum(void **s)
 {
     static const int gammas[] = {2, 20, 60, 200}, cells[] = {15, 40, 80, 150};
@@ -420,15 +429,15 @@ static void tables_agree_with_the_direct_sum(void **s)
     state = 31;
     for (int i = 0; i < 32; i++) {
         const int edge = cells[i / 4 % 4],
-                  most = big ? (int)fmin(edge / 2, 30) : 5 + edge / 30;
+                  max_index = big ? (int)fmin(edge / 2, 30) : 5 + edge / 30;
         char motions[200];
         scene_errors e;
         cube c;
         snprintf(motions, sizeof motions,
                  "-diffuse_sigma %g -diffuse_gamma %d -diffuse_F unperturbed%s",
-                 fmin(0.25 * edge / most, 5), gammas[i % 4],
+                 fmin(0.25 * edge / max_index, 5), gammas[i % 4],
                  i < 16 ? "" : " -diffuse_halo gauss");
-        c = cube_of(edge, most, motions);
+        c = cube_of(edge, max_index, motions);
         c.source.direct = i % 5 == 4;
         e = cube_errors(&c, big ? 100 : 40);
         check_below(e.pixel, PIXEL);
@@ -437,7 +446,8 @@ static void tables_agree_with_the_direct_sum(void **s)
     }
 }
 
-/** Each number of threads makes the same bytes of a table; above half of the free memory it is refused. */
+/** Any number of threads makes the same bytes; a table above half of the free memory is
+ * refused. */
 static void tables_do_not_depend_on_threads(void **s)
 {
     cube c = cube_of(40, 6, "-diffuse_sigma 1.5 -diffuse_gamma 9");
@@ -464,7 +474,7 @@ static void tables_do_not_depend_on_threads(void **s)
     free(c.F);
 }
 
-/** With -dmin a table ends there, and so does the light; inside of it nothing changes. */
+/** A table ends at -dmin, and so does the light; nothing changes inside the limit. */
 static void tables_end_at_dmin(void **s)
 {
     enum { EDGE = 120 };
@@ -504,7 +514,7 @@ static void tables_end_at_dmin(void **s)
     free(images[1]);
 }
 
-/** Frames share a table only if their forms have the same bytes. */
+/** Frames share a table only if the bytes of their forms are equal. */
 static void forms_do_not_depend_on_the_orientation(void **s)
 {
     nb_diffuse first;
@@ -528,7 +538,7 @@ static void forms_do_not_depend_on_the_orientation(void **s)
     }
 }
 
-/** The table of this crystal with sigma times a factor; drop it. */
+/** Takes the table of this crystal with sigma times a factor, and drops it. */
 static const nb_diffuse_table *table_of(nb_sim *sim, double factor)
 {
     nb_diffuse model = sim->model.diffuse;
@@ -542,7 +552,7 @@ static const nb_diffuse_table *table_of(nb_sim *sim, double factor)
     return table;
 }
 
-/* Frames may take turns between eight tables. */
+/* Frames may alternate between eight tables. */
 static void a_few_tables_are_kept(void **s)
 {
     nb_sim *sim;
@@ -558,7 +568,7 @@ static void a_few_tables_are_kept(void **s)
         nb_shared_drop(other);
     }
     nb_shared_drop(table_of(sim, 2));
-    other = table_of(sim, 1); /* the ninth took its place */
+    other = table_of(sim, 1); /* the ninth table took the place of this one */
     assert_ptr_not_equal(other, first);
     nb_shared_drop(other);
     nb_shared_drop(first);

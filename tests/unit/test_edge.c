@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The edge of a top hat in floats (src/terms/shapes.h), with the operations of a GPU: what it calls lit or dark is so in
- * doubles, also where fractions are rounded as badly as they may be, and it is seldom in doubt. */
+/* The edge of a top hat in floats (src/terms/shapes.h), with the operations of a GPU.
+ * Steps that floats call lit or dark are so in double, also with the largest rounding
+ * errors of the fractions; few steps are in doubt. */
 #include "../support/check.h"
 
 #include "../../src/terms/shapes.h"
@@ -12,7 +13,7 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/** A positive form: (rows of N times a leaning cell) squared. */
+/** A positive form: the square of (rows of N times a cell), every fourth cell oblique. */
 static nb_lattice a_crystal(int n)
 {
     nb_lattice lattice = {.shape = NB_SHAPE_TOPHAT, .fudge = n % 3 ? 1 : uniform(0.2, 5)};
@@ -34,7 +35,7 @@ static nb_lattice a_crystal(int n)
     return lattice;
 }
 
-/** A step close to the edge: R^2 is the edge's but for a part of `off`. */
+/** A step close to the edge: R^2 of the edge times (1 + off). */
 static void at_edge(const nb_lattice *lattice, double off, double d[3])
 {
     double r2 = 0, scale;
@@ -46,7 +47,7 @@ static void at_edge(const nb_lattice *lattice, double off, double d[3])
         d[i] *= scale;
 }
 
-/** 1 lit, 0 dark, -1 in doubt: as a kernel sees fractions that are wrong by up to `worst`. */
+/** 1 lit, 0 dark, -1 in doubt: by a kernel whose fractions have errors of `worst`. */
 static int seen(const nb_shape_form *form, const double d[3], double worst)
 {
     float x[3], r2;
@@ -82,25 +83,26 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* most crystals can be had in floats */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half */
     assert_true(decided > tried / 10);
 }
 
-/** How far the spot reaches, against many points of its edge; where it nears the half, floats are refused. */
+/** The reach of a spot against many points of its edge; floats are refused where the
+ * reach nears 0.5. */
 UNIT_TEST(reach_is_the_spot_s)
 {
     for (int n = 0; n < CRYSTALS; n++) {
         const nb_lattice lattice = a_crystal(n);
-        double reach[3], most[3] = {0, 0, 0}, d[3];
+        double reach[3], extent[3] = {0, 0, 0}, d[3];
         nb_edge_reach(&lattice, reach);
         for (int i = 0; i < 4000; i++) {
             at_edge(&lattice, 0, d);
             for (int k = 0; k < 3; k++)
-                most[k] = fmax(most[k], fabs(d[k]));
+                extent[k] = fmax(extent[k], fabs(d[k]));
         }
         for (int k = 0; k < 3; k++) {
-            assert_true(most[k] <= reach[k] * (1 + 1e-9));
-            assert_true(n % 4 == 0 || most[k] > 0.8 * reach[k]); /* those do not lean */
+            assert_true(extent[k] <= reach[k] * (1 + 1e-9));
+            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* upright cells */
             assert_true(reach[k] < 0.499 || isinf(nb_edge_doubt(&lattice)));
         }
     }

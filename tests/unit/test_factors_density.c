@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sum by densities and Fourier transforms against the direct sum: random groups, cells, limits and
- * atoms. */
+/* The sum by densities and Fourier transforms against the direct sum: random groups,
+ * cells, limits and atoms. */
 #include "../support/check.h"
 #include "factor_sites.h"
 
@@ -55,7 +55,7 @@ static nb_sum_job job_of(const random_case *c, nb_sum_operators *operators, int 
     return job;
 }
 
-/** S of the case; the test fails if no grid was used. */
+/** S of the case; fails the test without a grid. */
 static double *by_density(const random_case *c, int threads, nb_status *status)
 {
     nb_sum_operators operators;
@@ -155,7 +155,7 @@ UNIT_TEST(sizes_are_products_of_2_3_5)
     assert_int_equal(nb_smooth_size(241), 243);
 }
 
-/** A function of all frequencies. */
+/** Fills a plane with a function of all frequencies. */
 static void fill_plane(const void *data, int u, double *scratch, double *out)
 {
     const int *n = data;

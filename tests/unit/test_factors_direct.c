@@ -11,7 +11,7 @@
 
 enum { SITES = 13 };
 
-/** P of the list; free it with free. */
+/** P of the list; the caller frees it. */
 static double *direct(const nb_site *sites, const nb_symmetry *sg,
                       const nb_index_list *list, int threads)
 {
@@ -57,7 +57,7 @@ UNIT_TEST(equals_the_sum_of_terms_in_every_group)
         check_group(&test_groups[i], 2.2, 60);
 }
 
-/** Rows longer than one piece, and displacements beyond the recurrences. */
+/** Rows longer than one piece; displacements too wide for the recurrences. */
 UNIT_TEST(long_rows_and_wide_atoms)
 {
     const test_group rod = {"P 1 1 2", "-x,-y,z", {9, 8, 190, 90, 90, 95}};

@@ -9,7 +9,7 @@
 static const double cell[6] = {9, 31, 41, 84, 103, 112};
 static const int n[3] = {24, 60, 72};
 
-/** Squared distance of the nearest image. */
+/** Squared distance to the nearest image. */
 static double nearest(const double a[3], const double b[3])
 {
     double A[9], best = INFINITY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which atoms of a model count, where they stand and how much; what is refused. */
+/* Atoms of a model: which count, where and how much; what is refused. */
 #include "../support/check.h"
 #include "factor_models.h"
 
@@ -10,23 +10,23 @@
 static const test_group orthorhombic = {
     "P 2 2 2", "-x,-y,z; x,-y,-z", {20, 24, 28, 90, 90, 90}};
 
-typedef struct heard {
+typedef struct notices {
     int count;
     char last[256];
-} heard;
+} notices;
 
-static void hear(void *user, const char *line)
+static void take_notice(void *user, const char *line)
 {
-    heard *h = user;
+    notices *h = user;
     h->count++;
     snprintf(h->last, sizeof h->last, "%s", line);
 }
 
-static nb_sites sites_of(const test_model *m, heard *h)
+static nb_sites sites_of(const test_model *m, notices *h)
 {
     nb_sites sites;
     nb_error err = {0};
-    const nb_hooks hooks = {.notice = hear, .user = h};
+    const nb_hooks hooks = {.notice = take_notice, .user = h};
     memset(h, 0, sizeof *h);
     if (nb_sites_make(&m->structure, &m->options, "m.pdb", &hooks, &sites, &err))
         fail_msg("%s", err.message);
@@ -46,7 +46,7 @@ static test_model one_atom(double x, double y, double z, double q)
 static void check_occupancy(double x, double y, double z, double q, double counts)
 {
     test_model m = one_atom(x, y, z, q);
-    heard h;
+    notices h;
     nb_sites s = sites_of(&m, &h);
     check_close(s.site->q, counts, 1e-15);
     assert_int_equal(h.count, counts != q);
@@ -57,13 +57,13 @@ static void check_occupancy(double x, double y, double z, double q, double count
 UNIT_TEST(special_positions)
 {
     test_model m = one_atom(0, 0, 0.3, 0.5);
-    heard h;
+    notices h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
-    check_occupancy(0, 0, 0.3, 1, 0.5);     /* on a twofold axis, as if general */
-    check_occupancy(0, 0, 0.3, 0.5, 0.5);   /* as depositors write it */
-    check_occupancy(0.012, 0, 0.3, 1, 0.5); /* 0.24 A from it: its image is 0.48 A away */
-    check_occupancy(0.0127, 0, 0.3, 1, 1);  /* 0.508 A */
+    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy of a general site */
+    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* as depositors write it */
+    check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.48 A from its image */
+    check_occupancy(0.0127, 0, 0.3, 1, 1);   /* 0.508 A */
     check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
     m.structure.kind = NB_STRUCTURE_SMALL;
     m.structure.atoms->r[0] = m.structure.atoms->r[1] = 0;
@@ -76,7 +76,8 @@ UNIT_TEST(special_positions)
     test_model_free(&m);
 }
 
-/** What a small-molecule CIF says of a site, and where it stands. */
+/** Special positions in a small-molecule CIF: what the file states and where the site
+ * stands. */
 UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
@@ -87,8 +88,8 @@ UNIT_TEST(sites_of_small_molecules)
         int notices;
     } sites[] = {
         {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
-        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by its negative group */
-        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* nothing said: too far for one site */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative group */
+        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
         {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
         {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
@@ -103,7 +104,7 @@ UNIT_TEST(sites_of_small_molecules)
         test_model m = test_model_make(&orthorhombic, 2, 1);
         nb_atom *a = m.structure.atoms;
         const double at[3] = {sites[i].x, 0, 0.3}, general[3] = {0.2, 0.3, 0.1};
-        heard h;
+        notices h;
         nb_sites s;
         m.structure.kind = NB_STRUCTURE_SMALL;
         memcpy(a[0].r, at, sizeof at);
@@ -126,7 +127,7 @@ UNIT_TEST(sites_of_small_molecules)
 UNIT_TEST(models_hydrogens_and_occupancies)
 {
     test_model m = test_model_make(&orthorhombic, 6, 2);
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.n_models = 2;
     for (int i = 3; i < 6; i++)
@@ -154,7 +155,7 @@ UNIT_TEST(ncs_copies)
                      {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 5}, 1}};
     test_model m = test_model_make(&orthorhombic, 3, 3);
     const nb_atom *a = &m.structure.atoms[2]; /* anisotropic */
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.ncs = ncs;
     m.structure.n_ncs = 2;
@@ -176,13 +177,14 @@ UNIT_TEST(ncs_copies)
     test_model_free(&m);
 }
 
-/** Frames of the same cell count, others are ignored with a notice, the cell's own without one. */
+/** A frame of the same cell is applied without a notice; another frame is ignored with a
+ * notice. */
 UNIT_TEST(frames)
 {
     test_model m = test_model_make(&orthorhombic, 1, 4);
     double *f = m.structure.frame;
     const double *r = m.structure.atoms->r;
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.has_frame = 1;
     f[0] = 0.05001;
@@ -251,7 +253,7 @@ UNIT_TEST(bad_models_are_refused)
 UNIT_TEST(displacements_just_below_0_are_0)
 {
     test_model m = test_model_make(&orthorhombic, 1, 6);
-    heard h;
+    notices h;
     nb_sites s;
     m.structure.atoms->B = -0.7;
     s = sites_of(&m, &h);

@@ -6,7 +6,8 @@
 #include "../../src/base/memory.h"
 #include "../../src/factors/factors.h"
 
-/** Every reflection of P1 inside the limit is absent or belongs to exactly one of the list. */
+/** Every reflection of P1 inside the limit is absent or belongs to exactly one listed
+ * reflection. */
 static void check_group(const test_group *group, double dmin)
 {
     nb_symmetry sg = test_group_close(group);
@@ -27,7 +28,8 @@ static void check_group(const test_group *group, double dmin)
                 nb_hR(&sg.ops[j], hkl[i], g);
                 F = &grid.F[nb_factor_grid_at(&grid, sign * g[0], sign * g[1], sign * g[2])];
                 if (!isnan(*F) && *F != (double)i)
-                    fail_msg("%s: %d %d %d has two", group->name, g[0], g[1], g[2]);
+                    fail_msg("%s: %d %d %d belongs to two listed reflections",
+                             group->name, g[0], g[1], g[2]);
                 *F = (double)i;
             }
     for (int h = -H[0]; h <= H[0]; h++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold for structure factors of any model. */
+/* Theorems of structure factors that hold for any model. */
 #include "../support/check.h"
 #include "factor_models.h"
 
@@ -11,19 +11,19 @@ static const test_group triclinic = {"P 1", "x,y,z", {19, 22, 25, 81, 97, 104}};
 /** Largest |a - b| and rms |b| over voxels that have values; amplitudes and phases. */
 static double difference(const nb_factor_grid *a, const nb_factor_grid *b)
 {
-    double most = 0, all = 0, n = 0;
+    double largest = 0, all = 0, n = 0;
     for (size_t i = 0; i < nb_factor_grid_voxels(a); i++) {
         double x = a->F[i] * cos(a->phase[i]) - b->F[i] * cos(b->phase[i]);
         double y = a->F[i] * sin(a->phase[i]) - b->F[i] * sin(b->phase[i]);
         assert_int_equal(isnan(a->F[i]), isnan(b->F[i]));
         if (isnan(a->F[i]))
             continue;
-        most = fmax(most, sqrt(x * x + y * y));
+        largest = fmax(largest, sqrt(x * x + y * y));
         all += b->F[i] * b->F[i];
         n++;
     }
     assert_true(n > 100);
-    return most / sqrt(all / n);
+    return largest / sqrt(all / n);
 }
 
 UNIT_TEST(centrosymmetric_models_have_real_F)
@@ -83,7 +83,7 @@ UNIT_TEST(two_models_together_are_their_sum)
     test_model_free(&two);
 }
 
-/** By its own operators, and with all images as atoms of P1; with and without solvent. */
+/** A group equals its images as atoms of P1; with and without solvent. */
 UNIT_TEST(a_group_is_its_images_in_P1)
 {
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 2}};
@@ -103,7 +103,7 @@ UNIT_TEST(a_group_is_its_images_in_P1)
     }
 }
 
-/** A cell without the group's symmetry: no reflection may stand for another. */
+/** In a cell without the group's symmetry no reflection stands for another. */
 UNIT_TEST(a_cell_that_does_not_fit_its_group)
 {
     static const test_group odd = {"P 41", "-y,x,z+1/4", {20, 20.3, 24, 90, 91, 90}};
@@ -111,7 +111,7 @@ UNIT_TEST(a_cell_that_does_not_fit_its_group)
     test_model m = test_model_make(&odd, 8, 5), p1;
     nb_factor_grid a, b;
     for (size_t i = 0; i < m.structure.n_atoms; i++)
-        m.structure.atoms[i].has_U = 0; /* in a skewed image U is another one */
+        m.structure.atoms[i].has_U = 0; /* in a skewed image U differs */
     a = test_model_grid(&m, f);
     assert_int_equal(m.notices, 1);
     p1 = test_model_expand(&m);
@@ -204,7 +204,7 @@ UNIT_TEST(threads_give_the_same_bytes)
     test_model_free(&m);
 }
 
-/** A table by the map, in two parts. */
+/** A table by the orbit map, in two parts. */
 static void check_map(test_model *m, const nb_anomalous *f, double B_add)
 {
     nb_partials p = test_model_sum(m);
@@ -217,7 +217,7 @@ static void check_map(test_model *m, const nb_anomalous *f, double B_add)
         grid.F[i] = 17;
     nb_partials_combine(&p, f, B_add, 1.5, 1, &grid);
     assert_int_equal(nb_orbit_map_make(&p, grid.H, B_add, 1.5, &map, NULL), NB_OK);
-    for (int i = 0; i < 2; i++) { /* what another wavelength left does not matter */
+    for (int i = 0; i < 2; i++) { /* values of another wavelength in F do not matter */
         nb_orbit_map_combine(&map, i ? f : f + 1, 17, 1 + i);
         nb_orbit_map_write(&map, 0, part, F);
         nb_orbit_map_write(&map, part, voxels - part, F + part);
@@ -237,7 +237,7 @@ UNIT_TEST(a_map_gives_the_bytes_of_a_combination)
         m.options.dmin = 3;
         m.options.with_000 = g & 1;
         check_map(&m, f, g % 3 ? 0 : 7);
-        m.structure.cell[4] += 0.7; /* no longer the group's */
+        m.structure.cell[4] += 0.7; /* the cell no longer fits the group */
         m.structure.cell[0] *= 1.04;
         check_map(&m, f, 0);
         test_model_free(&m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The structure-factor cache: nanoBragg's bytes, read and written. */
+/* The structure-factor cache: the bytes of nanoBragg, read and written. */
 #include "../support/check.h"
 
 #include "../../src/base/error.h"
@@ -10,7 +10,7 @@
 typedef struct sink_buffer {
     unsigned char bytes[4096];
     size_t used;
-    int calls, fail_at; /* the call that fails; 0 none */
+    int calls, fail_at; /* number of the call that fails; 0: all calls succeed */
 } sink_buffer;
 
 static nb_status sink(void *user, const void *data, size_t bytes, nb_error *err)
@@ -24,7 +24,7 @@ static nb_status sink(void *user, const void *data, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/* 2 x 1 x 3 reflections, and the same with the zero planes written out by hand. */
+/* 2 x 1 x 3 reflections, and the same table with the zero planes written out. */
 static double box[] = {1, 2, 3, 4, 5, 6};
 static const nb_factor_file table = {-1, 0, 4, 4, -2, 0, 6, box};
 static const char header[] = "-1 0 4 4 -2 0\n\f";
@@ -62,7 +62,7 @@ UNIT_TEST(read_back)
     assert_int_equal(nb_fdump_parse(b.bytes, b.used + 1, "d", &t, &err), NB_ERR_INPUT);
 }
 
-/* The old reader skipped white space behind the header and so shifted such a table. */
+/* The old reader skipped white space after the header and so shifted such a table. */
 UNIT_TEST(white_space_in_the_first_value)
 {
     static const unsigned char white[8] = {' ', '\n', '\f', '\r', '\t', ' ', 0xb0, 0x3f};

@@ -42,7 +42,7 @@ static double tap_by_points(int box, const double M[4], int f, int s)
     return sum / weights;
 }
 
-/** No line: at least a tenth as wide as long. */
+/** A random map; the short side is at least a tenth of the long one. */
 static void random_map(double M[4])
 {
     const double size = uniform(0.1, 1.5);
@@ -76,13 +76,14 @@ UNIT_TEST(taps_are_means_over_the_cross_section)
     }
 }
 
-/** Pixels are coarse for a box: what its variance is off. */
+/** A pixel is coarse for a box: allowed error of the variance. */
 static double box_ripple(int box)
 {
     return box ? 0.09 : 1e-4;
 }
 
-/* Light is conserved, its middle stays, and its variance is that of the cross-section and of two pixels. */
+/* Light is conserved, the centroid stays, and the variance is that of the cross-section
+ * and of two pixels. */
 UNIT_TEST(taps_have_the_moments_of_the_cross_section)
 {
     for (int n = 0; n < 100; n++) {
@@ -119,7 +120,7 @@ static void check_slopes(int box, const double M[4], const nb_taps *t)
 {
     const double h = 1e-5;
     for (int k = 0; k < 4; k++) {
-        double up[4], down[4], most = 0;
+        double up[4], down[4], largest = 0;
         nb_taps a, b;
         memcpy(up, M, sizeof up);
         memcpy(down, M, sizeof down);
@@ -128,16 +129,17 @@ static void check_slopes(int box, const double M[4], const nb_taps *t)
         make_taps(box, up, 0, &a);
         make_taps(box, down, 0, &b);
         for (size_t i = 0; i < nb_taps_count(t); i++)
-            most = fmax(most, fabs(t->by[k][i]));
+            largest = fmax(largest, fabs(t->by[k][i]));
         if (a.fast == b.fast && a.slow == b.slow && a.fast == t->fast && a.slow == t->slow)
             for (size_t i = 0; i < nb_taps_count(t); i++)
-                check_close(t->by[k][i], (a.w[i] - b.w[i]) / (2 * h), 1e-6 * most + 1e-9);
+                check_close(t->by[k][i], (a.w[i] - b.w[i]) / (2 * h),
+                            1e-6 * largest + 1e-9);
         nb_taps_free(&a);
         nb_taps_free(&b);
     }
 }
 
-/** A Gaussian that is nearly a line, along a slope. */
+/** A Gaussian close to a line, along a slope. */
 UNIT_TEST(slopes_of_sharp_taps_are_differences)
 {
     static const double maps[][4] = {
@@ -162,7 +164,7 @@ UNIT_TEST(slopes_of_taps_are_differences)
     }
 }
 
-/* A point, and lines. */
+/* A footprint of a point, and of lines. */
 UNIT_TEST(narrow_footprints)
 {
     static const double maps[][4] = {
@@ -180,7 +182,7 @@ UNIT_TEST(narrow_footprints)
     }
 }
 
-/** Two panels beside the beam, tilted, and a footprint across the beam z. */
+/** Two tilted panels next to the beam, and a footprint across the beam z. */
 static void random_panels(detector *d, nb_footprint *fp)
 {
     const double turn = uniform(0, 7), size = uniform(0.02e-3, 0.12e-3);
@@ -211,9 +213,9 @@ static void make_plan(const nb_footprint *fp, const nb_scene *sc, nb_footprint_p
         fail_msg("%s", err.message);
 }
 
-enum { PIXELS_MOST = 50 * (60 + 97) };
+enum { MAX_PIXELS = 50 * (60 + 97) };
 
-/** What each pixel brings to the others by the map of its own middle. */
+/** Spreads the light of each pixel by the map at its middle. */
 static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const float *from,
                             double *to)
 {
@@ -240,11 +242,11 @@ static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const fl
     }
 }
 
-/* Tiles are near to the definition, in which each pixel has its own map. */
+/* Tiles are close to the definition, in which each pixel has a map. */
 UNIT_TEST(tiles_are_near_each_pixels_own_map)
 {
-    static float light[PIXELS_MOST];
-    static double tiles[PIXELS_MOST], own[PIXELS_MOST], in[PIXELS_MOST];
+    static float light[MAX_PIXELS];
+    static double tiles[MAX_PIXELS], own[MAX_PIXELS], in[MAX_PIXELS];
     for (int n = 0; n < 4; n++) {
         detector d;
         nb_footprint fp;
@@ -266,7 +268,7 @@ UNIT_TEST(tiles_are_near_each_pixels_own_map)
     }
 }
 
-/** A region and a mask of the scene, sometimes. */
+/** Sometimes a region and a mask of the scene. */
 static void random_part(nb_scene *sc, uint8_t *mask)
 {
     nb_region *r = &sc->raster.roi;
@@ -293,7 +295,7 @@ static int is_wanted(const nb_scene *sc, size_t i)
 static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
                        const float *all, const float *light)
 {
-    static float part[PIXELS_MOST], again[PIXELS_MOST];
+    static float part[MAX_PIXELS], again[MAX_PIXELS];
     nb_scene sources;
     uint8_t *mask;
     nb_error err = {0};
@@ -312,12 +314,12 @@ static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
     nb_free(mask);
 }
 
-/* The image in floats is the truth in doubles, for any part of it, kernels and threads. */
+/* The image in floats is the truth in double for any part, kernels and threads. */
 UNIT_TEST(images_are_the_reference)
 {
-    static float light[PIXELS_MOST], image[PIXELS_MOST];
-    static double in[PIXELS_MOST], truth[PIXELS_MOST];
-    static uint8_t mask[PIXELS_MOST];
+    static float light[MAX_PIXELS], image[MAX_PIXELS];
+    static double in[MAX_PIXELS], truth[MAX_PIXELS];
+    static uint8_t mask[MAX_PIXELS];
     for (int n = 0; n < 40; n++) {
         detector d;
         nb_footprint fp;
@@ -345,7 +347,7 @@ UNIT_TEST(images_are_the_reference)
 /* x.(K y) = (K^T x).y */
 UNIT_TEST(back_is_the_adjoint)
 {
-    static double x[PIXELS_MOST], y[PIXELS_MOST], Ky[PIXELS_MOST], Kx[PIXELS_MOST];
+    static double x[MAX_PIXELS], y[MAX_PIXELS], Ky[MAX_PIXELS], Kx[MAX_PIXELS];
     for (int n = 0; n < 10; n++) {
         detector d;
         nb_footprint fp;
@@ -363,7 +365,7 @@ UNIT_TEST(back_is_the_adjoint)
             forth += x[i] * Ky[i];
             back += Kx[i] * y[i];
         }
-        check_close(forth, back, 1e-12 * PIXELS_MOST);
+        check_close(forth, back, 1e-12 * MAX_PIXELS);
         nb_footprint_plan_free(&plan);
     }
 }

@@ -4,7 +4,8 @@
 
 #ifdef NB_HAVE_GEMMI
 /* --- models -------------------------------------------------------------------------------- */
-/* What the files of the set hold, by other means (grep, the space groups' tables). */
+/* Contents of the files of the set, found by other means (grep, tables of space
+ * groups). */
 UNIT_TEST(models_of_the_set)
 {
     static const struct {
@@ -46,7 +47,7 @@ UNIT_TEST(models_of_the_set)
     }
 }
 
-/* One atom of each kind of file, as its line has it. */
+/* One atom of each kind of file, with the numbers of its line. */
 UNIT_TEST(atoms)
 {
     nb_structure s = model("models/1aki.pdb");
@@ -131,7 +132,8 @@ UNIT_TEST(reflections_of_the_set)
     }
 }
 
-/* --- space groups -------------------------------------------------------------------------- */
+/* --- space groups
+ * -------------------------------------------------------------------------- */
 static nb_status find(const char *name, const double *cell, nb_symmetry *out)
 {
     nb_error err = {0};

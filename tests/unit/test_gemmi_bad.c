@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models and reflection files that are odd, bad or damaged; what bytes are. */
+/* Unusual, bad and damaged models and reflection files; kinds of bytes. */
 #include "structure_files.h"
 
 #include "../../src/base/memory.h"
@@ -14,7 +14,7 @@
     "loop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_" \
     "z\n"
 
-/* The message names the file, the line (0: none) and the reason. */
+/* The message names the file, the line (0: no line) and the reason. */
 static void check_bad_model(const char *text, long line, const char *reason)
 {
     nb_structure s;
@@ -63,7 +63,7 @@ UNIT_TEST(bad_models)
                     2, "no symmetry operator: x,y");
 }
 
-/* What is unusual and good. */
+/* Unusual models that are good. */
 UNIT_TEST(odd_models)
 {
     static const struct {
@@ -116,7 +116,7 @@ UNIT_TEST(odd_models)
     }
 }
 
-/* -sg may mend a symbol that nobody knows, so it is kept. */
+/* -sg may replace an unknown symbol, so the symbol is kept. */
 UNIT_TEST(unknown_groups)
 {
     static const char *const texts[] = {
@@ -134,7 +134,7 @@ UNIT_TEST(unknown_groups)
     }
 }
 
-/* The order of the file, whatever the residues, and the lines of a CIF's atoms. */
+/* Atoms keep the order of the file, whatever the residues, and the lines of a CIF. */
 UNIT_TEST(order_of_atoms)
 {
     const char *const text = CELL
@@ -175,7 +175,7 @@ static void check_damaged(const char *name, const char *data, size_t size)
     nb_reflection_file_free(&f);
 }
 
-/* A copy of the exact size, so that a sanitizer sees a read behind its end. */
+/* A copy of the exact size, so that a sanitizer sees a read past the end. */
 static char *exact_copy(const char *data, size_t size)
 {
     char *copy = malloc(size ? size : 1);
@@ -240,7 +240,7 @@ UNIT_TEST(damaged_files)
         damage(names[i]);
 }
 
-/* Only a header that is whole and fits the file is read. */
+/* Only a whole header that fits the file is read. */
 UNIT_TEST(truncated_mtz)
 {
     file_bytes file = set_file("reflections/made-intensities.mtz");
@@ -261,7 +261,7 @@ UNIT_TEST(truncated_mtz)
     nb_free(file.data);
 }
 
-/* Each allocation of ours fails once; nothing is lost (the sanitizer's build looks). */
+/* Each of our allocations fails once without a leak (seen by the sanitizer's build). */
 UNIT_TEST(without_memory)
 {
     static const char *const names[] = {"models/made-small.cif", "models/made-p1121.cif",

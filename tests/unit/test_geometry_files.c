@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What geometries of CrystFEL and DIALS may say, and bad ones. The files of golden_data/detectors/geom are read
- * by golden/test_detectors.py. */
+/* Text that geometries of CrystFEL and DIALS may have, and bad geometries.
+ * golden/test_detectors.py reads the files of golden_data/detectors/geom. */
 #include "../support/check.h"
 
 #include "io/detector/expt.h"
@@ -73,7 +73,7 @@ UNIT_TEST(bad_crystfel)
     refused_geom(HEAD GOOD "detector_shift_x = 3 in\n", "length in m or mm");
 }
 
-/** A region of pixels of the data without a panel belongs to the only one. */
+/** A pixel region of the data without a panel name belongs to the only panel. */
 UNIT_TEST(region_of_the_only_panel)
 {
     static const char text[] = HEAD GOOD "bada/min_fs=2\nbada/max_fs=4\nbada/min_ss=1\n"
@@ -87,7 +87,8 @@ UNIT_TEST(region_of_the_only_panel)
     nb_detector_spec_free(&d);
 }
 
-/** What is allowed: defaults only for later panels, comments, CR LF, spaces in sums, typed values. */
+/** Allowed text: defaults only for later panels, comments, CR LF, spaces in sums, typed
+ * values. */
 UNIT_TEST(crystfel_text)
 {
     static const char text[] =

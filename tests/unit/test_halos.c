@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of diffuse light, and the bounds behind its short cuts. */
+/* Laws of diffuse light, and the bounds of its short cuts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diffuse_sims.h"
 
-/** The model of a crystal, with F of an array instead of its own. */
+/** The model of a crystal, with F from an array. */
 static nb_diffuse model_of(const char *crystal, const char *words)
 {
     char all[1024];
@@ -37,7 +37,7 @@ static double voxel_factor(const double *rho, const int g[3])
     return hypot(re, im);
 }
 
-/** Reflections up to `reach`; F: room for them. */
+/** Reflections up to `reach`; F: memory for their amplitudes. */
 static nb_factor_table voxel_factors(const double *rho, int reach, double *F)
 {
     const int n = 2 * reach + 1;
@@ -58,7 +58,8 @@ static nb_factor_table voxel_factors(const double *rho, int reach, double *F)
                              .n_tables = 1};
 }
 
-/** Pairs of voxels at a distance d along an axis of n cells, the first of them at u in its cell. */
+/** Pairs of voxels at a distance d along an axis of n cells, the first one at u in its
+ * cell. */
 static double axis_pairs(int u, int d, int n)
 {
     int count = 0;
@@ -69,7 +70,8 @@ static double axis_pairs(int u, int d, int n)
     return count;
 }
 
-/** A finite crystal: products of all pairs of voxels up to `far` along each axis, by their distance. */
+/** A finite crystal: products of all pairs of voxels up to `far` along each axis, by
+ * distance. */
 typedef struct pairs {
     int gauss, far;
     double *P; /* owned */
@@ -94,7 +96,8 @@ static void pair_products(const double *rho, int n, pairs *to)
     }
 }
 
-/** sum over pairs of exp(-X (1 - C)) - exp(-X), C of the distance in units of gamma, of a wave h. */
+/** Sum over pairs of exp(-X (1 - C)) - exp(-X) times a wave h; C of the distance in units
+ * of gamma. */
 static double pair_sum(const pairs *p, double X, double gamma, const double h[3])
 {
     const int far = p->far, wide = 2 * far + 1;
@@ -109,7 +112,8 @@ static double pair_sum(const pairs *p, double X, double gamma, const double h[3]
     return sum;
 }
 
-/** r.m.s. differences to the pairs, as parts of the r.m.s. of the light: of all orders, and of the first alone. */
+/** r.m.s. differences from the pairs over the r.m.s. light: of all orders, and of the
+ * first order. */
 typedef struct off_pairs {
     double all, first;
 } off_pairs;
@@ -117,15 +121,14 @@ typedef struct off_pairs {
 static off_pairs off_from_pairs(int cells, int gauss)
 {
     enum { POINTS = 12, SMALL = 1000 };
-    const int reach = gauss ? 9 : 40; /* of reflections whose halos count */
+    const int reach = gauss ? 9 : 40; /* reflections whose halos count */
     double rho[VOXELS * VOXELS * VOXELS],
         *F = calloc((size_t)pow(2 * reach + 1, 3), sizeof *F);
     const double sigma = 0.45, gamma = 3;
     char words[200];
-    nb_diffuse d,
-        small; /* of the motion, and of one that many times smaller, which has the first order alone */
+    nb_diffuse d, small; /* of a motion SMALL times smaller: the first order only */
     nb_factor_table table;
-    pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 beyond */
+    pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 at the limits */
     off_pairs off = {0, 0};
     double light = 0;
     state = 7;
@@ -156,7 +159,8 @@ static off_pairs off_from_pairs(int cells, int gauss)
     return (off_pairs){sqrt(off.all / light), sqrt(off.first / light)};
 }
 
-/** All orders against the sum over the pairs of finite crystals: what is left is their surface. */
+/** All orders against the sum over the pairs of finite crystals; the difference is the
+ * surface. */
 static void pairs_of_a_finite_crystal_have_this_light(void **s)
 {
     (void)s;
@@ -182,7 +186,7 @@ static nb_factor_table one_reflection(const int g[3], const double *F)
                              .n_tables = 1};
 }
 
-/** A halo has what the reflection lost: N F^2 (1 - exp(-X)), if it is narrow. */
+/** A narrow halo has the light that the reflection lost: N F^2 (1 - exp(-X)). */
 static void halos_have_what_bragg_light_lost(void **s)
 {
     static const double F = 10;
@@ -212,7 +216,8 @@ static void halos_have_what_bragg_light_lost(void **s)
     check_ratio(nb_diffuse_left(&d, g[0], g[1], g[2]) + orders, 1, 1e-6);
 }
 
-/** With long correlations spots and halos have the light of a crystal that does not move; without motions, its bytes. */
+/** With long correlations spots and halos have the light of a crystal at rest; without
+ * motions, the same bytes. */
 static void long_correlations_leave_the_light(void **s)
 {
     static const char rest[] =
@@ -244,7 +249,7 @@ static void long_correlations_leave_the_light(void **s)
         free(images[k]);
 }
 
-/** A group averages over its rotations; what is isotropic knows none. */
+/** A group averages over its rotations; isotropic motions stay the same. */
 static void groups_average_over_turned_axes(void **s)
 {
     static const double F[8] = {3, 0, 5, 7, 2, 9, 4, 1};
@@ -272,7 +277,8 @@ static void groups_average_over_turned_axes(void **s)
     }
 }
 
-/** Light goes with the number of cells and F^2, not with the shape; small motions have the first order alone. */
+/** Light is proportional to the number of cells and to F^2, whatever the shape; small
+ * motions have the first order only. */
 static void light_is_proportional(void **s)
 {
     const int g[3] = {3, -2, 1};
@@ -302,7 +308,8 @@ static void light_is_proportional(void **s)
 
 /* --- bounds --- */
 
-/** A sum of halos in space where the sharpest, of order 1 along the last axis, has k = 1. */
+/** A sum of halos in space; the sharpest halo, of order 1 along the last axis, has k =
+ * 1. */
 typedef struct halos {
     int n;
     double gamma[3], I[4], order[4], at[4][3];
@@ -334,7 +341,7 @@ static double halos_at(const halos *s, const double y[3])
     return sum;
 }
 
-/** A direction, often that of the sharpest halo. */
+/** A random direction, often that of the sharpest halo. */
 static void random_direction(double along[3])
 {
     double norm;
@@ -347,7 +354,7 @@ static void random_direction(double along[3])
         along[j] /= norm;
 }
 
-/** Value and derivatives at 0 along a line: of order 0, 1, 2 and 4. */
+/** Value at 0 and derivatives along a line: orders 0, 1, 2 and 4. */
 static void halos_slopes(const halos *s, const double along[3], double sum[5])
 {
     memset(sum, 0, 5 * sizeof *sum);
@@ -369,7 +376,7 @@ static void halos_slopes(const halos *s, const double along[3], double sum[5])
     }
 }
 
-/** The derivatives are those of the sum, by differences. */
+/** Compares the derivatives with differences of the sum. */
 static void check_slopes(const halos *s, const double along[3], const double sum[5])
 {
     const double step = 0.02;
@@ -392,8 +399,8 @@ static int sums_of_halos(void)
     return getenv("NB_BIG") ? 1000000 : 100000;
 }
 
-/** What tables, merged samples and nodes rely on: derivatives of a sum of halos below multiples of the sum, which could
- * not be lower. */
+/** Tables, merged samples and nodes rely on this: derivatives of a sum of halos stay
+ * below multiples of the sum. Smaller multiples fail. */
 static void derivatives_of_halos_are_bounded(void **state_)
 {
     static const struct {
@@ -401,7 +408,7 @@ static void derivatives_of_halos_are_bounded(void **state_)
         double bound, broken;
     } law[3] = {{1, 2, 1.9}, {2, 4.2, 3.9}, {4, 72, 60}};
     const int n = sums_of_halos();
-    double most[3] = {0};
+    double largest[3] = {0};
     int above[3] = {0};
     (void)state_;
     state = 11;
@@ -414,19 +421,19 @@ static void derivatives_of_halos_are_bounded(void **state_)
             check_slopes(&s, along, sum);
         for (int j = 0; j < 3; j++) {
             const double part = fabs(sum[law[j].order]) / sum[0];
-            most[j] = fmax(most[j], part);
+            largest[j] = fmax(largest[j], part);
             above[j] += part > law[j].broken;
         }
     }
     for (int j = 0; j < 3; j++) {
         printf("# derivative %d of %d sums: at most %.4g of %g allowed; %d above %g\n",
-               law[j].order, n, most[j], law[j].bound, above[j], law[j].broken);
-        check_below(most[j], law[j].bound);
+               law[j].order, n, largest[j], law[j].bound, above[j], law[j].broken);
+        check_below(largest[j], law[j].bound);
         assert_true(above[j] > 0);
     }
 }
 
-/** The error of a sum at the mean of some samples, as a part of its bound. */
+/** Error of a sum at the mean of some samples, as a fraction of the bound. */
 static double merged_error(const halos *s)
 {
     enum { SAMPLES = 4 };
@@ -452,7 +459,8 @@ static double merged_error(const halos *s)
     return fabs(mean / value - 1) / (2.1 * m2 * exp(2 * far));
 }
 
-/** The error of the cubic through 4 x 4 x 4 points about a place, as a part of its bound. */
+/** Error of the cubic through 4 x 4 x 4 points about a place, as a fraction of the
+ * bound. */
 static double cubic_error(const halos *s)
 {
     const double step = log_uniform(0.03, 0.5), here[3] = {0};
@@ -474,7 +482,8 @@ static double cubic_error(const halos *s)
     return fabs(sum / value - 1) / (3.8 * 1.7 * pow(step, 4) * exp(6.9 * step));
 }
 
-/** Merged samples, cubics and tables of another gamma err by no more than these derivatives allow. */
+/** Merged samples, cubics and tables of another gamma err by no more than these
+ * derivatives allow. */
 static void short_cuts_err_by_no_more(void **state_)
 {
     const int n = sums_of_halos() / 10;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HDF5 library is usually not built for several threads; our library must be safe
- * nevertheless. */
+/* Our library is safe with threads, although the HDF5 library is usually built without
+ * thread support. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -63,7 +63,7 @@ static void *write_and_read(void *user)
     return NULL;
 }
 
-/** A whole process: two series at the same time, and the end of the HDF5 library. */
+/** A whole process: two series at once, and the end of the HDF5 library. */
 static void child(const char *folder, const char *log)
 {
     worker w[THREADS];

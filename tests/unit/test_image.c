@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_image_make: every product of expected photons and of counts against the functions of single
- * pixels, for every instruction set, thread count, and on a pretended device. */
+/* nb_image_make: every product of expected photons and of counts against the functions of
+ * single pixels, for every instruction set, thread count, and on a fake device. */
 #include "../support/check.h"
 #include "../support/products.h"
 
@@ -18,7 +18,7 @@ static uint8_t mask[PIXELS];
 static const nb_stage poisson = {.kind = NB_STAGE_POISSON, .seed = -17, .frame = 2};
 static const nb_stage compat = {.kind = NB_STAGE_POISSON_COMPAT, .seed = 42};
 
-/** Means from 1e-3 to 1e12, some of them odd, in a region with a mask. */
+/** Means from 1e-3 to 1e12, some odd values, in a region with a mask. */
 static nb_scene make_scene(void)
 {
     nb_scene sc;
@@ -44,7 +44,7 @@ static int is_lit(const nb_scene *sc, int i)
     return f >= d->roi.fmin && f <= d->roi.fmax && s >= d->roi.smin && s <= d->roi.smax;
 }
 
-/** What a pixel has to be; *cut as its overload. */
+/** The expected value of a pixel; *cut: its overload. */
 static double pixel_of(const nb_product *p, int i, int *cut)
 {
     float mean = image[i];
@@ -141,11 +141,11 @@ UNIT_TEST(products_of_every_isa)
         if (nb_cpu_runs(isas[i]))
             check_products(nb_image_kernels_of(isas[i]), (int)i % 3 + 1);
         else
-            printf("# %s is not here: not tested\n", nb_isa_name(isas[i]));
+            printf("# this machine lacks %s: not tested\n", nb_isa_name(isas[i]));
 }
 
-/** The configuration's instruction set makes the products too: the same bytes by another table of
- * kernels, pixels in doubt (precision mixed) included. */
+/** The products use the instruction set of the configuration: another table of kernels
+ * gives the same bytes, pixels in doubt (precision mixed) included. */
 UNIT_TEST(isa_of_the_configuration)
 {
     enum { SIDE = 128 };
@@ -177,7 +177,8 @@ UNIT_TEST(isa_of_the_configuration)
     }
 }
 
-/** One stream for the whole image, whatever the bands; again for every product. */
+/** One stream for the whole image, whatever the bands; the stream begins again for every
+ * product. */
 UNIT_TEST(compat_counts_in_order)
 {
     static uint16_t whole[PIXELS], rows[PIXELS];
@@ -254,7 +255,7 @@ static void count_notice(void *user, const char *line)
     *(int *)user += strstr(line, "integers are made on the CPU") != NULL;
 }
 
-/** A rendered image that only the device has. */
+/** A rendered image that is on the device only. */
 static nb_sim *on_device(nb_config *cfg, const nb_hooks *hooks)
 {
     nb_error err = {0};
@@ -279,8 +280,7 @@ UNIT_TEST(device_makes_what_it_can)
     nb_stats stats, same;
     nb_sim *sim = on_device(&cfg, NULL);
     nb_photons copy;
-    for (int i = 0; i < 6;
-         i++) /* the last two are alike, and one more than there is room for */
+    for (int i = 0; i < 6; i++) /* the last two are equal, and one exceeds the limit */
         p[i] = (nb_product){
             .type = NB_PIXEL_U16, .stages = i == 3, .scale = i < 5 ? i + 1 : 5};
     p[0] = (nb_product){.type = NB_PIXEL_F32, .stats = &stats};
@@ -290,7 +290,7 @@ UNIT_TEST(device_makes_what_it_can)
     for (int i = 1; i < 5; i++)
         assert_int_equal(p[i].place, i - 1);
     assert_int_equal(p[5].place, p[4].place);
-    assert_null(sim->engine.photons.pixels); /* nobody needs them */
+    assert_null(sim->engine.photons.pixels); /* no product needs the photons */
     p[5].scale = 7;
     assert_int_equal(nb_image_make(&sim->engine.photons, &poisson, 1, p, 6, NULL), NB_OK);
     assert_int_equal(p[5].place, -1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The passes over rows, of every instruction set, against their definitions. */
+/* Passes over rows, for every instruction set, against their definitions. */
 #include "../support/check.h"
 
 #include "../../src/image/kernels.h"
 
-enum { MOST = 71 };
+enum { MAX_LENGTH = 71 };
 
 typedef struct row_case {
-    float row[MOST];
-    uint8_t mask[MOST];
+    float row[MAX_LENGTH];
+    uint8_t mask[MAX_LENGTH];
     int n;
 } row_case;
 
@@ -24,8 +24,8 @@ static row_case make_case(int trial)
 {
     uint32_t x = (uint32_t)trial * 2654435761u + 1;
     row_case c;
-    c.n = 1 + trial % MOST;
-    for (int i = 0; i < MOST; i++) {
+    c.n = 1 + trial % MAX_LENGTH;
+    for (int i = 0; i < MAX_LENGTH; i++) {
         double magnitude = pow(10, (double)(next_random(&x) % 1200) / 100 - 6);
         c.row[i] = (float)(next_random(&x) % 5 ? magnitude : -magnitude);
         c.mask[i] = next_random(&x) % 4 != 0;
@@ -57,8 +57,8 @@ static void check_integers(const nb_image_kernels *kernels)
         row_case c = make_case(trial);
         const uint8_t *mask = trial % 2 ? c.mask : NULL;
         double scale = trial % 5 ? 0.37 * trial : 1;
-        uint16_t wide[MOST + 1];
-        uint8_t narrow[MOST + 1];
+        uint16_t wide[MAX_LENGTH + 1];
+        uint8_t narrow[MAX_LENGTH + 1];
         wide[c.n] = 0x5a5a;
         narrow[c.n] = 0x5a;
         int told = kernels->u16(c.row, mask, c.n, scale, 39.7, wide), above = 0;
@@ -70,7 +70,7 @@ static void check_integers(const nb_image_kernels *kernels)
             above |= lit * scale + 39.7 > 65535;
         }
         assert_int_equal(told, above);
-        assert_int_equal(wide[c.n], 0x5a5a); /* nothing behind the row */
+        assert_int_equal(wide[c.n], 0x5a5a); /* no byte after the row changes */
         assert_int_equal(narrow[c.n], 0x5a);
     }
 }
@@ -85,7 +85,7 @@ static void check_sums(const nb_image_kernels *kernels)
         int rendered = 0;
         nb_row_sums s, same;
         if (trial % 3 == 0 || trial % 7 == 0)
-            continue; /* of infinity and NaN there is no sum */
+            continue; /* the sum of infinity and NaN is undefined */
         for (int i = 0; i < c.n; i++)
             all += c.row[i];
         for (int i = 0; i < c.n; i++) {
@@ -114,11 +114,11 @@ static void check_sums(const nb_image_kernels *kernels)
 /* A large mean with small deviations, where sum2 - n mean^2 would lose all digits. */
 static void check_flat(const nb_image_kernels *kernels)
 {
-    float row[MOST];
+    float row[MAX_LENGTH];
     nb_row_sums s;
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_LENGTH; i++)
         row[i] = 1e6f + (float)(i % 2) * 0.0625f;
-    kernels->sums(row, NULL, MOST, &s);
+    kernels->sums(row, NULL, MAX_LENGTH, &s);
     check_ratio(s.squares, 0.0625 * 0.0625 * (36.0 * 35.0 / 71.0), 1e-9);
 }
 
@@ -126,11 +126,11 @@ static void check_absorb(const nb_image_kernels *kernels)
 {
     for (int trial = 1; trial < 500; trial++) {
         row_case c = make_case(trial);
-        float rest[MOST], image[MOST + 1], factor[MOST];
+        float rest[MAX_LENGTH], image[MAX_LENGTH + 1], factor[MAX_LENGTH];
         if (trial % 3 == 0 || trial % 7 == 0)
             continue; /* infinity and NaN */
-        for (int i = 0; i < MOST; i++) {
-            rest[i] = c.row[(i * 5 + 1) % MOST];
+        for (int i = 0; i < MAX_LENGTH; i++) {
+            rest[i] = c.row[(i * 5 + 1) % MAX_LENGTH];
             factor[i] = (float)((i * 7 + trial) % 100) * 0.0101f;
             image[i] = c.row[i];
         }
@@ -140,7 +140,7 @@ static void check_absorb(const nb_image_kernels *kernels)
             const double background = rest[i], light = c.row[i] - background;
             assert_true(image[i] == (float)(factor[i] * light + background));
         }
-        assert_true(image[c.n] == 77); /* nothing behind the row */
+        assert_true(image[c.n] == 77); /* no pixel after the row changes */
     }
 }
 

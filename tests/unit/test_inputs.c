@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What simulations share: objects with several holders, and the inputs of a simulation and its clones, which may be
- * freed in any order. */
+/* Shared data of simulations: objects with several holders; inputs of a simulation and
+ * its clones, freed in any order. */
 #include "../support/check.h"
 
 #include <pthread.h>
@@ -107,7 +107,7 @@ static nb_arrays everything(void)
                        .matrix = matrix};
 }
 
-/** Panels below each other, 100 mm away. */
+/** Two panels, one below the other, 100 mm away. */
 static nb_detector_spec two_panels(void)
 {
     nb_detector_spec d;
@@ -129,7 +129,8 @@ static nb_detector_spec two_panels(void)
     return d;
 }
 
-/** Each kind of input: arrays or files, tables as read (kind 0) or made (1), a detector of one panel or two (2). */
+/** A simulation with each kind of input: arrays or files, tables as read (kind 0) or made
+ * (1), a detector of one panel or of two panels (2). */
 static nb_sim *simulation(int kind)
 {
     const nb_arrays a = everything();
@@ -169,7 +170,7 @@ static nb_sim *cloned(const nb_sim *sim)
     return clone;
 }
 
-/** Configuration and settings point to the inputs of this simulation, not to another's. */
+/** Configuration and settings point to the inputs of this simulation. */
 static void check_pointers(const nb_sim *sim)
 {
     const nb_config *shown[] = {&sim->cfg, &sim->model.settings.value};

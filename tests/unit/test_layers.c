@@ -30,8 +30,8 @@ static plate tilted(double distance, double a, double b, double T, double mu, in
     return det;
 }
 
-/** Mean depth of the photons that stop in a sensor of mu T = y along the ray, over its
- * thickness; by the midpoint rule, independent of the formula. */
+/** Mean depth over thickness of the photons that stop in a sensor of mu T = y along the
+ * ray; by the midpoint rule, independent of the formula. */
 static double lambert_beer_depth(double y)
 {
     const int n = 200000;
@@ -53,7 +53,8 @@ static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
     at[1] = nb_dot(x, panel->slow);
 }
 
-/** The position at which a layer records the spot of direction d: its ray has this direction. */
+/** The position where a layer records the spot of direction d: its ray has this
+ * direction. */
 static nb_ray record(const plate *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};
@@ -107,14 +108,14 @@ static double worst_place(double distance, int mean_depth)
     return worst;
 }
 
-/* One direction through every layer: the mean depth and the position of the spot are exact
- * for any number of layers. The detector is far away, because a layer uses the parallax of
- * its front face, and this error is proportional to thickness over distance. */
+/* One direction through every layer: mean depth and position of the spot are exact for
+ * any number of layers. The detector is far away, because a layer uses the parallax of
+ * its front face, whose error is proportional to thickness over distance. */
 UNIT_TEST(spots_stand_where_photons_stop)
 {
     check_below(worst_place(1e4, 1), 1e-6);
     check_below(worst_place(0.1, 1), 5e-3); /* at 100 mm, oblique to 78 degrees */
-    check_above(worst_place(1e4, 0), 1);    /* the front face gives errors of pixels */
+    check_above(worst_place(1e4, 0), 1);    /* wrong by whole pixels */
 }
 
 static double mean_depth(double path)
@@ -136,7 +137,7 @@ UNIT_TEST(mean_depth_of_any_path)
     check_ratio(mean_depth(1e300), 1e-300, 1e-15);
 }
 
-/* The effect of -layer_depth, -compat and the sensor together. */
+/* Combined effect of -layer_depth, -compat and the sensor. */
 UNIT_TEST(who_decides)
 {
     static const struct {
@@ -178,7 +179,8 @@ UNIT_TEST(curved_layers)
     nb_sim_free(sim);
 }
 
-/** Sum of the pixels' solid angles in a layer over that of their part of the sphere. */
+/** Sum of the pixels' solid angles in a layer over that of the same part of the
+ * sphere. */
 static double covered(const nb_sim *sim, int layer)
 {
     const nb_panel *panel = sim->model.scene.panels;

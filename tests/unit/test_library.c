@@ -70,8 +70,8 @@ static nb_status whole_run(const nb_config *cfg, nb_error *err)
     return st;
 }
 
-/* The nth allocation fails, for every n until all succeed: a clean error each time, and no
- * leak (checked by the sanitizers). */
+/* The nth allocation fails, for every n until all succeed: each time an error and no leak
+ * (checked by the sanitizers). */
 UNIT_TEST(every_allocation_may_fail)
 {
     nb_config cfg = with_files();
@@ -104,10 +104,11 @@ UNIT_TEST(nothing_is_freed_twice)
     nb_config cfg = nb_suite_config(1, 3, 8);
     nb_sim_free(NULL);
     nb_free(NULL);
-    nb_sim_free(created(&cfg)); /* never rendered */
+    nb_sim_free(created(&cfg)); /* freed without an image */
 }
 
-/* The simulation does not use the caller's configuration later; simulations are independent. */
+/* The simulation does not use the caller's configuration afterwards; simulations are
+ * independent. */
 UNIT_TEST(simulations_are_independent)
 {
     nb_config cfg = nb_suite_config(1, 3, 16), other = nb_suite_config(2, 4, 20);
@@ -162,12 +163,12 @@ UNIT_TEST(progress_and_stopping)
     l = (listener){.stop_at = 1};
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_ERR_CANCELLED);
     assert_int_equal(err.code, NB_ERR_CANCELLED);
-    l = (listener){0}; /* and again to the end */
+    l = (listener){0}; /* the same to the end */
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     nb_sim_free(sim);
 }
 
-/* No crystal: the suite's cubic one, with a note. */
+/* Without a crystal the suite's cubic crystal stands in, with a note. */
 UNIT_TEST(stand_in_crystal)
 {
     nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
@@ -298,7 +299,7 @@ UNIT_TEST(descriptions)
         assert_int_equal(err.code, NB_ERR_UNSUPPORTED);
     }
     nb_sim_free(sim);
-    cfg.seed.set = 0; /* from the clock, small enough to type */
+    cfg.seed.set = 0; /* from the clock, few enough digits to type */
     sim = created(&cfg);
     assert_true(nb_sim_seed(sim) >= 0 && nb_sim_seed(sim) < 1000000000);
     nb_sim_free(sim);
@@ -329,7 +330,8 @@ UNIT_TEST(inputs_are_not_overwritten)
     remove_files(&cfg);
 }
 
-/** Programs that were compiled before count on these: another size is another soname (docs/library.md, "Later versions"). */
+/** Compiled programs rely on these sizes: another size needs another soname
+ * (docs/library.md, "Later versions"). */
 UNIT_TEST(public_structs_keep_their_sizes)
 {
     static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse light that a device makes: the pixels and counts of the CPU, and what the host still needs of it. A fake device
- * shows the second; the first takes a real one and is skipped without. */
+/* Diffuse light made by a device: the pixels and counts of the CPU, and the light that
+ * the host still needs. The fake device shows the second; the first needs a real device,
+ * else it is skipped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void need_fftw(void)
         skip_because("no FFTW");
 }
 
-/** Make a name absolute. */
+/** Makes a name absolute. */
 static void place(nb_text *name, const char *folder)
 {
     const char *source = getenv("NB_SOURCE");
@@ -56,7 +57,7 @@ static void place(nb_text *name, const char *folder)
         nb_put_text(name, "%s/golden_data/%s/%s", source ? source : ".", folder, *name);
 }
 
-/** device: a word of -device; NULL: the fake one. */
+/** device: a word of -device; NULL: the fake device. */
 static nb_sim *make_sim(const char *scene, const char *more, const char *device)
 {
     char words[1024];
@@ -82,10 +83,10 @@ static nb_sim *make_sim(const char *scene, const char *more, const char *device)
 typedef struct picture {
     size_t n;
     float *photons;
-    int32_t *counts; /* NULL: of another call */
+    int32_t *counts; /* NULL: made by another call */
 } picture;
 
-/** Photons, and the counts that are made of them where they are. */
+/** Photons, and their counts, made where the photons are. */
 static picture picture_of(nb_sim *sim)
 {
     const size_t n = sim->model.scene.raster.pixels;
@@ -102,7 +103,7 @@ static picture picture_of(nb_sim *sim)
     return p;
 }
 
-static void drop(picture *p)
+static void free_picture(picture *p)
 {
     free(p->photons);
     free(p->counts);
@@ -119,7 +120,7 @@ static nb_reflections spots_of(nb_sim *sim, const float *image)
     return list;
 }
 
-/** Image, counts that the CPU makes of it and the truth are those of a run without a device. */
+/** Image, counts made by the CPU and truth are those of a run without a device. */
 static void host_has_the_light_that_it_needs(void **s)
 {
     static const char *const more[] = {"-gain 1.5 -readout_noise 3",
@@ -146,14 +147,14 @@ static void host_has_the_light_that_it_needs(void **s)
         assert_true(a.diffuse > 0 && a.diffuse == b.diffuse);
         nb_reflections_free(&a);
         nb_reflections_free(&b);
-        drop(&want);
-        drop(&got);
+        free_picture(&want);
+        free_picture(&got);
         nb_sim_free(cpu);
         nb_sim_free(fake);
     }
 }
 
-/** The plane is made in memory when it is asked for after a device made it there. */
+/** The plane is made in memory when it is needed after a device made its copy. */
 static void light_comes_late(void **s)
 {
     nb_sim *fake = make_sim(scenes[1], "", NULL);
@@ -194,32 +195,33 @@ static void need_device(void)
     nb_sim_free(sim);
 }
 
-/** Pixels of the light alone against the CPU's: those above 1e-6 of the brightest within 1e-6, nearly all bit for bit. */
+/** Pixels with diffuse light only, against the CPU: those above 1e-6 of the brightest
+ * agree within 1e-6, nearly all bit for bit. */
 static void same_light(const char *scene)
 {
     nb_sim *cpu = make_sim(scene, "-diffuse_only", "cpu"),
            *device = make_sim(scene, "-diffuse_only", "cuda");
     picture want = picture_of(cpu), got = picture_of(device);
-    double most = 0, worst = 0;
+    double brightest = 0, worst = 0;
     size_t other = 0, lit = 0;
     for (size_t i = 0; i < want.n; i++) {
-        most = fmax(most, want.photons[i]);
+        brightest = fmax(brightest, want.photons[i]);
         other += memcmp(&want.photons[i], &got.photons[i], sizeof *want.photons) != 0;
         lit += want.photons[i] > 0;
     }
     for (size_t i = 0; i < want.n; i++)
-        if (want.photons[i] > 1e-6 * most || !(got.photons[i] <= 1e-5 * most))
+        if (want.photons[i] > 1e-6 * brightest || !(got.photons[i] <= 1e-5 * brightest))
             worst = fmax(worst, fabs(got.photons[i] / want.photons[i] - 1));
     printf("# %zu of %zu pixels have other bits, worst %.1e: %s\n", other, lit, worst,
            scene);
     assert_true(lit > want.n / 20);
     if (!strstr(scene, "-crystals") &&
-        !strstr(scene, "-twin")) /* those may be counted in memory */
+        !strstr(scene, "-twin")) /* twins may be counted in memory */
         assert_true(device->light->late.missing);
     check_below(worst, 1e-6);
     check_below((double)other, 1e-3 * (double)want.n);
-    drop(&want);
-    drop(&got);
+    free_picture(&want);
+    free_picture(&got);
     nb_sim_free(cpu);
     nb_sim_free(device);
 }
@@ -232,7 +234,8 @@ static void a_device_makes_the_same_light(void **s)
         same_light(scenes[i]);
 }
 
-/** With spots, water and noise: counts follow the floats, which differ in the last digits. */
+/** With spots, water and noise, counts follow the floats, which differ in the last
+ * digits. */
 static void counts_follow_the_floats(void **s)
 {
     (void)s;
@@ -255,14 +258,14 @@ static void counts_follow_the_floats(void **s)
             by_one, by_more, apart, scenes[i]);
         check_below((double)by_one, 2 * apart + 5 * sqrt(2 * apart));
         check_below((double)by_more, 1e-4 * (double)want.n);
-        drop(&want);
-        drop(&got);
+        free_picture(&want);
+        free_picture(&got);
         nb_sim_free(cpu);
         nb_sim_free(device);
     }
 }
 
-/** Tables stay on the device, a few of them; other frames between do not change a pixel. */
+/** A few tables stay on the device; other frames between them do not change a pixel. */
 static void tables_are_kept_apart(void **s)
 {
     nb_sim *device;
@@ -282,12 +285,12 @@ static void tables_are_kept_apart(void **s)
                 continue;
             }
             assert_memory_equal(p.photons, first[k].photons, p.n * sizeof *p.photons);
-            drop(&p);
+            free_picture(&p);
         }
     assert_true(memcmp(first[0].photons, first[1].photons,
                        first[0].n * sizeof *first[0].photons) != 0);
-    drop(&first[0]);
-    drop(&first[1]);
+    free_picture(&first[0]);
+    free_picture(&first[1]);
     nb_sim_free(device);
 }
 

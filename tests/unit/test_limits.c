@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images with values too large for a float, alone and in a series, and factors with a ratio
+/* Images with values too large for a float, single and in a series; factors with a ratio
  * too large for floats. */
 #include "../support/check.h"
 
@@ -7,7 +7,8 @@
 
 enum { PIXELS = 12 };
 
-/** Rendered into our memory, with statistics or without, or into its own. */
+/** Renders into the caller's memory (with or without statistics) or into the
+ * simulation's. */
 static nb_status render_one(const nb_config *cfg, int with_stats, int own, nb_error *err)
 {
     static float image[PIXELS * PIXELS];
@@ -80,7 +81,8 @@ UNIT_TEST(the_largest_image_is_no_error)
     nb_picture_free(&p);
 }
 
-/* One reflection of 1e25 that the detector cannot see, and the others. */
+/* One reflection of 1e25 outside the view of the detector, and the visible
+ * reflections. */
 UNIT_TEST(one_large_factor)
 {
     nb_config cfg = vectors();

@@ -5,7 +5,7 @@
 #include "../support/check.h"
 #include "../support/comma.h"
 
-/** Every text that the library makes, one after the other. */
+/** Every text of the library, one after the other. */
 typedef struct collector {
     char text[1 << 20];
     size_t used;
@@ -88,7 +88,7 @@ static void run_series(const nb_config *cfg, const char *extension)
 
 static int has_hdf5;
 
-/** A master with its data file and reflections; nothing in a build without HDF5. */
+/** A master with its data file and reflections; empty in a build without HDF5. */
 static void run_hdf5(const nb_config *cfg)
 {
     nb_series series = nb_test_series();
@@ -106,7 +106,7 @@ static void run_hdf5(const nb_config *cfg)
     has_hdf5 = !st;
 }
 
-/** Compare every file and remove it; a hash would not show the difference. */
+/** Compares every file and removes it; a hash would not show the difference. */
 static void take_files(collector *c)
 {
     static const char *const frames[] = {"s_1.cbf", "s_2.cbf",     "s_1.img",
@@ -135,7 +135,7 @@ static void run_all(const nb_config *cfg, collector *c)
     run_one(cfg, c);
     if (nb_image_read(cfg->int_file, 0, 0, NULL, &image, &err))
         fail_msg("%s", err.message);
-    check_close(image.geometry->lambda_A, 1.25, 1e-6); /* read with its digits */
+    check_close(image.geometry->lambda_A, 1.25, 1e-6); /* read with all digits */
     nb_image_free(&image);
     plain.truth = NB_TRUTH_NONE;
     plain.dump_file = plain.hkl_file = plain.source_file = nb_no_text;
@@ -155,12 +155,12 @@ UNIT_TEST(decimal_comma)
         skip_because("localedef could not make a locale with a decimal comma");
     assert_string_equal(localeconv()->decimal_point, ",");
     run_all(&cfg, &comma);
-    assert_string_equal(localeconv()->decimal_point, ","); /* as we found it */
+    assert_string_equal(localeconv()->decimal_point, ","); /* the locale is as before */
     nb_unset_comma_locale();
     remove(cfg.hkl_file);
     remove(cfg.source_file);
     assert_true(point.used >
-                (has_hdf5 ? 60000u : 10000u)); /* the two HDF5 files are in it */
+                (has_hdf5 ? 60000u : 10000u)); /* the text includes the two HDF5 files */
     for (size_t i = 0; i < point.used; i++)
         if (point.text[i] != comma.text[i])
             fail_msg("byte %zu: '%.60s' and '%.60s'", i,

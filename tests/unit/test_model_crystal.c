@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit cells and orientation: the lattice must be the typed one. */
+/* Unit cells and orientation: the lattice is the typed one. */
 #include "../support/check.h"
 
 #include "model/crystal.h"
@@ -74,8 +74,8 @@ UNIT_TEST(typed_cells)
     }
 }
 
-/* -compat keeps the lengths and loses the angles of triclinic and rhombohedral cells; the
- * contract's numbers: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
+/* -compat keeps the lengths and loses the angles of triclinic and rhombohedral cells.
+ * Numbers of the contract: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
 UNIT_TEST(compat_cells)
 {
     static const double expected[][4] = {{5, 57.85, 57.85, 58.53},
@@ -164,7 +164,7 @@ UNIT_TEST(matrix)
         check_lattice(&y, cells[i], 1e-11);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
         check_vector(nb_sub(y.c, x.c), 0, 0, 0, 1e-11 * cells[i][2] * ANGSTROM);
-        nb_set_misset(&bare, 5, 6, 7); /* on top of the matrix */
+        nb_set_misset(&bare, 5, 6, 7); /* in addition to the matrix */
         assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err), NB_OK);
         x.a = nb_rotate_xyz(x.a, 5 * NB_DEG, 6 * NB_DEG, 7 * NB_DEG);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
@@ -174,7 +174,7 @@ UNIT_TEST(matrix)
     }
 }
 
-/* With -mat and -cell the matrix orients, the cell gives the lengths. */
+/* With -mat and -cell the matrix gives the orientation, the cell the lengths. */
 UNIT_TEST(matrix_and_cell)
 {
     static const double m[9] = {0.01, 0, 0, 0, 0.02, 0, 0, 0, 0.025};
@@ -234,7 +234,7 @@ UNIT_TEST(random_misset_seeds)
     nb_config cfg = cell_config(cells[7]);
     nb_crystal x, y, z;
     cfg.misset_mode = NB_MISSET_RANDOM;
-    x = built(&cfg, NULL); /* the run's seed, 7 here */
+    x = built(&cfg, NULL); /* the seed of the run, 7 here */
     cfg.misset_seed = (nb_seed){1, 7};
     y = built(&cfg, NULL);
     cfg.misset_seed.value = 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers and the rotations made from them. */
+/* Random numbers and rotations made from random numbers. */
 #include "../support/check.h"
 #include "../support/laws.h"
 
@@ -35,8 +35,9 @@ static nb_mat3 from_angles(const double a[3])
     return (nb_mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
 }
 
-/* Park & Miller's own check: from seed 1 the 10000th number is 1043618065. ran1's shuffle
- * delays each number by some calls, so the test uses the state of the generator. */
+/* The published check of Park and Miller: from seed 1 the 10000th number is 1043618065.
+ * The shuffle of ran1 delays each number by some calls, so the test uses the state of the
+ * generator. */
 UNIT_TEST(minimal_standard)
 {
     nb_ran1 rng;
@@ -103,14 +104,14 @@ UNIT_TEST(mosaic_domains)
             nb_v3(U[i].m[7] - U[i].m[5], U[i].m[2] - U[i].m[6], U[i].m[3] - U[i].m[1]));
         check_rotation(&U[i]);
         check_below(angle, spread * (1 + 1e-6));
-        cube += pow(angle / spread, 3) / COUNT; /* 1 - r^2, r uniform: mean 2/3 */
+        cube += pow(angle / spread, 3) / COUNT; /* 1 - r^2 with r uniform: mean 2/3 */
         mean = nb_add(mean, nb_scale(1.0 / COUNT, axis));
     }
     for (int i = 0; i < 9; i++)
         check_close(U[0].m[i], i % 4 == 0, 0);
     check_close(cube, 2.0 / 3, 4 * 0.298 / sqrt(COUNT));
     check_below(nb_norm(mean), 4 / sqrt(COUNT));
-    /* the sequence depends only on the seed; fewer domains are the first ones */
+    /* the sequence depends on the seed alone; fewer domains are the first domains */
     nb_mosaic_rotations(spread, 12345678, 7, again);
     assert_memory_equal(again, U, 7 * sizeof *U);
     nb_mosaic_rotations(spread, 99, 7, again);
@@ -119,7 +120,8 @@ UNIT_TEST(mosaic_domains)
     assert_memory_equal(again, U, sizeof *U);
 }
 
-/* Domain 1 from the fourth to sixth number of ran1, with the reference's single precision. */
+/* Domain 1 from the fourth to sixth number of ran1, in the reference's single
+ * precision. */
 UNIT_TEST(first_domain_by_hand)
 {
     nb_ran1 rng;
@@ -188,11 +190,12 @@ static int cell_of(double u, int cells)
     return u >= 1 ? cells - 1 : u <= 0 ? 0 : (int)(u * cells);
 }
 
-/** How often a rotation was in cells that are alike if it is uniform over SO(3): then its angle has the density
- * (1 - cos t)/pi, and its axis and each turned axis of the crystal are uniform on the sphere. */
+/** Counts of rotations in equal cells. For rotations uniform over SO(3) the angle has the
+ * density (1 - cos t)/pi, and the axis and each turned axis of the crystal are uniform on
+ * the sphere. */
 typedef struct tally {
     int all, angle[CELLS], axis[CELLS], height[3][CELLS], azimuth[3][CELLS];
-    int joint[SIDE * SIDE]; /* z of one turned axis, and the turn about it of another */
+    int joint[SIDE * SIDE]; /* z of one turned axis; turn of another about it */
 } tally;
 
 static void count(const nb_mat3 *U, tally *to)
@@ -221,7 +224,7 @@ static void check_uniform(const tally *of)
     }
 }
 
-/** The rotation from one to the other. */
+/** The rotation that takes one orientation to the other. */
 static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
 {
     nb_mat3 out;
@@ -231,7 +234,8 @@ static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
     return out;
 }
 
-/** Each of ten crystals is uniform over many frames, and so is it as seen from another, and from the frame before. */
+/** Each of ten crystals is uniform over many frames; so is its rotation from another
+ * crystal, and from the frame before. */
 UNIT_TEST(random_misset_is_uniform)
 {
     static tally each[CRYSTALS], pairs, frames;
@@ -259,7 +263,8 @@ UNIT_TEST(random_misset_is_uniform)
     check_uniform(&frames);
 }
 
-/** Crystal 0 has the orientation that an image of one crystal always had; the angles are calculated apart from the program. */
+/** Crystal 0 has the orientation that an image of one crystal always had; the expected
+ * angles come from a separate calculation. */
 UNIT_TEST(first_crystal_is_the_only_one)
 {
     static const struct {
@@ -278,8 +283,8 @@ UNIT_TEST(first_crystal_is_the_only_one)
     }
 }
 
-/* The draw of -compat is also a deterministic rotation, but not uniform (AT-PARALLEL-024 has
- * its images). */
+/* The draw of -compat is also a deterministic rotation, but it is not uniform
+ * (AT-PARALLEL-024 tests its images). */
 UNIT_TEST(compat_misset)
 {
     int angle[CELLS] = {0};

@@ -20,7 +20,7 @@ UNIT_TEST(divergence)
         int n, count;
         double range, step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0},     /* nothing */
+        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed */
         {NAN, 2, 0, 2, 2, 2},       /* d only */
         {3, NAN, 0, 2, 3, 3},       /* R only */
         {7, 2, 0, 4, 7, 2},         /* R, d: ceil */
@@ -28,8 +28,8 @@ UNIT_TEST(divergence)
         {0.6, 0.2, 0, 3, 0.6, 0.2}, /* 2.9999999999999996 or 3.0000000000000004 */
         {4, NAN, 5, 5, 4, 1},       /* n, R */
         {4, NAN, 1, 2, 4, 4},       /* n, R: at least two */
-        {4, 0.5, 3, 3, 4, 0.5},     /* all */
-        {0, NAN, 5, 1, 0, 0},       /* nothing to cover */
+        {4, 0.5, 3, 3, 4, 0.5},     /* all three */
+        {0, NAN, 5, 1, 0, 0},       /* an empty range */
         {-1, NAN, 0, 1, 0, 0},      {4, 0, 0, 1, 0, 0}, {4, -1, 3, 1, 0, 0},
     };
     nb_sampling s;
@@ -40,7 +40,7 @@ UNIT_TEST(divergence)
             NB_OK);
         check_sampling(&s, rows[i].count, rows[i].range, rows[i].step);
     }
-    for (int with_step = 0; with_step < 2; with_step++) { /* n without R: which range? */
+    for (int with_step = 0; with_step < 2; with_step++) { /* n without a range */
         assert_int_equal(
             nb_sample_divergence(NAN, with_step ? 1 : NAN, 3, "-hdivrange", &s, &err),
             NB_ERR_INPUT);
@@ -53,15 +53,15 @@ UNIT_TEST(dispersion)
     nb_sampling s;
     s = nb_sample_dispersion(NAN, NAN, 0);
     check_sampling(&s, 1, 0, 0);
-    s = nb_sample_dispersion(0.02, NAN, 0); /* R only: its two ends */
+    s = nb_sample_dispersion(0.02, NAN, 0); /* R only: both ends */
     check_sampling(&s, 2, 0.02, 0.02);
-    s = nb_sample_dispersion(NAN, NAN, 5); /* a count of nothing */
+    s = nb_sample_dispersion(NAN, NAN, 5); /* a count without a range */
     check_sampling(&s, 1, 0, 0);
     s = nb_sample_dispersion(0.02, NAN, 5);
     check_sampling(&s, 5, 0.02, 0.005);
     s = nb_sample_dispersion(0.02, NAN, 1);
     check_sampling(&s, 2, 0.02, 0.02);
-    s = nb_sample_dispersion(0.02, 0.005, 0); /* our -dispstep */
+    s = nb_sample_dispersion(0.02, 0.005, 0); /* -dispstep, a flag of this program */
     check_sampling(&s, 5, 0.02, 0.005);
 }
 
@@ -99,7 +99,7 @@ UNIT_TEST(spindle)
         {0, NAN, 4, 4, 0, 0, 0},
         {0, 0.1, 4, 4, 0, 0, 0},
         {0, NAN, 0, 1, 0, 0, 0},
-        {NAN, 0, 0, 1, 0, 0, 0}, /* a step of 0 is none */
+        {NAN, 0, 0, 1, 0, 0, 0}, /* a step of 0 counts as not typed */
         {NAN, 0, 4, 4, 0, 0, 0},
         {1, 0, 0, 2, 1, 0.5, 0.5},
         {1, 0, 5, 5, 1, 0.2, 0.2},
@@ -158,7 +158,7 @@ UNIT_TEST(round_beam)
     assert_int_equal(grid_count(4, 4, 4, 4, 0), 12); /* corners (1.5, 1.5) are out */
     assert_int_equal(grid_count(5, 6, 5, 6, 0), 24); /* x^2 + y^2 - 1/2 <= 6.875 */
     assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);  /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
-    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all of them */
+    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all */
     assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);  /* a line has no corners */
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The distributions of mosaic domains, compared with their exact laws and as powders. */
+/* The distributions of mosaic domains against their exact laws and as powders. */
 #include "../support/check.h"
 #include "../support/laws.h"
 
@@ -74,7 +74,7 @@ UNIT_TEST(uniform_fills_the_ball)
             sample[i] = nb_norm(rotation_vector(&drawn[i]));
             assert_true(sample[i] <= spread * (1 + 1e-9));
         }
-        if (k > 0) { /* below, x - sin x has no digits left here: the cube is the law */
+        if (k > 0) { /* x - sin x loses all digits for small x: the cube is the law */
             check_below(distance_from(ball_law, spread), kolmogorov);
         } else {
             for (int i = 0; i < COUNT; i++)
@@ -151,8 +151,8 @@ UNIT_TEST(gauss_by_axis)
     nb_sim_free(sim);
 }
 
-/* A domain depends only on the seed and its own number. Only in the old model domain 0 is
- * not rotated. */
+/* A domain depends only on the seed and its number. In the old model, and only there,
+ * domain 0 is not rotated. */
 UNIT_TEST(sequences)
 {
     static nb_mat3 few[5];
@@ -225,7 +225,7 @@ UNIT_TEST(powder_rings)
     nb_picture_free(&p);
 }
 
-/* Jitter of the spread: one factor for the three. */
+/* Jitter of the spread: one factor for all three spreads. */
 UNIT_TEST(jitter)
 {
     nb_config cfg = nb_suite_config(1, 5, 8), shot = {0};
@@ -292,7 +292,7 @@ UNIT_TEST(tail_is_exponential)
     check_below(distance_from(exponential_law, 0.02), kolmogorov);
 }
 
-/** Rates of the spread turn with the tail: against differences. */
+/** Rates of the spread turn with the tail: compared with differences. */
 UNIT_TEST(tail_turns_the_rates)
 {
     enum { FEW = 50 };

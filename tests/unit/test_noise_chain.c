@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of source and detector: equal bytes for all instruction sets and threads, limits of the file
- * types. Reference images are those of golden/test_detectors.py. */
+/* Noise of source and detector: equal bytes for all instruction sets and threads; limits
+ * of the file types. golden/test_detectors.py has the reference images. */
 #include "noise_samples.h"
 
 /* --- the same bytes --- */
@@ -12,7 +12,7 @@ static void fill(float *photons, size_t n)
                              (i % 911 == 7 ? 3e4 : 0) + (i % 5003 == 11 ? 2e9 : 0));
 }
 
-/** All stages; their number. */
+/** All stages; returns their number. */
 static int all_stages(nb_psf_shape shape, nb_fibres *fibres, const float *map, nb_stage *s)
 {
     const nb_stage all[] = {
@@ -56,7 +56,7 @@ UNIT_TEST(same_bytes)
             nb_product p = {.type = types[t], .adc_offset = 3, .pixels = want};
             if (shape == NB_PSF_FIBRE && !has_fftw())
                 continue;
-            d.scene.raster.columns = W; /* rows of the stack are not of one width */
+            d.scene.raster.columns = W; /* rows of the stack have several widths */
             make(&d, NB_ISA_SCALAR, 1, photons, stages, n, &p);
             for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++) {
                 nb_product q = {.type = types[t], .adc_offset = 3, .pixels = made};
@@ -99,7 +99,7 @@ UNIT_TEST(any_threads)
     nb_fibres_free(fibres);
 }
 
-/* A calibration belongs to the detector, not to the image's seed. */
+/* A calibration belongs to the detector and not to the seed of the image. */
 UNIT_TEST(calibration_stays)
 {
     enum { W = 200, H = 100 };
@@ -162,7 +162,7 @@ UNIT_TEST(limits)
     assert_int_equal(p.overloads, 1);
 }
 
-/* What no file type holds: the largest values, and one more. */
+/* The largest values of each file type, and one more. */
 UNIT_TEST(largest_values)
 {
     static const struct {
@@ -190,17 +190,18 @@ UNIT_TEST(largest_values)
     }
 }
 
-/* Gain and largest trusted value of each panel; dark outside the region of interest. */
+/* Each panel has a gain and a largest trusted value; pixels outside the region of
+ * interest are dark. */
 UNIT_TEST(panels_of_their_own)
 {
-    static const double gains[2] = {2, 10}, most[2] = {1000, 30};
+    static const double gains[2] = {2, 10}, trusted[2] = {1000, 30};
     const nb_stage gain = {.kind = NB_STAGE_GAIN, .of_panels = gains};
     const float photons[6] = {1, 2, 3, 4, 5, 6};
     const uint16_t want[6] = {3, 5, 0, 31, 31, 0};
     detector d = {0};
     uint16_t out[6];
     nb_product p = {
-        .type = NB_PIXEL_U16, .adc_offset = 1, .trusted_of = most, .pixels = out};
+        .type = NB_PIXEL_U16, .adc_offset = 1, .trusted_of = trusted, .pixels = out};
     put_panel(&d, 3, 1, 1e-4);
     put_panel(&d, 3, 1, 1e-4);
     d.scene.raster.roi.fmax = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mean, variance and nearest covariances of flat fields behind each stage and behind all of them
- * (docs/physics.md, section 20). */
+/* Mean, variance and nearest covariances of flat fields after each stage and after all
+ * stages (docs/physics.md, section 20). */
 #include "noise_samples.h"
 
 #include "image/light.h"
@@ -15,7 +15,7 @@ static void flat(float mean)
         photons[i] = mean;
 }
 
-/** The image behind these stages and a gain of 1, if none is given. */
+/** The image after these stages and a gain of 1, if no gain is among them. */
 static void behind(const nb_stage *stages, int n, float *out)
 {
     detector d = {0};
@@ -28,7 +28,7 @@ typedef struct moments {
     double n, mean, variance, beside, below, diagonal; /* covariances */
 } moments;
 
-/** Of the inner pixels. */
+/** Moments of the inner pixels. */
 static moments moments_of(const float *a)
 {
     moments m = {0};
@@ -54,7 +54,7 @@ static moments moments_of(const float *a)
 static void expect(const char *what, const float *a, moments want)
 {
     const moments got = moments_of(a);
-    /* the counts of one image that the covariances add to the error of the mean */
+    /* error of the mean, with the part of the covariances within one image */
     double spread = want.variance + 4 * (want.beside + want.below + 2 * want.diagonal);
     double off = fabs(got.mean - want.mean) / sqrt(spread / got.n);
     double least = 0.01 * want.variance;
@@ -90,7 +90,7 @@ UNIT_TEST(dead_time)
     expect("dead time", image, (moments){.mean = m, .variance = m});
 }
 
-/** sum K(j) K(j + d) for d = 0, one pixel along an edge, and along both. */
+/** Sums K(j) K(j + d) for d = 0, one pixel along an edge, and one along both. */
 static void overlaps(nb_stage stage, double *same, double *beside, double *diagonal)
 {
     enum { S = 201 };
@@ -131,7 +131,7 @@ UNIT_TEST(point_spread)
                      .diagonal = mean * diagonal});
 }
 
-/** The covariance of the pixels between two images. */
+/** The covariance of a pixel between two images. */
 static double between(const float *a, const float *b)
 {
     const moments of_a = moments_of(a), of_b = moments_of(b);
@@ -225,7 +225,7 @@ UNIT_TEST(flicker)
     check_close(product - sum[0] * sum[1], s * s * m * m, 0.1 * (m + s * s * m * m));
 }
 
-/* The streams of a pixel have nothing to do with each other, and are normal. */
+/* The streams of a pixel are independent and normal. */
 UNIT_TEST(normal_deviates)
 {
     double sum[3] = {0}, moment[3][3] = {{0}}, fourth = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames, lines of -jobs and changes of one simulation share files and what is made of them: for a thousand no file is
- * opened more often than for three, its content is read once, and nothing is made twice.  The linker puts the functions
- * with __wrap_ in the place of open and of nb_store_take. */
+/* Frames, lines of -jobs and changes of one simulation share files and the objects made
+ * from files. A thousand frames open no file more often than three, each file is read
+ * once, and no object is made twice. The linker replaces open and nb_store_take by the
+ * functions with __wrap_. */
 #include <fcntl.h>
 #include <pthread.h>
 
@@ -12,16 +13,16 @@
 #include "base/store.h"
 #include "sim/sim.h"
 
-enum { FRAMES = 1000, FEW = 3, MOST_OBJECTS = 8192, FILES = 5 };
+enum { FRAMES = 1000, FEW = 3, MAX_OBJECTS = 8192, FILES = 5 };
 
 static const char *const names[FILES] = {"a.hkl", "a.src", "a.mask", "a.geom",
                                          "a.transmission"};
 
-/** What was counted since the last reset. */
+/** Counts since the last reset. */
 static struct {
     int opens[FILES];
     int made, twice; /* objects of stores */
-    nb_key keys[MOST_OBJECTS];
+    nb_key keys[MAX_OBJECTS];
 } count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -42,7 +43,7 @@ int __wrap_open(const char *path, int flags, mode_t mode)
     return __real_open(path, flags, mode);
 }
 
-/** A maker that counts. */
+/** Key and maker of an object whose creation is counted. */
 typedef struct counted {
     const nb_key *key;
     nb_store_maker make;
@@ -55,7 +56,7 @@ static nb_status make(void *user, void **object, size_t *bytes, nb_error *err)
     pthread_mutex_lock(&lock);
     for (int i = 0; i < count.made; i++)
         count.twice += nb_key_equal(&count.keys[i], c->key);
-    if (count.made < MOST_OBJECTS)
+    if (count.made < MAX_OBJECTS)
         count.keys[count.made++] = *c->key;
     pthread_mutex_unlock(&lock);
     return c->make(c->user, object, bytes, err);
@@ -95,7 +96,7 @@ static void write_files(scratch *s)
                   "p/corner_x = -8\np/corner_y = -8\np/fs = +1x\np/ss = +1y\n");
 }
 
-/** Of the files, with a typed detector or that of -geom. */
+/** A scene with these files, and a typed detector or that of -geom. */
 static nb_config scene(scratch *s, int geom)
 {
     nb_config cfg;
@@ -119,7 +120,7 @@ static nb_status apply(void *user, int frame, nb_config *cfg, nb_error *err)
     return nb_jobs_apply(user, frame, cfg, err);
 }
 
-/** The lines of -jobs, of which each has an orientation and a cell of its own. */
+/** The lines of -jobs, each with another orientation and cell. */
 static nb_jobs *lines(const nb_config *cfg, int n)
 {
     nb_jobs *jobs;
@@ -164,7 +165,7 @@ SCRATCH_TEST(a_series_reads_each_file_once)
     static int few[FILES];
     write_files(*state);
     for (int jobs = 0; jobs < 2;
-         jobs++) { /* of a typed detector; lines with that of -geom */
+         jobs++) { /* first with a typed detector, then with that of -geom */
         int made, read = 0;
         run(*state, jobs, jobs, FEW);
         memcpy(few, count.opens, sizeof few);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The flags and the parser that they drive. */
+/* The flags and their parser. */
 #include "../support/check.h"
 
 #include <float.h>
@@ -33,7 +33,7 @@ static void parse_ok(const char *flags)
         fail_msg("%s: %s", flags, err.message);
 }
 
-/** The flags are refused and the message contains each of two texts. */
+/** The flags are refused with a message that contains both texts. */
 static void refused(const char *flags, const char *says, const char *and)
 {
     if (parse(flags) != NB_ERR_INPUT)
@@ -59,7 +59,7 @@ UNIT_TEST(flags_are_complete)
     assert_int_equal(helps, 3); /* -help, -help-json, -version */
 }
 
-/** Every spelling finds its own flag and no other, with one dash and with two. */
+/** Every spelling finds exactly its flag, with one dash and with two. */
 UNIT_TEST(every_spelling_is_found)
 {
     size_t spellings = 0;
@@ -78,7 +78,7 @@ UNIT_TEST(every_spelling_is_found)
         assert_true(!cursor || !*cursor);
     }
     assert_true(spellings >= 145);
-    assert_null(nb_flag_find("-shape")); /* a parameter, and no flag */
+    assert_null(nb_flag_find("-shape")); /* a parameter without a flag */
 }
 
 UNIT_TEST(nothing_typed_leaves_the_defaults)
@@ -89,7 +89,7 @@ UNIT_TEST(nothing_typed_leaves_the_defaults)
     nb_config_defaults(&expected);
     parse_ok("");
     assert_string_equal(cli.cfg.command_line, "nanobragg");
-    /* Padding and NaN have the same bytes: both were written by the same function. */
+    /* the same function wrote both, so padding and NaN have equal bytes */
     line = cli.cfg.command_line;
     cli.cfg.command_line = expected.command_line;
     assert_memory_equal(&cli.cfg, &expected, sizeof expected);
@@ -189,7 +189,7 @@ UNIT_TEST(side_effects)
     assert_string_equal(cli.cfg.hkl_file, "some.hkl");
 }
 
-/** The table's words are the backends', and the completion offers them. */
+/** The words of the table are the backends' words, and the completion offers them. */
 UNIT_TEST(device_words_are_the_backends)
 {
     const char *word;
@@ -271,7 +271,8 @@ UNIT_TEST(command_line_is_quoted)
     assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
 }
 
-/** On no terminal a line is due after half a minute, not at once, and not with -quiet. */
+/** Without a terminal a line is due after half a minute, not at once; with -quiet no line
+ * is. */
 UNIT_TEST(progress_in_a_log_is_rare)
 {
     nb_progress progress;
@@ -289,7 +290,7 @@ UNIT_TEST(progress_in_a_log_is_rare)
     assert_string_equal(nb_progress_stop(&progress), "\n");
 }
 
-/** Words that -help knows besides those of the flags; each of their flags is there. */
+/** Words for -help in addition to those of the flags; each of their flags exists. */
 UNIT_TEST(words_of_others_have_flags)
 {
     static const char *const words[] = {"oscillation", "capillary",   "saxs",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The nth allocation fails, for every n until all succeed: of the library, of cJSON, of the
- * program's job files. Each time the error is one line "out of memory", and no incomplete
- * file is left. */
+/* The nth allocation fails, for every n until all succeed: allocations of the library, of
+ * cJSON, of the program's job files. Each error is one line "out of memory", and no
+ * incomplete file is left. */
 #define _GNU_SOURCE 1
 #include "../support/check.h"
 #include "scratch.h"
@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* This program replaces the C library's malloc. Only allocations of our own code and of
+/* This program replaces malloc of the C library. Only allocations of our code and of
  * cJSON fail; those of libc, HDF5 and OpenMP do not. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -69,7 +69,7 @@ int posix_memalign(void **p, size_t align, size_t n)
     return *p ? 0 : ENOMEM;
 }
 
-/** Returns how many could still be made. */
+/** Returns how many allocations were still possible. */
 static long fail_after(long n)
 {
     return atomic_exchange(&countdown, n);
@@ -84,7 +84,8 @@ static long fail_after(long n)
 /** One whole run. */
 typedef nb_status run_function(scratch *s, nb_error *err);
 
-/** `left` files may stay after an error; from the 60th allocation on every `step`th fails. */
+/** `left` files may stay after an error; from the 60th allocation on every `step`th
+ * fails. */
 static void fail_each(scratch *s, run_function *run, int left, int step)
 {
     nb_error err;
@@ -162,7 +163,7 @@ static nb_status show_config(scratch *s, nb_error *err)
     if (!st)
         st = nb_sim_config_json(sim, &text, err);
     if (!st && length)
-        assert_int_equal(strlen(text), length); /* nothing was dropped */
+        assert_int_equal(strlen(text), length); /* no text was dropped */
     length = st ? 0 : strlen(text);
     nb_free(text);
     nb_sim_free(sim);
@@ -174,7 +175,7 @@ static nb_status a_series(scratch *s, nb_error *err)
     nb_config cfg = configuration(s);
     nb_series series = nb_test_series();
     series.stills = series.frames_per_file = 2;
-    cfg.roi_set = 1; /* so that there is a pixel mask */
+    cfg.roi_set = 1; /* for a pixel mask */
     cfg.roi[1] = cfg.roi[3] = 7;
     name(&series.output, scratch_path(s, "s_%d.cbf"));
     return nb_series_run(&cfg, &series, NULL, NULL, err);
@@ -239,7 +240,7 @@ static nb_sim *of_an_atom(scratch *s, float image[PIXELS])
     return sim;
 }
 
-/** Change a simulation of a model; after an error its image is the old one. */
+/** Changes the model of a simulation; after an error the image is the old one. */
 static nb_status change(scratch *s, int way, nb_error *err)
 {
     static const char *const set[][2] = {{"distance", "60"},
@@ -322,5 +323,5 @@ SCRATCH_TEST(series_in_hdf5)
 
 SCRATCH_TEST(job_files)
 {
-    fail_each(*state, jobs, 1, 1); /* the jobs themselves */
+    fail_each(*state, jobs, 1, 1); /* the job file */
 }

@@ -57,7 +57,7 @@ SCRATCH_TEST(appears_at_commit)
     assert_non_null(strstr(out.temp, ".part"));
     assert_int_equal(nb_outfile_commit(&out, NULL), NB_OK);
     assert_file_is(path, "new");
-    nb_outfile_abort(&out); /* harmless afterwards */
+    nb_outfile_abort(&out); /* without effect afterwards */
     assert_file_is(path, "new");
     assert_int_equal(scratch_count(s, 0), 1);
 }
@@ -89,7 +89,7 @@ SCRATCH_TEST(keeps_permissions)
     assert_int_equal(mode_of(path), 0604);
 }
 
-/** Root gives a replaced file back to its owner. */
+/** A file that root replaces keeps its owner. */
 SCRATCH_TEST(keeps_owner)
 {
     scratch *s = *state;
@@ -247,7 +247,7 @@ SCRATCH_TEST(symbolic_link)
     assert_int_equal(lstat(name, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     unlink(target);
-    assert_int_equal(write_text(name, "newer", NULL), NB_OK); /* a link to nothing */
+    assert_int_equal(write_text(name, "newer", NULL), NB_OK); /* a broken link */
     assert_file_is(name, "newer");
 }
 

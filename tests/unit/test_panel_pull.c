@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slopes of a ray by its panel in reverse against the same forwards. */
+/* Slopes of a ray by its panel: reverse mode against forward mode. */
 #include "../support/check.h"
 
 #include "physics/panel_pull.h"
@@ -17,7 +17,8 @@ static nb_vec3 draw_unit(uint64_t *seed)
     return nb_unit(nb_v3(draw(seed, -1, 1), draw(seed, -1, 1), draw(seed, 1.5, 2)));
 }
 
-/** A panel that no instrument has: nothing is perpendicular, but the axes of a curved one. */
+/** An oblique panel, unlike any instrument; only the axes of a curved panel are
+ * perpendicular. */
 static nb_panel draw_panel(uint64_t *seed, int kind)
 {
     nb_panel p = {.columns = 1, .rows = 1, .pixel_fast = 1e-4, .pixel_slow = 1e-4};
@@ -50,13 +51,13 @@ static void check_ray(uint64_t *seed, int kind, int absorb)
     const nb_ray_slope by = {draw_unit(seed), draw(seed, -1e6, 1e6), draw(seed, -9, 9)};
     nb_pull_point at = {.F = draw(seed, 0, 0.02), .S = draw(seed, 0, 0.02)};
     nb_panel_slope to = {.mu = 0};
-    double pulled[NUMBERS], most = 0;
+    double pulled[NUMBERS], largest = 0;
     at.layer = (int)draw(seed, 0, 3);
     at.ray = nb_ray_to(&panel, &sensor, at.F, at.S, at.layer);
     nb_panel_pull(&panel, &sensor, &at, &by, &to);
     memcpy(pulled, &to, sizeof pulled);
     for (int i = 0; i < NUMBERS; i++)
-        most = fmax(most, fabs(pulled[i]));
+        largest = fmax(largest, fabs(pulled[i]));
     for (int i = 0; i < NUMBERS; i++) {
         double one[NUMBERS] = {0}, pushed;
         nb_panel_slope unit;
@@ -66,7 +67,7 @@ static void check_ray(uint64_t *seed, int kind, int absorb)
         s = nb_ray_slope_to(&panel, &sensor, &unit, at.F, at.S, at.layer, &at.ray);
         pushed = s.capture * by.capture + s.omega * by.omega +
                  nb_dot(s.direction, by.direction);
-        if (!(fabs(pushed - pulled[i]) <= 1e-12 * fabs(pushed) + 1e-14 * most))
+        if (!(fabs(pushed - pulled[i]) <= 1e-12 * fabs(pushed) + 1e-14 * largest))
             fail_msg("kind %d, absorb %d, number %d: %.17g, forwards %.17g", kind, absorb,
                      i, pulled[i], pushed);
     }

@@ -22,7 +22,7 @@ typedef struct picture_case {
 #define DEEP "-oversample 2 -detector_thick 450 -detector_abs 300 -detector_thicksteps 3"
 
 static const picture_case cases[] = {
-    {"plain", ""}, /* one sample a pixel: the simple kernel */
+    {"plain", ""}, /* one sample per pixel: the simple kernel */
     {"many", MANY},
     {"deep", DEEP},
     {"front", DEEP " -layer_depth front"},
@@ -32,7 +32,7 @@ static const picture_case cases[] = {
     {"water", "-water 5 -dmin 3"}};
 enum { CASES = sizeof cases / sizeof *cases };
 
-/** Amplitudes that differ from reflection to reflection. */
+/** Amplitudes that differ between reflections. */
 static nb_factor_table amplitudes(void)
 {
     enum { N = 11 };
@@ -70,7 +70,7 @@ static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float
     backend->close(state);
 }
 
-/** Does cutting change a byte? */
+/** Fails if cutting the detector changes a byte. */
 static void check_cut(const char *name, const nb_scene *sc, nb_cut_kind kind, nb_isa isa,
                       nb_precision precision)
 {
@@ -101,8 +101,9 @@ static void check_everywhere(const char *name, const nb_scene *sc, nb_cut_kind k
             check_cut(name, sc, kind, sets[i], (nb_precision)p);
 }
 
-/* The geometry has few binary digits, so that a panel's rays are those of the uncut detector to
- * the last bit, and so is the image: scalar, and each instruction set in each precision. */
+/* The geometry has few binary digits. The rays of a panel are then those of the uncut
+ * detector to the last bit, and so is the image: scalar, and each instruction set in each
+ * precision. */
 UNIT_TEST(a_cut_detector_gives_the_same_bytes)
 {
     for (int i = 0; i < CASES; i++) {
@@ -156,7 +157,7 @@ UNIT_TEST(a_tilted_detector)
     nb_sim_free(sim);
 }
 
-/* A panel has the sensor that its index names. */
+/* A panel has the sensor of its index. */
 UNIT_TEST(each_panel_has_its_sensor)
 {
     nb_sim *sim = sim_of(&cases[2]);
@@ -192,7 +193,7 @@ UNIT_TEST(each_panel_has_its_sensor)
     nb_sim_free(sim);
 }
 
-/* What is calculated once for the whole scene. */
+/* Quantities that are calculated once for the whole scene. */
 UNIT_TEST(limits_cover_all_panels)
 {
     nb_sim *sim = sim_of(&cases[2]);

@@ -41,7 +41,7 @@ static const char *got(const char *name)
     return text;
 }
 
-/* Rows that help and messages can be made of, in limits that hold the value of nobody. */
+/* Rows are complete for help and messages; their limits exclude the value for unset. */
 UNIT_TEST(rows_are_complete)
 {
     size_t count;
@@ -63,11 +63,11 @@ UNIT_TEST(rows_are_complete)
         assert_true(nb_param_words(p, NULL) <= NB_PARAM_WORDS);
         for (size_t j = 0; j < i; j++)
             if (p->header && table[j].header && p->place == table[j].place)
-                fail_msg("%s and %s have one place", p->name, table[j].name);
+                fail_msg("%s and %s have the same place", p->name, table[j].name);
     }
 }
 
-/* No two rows but views share bytes, so that a fingerprint takes each once. */
+/* Only rows that are views share bytes, so that a fingerprint takes each byte once. */
 UNIT_TEST(fields_have_one_owner)
 {
     size_t count;
@@ -86,7 +86,7 @@ UNIT_TEST(fields_have_one_owner)
 UNIT_TEST(set_and_get)
 {
     static const char *const rows[][3] = {
-        /* name, text, what comes back */
+        /* name, text, text that returns */
         {"lambda", "1.5", "1.5"},
         {"wave", "0.1", "0.1"},
         {"N", "7", "7 7 7"},
@@ -127,7 +127,7 @@ UNIT_TEST(set_and_get)
         assert_string_equal(got(rows[i][0]), rows[i][2]);
         first = cfg;
         set(rows[i][0], got(rows[i][0]));
-        assert_true(nb_same_config(&cfg, &first)); /* what is got can be set */
+        assert_true(nb_same_config(&cfg, &first)); /* a value that is read can be set */
     }
 }
 
@@ -141,14 +141,14 @@ UNIT_TEST(what_is_unset)
     assert_string_equal(got("pivot"), "");
     assert_string_equal(got("oversample"), "");
     assert_string_equal(got("interpolate"), "");
-    assert_string_equal(got("fudge"), "1"); /* has a value of its own */
+    assert_string_equal(got("fudge"), "1"); /* reads its value */
     assert_string_equal(got("tiffbits"), "32");
     assert_string_equal(got("shape"), "square");
     assert_string_equal(got("nopolar"), "0");
     assert_string_equal(got("floatfile"), "floatimage.bin");
 }
 
-/** Texts of any origin can be replaced, and copies keep theirs. */
+/** Texts of any origin can be replaced; copies keep their texts. */
 UNIT_TEST(texts_are_shared_by_copies)
 {
     nb_config copy = {0};
@@ -259,7 +259,8 @@ UNIT_TEST(what_follows)
     assert_true(cfg.write_float);
 }
 
-/* The library refuses what the program refuses, however it came into the configuration. */
+/* The library refuses what the program refuses, whatever put the value into the
+ * configuration. */
 UNIT_TEST(check_refuses)
 {
     static const char *const pairs[][4] = {
@@ -302,7 +303,7 @@ UNIT_TEST(check_refuses)
     check_refused(&cfg, NB_ERR_INPUT, "zero vector");
 }
 
-/* Every value that a row refuses as text is refused in the field too, and none other. */
+/* The field refuses exactly the values that the row refuses as text. */
 UNIT_TEST(limits_hold_for_text_and_field)
 {
     size_t count;
@@ -338,8 +339,8 @@ UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
     fresh();
     assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
     assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
-    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three has none */
-    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* words follow */
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three: unset */
+    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* words follow in the help */
     assert_true(NB_VALUE(&cfg, fluence) == 125932015286227086360700780544.0);
     assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* "one block" */
     assert_true(NB_VALUE_OR(&cfg, gain, 3) == 3);
@@ -365,7 +366,7 @@ UNIT_TEST(settings_have_every_default_of_the_rows)
     assert_true(v->calib_seed.set && v->calib_seed.value == 123456789 && !v->seed.set);
     assert_true(v->convention == NB_CONV_MOSFLM && v->layer_depth == NB_LAYER_MEAN);
     assert_true(v->anomalous == NB_ANOMALOUS_EACH && v->ncs == NB_NCS_APPLY);
-    assert_true(v->mosaic_domains == 0 && v->phi_steps == 0); /* by rules */
+    assert_true(v->mosaic_domains == 0 && v->phi_steps == 0); /* found by rules later */
     assert_true(isnan(v->orgx) && isnan(v->crystal_volume_um3) && isnan(v->tolerance));
     assert_true(NB_TYPED(&all, osc_deg) && !NB_TYPED(&all, phi_deg));
     assert_true(NB_TYPED(&all, rot_deg[1]) && !NB_TYPED(&all, rot_deg[0]));

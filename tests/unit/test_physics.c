@@ -72,9 +72,10 @@ UNIT_TEST(at_str_002_tricubic)
         for (double k = 3; k <= 5; k += 0.1)
             for (double l = -3; l <= -1; l += 0.125)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
-    for (int h = 0; h <= 2; h++) /* through the points themselves */
+    for (int h = 0; h <= 2; h++) /* through the table's points */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
-    /* nearer to the faces: the nearest reflection; outside: default_F; decided for each sample */
+    /* near the faces: the nearest reflection; outside: default_F; decided for each
+     * sample */
     check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
     check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
@@ -105,7 +106,8 @@ static double integral(const nb_lattice *lattice, int n)
     return sum / ((double)n * n * n);
 }
 
-/** The same for ROUND by shells, up to R = 300; beyond it the mean of the oscillating tail. */
+/** The same integral for ROUND by shells, up to R = 300; farther out the mean of the
+ * oscillating tail. */
 static double round_integral(const nb_lattice *lattice)
 {
     const double top = 300, step = 0.01, height = 0.723601254558268;
@@ -133,7 +135,8 @@ UNIT_TEST(at_str_003_shapes)
         if (i != 0)
             check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
     check_ratio(integral(&square, 24), 120, 1e-12);
-    /* the other shapes have nearly the same integral; their heights are chosen for it */
+    /* the other shapes have nearly the same integral, because their heights are chosen
+     * so */
     check_ratio(round_integral(&round), 1728, 1e-4);
     check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
     check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);
@@ -145,8 +148,8 @@ UNIT_TEST(at_str_003_shapes)
     check_ratio(nb_lattice_factor(&gauss, 0, sqrt(0.315) / 6, 0), 120 * exp(-1), 1e-12);
 }
 
-/* The part of the round shape's integral that one cell of reciprocal space holds: the table of
- * docs/physics.md, section 12. */
+/* The fraction of the round shape's integral inside one cell of reciprocal space: the
+ * table of docs/physics.md, section 12. */
 UNIT_TEST(round_shape_loses)
 {
     static const struct {
@@ -193,7 +196,7 @@ UNIT_TEST(one_cell_has_no_factor)
                     1e-12);
 }
 
-/* The layers of one ray alone telescope exactly. */
+/* The layers of a single ray telescope exactly. */
 UNIT_TEST(at_abs_001_telescopes)
 {
     nb_sensor sensor = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
@@ -232,7 +235,7 @@ UNIT_TEST(at_pol_001)
     check_close(nb_polarization(0.9, beam, nb_scale(-1, beam), axis), 1, 1e-15);
 }
 
-/* A place on a curved detector is at these two angles, for every depth of a layer. */
+/* A place on a curved detector is at these two angles, at the depth of every layer. */
 UNIT_TEST(points_of_a_curved_detector)
 {
     nb_config cfg = nb_suite_config(1, 1, 100);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a scene: the box of reflections that it sees, and the paths that renderers choose by
- * it. */
+/* The plan of a scene: the box of visible reflections, and the paths that renderers
+ * choose. */
 #include "../support/check.h"
 
 #include "../../cuda/backend/paths.h"
@@ -58,8 +58,8 @@ static void check_runs(const nb_index_box *box, const all_runs *runs, const doub
     }
 }
 
-/** Every reflection that the corners and middles of some pixels see is in the box, and in the runs of
- * its rows. */
+/** Every reflection seen from the corners and middles of some pixels is in the box and in
+ * the runs of its rows. */
 static void check_box(const nb_scene *sc, const nb_index_box *box, const all_runs *runs)
 {
     const nb_panel *panel = sc->panels;
@@ -108,7 +108,7 @@ UNIT_TEST(the_box_holds_what_is_seen)
     nb_config cfg = tilted(60, 512);
     nb_index_box box;
     box = box_of(&cfg);
-    check_below(nb_index_box_count(&box), 60 * 66 * 54 * 2); /* most of it is seen */
+    check_below(nb_index_box_count(&box), 60 * 66 * 54 * 2); /* most are visible */
     cfg.thick_um = 5000; /* layers reach deeper than the front */
     cfg.thick_steps = 3;
     box_of(&cfg);
@@ -123,7 +123,7 @@ UNIT_TEST(the_box_holds_what_is_seen)
     box_of(&cfg);
 }
 
-/** A narrow region of a large cell: its cone is coarse, so patches take its place. */
+/** A narrow region with a large cell: one cone is too coarse, so patches replace it. */
 UNIT_TEST(a_large_box_is_looked_at_twice)
 {
     nb_config cfg = tilted(900, 2048);
@@ -141,7 +141,7 @@ UNIT_TEST(a_large_box_is_looked_at_twice)
     check_below(3 * nb_index_box_count(&strip), nb_index_box_count(&box));
 }
 
-/* A still of one crystal: what is seen is a thin shell. */
+/* A still of one crystal sees a thin shell. */
 UNIT_TEST(runs_of_a_still_are_short)
 {
     nb_config cfg = nb_suite_config(1, 5, 512);
@@ -172,7 +172,7 @@ UNIT_TEST(runs_of_a_still_are_short)
     check_above(seen, n / 2);
 }
 
-/* Any geometry. */
+/* For any geometry. */
 UNIT_TEST(the_runs_hold_what_is_seen)
 {
     uint32_t r = 1;
@@ -210,7 +210,7 @@ UNIT_TEST(the_runs_hold_what_is_seen)
     }
 }
 
-/** The name of the path. */
+/** Name of the path. */
 static const char *cpu_path(const nb_config *cfg, nb_precision precision,
                             const nb_engine *engine, const char **why)
 {
@@ -381,7 +381,7 @@ UNIT_TEST(a_path_can_be_asked_for)
         const char *path;
     } asked[] = {{"direct", "direct"},
                  {"mma", "mma"},
-                 {"tricubic", "mma"}, /* there is nothing to interpolate */
+                 {"tricubic", "mma"}, /* nothing to interpolate */
                  {"double", "double"},
                  {"unknown", "mma"}};
     nb_config cfg = with_domains(40);

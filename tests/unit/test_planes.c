@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "io/hdf5/hdf5_chunk.h"
 
-enum { MOST = 4096, GUARD = 0x5a };
+enum { MAX_COUNT = 4096, GUARD = 0x5a };
 
 static const nb_isa sets[] = {NB_ISA_SCALAR, NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512,
                               NB_ISA_AUTO};
@@ -21,11 +21,11 @@ static void check_planes(const uint16_t *values, size_t count, const unsigned ch
 
 UNIT_TEST(planes_are_those_of_the_definition)
 {
-    static const size_t counts[] = {8, 16, 24, 40, 64, 72, 120, 1000, MOST};
-    uint16_t values[MOST];
-    unsigned char planes[2 * MOST + 1];
+    static const size_t counts[] = {8, 16, 24, 40, 64, 72, 120, 1000, MAX_COUNT};
+    uint16_t values[MAX_COUNT];
+    unsigned char planes[2 * MAX_COUNT + 1];
     uint32_t word = 1;
-    for (size_t i = 0; i < MOST; i++) {
+    for (size_t i = 0; i < MAX_COUNT; i++) {
         word = word * 1664525u + 1013904223u;
         values[i] = (uint16_t)(word >> 13);
     }
@@ -38,7 +38,7 @@ UNIT_TEST(planes_are_those_of_the_definition)
         }
 }
 
-/** Frames of any size come back from their chunk, and a chunk that is cut short does not. */
+/** Frames of any size come back from their chunk; a shortened chunk is refused. */
 UNIT_TEST(chunks_are_decoded)
 {
     enum { EDGE = 100, PIXELS = EDGE * EDGE };

@@ -67,7 +67,7 @@ static void check_tiff(const char *path, const samples *a, int bits)
     assert_string_equal(text, "nanobragg " NB_VERSION);
     assert_int_equal(TIFFGetField(t, TIFFTAG_DATETIME, &text), 0);
     for (uint32_t y = 0; y < SLOW; y++) {
-        float row[FAST]; /* large enough for both */
+        float row[FAST]; /* wide enough for both files */
         const void *want = bits == 32 ? (const void *)(a->f32 + y * FAST)
                                       : (const void *)(a->u16 + y * FAST);
         assert_int_equal(TIFFReadScanline(t, row, y, 0), 1);

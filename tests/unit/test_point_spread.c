@@ -27,7 +27,7 @@ static double kernel(nb_psf_shape shape, double fwhm, const nb_panel *p, int f, 
            fibre_corner(x0, y0, g);
 }
 
-/** The light of these photons in double precision, row after row. */
+/** The light for these photons in double precision, row after row. */
 static double *light_of(const detector *d, const float *photons, nb_stage stage,
                         nb_isa isa, int threads)
 {
@@ -48,7 +48,7 @@ static double *light_of(const detector *d, const float *photons, nb_stage stage,
     return out;
 }
 
-/* A lit pixel becomes K; nothing reaches another panel, nothing wraps. */
+/* A lit pixel becomes K; no light reaches another panel or wraps. */
 static void lit_pixel(nb_psf_shape shape, double um, int f, int s)
 {
     enum { W = 31, H = 23 };
@@ -95,7 +95,8 @@ static double fibre_square(double a, double fwhm)
     return 4 * fibre_corner(a, a, 0.652383013252053 * fwhm);
 }
 
-/* The total of a lit centre pixel is the integral over the panel, to the pixel's own size. */
+/* The total of a lit centre pixel is the integral over the panel, to within the size of a
+ * pixel. */
 UNIT_TEST(totals)
 {
     enum { W = 101 };
@@ -129,13 +130,13 @@ UNIT_TEST(direct_sum)
     static float photons[W * H];
     nb_fibres *fibres = some_fibres();
     detector d = {0};
-    double most = 0;
+    double brightest = 0;
     if (!has_fftw())
         skip_because("no FFTW");
     put_panel(&d, W, H, 0.172e-3);
     for (int i = 0; i < W * H; i++) {
         photons[i] = (float)(i * 7919 % 1013 + (i % 611 == 5 ? 1e6 : 0));
-        most = fmax(most, photons[i]);
+        brightest = fmax(brightest, photons[i]);
     }
     for (int shape = NB_PSF_GAUSS; shape <= NB_PSF_FIBRE; shape++) {
         double *light =
@@ -145,7 +146,7 @@ UNIT_TEST(direct_sum)
             for (int r = 0; r < W * H; r++)
                 sum += photons[r] * kernel((nb_psf_shape)shape, 110e-6, d.panels,
                                            q % W - r % W, q / W - r / W);
-            check_close(light[q] / most, sum / most, 1e-12);
+            check_close(light[q] / brightest, sum / brightest, 1e-12);
         }
         nb_free(light);
     }
@@ -179,7 +180,7 @@ UNIT_TEST(kept_transforms)
         nb_fibres_free(new);
         nb_free(first);
         first = light;
-        for (int k = 0; k < 6; k++) { /* others come and go */
+        for (int k = 0; k < 6; k++) { /* other transforms come and go */
             detector o = {0};
             put_panel(&o, 5 + k, 9, 1e-4);
             nb_free(light_of(&o, photons, spread(NB_PSF_FIBRE, 50, fibres), widest(), 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting noise: its arithmetic and distribution, and that it depends only on seed, frame
- * and pixel. */
+/* Counting noise: arithmetic and distribution; it depends only on seed, frame and
+ * pixel. */
 #include "../support/check.h"
 
 #include "../support/products.h"
@@ -108,7 +108,7 @@ UNIT_TEST(chi_square)
         /* more draws to find an error of a few percent in the tails */
         int draws = means[i] < NB_POISSON_SMALL ? 200000 : 1000000;
         double z = chi_square_z(means[i], draws, 1000 + i);
-        if (!(fabs(z) < 4)) /* 20 tests: by chance once in 800 choices of seeds */
+        if (!(fabs(z) < 4)) /* 20 tests: by chance in one of 800 choices of seeds */
             fail_msg("mean %g: chi-square is %.2f standard deviations off", means[i], z);
     }
 }
@@ -182,8 +182,8 @@ static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel
     return (uint16_t)(v > 65535 ? 65535 : v < 0 ? 0 : v);
 }
 
-/** Rejection: several draws, few and many photons, pixels on both sides of 2^32, and what is above
- * every limit. */
+/** Rejection: several draws, few and many photons, pixels on both sides of 2^32, and
+ * means above every limit. */
 static void bright_block_equals_single(nb_noise_block_fn *block)
 {
     float mean[64];
@@ -254,7 +254,7 @@ UNIT_TEST(keyed_by_seed_frame_pixel)
     assert_int_equal(make_noise(image, &sc, &options, out, &overloads, NULL), NB_OK);
     for (int i = 0; i < FAST * SLOW; i++) {
         assert_int_equal(out[i], expected_adu(image[i], -12345, 6, i, 40));
-        want += out[i] == 65535; /* no mean here is near the limit */
+        want += out[i] == 65535; /* no mean of this image is near the limit */
     }
     assert_int_equal(overloads, want);
     assert_true(want > 1000);
@@ -275,7 +275,7 @@ UNIT_TEST(any_thread_count)
     }
 }
 
-/* A region of interest crops: the same pixels inside, 0 and not the offset outside. */
+/* A region of interest crops: the same pixels inside; outside 0, without the offset. */
 UNIT_TEST(roi_crops)
 {
     nb_scene sc = scene_of(FAST, SLOW);
@@ -319,7 +319,7 @@ UNIT_TEST(seeds_and_frames_differ)
     assert_in_range(same_seed, 200, 370);
 }
 
-/* Pixels side by side are independent: mean of the products of neighbours' deviations. */
+/* Neighbouring pixels are independent: mean of the products of neighbours' deviations. */
 UNIT_TEST(neighbours_uncorrelated)
 {
     nb_scene sc = scene_of(300, 300);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Single products: statistics, integers, the old program's noise; and the preview. */
+/* Single products: statistics, integers, the noise of the old program; and the
+ * preview. */
 #include "../support/check.h"
 #include "../support/products.h"
 
@@ -35,7 +36,7 @@ UNIT_TEST(small_statistics)
     check_close(st.sum, 26, 0);
     check_close(st.mean, 5.2, 1e-15);
     check_close(st.rms, sqrt((1 + 25 + 81 + 81 + 4) / 5.0), 1e-14);
-    /* about that mean, with the value of the masked pixel */
+    /* about that mean, masked pixels included */
     check_close(st.rmsd,
                 sqrt((4.2 * 4.2 + .04 + 2 * 3.8 * 3.8 + 3.2 * 3.2 + 1.8 * 1.8) / 5),
                 1e-14);
@@ -54,7 +55,7 @@ UNIT_TEST(degenerate_statistics)
     statistics_of(image, &sc, 0, &st);
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
-    assert_true(isnan(st.mean)); /* not hidden */
+    assert_true(isnan(st.mean)); /* no overflow is hidden */
     sc.raster.mask = dark;
     statistics_of(image, &sc, 0, &st);
     assert_int_equal(st.rendered, 0);
@@ -147,12 +148,12 @@ UNIT_TEST(quantize_u8)
     assert_memory_equal(out, want, sizeof out);
 }
 
-/* --- the old program's noise --- */
+/* --- noise of the old program --- */
 
-/* Images and noise that nanoBragg itself wrote, seed 42, offset 40 (-default_F 100 -cell
- * 100 90 110 90 90 90 -lambda 1 -distance 100 -detpixels 8 -N 20 -pixel 0.7 -Xbeam 3.13
+/* Images and noise written by nanoBragg with seed 42, offset 40 (-default_F 100 -cell 100
+ * 90 110 90 90 90 -lambda 1 -distance 100 -detpixels 8 -N 20 -pixel 0.7 -Xbeam 3.13
  * -Ybeam 2.77 -oversample 1, fluence 2e29 and 2e31): means below 12, to 1e6, and above.
- * There pairs of normal deviates are used although the pixel is clipped. */
+ * Above 1e6 pairs of normal deviates are used although the pixel is clipped. */
 static const float compat_dim[64] = {
     71.1786499f, 55.5527382f, 1.84603179f, 0.396628678f, 23.70327f,   0.0538465045f,
     15.375536f,  11.2582331f, 143.154343f, 0.339310676f, 6.38179731f, 123.577759f,

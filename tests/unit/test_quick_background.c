@@ -68,7 +68,7 @@ UNIT_TEST(the_quick_sum_is_the_sum)
     }
 }
 
-/** F by a cell; NAN where only the pieces have it. */
+/** F by a cell; NaN where only the pieces have F. */
 static double by_cells(const nb_cells *of, const nb_cell *cells, double x)
 {
     const double t = fma(x, of->per, of->shift), n = (t + NB_CELL_MAGIC) - NB_CELL_MAGIC;
@@ -76,7 +76,8 @@ static double by_cells(const nb_cells *of, const nb_cell *cells, double x)
     return isnan(cells[i].c[0]) ? NAN : nb_cell_F(cells[i].c, (float)(t - n) + 0.5f);
 }
 
-/** The most that |F - F by cells| is of F, and the part of angles up to 1.2 times the table that cells have. */
+/** Largest relative error of F by cells; *quick: fraction of the angles up to 1.2 times
+ * the table that cells cover. */
 static double check_cells(const nb_amorphous *a, int k, double *quick)
 {
     const nb_scatterer *m = &a->materials[k];
@@ -85,8 +86,8 @@ static double check_cells(const nb_amorphous *a, int k, double *quick)
     assert_non_null(cells);
     const nb_cells of = nb_cells_fill(a, k, 0, cells);
     const double end = n > 2 ? 1.2 * (n - 1 - of.shift) / of.per : 1e10;
-    const double zero = 0.1; /* electrons: where F changes its sign */
-    double most = 0;
+    const double zero = 0.1; /* electrons, where F changes its sign */
+    double worst = 0;
     int found = 0;
     assert_int_equal(of.last, n - 1);
     for (int i = 1; i <= probes; i++) {
@@ -95,14 +96,14 @@ static double check_cells(const nb_amorphous *a, int k, double *quick)
         if (isnan(F))
             continue;
         found++;
-        most = fmax(most, fabs(F - truth) / (fabs(truth) + zero));
+        worst = fmax(worst, fabs(F - truth) / (fabs(truth) + zero));
     }
     free(cells);
     *quick = (double)found / probes;
-    return most;
+    return worst;
 }
 
-/** Of every material of a configuration. */
+/** Checks every material of a configuration. */
 static void check_materials(const nb_config *cfg, double most_off, double least_quick)
 {
     nb_sim *sim;
@@ -126,7 +127,8 @@ UNIT_TEST(cells_hold_the_tables)
     check_materials(&cfg, 2e-7, 1);
 }
 
-/** Tables of one's own: noise, uneven steps, a change of sign, one point, a first point far out. */
+/** Typed tables: noise, uneven steps, a change of sign, one point, a first point far
+ * out. */
 UNIT_TEST(cells_hold_any_table)
 {
     static const char *const tables[] = {

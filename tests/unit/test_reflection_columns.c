@@ -6,12 +6,11 @@
 typedef struct choice_case {
     const char *columns; /* label:type ... */
     const char *labels;
-    const char *taken; /* "plus minus difference phase", with I behind for intensities, or "!" and a
-                          part of the error */
+    const char *taken; /* plus minus difference phase [I]; or "!" and error text */
 } choice_case;
 
 static const choice_case choices[] = {
-    /* the pair of amplitudes comes first, in whatever order its columns stand */
+    /* the pair of amplitudes comes first, in any order of the columns */
     {"F:F SIGF:Q F(+):G SIGF(+):L F(-):G I(+):K I(-):K", "", "2 4 -1 -1"},
     {"F(-):G F(+):G", "", "1 0 -1 -1"},
     {"pdbx_F_minus:G pdbx_F_plus:G", "", "1 0 -1 -1"},
@@ -19,7 +18,7 @@ static const choice_case choices[] = {
     {"G1:G G2:G", "", "0 1 -1 -1"},
     {"IMEAN:J I(+):K I(-):K", "", "1 2 -1 -1 I"},
     {"I(+):K I(-):K FP:F", "", "0 1 -1 -1 I"},
-    /* one column: a preferred label, then the only other one */
+    /* one column: a preferred label, else the only column */
     {"F:F FP:F FOBS:F", "", "1 -1 -1 -1"},
     {"FOBS:F F:F", "", "1 -1 -1 -1"},
     {"FC:F FMEAN:F", "", "1 -1 -1 -1"},

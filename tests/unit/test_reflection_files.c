@@ -5,7 +5,7 @@
 
 #include "../../src/base/memory.h"
 
-/* --- the crystal's own structure factors --- */
+/* --- structure factors of the crystal --- */
 
 static const char *const groups[] = {
     "x,y,z",
@@ -28,7 +28,8 @@ static const double cells[GROUPS][6] = {
 
 enum { PHASES, PAIRS, DIFFERENCES };
 
-/** A file of the crystal: one reflection of each orbit, wherever in it. */
+/** A file of the crystal: one reflection of each orbit, at a random place of the
+ * orbit. */
 static nb_reflection_file file_of(const sample_crystal *crystal, int kind, double dmin)
 {
     nb_reflection_file file = {0};
@@ -172,9 +173,9 @@ static const double orthorhombic[6] = {20, 30, 40, 90, 90, 90};
 
 /** Expand rows and compare the values of some reflections. */
 typedef struct value_case {
-    const char *columns, *labels, *rows; /* rows: "h k l a b, ..." ; ? is missing */
+    const char *columns, *labels, *rows; /* rows: "h k l a b, ..."; ? is missing */
     const char *group;
-    const char *expected; /* "h k l F, ..." ; ? is no value */
+    const char *expected; /* "h k l F, ..."; ? is no value */
     size_t negative, conflicts, absent;
 } value_case;
 
@@ -204,12 +205,12 @@ static const value_case values[] = {
      "1 2 3 5, -1 -2 3 5, -1 2 -3 5, 1 -2 -3 5, -1 -2 -3 7, 1 2 -3 7, 1 -2 3 7, -1 2 3 7",
      0, 0, 0},
     {"F(+):G F(-):G", "", "1 2 0 5 7", P222, "1 2 0 6, -1 2 0 6", 0, 4, 0},
-    /* duplicates have their mean; more than 1 % apart is a conflict */
+    /* duplicates get their mean; differences above 1 % are a conflict */
     {"F:F", "", "1 2 3 10, 1 2 3 10.05, -1 -2 3 10.05, 2 2 3 4, -2 2 3 2", P222,
      "1 2 3 10.0333333, -1 -2 -3 10.0333333, 2 -2 -3 4, -2 2 3 2", 0, 0, 0},
     {"F:F", "", "2 2 3 4, 2 -2 -3 2", P222, "2 2 3 3, -2 -2 3 3, -2 -2 -3 3", 0, 8, 0},
     {"F:F", "", "1 2 3 0, -1 -2 -3 0", "x,y,z", "1 2 3 0", 0, 0, 0},
-    /* a mate that has a row keeps its own value, and another has it from the first */
+    /* a mate with a row keeps its value; a mate without one takes it from the first */
     {"F:F", "", "1 2 3 4, -1 -2 -3 6, 2 2 3 5", "x,y,z",
      "1 2 3 4, -1 -2 -3 6, 2 2 3 5, -2 -2 -3 5", 0, 0, 0},
     {"F:F", "", "1 2 3 4, -1 -2 -3 6, 1 -2 -3 5", P222, "-1 -2 3 4.5, 1 2 -3 6", 0, 4, 0},
@@ -217,16 +218,16 @@ static const value_case values[] = {
      "-1 -2 3 4, 1 2 -3 6, -1 -2 -3 6", 0, 0, 0},
     {"I(+):K I(-):K", "", "1 2 0 25 49, 1 2 3 25 49, -1 -2 -3 51 23", P222,
      "1 2 0 6, -1 2 0 6, 1 2 3 4.89897949, -1 -2 -3 7.07106781", 0, 8, 0},
-    /* intensities have their mean before the root */
+    /* the root is taken of the mean intensity */
     {"I:J", "", "1 2 3 100, 1 2 3 120, -1 -2 3 80, 1 2 3 -20, 2 2 3 -9, 2 2 3 1", P222,
      "1 2 3 8.36660027, -1 -2 -3 8.36660027, 2 2 3 0", 0, 16, 0},
-    /* absences: 0, whatever the file says */
+    /* absences: 0, whatever the file has */
     {"F:F", "", "1 0 0 9, 0 3 0 0, 2 0 0 5, 0 0 5 ?, 1 1 1 3, 0 0 7 2", P212121,
      "1 0 0 0, -1 0 0 0, 0 1 0 0, 2 0 0 5, 0 2 0 ?, 1 1 1 3, 0 0 1 0, 0 0 3 0", 0, 0, 2},
-    /* phases: the mean is complex; rows without a phase count where no other does */
+    /* phases: the mean is complex; rows without a phase count if no row has one */
     {"F:F P:P", "F,P", "1 1 1 4 0, 1 1 1 3 90, 2 1 1 5 ?, 3 1 1 6 ?, 3 1 1 8 10", "x,y,z",
      "1 1 1 2.5, -1 -1 -1 2.5, 2 1 1 5, 3 1 1 8", 0, 2, 0},
-    /* 0 0 0 is a reflection as any other */
+    /* 0 0 0 is treated as any reflection */
     {"F:F", "", "0 0 0 100, 1 0 0 5", "x,y,z", "0 0 0 100", 0, 0, 0},
 };
 
@@ -275,7 +276,7 @@ UNIT_TEST(rules_of_values)
 static char said[8][200];
 static int n_said;
 
-static void hear(void *user, const char *text)
+static void take_notice(void *user, const char *text)
 {
     (void)user;
     if (n_said < 8)
@@ -288,7 +289,7 @@ UNIT_TEST(notices_count_what_is_changed)
         sample_rows("F:F", "1 0 0 9, 1 1 1 -3, 1 1 2 4, -1 -1 2 5", orthorhombic);
     nb_symmetry sg = sample_group(P212121);
     nb_expansion_request request = {.file = &file, .sg = &sg, .name = "a.mtz"};
-    nb_hooks hooks = {.notice = hear};
+    nb_hooks hooks = {.notice = take_notice};
     nb_factor_grid grid;
     nb_expansion about;
     n_said = 0;
@@ -350,7 +351,8 @@ UNIT_TEST(mates_beyond_the_limit_are_refused)
     sample_free(&file);
 }
 
-/** The limit is that of the values; -dmin cuts, and without it the box is that of the sphere. */
+/** The limit is that of the values; -dmin cuts. Without -dmin the box is that of the
+ * sphere. */
 UNIT_TEST(limits_of_resolution)
 {
     nb_reflection_file file =

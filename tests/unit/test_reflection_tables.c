@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills, scale, dumps and lists: what becomes of a table of P1. */
+/* Fills, scale, dumps and lists of a table of P1. */
 #include "../support/check.h"
 #include "../support/comma.h"
 #include "reflection_samples.h"
@@ -16,7 +16,7 @@ enum { SHELLS = 20 };
         for (int k = -(g).H[1]; k <= (g).H[1]; k++)                                      \
             for (int l = -(g).H[2]; l <= (g).H[2]; l++)
 
-/** A grid of the sphere; F from a function of the index, NaN for missing. */
+/** A grid of the sphere; F from a function of the index, NaN for missing values. */
 typedef double value_function(int h, int k, int l, double s2);
 
 static nb_factor_grid grid_of(double dmin, value_function *F)
@@ -36,7 +36,7 @@ static nb_factor_grid grid_of(double dmin, value_function *F)
     return g;
 }
 
-/** A number of 0..1 that belongs to an index. */
+/** A number of 0..1 that depends on the index. */
 static double noise(int h, int k, int l)
 {
     uint64_t seed = (uint64_t)(h * 73856093 ^ k * 19349663 ^ l * 83492791);
@@ -46,7 +46,7 @@ static double noise(int h, int k, int l)
 
 /* --- shells --- */
 
-/** The shell by its definition: 20 of equal width in 1/d^3. */
+/** The shell by its definition: 20 shells of equal width in 1/d^3. */
 static int shell_of(double s2)
 {
     double ratio = DMIN * sqrt(s2);
@@ -54,7 +54,7 @@ static int shell_of(double s2)
     return i < SHELLS ? i : SHELLS - 1;
 }
 
-/** The shell whose mean a shell takes. */
+/** The shell whose mean fills this shell. */
 static int source_of(int shell)
 {
     return shell < 2 ? 2 : shell == 7 || shell == 8 ? 6 : shell == 19 ? 18 : shell;
@@ -126,11 +126,11 @@ static double observed_F(int h, int k, int l, double s2)
 {
     double x = noise(l, h, k);
     if (!(h || k || l))
-        return 1e6; /* in no shell */
+        return 1e6; /* outside all shells */
     return x < 0.2 ? NAN : 0.4 * (0.8 + 0.4 * x) * exp(-7 * s2) * model_F(h, k, l, s2);
 }
 
-/** The line by its definition. */
+/** The straight line by its definition. */
 static void line_of(const nb_factor_grid *o, const nb_factor_grid *m, double *k, double *B)
 {
     double FF[SHELLS] = {0}, MM[SHELLS] = {0}, S[SHELLS] = {0}, n[SHELLS] = {0}, G[6];
@@ -213,7 +213,8 @@ UNIT_TEST(missing_take_the_model)
     nb_factor_grid_free(&before);
 }
 
-/** Every value of a box of the grid, by its formula and to the last bit; F of some are 0 or missing. */
+/** Checks every value of a box of the grid, by the formula and to the last bit; some F
+ * are 0 or missing. */
 static void check_weights(const nb_factor_grid *g, nb_factor_box box, nb_factor_weight w)
 {
     const size_t n = nb_factor_box_voxels(&box);
@@ -287,7 +288,8 @@ UNIT_TEST(nothing_in_common_is_an_error)
 
 /* --- dumps --- */
 
-/** Both mates or none, so that a reader that lends mates finds the same. */
+/** Both mates have a value or both lack it, so that a reader that lends mates finds the
+ * same. */
 static double in_pairs(int h, int k, int l, double s2)
 {
     double x = noise(abs(h), abs(k), abs(l));
@@ -339,7 +341,8 @@ UNIT_TEST(a_dump_is_the_same_table)
 
 static const char three_lines[] = "-1 0 0 0.333333333\n-1 0 1 2\n0 0 0 1000\n";
 
-/** Absences are left out, one mate alone has a row, each phase is that of its own reflection. */
+/** Absences are left out, a mate alone has a row, each phase is that of its
+ * reflection. */
 UNIT_TEST(dumps_hold_what_has_a_value)
 {
     nb_factor_grid g = grid_of(12, nothing);
@@ -458,9 +461,9 @@ UNIT_TEST(listed_values_win)
     check_F(&g, -1, 2, -3, 10); /* of the same Bijvoet class */
     check_F(&g, 1, -2, 3, 12);
     check_F(&g, -2, -2, -3, -5); /* the sign is kept */
-    check_F(&g, 3, 1, 1, 6);     /* the last of two */
+    check_F(&g, 3, 1, 1, 6);     /* the last of two rows */
     check_F(&g, -3, 1, -1, 8);
-    check_F(&g, 3, -1, 1, 7); /* the first of the two has no mates */
+    check_F(&g, 3, -1, 1, 7); /* the first of the two rows has no mates */
     check_F(&g, 0, 3, 0, 0);
     check_F(&g, 0, 1, 0, 0);
     check_F(&g, 0, -1, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of reflections, compared with a count of every sample and with the image. */
+/* The list of reflections against a count of every sample and against the image. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +157,7 @@ static void check_one(const nb_reflection *r, const sums *s, double all, int sce
     assert_true(r->peak > 0 && r->peak <= r->intensity * (1 + 1e-12));
 }
 
-/** The list agrees with the samples: no reflection is missing, and none is added. */
+/** The list agrees with the samples: no reflection is missing or added. */
 static void check_list(const nb_sim *sim, const nb_reflections *list, sums *box, int scene)
 {
     double all = 0, left = 0;
@@ -282,7 +282,7 @@ SCRATCH_TEST(the_weak_are_not_listed)
     nb_sim_free(sim);
 }
 
-/** A crystal whose spots end, on a detector with some of them. */
+/** A crystal with spots of finite size, and a detector that sees some spots. */
 static nb_config spotty_config(const char *table)
 {
     nb_config cfg = random_config(table);
@@ -307,7 +307,7 @@ static int is_near(double a, double b, double scale)
     return fabs(a - b) <= 1e-6 * scale;
 }
 
-/** a of b, which looked at every step: within 1e-6. */
+/** Compares a with b, which looked at every step: within 1e-6. */
 static void check_lists(const nb_reflections *a, const nb_reflections *b)
 {
     double all = b->background + fabs(b->unassigned);
@@ -345,7 +345,7 @@ SCRATCH_TEST(spots_give_the_list_of_every_step)
         assert_int_equal(nb_sim_reflections(sim, image, &exact, NULL), NB_OK);
         check_lists(&fast, &exact);
         rows += fast.count;
-        /* other roundings: it was made in another way */
+        /* rounding differs: the list was made another way */
         others += fast.count &&
                   memcmp(fast.list, exact.list, fast.count * sizeof *fast.list) != 0;
         nb_reflections_free(&fast);

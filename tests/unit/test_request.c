@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests: the spans of a region and a mask; a few pixels are the pixels of the whole image, to the
- * byte, wherever they go; what no backend makes yet is refused. */
+/* Requests: the spans of a region and a mask; a few pixels are those of the whole image,
+ * to the byte, at any place in memory; requests that no backend can make are refused. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -69,7 +69,7 @@ UNIT_TEST(spans_are_the_rendered_pixels)
     nb_error err;
     size_t n;
     assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
-    assert_int_equal(n, SLOW); /* a row is one span */
+    assert_int_equal(n, SLOW); /* one span per row */
     nb_free(spans);
     fill_mask(mask);
     sc.raster.mask = mask;
@@ -90,7 +90,7 @@ UNIT_TEST(spans_are_the_rendered_pixels)
     nb_sim_free(sim);
 }
 
-/** Of the image that whole is, only these pixels; each plane's other pixels become 0. */
+/** These pixels equal the whole image's; the other pixels of each plane become 0. */
 static void check_part(const nb_scene *sc, nb_isa isa, nb_precision precision,
                        const nb_span *spans, size_t n, const float *whole)
 {
@@ -113,7 +113,7 @@ static void check_part(const nb_scene *sc, nb_isa isa, nb_precision precision,
         assert_true(plane[at] == 0);
 }
 
-/** Shoeboxes one after the other, single pixels, the corners, and a mask's spans. */
+/** Shoeboxes one after the other, single pixels, the corners, and the spans of a mask. */
 static void check_parts(const nb_scene *sc, nb_isa isa, nb_precision precision)
 {
     static const nb_span boxes[] = {
@@ -159,7 +159,7 @@ UNIT_TEST(parts_have_the_bytes_of_the_whole)
     }
 }
 
-/** What a request says when it is refused. */
+/** Checks status and message of a refused request. */
 static void check_refused_request(nb_request request, nb_status expected, const char *word)
 {
     const nb_isa isas[] = {NB_ISA_SCALAR, NB_ISA_SSE2};
@@ -184,7 +184,7 @@ UNIT_TEST(what_cannot_be_made_is_refused)
     const nb_span bad[][2] = {{{1, 0, 0, 1, 0}, good},            /* no such panel */
                               {{0, 60, 0, 8, 0}, good},           /* past the row */
                               {{0, 0, SLOW, 1, 0}, good},         /* past the panel */
-                              {{0, 0, 0, 2, 0}, {0, 5, 0, 1, 1}}, /* one over the other */
+                              {{0, 0, 0, 2, 0}, {0, 5, 0, 1, 1}}, /* spans overlap */
                               {{0, 0, 0, 2, PIXELS - 1}, good}};  /* past the plane */
     const nb_slope_job strange = {.scene = NULL};
     const nb_sums sums = {.job = &strange};

@@ -49,10 +49,10 @@ UNIT_TEST(formulas_and_densities)
     assert_int_equal(nb_material_find("As:1", 1.2, &b, NULL), NB_OK);
     assert_int_equal(nb_material_find("GaAs:1", 1.2, &c, NULL), NB_OK);
     check_ratio(c.mu, (69.723 * a.mu + 74.9216 * b.mu) / (69.723 + 74.9216), 1e-4);
-    /* an element has a density of its own */
+    /* an element has a default density */
     assert_int_equal(nb_material_find("Cu", 1.0, &a, NULL), NB_OK);
     check_close(a.density, 8.96, 0.01);
-    /* softer rays are stopped sooner */
+    /* softer rays stop sooner */
     assert_int_equal(nb_material_find("Si", 0.7, &a, NULL), NB_OK);
     assert_int_equal(nb_material_find("Si", 1.4, &b, NULL), NB_OK);
     check_ratio(b.mu, 8 * a.mu, 0.1);
@@ -98,7 +98,7 @@ static nb_config detector(const char *sensor)
     return cfg;
 }
 
-/** A tiny detector far away: every ray meets it at a right angle. */
+/** A tiny detector far away: every ray is normal to it. */
 static double photons(const char *sensor, double abs_um)
 {
     nb_config cfg = detector(sensor);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series through the library, and the parts that the program cannot test. */
+/* Series through the library; parts that the program cannot test. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static nb_config small(void)
 /** What the callbacks saw. */
 typedef struct watcher {
     int calls, last, stop_at, fail_at;
-    int later; /* it fails only when it is asked again, after the check of all frames */
+    int later; /* fails at the second question, after the check of all frames */
 } watcher;
 
 static int watch(void *user, const nb_series_progress *p)
@@ -118,15 +118,15 @@ SCRATCH_TEST(a_frame_that_fails_stops_the_series)
     w.fail_at = 7;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "frame 8: -fluence"));
-    assert_int_equal(result.done, 0); /* all are checked first */
+    assert_int_equal(result.done, 0); /* all frames are checked first */
     assert_int_equal(scratch_count(*state, 0), 0);
     w.later = 1;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-fluence"));
-    assert_int_equal(result.done, 7); /* those before it are there */
+    assert_int_equal(result.done, 7); /* the frames before it exist */
 }
 
-/** Every device of a host is used, by one process or by several. */
+/** One process, or several, use every device of a host. */
 UNIT_TEST(devices_are_shared)
 {
     const nb_device all = {-1, 1}, any = {-1, 0}, second = {1, 0};
@@ -164,7 +164,7 @@ static double slow_estimate(const nb_scene *scene, const nb_render_options *opti
     return 1 + options->images * seconds_of_frame;
 }
 
-/** Short frames share an accelerator as far as threads and memory go. */
+/** Short frames share an accelerator as far as threads and memory allow. */
 UNIT_TEST(short_frames_share_a_device)
 {
     nb_config cfg = small();
@@ -202,7 +202,8 @@ static nb_status narrow_open(const nb_render_options *options, nb_backend_state 
     return nb_backend_scalar.open(options, state, err);
 }
 
-/** A renderer that has no room leaves its frames to the device's others; the last one's error counts. */
+/** A renderer without memory leaves its frames to the other renderers of the device; the
+ * error of the last one counts. */
 UNIT_TEST(renderers_without_room_are_closed)
 {
     nb_config cfg = small();
@@ -283,7 +284,8 @@ static nb_status begin(nb_begun *b, scratch *s, int64_t seed, int resume, nb_err
     return nb_begun_open(b, path, &key, 0, resume, err);
 }
 
-/** The file of a series lets the same one be resumed or joined, and refuses another one. */
+/** The file of a series lets the same series be resumed or joined, and refuses another
+ * one. */
 SCRATCH_TEST(the_file_of_a_series)
 {
     nb_begun a, b;
@@ -294,16 +296,16 @@ SCRATCH_TEST(the_file_of_a_series)
     for (int resume = 0; resume < 2; resume++) {
         assert_int_equal(begin(&b, *state, 1, resume, &err), NB_OK);
         assert_true(b.joined && !b.is_new);
-        nb_begun_remove(&b, 1); /* the other one is at work */
+        nb_begun_remove(&b, 1); /* another process is at work */
         assert_int_equal(begin(&b, *state, 2, resume, &err), NB_ERR_INPUT);
         assert_non_null(strstr(err.message, "another run"));
     }
     nb_begun_close(&a);
-    for (int cut = 0; cut <= 40; cut++) { /* killed while it was written */
+    for (int cut = 0; cut <= 40; cut++) { /* killed during the write */
         assert_int_equal(begin(&a, *state, 1, 0, &err), NB_OK);
         nb_begun_close(&a);
         assert_int_equal(truncate(scratch_path(*state, "s"), cut), 0);
-        if (begin(&b, *state, 1, 1, &err)) /* no more than a head: of another version */
+        if (begin(&b, *state, 1, 1, &err)) /* the head alone: of another version */
             assert_true(cut >= 8 && cut < 40);
         else
             assert_int_equal(b.is_new, cut < 40);
@@ -317,7 +319,8 @@ SCRATCH_TEST(the_file_of_a_series)
     assert_int_equal(scratch_count(*state, 0), 0);
 }
 
-/** One writer at a time has the temporary file of a block; that of a dead one is taken over, empty. */
+/** One writer at a time holds the temporary file of a block; a dead writer's file is
+ * taken over, empty. */
 SCRATCH_TEST(claims)
 {
     char path[NB_PATH_MAX], temp[NB_PATH_MAX + 8];
@@ -344,7 +347,7 @@ SCRATCH_TEST(claims)
     assert_int_equal(scratch_count(*state, 0), 1);
 }
 
-/** Take a frame of 8 x 8 pixels, and write it.  *full: its block, when that is whole. */
+/** Takes a frame of 8 x 8 pixels and writes it. *full: its block, when complete. */
 static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *err)
 {
     static unsigned char chunk[128];
@@ -357,7 +360,8 @@ static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *er
     return nb_work_add(w, &slot, full, err);
 }
 
-/** A data file that is open for five minutes is closed, and its rest is in another one. */
+/** A data file that is open for five minutes is closed; the remaining frames go to
+ * another one. */
 SCRATCH_TEST(old_data_files_end_early)
 {
     nb_series series = nb_test_series();
@@ -431,7 +435,7 @@ UNIT_TEST(bitshuffle_is_a_transposition)
     }
 }
 
-/** A block that equals the one before has the bytes that it has alone. */
+/** A block equal to the block before it gets the bytes that it has alone. */
 UNIT_TEST(equal_blocks_take_over_their_bytes)
 {
     enum { BLOCK = 4096, HEAD = 12, MORE = 16 };

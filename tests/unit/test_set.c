@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_sim_set gives the image of a new simulation of the same configuration; an error changes
- * nothing; and nothing writes a configuration after its settings are made of it. */
+/* nb_sim_set gives the image of a new simulation of the same configuration; an error
+ * changes nothing; and nothing writes a configuration after its settings are made. */
 #include "../support/check.h"
 
 #include "base/memory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shadows: their factors against an independent program's, and the planes that images use (docs/physics.md, section 24). */
+/* Shadows: factors against those of an independent program, and the planes that images
+ * use (docs/physics.md, section 24). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ UNIT_TEST(factors_are_those_of_the_reference)
     }
 }
 
-/** Blocks of pixels that are not looked at have no shadow. */
+/** Blocks of pixels that are skipped have no shadow. */
 UNIT_TEST(planes_have_the_factor_of_each_pixel)
 {
     static const char *const stops[] = {"disc:6,bar:1.5:90", "disc:0.1", "bar:0.2:37:0.5",
@@ -116,7 +117,7 @@ UNIT_TEST(planes_have_the_factor_of_each_pixel)
     }
 }
 
-/** Two panels of half the size see what one sees. */
+/** Two panels of half the size see what one panel sees. */
 UNIT_TEST(panels_see_one_shadow)
 {
     enum { N = 100 };

@@ -41,7 +41,8 @@ static double scene_F(const nb_factor_table *t, int table, const nb_factor_list 
     return t->F[(size_t)table * (size_t)t->nh * (size_t)t->nk * (size_t)t->nl + at];
 }
 
-/** Every reflection without an image is in the table, with its F and its phase; the scene has it too. */
+/** The table holds every reflection of the list with its F and phase; so does the
+ * scene. */
 static void check_table(const nb_sim *sim, const nb_config *cfg, int table)
 {
     const nb_factor_table *t = &sim->model.scene.factors.table;
@@ -57,18 +58,18 @@ static void check_table(const nb_sim *sim, const nb_config *cfg, int table)
     check_close(alone.wavelength_A, wavelengths[table], 1e-9);
     check_close(all.wavelength_A, wavelengths[table], 1e-9);
     assert_true(alone.count > 500 && all.count >= alone.count);
-    for (size_t i = 0; i < all.count; i++) /* the same bytes: also beyond -dmin */
+    for (size_t i = 0; i < all.count; i++) /* the same bytes, also outside -dmin */
         if (all.h[i] || all.k[i] || all.l[i])
             assert_true(scene_F(t, table, &all, i) == all.F[i]);
     for (size_t i = 0; i < alone.count; i++) {
         while (j < all.count && (all.h[j] != alone.h[i] || all.k[j] != alone.k[i] ||
                                  all.l[j] != alone.l[i]))
-            j++; /* both are in order */
+            j++; /* both lists are in order */
         assert_true(j < all.count);
         check_close(all.F[j], alone.F[i], 1e-6 * (1 + alone.F[i]));
         friedel = fmax(friedel, fabs(alone.F[i] - alone.F[alone.count - 1 - i]));
     }
-    assert_true(friedel > 0.1); /* mates are apart */
+    assert_true(friedel > 0.1); /* mates differ */
     nb_factor_list_free(&alone);
     nb_factor_list_free(&all);
 }

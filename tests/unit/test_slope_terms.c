@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread of a GPU makes of a pixel, on the host, against the scalar engine on random scenes. */
+/* The arithmetic of a GPU thread for a pixel, on the host, against the scalar engine on
+ * random scenes. */
 #include <string.h>
 
 #include "../support/check.h"
@@ -20,7 +21,7 @@ typedef struct subject {
     nb_slope_job job;
     char (*names)[NB_VARIABLE_NAME];
     double *truth, *ours; /* [1 + count][PIXELS] */
-    int mended;           /* how often single precision did not do */
+    int mended;           /* planes made in double because single precision failed */
 } subject;
 
 static void open_subject(nb_config *cfg, const char *list, subject *s)
@@ -78,7 +79,7 @@ static void make_planes(subject *s, const nb_term_tables *tables)
     nb_contraction_free(&c);
 }
 
-/** Planes that the audit finds to be off are made in double, as devices do. */
+/** Planes that the audit finds wrong are made in double, as devices do. */
 static void audit(subject *s)
 {
     nb_slope_audit a;
@@ -102,18 +103,18 @@ static void compare(const subject *s, int scene, const char *what, double limit)
 {
     for (int p = 0; p <= s->job.count; p++) {
         const double *a = s->ours + (size_t)p * PIXELS, *b = s->truth + (size_t)p * PIXELS;
-        double most = 1e-25, off = 0;
+        double largest = 1e-25, off = 0;
         for (int i = 0; i < PIXELS; i++) {
-            most = fmax(most, fabs(b[i]));
+            largest = fmax(largest, fabs(b[i]));
             off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
         }
-        if (!(off <= limit * most))
+        if (!(off <= limit * largest))
             fail_msg("scene %d, %s: %s is %.2g of its maximum (%.3g) off", scene, what,
-                     p ? s->names[p - 1] : "the image", off / most, most);
+                     p ? s->names[p - 1] : "the image", off / largest, largest);
     }
 }
 
-/** Slopes of a loss, which a float holds. */
+/** Slopes of a loss, within the range of a float. */
 static double loss_slope(int i)
 {
     return (double)(i * 37 % 101) / 64 - 0.5;
@@ -131,7 +132,8 @@ static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel
     return sum + (float)nb_plain_moved(x, rows->moves + n * NB_PLAIN_MOVES);
 }
 
-/** What a thread adds up for a pullback, of one pixel; single: with slopes of the loss in single precision. */
+/** Adds the terms of one pixel to a pullback, as a thread does; single: slopes of the
+ * loss in single precision. */
 static void pull(const nb_plain_pixel *x, double dloss, int single, double *sums,
                  const nb_term_case how)
 {
@@ -146,7 +148,8 @@ static void pull(const nb_plain_pixel *x, double dloss, int single, double *sums
         nb_pull_moves(x, dloss, sums + NB_PULL_MOVES);
 }
 
-/** A gradient from sums over pixels against the planes' own, of the sum of its terms' sizes. */
+/** Compares a gradient from sums over pixels with that of the planes, relative to the sum
+ * of the sizes of its terms. */
 static void check_pull(const subject *s, const nb_plain_rows *rows, const double *sums,
                        const nb_term_case how)
 {
@@ -165,7 +168,8 @@ static void check_pull(const subject *s, const nb_plain_rows *rows, const double
     }
 }
 
-/** What a warp adds up for the normal equations, of one pixel: the lower half of its column times itself. */
+/** Adds the terms of one pixel to the normal equations, as a warp does: the lower half of
+ * its column times itself. */
 static void add_column(const nb_plain_pixel *x, double weight, double dloss,
                        double *items, const nb_term_case how)
 {
@@ -191,7 +195,8 @@ static double pixel_weight(int i)
     return 0.1 + i % 5;
 }
 
-/** The normal equations of such items against the planes' own; both factors may be 5e-6 off. */
+/** Compares the normal equations of these items with those of the planes; both factors
+ * may be 5e-6 off. */
 static void check_equations(const subject *s, const nb_plain_rows *rows,
                             const double *items, const nb_term_case how)
 {
@@ -203,21 +208,21 @@ static void check_equations(const subject *s, const nb_plain_rows *rows,
     for (size_t p = 0; p < count; p++)
         for (size_t q = 0; q <= p; q++) {
             const double *a = s->ours + (p + 1) * PIXELS, *b = s->ours + (q + 1) * PIXELS;
-            double ab = 0, aa = 1e-25, bb = 1e-25, pull = 0, most = 1e-25;
+            double ab = 0, aa = 1e-25, bb = 1e-25, pull = 0, largest = 1e-25;
             for (int i = 0; i < PIXELS; i++) {
                 ab += pixel_weight(i) * a[i] * b[i];
                 aa += pixel_weight(i) * a[i] * a[i];
                 bb += pixel_weight(i) * b[i] * b[i];
                 pull += loss_slope(i) * a[i];
-                most += fabs(loss_slope(i) * a[i]);
+                largest += fabs(loss_slope(i) * a[i]);
             }
             if (!(fabs(sums[1 + count + p * count + q] - ab) <= 1e-5 * sqrt(aa * bb)))
                 fail_msg("the Fisher matrix of %s and %s is %.2g off", s->names[p],
                          s->names[q],
                          fabs(sums[1 + count + p * count + q] - ab) / sqrt(aa * bb));
-            if (!(fabs(sums[1 + p] - pull) <= 5e-6 * most))
+            if (!(fabs(sums[1 + p] - pull) <= 5e-6 * largest))
                 fail_msg("the fit's gradient by %s is %.2g off", s->names[p],
-                         fabs(sums[1 + p] - pull) / most);
+                         fabs(sums[1 + p] - pull) / largest);
         }
     free(sums);
 }
@@ -227,7 +232,7 @@ static int make_plain(subject *s, const nb_term_tables *t)
 {
     const nb_term_case how = nb_plain_case_of(&s->job);
     const nb_plain_frame frame = nb_plain_frame_of(&s->job, t);
-    const nb_span span = {0, 0, SLOPE_EDGE / 3, SLOPE_EDGE, 0}; /* not just the middle */
+    const nb_span span = {0, 0, SLOPE_EDGE / 3, SLOPE_EDGE, 0}; /* more than the middle */
     nb_plain_rows rows;
     double sums[2][NB_PULL_ALL] = {{0}},
            items[1 + NB_GRAM_ALL * (NB_GRAM_ALL + 1) / 2] = {7};
@@ -253,7 +258,7 @@ static int make_plain(subject *s, const nb_term_tables *t)
     return plain;
 }
 
-/** F^2 as a device has it.  The caller's. */
+/** F^2 as a device has it; the caller frees it. */
 static float *make_squares(const nb_plan *plan, nb_term_tables *t, int side)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -277,7 +282,7 @@ static float *make_squares(const nb_plan *plan, nb_term_tables *t, int side)
     return F2;
 }
 
-/** 1: the job has terms in single precision. */
+/** Returns 1 if the job has terms in single precision. */
 static int check_fast(subject *s, int scene, double limit)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
@@ -304,7 +309,8 @@ static int check_fast(subject *s, int scene, double limit)
     return 1;
 }
 
-/** A scene in double and, where it may be, in single precision; 1: it was. */
+/** Checks a scene in double and, where allowed, in single precision; returns 1 for
+ * single. */
 static int check_scene(int scene, int *mended)
 {
     nb_config cfg;
@@ -329,7 +335,8 @@ UNIT_TEST(random_scenes)
     assert_true(fast > scenes / 2 && mended <= fast / 20);
 }
 
-/** Numbers of cells that are not whole, and samples almost on a reflection, where N d has few steps of 2^-32. */
+/** Fractional numbers of cells, and samples almost on a reflection, where N d has few
+ * steps of 2^-32. */
 UNIT_TEST(near_reflections)
 {
     static const int scenes[] = {353, 473, 692};
@@ -339,7 +346,8 @@ UNIT_TEST(near_reflections)
     assert_int_equal(mended, 0);
 }
 
-/** A picture without a pixel near a peak, of which a plane is small beside the errors of single precision. */
+/** An image without a pixel near a peak: a plane is then small compared with the errors
+ * of single precision. */
 UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {
@@ -350,8 +358,8 @@ UNIT_TEST(few_peaks)
     assert_int_equal(mended, 2);
 }
 
-/** A curved detector that turns about its point in the beam only rolls: the photons of a material cancel, 2e7 of those of the
- * crystal. */
+/** A curved detector that turns about its point in the beam only rolls: the photons of a
+ * material, 2e7 times those of the crystal, cancel. */
 UNIT_TEST(rolls_beside_materials)
 {
     enum { ROLLED = 149 };
@@ -362,18 +370,19 @@ UNIT_TEST(rolls_beside_materials)
     make_planes(&s, NULL);
     compare(&s, ROLLED, "double", 1e-12);
     close_subject(&s);
-    slope_set(&cfg, "default_F", "0", 0, 0, 0); /* the material alone */
+    slope_set(&cfg, "default_F", "0", 0, 0, 0); /* the material without the crystal */
     open_subject(&cfg, "tilt,distance", &s);
     for (int p = 1; p <= s.job.count; p++) {
-        double most = 0;
+        double largest = 0;
         for (int i = 0; i < PIXELS; i++)
-            most = fmax(most, fabs(s.truth[(size_t)p * PIXELS + (size_t)i]));
-        assert_true(strcmp(s.names[p - 1], "distance") ? most == 0 : most > 0);
+            largest = fmax(largest, fabs(s.truth[(size_t)p * PIXELS + (size_t)i]));
+        assert_true(strcmp(s.names[p - 1], "distance") ? largest == 0 : largest > 0);
     }
     close_subject(&s);
 }
 
-/** Scenes with one ray to a pixel and, if `single` and of a source, one term; how many are plain. */
+/** Scenes with one ray per pixel and, if `single` and of a source, one term; returns how
+ * many are plain. */
 static int one_ray(const char *list, int single)
 {
     static const char *const ones[] = {"mosaic_dom", "dispsteps", "phisteps"};

@@ -24,9 +24,9 @@ static double slope_of(double d, double N)
 
 static void check_fringe(double d, int N)
 {
-    const double exact = (double)slope_of_sum(d, N), most = 1.2 * N * N;
+    const double exact = (double)slope_of_sum(d, N), scale = 1.2 * N * N;
     const double got = slope_of(d, N);
-    if (!(fabs(got - exact) <= 1e-12 * fabs(exact) + 1e-13 * most))
+    if (!(fabs(got - exact) <= 1e-12 * fabs(exact) + 1e-13 * scale))
         fail_msg("N %d, d %.17g: %.15g, exactly %.15g", N, d, got, exact);
 }
 
@@ -42,7 +42,7 @@ UNIT_TEST(fringes)
         check_fringe(0, N);
         check_fringe(0.5, N);
         check_fringe(-0.5, N);
-        for (int k = 1; k < N && 2 * k <= N; k++) /* the zeros of s, and beside them */
+        for (int k = 1; k < N && 2 * k <= N; k++) /* zeros of s, and near them */
             for (int j = -1; j <= 1; j++)
                 check_fringe((double)k / N * (1 + 1e-9 * j), N);
     }
@@ -107,7 +107,7 @@ UNIT_TEST(mean_depths)
     }
 }
 
-/** Of a shape by d, N and fudge, against differences. */
+/** Compares the slopes of a shape by d, N and fudge with differences. */
 static void check_shape(int shape, double scale)
 {
     nb_lattice lattice = {.shape = shape, .N = {3.7, 5, 8.25}, .fudge = 1.3};

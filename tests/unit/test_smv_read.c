@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SMV headers as a source of settings, SMV pixels, and our own keys written and read back. */
+/* SMV headers as a source of settings, SMV pixels, and the keys of this program, written
+ * and read back. */
 #include <float.h>
 
 #include "../support/check.h"
@@ -64,7 +65,7 @@ UNIT_TEST(keys_are_exact)
     assert_string_equal(nb_smv_find(&h, "TITLE"), "a = b");
     assert_string_equal(nb_smv_find(&h, "DIALS_ORIGIN"), "1,2,3");
     assert_string_equal(nb_smv_find(&h, "LAST"), "7");
-    assert_int_equal(nb_smv_number(&h, "PHI", &v), 1); /* the last one */
+    assert_int_equal(nb_smv_number(&h, "PHI", &v), 1); /* the last value counts */
     assert_true(v == 20);
     assert_int_equal(nb_smv_number(&h, "TITLE", &v), -1);
     assert_int_equal(nb_smv_number(&h, "EMPTY", &v), 0);
@@ -97,7 +98,8 @@ UNIT_TEST(pixels_in_both_orders)
     }
 }
 
-/* nanoBragg's header of ordinary values is longer than its 512 bytes of HEADER_BYTES. */
+/* The header of ordinary nanoBragg values is longer than its 512 bytes of
+ * HEADER_BYTES. */
 UNIT_TEST(header_longer_than_it_says)
 {
     image_bytes f;
@@ -178,7 +180,7 @@ UNIT_TEST(documented_keys_fill_what_is_unset)
     nb_config_defaults(&c);
     apply(DOCUMENTED, &c);
     assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
-    assert_true(c.pixel_mm == 0.172 && isnan(c.distance_mm)); /* two are one too many */
+    assert_true(c.pixel_mm == 0.172 && isnan(c.distance_mm)); /* one value too many */
     assert_true(c.close_distance_mm == 116.011 && c.lambda_A == 0.97935);
     assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 67.7);
     assert_true(c.orgx == 394.1 && c.orgy == 425.5);
@@ -188,7 +190,7 @@ UNIT_TEST(documented_keys_fill_what_is_unset)
     assert_int_equal(c.convention, NB_CONV_UNSET);
 
     nb_config_defaults(&c);
-    /* the range of a still is the same as a missing one, also in our own header */
+    /* the range of a still counts as missing, also in a header of this program */
     apply("NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_OSC=0;\n", &c);
     assert_true(isnan(c.osc_deg));
     nb_config_defaults(&c);
@@ -257,7 +259,7 @@ UNIT_TEST(bad_values_name_the_key)
     }
 }
 
-/* --- our own keys --- */
+/* --- keys of this program --- */
 
 static void add_line(void *user, const char *key, const char *value)
 {
@@ -266,7 +268,7 @@ static void add_line(void *user, const char *key, const char *value)
     snprintf(lines + n, 4096 - n, "%s=%s;\n", key, value);
 }
 
-/* Every field of the table gets a value with 17 digits of its own; all return
+/* Every field of the table gets a different value with 17 digits; all return
  * unchanged. */
 UNIT_TEST(own_keys_there_and_back)
 {

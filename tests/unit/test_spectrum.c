@@ -47,13 +47,13 @@ static double sigma_of(double bandwidth)
     return bandwidth / 100 * centre() / sqrt(8 * log(2));
 }
 
-/** r.m.s. width of the field of a pulse that has so many modes. */
+/** r.m.s. width of the field of a pulse with this number of modes. */
 static double coherence_of(double bandwidth, double modes)
 {
     return sigma_of(bandwidth) / modes;
 }
 
-/** The pulse that gives so many modes at 1.3 A. */
+/** The pulse that gives this number of modes at 1.3 A. */
 static double pulse_of(double bandwidth, double modes)
 {
     return 0.6582119569509066 * sqrt(2 * log(2)) / coherence_of(bandwidth, modes);
@@ -65,12 +65,12 @@ static const double *mean_weights(const nb_spectrum *s)
     return s->is_chaotic ? s->mean : s->weight;
 }
 
-/** A part of a law: its photons, mean and variance, eV. */
+/** A component of a law: photons, mean and variance, eV. */
 typedef struct part {
     double photons, mean, variance;
 } part;
 
-/** A normal density that is cut at its range. */
+/** A normal density cut at its range. */
 static part normal_part(double photons, double at, double bandwidth)
 {
     const double sigma = sigma_of(bandwidth), end = 1.5 * sqrt(8 * log(2));
@@ -80,7 +80,8 @@ static part normal_part(double photons, double at, double bandwidth)
             (1 - 2 * end * exp(-0.5 * end * end) / sqrt(2 * M_PI) / erf(end / sqrt(2)))};
 }
 
-/** Sums of weights, mean and width of a spectrum of ten thousand wavelengths, in 1e-6 of its range. */
+/** Checks sum of weights, mean and width of a spectrum of ten thousand wavelengths, to
+ * 1e-6 of its range. */
 static void check_closed(nb_config cfg, nb_spectrum_use use, const part *parts, int n)
 {
     double mean = 0, variance = 0, got = 0, square = 0;
@@ -155,8 +156,8 @@ UNIT_TEST(weights_have_the_mean_one)
     }
 }
 
-/** W of shots is distributed as sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), X_n exponential of mean 1: its characteristic
- * function at the middles of steps. */
+/** The factor W of shots is a sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), with
+ * exponential X_n of mean 1: its characteristic function at the middles of steps. */
 typedef struct modes_law {
     double step;
     int n;
@@ -187,7 +188,7 @@ static void make_modes_law(double modes, modes_law *law)
     }
 }
 
-/** The part of W at x or below (R. B. Davies, Biometrika 60, 415 (1973)). */
+/** The probability of W <= x (R. B. Davies, Biometrika 60, 415 (1973)). */
 static double part_of_modes(double x, const void *of)
 {
     const modes_law *law = of;
@@ -202,7 +203,8 @@ static double part_of_modes(double x, const void *of)
     return 0.5 - sum / M_PI;
 }
 
-/** One mode is an exponential law, very many are a normal one, and few are a short sum. */
+/** One mode is an exponential law, very many modes are a normal law, and few are a short
+ * sum. */
 UNIT_TEST(laws_of_modes_have_their_limits)
 {
     static modes_law law;
@@ -231,16 +233,16 @@ enum { LAGS = 7 };
 /** Sums over shots. */
 typedef struct shots {
     int count, n;
-    double *W;      /* owned, [count] */
-    double *first;  /* owned, [n]: of a wavelength's photons */
-    double *second; /* owned, [n]: of their squares */
-    double *mean;   /* owned, [n]: their known mean */
-    double pair[LAGS]; /* of the photons of two energies over their means, so many steps apart */
+    double *W;         /* owned, [count] */
+    double *first;     /* owned, [n]: sums of a wavelength's photons */
+    double *second;    /* owned, [n]: sums of their squares */
+    double *mean;      /* owned, [n]: known mean of the photons */
+    double pair[LAGS]; /* by steps between two energies: photons over means */
 } shots;
 
 static void add_shot(const nb_spectrum *s, int k, shots *sum)
 {
-    const int from = s->n / 3, to = s->n * 3 / 5; /* + LAGS: below n */
+    const int from = s->n / 3, to = s->n * 3 / 5; /* to + LAGS is below n */
     sum->W[k] = s->factor;
     for (int i = 0; i < s->n; i++) {
         const double photons = s->weight[i] * s->factor;
@@ -296,7 +298,7 @@ static nb_drawn check_factors(const shots *sum, double variance)
     return W;
 }
 
-/** The mean of the shots is the known one; the worst of all wavelengths. */
+/** The mean of the shots is the known mean; worst wavelength. */
 static void check_mean_spectrum(const shots *sum)
 {
     double worst = 0, square = 0;
@@ -314,8 +316,8 @@ static void check_mean_spectrum(const shots *sum)
     check_below(sqrt(square), 1.8);
 }
 
-/** Light of two energies within a part: 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4).  Where there are many modes that is
- * 1 + exp(-dE^2/(4 s^2)). */
+/** Light of two energies within a component: 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4). With many
+ * modes that is 1 + exp(-dE^2/(4 s^2)). */
 static void check_two_energies(const shots *sum, double bandwidth, double modes,
                                double tolerance)
 {
@@ -364,17 +366,17 @@ UNIT_TEST(mean_spectra_are_the_smooth_ones)
     nb_config smooth = config_of("gauss", 0.2, 60), cfg = config_of("sase", 0.2, 60);
     nb_spectrum a = make(&smooth, 1);
     for (int k = 0; k < 3; k++) {
-        double off = 0, most = 0;
+        double off = 0, largest = 0;
         nb_spectrum b;
         cfg.pulse_fs = pulse_of(0.2, modes[k]);
         b = make(&cfg, 1);
         for (int i = 0; i < a.n; i++) {
             off = fmax(off, fabs(a.weight[i] - b.mean[i]));
-            most = fmax(most, a.weight[i]);
+            largest = fmax(largest, a.weight[i]);
         }
         print_message("%g modes: mean spectrum off by %.1e of its largest\n", modes[k],
-                      off / most);
-        check_below(off / most, limit[k]);
+                      off / largest);
+        check_below(off / largest, limit[k]);
         nb_spectrum_free(&b);
     }
     nb_spectrum_free(&a);

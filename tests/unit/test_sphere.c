@@ -4,7 +4,7 @@
 
 #include "../../src/terms/shapes.h"
 
-/* A float's waves are near enough where they do not ask for doubles, and doubles are always. */
+/* Waves in float are accurate where they do not ask for doubles; doubles always are. */
 UNIT_TEST(zeros_of_a_sphere_show)
 {
     double worst = 0, worst_of_wave = 0;

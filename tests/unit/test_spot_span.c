@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over sources, and rays in the crystal's coordinates, as devices make them for pictures from reflections. */
+/* Sums over sources, and rays in crystal coordinates, as devices calculate them for
+ * images from reflections. */
 #include "../support/check.h"
 
 #include "../../cuda/spots/spot_work.h"
@@ -86,7 +87,7 @@ UNIT_TEST(spans_have_the_terms_within_reach)
     assert_true(lit > 5000 && lit < 20000);
 }
 
-/** Rays of a tilted panel by the frame of a box and by way of their directions. */
+/** Rays of a tilted panel by the frame of a box, and by their directions. */
 UNIT_TEST(frames_aim_as_directions_do)
 {
     uint64_t seed = 5;

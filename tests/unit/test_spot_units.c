@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of pictures from reflections on a device, in whole units. */
+/* Sums of images from reflections on a device, in whole units. */
 #include "../support/check.h"
 
 #include "../../cuda/spots/spot_work.h"
 
-/* A sum of whole units must not be above that of its terms, or the brightest pixel would be too bright, and with it
- * what a pixel may lack. */
+/* A sum of whole units stays below the sum of its terms; else the brightest pixel would
+ * be too bright, and with it the light that a pixel may lack. */
 UNIT_TEST(sums_are_rounded_down)
 {
     const nb_spot_pass pass = {.unit = 0x1p-61, .per_unit = 0x1p61};

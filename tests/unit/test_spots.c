@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each bound behind the pictures from reflections, alone: every step within reach of its reflection
- * passes the reflection's list, the orientation's test and the box; with a tenth less reach some do not. */
+/* Each bound of images from reflections, tested alone: every step within reach of its
+ * reflection passes the reflection's list, the orientation's test and the box; with a
+ * tenth less reach some do not. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -40,7 +41,7 @@ static nb_config basis(const char *words)
 
 typedef struct bound_case {
     const char *name, *words;
-    double strain; /* of every other orientation, along a */
+    double strain; /* of every second orientation, along a */
 } bound_case;
 
 static const bound_case cases[] = {
@@ -51,7 +52,7 @@ static const bound_case cases[] = {
     {"deep", "-detector_thick 2500 -detector_abs 700 -detector_thicksteps 3 -oversample 2 -mosaic_dom 3",
      0},
     {"white", "-dispersion 50 -dispsteps 21 -mosaic_dom 6 -fudge 2", 0},
-    /* domains that are nearly parallel: one group, if their cells are alike */
+    /* nearly parallel domains: one group, if their cells are equal */
     {"strained", NARROW, .02}};
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -111,7 +112,7 @@ static int in_box(const nb_spot_tile *t, const nb_spot *spot, int m,
            at[0] <= box[0][1] && at[1] >= box[1][0] && at[1] <= box[1][1];
 }
 
-/** The test of a reflection's orientations, as the kernels do it. */
+/** Tests the orientations of a reflection, as the kernels do. */
 static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
 {
     double e = 0.25 * (sp->shortest + sp->longest) * spot->g2;
@@ -121,7 +122,7 @@ static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
                           0.25 * (sp->longest - sp->shortest) * spot->g2;
 }
 
-/** A step that is within reach, of sub-pixel `at` of the tile. */
+/** Checks a step within reach, of sub-pixel `at` of the tile. */
 static void check_term(setting *s, const nb_spot_tile *t, const nb_sample *p, int m,
                        int source, const int at[2])
 {
@@ -177,7 +178,7 @@ static void check_pixel(setting *s, int f, int row)
         }
 }
 
-/** As a crystal that changes along its scan, but with less order. */
+/** Strains a crystal as it changes along a scan, but less regularly. */
 static void strain(nb_scene *sc, double part)
 {
     nb_orientation *all = (nb_orientation *)(uintptr_t)sc->lattice.orientations;
@@ -185,7 +186,7 @@ static void strain(nb_scene *sc, double part)
         all[m].a = nb_scale(1 + part, all[m].a);
 }
 
-/** Steps that a box of a tenth less reach loses. */
+/** Returns the steps lost by a box with a tenth less reach. */
 static long check_case(const bound_case *c)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
@@ -227,7 +228,7 @@ UNIT_TEST(no_step_within_reach_is_lost)
     long lost = 0;
     for (int i = 0; i < CASES; i++)
         lost += check_case(&cases[i]);
-    assert_true(lost > 20); /* the boxes are no larger than they have to be */
+    assert_true(lost > 20); /* the boxes are as small as they can be */
 }
 
 static void check_run(const nb_spots *sp, const nb_spot_run *run)
@@ -267,7 +268,8 @@ UNIT_TEST(runs_have_all_sources)
     nb_sim_free(sim);
 }
 
-/** The groups of a crystal of 12 domains whose cells change by turns, each with one cell; their number. */
+/** The groups of a crystal of 12 domains with alternating cells, each group of one cell;
+ * returns their number. */
 static int groups_of(double part)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources with tables of F of their own: the image is the weighted mean of the images of the single
- * sources, each with its table. */
+/* Sources with different tables of F: the image is the weighted mean of the images of the
+ * single sources, each with its table. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -20,7 +20,7 @@ enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY =
 
 typedef struct tables_case {
     const char *name, *words;
-    int sources, tables, box; /* edge of the box; the image sees more than a small one */
+    int sources, tables, box; /* edge of the box; a small box is exceeded */
 } tables_case;
 
 #define TURNED "-oversample 2 -mosaic 1 -mosaic_dom 4 -osc 1 -phisteps 2"
@@ -38,7 +38,7 @@ static const tables_case cases[] = {
      SOURCES, SOURCES, 6},
     {"culled", CULLED, SOURCES, SOURCES, BOX},
     {"single", "", 1, 3, BOX},
-    /* more is seen than can have a place: the file's box and a rim */
+    /* the view exceeds the memory for squares: the file's box and a rim */
     {"crowded", "-cell 200 250 300 80 95 101 -lambda 0.4 -osc 90 -phisteps 3", SOURCES,
      SOURCES, BOX},
     {"twenty", "", 20, 20, BOX},
@@ -103,7 +103,7 @@ static nb_model built(const nb_config *cfg, const nb_model_inputs *inputs)
     return model;
 }
 
-/** The inputs of source k alone, with its table as the only one. */
+/** The inputs of source k, with its table as the only one. */
 static nb_model_inputs alone(const setup *s, int k)
 {
     nb_model_inputs in = s->inputs;
@@ -200,7 +200,7 @@ static void check_same_bytes(const char *name, const nb_scene *one, const nb_sce
                      nb_isa_name(isa), p, i, a[i], b[i]);
 }
 
-/* Equal tables are as good as one, to the last bit. */
+/* Equal tables serve as one, to the last bit. */
 UNIT_TEST(equal_tables_give_the_bytes_of_one)
 {
     for (int c = 0; c < CASES; c++) {
@@ -228,7 +228,7 @@ UNIT_TEST(equal_tables_give_the_bytes_of_one)
     }
 }
 
-/** How often the squares were filled after this scene, too. */
+/** Number of times the squares were filled, this scene included. */
 static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
 {
     const nb_engine engine = {.threads = 2, .step = 1e-9};
@@ -240,7 +240,7 @@ static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
     return kept->made;
 }
 
-/* What a render keeps serves the same tables and orientations only. */
+/* The squares that a render keeps serve only the same tables and orientations. */
 UNIT_TEST(squares_stay_for_the_next_render)
 {
     static setup s;
@@ -294,7 +294,7 @@ UNIT_TEST(extremes_are_those_of_all_tables)
     check_close(nb_largest_F(&box), 7, 0);
     check_close(box.least, 0, 0);
     check_close(box.dimmest, 0.5, 0);
-    box.n_tables = 0; /* one */
+    box.n_tables = 0; /* one table */
     nb_factor_table_measure(&box);
     check_close(nb_largest_F(&box), 5, 0);
     check_close(box.least, 5, 0);
@@ -347,7 +347,7 @@ static nb_tables tables_for(int n, int first)
     return t;
 }
 
-/** Put them into the place of the simulation's. */
+/** Replaces the tables of the simulation. */
 static void take_tables(nb_sim *sim, nb_tables tables)
 {
     nb_tables_drop(&sim->in.tables);
@@ -382,7 +382,7 @@ UNIT_TEST(a_simulation_takes_tables)
     assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_equal(image, again, sizeof image);
-    take_tables(clone, tables_for(3, 3)); /* of the clone alone */
+    take_tables(clone, tables_for(3, 3)); /* of the clone */
     assert_int_equal(nb_sim_build_again(clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_not_equal(image, again, sizeof image);
@@ -392,7 +392,7 @@ UNIT_TEST(a_simulation_takes_tables)
     nb_sim_free(sim);
 }
 
-/* A reflection's F is that of the source whose wavelength is nearest to the reflection's own. */
+/* A reflection takes F of the source whose wavelength is nearest. */
 UNIT_TEST(reflections_have_the_F_of_their_wavelength)
 {
     nb_config cfg = config_of(&cases[0]);

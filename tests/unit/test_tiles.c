@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounds behind pictures in blocks of rays, alone: no ray of a block has a group of steps, or a step, above
- * its bound, and thresholds spend no more than the budget.  tests/check/test_mutate.sh breaks the bounds and
- * sees this fail. */
+/* The bounds of images in blocks of rays, tested alone: in no ray of a block a group of
+ * steps, or a step, exceeds its bound, and thresholds spend no more than the budget.
+ * tests/check/test_mutate.sh breaks the bounds and sees this test fail. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -16,7 +16,7 @@
 
 enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
 
-/** Mostly weak, so that a strong neighbour shows. */
+/** Mostly weak amplitudes, so that a strong neighbour shows. */
 static nb_factor_table amplitudes(void)
 {
     static double F[COUNT * COUNT * COUNT];
@@ -63,8 +63,8 @@ typedef struct setting {
     nb_ray_tile tile;
     long terms;
     nb_tile_packs packs;
-    double tightest;     /* largest part of a step's bound that was reached, */
-    double tightest_row; /* and of a row's with all of its sources */
+    double tightest;     /* largest ratio of a step to its bound */
+    double tightest_row; /* largest ratio of a row with all sources to its bound */
 } setting;
 
 static uint32_t random_below(uint32_t n)
@@ -138,7 +138,7 @@ static void check_group(setting *s, const nb_ray_block *b, nb_tile_group g, doub
         fail_msg("a group of %g is above its bound of %g", sum, bound);
 }
 
-/** Terms of a group; none is above its bound as a device calculates it. */
+/** Terms of a group; each is within its bound as a device calculates it. */
 static double terms_of(const setting *s, const nb_ray_block *b, nb_tile_group g,
                        nb_vec3 direction)
 {
@@ -160,7 +160,8 @@ static double terms_of(const setting *s, const nb_ray_block *b, nb_tile_group g,
     return sum;
 }
 
-/** The bound of a row and a column, as a device calculates it; the last column has all sources. */
+/** The bound of a row and a column, as a device calculates it; the last column has all
+ * sources. */
 static double packed_bound(const setting *s, const nb_ray_block *b, int row, int column)
 {
     const nb_tiles *t = &s->tiles;
@@ -171,7 +172,7 @@ static double packed_bound(const setting *s, const nb_ray_block *b, int row, int
     return nb_tile_packed_bound(t, b, &g, q, t->shape)[0];
 }
 
-/** What a device looks at: steps, a group, and a row with all of its sources. */
+/** Checks what a device looks at: steps, a group, and a row with all sources. */
 static void check_packs(setting *s, const nb_ray_block *b, int row, int column,
                         nb_vec3 direction)
 {
@@ -260,7 +261,7 @@ UNIT_TEST(no_term_is_above_its_bound)
     double tightest = 0, row = 0;
     for (int i = 0; i < CASES; i++)
         tightest = fmax(tightest, check_case(&cases[i], &table, &row));
-    assert_true(tightest > 0.95); /* the bounds are no larger than they have to be */
+    assert_true(tightest > 0.95); /* the bounds are as small as they can be */
     printf("# the tightest bound of a row %.3f\n", row);
     assert_true(row > 0.1);
 }
@@ -270,11 +271,11 @@ UNIT_TEST(sines_are_bounded)
     for (int i = 0; i <= 100000; i++) {
         const double d = 0.5 * i / 100000, s = 3 * d - 4 * d * d * d;
         assert_true(s <= sin(NB_PI * d) * (1 + 1e-15));
-        assert_true(s >= 0.9 * sin(NB_PI * d)); /* and not much */
+        assert_true(s >= 0.9 * sin(NB_PI * d)); /* and not much below */
     }
 }
 
-/** A sphere's transform from x = 0 on. */
+/** The transform of a sphere from x = 0 on. */
 UNIT_TEST(spheres_are_bounded)
 {
     for (int i = 1; i <= 100000; i++) {
@@ -329,7 +330,8 @@ UNIT_TEST(every_step_is_in_one_group)
     }
 }
 
-/** Which of two pixels a look names depends neither on the threads nor on their order. */
+/** The choice between two equal pixels depends neither on the threads nor on their
+ * order. */
 UNIT_TEST(equal_pixels_have_an_order)
 {
     const nb_bright at[] = {

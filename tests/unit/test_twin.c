@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Twins: parts whose lattices coincide are one scene, others are not.  Crystals share what a dose leaves of F. */
+/* Twins: parts with coincident lattices are one scene, others are not. Crystals share F
+ * after a dose. */
 #include "../../src/sim/crystals.h"
 #include "../../src/sim/light.h"
 #include "../support/check.h"
@@ -25,7 +26,7 @@ static nb_sim *sim_of(const char *words)
     return sim;
 }
 
-/** Scenes that an image of these words renders. */
+/** Number of scenes that an image with these words renders. */
 static int scenes_of(const char *words)
 {
     nb_sim *sim = sim_of(words);
@@ -34,7 +35,7 @@ static int scenes_of(const char *words)
     return n;
 }
 
-/** Crystals beside the first that have its table of F. */
+/** Number of crystals that share the first crystal's table of F. */
 static int sharing(const char *words)
 {
     nb_sim *sim = sim_of(words);
@@ -87,7 +88,7 @@ UNIT_TEST(other_parts_stay_scenes)
                      2);
 }
 
-/** Build the simulation again with other flags, and check that its F are those of a new one. */
+/** Builds the simulation again with other flags and checks F against a new simulation. */
 static const double *rebuild(nb_sim *sim, const char *words)
 {
     nb_sim *fresh = sim_of(words);

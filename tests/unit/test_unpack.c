@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed files: the bytes that were packed, or one line that says what is wrong. */
+/* Packed files: the bytes that were packed, or an error in one line. */
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
 #include "../../src/base/outfile.h"
 #include "../../src/base/unpack.h"
 
-/** A file of the fuzzer's corpus or of the golden data; free it. */
+/** A file of the fuzzer's corpus or of the golden data; the caller frees it. */
 static char *packed(const char *name, size_t *bytes)
 {
     char path[512];
@@ -25,7 +25,7 @@ static nb_status unpacked(const char *data, size_t n, size_t limit, size_t *byte
     return st;
 }
 
-/** Cut anywhere, damaged, and larger than the limit. */
+/** A stream cut anywhere, damaged, and larger than the limit. */
 static void check_stream(const char *name, const char *kind, size_t size)
 {
     size_t n, bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The laws of -vary: means, variances, distributions, and what a draw depends on. */
+/* The laws of -vary: means, variances, distributions, and dependence of the draws. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +50,14 @@ static double draw(const nb_vary *v, int i, int k)
     return draw_of(v, i, k, 0);
 }
 
-/** A law of -vary about its typed value: the part at x or below, mean and variance (NAN: those of the part). */
+/** A law of -vary about its typed value: probability of values <= x, mean and variance
+ * (NAN: those of the probability). */
 typedef struct law {
     const char *text;
     nb_law_part part;
     double numbers[3];
     double mean, variance;
-    double from, to; /* where the value is allowed, or all of it lies */
+    double from, to; /* range of the allowed values, or of the whole law */
 } law;
 
 static double part_of_normal(double x, const void *numbers)
@@ -77,7 +78,8 @@ static double part_of_uniform(double x, const void *numbers)
     return fmax(0, fmin(1, (x - p[0]) / (p[1] - p[0])));
 }
 
-/** Gamma of p[1], a whole number or half of one, about p[0]: from that of 1 or 1/2 by steps of 1. */
+/** Gamma law of shape p[1] (whole or half) about p[0]: from shape 1 or 1/2 by steps of
+ * 1. */
 static double part_of_gamma(double x, const void *numbers)
 {
     const double *p = numbers, y = x > 0 ? p[1] * x / p[0] : 0;
@@ -110,7 +112,7 @@ static double part_of_rounded(double x, const void *numbers)
     return part_of_normal(floor(x) + 0.5, numbers);
 }
 
-/** The part of a law that is cut at its ends. */
+/** Probability of a law that is cut at its ends. */
 static double part_of_cut(double x, const void *cut)
 {
     const law *of = cut;
@@ -134,7 +136,7 @@ static const law laws[] = {
     {"water:poisson:7", part_of_poisson, {7}, 7, 7, 0, 40},
     {"water:poisson:100", part_of_poisson, {100}, 100, 100, 0, 250},
     {"crystals:poisson:0.6", part_of_poisson, {0.6}, 0.6, 0.6, 0, 20},
-    /* what a flag does not allow is drawn again */
+    /* values that the flag refuses are drawn again */
     {"distance:normal:80", part_of_normal, {100, 80}, NAN, NAN, 0, 600},
     {"distance:uniform:-50:100", part_of_uniform, {-50, 100}, 50, 1e4 / 12, 0, 100},
     {"polar:normal:0.8", part_of_normal, {0.5, 0.8}, NAN, NAN, -1, 1},
@@ -145,7 +147,7 @@ static const law laws[] = {
     {"Na:poisson:1.5", part_of_poisson, {1.5}, NAN, NAN, 1, 41},
 };
 
-/** Draws of frames from the first; values: [DRAWS]. */
+/** Draws frames from the first on; values: [DRAWS]. */
 static void draw_all(const nb_vary *v, int i, nb_crystal_at first, double *values)
 {
     for (int k = 0; k < DRAWS; k++)
@@ -221,7 +223,7 @@ UNIT_TEST(a_draw_depends_on_nothing_else)
 
 enum { SERIES = 12 };
 
-/** Draws of item i of a crystal, from a frame on. */
+/** Draws item i of a crystal, from a frame on. */
 static void draw_series(const nb_vary *v, int i, nb_crystal_at first, float *series)
 {
     static double values[DRAWS];
@@ -230,16 +232,16 @@ static void draw_series(const nb_vary *v, int i, nb_crystal_at first, float *ser
         series[k] = (float)values[k];
 }
 
-/** Every pair of series. */
+/** Checks every pair of series. */
 static void check_independent(float (*series)[DRAWS], int n)
 {
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++)
-            most = fmax(most, fabs(nb_correlation(series[i], series[j], DRAWS)));
-    print_message("correlation of %d series: up to %.4f, limit %.4f\n", n, most,
+            largest = fmax(largest, fabs(nb_correlation(series[i], series[j], DRAWS)));
+    print_message("correlation of %d series: up to %.4f, limit %.4f\n", n, largest,
                   4 / sqrt(DRAWS));
-    check_below(most, 4 / sqrt(DRAWS));
+    check_below(largest, 4 / sqrt(DRAWS));
 }
 
 static const char many_names[] =
@@ -256,7 +258,7 @@ UNIT_TEST(names_draw_for_themselves)
     nb_vary_free(&v);
 }
 
-/** A frame, the next, and others that follow. */
+/** A frame, the next frame, and later frames. */
 UNIT_TEST(frames_draw_for_themselves)
 {
     static const int apart[] = {0, 1, 2, 10, 1000};
@@ -270,7 +272,8 @@ UNIT_TEST(frames_draw_for_themselves)
     nb_vary_free(&v);
 }
 
-/** Crystals of a frame have their own numbers, the frame's are the same for all. */
+/** Each crystal of a frame has numbers of its crystal; the frame's numbers are the same
+ * for all crystals. */
 UNIT_TEST(crystals_draw_for_themselves)
 {
     static const int crystal[] = {0, 1, 2, 7, 999};
@@ -297,7 +300,7 @@ UNIT_TEST(hits_and_misses)
     nb_vary_free(&v);
 }
 
-/** In a rotation the crystals are those of all frames, and so is their number. */
+/** In a rotation all frames have the same crystals and the same number of crystals. */
 UNIT_TEST(rotations_keep_their_crystals)
 {
     const nb_config cfg = config();

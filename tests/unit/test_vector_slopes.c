@@ -7,7 +7,7 @@
 
 #include "../support/check.h"
 
-enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MOST_NAMES = 64 };
+enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MAX_NAMES = 64 };
 
 /** A number between low and high; the same sequence everywhere. */
 static double draw(uint64_t *seed, double low, double high)
@@ -47,7 +47,7 @@ static void crystal(nb_config *cfg, uint64_t *seed, int scene)
     set(cfg, "mosaic_dom", "%.0f", 1 + scene % 2 * 5, 0, 0);
 }
 
-/** Pixels far from each other: planes then have values of their usual size. */
+/** Puts pixels far from each other, so that planes have values of their usual size. */
 static void experiment(nb_config *cfg, uint64_t *seed, int scene)
 {
     set(cfg, "lambda", "%.4f", draw(seed, 0.8, 2), 0, 0);
@@ -60,7 +60,7 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
         set(cfg, "dispersion", "%.3f", draw(seed, 0.2, 2), 0, 0);
         set(cfg, "dispsteps", scene % 8 == 1 ? "4" : "37", 0, 0, 0);
     }
-    if (scene % 9 == 5) { /* several directions, and wavelengths of each */
+    if (scene % 9 == 5) { /* several directions, and several wavelengths of each */
         set(cfg, "divergence", "%.3f", draw(seed, 0.5, 5), 0, 0);
         set(cfg, "divsteps", "2", 0, 0, 0);
     }
@@ -100,11 +100,12 @@ static const char everything[] =
 static const char crystal_alone[] = "rot,cell,N,fluence,default_F"; /* no detector moves */
 static const char of_sensor[] = ",detector_thick,detector_abs";
 
-/** Planes of all names by an instruction set, the caller's; the image is the last. */
+/** Planes of all names by an instruction set, freed by the caller; the image is the last
+ * plane. */
 static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_NAME],
                          int *count)
 {
-    const char *list[MOST_NAMES];
+    const char *list[MAX_NAMES];
     const size_t pixels = (size_t)EDGE * EDGE;
     float image[EDGE * EDGE];
     char wanted[300];
@@ -131,16 +132,16 @@ static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_
     return planes;
 }
 
-/** The largest difference of a plane, of its largest value; what is below the smallest floats beside a
- * peak is 0. */
+/** Largest difference of a plane over its largest value; values below the smallest floats
+ * count as 0. */
 static double difference(const double *a, const double *b)
 {
-    double most = 1e-25, off = 0;
+    double largest = 1e-25, off = 0;
     for (int i = 0; i < EDGE * EDGE; i++) {
-        most = fmax(most, fabs(b[i]));
+        largest = fmax(largest, fabs(b[i]));
         off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
     }
-    return off / most;
+    return off / largest;
 }
 
 static void compare(nb_config *cfg, nb_isa isa, int scene, double limit)
@@ -163,7 +164,7 @@ static void compare(nb_config *cfg, nb_isa isa, int scene, double limit)
     nb_free(again);
 }
 
-/** By each instruction set of this processor; how many. */
+/** Compares each instruction set of this processor; returns their number. */
 static int compare_all(nb_config *cfg, int scene)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
@@ -180,17 +181,17 @@ static int compare_all(nb_config *cfg, int scene)
     return compared;
 }
 
-/** A pullback by the quickest instruction set, against the products of its own planes. */
+/** A pullback by the quickest instruction set, against the products of its planes. */
 static void compare_own_pullback(nb_config *cfg)
 {
     char(*names)[NB_VARIABLE_NAME];
-    const char *list[MOST_NAMES];
-    double loss[EDGE * EDGE], gradient[MOST_NAMES];
+    const char *list[MAX_NAMES];
+    double loss[EDGE * EDGE], gradient[MAX_NAMES];
     uint64_t seed = 11;
     int count;
     double *planes = planes_of(cfg, NB_ISA_AUTO, &names, &count);
     nb_sim *sim;
-    assert_true(count <= MOST_NAMES);
+    assert_true(count <= MAX_NAMES);
     for (int i = 0; i < count; i++)
         list[i] = names[i];
     for (int i = 0; i < EDGE * EDGE; i++)
@@ -227,8 +228,8 @@ UNIT_TEST(random_scenes)
         skip_because("no instruction set of vectors");
 }
 
-/** Scenes of which no pixel is near a peak, so that a plane is small beside the errors of single precision (audit.h); the pullback
- * is of the same planes. */
+/** Scenes without a pixel near a peak: a plane is then small compared with the errors of
+ * single precision (audit.h). The pullback is of the same planes. */
 UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {175, 358};
@@ -249,7 +250,7 @@ UNIT_TEST(few_peaks)
         skip_because("no instruction set of vectors");
 }
 
-/** One ray a pixel, whose solid angle is its own: it is the same factor. */
+/** With one ray per pixel, the solid angle of the pixel is the same factor. */
 UNIT_TEST(one_ray_with_its_solid_angle)
 {
     uint64_t seed = 3;
@@ -262,18 +263,19 @@ UNIT_TEST(one_ray_with_its_solid_angle)
         skip_because("no instruction set of vectors");
 }
 
-/** A pullback by slopes of this scale against the same products of the scalar engine's planes. */
+/** A pullback by slopes of this scale against the same products of the scalar engine's
+ * planes. */
 static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
 {
     char(*names)[NB_VARIABLE_NAME];
-    const char *list[MOST_NAMES];
-    double loss[EDGE * EDGE], gradient[MOST_NAMES], again[MOST_NAMES];
+    const char *list[MAX_NAMES];
+    double loss[EDGE * EDGE], gradient[MAX_NAMES], again[MAX_NAMES];
     uint64_t seed = 11;
     int count;
     double *truth = planes_of(cfg, NB_ISA_SCALAR, &names, &count);
     nb_error err;
     nb_sim *sim;
-    assert_true(count <= MOST_NAMES);
+    assert_true(count <= MAX_NAMES);
     for (int i = 0; i < count; i++)
         list[i] = names[i];
     for (int i = 0; i < EDGE * EDGE; i++)
@@ -302,7 +304,7 @@ static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
     nb_free(names);
 }
 
-/** One step a pixel: the sums are made without planes (kernel_slope_light.h). */
+/** One step per pixel: the sums are made without planes (kernel_slope_light.h). */
 UNIT_TEST(pullbacks_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
@@ -331,7 +333,8 @@ UNIT_TEST(pullbacks_of_one_step)
         skip_because("no instruction set of vectors");
 }
 
-/** Planes of one step a pixel that are wanted in floats are made in floats: those in double, rounded. */
+/** Planes of one step per pixel that are wanted in floats are the planes in double,
+ * rounded. */
 UNIT_TEST(floats_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
@@ -340,7 +343,7 @@ UNIT_TEST(floats_of_one_step)
     int compared = 0;
     for (size_t i = 0; i < 2 * sizeof isas / sizeof *isas; i++) {
         char(*names)[NB_VARIABLE_NAME];
-        const char *list[MOST_NAMES];
+        const char *list[MAX_NAMES];
         uint64_t seed = 5;
         nb_config cfg;
         nb_sim *sim;

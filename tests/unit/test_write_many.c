@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several image files at once: the same bytes as one by one, after any failure and for any
- * number of threads. */
+/* Several image files at once: the same bytes as one by one, after any failure and for
+ * any number of threads. */
 #include "scratch.h"
 
 #include "../../src/io/image/writer.h"
@@ -13,8 +13,8 @@ enum {
 
 /** The content of the test images. */
 typedef struct maker {
-    int next_row; /* of the one in order */
-    int fail_at;  /* a row that cannot be made; -1 none */
+    int next_row; /* next row of the job in order */
+    int fail_at;  /* the row that fails; -1: all succeed */
     nb_image_meta meta;
     nb_write_job jobs[FILES];
     char paths[FILES][600];
@@ -131,8 +131,8 @@ SCRATCH_TEST(any_number_of_threads)
     free_maker(m);
 }
 
-/* Job 1 cannot make a row, job 3 has no folder: the other files are complete, and the first
- * error is reported. */
+/* Job 1 cannot make a row, job 3 has no folder: the other files are complete, and the
+ * first error is reported. */
 SCRATCH_TEST(one_fails)
 {
     scratch *s = *state;
@@ -140,7 +140,7 @@ SCRATCH_TEST(one_fails)
     nb_error err = {0};
     scratch_write(m->paths[1], "old");
     add(m, 3, &nb_writer_pgm, scratch_path(s, "none/d.pgm"));
-    m->jobs[2].view.make_rows = rows_u8; /* not to fail at that row too */
+    m->jobs[2].view.make_rows = rows_u8; /* this job is not to fail at that row too */
     m->jobs[2].view.type = NB_PIXEL_U8;
     m->jobs[2].writer = &nb_writer_pgm;
     m->fail_at = 300;

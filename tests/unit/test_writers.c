@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files: the SMV header, equal bytes, and no file left after a failure. Contents of float, PGM and SMV files
- * are those of python/test_at_core.py, what is read back of test_at_geometry.py. */
+/* Image files: the SMV header, equal bytes, and no file left after a failure.
+ * python/test_at_core.py tests the contents of float, PGM and SMV files,
+ * test_at_geometry.py files that are read back. */
 #include "image_samples.h"
 
 #include <errno.h>
@@ -72,10 +73,10 @@ SCRATCH_TEST(smv_header)
         assert_int_equal(data[i], ' ');
     data[brace] = '\0';
     for (char *line = strtok(data + 2, "\n"); line; line = strtok(NULL, "\n")) {
-        assert_int_equal(line[strlen(line) - 1], ';'); /* every line ended by one ; ... */
+        assert_int_equal(line[strlen(line) - 1], ';'); /* every line ends with one ; */
         assert_ptr_equal(strchr(line, ';'), line + strlen(line) - 1);
         assert_non_null(strchr(line, '='));
-        assert_ptr_equal(strchr(line, '='), strrchr(line, '=')); /* and with one = */
+        assert_ptr_equal(strchr(line, '='), strrchr(line, '=')); /* and has one = */
     }
     free(data);
 }

@@ -2,14 +2,14 @@
 /* The tests of a program of this folder, and its main. */
 #include "../support/check.h"
 
-enum { MOST = 64 };
+enum { MAX_TESTS = 64 };
 
-static struct CMUnitTest tests[MOST];
+static struct CMUnitTest tests[MAX_TESTS];
 static size_t count;
 
 void nb_add_test(struct CMUnitTest test)
 {
-    if (count == MOST)
+    if (count == MAX_TESTS)
         abort();
     tests[count++] = test;
 }
@@ -19,7 +19,7 @@ int nb_run_tests(void)
     return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
 }
 
-/* A program with another main has that. */
+/* A program with another main uses that one. */
 __attribute__((weak)) int main(void)
 {
     return nb_run_tests();
