@@ -20,24 +20,20 @@ PyObject *nb_python_image(nb_image *image)
 
 /** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal, mask or None); MB: limit of what is
  * read, 0: the default */
-PyObject *nb_python_read_image(PyObject *self, PyObject *args)
+PyObject *nb_method_read_image(PyObject *self, PyObject *args)
 {
     const char *path;
     int fast, slow;
     nb_config typed; /* holds no text */
     nb_image image;
-    nb_error err = {0};
-    nb_status st;
     double most_MB = 0;
     (void)self;
     if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &most_MB))
         return NULL;
     nb_config_defaults(&typed);
     typed.max_read_MB = most_MB > 0 ? most_MB : typed.max_read_MB;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_read(path, fast, slow, &typed, &image, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : nb_python_image(&image);
+    NB_PYTHON_TRY(nb_image_read(path, fast, slow, &typed, &image, &err));
+    return nb_python_image(&image);
 }
 
 static nb_image borrow(Py_buffer *view, int fast, int slow)
@@ -66,14 +62,12 @@ static PyObject *difference_dict(const nb_difference *d)
 }
 
 /** compare(a, b, fast, slow) of float32 images of one size */
-PyObject *nb_python_compare(PyObject *self, PyObject *args)
+PyObject *nb_method_compare(PyObject *self, PyObject *args)
 {
     PyObject *objects[2];
     NB_PYTHON_VIEW first = {0}, second = {0};
     nb_image a, b;
     nb_difference difference;
-    nb_error err = {0};
-    nb_status st;
     size_t bytes;
     int fast, slow;
     (void)self;
@@ -85,21 +79,17 @@ PyObject *nb_python_compare(PyObject *self, PyObject *args)
         return NULL;
     a = borrow(&first, fast, slow);
     b = borrow(&second, fast, slow);
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_compare(&a, &b, NULL, &difference, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : difference_dict(&difference);
+    NB_PYTHON_TRY(nb_image_compare(&a, &b, NULL, &difference, &err));
+    return difference_dict(&difference);
 }
 
 /** picture(pixels, fast, slow, path): a PNG as -pngfile draws it */
-PyObject *nb_python_picture(PyObject *self, PyObject *args)
+PyObject *nb_method_picture(PyObject *self, PyObject *args)
 {
     PyObject *object;
     NB_PYTHON_VIEW view = {0};
     const char *path;
     nb_image image;
-    nb_error err = {0};
-    nb_status st;
     int fast, slow;
     (void)self;
     if (!PyArg_ParseTuple(args, "Oiis", &object, &fast, &slow, &path) ||
@@ -107,10 +97,8 @@ PyObject *nb_python_picture(PyObject *self, PyObject *args)
                          &view))
         return NULL;
     image = borrow(&view, fast, slow);
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_image_picture(&image, NULL, path, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_image_picture(&image, NULL, path, &err));
+    Py_RETURN_NONE;
 }
 
 /** The images of a page: objects of one size and their names. */
@@ -140,19 +128,15 @@ static PyObject *page_json(const nb_sim *sim, const nb_page_job *job, const char
     int failed = 0;
     const nb_json root = {cJSON_Parse(more), &failed};
     char *text = NULL;
-    nb_error err = {0};
-    nb_status st;
     PyObject *result;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_page_json(job, sim, root, (size_t)bytes, &text, &err);
-    Py_END_ALLOW_THREADS;
-    result = st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
+    NB_PYTHON_TRY(nb_page_json(job, sim, root, (size_t)bytes, &text, &err));
+    result = PyUnicode_FromString(text);
     nb_free(text);
     return result;
 }
 
 /** page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON of nb_page_json: tuples; float32 images of one size */
-PyObject *nb_python_page(PyObject *self, PyObject *args)
+PyObject *nb_method_page(PyObject *self, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     PyObject *of, *objects, *titles, *result;

@@ -12,30 +12,16 @@
 #include "../sim/footprint.h"
 #include "../outputs/write.h"
 
-/** The buffers of a call. */
-enum { VIEWS = 6 };
-typedef struct views {
-    Py_buffer of[VIEWS];
-} views;
-static void release_views(views *v)
-{
-    for (int i = 0; i < VIEWS; i++)
-        PyBuffer_Release(&v->of[i]);
-}
-#define HELD __attribute__((cleanup(release_views))) views
-
 /** photons(pixels, format, pedestal, left_out or None, dmin, dmax, photons, full, stol, masked) -> sigma */
-PyObject *nb_python_photons(PyObject *object, PyObject *args)
+PyObject *nb_method_photons(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *pixels, *left_out, *to[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const char *format;
     double dmin, dmax;
     nb_image image = {0};
     nb_seen out = {0};
-    nb_error err = {0};
-    nb_status st;
     if (!PyArg_ParseTuple(args, "OiisdOddOOOO", &pixels, &image.fast, &image.slow,
                           &format, &image.pedestal, &left_out, &dmin, &dmax, &to[0],
                           &to[1], &to[2], &to[3]) ||
@@ -43,9 +29,8 @@ PyObject *nb_python_photons(PyObject *object, PyObject *args)
         return NULL;
     if (nb_python_buffer(pixels, 0, (size_t)image.fast * (size_t)image.slow * sizeof(float),
                          "picture", &v.of[0]) ||
-        (left_out != Py_None &&
-         nb_python_buffer(left_out, 0, (size_t)image.fast * (size_t)image.slow,
-                          "left_out", &v.of[1])))
+        nb_python_optional(left_out, 0, (size_t)image.fast * (size_t)image.slow,
+                           "left_out", &v.of[1]))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_plane(self, to[i], 1, i < 3 ? sizeof(float) : 1, "out", &v.of[2 + i]))
@@ -57,21 +42,17 @@ PyObject *nb_python_photons(PyObject *object, PyObject *args)
                     .full = v.of[3].buf,
                     .stol = v.of[4].buf,
                     .masked = v.of[5].buf};
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_place_photons(self->sim, &image, dmin, dmax, &out, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : PyFloat_FromDouble(out.sigma);
+    NB_PYTHON_TRY(nb_place_photons(self->sim, &image, dmin, dmax, &out, &err));
+    return PyFloat_FromDouble(out.sigma);
 }
 
 /** planes(photons, chosen, spots, sigma, half, background) */
-PyObject *nb_python_planes(PyObject *object, PyObject *args)
+PyObject *nb_method_planes(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *a[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     nb_plane_job job = {0};
-    nb_error err = {0};
-    nb_status st;
     if (!PyArg_ParseTuple(args, "OOOdiO", &a[0], &a[1], &a[2], &job.sigma, &job.half,
                           &a[3]) ||
         !(self = nb_python_enter(object)))
@@ -83,19 +64,17 @@ PyObject *nb_python_planes(PyObject *object, PyObject *args)
     job.photons = v.of[0].buf;
     job.chosen = v.of[1].buf;
     job.spots = v.of[2].buf;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_place_planes(self->sim, &job, v.of[3].buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_place_planes(self->sim, &job, v.of[3].buf, &err));
+    Py_RETURN_NONE;
 }
 
 /** places(at int64 [n], offsets float64 [n][2], q float64 [n][3], hkl int32 [n][3], n): scattering vectors (1/m) of pixels
  * and fractions of pixels from their corner, and the reflections next to them */
-PyObject *nb_python_places(PyObject *object, PyObject *args)
+PyObject *nb_method_places(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *a[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const size_t sizes[4] = {8, 16, 24, 12};
     const nb_scene *sc;
     Py_ssize_t n;
@@ -149,7 +128,7 @@ static PyObject *list_steps(const nb_lattice *l)
 
 /** crystal() -> dict: edges (m, in the lab), steps, N, misset (deg), wavelength (A), beam, distance and pixel (m), sources,
  * what its shape and detector have, and samples along a pixel: typed (0: not), and those that resolve fringes */
-PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
+PyObject *nb_method_crystal(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     const nb_model *m;
@@ -182,7 +161,7 @@ static void free_state(PyObject *capsule)
 }
 
 /** state() -> a capsule of the resolved configuration, for change() of the same simulation */
-PyObject *nb_python_state(PyObject *object, PyObject *unused)
+PyObject *nb_method_state(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     nb_config *cfg;
@@ -220,15 +199,13 @@ static int put_rows(PyObject *pairs, nb_config *cfg, const nb_config *unset)
 
 /** change(state or None, rows, shape): the configuration of state, or the present one, with these rows; shape: its number,
  * -1: as it is */
-PyObject *nb_python_change(PyObject *object, PyObject *args)
+PyObject *nb_method_change(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *state, *rows;
     NB_OWN_CONFIG cfg = {0};
     nb_config unset;
     const nb_config *from;
-    nb_error err = {0};
-    nb_status st;
     int shape;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
         !(self = nb_python_enter(object)) ||
@@ -240,18 +217,16 @@ PyObject *nb_python_change(PyObject *object, PyObject *args)
     if (put_rows(rows, &cfg, &unset))
         return NULL;
     cfg.shape = shape < 0 ? cfg.shape : (nb_shape)shape;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_change(self->sim, &cfg, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_sim_change(self->sim, &cfg, &err));
+    Py_RETURN_NONE;
 }
 
 /** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */
-PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
+PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *self = NULL;
     PyObject *list, *edges, *beams;
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const char **names, *path;
     nb_error err = {0};
     nb_status st = NB_OK;
@@ -265,8 +240,7 @@ PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
     failed =
         nb_python_words(list, names, (int)n) < 0 ||
         nb_python_buffer(edges, 0, (size_t)n * 9 * sizeof(double), "edges", &v.of[0]) ||
-        (beams != Py_None &&
-         nb_python_buffer(beams, 0, (size_t)n * 4 * sizeof(double), "beams", &v.of[1]));
+        nb_python_optional(beams, 0, (size_t)n * 4 * sizeof(double), "beams", &v.of[1]);
     if (!failed) {
         const nb_expt_list all = {.path = path,
                                   .names = names,
@@ -276,5 +250,5 @@ PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
         st = nb_expt_list_write(self->sim, &all, &err);
     }
     free(names);
-    return failed ? NULL : nb_python_none(&err, st);
+    return failed || nb_python_failed(&err, st) ? NULL : Py_NewRef(Py_None);
 }

@@ -34,7 +34,7 @@ static PyObject *result_dict(const nb_series_progress *p)
 }
 
 /** series(words, arrays, series words, notice, progress(done, frames) -> true to stop) */
-PyObject *nb_python_series(PyObject *self, PyObject *args)
+PyObject *nb_method_series(PyObject *self, PyObject *args)
 {
     PyObject *words, *own, *dict;
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
