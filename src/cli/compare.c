@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
 #include "subcommands.h"
@@ -60,7 +61,7 @@ static nb_status parse_one(const char *word, nb_thresholds *out, nb_error *err)
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err)
 {
     char word[80];
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
 
     memset(out, 0, sizeof *out);
     if (!strcmp(text, "none"))
@@ -68,9 +69,9 @@ nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *er
     for (;;) {
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", length < 79 ? (int)length : 79, text);
-        status = parse_one(word, out, err);
-        if (status || !text[length])
-            return status;
+        st = parse_one(word, out, err);
+        if (st || !text[length])
+            return st;
         text += length + 1;
     }
 }
@@ -171,27 +172,23 @@ static void difference_text(FILE *out, const nb_compared *c)
 
 static void number(cJSON *to, const char *name, double value)
 {
-    char text[NB_CLI_NUMBER];
+    char text[NB_TEXT_NUMBER] = "null";
 
-    if (!isfinite(value)) {
-        cJSON_AddNullToObject(to, name);
-        return;
-    }
-    nb_write_number(value, text);
+    if (isfinite(value))
+        nb_text_format(value, text);
     cJSON_AddRawToObject(to, name, text);
 }
 
 static void pair(cJSON *to, const char *name, double x, double y)
 {
-    cJSON *list = cJSON_AddArrayToObject(to, name);
-    double values[2] = {x, y};
+    char text[2][NB_TEXT_NUMBER] = {"null", "null"}, both[2 * NB_TEXT_NUMBER + 4];
 
-    for (int i = 0; i < 2; i++) {
-        char text[NB_CLI_NUMBER];
-        nb_write_number(values[i], text);
-        cJSON_AddItemToArray(list, isfinite(values[i]) ? cJSON_CreateRaw(text)
-                                                       : cJSON_CreateNull());
-    }
+    if (isfinite(x))
+        nb_text_format(x, text[0]);
+    if (isfinite(y))
+        nb_text_format(y, text[1]);
+    snprintf(both, sizeof both, "[%s, %s]", text[0], text[1]);
+    cJSON_AddRawToObject(to, name, both);
 }
 
 static void add_pixels(cJSON *to, const nb_difference *d)
@@ -381,17 +378,13 @@ static nb_status write_page(const compare *c, const nb_compared *what,
     size_t size = 0;
     nb_page_job job = {.images = images, .names = names, .n = 2};
     FILE *out = open_memstream(&text, &size);
-    nb_status st = NB_ERR_NOMEM;
-    if (out) {
+    nb_status st;
+    if (out)
         difference_text(out, what);
-        if (!fclose(out))
-            st = NB_OK;
-    }
+    st = out && !fclose(out) ? NB_OK
+                             : nb_fail(err, NB_ERR_NOMEM, "out of memory (a page)");
     job.report = text;
-    if (st)
-        nb_cli_fail(err, "out of memory (a page)");
-    else
-        st = nb_image_page(&job, c->page, err);
+    NB_TRY(nb_image_page(&job, c->page, err));
     free(text);
     return st;
 }
@@ -424,10 +417,8 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);
-    if (!st)
-        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err);
-    if (!st)
-        st = nb_image_compare(&images[0], &images[1], &c->options, &d, err);
+    NB_TRY(nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err));
+    NB_TRY(nb_image_compare(&images[0], &images[1], &c->options, &d, err));
     if (st)
         return st;
     *passed = what.passed = thresholds_passed(&c->thresholds, &d);
@@ -445,22 +436,16 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
 static int run(void *target, const nb_sub_line *line)
 {
     compare *c = target;
-    nb_image images[2];
-    nb_error err;
+    nb_image images[2] = {0};
+    nb_error err = {0};
     nb_status st;
     int passed = 0;
-    memset(images, 0, sizeof images);
-    memset(&err, 0, sizeof err);
     c->options.roi_set = c->options.roi[0] >= 0;
     st = both(c, line, images, &passed, &err);
     nb_image_free(&images[0]);
     nb_image_free(&images[1]);
-    if (st) {
-        fflush(stdout);
-        nb_cli_say("error", err.message);
-        return nb_cli_exit_status(st);
-    }
-    return passed ? 0 : FAILED;
+    fflush(stdout);
+    return st ? nb_cli_end(st, &err) : passed ? 0 : FAILED;
 }
 
 _Static_assert(sizeof(compare) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");

@@ -184,11 +184,6 @@ int nb_flag_is_switch(const nb_flag *flag)
     return flag->kind == NB_KIND_SWITCH || flag->kind == NB_KIND_PRESET;
 }
 
-int nb_flag_takes_list(const nb_flag *flag, const char *word)
-{
-    return word && nb_param_words(flag, NULL) > 1 && strchr(word, ',');
-}
-
 int nb_flag_text_has(const char *text, const char *word)
 {
     for (const char *at = text; text && *at; at++)

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "../params/params.h"
 #include "common.h"
 #include "sub.h"
 
@@ -218,24 +219,10 @@ static void json_text(FILE *out, const char *key, const char *text)
 /** What a flag takes: "file", "number", "text" or "" (nothing). */
 static const char *kind_of(const nb_flag *flag)
 {
-    switch (flag->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_PRESET:
-        return "";
-    case NB_KIND_FILE:
-        return "file";
-    case NB_KIND_INTEGER:
-    case NB_KIND_NUMBER:
-    case NB_KIND_VECTOR:
-    case NB_KIND_POINT:
-    case NB_KIND_POINT_MM:
-    case NB_KIND_SEED:
-    case NB_KIND_CELL:
-    case NB_KIND_ROI:
-        return "number";
-    default:
-        return "text";
-    }
+    const char *form = nb_param_kind_form(flag);
+    return !form[0] || !strcmp(form, "file")               ? form
+           : strchr("nx", form[0]) /* "n", "x", "x y z" */ ? "number"
+                                                           : "text";
 }
 
 /** The words that a flag takes, separated by blanks. */

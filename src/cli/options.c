@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../base/text.h"
+#include "../params/params.h"
 #include "common.h"
 
 /* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
@@ -51,36 +53,6 @@ static const struct {
     {"fp fdp f_prime", "fprime"},
 };
 
-static int least(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-#define NAME_MAX_LENGTH 48
-
-int nb_cli_edits(const char *a, const char *b)
-{
-    int row[NAME_MAX_LENGTH + 1];
-    int n = (int)strlen(b);
-
-    if (n > NAME_MAX_LENGTH || strlen(a) > NAME_MAX_LENGTH)
-        return NAME_MAX_LENGTH;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < n; j++) {
-            int same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-            int here = least(row[j + 1] + 1, row[j] + 1, diagonal + !same);
-            diagonal = row[j + 1];
-            row[j + 1] = here;
-        }
-    }
-    return row[n];
-}
-
 /** Spellings of a flag one after the other: the name first.  Returns 0 at the end. */
 static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
                          char word[64])
@@ -102,7 +74,7 @@ static int nearest_letters(const char *name, char *nearest, size_t size)
         const char *cursor = NULL;
         int started = 0;
         while (next_spelling(f, &cursor, &started, word)) {
-            int distance = nb_cli_edits(name, word);
+            int distance = nb_text_edits(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
             best = distance;
@@ -191,28 +163,12 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
     return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
-nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err)
-{
-    nb_config plain;
-    double most;
-    nb_config_defaults(&plain);
-    most = nb_noise_largest(&plain, NB_NOISE_U16) - 1;
-    if (nb_cli_is_series(cli) || !cli->cfg.write_noise || !(cli->cfg.saturation > most))
-        return NB_OK;
-    return nb_cli_fail(
-        err,
-        "-saturation %.9g contradicts -noisefile: its largest trusted value "
-        "is %.0f, at most",
-        cli->cfg.saturation, most);
-}
-
 /* Contradictions between flags that are valid by themselves. */
 static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
 {
-    nb_status status = check_contradictions(cli, argv, err);
-    if (!status)
-        status = nb_config_check(&cli->cfg, err);
-    return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
+    nb_status st = check_contradictions(cli, argv, err);
+    NB_TRY(nb_config_check(&cli->cfg, err));
+    return st || !names_a_file(cli) ? st : nb_cli_check_files(cli, err);
 }
 
 /** State of the parser: argv[at] is the next argument. */
@@ -259,41 +215,33 @@ static const char *take(parser *p, int needed, int got)
     return NULL;
 }
 
-/** Number of words that follow the first one: for a cell and the like, all that are numbers. */
-static int more_words(const parser *p, const char *first)
+int nb_flag_words(const nb_flag *flag, int argc, char *const *argv)
 {
-    int least, most = nb_param_words(p->flag, &least), n = 0;
+    int least, most = nb_param_words(flag, &least), n = 0;
     double x;
 
-    if (nb_flag_takes_list(p->flag, first))
-        return 0;
-    if (p->flag->kind == NB_KIND_MISSET)
-        return nb_read_number(first, &x) ? most - 1 : 0;
-    if (p->flag->kind != NB_KIND_CELL && !(p->flag->flags & NB_PARAM_EACH))
-        return least - 1;
-    while (n < most - 1 && p->at + n < p->argc && nb_read_number(p->argv[p->at + n], &x))
+    if (argc > 0 && most > 1 && strchr(argv[0], ','))
+        return 1;
+    if (flag->kind == NB_KIND_MISSET)
+        return argc > 0 && nb_read_number(argv[0], &x) ? most : least;
+    if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))
+        return least;
+    while (n < most && n < argc && nb_read_number(argv[n], &x))
         n++;
-    return nb_read_number(first, &x) ? n : 0;
+    return n ? n : least;
 }
 
 static nb_status parse_value(parser *p)
 {
     const char *words[NB_PARAM_WORDS];
     nb_flag as_typed = *p->flag;
-    int least, n = 0, needed;
+    const int needed = nb_flag_words(p->flag, p->argc - p->at, p->argv + p->at);
+    int n = 0;
 
-    nb_param_words(p->flag, &least);
     as_typed.name = p->typed + 1;
-    if (least == 0)
-        return nb_param_set(&as_typed, nb_flag_base(p->flag, p->cli), NULL, 0, p->err);
-    needed = p->flag->kind == NB_KIND_MISSET ? nb_param_words(p->flag, NULL) : least;
-    do {
-        words[n] = take(p, needed, n);
-        if (!words[n])
+    for (; n < needed; n++)
+        if (!(words[n] = take(p, needed, n)))
             return NB_ERR_INPUT;
-        if (n == 0)
-            needed = 1 + more_words(p, words[0]);
-    } while (++n < needed);
     return nb_param_set(&as_typed, nb_flag_base(p->flag, p->cli), words, n, p->err);
 }
 
@@ -393,15 +341,15 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
 
     while (p.at < argc) {
         const char *argument = argv[p.at];
-        nb_status status;
+        nb_status st;
         p.flag = nb_flag_find(argument);
         if (!p.flag)
             return unknown(err, argument, p.typed);
         p.typed = argument;
         cli->typed[nb_flag_index(p.flag)] = p.at++;
-        status = parse_flag(&p);
-        if (status)
-            return status;
+        st = parse_flag(&p);
+        if (st)
+            return st;
         if (cli->action != NB_DO_RUN)
             return NB_OK;
     }
@@ -410,13 +358,12 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
 
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
 
     nb_cli_begin(cli, NULL);
-    status = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
-    if (!status)
-        status = nb_cli_apply(argc, argv, cli, err);
-    if (status || cli->action != NB_DO_RUN)
-        return status;
+    st = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
+    NB_TRY(nb_cli_apply(argc, argv, cli, err));
+    if (st || cli->action != NB_DO_RUN)
+        return st;
     return cli_check_pairs(cli, argv, err);
 }

@@ -91,8 +91,9 @@ const char *nb_flag_note(const nb_flag *flag);
 /** Does the flag stand alone, without a value? */
 int nb_flag_is_switch(const nb_flag *flag);
 
-/** Are all values of the flag in this word (may be NULL), with commas as in 10,20,30? */
-int nb_flag_takes_list(const nb_flag *flag, const char *word);
+/** Number of words of a flag before argv[0..argc-1]: of a cell and the like all that are numbers, of angles one word or
+ * all, of a list with commas one. */
+int nb_flag_words(const nb_flag *flag, int argc, char *const *argv);
 
 /** The name behind one or two dashes, or NULL. */
 const char *nb_bare_name(const char *argument);
@@ -112,13 +113,7 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** Flags, with blanks between them, that a word of other programs means; NULL: it is not known. */
 const char *nb_flags_meant(const char *word);
 
-/** Levenshtein distance without regard to case; two equal texts give 0. */
-int nb_cli_edits(const char *a, const char *b);
-
 int nb_cli_is_series(const nb_cli *cli);
-
-/** Does -noisefile of a single image hold -saturation?  A series has its own files. */
-nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);
 
 /** The words of a command line as one line, quoted where a shell needs it. */
 nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include "../base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,10 +69,7 @@ static void folder_of(const char *path, char *folder, size_t size)
 
 static nb_status cannot_write(const char *path, const char *why, nb_error *err)
 {
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_IO;
-    snprintf(err->message, sizeof err->message, "%.300s cannot be written: %s", path, why);
-    return err->code;
+    return nb_fail(err, NB_ERR_IO, "%.300s cannot be written: %s", path, why);
 }
 
 nb_status nb_check_output(const char *path, nb_error *err)
@@ -102,11 +101,11 @@ nb_status nb_check_output(const char *path, nb_error *err)
 
 static nb_status check_all(const char *const *names, int n, nb_error *err)
 {
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
 
-    for (int i = 0; i < n && !status; i++)
-        status = nb_check_output(names[i], err);
-    return status;
+    for (int i = 0; i < n && !st; i++)
+        st = nb_check_output(names[i], err);
+    return st;
 }
 
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)

@@ -179,11 +179,6 @@ static const nb_sub_option nb_refine_flags[] = {
      NB_SUB_NAME(nb_refine_typed, residual)},
     NB_SUB_END};
 
-static void typed_defaults(void *target)
-{
-    memset(target, 0, sizeof(nb_refine_typed));
-}
-
 /* nanobragg refine IMAGE flags -refine LIST */
 
 /** A run of the command. */
@@ -194,18 +189,11 @@ typedef struct run {
     int count;
 } run;
 
-static void notice(void *unused, const char *line)
-{
-    (void)unused;
-    nb_cli_say("note", line);
-}
-
-static const nb_hooks hooks = {NULL, notice, NULL};
+static const nb_hooks hooks = {.notice = nb_cli_notice};
 
 static nb_status no_memory(nb_error *err)
 {
-    nb_cli_fail(err, "out of memory (names of images)");
-    return err->code = NB_ERR_NOMEM;
+    return nb_fail(err, NB_ERR_NOMEM, "out of memory (names of images)");
 }
 
 /** "file.h5:a-b" into names file.h5:k behind those that are there. */
@@ -326,12 +314,10 @@ static nb_status check_files(const run *r, nb_error *err)
     nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + OWN) * sizeof *list);
     nb_status st = list ? NB_OK : no_memory(err);
     int outputs = 0;
-    if (!st)
-        st = nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err);
+    NB_TRY(nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err));
     for (int i = 0; i < outputs && !st; i++)
         st = nb_check_output(list[i].path, err);
-    if (!st)
-        st = check_plots(r->typed->plots, paths[0], err);
+    NB_TRY(check_plots(r->typed->plots, paths[0], err));
     free(list);
     return st;
 }
@@ -342,8 +328,7 @@ static nb_status show_start(const run *r, nb_error *err)
     nb_sim *sim = NULL;
     char *json = NULL;
     nb_status st = nb_sim_create(&r->line->cli.cfg, &hooks, &sim, err);
-    if (!st)
-        st = nb_sim_config_json(sim, &json, err);
+    NB_TRY(nb_sim_config_json(sim, &json, err));
     if (!st)
         puts(json);
     nb_free(json);
@@ -361,8 +346,7 @@ static int start(void *target, const nb_sub_line *line)
     if (!st && is_many(&r) && ranks > 1)
         st = nb_cli_fail(&err, "refine of several images has processes of its own, one a "
                                "thread (-threads); start it without mpirun");
-    if (!st)
-        st = check_files(&r, &err);
+    NB_TRY(check_files(&r, &err));
     if (!st && line->cli.show_config)
         st = show_start(&r, &err);
     for (int i = 0; i < r.count; i++)
@@ -388,6 +372,5 @@ const nb_sub_command nb_command_refine = {
     .statuses =
         "0 converged, 3 not (the results are written, and say why), 2 bad input, 1 a "
         "file cannot be written, or no memory",
-    .defaults = typed_defaults,
     .run = start,
 };

@@ -86,8 +86,8 @@ typedef struct nb_sub_command {
     int operands;                /* at least so many */
     int more_operands;           /* and any number of others */
     int takes_rest;
-    const char *statuses; /* exit statuses in words */
-    void (*defaults)(void *target);
+    const char *statuses;           /* exit statuses in words */
+    void (*defaults)(void *target); /* of a target that is not all 0; NULL: it is */
     /** Run it and return the exit status. If it is not 0, a message was printed. */
     int (*run)(void *target, const nb_sub_line *line);
 } nb_sub_command;
@@ -158,9 +158,9 @@ void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 /* --- -frames, -stills, -jobs: many images --- */
 
 /** Run the series, with a progress line and a report. ranks: the processes of the series,
- * NULL for a single process. notice gets progress as its user. */
+ * NULL for a single process. */
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
-                            void (*notice)(void *user, const char *line), nb_error *err);
+                            nb_error *err);
 
 /** With -draws write its table; *done is then 1.  With -only_frame, or -vary and no series, make cli->cfg the configuration
  * of one frame, and cli that of a single image.  Errors: NB_ERR_INPUT, those of nb_series_single. */

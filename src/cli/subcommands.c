@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
 
@@ -95,7 +96,7 @@ static int is_misspelled(const char *word, const nb_sub_command *const *all, siz
 {
     char line[160];
     for (size_t i = 0; i < count; i++)
-        if (nb_cli_edits(word, all[i]->name) == 1) {
+        if (nb_text_edits(word, all[i]->name) == 1) {
             snprintf(line, sizeof line,
                      "'%.60s' is no command; did you mean nanobragg %s?", word,
                      all[i]->name);
