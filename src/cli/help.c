@@ -146,12 +146,10 @@ static void print_detectors(FILE *out)
           "source\n",
           out);
     for (size_t i = 0; i < count; i++, d++) {
-        int size[2];
         if (!d->modules[0])
             continue;
-        for (int k = 0; k < 2; k++)
-            size[k] = d->modules[k] * d->module[k] + (d->modules[k] - 1) * d->gap[k];
-        fprintf(out, "  %-16s %4d x %4d (%.6g)", d->name, size[0], size[1], d->pixel_um);
+        fprintf(out, "  %-16s %4d x %4d (%.6g)", d->name, nb_detector_pixels(d, 0, 1),
+                nb_detector_pixels(d, 1, 1), d->pixel_um);
         if (d->gap[0])
             fprintf(out, ", %d x %d of %d x %d, gaps %d and %d", d->modules[0],
                     d->modules[1], d->module[0], d->module[1], d->gap[0], d->gap[1]);

@@ -137,6 +137,8 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
 void nb_help_json(FILE *out);
 void nb_help_version(FILE *out); /* version and optional parts */
 
+/** A flag with its value, and the text beside it. */
+void nb_help_item(FILE *out, const char *flag, const char *text);
 /** One flag as in -help. */
 void nb_help_flag(FILE *out, const nb_flag *flag);
 

@@ -74,12 +74,13 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
         verb, head[0]);
 }
 
-int nb_python_verb(const char *verb, const nb_sub_line *line)
+int nb_python_verb(void *target, const nb_sub_line *line)
 {
     char *program = realpath("/proc/self/exe", NULL);
     nb_error err;
-    nb_status st = program ? become(verb, program, line, &err)
+    nb_status st = program ? become(line->words[-1], program, line, &err)
                            : nb_cli_fail(&err, "/proc/self/exe cannot be read");
+    (void)target;
     free(program);
     return nb_cli_end(st, &err);
 }
@@ -127,12 +128,6 @@ static const nb_sub_option bench_options[] = {
      TEXT},
     NB_SUB_END};
 
-static int run_bench(void *target, const nb_sub_line *line)
-{
-    (void)target;
-    return nb_python_verb("bench", line);
-}
-
 const nb_sub_command nb_command_bench = {
     .name = "bench",
     .usage = "[flags] [-- FLAGS OF A CASE OF YOUR OWN]",
@@ -145,7 +140,7 @@ const nb_sub_command nb_command_bench = {
     .takes_rest = 1,
     .statuses = "0 done, 3 an image is wrong, 2 bad input, 1 a program failed, a file "
                 "cannot be written, or no memory, 130 interrupted",
-    .run = run_bench,
+    .run = nb_python_verb,
 };
 
 /* --- nanobragg run-compare -ref PROGRAM -- flags --- */
@@ -166,12 +161,6 @@ static const nb_sub_option compare_options[] = {
      NB_SUB_TAKE(take_threshold)},
     NB_SUB_END};
 
-static int run_compare(void *target, const nb_sub_line *line)
-{
-    (void)target;
-    return nb_python_verb("run-compare", line);
-}
-
 const nb_sub_command nb_command_run_compare = {
     .name = "run-compare",
     .usage = "-ref PROGRAM [flags] -- FLAGS OF BOTH PROGRAMS",
@@ -185,5 +174,5 @@ const nb_sub_command nb_command_run_compare = {
         "0 passed, 3 the images differ, 4 a program is missing, 5 a program crashed, 6 a "
         "program ended with an error or without an image, 7 the images differ in size, 2 "
         "bad input, 1 a file cannot be written, or no memory",
-    .run = run_compare,
+    .run = nb_python_verb,
 };

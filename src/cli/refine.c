@@ -21,33 +21,8 @@ typedef struct nb_refine_typed {
 
 /* The flags of nanobragg refine. */
 
-static const char *const systems[] = {"triclinic",  "monoclinic", "orthorhombic",
-                                      "tetragonal", "trigonal",   "hexagonal",
-                                      "cubic",      NULL};
-static const char *const likelihoods[] = {"poisson", "gauss", NULL};
-static const char *const selections[] = {"spots", "all", NULL};
 static const char *const masks[] = {"auto", "file", NULL};
 static const char *const schedules[] = {"auto", "none", "plain", NULL};
-
-enum { KNOTS_MAX = 64 };
-
-static nb_status take_background(void *target, char **v, nb_error *err)
-{
-    static const char *const names[] = {"water", "radial:n", "planes", "none", NULL};
-    nb_refine_typed *t = target;
-    nb_status st;
-    if (!strncmp(v[0], "radial:", 7))
-        return nb_read_whole(v[0] + 7, 1, KNOTS_MAX, &t->whole)
-                   ? NB_OK
-                   : nb_cli_fail(err,
-                                 "-fit_background '%.60s': the number of knots must be "
-                                 "from 1 to %d",
-                                 v[0], KNOTS_MAX);
-    st = nb_sub_word("-fit_background", v[0], names, &t->word, err);
-    if (!st && t->word == 1)
-        return nb_cli_fail(err, "-fit_background '%.60s': write radial:12", v[0]);
-    return st;
-}
 
 static nb_status take_F(void *target, char **v, nb_error *err)
 {
@@ -117,7 +92,7 @@ static const nb_sub_option nb_refine_flags[] = {
      "triclinic, monoclinic, orthorhombic, tetragonal, trigonal, hexagonal or cubic: "
      "ties "
      "and fixes parameters of the cell (default: triclinic)",
-     NB_SUB_WORD(nb_refine_typed, word, systems)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"bound", 1, "name=lo:hi", "limits of a parameter; repeatable",
      NB_SUB_TAKE(take_bound)},
     {"restrain", 1, "name=x:s",
@@ -127,17 +102,17 @@ static const nb_sub_option nb_refine_flags[] = {
      "names of -refine that all images have in common; the others are each image's own",
      NB_SUB_NAME(nb_refine_typed, joint)},
     {"likelihood", 1, "name", "poisson, or gauss with -readout_noise (default: poisson)",
-     NB_SUB_WORD(nb_refine_typed, word, likelihoods)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"fit_background", 1,
      "name", "water, radial:n, planes or none (default: water if the start has it, else radial:12)",
-     NB_SUB_TAKE(take_background)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"F_sigma", 1, "s",
      "relative standard deviation of the structure factors, for a scale of each "
      "reflection; 0: "
      "they are exact; auto: as the picture shows it (default: auto)",
      NB_SUB_TAKE(take_F)},
     {"select", 1, "name", "pixels of the last stages: spots or all (default: spots)",
-     NB_SUB_WORD(nb_refine_typed, word, selections)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"spot_half", 1, "n", "half width of the box about a pixel of a spot (default: 3)",
      NB_SUB_WHOLE(nb_refine_typed, whole, 0, 1000)},
     {"spot_sigma", 1, "k", "least height of a spot above the background (default: 6)",
@@ -355,7 +330,7 @@ static int start(void *target, const nb_sub_line *line)
     if (st && (rank == 0 || !is_many(&r)))
         nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
     return st || line->cli.show_config ? nb_cli_exit_status(st)
-                                       : nb_python_verb("refine", line);
+                                       : nb_python_verb(target, line);
 }
 
 _Static_assert(sizeof(nb_refine_typed) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");

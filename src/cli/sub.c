@@ -21,8 +21,8 @@ typedef struct parser {
     int borrowed_count;
 } parser;
 
-nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
-                      int *out, nb_error *err)
+static nb_status take_word(const char *flag, const char *word, const char *const *words,
+                           int *out, nb_error *err)
 {
     char all[200] = "";
     for (int i = 0; words[i]; i++) {
@@ -58,7 +58,7 @@ static nb_status store(const nb_sub_option *option, void *target, const char *te
         memcpy(to, &text, sizeof text);
         return *text ? NB_OK : nb_cli_fail(err, "%s '': it is empty", flag);
     case NB_SUB_IS_WORD:
-        return nb_sub_word(flag, text, place->words, (int *)to, err);
+        return take_word(flag, text, place->words, (int *)to, err);
     default:
         return nb_param_set(&row, to + (size_t)k * size, &text, 1, err);
     }

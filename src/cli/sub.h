@@ -104,10 +104,6 @@ int nb_sub_dispatch(int argc, char **argv, int *status);
 nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, void *target,
                        nb_sub_line *line, int *help, nb_error *err);
 
-/** The place of a word in a list, for a flag with a function. */
-nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
-                      int *out, nb_error *err);
-
 /* --- The limits of a comparison: `corr=0.9999,peaks=0.95,sum=0.001` --- */
 
 #define NB_THRESHOLD_KEYS 10

@@ -310,6 +310,11 @@ static int is_among(const char *words, const char *name)
     return 0;
 }
 
+int nb_param_is_named(const nb_param *p, const char *name)
+{
+    return !strcmp(p->name, name) || is_among(p->synonyms, name);
+}
+
 /* A check asks for many rows by their names, so names come first and most cost two letters. */
 const nb_param *nb_param_find(const char *name)
 {

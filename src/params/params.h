@@ -92,6 +92,8 @@ const char *nb_param_form(const nb_param *param, char *text, size_t size);
 /** How a value of this kind without choices is written: "x", "file", ... */
 const char *nb_param_kind_form(const nb_param *param);
 
+/** Is it the name of the row, or a synonym? */
+int nb_param_is_named(const nb_param *param, const char *name);
 /** The name for messages: with a dash if it is a flag.  Returns text. */
 const char *nb_param_label(const nb_param *param, char text[NB_PARAM_LABEL]);
 

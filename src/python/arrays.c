@@ -177,23 +177,18 @@ static PyObject *arrays_dict(const nb_config *cfg)
 }
 
 /** arrays() -> the simulation's own arrays, as nb_python_use_arrays takes them */
-PyObject *nb_method_arrays(PyObject *object, PyObject *unused)
+PyObject *nb_method_arrays(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    (void)unused;
-    self = nb_python_enter(object);
-    return self ? arrays_dict(nb_sim_config(self->sim)) : NULL;
+    NB_PYTHON_ENTER(self, object);
+    return arrays_dict(nb_sim_config(self->sim));
 }
 
 /** factors() -> (bytes of hkl int32 [n][3], bytes of F float64 [n]); of the only table */
-PyObject *nb_method_factors(PyObject *object, PyObject *unused)
+PyObject *nb_method_factors(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_factor_list list = {0};
     PyObject *bytes, *result = NULL;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     NB_PYTHON_TRY(nb_sim_factors(self->sim, 0, &list, &err));
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(list.count * 3 * sizeof *list.h));
     if (bytes) {
@@ -213,7 +208,7 @@ PyObject *nb_method_factors(PyObject *object, PyObject *unused)
 /** spectrum(frame) -> (lines as bytes of double energy_eV, wavelength_A, weight and int part, padded; factor) */
 PyObject *nb_method_spectrum(PyObject *object, PyObject *frame)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const long k = PyLong_AsLong(frame);
     nb_error err = {0};
     nb_spectrum_line *lines;
@@ -221,7 +216,7 @@ PyObject *nb_method_spectrum(PyObject *object, PyObject *frame)
     int n = 0;
     nb_status st;
     PyObject *bytes;
-    if (PyErr_Occurred() || !(self = nb_python_enter(object)))
+    if (PyErr_Occurred())
         return NULL;
     st = nb_sim_spectrum(self->sim, 0, NULL, &n, NULL, &err);
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)n * sizeof *lines));
@@ -239,9 +234,9 @@ PyObject *nb_method_spectrum(PyObject *object, PyObject *frame)
 /** set_factors(F): float64 [n] */
 PyObject *nb_method_set_factors(PyObject *object, PyObject *F)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     NB_PYTHON_VIEW view = {0};
-    if (!(self = nb_python_enter(object)) || PyObject_GetBuffer(F, &view, PyBUF_SIMPLE))
+    if (PyObject_GetBuffer(F, &view, PyBUF_SIMPLE))
         return NULL;
     NB_PYTHON_TRY(
         nb_sim_set_factors(self->sim, view.buf, (size_t)view.len / sizeof(double), &err));

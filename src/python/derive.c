@@ -7,12 +7,12 @@
 /** variables(list) -> [name, ...] */
 PyObject *nb_method_variables(PyObject *object, PyObject *text)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *list = nb_python_text(text);
     char(*names)[NB_VARIABLE_NAME] = NULL;
     PyObject *result;
     int count = 0;
-    if (!list || !(self = nb_python_enter(object)))
+    if (!list)
         return NULL;
     NB_PYTHON_TRY(nb_sim_variables(self->sim, list, &names, &count, &err));
     result = PyList_New(0);
@@ -25,10 +25,10 @@ PyObject *nb_method_variables(PyObject *object, PyObject *text)
 /** parameter(name) -> dict */
 PyObject *nb_method_parameter(PyObject *object, PyObject *text)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *name = nb_python_text(text);
     nb_variable v;
-    if (!name || !(self = nb_python_enter(object)))
+    if (!name)
         return NULL;
     NB_PYTHON_TRY(nb_sim_parameter(self->sim, name, &v, &err));
     return Py_BuildValue("{s:s,s:d,s:s,s:s,s:s,s:O,s:s}", "name", v.name, "value", v.value,
@@ -57,27 +57,24 @@ static int numbers_of(PyObject *list, double *values, int count)
 /** set_parameters(names, values) */
 PyObject *nb_method_set_parameters(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *numbers;
     const char *names[NB_VARIABLES_MAX];
     double values[NB_VARIABLES_MAX];
     int n;
     if (!PyArg_ParseTuple(args, "OO", &list, &numbers) ||
         (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 ||
-        numbers_of(numbers, values, n) || !(self = nb_python_enter(object)))
+        numbers_of(numbers, values, n))
         return NULL;
     NB_PYTHON_TRY(nb_sim_set_parameters(self->sim, names, values, n, &err));
     Py_RETURN_NONE;
 }
 
 /** fold_rotation(): rot goes into the orientation, and is 0 -> misset angles, deg */
-PyObject *nb_method_fold_rotation(PyObject *object, PyObject *unused)
+PyObject *nb_method_fold_rotation(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     double misset[3];
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     NB_PYTHON_TRY(nb_sim_fold_rotation(self->sim, misset, &err));
     return Py_BuildValue("(ddd)", misset[0], misset[1], misset[2]);
 }
@@ -85,14 +82,13 @@ PyObject *nb_method_fold_rotation(PyObject *object, PyObject *unused)
 /** derivatives(names, double, planes, image or None, progress) */
 PyObject *nb_method_derivatives(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *out, *image_out, *progress;
     NB_PYTHON_VIEW planes = {0}, image = {0};
     const char *names[NB_VARIABLES_MAX];
     int n, wide;
     if (!PyArg_ParseTuple(args, "OpOOO", &list, &wide, &out, &image_out, &progress) ||
         (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, out, 1, (size_t)n * (wide ? sizeof(double) : sizeof(float)),
                         "planes", &planes) ||
         nb_python_optional(image_out, 1, nb_python_pixels(self) * sizeof(float), "image",
@@ -123,7 +119,7 @@ static PyObject *gradient_of(const double *gradient, int n, int want_F,
 /** pullback(names, double, dloss, want_F, progress) -> (floats, (hkl, gradient) or None) */
 PyObject *nb_method_pullback(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *slopes, *progress;
     NB_PYTHON_VIEW dloss = {0};
     const char *names[NB_VARIABLES_MAX];
@@ -132,7 +128,6 @@ PyObject *nb_method_pullback(PyObject *object, PyObject *args)
     int n, wide, want_F;
     if (!PyArg_ParseTuple(args, "OpOpO", &list, &wide, &slopes, &want_F, &progress) ||
         (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, slopes, 0, wide ? sizeof(double) : sizeof(float),
                         "dL_dimage", &dloss))
         return NULL;
@@ -148,7 +143,7 @@ PyObject *nb_method_normal(PyObject *object, PyObject *args)
 {
     static const char *const what[6] = {"photons", "background", "knots",
                                         "levels",  "gradient",   "fisher"};
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *a[6], *progress;
     NB_PYTHON_BUFFERS v = {0};
     const char *names[NB_VARIABLES_MAX];
@@ -157,8 +152,7 @@ PyObject *nb_method_normal(PyObject *object, PyObject *args)
     int count;
     if (!PyArg_ParseTuple(args, "OdiOOOOOOO", &list, &seen.sigma, &seen.n_knots, &a[0],
                           &a[1], &a[2], &a[3], &a[4], &a[5], &progress) ||
-        (count = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 ||
-        !(self = nb_python_enter(object)))
+        (count = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0)
         return NULL;
     const size_t knots = (size_t)seen.n_knots, n = (size_t)count + knots,
                  pixels = nb_python_pixels(self) * sizeof(float),
@@ -185,15 +179,14 @@ PyObject *nb_method_normal(PyObject *object, PyObject *args)
 /** pullback_device(names, double, address, pixels) -> floats; the caller warrants the memory */
 PyObject *nb_method_pullback_device(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list;
     const char *names[NB_VARIABLES_MAX];
     double gradient[NB_VARIABLES_MAX];
     unsigned long long address, pixels;
     int n, wide;
     if (!PyArg_ParseTuple(args, "OpKK", &list, &wide, &address, &pixels) ||
-        (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0 ||
-        !(self = nb_python_enter(object)))
+        (n = nb_python_words(list, names, NB_VARIABLES_MAX)) < 0)
         return NULL;
     if (pixels != nb_python_pixels(self)) {
         PyErr_SetString(PyExc_ValueError, "dL_dimage: has another number of pixels");
@@ -208,11 +201,10 @@ PyObject *nb_method_pullback_device(PyObject *object, PyObject *args)
 /** render_double(out, progress): float64 */
 PyObject *nb_method_render_double(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *out, *progress;
     NB_PYTHON_VIEW view = {0};
     if (!PyArg_ParseTuple(args, "OO", &out, &progress) ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, out, 1, sizeof(double), "out", &view))
         return NULL;
     self->calls.progress = progress;

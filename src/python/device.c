@@ -68,10 +68,9 @@ static void capsule_dealloc(PyObject *capsule)
 }
 
 /** place() -> (type of device, its number), as DLPack numbers them */
-static PyObject *image_place(PyObject *object, PyObject *unused)
+static PyObject *image_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     int device = nb_device_image_device(((image_object *)object)->image);
-    (void)unused;
     return Py_BuildValue("(ii)", device < 0 ? DL_CPU : DL_GPU, device < 0 ? 0 : device);
 }
 
@@ -119,13 +118,12 @@ static PyObject *image_read(PyObject *object, PyObject *out)
 /** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
 PyObject *nb_method_render_device(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     __attribute__((cleanup(free_image))) nb_device_image *image = NULL;
     PyObject *progress;
     nb_stats stats;
     int wanted;
-    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted))
         return NULL;
     self->calls.progress = progress;
     NB_PYTHON_TRY(nb_sim_render_device(self->sim, &image, wanted ? &stats : NULL, &err));

@@ -17,7 +17,7 @@ typedef struct chosen {
 } chosen;
 
 /** Chosen(sim, photons, at int64 [n], background or None, sigma, gauss): pixels at places of the stack, which grow */
-static int chosen_init(PyObject *object, PyObject *args, PyObject *kwargs)
+static int chosen_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
@@ -26,7 +26,6 @@ static int chosen_init(PyObject *object, PyObject *args, PyObject *kwargs)
     nb_observation seen = {0};
     Py_ssize_t n;
     int gauss;
-    (void)kwargs;
     if (self->sim ||
         !PyArg_ParseTuple(args, "OOOOdp", &owner, &photons, &at, &background, &seen.sigma,
                           &gauss) ||
@@ -165,18 +164,16 @@ static PyObject *chosen_image(PyObject *object, PyObject *values)
     Py_RETURN_NONE;
 }
 
-static PyObject *chosen_count(PyObject *object, void *unused)
+static PyObject *chosen_count(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromSize_t(((chosen *)object)->of.n);
 }
 
 /** The reflection next to each pixel: their numbers, int32 [n] */
-static PyObject *chosen_groups(PyObject *object, PyObject *unused)
+static PyObject *chosen_groups(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    (void)unused;
     if (!(sim = enter_chosen(self)))
         return NULL;
     NB_PYTHON_TRY(nb_chosen_group(&self->of, &err));
@@ -216,13 +213,12 @@ static int open_starts(starts *self, PyObject *words, PyObject *dict,
 }
 
 /** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
-static int starts_init(PyObject *object, PyObject *args, PyObject *kwargs)
+static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     starts *self = (starts *)object;
     PyObject *words, *arrays, *list, *notice;
     const char *orientations;
     Py_ssize_t n;
-    (void)kwargs;
     if (self->names ||
         !PyArg_ParseTuple(args, "OOOzO", &words, &arrays, &list, &orientations, &notice) ||
         (n = PySequence_Size(list)) < 0)
@@ -308,18 +304,16 @@ static PyObject *starts_read(PyObject *object, PyObject *args)
 }
 
 /** workers() -> (pictures at a time, threads of each) */
-static PyObject *starts_workers(PyObject *object, PyObject *unused)
+static PyObject *starts_workers(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     starts *self = (starts *)object;
     int threads, n;
-    (void)unused;
     n = nb_starts_workers(&self->of, &threads);
     return Py_BuildValue("(ii)", n, threads);
 }
 
-static PyObject *starts_own_beams(PyObject *object, void *unused)
+static PyObject *starts_own_beams(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(((starts *)object)->of.expt != NULL);
 }
 

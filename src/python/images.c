@@ -20,14 +20,13 @@ PyObject *nb_python_image(nb_image *image)
 
 /** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal, mask or None); MB: limit of what is
  * read, 0: the default */
-PyObject *nb_method_read_image(PyObject *self, PyObject *args)
+PyObject *nb_method_read_image(PyObject *Py_UNUSED(self), PyObject *args)
 {
     const char *path;
     int fast, slow;
     nb_config typed; /* holds no text */
     nb_image image;
     double most_MB = 0;
-    (void)self;
     if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &most_MB))
         return NULL;
     nb_config_defaults(&typed);
@@ -62,7 +61,7 @@ static PyObject *difference_dict(const nb_difference *d)
 }
 
 /** compare(a, b, fast, slow) of float32 images of one size */
-PyObject *nb_method_compare(PyObject *self, PyObject *args)
+PyObject *nb_method_compare(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *objects[2];
     NB_PYTHON_VIEW first = {0}, second = {0};
@@ -70,7 +69,6 @@ PyObject *nb_method_compare(PyObject *self, PyObject *args)
     nb_difference difference;
     size_t bytes;
     int fast, slow;
-    (void)self;
     if (!PyArg_ParseTuple(args, "OOii", &objects[0], &objects[1], &fast, &slow))
         return NULL;
     bytes = (size_t)fast * (size_t)slow * sizeof(float);
@@ -84,14 +82,13 @@ PyObject *nb_method_compare(PyObject *self, PyObject *args)
 }
 
 /** picture(pixels, fast, slow, path): a PNG as -pngfile draws it */
-PyObject *nb_method_picture(PyObject *self, PyObject *args)
+PyObject *nb_method_picture(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *object;
     NB_PYTHON_VIEW view = {0};
     const char *path;
     nb_image image;
     int fast, slow;
-    (void)self;
     if (!PyArg_ParseTuple(args, "Oiis", &object, &fast, &slow, &path) ||
         nb_python_buffer(object, 0, (size_t)fast * (size_t)slow * sizeof(float), "image",
                          &view))
@@ -136,7 +133,7 @@ static PyObject *page_json(const nb_sim *sim, const nb_page_job *job, const char
 }
 
 /** page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON of nb_page_json: tuples; float32 images of one size */
-PyObject *nb_method_page(PyObject *self, PyObject *args)
+PyObject *nb_method_page(PyObject *Py_UNUSED(self), PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     PyObject *of, *objects, *titles, *result;
@@ -146,7 +143,6 @@ PyObject *nb_method_page(PyObject *self, PyObject *args)
     nb_image images[NB_PAGE_IMAGES];
     nb_page_job job = {.images = images, .names = names};
     int fast, slow;
-    (void)self;
     if (!PyArg_ParseTuple(args, "OO!O!iisn", &of, &PyTuple_Type, &objects, &PyTuple_Type,
                           &titles, &fast, &slow, &more, &bytes) ||
         (of != Py_None && !(sim = nb_python_enter(of))))

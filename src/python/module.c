@@ -37,23 +37,19 @@ static PyObject *param_row(const nb_param *p)
                          most, "choices", choices_of(p));
 }
 
-PyObject *nb_method_params(PyObject *self, PyObject *unused)
+PyObject *nb_method_params(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(unused))
 {
     size_t n;
     const nb_param *table = nb_params(&n);
     PyObject *list = PyList_New(0);
-    (void)self;
-    (void)unused;
     for (size_t i = 0; list && i < n; i++)
         nb_python_append(&list, param_row(&table[i]));
     return list;
 }
 
-PyObject *nb_method_features(PyObject *self, PyObject *unused)
+PyObject *nb_method_features(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(unused))
 {
     PyObject *dict = PyDict_New();
-    (void)self;
-    (void)unused;
     for (int i = 0; dict && nb_feature_at(i); i++) {
         const nb_feature *f = nb_feature_at(i);
         if (nb_python_put(dict, f->name,

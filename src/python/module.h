@@ -134,6 +134,11 @@ nb_python_sim *nb_python_enter(PyObject *object);
 void nb_python_leave(nb_python_sim **self);
 /** Before a pointer that is NULL, or is entered: the simulation is left at the end of the block. */
 #define NB_PYTHON_USES __attribute__((cleanup(nb_python_leave)))
+/** Declare self, the entered simulation; without one return NULL with an exception. */
+#define NB_PYTHON_ENTER(self, object)                                                    \
+    NB_PYTHON_USES nb_python_sim *self = nb_python_enter(object);                        \
+    if (!self)                                                                           \
+    return NULL
 size_t nb_python_pixels(const nb_python_sim *self);
 /** nb_python_buffer with `size` bytes a pixel. */
 int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,

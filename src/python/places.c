@@ -15,7 +15,7 @@
 /** photons(pixels, format, pedestal, left_out or None, dmin, dmax, photons, full, stol, masked) -> sigma */
 PyObject *nb_method_photons(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *pixels, *left_out, *to[4];
     NB_PYTHON_BUFFERS v = {0};
     const char *format;
@@ -24,8 +24,7 @@ PyObject *nb_method_photons(PyObject *object, PyObject *args)
     nb_seen out = {0};
     if (!PyArg_ParseTuple(args, "OiisdOddOOOO", &pixels, &image.fast, &image.slow,
                           &format, &image.pedestal, &left_out, &dmin, &dmax, &to[0],
-                          &to[1], &to[2], &to[3]) ||
-        !(self = nb_python_enter(object)))
+                          &to[1], &to[2], &to[3]))
         return NULL;
     if (nb_python_buffer(pixels, 0, (size_t)image.fast * (size_t)image.slow * sizeof(float),
                          "picture", &v.of[0]) ||
@@ -49,13 +48,12 @@ PyObject *nb_method_photons(PyObject *object, PyObject *args)
 /** planes(photons, chosen, spots, sigma, half, background) */
 PyObject *nb_method_planes(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *a[4];
     NB_PYTHON_BUFFERS v = {0};
     nb_plane_job job = {0};
     if (!PyArg_ParseTuple(args, "OOOdiO", &a[0], &a[1], &a[2], &job.sigma, &job.half,
-                          &a[3]) ||
-        !(self = nb_python_enter(object)))
+                          &a[3]))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_plane(self, a[i], i == 3, i == 2 ? 1 : sizeof(float), "planes",
@@ -72,14 +70,13 @@ PyObject *nb_method_planes(PyObject *object, PyObject *args)
  * and fractions of pixels from their corner, and the reflections next to them */
 PyObject *nb_method_places(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *a[4];
     NB_PYTHON_BUFFERS v = {0};
     const size_t sizes[4] = {8, 16, 24, 12};
     const nb_scene *sc;
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOOOn", &a[0], &a[1], &a[2], &a[3], &n) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OOOOn", &a[0], &a[1], &a[2], &a[3], &n))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_buffer(a[i], i > 1, (size_t)n * sizes[i], "places", &v.of[i]))
@@ -128,14 +125,11 @@ static PyObject *list_steps(const nb_lattice *l)
 
 /** crystal() -> dict: edges (m, in the lab), steps, N, misset (deg), wavelength (A), beam, distance and pixel (m), sources,
  * what its shape and detector have, and samples along a pixel: typed (0: not), and those that resolve fringes */
-PyObject *nb_method_crystal(PyObject *object, PyObject *unused)
+PyObject *nb_method_crystal(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const nb_model *m;
     double edges[9];
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     m = &self->sim->model;
     put_vec3(edges, m->crystal.a);
     put_vec3(edges + 3, m->crystal.b);
@@ -161,13 +155,10 @@ static void free_state(PyObject *capsule)
 }
 
 /** state() -> a capsule of the resolved configuration, for change() of the same simulation */
-PyObject *nb_method_state(PyObject *object, PyObject *unused)
+PyObject *nb_method_state(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_config *cfg;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     if (!(cfg = nb_configs_new(1, NULL)))
         return PyErr_NoMemory();
     nb_config_copy(cfg, nb_sim_config(self->sim));
@@ -201,14 +192,13 @@ static int put_rows(PyObject *pairs, nb_config *cfg, const nb_config *unset)
  * -1: as it is */
 PyObject *nb_method_change(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *state, *rows;
     NB_OWN_CONFIG cfg = {0};
     nb_config unset;
     const nb_config *from;
     int shape;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
-        !(self = nb_python_enter(object)) ||
         !(from = state == Py_None ? nb_sim_config(self->sim)
                                   : PyCapsule_GetPointer(state, "nb_config")))
         return NULL;
@@ -224,7 +214,7 @@ PyObject *nb_method_change(PyObject *object, PyObject *args)
 /** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */
 PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *edges, *beams;
     NB_PYTHON_BUFFERS v = {0};
     const char **names, *path;
@@ -233,7 +223,7 @@ PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
     Py_ssize_t n;
     int failed;
     if (!PyArg_ParseTuple(args, "sOOO", &path, &list, &edges, &beams) ||
-        !(self = nb_python_enter(object)) || (n = PySequence_Size(list)) < 0)
+        (n = PySequence_Size(list)) < 0)
         return NULL;
     if (!(names = calloc((size_t)n + 1, sizeof *names)))
         return PyErr_NoMemory();

@@ -19,12 +19,11 @@ static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
 }
 
 /** Sim(words, arrays, notice) */
-static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
+static int sim_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     nb_python_sim *self = (nb_python_sim *)object;
     PyObject *words, *arrays, *notice;
     NB_OWN_CONFIG cfg = {0};
-    (void)kwargs;
     if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &arrays, &notice))
         return -1;
     Py_INCREF(notice);
@@ -72,11 +71,10 @@ static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject
 /** set(words, arrays, names): all words, the new arrays, and the names that were typed now */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *words, *arrays, *names;
     NB_OWN_CONFIG cfg = {0};
-    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names))
         return NULL;
     if (retype(self, &cfg, words, arrays, names))
         return NULL;
@@ -108,13 +106,12 @@ PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st)
 /** copy(notice) -> an equal Sim */
 PyObject *nb_method_copy(PyObject *object, PyObject *notice)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_python_sim *other;
     nb_hooks hooks;
     nb_error err = {0};
     nb_status st;
-    if (!(self = nb_python_enter(object)) ||
-        !(other = nb_python_sim_new(Py_TYPE(object), notice, &hooks)))
+    if (!(other = nb_python_sim_new(Py_TYPE(object), notice, &hooks)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_copy(self->sim, &hooks, &other->sim, &err);
@@ -123,13 +120,10 @@ PyObject *nb_method_copy(PyObject *object, PyObject *notice)
 }
 
 /** moves() -> [(name, value), ...]: values of set_parameters, in their order */
-PyObject *nb_method_moves(PyObject *object, PyObject *unused)
+PyObject *nb_method_moves(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     list = PyList_New(0);
     for (int i = 0; list && i < nb_sim_moves(self->sim); i++) {
         double value;
@@ -142,13 +136,12 @@ PyObject *nb_method_moves(PyObject *object, PyObject *unused)
 /** render(out, progress, want_stats) */
 PyObject *nb_method_render(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *out, *progress;
     NB_PYTHON_VIEW view = {0};
     nb_stats stats;
     int wanted;
     if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, out, 1, sizeof(float), "out", &view))
         return NULL;
     self->calls.progress = progress;
@@ -163,13 +156,12 @@ enum { NO_NOISE = 0, NOISE_16_BITS, NOISE_32_BITS };
 /** integers(image, out, kind) -> number of clipped pixels */
 PyObject *nb_method_integers(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *image, *out;
     NB_PYTHON_VIEW from = {0}, to = {0};
     int64_t overloads = 0;
     int kind;
     if (!PyArg_ParseTuple(args, "OOi", &image, &out, &kind) ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, image, 0, sizeof(float), "image", &from) ||
         nb_python_plane(self, out, 1,
                         kind == NOISE_32_BITS ? sizeof(int32_t) : sizeof(uint16_t), "out",
@@ -187,12 +179,11 @@ PyObject *nb_method_integers(PyObject *object, PyObject *args)
 /** reflections(image) -> (bytes of nb_reflection, background, unassigned) */
 PyObject *nb_method_reflections(PyObject *object, PyObject *image)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_reflections list = {0};
     NB_PYTHON_VIEW view = {0};
     PyObject *result;
-    if (!(self = nb_python_enter(object)) ||
-        nb_python_plane(self, image, 0, sizeof(float), "image", &view))
+    if (nb_python_plane(self, image, 0, sizeof(float), "image", &view))
         return NULL;
     NB_PYTHON_TRY(nb_sim_reflections(self->sim, view.buf, &list, &err));
     result = Py_BuildValue("(y#dd)", (const char *)list.list,
@@ -222,12 +213,12 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
 /** write(words, image): the files that the words name */
 PyObject *nb_method_write(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *words, *image;
     NB_OWN_CONFIG old = {0};
     NB_OWN_CONFIG cfg = {0};
     NB_PYTHON_VIEW view = {0};
-    if (!PyArg_ParseTuple(args, "OO", &words, &image) || !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OO", &words, &image))
         return NULL;
     nb_config_copy(&old, nb_sim_config(self->sim));
     nb_config_copy(&cfg, &old);
@@ -241,11 +232,11 @@ PyObject *nb_method_write(PyObject *object, PyObject *args)
 /** text(which): config | report */
 PyObject *nb_method_text(PyObject *object, PyObject *which)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *name = nb_python_text(which);
     char *text = NULL;
     PyObject *result;
-    if (!name || !(self = nb_python_enter(object)))
+    if (!name)
         return NULL;
     NB_PYTHON_TRY((strcmp(name, "report") ? nb_sim_config_json
                                           : nb_sim_report)(self->sim, &text, &err));
@@ -257,10 +248,10 @@ PyObject *nb_method_text(PyObject *object, PyObject *which)
 /** get(name) -> text of a parameter */
 PyObject *nb_method_get(PyObject *object, PyObject *name)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *word = nb_python_text(name);
     char text[NB_PATH_MAX + 1];
-    if (!word || !(self = nb_python_enter(object)))
+    if (!word)
         return NULL;
     NB_PYTHON_TRY(nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err));
     return PyUnicode_FromString(text);
@@ -277,12 +268,12 @@ static void emit(void *user, const char *line)
 /** trace(fast, slow) -> lines */
 PyObject *nb_method_trace(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_error err = {0};
     nb_status st;
     int fast, slow;
     PyObject *lines;
-    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "ii", &fast, &slow))
         return NULL;
     lines = PyList_New(0);
     st = lines ? nb_sim_trace(self->sim, fast, slow, emit, lines, &err) : NB_ERR_NOMEM;
@@ -295,12 +286,11 @@ PyObject *nb_method_trace(PyObject *object, PyObject *args)
 /** diffuse_at(hkl, out, n): D of n indices; doubles hkl[n][3], out[n] */
 PyObject *nb_method_diffuse_at(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *hkl, *out;
     NB_PYTHON_VIEW from = {0}, to = {0};
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n))
         return NULL;
     if (nb_python_buffer(hkl, 0, (size_t)n * 3 * sizeof(double), "hkl", &from))
         return NULL;
@@ -313,19 +303,17 @@ PyObject *nb_method_diffuse_at(PyObject *object, PyObject *args)
 /** diffuse(plane): the photons of diffuse scattering */
 PyObject *nb_method_diffuse(PyObject *object, PyObject *plane)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     NB_PYTHON_VIEW view = {0};
-    if (!(self = nb_python_enter(object)) ||
-        nb_python_plane(self, plane, 1, sizeof(float), "plane", &view))
+    if (nb_python_plane(self, plane, 1, sizeof(float), "plane", &view))
         return NULL;
     NB_PYTHON_TRY(nb_sim_diffuse(self->sim, view.buf, &err));
     Py_RETURN_NONE;
 }
 
-static PyObject *get_size(PyObject *object, void *unused)
+static PyObject *get_size(PyObject *object, void *Py_UNUSED(unused))
 {
     const nb_python_sim *self = (nb_python_sim *)object;
-    (void)unused;
     return Py_BuildValue("(ii)", self->fast, self->slow);
 }
 
@@ -339,39 +327,31 @@ static PyObject *list_panels(const nb_sim *sim)
     return list;
 }
 
-static PyObject *get_panels(PyObject *object, void *unused)
+static PyObject *get_panels(PyObject *object, void *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    (void)unused;
-    self = nb_python_enter(object);
-    return self ? list_panels(self->sim) : NULL;
+    NB_PYTHON_ENTER(self, object);
+    return list_panels(self->sim);
 }
 
-static PyObject *get_seed(PyObject *object, void *unused)
+static PyObject *get_seed(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLongLong(((nb_python_sim *)object)->seed);
 }
 
-static PyObject *get_has_F(PyObject *object, void *unused)
+static PyObject *get_has_F(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(nb_sim_has_typed_factors(((nb_python_sim *)object)->sim));
 }
 
-static PyObject *get_backend(PyObject *object, void *unused)
+static PyObject *get_backend(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyUnicode_FromString(((nb_python_sim *)object)->backend);
 }
 
-static PyObject *get_times(PyObject *object, void *unused)
+static PyObject *get_times(PyObject *object, void *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_times t;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     nb_sim_times(self->sim, &t);
     return nb_python_facts(nb_times_facts(), &t);
 }
