@@ -76,49 +76,57 @@ nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *er
     }
 }
 
-/* The k-th key of a comparison; 0 when it is not set. */
-static int thresholds_result(const nb_thresholds *t, const nb_difference *d, int k,
-                             nb_threshold_result *out)
+/** The compared files, for the report. */
+typedef struct compared {
+    const char *a_name, *b_name;
+    const char *a_format, *b_format;
+    const nb_difference *difference;
+    const nb_thresholds *thresholds;
+    int passed;
+} compared;
+
+/** The figure of a key, as its limit is for. */
+static double value_of(const nb_difference *d, int k)
 {
     double figure;
 
-    if (!t->set[k])
-        return 0;
     memcpy(&figure, (const char *)d + keys[k].offset, sizeof figure);
-    out->key = keys[k].name;
-    out->at_least = keys[k].at_least;
-    out->limit = t->limit[k];
-    out->value = out->at_least ? figure : fabs(figure - keys[k].from);
-    /* NaN fails */
-    out->passed = out->at_least ? out->value >= out->limit : out->value <= out->limit;
-    return 1;
+    return keys[k].at_least ? figure : fabs(figure - keys[k].from);
+}
+
+/** Is the limit of a key met?  NaN does not meet it. */
+static int is_met(const nb_thresholds *t, const nb_difference *d, int k)
+{
+    const double value = value_of(d, k);
+    return keys[k].at_least ? value >= t->limit[k] : value <= t->limit[k];
 }
 
 /* Are all limits met, and all pixels finite? */
 static int thresholds_passed(const nb_thresholds *t, const nb_difference *d)
 {
-    nb_threshold_result r;
-
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
-        if (thresholds_result(t, d, k, &r) && !r.passed)
+        if (t->set[k] && !is_met(t, d, k))
             return 0;
     return !d->nonfinite_a && !d->nonfinite_b;
 }
 
+static const char *kind_of(int k)
+{
+    return keys[k].at_least ? "at least" : "at most";
+}
+
 static const double percents[NB_RELATIVE_COUNT] = NB_RELATIVE_PERCENTS;
 
-static void print_thresholds(FILE *out, const nb_compared *c)
+static void print_thresholds(FILE *out, const compared *c)
 {
-    nb_threshold_result r;
+    const nb_thresholds *t = c->thresholds;
     int any = 0;
 
-    for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
-        if (!thresholds_result(c->thresholds, c->difference, k, &r))
-            continue;
-        fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds", r.key,
-                r.value, r.at_least ? "at least" : "at most", r.limit,
-                r.passed ? "passed" : "FAILED");
-    }
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
+        if (t->set[k])
+            fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds",
+                    keys[k].name, value_of(c->difference, k), kind_of(k), t->limit[k],
+                    is_met(t, c->difference, k) ? "passed" : "FAILED");
     if (!any)
         fputs("thresholds  none\n", out);
 }
@@ -150,7 +158,7 @@ static void print_figures(FILE *out, const nb_difference *d)
         d->radial_worst, d->radial_worst_radius);
 }
 
-static void difference_text(FILE *out, const nb_compared *c)
+static void difference_text(FILE *out, const compared *c)
 {
     const nb_difference *d = c->difference;
 
@@ -248,26 +256,25 @@ static void add_peaks(cJSON *to, const nb_difference *d)
     number(radial, "worst_radius", d->radial_worst_radius);
 }
 
-static void add_thresholds(cJSON *to, const nb_compared *c)
+static void add_thresholds(cJSON *to, const compared *c)
 {
     cJSON *list = cJSON_AddArrayToObject(to, "thresholds");
-    nb_threshold_result r;
+    const nb_thresholds *t = c->thresholds;
 
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
-        cJSON *one;
-        if (!thresholds_result(c->thresholds, c->difference, k, &r))
+        cJSON *one = t->set[k] ? cJSON_CreateObject() : NULL;
+        if (!one)
             continue;
-        one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "key", r.key);
-        cJSON_AddStringToObject(one, "kind", r.at_least ? "at least" : "at most");
-        number(one, "limit", r.limit);
-        number(one, "value", r.value);
-        cJSON_AddBoolToObject(one, "passed", r.passed);
+        cJSON_AddStringToObject(one, "key", keys[k].name);
+        cJSON_AddStringToObject(one, "kind", kind_of(k));
+        number(one, "limit", t->limit[k]);
+        number(one, "value", value_of(c->difference, k));
+        cJSON_AddBoolToObject(one, "passed", is_met(t, c->difference, k));
         cJSON_AddItemToArray(list, one);
     }
 }
 
-static cJSON *difference_object(const nb_compared *c)
+static cJSON *difference_object(const compared *c)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -284,7 +291,7 @@ static cJSON *difference_object(const nb_compared *c)
 }
 
 /* *json is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
-static nb_status difference_json(const nb_compared *c, char **json, nb_error *err)
+static nb_status difference_json(const compared *c, char **json, nb_error *err)
 {
     cJSON *root = difference_object(c);
 
@@ -353,7 +360,7 @@ static void defaults(void *target)
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &c->thresholds, &err);
 }
 
-static nb_status report(const compare *c, const nb_compared *what, nb_error *err)
+static nb_status report(const compare *c, const compared *what, nb_error *err)
 {
     FILE *out = c->picture && nb_is_stdout(c->picture) ? stderr : stdout;
     char *json = NULL;
@@ -370,7 +377,7 @@ static nb_status report(const compare *c, const nb_compared *what, nb_error *err
 }
 
 /** Both images, with the lines of the comparison. */
-static nb_status write_page(const compare *c, const nb_compared *what,
+static nb_status write_page(const compare *c, const compared *what,
                             const nb_image images[2], nb_error *err)
 {
     const char *const names[] = {what->a_name, what->b_name};
@@ -410,7 +417,7 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
                       int *passed, nb_error *err)
 {
     nb_difference d;
-    nb_compared what = {
+    compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
     const nb_config *cfg = &line->cli.cfg;
     nb_status st = check(c, line, err);

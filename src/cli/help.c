@@ -19,7 +19,10 @@ static void sub_help_list(FILE *out)
         fprintf(out, "  %-23s %s\n", all[i]->name, all[i]->what);
 }
 
-const nb_help_example nb_help_examples[] = {
+/** Examples of use, and their results; a NULL command ends. */
+static const struct example {
+    const char *command, *what;
+} examples[] = {
     {"nanobragg -detpixels 1024", "a default crystal, to test the program"},
     {"nanobragg -hkl P1.hkl -cell 79.1 79.1 37.9 90 90 90 -N 20 -lambda 1 -detpixels "
      "1024",
@@ -41,7 +44,7 @@ void nb_help_usage(FILE *out)
           "pixel.\n"
           "for example:\n",
           out);
-    for (const nb_help_example *e = nb_help_examples; e->command; e++)
+    for (const struct example *e = examples; e->command; e++)
         fprintf(out, "  %s\n      %s\n", e->command, e->what);
 }
 
@@ -56,7 +59,7 @@ void nb_help_options(FILE *out)
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f)) {
             fprintf(out, "\n%s\n", f->group);
-            nb_help_group(out, f->group, nb_help_flag);
+            nb_help_group(out, f->group);
         }
     sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
@@ -84,7 +87,7 @@ static int print_groups(FILE *out, const char *topic, int found)
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f) && nb_flag_text_has(f->group, topic)) {
             fprintf(out, "%s%s\n", found++ ? "\n" : "", f->group);
-            nb_help_group(out, f->group, nb_help_flag);
+            nb_help_group(out, f->group);
         }
     return found;
 }
@@ -288,7 +291,7 @@ void nb_help_json(FILE *out)
         json_command(out, all[i]);
         fputs(i + 1 < count ? ",\n" : "],\n\"examples\":[\n", out);
     }
-    for (const nb_help_example *e = nb_help_examples; e->command; e++) {
+    for (const struct example *e = examples; e->command; e++) {
         fputs("{\"program\":\"nanobragg\"", out);
         json_text(out, "command", e->command);
         json_text(out, "what", e->what);

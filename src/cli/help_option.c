@@ -58,10 +58,9 @@ void nb_help_flag(FILE *out, const nb_flag *flag)
     nb_help_item(out, flags, text);
 }
 
-void nb_help_group(FILE *out, const char *group,
-                   void (*print)(FILE *out, const nb_flag *flag))
+void nb_help_group(FILE *out, const char *group)
 {
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (!strcmp(f->group, group))
-            print(out, f);
+            nb_help_flag(out, f);
 }

@@ -16,21 +16,6 @@ enum {
     MAX_ARGUMENTS = 32
 }; /* of one flag; -pngrings takes one word, -cell six numbers */
 
-typedef struct job {
-    const char *text; /* into nb_jobs.data; without a NUL at the end */
-    size_t bytes;
-    int line; /* in the file, from 1 */
-} job;
-
-struct nb_jobs {
-    char *data; /* cut into lines */
-    job *list;
-    int count;
-    uint64_t tag;
-    char path[NB_PATH_MAX];
-    char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
-};
-
 /** The arguments of a member; they point into it, and into here. */
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1];
@@ -137,7 +122,7 @@ static int is_blank(const char *p, const char *end)
 }
 
 /** Does the line have a NUL byte, plain or escaped? A text would end there. */
-static int has_nul(const job *j)
+static int has_nul(const nb_job *j)
 {
     static const char escaped[] = "\\u0000";
     const size_t n = sizeof escaped - 1;
@@ -151,7 +136,7 @@ static int has_nul(const job *j)
 /** The one object of a line; *object is the caller's. */
 static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_error *err)
 {
-    const job *j = &jobs->list[frame];
+    const nb_job *j = &jobs->list[frame];
     const char *end = NULL;
 
     if (has_nul(j))
@@ -241,12 +226,13 @@ static int split(nb_jobs *jobs, size_t bytes)
         if (is_blank(p, next))
             continue;
         if (jobs->count == room) {
-            job *more = realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
+            nb_job *more =
+                realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
             if (!more)
                 return 0;
             jobs->list = more;
         }
-        jobs->list[jobs->count++] = (job){p, (size_t)(next - p), line};
+        jobs->list[jobs->count++] = (nb_job){p, (size_t)(next - p), line};
     }
     return 1;
 }
@@ -305,19 +291,4 @@ void nb_jobs_free(nb_jobs *jobs)
     nb_free(jobs->data);
     free(jobs->list);
     free(jobs);
-}
-
-int nb_jobs_count(const nb_jobs *jobs)
-{
-    return jobs->count;
-}
-
-uint64_t nb_jobs_tag(const nb_jobs *jobs)
-{
-    return jobs->tag;
-}
-
-const char *nb_jobs_text(const nb_jobs *jobs)
-{
-    return jobs->data;
 }

@@ -53,27 +53,16 @@ static const struct {
     {"fp fdp f_prime", "fprime"},
 };
 
-/** Spellings of a flag one after the other: the name first.  Returns 0 at the end. */
-static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
-                         char word[64])
-{
-    if (*started)
-        return nb_next_word(cursor, word, 64);
-    *started = 1;
-    *cursor = flag->synonyms;
-    return snprintf(word, 64, "%s", flag->name) > 0;
-}
-
 /** Is it a typing error: at most one letter in four? */
 static int nearest_letters(const char *name, char *nearest, size_t size)
 {
     int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
-        char word[64];
-        const char *cursor = NULL;
-        int started = 0;
-        while (next_spelling(f, &cursor, &started, word)) {
+        char word[64], all[256];
+        const char *cursor = all;
+        snprintf(all, sizeof all, "%s %s", f->name, f->synonyms ? f->synonyms : "");
+        while (nb_next_word(&cursor, word, sizeof word)) {
             int distance = nb_text_edits(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
@@ -115,44 +104,24 @@ int nb_cli_is_series(const nb_cli *cli)
            cli->series.output[0] || cli->series.hdf5_file[0];
 }
 
-/** Two flags that exclude each other. */
-typedef struct contradiction {
-    const char *a, *b, *why;
-} contradiction;
-
-static const contradiction contradictions[] = {
-    {"-show_config", "-trace_pixel", "each prints and stops"},
-    {"-printout", "-trace_pixel", "-trace_pixel makes no image"},
-    {"-printout", "-show_config", "-show_config makes no image"},
-};
-
-/** The value behind the flag at argv[at], "" for a flag without one. */
-static const char *value_at(char **argv, int at)
+static nb_status check_contradictions(const nb_cli *cli, nb_error *err)
 {
-    return !nb_flag_is_switch(nb_flag_find(argv[at])) && argv[at + 1] ? argv[at + 1] : "";
-}
-
-static nb_status check_contradictions(const nb_cli *cli, char **argv, nb_error *err)
-{
-    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
-        const contradiction *c = &contradictions[i];
-        int a = cli->typed[nb_flag_index(nb_flag_find(c->a))];
-        int b = cli->typed[nb_flag_index(nb_flag_find(c->b))];
-        if (!a || !b)
-            continue;
-        return nb_cli_fail(err,
-                           "%.40s %.60s contradicts %.40s %.60s: %s; give one of them",
-                           argv[a], value_at(argv, a), argv[b], value_at(argv, b), c->why);
-    }
+    const int all = cli->printout && !cli->printout_one;
+    const struct {
+        int both;
+        const char *text;
+    } pairs[] = {
+        {cli->show_config && cli->trace,
+         "-show_config contradicts -trace_pixel: each prints and stops"},
+        {all && cli->trace,
+         "-printout contradicts -trace_pixel: -trace_pixel makes no image"},
+        {all && cli->show_config,
+         "-printout contradicts -show_config: -show_config makes no image"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].both)
+            return nb_cli_fail(err, "%s; give one of them", pairs[i].text);
     return NB_OK;
-}
-
-static int names_a_file(const nb_cli *cli)
-{
-    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-        if (cli->typed[nb_flag_index(f)] && f->kind == NB_KIND_FILE)
-            return 1;
-    return 0;
 }
 
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
@@ -164,11 +133,12 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
 }
 
 /* Contradictions between flags that are valid by themselves. */
-static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
+static nb_status cli_check_pairs(const nb_cli *cli, nb_error *err)
 {
-    nb_status st = check_contradictions(cli, argv, err);
+    nb_status st = check_contradictions(cli, err);
     NB_TRY(nb_config_check(&cli->cfg, err));
-    return st || !names_a_file(cli) ? st : nb_cli_check_files(cli, err);
+    NB_TRY(nb_cli_check_files(cli, err));
+    return st;
 }
 
 /** State of the parser: argv[at] is the next argument. */
@@ -365,5 +335,5 @@ nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
     NB_TRY(nb_cli_apply(argc, argv, cli, err));
     if (st || cli->action != NB_DO_RUN)
         return st;
-    return cli_check_pairs(cli, argv, err);
+    return cli_check_pairs(cli, err);
 }

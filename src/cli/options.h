@@ -122,7 +122,7 @@ void nb_cli_begin(nb_cli *cli, const nb_config *cfg);
 void nb_cli_free(nb_cli *cli); /* begun or zero */
 
 /** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
- * check if a flag named a file. A run makes it before it reads anything. */
+ * check. A run makes it before it reads anything. */
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);
 
 /* --- All forms in which the table of flags can be printed --- */
@@ -143,30 +143,17 @@ void nb_help_item(FILE *out, const char *flag, const char *text);
 void nb_help_flag(FILE *out, const nb_flag *flag);
 
 /** Print every flag of a group. */
-void nb_help_group(FILE *out, const char *group,
-                   void (*print)(FILE *out, const nb_flag *flag));
+void nb_help_group(FILE *out, const char *group);
 
 /** Print text from column `column` on, broken before column 90 and indented by `indent`. */
 void nb_help_wrap(FILE *out, const char *text, int column, int indent);
 
-/** One example of use, and its result. */
-typedef struct nb_help_example {
-    const char *command, *what;
-} nb_help_example;
-
-/** Examples of -help and the man page; ends with a NULL command. */
-extern const nb_help_example nb_help_examples[];
-
 /* --- The files that a run will write --- */
-
-#define NB_OUTPUTS_MAX NB_FILES_MOST
 
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** The same for a simulation, whose detector is known. */
-int nb_outputs_of(const nb_sim *sim, const char **names);
-/** Does one of them go to standard output? */
+/** Does one of the outputs go to standard output? */
 int nb_outputs_to_stdout(const nb_config *cfg);
 
 /** Can this file be made?  NB_ERR_IO if not. */

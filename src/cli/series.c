@@ -137,8 +137,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     nb_report_clipped_series(out, cli, p);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i][0])
-            fprintf(out, "%s%s\n", files++ ? "          " : "files     ",
-                    nb_is_stdout(names[i]) ? "standard output" : names[i]);
+            nb_report_file(out, files++, names[i]);
     if (nb_ranks_launched(NULL) > 1)
         fprintf(out, "processes %d\n", nb_ranks_launched(NULL));
     fprintf(out, "seed      %lld\n", (long long)p->seed);
@@ -170,7 +169,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
 
     if (st)
         return st;
-    lines = nb_jobs_count(run->jobs);
+    lines = run->jobs->count;
     if (!frames)
         series->stills = lines;
     else if (frames != lines)
@@ -178,8 +177,8 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                            cli->jobs_file, lines, frames);
     series->calls.override = on_frame;
     series->calls.override_place = place_of;
-    series->calls.override_tag = nb_jobs_tag(run->jobs);
-    series->calls.override_text = nb_jobs_text(run->jobs);
+    series->calls.override_tag = run->jobs->tag;
+    series->calls.override_text = run->jobs->data;
     return NB_OK;
 }
 

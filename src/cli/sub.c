@@ -116,15 +116,12 @@ static nb_status take_own(parser *p, const nb_sub_option *option)
 /** Pass a flag of the main table with its arguments to the main parser. */
 static nb_status take_borrowed(parser *p, const nb_flag *flag)
 {
-    char value[200];
-    int values = nb_flag_words(flag, p->argc - p->at - 1, p->argv + p->at + 1);
-    nb_status st;
+    const int there = p->argc - p->at - 1;
+    int values = nb_flag_words(flag, there, p->argv + p->at + 1);
 
     if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* its word may be left out */
         values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
-    st = needs(p, p->argv[p->at], values, nb_param_value(flag, value, sizeof value));
-    if (st)
-        return st;
+    values = values < there ? values : there; /* the main parser refuses too few */
     if (p->borrowed_count + values >= BORROWED_MAX)
         return nb_cli_fail(p->err, "too many flags");
     for (int i = 0; i <= values; i++)

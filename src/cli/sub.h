@@ -115,27 +115,8 @@ typedef struct nb_thresholds {
     double limit[NB_THRESHOLD_KEYS];
 } nb_thresholds;
 
-/** One key measured. */
-typedef struct nb_threshold_result {
-    const char *key;
-    int at_least; /* the value must be at least the limit, else at most */
-    double limit, value;
-    int passed;
-} nb_threshold_result;
-
 /** Parse a list, which replaces the limits; `none` sets no limit. Errors: NB_ERR_INPUT. */
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err);
-
-/* --- A comparison as text and as JSON --- */
-
-/** The compared files, for the report. */
-typedef struct nb_compared {
-    const char *a_name, *b_name;
-    const char *a_format, *b_format;
-    const nb_difference *difference;
-    const nb_thresholds *thresholds;
-    int passed;
-} nb_compared;
 
 /* Lines about pixels that are too large for the type of a file, and the flag to type instead. */
 
@@ -143,6 +124,9 @@ typedef struct nb_compared {
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p);
 
 /* --- The report of a run on standard output --- */
+
+/** File number k of the written ones, from 0. */
+void nb_report_file(FILE *out, int k, const char *path);
 
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
@@ -165,7 +149,20 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err);
 /* -jobs FILE: JSON lines, each exactly one object whose members are flags of one frame, e.g.
  * {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
 
-typedef struct nb_jobs nb_jobs;
+typedef struct nb_job {
+    const char *text; /* into nb_jobs.data; without a NUL at the end */
+    size_t bytes;
+    int line; /* in the file, from 1 */
+} nb_job;
+
+typedef struct nb_jobs {
+    char *data; /* the file's text */
+    nb_job *list;
+    int count;
+    uint64_t tag; /* hash of the file */
+    char path[NB_PATH_MAX];
+    char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
+} nb_jobs;
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
@@ -175,14 +172,8 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
                         nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
 
-int nb_jobs_count(const nb_jobs *jobs);
 /** Location of line `frame` (0..), "-jobs FILE:LINE", into text[size]. */
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size);
-/** Hash of the file. */
-uint64_t nb_jobs_tag(const nb_jobs *jobs);
-
-/** The file's text; valid as long as jobs. */
-const char *nb_jobs_text(const nb_jobs *jobs);
 /** Write a sentence that names the flags without effect into line[size]; 0: there are none. */
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 

@@ -26,17 +26,6 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
     return st;
 }
 
-static int has_choice(const nb_param *p, int value)
-{
-    char text[16];
-    if (p->kind != NB_KIND_CHOICE)
-        snprintf(text, sizeof text, "%d", value);
-    for (int i = 0; p->choices[i]; i++)
-        if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
-            return 1;
-    return 0;
-}
-
 /** Numbers within the limits, or unset. */
 static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
 {
@@ -52,9 +41,10 @@ static nb_status check_elements(const nb_param *p, const void *base, nb_error *e
 static nb_status check_choice(const nb_param *p, int value, nb_error *err)
 {
     char text[16];
-    if (has_choice(p, value))
-        return NB_OK;
     snprintf(text, sizeof text, "%d", value);
+    for (int i = 0; p->choices[i]; i++)
+        if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
+            return NB_OK;
     return nb_param_refuse_choice(p, text, err);
 }
 
@@ -82,9 +72,7 @@ static nb_status check_cell(const nb_param *p, const nb_config *cfg, nb_error *e
 static nb_status check_roi(const nb_param *p, const nb_config *cfg, nb_error *err)
 {
     const int *roi = cfg->roi;
-    nb_status st = NB_OK;
-    for (int i = 0; cfg->roi_set && i < 4 && !st; i++)
-        st = check_double(p, roi[i], err);
+    nb_status st = cfg->roi_set ? check_elements(p, cfg, err) : NB_OK;
     if (!st && cfg->roi_set && (roi[0] > roi[1] || roi[2] > roi[3]))
         st = nb_fail(err, NB_ERR_INPUT,
                      "-roi %d %d %d %d: a minimum is larger than its maximum; "

@@ -199,41 +199,33 @@ typedef struct starts {
     nb_python_calls calls;
 } starts;
 
-static int open_starts(starts *self, PyObject *words, PyObject *dict,
-                       const char *orientations)
+/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
+static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
+    starts *self = (starts *)object;
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
     NB_OWN_CONFIG cfg = {0};
     nb_hooks hooks = nb_python_hooks(&self->calls);
+    PyObject *words, *dict, *list, *notice;
+    const char *orientations;
+    Py_ssize_t n;
+    if (self->names ||
+        !PyArg_ParseTuple(args, "OOOzO", &words, &dict, &list, &orientations, &notice) ||
+        (n = PySequence_Size(list)) < 0)
+        return -1;
+    self->list = Py_NewRef(list);
+    self->notice = self->calls.notice = Py_NewRef(notice);
+    if (!(self->names = calloc((size_t)n + 1, sizeof *self->names)))
+        PyErr_NoMemory();
+    if (!self->names || nb_python_words(list, self->names, (int)n) < 0)
+        return -1;
+    self->of.pictures = self->names;
+    self->of.count = (int)n;
     nb_config_defaults(&cfg);
     if (nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays))
         return -1;
     NB_PYTHON_DO(nb_starts_open(&self->of, &cfg, orientations, &hooks, &err));
     return 0;
-}
-
-/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
-static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
-{
-    starts *self = (starts *)object;
-    PyObject *words, *arrays, *list, *notice;
-    const char *orientations;
-    Py_ssize_t n;
-    if (self->names ||
-        !PyArg_ParseTuple(args, "OOOzO", &words, &arrays, &list, &orientations, &notice) ||
-        (n = PySequence_Size(list)) < 0)
-        return -1;
-    self->list = Py_NewRef(list);
-    self->notice = self->calls.notice = Py_NewRef(notice);
-    if (!(self->names = calloc((size_t)n + 1, sizeof *self->names))) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    if (nb_python_words(list, self->names, (int)n) < 0)
-        return -1;
-    self->of.pictures = self->names;
-    self->of.count = (int)n;
-    return open_starts(self, words, arrays, orientations);
 }
 
 static void starts_dealloc(PyObject *object)

@@ -46,7 +46,7 @@ typedef struct nb_python_calls {
 /** Hooks that call them with the GIL; user is the nb_python_calls. */
 nb_hooks nb_python_hooks(nb_python_calls *calls);
 
-/** Words of a configuration: a sequence of (name, [word, ...]).  base: the nb_config, or with series
+/** Words of a configuration: a sequence of (name, [word, ...]), or None in place of words for the default.  base: the nb_config, or with series
  * the nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 

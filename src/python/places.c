@@ -165,29 +165,6 @@ PyObject *nb_method_state(PyObject *object, PyObject *Py_UNUSED(unused))
     return PyCapsule_New(cfg, "nb_config", free_state);
 }
 
-/** Rows of words, or of None: back to the default.  0, or -1 with an exception. */
-static int put_rows(PyObject *pairs, nb_config *cfg, const nb_config *unset)
-{
-    const Py_ssize_t n = PySequence_Size(pairs);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *pair = PySequence_GetItem(pairs, i), *words, *one;
-        const char *name;
-        const nb_param *row;
-        int failed = !pair || !PyArg_ParseTuple(pair, "sO", &name, &words);
-        if (!failed && words == Py_None && (row = nb_param_find(name))) {
-            nb_param_copy(row, cfg, unset);
-        } else if (!failed) {
-            one = PyTuple_Pack(1, pair);
-            failed = !one || nb_python_set_words(one, cfg, 0);
-            Py_XDECREF(one);
-        }
-        Py_XDECREF(pair);
-        if (failed)
-            return -1;
-    }
-    return n < 0 ? -1 : 0;
-}
-
 /** change(state or None, rows, shape): the configuration of state, or the present one, with these rows; shape: its number,
  * -1: as it is */
 PyObject *nb_method_change(PyObject *object, PyObject *args)
@@ -195,7 +172,6 @@ PyObject *nb_method_change(PyObject *object, PyObject *args)
     NB_PYTHON_ENTER(self, object);
     PyObject *state, *rows;
     NB_OWN_CONFIG cfg = {0};
-    nb_config unset;
     const nb_config *from;
     int shape;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
@@ -203,8 +179,7 @@ PyObject *nb_method_change(PyObject *object, PyObject *args)
                                   : PyCapsule_GetPointer(state, "nb_config")))
         return NULL;
     nb_config_copy(&cfg, from);
-    nb_config_defaults(&unset);
-    if (put_rows(rows, &cfg, &unset))
+    if (nb_python_set_words(rows, &cfg, 0))
         return NULL;
     cfg.shape = shape < 0 ? cfg.shape : (nb_shape)shape;
     NB_PYTHON_TRY(nb_sim_change(self->sim, &cfg, &err));

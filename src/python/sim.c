@@ -6,30 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A simulation of a configuration whose words are set. */
-static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
-{
-    NB_PYTHON_HELD nb_python_arrays arrays = {0};
-    nb_hooks hooks = nb_python_hooks(&self->calls);
-    if (nb_python_use_arrays(dict, cfg, &arrays))
-        return -1;
-    NB_PYTHON_DO(nb_sim_create(cfg, &hooks, &self->sim, &err));
-    nb_python_copy(self);
-    return 0;
-}
-
 /** Sim(words, arrays, notice) */
 static int sim_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *words, *arrays, *notice;
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
+    nb_hooks hooks = nb_python_hooks(&self->calls);
+    PyObject *words, *dict, *notice;
     NB_OWN_CONFIG cfg = {0};
-    if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &arrays, &notice))
-        return -1;
-    Py_INCREF(notice);
-    self->notice = self->calls.notice = notice;
     nb_config_defaults(&cfg);
-    return nb_python_set_words(words, &cfg, 0) || create(self, &cfg, arrays) ? -1 : 0;
+    if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &dict, &notice) ||
+        nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays))
+        return -1;
+    self->notice = self->calls.notice = Py_NewRef(notice);
+    NB_PYTHON_DO(nb_sim_create(&cfg, &hooks, &self->sim, &err));
+    nb_python_copy(self);
+    return 0;
 }
 
 static void sim_dealloc(PyObject *object)
@@ -42,42 +34,26 @@ static void sim_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** Make a record of these words; the word of an array is its name, as memory:hkl. */
-static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
-                     nb_python_arrays *arrays)
-{
-    nb_config_defaults(cfg);
-    cfg->arrays = nb_sim_record(self->sim)->arrays;
-    if (nb_python_use_arrays(dict, cfg, arrays))
-        return -1;
-    nb_python_unname_arrays(cfg);
-    return nb_python_set_words(words, cfg, 0);
-}
-
-/** Replace the record; `names` were typed now.  Returns 0, or -1 with an exception. */
-static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
-                  PyObject *names)
-{
-    enum { MOST = 512 };
-    const char *again[MOST];
-    const int n = nb_python_words(names, again, MOST);
-    NB_PYTHON_HELD nb_python_arrays arrays = {0};
-    if (n < 0 || record_of(self, cfg, words, dict, &arrays))
-        return -1;
-    NB_PYTHON_DO(nb_sim_retype(self->sim, cfg, again, n, &err));
-    return 0;
-}
-
-/** set(words, arrays, names): all words, the new arrays, and the names that were typed now */
+/** set(words, arrays, names): all words, of an array its name, as memory:hkl; the new arrays; the names that were typed now */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
+    enum { MOST = 512 };
     NB_PYTHON_ENTER(self, object);
-    PyObject *words, *arrays, *names;
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
+    PyObject *words, *dict, *names;
+    const char *again[MOST];
     NB_OWN_CONFIG cfg = {0};
-    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names))
+    int n;
+    nb_config_defaults(&cfg);
+    cfg.arrays = nb_sim_record(self->sim)->arrays;
+    if (!PyArg_ParseTuple(args, "OOO", &words, &dict, &names) ||
+        (n = nb_python_words(names, again, MOST)) < 0 ||
+        nb_python_use_arrays(dict, &cfg, &arrays))
         return NULL;
-    if (retype(self, &cfg, words, arrays, names))
+    nb_python_unname_arrays(&cfg);
+    if (nb_python_set_words(words, &cfg, 0))
         return NULL;
+    NB_PYTHON_TRY(nb_sim_retype(self->sim, &cfg, again, n, &err));
     Py_RETURN_NONE;
 }
 

@@ -92,14 +92,21 @@ static int set_one(PyObject *pair, void *base, int series)
     const nb_param *param;
     nb_error err = {0};
     int n;
-    if (!PyArg_ParseTuple(pair, "sO", &name, &list) ||
-        (n = nb_python_words(list, words, WORDS_MOST)) < 0)
+    if (!PyArg_ParseTuple(pair, "sO", &name, &list))
         return -1;
     param = nb_param_find(name);
     if (!param || !(param->flags & NB_PARAM_SERIES) != !series) {
         PyErr_Format(PyExc_TypeError, "no parameter is called '%s' here", name);
         return -1;
     }
+    if (list == Py_None && !series) {
+        nb_config unset; /* holds no text */
+        nb_config_defaults(&unset);
+        nb_param_copy(param, base, &unset);
+        return 0;
+    }
+    if ((n = nb_python_words(list, words, WORDS_MOST)) < 0)
+        return -1;
     return nb_python_failed(&err, nb_param_set(param, base, words, n, &err));
 }
 

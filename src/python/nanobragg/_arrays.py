@@ -21,6 +21,14 @@ def real(what, value, dtype=float):
         raise TypeError(f"{what}: takes an array of numbers, not {type_name(value)}") from None
 
 
+def shaped(what, value, shape, dtype=float, of="image"):
+    """The same of this shape."""
+    array = real(what, value, dtype)
+    if array.shape != shape:
+        raise ValueError(f"{what}: has the shape {array.shape}, but the {of} is {shape}")
+    return array
+
+
 def amplitudes(value):
     """Structure factors as doubles; of a complex F its modulus, of a tensor its numbers."""
     if hasattr(value, "detach"):
