@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <float.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +30,7 @@ nb_status nb_json_memory(const char *what, nb_error *err)
 {
     if (!atomic_load(&ran_out))
         return NB_OK;
-    nb_cli_fail(err, "%s: out of memory", what);
-    err->code = NB_ERR_NOMEM;
-    return NB_ERR_NOMEM;
+    return nb_fail(err, NB_ERR_NOMEM, "%s: out of memory", what);
 }
 
 nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
@@ -59,17 +56,24 @@ nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image
 
 int nb_cli_exit_status(nb_status status)
 {
-    switch (status) {
-    case NB_OK:
-        return 0;
-    case NB_ERR_INPUT:
-    case NB_ERR_UNSUPPORTED:
-        return 2;
-    case NB_ERR_CANCELLED:
-        return 130;
-    default:
-        return 1;
-    }
+    return status == NB_OK                                          ? 0
+           : status == NB_ERR_INPUT || status == NB_ERR_UNSUPPORTED ? 2
+           : status == NB_ERR_CANCELLED                             ? 130
+                                                                    : 1;
+}
+
+int nb_cli_end(nb_status status, const nb_error *err)
+{
+    if (status)
+        nb_cli_say("error", err->message[0] ? err->message : nb_status_name(status));
+    return nb_cli_exit_status(status);
+}
+
+void nb_cli_notice(void *progress, const char *line)
+{
+    if (progress)
+        nb_progress_end(progress);
+    nb_cli_say("note", line);
 }
 
 void nb_cli_say(const char *kind, const char *text)
@@ -83,18 +87,6 @@ void nb_cli_say(const char *kind, const char *text)
     fprintf(stderr, "nanobragg: %s: %s\n", kind, line);
 }
 
-nb_status nb_cli_fail(nb_error *err, const char *format, ...)
-{
-    va_list args;
-
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_INPUT;
-    va_start(args, format);
-    vsnprintf(err->message, sizeof err->message, format, args);
-    va_end(args);
-    return NB_ERR_INPUT;
-}
-
 int nb_read_number(const char *text, double *out)
 {
     const nb_param any = {.name = "",
@@ -103,14 +95,6 @@ int nb_read_number(const char *text, double *out)
                           .low = -DBL_MAX,
                           .high = DBL_MAX};
     return nb_param_set(&any, out, &text, 1, NULL) == NB_OK;
-}
-
-void nb_write_number(double value, char *text)
-{
-    int digits = 15;
-    do
-        snprintf(text, NB_CLI_NUMBER, "%.*g", digits, value);
-    while (digits++ < 17 && strtod(text, NULL) != value);
 }
 
 int nb_read_whole(const char *text, int low, int high, int *out)
@@ -124,10 +108,7 @@ nb_status nb_cli_check_stdout(nb_error *err)
 {
     if (!fflush(stdout) && !ferror(stdout))
         return NB_OK;
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_IO;
-    snprintf(err->message, sizeof err->message, "standard output could not be written");
-    return err->code;
+    return nb_fail(err, NB_ERR_IO, "standard output could not be written");
 }
 
 #define NAME "OMP_WAIT_POLICY"

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "../base/error.h"
 #include "../nanobragg.h"
 
 /** Watch cJSON's allocations from now on. Only for the program, as the hooks belong to the whole
@@ -33,15 +34,17 @@ int nb_cli_exit_status(nb_status status);
 /** "nanobragg: KIND: TEXT" on standard error, one line whatever a file name contains. */
 void nb_cli_say(const char *kind, const char *text);
 
+/** Print the message of an error; returns the exit status. */
+int nb_cli_end(nb_status status, const nb_error *err);
+
+/** nb_hooks.notice, with user = nb_progress, or NULL: prints a note. */
+void nb_cli_notice(void *progress, const char *line);
+
 /** Fill err with an NB_ERR_INPUT message and return it. */
-nb_status nb_cli_fail(nb_error *err, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define nb_cli_fail(err, ...) nb_fail(err, NB_ERR_INPUT, __VA_ARGS__)
 
 /** Read a text that is one finite decimal number. Returns 0 if it is not. */
 int nb_read_number(const char *text, double *out);
-/** The shortest decimal number that reads as this double, into text[NB_CLI_NUMBER]: 0.1. */
-#define NB_CLI_NUMBER 32
-void nb_write_number(double value, char *text);
 /** Read a whole number from low to high. Returns 0 if the text is not one. */
 int nb_read_whole(const char *text, int low, int high, int *out);
 

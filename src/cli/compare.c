@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
 #include "subcommands.h"
@@ -60,7 +61,7 @@ static nb_status parse_one(const char *word, nb_thresholds *out, nb_error *err)
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err)
 {
     char word[80];
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
 
     memset(out, 0, sizeof *out);
     if (!strcmp(text, "none"))
@@ -68,56 +69,64 @@ nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *er
     for (;;) {
         size_t length = strcspn(text, ",");
         snprintf(word, sizeof word, "%.*s", length < 79 ? (int)length : 79, text);
-        status = parse_one(word, out, err);
-        if (status || !text[length])
-            return status;
+        st = parse_one(word, out, err);
+        if (st || !text[length])
+            return st;
         text += length + 1;
     }
 }
 
-/* The k-th key of a comparison; 0 when it is not set. */
-static int thresholds_result(const nb_thresholds *t, const nb_difference *d, int k,
-                             nb_threshold_result *out)
+/** The compared files, for the report. */
+typedef struct compared {
+    const char *a_name, *b_name;
+    const char *a_format, *b_format;
+    const nb_difference *difference;
+    const nb_thresholds *thresholds;
+    int passed;
+} compared;
+
+/** The figure of a key, as its limit is for. */
+static double value_of(const nb_difference *d, int k)
 {
     double figure;
 
-    if (!t->set[k])
-        return 0;
     memcpy(&figure, (const char *)d + keys[k].offset, sizeof figure);
-    out->key = keys[k].name;
-    out->at_least = keys[k].at_least;
-    out->limit = t->limit[k];
-    out->value = out->at_least ? figure : fabs(figure - keys[k].from);
-    /* NaN fails */
-    out->passed = out->at_least ? out->value >= out->limit : out->value <= out->limit;
-    return 1;
+    return keys[k].at_least ? figure : fabs(figure - keys[k].from);
+}
+
+/** Is the limit of a key met?  NaN does not meet it. */
+static int is_met(const nb_thresholds *t, const nb_difference *d, int k)
+{
+    const double value = value_of(d, k);
+    return keys[k].at_least ? value >= t->limit[k] : value <= t->limit[k];
 }
 
 /* Are all limits met, and all pixels finite? */
 static int thresholds_passed(const nb_thresholds *t, const nb_difference *d)
 {
-    nb_threshold_result r;
-
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
-        if (thresholds_result(t, d, k, &r) && !r.passed)
+        if (t->set[k] && !is_met(t, d, k))
             return 0;
     return !d->nonfinite_a && !d->nonfinite_b;
 }
 
+static const char *kind_of(int k)
+{
+    return keys[k].at_least ? "at least" : "at most";
+}
+
 static const double percents[NB_RELATIVE_COUNT] = NB_RELATIVE_PERCENTS;
 
-static void print_thresholds(FILE *out, const nb_compared *c)
+static void print_thresholds(FILE *out, const compared *c)
 {
-    nb_threshold_result r;
+    const nb_thresholds *t = c->thresholds;
     int any = 0;
 
-    for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
-        if (!thresholds_result(c->thresholds, c->difference, k, &r))
-            continue;
-        fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds", r.key,
-                r.value, r.at_least ? "at least" : "at most", r.limit,
-                r.passed ? "passed" : "FAILED");
-    }
+    for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
+        if (t->set[k])
+            fprintf(out, "%-12s%-6s %.12g, %s %.9g: %s\n", any++ ? "" : "thresholds",
+                    keys[k].name, value_of(c->difference, k), kind_of(k), t->limit[k],
+                    is_met(t, c->difference, k) ? "passed" : "FAILED");
     if (!any)
         fputs("thresholds  none\n", out);
 }
@@ -149,7 +158,7 @@ static void print_figures(FILE *out, const nb_difference *d)
         d->radial_worst, d->radial_worst_radius);
 }
 
-static void difference_text(FILE *out, const nb_compared *c)
+static void difference_text(FILE *out, const compared *c)
 {
     const nb_difference *d = c->difference;
 
@@ -171,27 +180,23 @@ static void difference_text(FILE *out, const nb_compared *c)
 
 static void number(cJSON *to, const char *name, double value)
 {
-    char text[NB_CLI_NUMBER];
+    char text[NB_TEXT_NUMBER] = "null";
 
-    if (!isfinite(value)) {
-        cJSON_AddNullToObject(to, name);
-        return;
-    }
-    nb_write_number(value, text);
+    if (isfinite(value))
+        nb_text_format(value, text);
     cJSON_AddRawToObject(to, name, text);
 }
 
 static void pair(cJSON *to, const char *name, double x, double y)
 {
-    cJSON *list = cJSON_AddArrayToObject(to, name);
-    double values[2] = {x, y};
+    char text[2][NB_TEXT_NUMBER] = {"null", "null"}, both[2 * NB_TEXT_NUMBER + 4];
 
-    for (int i = 0; i < 2; i++) {
-        char text[NB_CLI_NUMBER];
-        nb_write_number(values[i], text);
-        cJSON_AddItemToArray(list, isfinite(values[i]) ? cJSON_CreateRaw(text)
-                                                       : cJSON_CreateNull());
-    }
+    if (isfinite(x))
+        nb_text_format(x, text[0]);
+    if (isfinite(y))
+        nb_text_format(y, text[1]);
+    snprintf(both, sizeof both, "[%s, %s]", text[0], text[1]);
+    cJSON_AddRawToObject(to, name, both);
 }
 
 static void add_pixels(cJSON *to, const nb_difference *d)
@@ -251,26 +256,25 @@ static void add_peaks(cJSON *to, const nb_difference *d)
     number(radial, "worst_radius", d->radial_worst_radius);
 }
 
-static void add_thresholds(cJSON *to, const nb_compared *c)
+static void add_thresholds(cJSON *to, const compared *c)
 {
     cJSON *list = cJSON_AddArrayToObject(to, "thresholds");
-    nb_threshold_result r;
+    const nb_thresholds *t = c->thresholds;
 
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++) {
-        cJSON *one;
-        if (!thresholds_result(c->thresholds, c->difference, k, &r))
+        cJSON *one = t->set[k] ? cJSON_CreateObject() : NULL;
+        if (!one)
             continue;
-        one = cJSON_CreateObject();
-        cJSON_AddStringToObject(one, "key", r.key);
-        cJSON_AddStringToObject(one, "kind", r.at_least ? "at least" : "at most");
-        number(one, "limit", r.limit);
-        number(one, "value", r.value);
-        cJSON_AddBoolToObject(one, "passed", r.passed);
+        cJSON_AddStringToObject(one, "key", keys[k].name);
+        cJSON_AddStringToObject(one, "kind", kind_of(k));
+        number(one, "limit", t->limit[k]);
+        number(one, "value", value_of(c->difference, k));
+        cJSON_AddBoolToObject(one, "passed", is_met(t, c->difference, k));
         cJSON_AddItemToArray(list, one);
     }
 }
 
-static cJSON *difference_object(const nb_compared *c)
+static cJSON *difference_object(const compared *c)
 {
     cJSON *root = cJSON_CreateObject();
 
@@ -287,7 +291,7 @@ static cJSON *difference_object(const nb_compared *c)
 }
 
 /* *json is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
-static nb_status difference_json(const nb_compared *c, char **json, nb_error *err)
+static nb_status difference_json(const compared *c, char **json, nb_error *err)
 {
     cJSON *root = difference_object(c);
 
@@ -356,7 +360,7 @@ static void defaults(void *target)
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &c->thresholds, &err);
 }
 
-static nb_status report(const compare *c, const nb_compared *what, nb_error *err)
+static nb_status report(const compare *c, const compared *what, nb_error *err)
 {
     FILE *out = c->picture && nb_is_stdout(c->picture) ? stderr : stdout;
     char *json = NULL;
@@ -373,7 +377,7 @@ static nb_status report(const compare *c, const nb_compared *what, nb_error *err
 }
 
 /** Both images, with the lines of the comparison. */
-static nb_status write_page(const compare *c, const nb_compared *what,
+static nb_status write_page(const compare *c, const compared *what,
                             const nb_image images[2], nb_error *err)
 {
     const char *const names[] = {what->a_name, what->b_name};
@@ -381,17 +385,13 @@ static nb_status write_page(const compare *c, const nb_compared *what,
     size_t size = 0;
     nb_page_job job = {.images = images, .names = names, .n = 2};
     FILE *out = open_memstream(&text, &size);
-    nb_status st = NB_ERR_NOMEM;
-    if (out) {
+    nb_status st;
+    if (out)
         difference_text(out, what);
-        if (!fclose(out))
-            st = NB_OK;
-    }
+    st = out && !fclose(out) ? NB_OK
+                             : nb_fail(err, NB_ERR_NOMEM, "out of memory (a page)");
     job.report = text;
-    if (st)
-        nb_cli_fail(err, "out of memory (a page)");
-    else
-        st = nb_image_page(&job, c->page, err);
+    NB_TRY(nb_image_page(&job, c->page, err));
     free(text);
     return st;
 }
@@ -417,17 +417,15 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
                       int *passed, nb_error *err)
 {
     nb_difference d;
-    nb_compared what = {
+    compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
     const nb_config *cfg = &line->cli.cfg;
     nb_status st = check(c, line, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);
-    if (!st)
-        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err);
-    if (!st)
-        st = nb_image_compare(&images[0], &images[1], &c->options, &d, err);
+    NB_TRY(nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err));
+    NB_TRY(nb_image_compare(&images[0], &images[1], &c->options, &d, err));
     if (st)
         return st;
     *passed = what.passed = thresholds_passed(&c->thresholds, &d);
@@ -445,22 +443,16 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
 static int run(void *target, const nb_sub_line *line)
 {
     compare *c = target;
-    nb_image images[2];
-    nb_error err;
+    nb_image images[2] = {0};
+    nb_error err = {0};
     nb_status st;
     int passed = 0;
-    memset(images, 0, sizeof images);
-    memset(&err, 0, sizeof err);
     c->options.roi_set = c->options.roi[0] >= 0;
     st = both(c, line, images, &passed, &err);
     nb_image_free(&images[0]);
     nb_image_free(&images[1]);
-    if (st) {
-        fflush(stdout);
-        nb_cli_say("error", err.message);
-        return nb_cli_exit_status(st);
-    }
-    return passed ? 0 : FAILED;
+    fflush(stdout);
+    return st ? nb_cli_end(st, &err) : passed ? 0 : FAILED;
 }
 
 _Static_assert(sizeof(compare) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nanobragg extract FRAME OUT.stol: the smooth background of a frame as a table for -stol. */
 #include <stdio.h>
-#include <string.h>
 
 #include "common.h"
 #include "subcommands.h"
@@ -10,17 +9,6 @@
 static const char *const presets[] = {"-stolsmooth", "0.01", NULL};
 static const char *const as_flags[] = {"-stolimage", "-stolout", NULL};
 static const nb_sub_option options[] = {NB_SUB_END};
-
-static void defaults(void *target)
-{
-    (void)target; /* it has no flags of its own */
-}
-
-static void notice(void *user, const char *line)
-{
-    (void)user;
-    nb_cli_say("note", line);
-}
 
 /** Nothing but the table is written. */
 static void no_images(nb_config *cfg)
@@ -31,15 +19,13 @@ static void no_images(nb_config *cfg)
 
 static nb_status make(nb_config *cfg, nb_error *err)
 {
-    const nb_hooks hooks = {.notice = notice};
+    const nb_hooks hooks = {.notice = nb_cli_notice};
     nb_sim *sim = NULL;
     nb_status st;
     no_images(cfg);
     st = nb_check_files(cfg, NULL, 0, err);
-    if (!st)
-        st = nb_sim_create(cfg, &hooks, &sim, err);
-    if (!st)
-        st = nb_sim_write_stol(sim, err);
+    NB_TRY(nb_sim_create(cfg, &hooks, &sim, err));
+    NB_TRY(nb_sim_write_stol(sim, err));
     nb_sim_free(sim);
     return st;
 }
@@ -47,19 +33,15 @@ static nb_status make(nb_config *cfg, nb_error *err)
 static int run(void *target, const nb_sub_line *line)
 {
     nb_config cfg = line->cli.cfg;
-    nb_error err;
-    nb_status st;
+    nb_error err = {0};
+    const nb_status st = make(&cfg, &err);
     (void)target;
-    memset(&err, 0, sizeof err);
-    st = make(&cfg, &err);
-    if (st)
-        nb_cli_say("error", err.message);
-    else if (!line->cli.quiet)
+    if (!st && !line->cli.quiet)
         printf(
             "%s: a simulation scatters this background with -stol %s and the fluence and "
             "amount of material of this command\n",
             cfg.stolout_file, cfg.stolout_file);
-    return nb_cli_exit_status(st);
+    return nb_cli_end(st, &err);
 }
 
 const nb_sub_command nb_command_extract = {
@@ -73,6 +55,5 @@ const nb_sub_command nb_command_extract = {
     .as_flags = as_flags,
     .operands = 2,
     .statuses = "0 done, 1 the table cannot be written, or no memory, 2 bad input",
-    .defaults = defaults,
     .run = run,
 };

@@ -2,6 +2,8 @@
 /* The program's own flags, and all flags one after the other. */
 #include "options.h"
 
+#include "../params/params.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -133,20 +135,6 @@ const char *nb_bare_name(const char *argument)
     return *argument ? argument : NULL;
 }
 
-/* Does the name, without dashes, belong to the flag? */
-static int flag_is_named(const nb_flag *flag, const char *name)
-{
-    const char *cursor = flag->synonyms;
-    char word[64];
-
-    if (!strcmp(flag->name, name))
-        return 1;
-    while (nb_next_word(&cursor, word, sizeof word))
-        if (!strcmp(word, name))
-            return 1;
-    return 0;
-}
-
 const nb_flag *nb_flag_find(const char *argument)
 {
     const char *name = nb_bare_name(argument);
@@ -155,7 +143,7 @@ const nb_flag *nb_flag_find(const char *argument)
     if (param)
         return param->flags & NB_PARAM_INNER ? NULL : param;
     for (int i = 0; name && i < OWN; i++)
-        if (flag_is_named(&own[i].row, name))
+        if (nb_param_is_named(&own[i].row, name))
             return &own[i].row;
     return NULL;
 }
@@ -182,11 +170,6 @@ const char *nb_flag_note(const nb_flag *flag)
 int nb_flag_is_switch(const nb_flag *flag)
 {
     return flag->kind == NB_KIND_SWITCH || flag->kind == NB_KIND_PRESET;
-}
-
-int nb_flag_takes_list(const nb_flag *flag, const char *word)
-{
-    return word && nb_param_words(flag, NULL) > 1 && strchr(word, ',');
 }
 
 int nb_flag_text_has(const char *text, const char *word)

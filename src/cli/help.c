@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "../params/params.h"
 #include "common.h"
 #include "sub.h"
 
@@ -18,7 +19,10 @@ static void sub_help_list(FILE *out)
         fprintf(out, "  %-23s %s\n", all[i]->name, all[i]->what);
 }
 
-const nb_help_example nb_help_examples[] = {
+/** Examples of use, and their results; a NULL command ends. */
+static const struct example {
+    const char *command, *what;
+} examples[] = {
     {"nanobragg -detpixels 1024", "a default crystal, to test the program"},
     {"nanobragg -hkl P1.hkl -cell 79.1 79.1 37.9 90 90 90 -N 20 -lambda 1 -detpixels "
      "1024",
@@ -40,7 +44,7 @@ void nb_help_usage(FILE *out)
           "pixel.\n"
           "for example:\n",
           out);
-    for (const nb_help_example *e = nb_help_examples; e->command; e++)
+    for (const struct example *e = examples; e->command; e++)
         fprintf(out, "  %s\n      %s\n", e->command, e->what);
 }
 
@@ -55,7 +59,7 @@ void nb_help_options(FILE *out)
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f)) {
             fprintf(out, "\n%s\n", f->group);
-            nb_help_group(out, f->group, nb_help_flag);
+            nb_help_group(out, f->group);
         }
     sub_help_list(out);
     fputs("\nExit status: 0 done, 1 file, memory or device failed, 2 bad input, 130 "
@@ -83,7 +87,7 @@ static int print_groups(FILE *out, const char *topic, int found)
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (nb_flag_begins_group(f) && nb_flag_text_has(f->group, topic)) {
             fprintf(out, "%s%s\n", found++ ? "\n" : "", f->group);
-            nb_help_group(out, f->group, nb_help_flag);
+            nb_help_group(out, f->group);
         }
     return found;
 }
@@ -145,12 +149,10 @@ static void print_detectors(FILE *out)
           "source\n",
           out);
     for (size_t i = 0; i < count; i++, d++) {
-        int size[2];
         if (!d->modules[0])
             continue;
-        for (int k = 0; k < 2; k++)
-            size[k] = d->modules[k] * d->module[k] + (d->modules[k] - 1) * d->gap[k];
-        fprintf(out, "  %-16s %4d x %4d (%.6g)", d->name, size[0], size[1], d->pixel_um);
+        fprintf(out, "  %-16s %4d x %4d (%.6g)", d->name, nb_detector_pixels(d, 0, 1),
+                nb_detector_pixels(d, 1, 1), d->pixel_um);
         if (d->gap[0])
             fprintf(out, ", %d x %d of %d x %d, gaps %d and %d", d->modules[0],
                     d->modules[1], d->module[0], d->module[1], d->gap[0], d->gap[1]);
@@ -218,24 +220,10 @@ static void json_text(FILE *out, const char *key, const char *text)
 /** What a flag takes: "file", "number", "text" or "" (nothing). */
 static const char *kind_of(const nb_flag *flag)
 {
-    switch (flag->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_PRESET:
-        return "";
-    case NB_KIND_FILE:
-        return "file";
-    case NB_KIND_INTEGER:
-    case NB_KIND_NUMBER:
-    case NB_KIND_VECTOR:
-    case NB_KIND_POINT:
-    case NB_KIND_POINT_MM:
-    case NB_KIND_SEED:
-    case NB_KIND_CELL:
-    case NB_KIND_ROI:
-        return "number";
-    default:
-        return "text";
-    }
+    const char *form = nb_param_kind_form(flag);
+    return !form[0] || !strcmp(form, "file")               ? form
+           : strchr("nx", form[0]) /* "n", "x", "x y z" */ ? "number"
+                                                           : "text";
 }
 
 /** The words that a flag takes, separated by blanks. */
@@ -303,7 +291,7 @@ void nb_help_json(FILE *out)
         json_command(out, all[i]);
         fputs(i + 1 < count ? ",\n" : "],\n\"examples\":[\n", out);
     }
-    for (const nb_help_example *e = nb_help_examples; e->command; e++) {
+    for (const struct example *e = examples; e->command; e++) {
         fputs("{\"program\":\"nanobragg\"", out);
         json_text(out, "command", e->command);
         json_text(out, "what", e->what);

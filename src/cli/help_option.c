@@ -22,6 +22,16 @@ void nb_help_wrap(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
+void nb_help_item(FILE *out, const char *flag, const char *text)
+{
+    enum { INDENT = 26 };
+    int column = fprintf(out, "  %s", flag);
+    if (column > INDENT - 2)
+        column = fprintf(out, "\n") - 1;
+    fprintf(out, "%*s", INDENT - column, "");
+    nb_help_wrap(out, text, INDENT, INDENT);
+}
+
 /** "-name, -synonym, ... value" */
 static void spell(const nb_flag *flag, char *text, size_t size)
 {
@@ -37,27 +47,20 @@ static void spell(const nb_flag *flag, char *text, size_t size)
 
 void nb_help_flag(FILE *out, const nb_flag *flag)
 {
-    enum { INDENT = 26 };
     char text[512], flags[256], held[80];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", flag->help);
-    int column;
 
     if (flag->unit)
         used += (size_t)snprintf(text + used, sizeof text - used, " [%s]", flag->unit);
     if (nb_param_default(flag, held, sizeof held)[0])
         snprintf(text + used, sizeof text - used, " (default: %s)", held);
     spell(flag, flags, sizeof flags);
-    column = fprintf(out, "  %s", flags);
-    if (column > INDENT - 2)
-        column = fprintf(out, "\n") - 1;
-    fprintf(out, "%*s", INDENT - column, "");
-    nb_help_wrap(out, text, INDENT, INDENT);
+    nb_help_item(out, flags, text);
 }
 
-void nb_help_group(FILE *out, const char *group,
-                   void (*print)(FILE *out, const nb_flag *flag))
+void nb_help_group(FILE *out, const char *group)
 {
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
         if (!strcmp(f->group, group))
-            print(out, f);
+            nb_help_flag(out, f);
 }

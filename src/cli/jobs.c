@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
 
@@ -15,86 +16,52 @@ enum {
     MAX_ARGUMENTS = 32
 }; /* of one flag; -pngrings takes one word, -cell six numbers */
 
-typedef struct job {
-    const char *text; /* into nb_jobs.data; without a NUL at the end */
-    size_t bytes;
-    int line; /* in the file, from 1 */
-} job;
-
-struct nb_jobs {
-    char *data; /* cut into lines */
-    job *list;
-    int count;
-    uint64_t tag;
-    char path[NB_PATH_MAX];
-    char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
-};
-
-/** The arguments of a member. */
+/** The arguments of a member; they point into it, and into here. */
 typedef struct arguments {
-    char *list[MAX_ARGUMENTS + 1]; /* owned, but for the first */
+    char *list[MAX_ARGUMENTS + 1];
     int count;
-    int no_memory;
+    char name[64], number[MAX_ARGUMENTS + 1][NB_TEXT_NUMBER];
+    char *text;        /* of a list of objects; owned */
     const char *wrong; /* reason why they cannot be used; NULL: they are valid */
 } arguments;
 
 static nb_status no_memory(nb_error *err)
 {
-    nb_cli_fail(err, "-jobs: out of memory");
-    err->code = NB_ERR_NOMEM;
-    return NB_ERR_NOMEM;
-}
-
-static void add(arguments *a, const char *before, const char *text)
-{
-    size_t size = strlen(before) + strlen(text) + 1;
-    char *word = a->count <= MAX_ARGUMENTS ? malloc(size) : NULL;
-    if (!word) {
-        a->no_memory = a->count <= MAX_ARGUMENTS;
-        a->wrong = "too many values";
-        return;
-    }
-    snprintf(word, size, "%s%s", before, text);
-    a->list[a->count++] = word;
+    return nb_fail(err, NB_ERR_NOMEM, "-jobs: out of memory");
 }
 
 static void add_value(arguments *a, const cJSON *value)
 {
-    char text[NB_CLI_NUMBER];
-    if (cJSON_IsNumber(value)) {
-        nb_write_number(value->valuedouble, text);
-        add(a, "", text);
-    } else if (!cJSON_IsString(value)) {
-        a->wrong = "a value must be a number, text, a list of them, true or false";
-    } else if (value->valuestring[0] == '-' && nb_flag_find(value->valuestring)) {
-        a->wrong = "a value must not be another flag";
-    } else {
-        add(a, "", value->valuestring);
+    const char *text = value->valuestring;
+    if (a->count > MAX_ARGUMENTS) {
+        a->wrong = "too many values";
+        return;
     }
+    if (cJSON_IsNumber(value))
+        nb_text_format(value->valuedouble, a->number[a->count]);
+    else if (!cJSON_IsString(value))
+        a->wrong = "a value must be a number, text, a list of them, true or false";
+    else if (text[0] == '-' && nb_flag_find(text))
+        a->wrong = "a value must not be another flag";
+    a->list[a->count] =
+        cJSON_IsNumber(value) ? a->number[a->count] : (char *)(uintptr_t)text;
+    a->count += !a->wrong;
 }
 
-/** A list of objects is a text, which -crystals takes. */
-static void add_list(arguments *a, const cJSON *list)
-{
-    char *text = cJSON_PrintUnformatted(list);
-    if (text)
-        add(a, "", text);
-    else
-        a->no_memory = 1;
-    cJSON_free(text);
-}
-
-static void add_member(arguments *a, const cJSON *member)
+static nb_status add_member(arguments *a, const cJSON *member, nb_error *err)
 {
     const cJSON *value;
-    add(a, "-", member->string);
+    a->list[a->count++] = a->name;
     if (cJSON_IsArray(member) && cJSON_IsObject(member->child)) {
-        add_list(a, member);
+        if (!(a->text = cJSON_PrintUnformatted(member))) /* -crystals takes it as text */
+            return no_memory(err);
+        a->list[a->count++] = a->text;
     } else if (cJSON_IsArray(member)) {
         cJSON_ArrayForEach(value, member) if (!a->wrong) add_value(a, value);
     } else if (!cJSON_IsTrue(member)) {
         add_value(a, member);
     }
+    return NB_OK;
 }
 
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size)
@@ -129,26 +96,22 @@ static nb_status apply_member(const nb_jobs *jobs, int frame, const cJSON *membe
 {
     arguments a = {.count = 1};
     nb_error why = {0};
-    nb_status status = NB_OK;
-    char name[64];
+    nb_status st;
     const nb_flag *flag;
 
-    snprintf(name, sizeof name, "-%.62s", member->string);
-    flag = nb_flag_find(name);
+    snprintf(a.name, sizeof a.name, "-%.62s", member->string);
+    flag = nb_flag_find(a.name);
     if (flag && cli->typed[nb_flag_index(flag)])
         return fail_member(jobs, frame, err, member->string, "is in the line twice");
     if (is_off(member, flag))
         return NB_OK;
-    add_member(&a, member);
-    if (a.no_memory)
-        status = no_memory(err);
-    else if (flag && a.wrong)
-        status = fail_member(jobs, frame, err, member->string, a.wrong);
-    else if (nb_cli_apply(a.count, a.list, cli, &why))
-        status = fail(jobs, frame, err, why.message);
-    for (int i = 1; i < a.count; i++)
-        free(a.list[i]);
-    return status;
+    st = add_member(&a, member, err);
+    if (!st && flag && a.wrong)
+        st = fail_member(jobs, frame, err, member->string, a.wrong);
+    else if (!st && nb_cli_apply(a.count, a.list, cli, &why))
+        st = fail(jobs, frame, err, why.message);
+    cJSON_free(a.text);
+    return st;
 }
 
 static int is_blank(const char *p, const char *end)
@@ -159,7 +122,7 @@ static int is_blank(const char *p, const char *end)
 }
 
 /** Does the line have a NUL byte, plain or escaped? A text would end there. */
-static int has_nul(const job *j)
+static int has_nul(const nb_job *j)
 {
     static const char escaped[] = "\\u0000";
     const size_t n = sizeof escaped - 1;
@@ -173,7 +136,7 @@ static int has_nul(const job *j)
 /** The one object of a line; *object is the caller's. */
 static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_error *err)
 {
-    const job *j = &jobs->list[frame];
+    const nb_job *j = &jobs->list[frame];
     const char *end = NULL;
 
     if (has_nul(j))
@@ -195,33 +158,33 @@ static nb_status apply_line(const nb_jobs *jobs, int frame, nb_cli *cli, nb_erro
     const cJSON *member = NULL;
     nb_series none;
     nb_truth truth = cli->cfg.truth;
-    nb_status status = parse_line(jobs, frame, &object, err);
+    nb_status st = parse_line(jobs, frame, &object, err);
 
     nb_series_defaults(&none);
-    if (!status)
+    if (!st)
         member = object->child;
-    for (; member && !status; member = member->next)
-        status = apply_member(jobs, frame, member, cli, err);
+    for (; member && !st; member = member->next)
+        st = apply_member(jobs, frame, member, cli, err);
     cJSON_Delete(object);
-    if (!status && (memcmp(&none, &cli->series, sizeof none) != 0 || cli->jobs_file[0] ||
-                    cli->cfg.truth != truth || cli->action != NB_DO_RUN ||
-                    cli->show_config || cli->trace || cli->printout))
-        status = fail(jobs, frame, err,
-                      "a flag of the whole series cannot change from frame to frame");
-    return status;
+    if (!st && (memcmp(&none, &cli->series, sizeof none) != 0 || cli->jobs_file[0] ||
+                cli->cfg.truth != truth || cli->action != NB_DO_RUN || cli->show_config ||
+                cli->trace || cli->printout))
+        st = fail(jobs, frame, err,
+                  "a flag of the whole series cannot change from frame to frame");
+    return st;
 }
 
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err)
 {
     nb_cli cli;
-    nb_status status;
+    nb_status st;
 
     nb_cli_begin(&cli, cfg);
-    status = apply_line(jobs, frame, &cli, err);
-    if (!status)
+    st = apply_line(jobs, frame, &cli, err);
+    if (!st)
         nb_config_copy(cfg, &cli.cfg);
     nb_cli_free(&cli);
-    return status;
+    return st;
 }
 
 /** Has this flag no effect in the line of a frame? */
@@ -235,12 +198,12 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
 {
     for (int i = 0; i < jobs->count; i++) {
         nb_cli cli;
-        nb_status status;
+        nb_status st;
         nb_cli_begin(&cli, base);
-        status = apply_line(jobs, i, &cli, err);
+        st = apply_line(jobs, i, &cli, err);
         nb_cli_free(&cli);
-        if (status)
-            return status;
+        if (st)
+            return st;
         for (int k = 0; k < NB_FLAG_MAX; k++)
             jobs->ignored[k] |= cli.typed[k] != 0;
     }
@@ -263,12 +226,13 @@ static int split(nb_jobs *jobs, size_t bytes)
         if (is_blank(p, next))
             continue;
         if (jobs->count == room) {
-            job *more = realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
+            nb_job *more =
+                realloc(jobs->list, (size_t)(room = 2 * room + 64) * sizeof *more);
             if (!more)
                 return 0;
             jobs->list = more;
         }
-        jobs->list[jobs->count++] = (job){p, (size_t)(next - p), line};
+        jobs->list[jobs->count++] = (nb_job){p, (size_t)(next - p), line};
     }
     return 1;
 }
@@ -327,19 +291,4 @@ void nb_jobs_free(nb_jobs *jobs)
     nb_free(jobs->data);
     free(jobs->list);
     free(jobs);
-}
-
-int nb_jobs_count(const nb_jobs *jobs)
-{
-    return jobs->count;
-}
-
-uint64_t nb_jobs_tag(const nb_jobs *jobs)
-{
-    return jobs->tag;
-}
-
-const char *nb_jobs_text(const nb_jobs *jobs)
-{
-    return jobs->data;
 }

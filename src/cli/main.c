@@ -5,15 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../params/params.h"
 #include "common.h"
 #include "options.h"
 #include "sub.h"
-
-static void notice(void *user, const char *line)
-{
-    nb_progress_end(user);
-    nb_cli_say("note", line);
-}
 
 static void emit(void *user, const char *line)
 {
@@ -22,10 +17,7 @@ static void emit(void *user, const char *line)
 
 static nb_status stopped(nb_error *err)
 {
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_CANCELLED;
-    snprintf(err->message, sizeof err->message, "interrupted; no image was written");
-    return err->code;
+    return nb_fail(err, NB_ERR_CANCELLED, "interrupted; no image was written");
 }
 
 /** The processes of mpirun share a series, of which rank 0 speaks; a single image is that of one process, which may be
@@ -53,43 +45,28 @@ static void notice_flags(const nb_cli *cli, char **argv)
     }
 }
 
-static void print_help(nb_cli_action action)
-{
-    switch (action) {
-    case NB_DO_HELP_JSON:
-        nb_help_json(stdout);
-        break;
-    case NB_DO_VERSION:
-        nb_help_version(stdout);
-        break;
-    default:
-        nb_help_options(stdout);
-        break;
-    }
-}
-
 static nb_status show_config(const nb_sim *sim, nb_error *err)
 {
     char *json = NULL;
-    nb_status status = nb_sim_config_json(sim, &json, err);
-    if (!status) {
+    nb_status st = nb_sim_config_json(sim, &json, err);
+    if (!st) {
         size_t length = strlen(json);
         printf("%s%s", json, length && json[length - 1] == '\n' ? "" : "\n");
     }
     nb_free(json);
-    return status;
+    return st;
 }
 
 static nb_status print_report(const nb_cli *cli, const nb_sim *sim, nb_error *err)
 {
     char *text = NULL;
-    nb_status status = nb_sim_report(sim, &text, err);
-    if (!status) {
+    nb_status st = nb_sim_report(sim, &text, err);
+    if (!st) {
         fputs(text, cli->text);
         fflush(cli->text);
     }
     nb_free(text);
-    return status;
+    return st;
 }
 
 /** nanoBragg's text of one pixel, or of all of the ROI. */
@@ -99,27 +76,23 @@ static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float 
     const int *roi = cli->cfg.roi_set ? cli->cfg.roi : NULL;
     const int *one = cli->printout_pixel;
     int fast, slow, last_f, last_s;
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
 
     if (cli->printout_one)
         return nb_sim_printout(sim, image, one[0], one[1], emit, cli->text, err);
-    if (nb_sim_panel(sim, 1, NULL)) {
-        memset(err, 0, sizeof *err);
-        snprintf(
-            err->message, sizeof err->message,
-            "-printout of a detector of several panels: type -printout_pixel f s, and "
-            "-panel");
-        return err->code = NB_ERR_INPUT;
-    }
+    if (nb_sim_panel(sim, 1, NULL))
+        return nb_cli_fail(
+            err, "-printout of a detector of several panels: type -printout_pixel f s, "
+                 "and -panel");
     nb_sim_size(sim, &fast, &slow);
     last_f = roi && roi[1] < fast ? roi[1] : fast - 1;
     last_s = roi && roi[3] < slow ? roi[3] : slow - 1;
-    for (int s = roi ? roi[2] : 0; s <= last_s && !status; s++)
-        for (int f = roi ? roi[0] : 0; f <= last_f && !status; f++)
-            status = nb_stop_requested()
-                         ? stopped(err)
-                         : nb_sim_printout(sim, image, f, s, emit, cli->text, err);
-    return status;
+    for (int s = roi ? roi[2] : 0; s <= last_s && !st; s++)
+        for (int f = roi ? roi[0] : 0; f <= last_f && !st; f++)
+            st = nb_stop_requested()
+                     ? stopped(err)
+                     : nb_sim_printout(sim, image, f, s, emit, cli->text, err);
+    return st;
 }
 
 static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
@@ -127,30 +100,29 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
 {
     nb_stats stats;
     const float *image;
-    nb_status status = nb_check_outputs(&cli->cfg, err);
+    nb_status st = nb_check_outputs(&cli->cfg, err);
 
     memset(&stats, 0, sizeof stats);
-    if (!status && !cli->quiet)
-        status = print_report(cli, sim, err);
-    if (!status) {
-        status = nb_sim_render(sim, NULL, &stats, err);
+    if (!st && !cli->quiet)
+        st = print_report(cli, sim, err);
+    if (!st) {
+        st = nb_sim_render(sim, NULL, &stats, err);
         nb_progress_end(progress);
     }
-    if (!status && cli->printout && !(status = nb_sim_image(sim, &image, err)))
-        status = print_pixels(cli, sim, image, err);
-    if (nb_stop_requested() && (!status || status == NB_ERR_CANCELLED))
-        status = stopped(err);
-    if (!status)
-        status = nb_sim_write(sim, NULL, &stats, err);
+    if (!st && cli->printout && !(st = nb_sim_image(sim, &image, err)))
+        st = print_pixels(cli, sim, image, err);
+    if (nb_stop_requested() && (!st || st == NB_ERR_CANCELLED))
+        st = stopped(err);
+    NB_TRY(nb_sim_write(sim, NULL, &stats, err));
     nb_progress_end(progress);
-    if (!status && !cli->quiet)
+    if (!st && !cli->quiet)
         nb_report_results(cli, sim, &stats);
-    if (!status) {
+    if (!st) {
         nb_times times;
         nb_sim_times(sim, &times);
         nb_report_times(cli, &times, 0);
     }
-    return status;
+    return st;
 }
 
 /** If a file goes to standard output, all text goes to standard error. A closed pipe is then a
@@ -168,68 +140,67 @@ static void share_stdout(nb_cli *cli)
 static nb_status run_series(const nb_cli *cli, nb_progress *progress, nb_ranks **ranks,
                             nb_error *err)
 {
-    nb_status status = nb_ranks_join(ranks, err);
-    return status ? status : nb_cli_run_series(cli, *ranks, progress, notice, err);
+    nb_status st = nb_ranks_join(ranks, err);
+    return st ? st : nb_cli_run_series(cli, *ranks, progress, err);
 }
 
 static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
 {
     nb_progress progress;
-    nb_hooks hooks = {&progress, notice, nb_progress_hook};
+    nb_hooks hooks = {&progress, nb_cli_notice, nb_progress_hook};
     nb_sim *sim = NULL;
-    nb_status status;
+    nb_status st;
     int fast, slow;
 
     nb_progress_init(&progress, cli->progress && !cli->printout, cli->quiet);
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace &&
         !cli->cfg.stolout_file[0])
         return run_series(cli, &progress, ranks, err);
-    status = nb_cli_check_saturation(cli, err);
-    if (!status && cli->cfg.sum_file[0])
-        status =
-            nb_cli_fail(err, "-sumfile %.200s: needs a series, as -frames n or -stills n",
-                        cli->cfg.sum_file);
-    if (!status)
-        status = nb_cli_check_files(cli, err);
-    if (!status)
-        status = nb_sim_create(&cli->cfg, &hooks, &sim, err);
-    if (status)
-        return status;
-    if (cli->frame.n > 1 && (status = nb_sim_set_crystals(sim, &cli->frame, err))) {
+    st = cli->cfg.write_noise && !nb_cli_is_series(cli)
+             ? nb_saturation_check(&cli->cfg, 65534, "-noisefile", err)
+             : NB_OK;
+    if (!st && cli->cfg.sum_file[0])
+        st = nb_cli_fail(err, "-sumfile %.200s: needs a series, as -frames n or -stills n",
+                         cli->cfg.sum_file);
+    NB_TRY(nb_cli_check_files(cli, err));
+    NB_TRY(nb_sim_create(&cli->cfg, &hooks, &sim, err));
+    if (st)
+        return st;
+    if (cli->frame.n > 1 && (st = nb_sim_set_crystals(sim, &cli->frame, err))) {
         nb_sim_free(sim);
-        return status;
+        return st;
     }
     nb_sim_size(sim, &fast, &slow);
     progress.pixels = (double)fast * (double)slow;
-    if (cli->show_config && (status = nb_sim_write_geometry(sim, err)))
+    if (cli->show_config && (st = nb_sim_write_geometry(sim, err)))
         ;
     else if (cli->show_config)
-        status = show_config(sim, err);
+        st = show_config(sim, err);
     else if (cli->cfg.stolout_file[0])
-        status = nb_sim_write_stol(sim, err);
+        st = nb_sim_write_stol(sim, err);
     else if (cli->trace)
-        status = nb_sim_trace(sim, cli->trace_pixel[0], cli->trace_pixel[1], emit, stdout,
-                              err);
+        st = nb_sim_trace(sim, cli->trace_pixel[0], cli->trace_pixel[1], emit, stdout,
+                          err);
     else
-        status = render(cli, sim, &progress, err);
+        st = render(cli, sim, &progress, err);
     nb_sim_free(sim);
-    return status;
+    return st;
 }
 
 /** With several processes rank 0 reports errors; the others report only the loss of rank 0. */
-static void say_error(nb_status status, const nb_cli *cli, const nb_ranks *ranks,
+static void say_error(nb_status st, const nb_cli *cli, const nb_ranks *ranks,
                       const nb_error *err)
 {
     if (speaks(cli) || (ranks && err->message[0]))
-        nb_cli_say("error", err->message[0] ? err->message : nb_status_name(status));
+        nb_cli_say("error", err->message[0] ? err->message : nb_status_name(st));
 }
 
 static int run_program(int argc, char **argv)
 {
     nb_cli cli = {0};
     nb_ranks *ranks = NULL;
-    nb_error err;
-    nb_status status;
+    nb_error err = {0};
+    nb_status st;
     int exit_status, done;
 
     (void)setenv("HDF5_USE_FILE_LOCKING", "FALSE",
@@ -240,28 +211,28 @@ static int run_program(int argc, char **argv)
     }
     if (nb_sub_dispatch(argc, argv, &exit_status))
         return exit_status;
-    memset(&err, 0, sizeof err);
     nb_stop_on_signals();
-    status = nb_cli_parse(argc, argv, &cli, &err);
-    if (!status && cli.action == NB_DO_HELP_TOPIC)
-        status = nb_help_topic(stdout, cli.topic, &err);
-    else if (!status && cli.action != NB_DO_RUN)
-        print_help(cli.action);
-    else if (!status) {
+    st = nb_cli_parse(argc, argv, &cli, &err);
+    if (!st && cli.action == NB_DO_HELP_TOPIC)
+        st = nb_help_topic(stdout, cli.topic, &err);
+    else if (!st && cli.action != NB_DO_RUN)
+        (cli.action == NB_DO_HELP_JSON ? nb_help_json
+         : cli.action == NB_DO_VERSION ? nb_help_version
+                                       : nb_help_options)(stdout);
+    else if (!st) {
         notice_flags(&cli, argv);
         cli.cfg.device_alone = 1;
         share_stdout(&cli);
-        status = nb_cli_take_frame(&cli, &done, &err);
-        if (!status && !done)
-            status = run(&cli, &ranks, &err);
+        st = nb_cli_take_frame(&cli, &done, &err);
+        if (!st && !done)
+            st = run(&cli, &ranks, &err);
     }
-    if (!status)
-        status = nb_cli_check_stdout(&err);
-    if (status)
-        say_error(status, &cli, ranks, &err);
+    NB_TRY(nb_cli_check_stdout(&err));
+    if (st)
+        say_error(st, &cli, ranks, &err);
     nb_ranks_leave(ranks);
     nb_cli_free(&cli);
-    return nb_cli_exit_status(status);
+    return nb_cli_exit_status(st);
 }
 
 int main(int argc, char **argv)

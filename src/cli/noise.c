@@ -10,69 +10,20 @@
 #include "sub.h"
 #include "subcommands.h"
 
-typedef struct noise {
-    int size[2];
-    double pedestal, unit;
-    nb_hdf5_type type;
-    nb_compression compress;
-    int frames_per_file;
-} noise;
-
-/** A flag of a series, as the main table has it. */
-static nb_status take_of_series(const char *name, void *target, char **v, nb_error *err)
-{
-    nb_series series = {0};
-    const nb_param *row = nb_param_find(name);
-    const char *const words[] = {v[0]};
-    noise *c = target;
-    nb_status st;
-    series.hdf5_type = c->type;
-    series.compress = c->compress;
-    series.frames_per_file = c->frames_per_file;
-    st = nb_param_set(row, &series, words, 1, err);
-    c->type = series.hdf5_type;
-    c->compress = series.compress;
-    c->frames_per_file = series.frames_per_file;
-    return st;
-}
-
-static nb_status take_type(void *target, char **v, nb_error *err)
-{
-    return take_of_series("hdf5type", target, v, err);
-}
-
-static nb_status take_compress(void *target, char **v, nb_error *err)
-{
-    return take_of_series("compress", target, v, err);
-}
-
-static nb_status take_per_file(void *target, char **v, nb_error *err)
-{
-    return take_of_series("frames_per_file", target, v, err);
-}
-
 static const nb_sub_option options[] = {
     {"size", 2, "fast slow",
      "pixels of float images without header (default: square, or the detector's)",
-     NB_SUB_WHOLE(noise, size, 1, 1000000)},
+     NB_SUB_WHOLE(nb_series, input_size, 1, 1000000)},
     {"pedestal", 1, "x",
      "value of an input pixel without photons (default: that of the header, else 0)",
-     NB_SUB_NUMBER(noise, pedestal, -1e9, 1e9)},
+     NB_SUB_NUMBER(nb_series, input_pedestal, -1e9, 1e9)},
     {"unit", 1, "x", "photons of one unit of the input (default: 1)",
-     NB_SUB_NUMBER(noise, unit, 1e-30, 1e30)},
-    {"hdf5type", 1, "uint16|int16|int32|float32",
-     "pixels in HDF5 (default: uint16); float32: photons with background, without noise",
-     NB_SUB_TAKE(take_type)},
-    {"compress", 1, "gzip|none|bslz4", "of HDF5 (default: gzip)",
-     NB_SUB_TAKE(take_compress)},
-    {"frames_per_file", 1, "n", "frames in an HDF5 data file (default: 100)",
-     NB_SUB_TAKE(take_per_file)},
+     NB_SUB_NUMBER(nb_series, input_unit, 1e-30, 1e30)},
     NB_SUB_END};
 
 static void defaults(void *target)
 {
-    memset(target, 0, sizeof(noise));
-    ((noise *)target)->pedestal = NAN;
+    ((nb_series *)target)->input_pedestal = NAN;
 }
 
 static int ends_with(const char *name, const char *ending)
@@ -98,12 +49,6 @@ static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err
                : NB_OK;
 }
 
-static void notice(void *user, const char *line)
-{
-    nb_progress_end(user);
-    nb_cli_say("note", line);
-}
-
 /** Floats are written without noise. */
 static void say_floats(const nb_series *s)
 {
@@ -112,7 +57,7 @@ static void say_floats(const nb_series *s)
                            "write uint16, int32, .img or .cbf for counts");
 }
 
-static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
+static nb_status make(const nb_series *own, const nb_sub_line *line, nb_error *err)
 {
     nb_cli cli;
     nb_progress progress;
@@ -122,22 +67,19 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
     cli.progress = line->cli.progress;
     cli.quiet = line->cli.quiet;
     st = take_names(line, &cli.series, err);
-    if (!st)
-        st = nb_cli_join(line->word_count + 2, line->words - 2, &cli.cfg.command_line,
-                         err);
-    memcpy(cli.series.input_size, c->size, sizeof c->size);
-    cli.series.input_pedestal_set = !isnan(c->pedestal);
-    cli.series.input_pedestal = isnan(c->pedestal) ? 0 : c->pedestal;
-    cli.series.input_unit = c->unit;
-    cli.series.hdf5_type = c->type;
-    cli.series.compress = c->compress;
-    cli.series.frames_per_file = c->frames_per_file;
+    NB_TRY(nb_cli_join(line->word_count + 2, line->words - 2, &cli.cfg.command_line, err));
+    memcpy(cli.series.input_size, own->input_size, sizeof own->input_size);
+    cli.series.input_pedestal_set = !isnan(own->input_pedestal);
+    cli.series.input_pedestal = isnan(own->input_pedestal) ? 0 : own->input_pedestal;
+    cli.series.input_unit = own->input_unit;
+    cli.series.hdf5_type = line->cli.series.hdf5_type;
+    cli.series.compress = line->cli.series.compress;
+    cli.series.frames_per_file = line->cli.series.frames_per_file;
     nb_progress_init(&progress, cli.progress, cli.quiet);
-    if (!st)
-        st = nb_ranks_join(&ranks, err);
+    NB_TRY(nb_ranks_join(&ranks, err));
     if (!st) {
         say_floats(&cli.series);
-        st = nb_cli_run_series(&cli, ranks, &progress, notice, err);
+        st = nb_cli_run_series(&cli, ranks, &progress, err);
     }
     nb_ranks_leave(ranks);
     nb_cli_free(&cli);
@@ -146,19 +88,16 @@ static nb_status make(const noise *c, const nb_sub_line *line, nb_error *err)
 
 static int run(void *target, const nb_sub_line *line)
 {
-    nb_error err;
+    nb_error err = {0};
     nb_status st;
     int rank;
-    memset(&err, 0, sizeof err);
     nb_stop_on_signals();
     st = make(target, line, &err);
     nb_ranks_launched(&rank);
-    if (st && (rank == 0 || err.message[0]))
-        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
-    return nb_cli_exit_status(st);
+    return rank == 0 || err.message[0] ? nb_cli_end(st, &err) : nb_cli_exit_status(st);
 }
 
-_Static_assert(sizeof(noise) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");
+_Static_assert(sizeof(nb_series) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");
 
 const nb_sub_command nb_command_noise = {
     .name = "noise",
@@ -167,7 +106,8 @@ const nb_sub_command nb_command_noise = {
     .see = "series.md",
     .options = options,
     .borrowed =
-        "seed flicker deadtime exposure nopoisson psf psf_fwhm calibration calib_seed "
+        "hdf5type compress frames_per_file seed flicker deadtime exposure nopoisson psf "
+        "psf_fwhm calibration calib_seed "
         "gainmap gain readout_noise adc saturation background water stol 4stol Q "
         "amorphous_thick density MW molecules fluence flux beamsize lambda energy "
         "dispersion dispsteps sourcefile polar nopolar mask roi geom expt expt_number "

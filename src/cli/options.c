@@ -9,6 +9,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../base/text.h"
+#include "../params/params.h"
 #include "common.h"
 
 /* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
@@ -51,58 +53,17 @@ static const struct {
     {"fp fdp f_prime", "fprime"},
 };
 
-static int least(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-#define NAME_MAX_LENGTH 48
-
-int nb_cli_edits(const char *a, const char *b)
-{
-    int row[NAME_MAX_LENGTH + 1];
-    int n = (int)strlen(b);
-
-    if (n > NAME_MAX_LENGTH || strlen(a) > NAME_MAX_LENGTH)
-        return NAME_MAX_LENGTH;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < n; j++) {
-            int same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[j]);
-            int here = least(row[j + 1] + 1, row[j] + 1, diagonal + !same);
-            diagonal = row[j + 1];
-            row[j + 1] = here;
-        }
-    }
-    return row[n];
-}
-
-/** Spellings of a flag one after the other: the name first.  Returns 0 at the end. */
-static int next_spelling(const nb_flag *flag, const char **cursor, int *started,
-                         char word[64])
-{
-    if (*started)
-        return nb_next_word(cursor, word, 64);
-    *started = 1;
-    *cursor = flag->synonyms;
-    return snprintf(word, 64, "%s", flag->name) > 0;
-}
-
 /** Is it a typing error: at most one letter in four? */
 static int nearest_letters(const char *name, char *nearest, size_t size)
 {
     int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
 
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));) {
-        char word[64];
-        const char *cursor = NULL;
-        int started = 0;
-        while (next_spelling(f, &cursor, &started, word)) {
-            int distance = nb_cli_edits(name, word);
+        char word[64], all[256];
+        const char *cursor = all;
+        snprintf(all, sizeof all, "%s %s", f->name, f->synonyms ? f->synonyms : "");
+        while (nb_next_word(&cursor, word, sizeof word)) {
+            int distance = nb_text_edits(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
             best = distance;
@@ -143,44 +104,24 @@ int nb_cli_is_series(const nb_cli *cli)
            cli->series.output[0] || cli->series.hdf5_file[0];
 }
 
-/** Two flags that exclude each other. */
-typedef struct contradiction {
-    const char *a, *b, *why;
-} contradiction;
-
-static const contradiction contradictions[] = {
-    {"-show_config", "-trace_pixel", "each prints and stops"},
-    {"-printout", "-trace_pixel", "-trace_pixel makes no image"},
-    {"-printout", "-show_config", "-show_config makes no image"},
-};
-
-/** The value behind the flag at argv[at], "" for a flag without one. */
-static const char *value_at(char **argv, int at)
+static nb_status check_contradictions(const nb_cli *cli, nb_error *err)
 {
-    return !nb_flag_is_switch(nb_flag_find(argv[at])) && argv[at + 1] ? argv[at + 1] : "";
-}
-
-static nb_status check_contradictions(const nb_cli *cli, char **argv, nb_error *err)
-{
-    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++) {
-        const contradiction *c = &contradictions[i];
-        int a = cli->typed[nb_flag_index(nb_flag_find(c->a))];
-        int b = cli->typed[nb_flag_index(nb_flag_find(c->b))];
-        if (!a || !b)
-            continue;
-        return nb_cli_fail(err,
-                           "%.40s %.60s contradicts %.40s %.60s: %s; give one of them",
-                           argv[a], value_at(argv, a), argv[b], value_at(argv, b), c->why);
-    }
+    const int all = cli->printout && !cli->printout_one;
+    const struct {
+        int both;
+        const char *text;
+    } pairs[] = {
+        {cli->show_config && cli->trace,
+         "-show_config contradicts -trace_pixel: each prints and stops"},
+        {all && cli->trace,
+         "-printout contradicts -trace_pixel: -trace_pixel makes no image"},
+        {all && cli->show_config,
+         "-printout contradicts -show_config: -show_config makes no image"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].both)
+            return nb_cli_fail(err, "%s; give one of them", pairs[i].text);
     return NB_OK;
-}
-
-static int names_a_file(const nb_cli *cli)
-{
-    for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
-        if (cli->typed[nb_flag_index(f)] && f->kind == NB_KIND_FILE)
-            return 1;
-    return 0;
 }
 
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
@@ -191,28 +132,13 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
     return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
-nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err)
-{
-    nb_config plain;
-    double most;
-    nb_config_defaults(&plain);
-    most = nb_noise_largest(&plain, NB_NOISE_U16) - 1;
-    if (nb_cli_is_series(cli) || !cli->cfg.write_noise || !(cli->cfg.saturation > most))
-        return NB_OK;
-    return nb_cli_fail(
-        err,
-        "-saturation %.9g contradicts -noisefile: its largest trusted value "
-        "is %.0f, at most",
-        cli->cfg.saturation, most);
-}
-
 /* Contradictions between flags that are valid by themselves. */
-static nb_status cli_check_pairs(const nb_cli *cli, char **argv, nb_error *err)
+static nb_status cli_check_pairs(const nb_cli *cli, nb_error *err)
 {
-    nb_status status = check_contradictions(cli, argv, err);
-    if (!status)
-        status = nb_config_check(&cli->cfg, err);
-    return status || !names_a_file(cli) ? status : nb_cli_check_files(cli, err);
+    nb_status st = check_contradictions(cli, err);
+    NB_TRY(nb_config_check(&cli->cfg, err));
+    NB_TRY(nb_cli_check_files(cli, err));
+    return st;
 }
 
 /** State of the parser: argv[at] is the next argument. */
@@ -259,41 +185,33 @@ static const char *take(parser *p, int needed, int got)
     return NULL;
 }
 
-/** Number of words that follow the first one: for a cell and the like, all that are numbers. */
-static int more_words(const parser *p, const char *first)
+int nb_flag_words(const nb_flag *flag, int argc, char *const *argv)
 {
-    int least, most = nb_param_words(p->flag, &least), n = 0;
+    int least, most = nb_param_words(flag, &least), n = 0;
     double x;
 
-    if (nb_flag_takes_list(p->flag, first))
-        return 0;
-    if (p->flag->kind == NB_KIND_MISSET)
-        return nb_read_number(first, &x) ? most - 1 : 0;
-    if (p->flag->kind != NB_KIND_CELL && !(p->flag->flags & NB_PARAM_EACH))
-        return least - 1;
-    while (n < most - 1 && p->at + n < p->argc && nb_read_number(p->argv[p->at + n], &x))
+    if (argc > 0 && most > 1 && strchr(argv[0], ','))
+        return 1;
+    if (flag->kind == NB_KIND_MISSET)
+        return argc > 0 && nb_read_number(argv[0], &x) ? most : least;
+    if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))
+        return least;
+    while (n < most && n < argc && nb_read_number(argv[n], &x))
         n++;
-    return nb_read_number(first, &x) ? n : 0;
+    return n ? n : least;
 }
 
 static nb_status parse_value(parser *p)
 {
     const char *words[NB_PARAM_WORDS];
     nb_flag as_typed = *p->flag;
-    int least, n = 0, needed;
+    const int needed = nb_flag_words(p->flag, p->argc - p->at, p->argv + p->at);
+    int n = 0;
 
-    nb_param_words(p->flag, &least);
     as_typed.name = p->typed + 1;
-    if (least == 0)
-        return nb_param_set(&as_typed, nb_flag_base(p->flag, p->cli), NULL, 0, p->err);
-    needed = p->flag->kind == NB_KIND_MISSET ? nb_param_words(p->flag, NULL) : least;
-    do {
-        words[n] = take(p, needed, n);
-        if (!words[n])
+    for (; n < needed; n++)
+        if (!(words[n] = take(p, needed, n)))
             return NB_ERR_INPUT;
-        if (n == 0)
-            needed = 1 + more_words(p, words[0]);
-    } while (++n < needed);
     return nb_param_set(&as_typed, nb_flag_base(p->flag, p->cli), words, n, p->err);
 }
 
@@ -393,15 +311,15 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
 
     while (p.at < argc) {
         const char *argument = argv[p.at];
-        nb_status status;
+        nb_status st;
         p.flag = nb_flag_find(argument);
         if (!p.flag)
             return unknown(err, argument, p.typed);
         p.typed = argument;
         cli->typed[nb_flag_index(p.flag)] = p.at++;
-        status = parse_flag(&p);
-        if (status)
-            return status;
+        st = parse_flag(&p);
+        if (st)
+            return st;
         if (cli->action != NB_DO_RUN)
             return NB_OK;
     }
@@ -410,13 +328,12 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err)
 
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err)
 {
-    nb_status status;
+    nb_status st;
 
     nb_cli_begin(cli, NULL);
-    status = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
-    if (!status)
-        status = nb_cli_apply(argc, argv, cli, err);
-    if (status || cli->action != NB_DO_RUN)
-        return status;
-    return cli_check_pairs(cli, argv, err);
+    st = nb_cli_join(argc, argv, &cli->cfg.command_line, err);
+    NB_TRY(nb_cli_apply(argc, argv, cli, err));
+    if (st || cli->action != NB_DO_RUN)
+        return st;
+    return cli_check_pairs(cli, err);
 }

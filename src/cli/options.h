@@ -91,8 +91,9 @@ const char *nb_flag_note(const nb_flag *flag);
 /** Does the flag stand alone, without a value? */
 int nb_flag_is_switch(const nb_flag *flag);
 
-/** Are all values of the flag in this word (may be NULL), with commas as in 10,20,30? */
-int nb_flag_takes_list(const nb_flag *flag, const char *word);
+/** Number of words of a flag before argv[0..argc-1]: of a cell and the like all that are numbers, of angles one word or
+ * all, of a list with commas one. */
+int nb_flag_words(const nb_flag *flag, int argc, char *const *argv);
 
 /** The name behind one or two dashes, or NULL. */
 const char *nb_bare_name(const char *argument);
@@ -112,13 +113,7 @@ nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 /** Flags, with blanks between them, that a word of other programs means; NULL: it is not known. */
 const char *nb_flags_meant(const char *word);
 
-/** Levenshtein distance without regard to case; two equal texts give 0. */
-int nb_cli_edits(const char *a, const char *b);
-
 int nb_cli_is_series(const nb_cli *cli);
-
-/** Does -noisefile of a single image hold -saturation?  A series has its own files. */
-nb_status nb_cli_check_saturation(const nb_cli *cli, nb_error *err);
 
 /** The words of a command line as one line, quoted where a shell needs it. */
 nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);
@@ -127,7 +122,7 @@ void nb_cli_begin(nb_cli *cli, const nb_config *cfg);
 void nb_cli_free(nb_cli *cli); /* begun or zero */
 
 /** Would the run write over one of its inputs, or one file twice? nb_cli_parse makes this
- * check if a flag named a file. A run makes it before it reads anything. */
+ * check. A run makes it before it reads anything. */
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);
 
 /* --- All forms in which the table of flags can be printed --- */
@@ -142,34 +137,23 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
 void nb_help_json(FILE *out);
 void nb_help_version(FILE *out); /* version and optional parts */
 
+/** A flag with its value, and the text beside it. */
+void nb_help_item(FILE *out, const char *flag, const char *text);
 /** One flag as in -help. */
 void nb_help_flag(FILE *out, const nb_flag *flag);
 
 /** Print every flag of a group. */
-void nb_help_group(FILE *out, const char *group,
-                   void (*print)(FILE *out, const nb_flag *flag));
+void nb_help_group(FILE *out, const char *group);
 
 /** Print text from column `column` on, broken before column 90 and indented by `indent`. */
 void nb_help_wrap(FILE *out, const char *text, int column, int indent);
 
-/** One example of use, and its result. */
-typedef struct nb_help_example {
-    const char *command, *what;
-} nb_help_example;
-
-/** Examples of -help and the man page; ends with a NULL command. */
-extern const nb_help_example nb_help_examples[];
-
 /* --- The files that a run will write --- */
-
-#define NB_OUTPUTS_MAX NB_FILES_MOST
 
 /** Is this name of an output standard output ("-")? */
 int nb_is_stdout(const char *path);
 
-/** The same for a simulation, whose detector is known. */
-int nb_outputs_of(const nb_sim *sim, const char **names);
-/** Does one of them go to standard output? */
+/** Does one of the outputs go to standard output? */
 int nb_outputs_to_stdout(const nb_config *cfg);
 
 /** Can this file be made?  NB_ERR_IO if not. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include "../base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,44 +15,14 @@ int nb_is_stdout(const char *path)
     return !strcmp(path, "-");
 }
 
-/** The names of the written files, which are the first of the list. */
-static int written(const nb_file_use *files, int all, const char **names)
-{
-    int n = 0;
-
-    while (n < all && files[n].written) {
-        names[n] = files[n].path;
-        n++;
-    }
-    return n;
-}
-
-/* Write the names of the output files of cfg into names[NB_OUTPUTS_MAX] (they point into
- * cfg or are static). Returns their number. */
-static int nb_outputs(const nb_config *cfg, const char **names)
-{
-    nb_file_use files[NB_FILES_MOST];
-    int all = nb_config_files(cfg, files);
-
-    return written(files, all, names);
-}
-
-int nb_outputs_of(const nb_sim *sim, const char **names)
-{
-    nb_file_use files[NB_FILES_MOST];
-    int all = nb_sim_files(sim, files);
-
-    return written(files, all, names);
-}
-
 int nb_outputs_to_stdout(const nb_config *cfg)
 {
-    const char *names[NB_OUTPUTS_MAX];
-    int n = nb_outputs(cfg, names), any = 0;
-
-    for (int i = 0; i < n; i++)
-        any |= nb_is_stdout(names[i]);
-    return any;
+    nb_file_use files[NB_FILES_MOST];
+    const int n = nb_config_files(cfg, files);
+    for (int i = 0; i < n && files[i].written; i++) /* the written ones are the first */
+        if (nb_is_stdout(files[i].path))
+            return 1;
+    return 0;
 }
 
 /** The folder part of a path, "." if it has none. */
@@ -67,10 +39,7 @@ static void folder_of(const char *path, char *folder, size_t size)
 
 static nb_status cannot_write(const char *path, const char *why, nb_error *err)
 {
-    memset(err, 0, sizeof *err);
-    err->code = NB_ERR_IO;
-    snprintf(err->message, sizeof err->message, "%.300s cannot be written: %s", path, why);
-    return err->code;
+    return nb_fail(err, NB_ERR_IO, "%.300s cannot be written: %s", path, why);
 }
 
 nb_status nb_check_output(const char *path, nb_error *err)
@@ -100,25 +69,22 @@ nb_status nb_check_output(const char *path, nb_error *err)
     return NB_OK;
 }
 
-static nb_status check_all(const char *const *names, int n, nb_error *err)
+static nb_status check_written(const nb_file_use *files, int n, nb_error *err)
 {
-    nb_status status = NB_OK;
-
-    for (int i = 0; i < n && !status; i++)
-        status = nb_check_output(names[i], err);
-    return status;
+    nb_status st = NB_OK;
+    for (int i = 0; i < n && files[i].written; i++)
+        NB_TRY(nb_check_output(files[i].path, err));
+    return st;
 }
 
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
 {
-    const char *names[NB_OUTPUTS_MAX];
-    return check_all(names, nb_outputs(cfg, names), err);
+    nb_file_use files[NB_FILES_MOST];
+    return check_written(files, nb_config_files(cfg, files), err);
 }
 
 nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err)
 {
     nb_file_use files[NB_FILES_MOST];
-    const char *names[NB_FILES_MOST];
-    const int n = nb_config_inputs(cfg, files);
-    return check_all(names, written(files, n, names), err);
+    return check_written(files, nb_config_inputs(cfg, files), err);
 }

@@ -61,34 +61,28 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
     const size_t n = sizeof head / sizeof *head;
     const char **words = calloc(n + (size_t)line->word_count + 1, sizeof *words);
     if (!words)
-        return nb_cli_fail(err, "out of memory (command line)"), err->code = NB_ERR_NOMEM;
+        return nb_fail(err, NB_ERR_NOMEM, "out of memory (command line)");
     find_package(program, folder);
     memcpy(words, head, sizeof head);
     memcpy(words + n, line->words, (size_t)line->word_count * sizeof *words);
     execvp(words[0], (char *const *)words);
-    nb_cli_fail(
-        err,
+    free(words);
+    return nb_fail(
+        err, NB_ERR_UNSUPPORTED,
         "%s needs %s with numpy, which cannot be started (Debian packages python3 and "
         "python3-numpy)",
-        verb, words[0]);
-    free(words);
-    return err->code = NB_ERR_UNSUPPORTED;
+        verb, head[0]);
 }
 
-int nb_python_verb(const char *verb, const nb_sub_line *line)
+int nb_python_verb(void *target, const nb_sub_line *line)
 {
     char *program = realpath("/proc/self/exe", NULL);
     nb_error err;
-    nb_status st = program ? become(verb, program, line, &err)
+    nb_status st = program ? become(line->words[-1], program, line, &err)
                            : nb_cli_fail(&err, "/proc/self/exe cannot be read");
-    free(program);
-    nb_cli_say("error", err.message);
-    return nb_cli_exit_status(st);
-}
-
-static void no_defaults(void *target)
-{
     (void)target;
+    free(program);
+    return nb_cli_end(st, &err);
 }
 
 /* --- nanobragg bench --- */
@@ -134,12 +128,6 @@ static const nb_sub_option bench_options[] = {
      TEXT},
     NB_SUB_END};
 
-static int run_bench(void *target, const nb_sub_line *line)
-{
-    (void)target;
-    return nb_python_verb("bench", line);
-}
-
 const nb_sub_command nb_command_bench = {
     .name = "bench",
     .usage = "[flags] [-- FLAGS OF A CASE OF YOUR OWN]",
@@ -152,8 +140,7 @@ const nb_sub_command nb_command_bench = {
     .takes_rest = 1,
     .statuses = "0 done, 3 an image is wrong, 2 bad input, 1 a program failed, a file "
                 "cannot be written, or no memory, 130 interrupted",
-    .defaults = no_defaults,
-    .run = run_bench,
+    .run = nb_python_verb,
 };
 
 /* --- nanobragg run-compare -ref PROGRAM -- flags --- */
@@ -174,12 +161,6 @@ static const nb_sub_option compare_options[] = {
      NB_SUB_TAKE(take_threshold)},
     NB_SUB_END};
 
-static int run_compare(void *target, const nb_sub_line *line)
-{
-    (void)target;
-    return nb_python_verb("run-compare", line);
-}
-
 const nb_sub_command nb_command_run_compare = {
     .name = "run-compare",
     .usage = "-ref PROGRAM [flags] -- FLAGS OF BOTH PROGRAMS",
@@ -193,6 +174,5 @@ const nb_sub_command nb_command_run_compare = {
         "0 passed, 3 the images differ, 4 a program is missing, 5 a program crashed, 6 a "
         "program ended with an error or without an image, 7 the images differ in size, 2 "
         "bad input, 1 a file cannot be written, or no memory",
-    .defaults = no_defaults,
-    .run = run_compare,
+    .run = nb_python_verb,
 };

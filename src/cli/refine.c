@@ -21,33 +21,8 @@ typedef struct nb_refine_typed {
 
 /* The flags of nanobragg refine. */
 
-static const char *const systems[] = {"triclinic",  "monoclinic", "orthorhombic",
-                                      "tetragonal", "trigonal",   "hexagonal",
-                                      "cubic",      NULL};
-static const char *const likelihoods[] = {"poisson", "gauss", NULL};
-static const char *const selections[] = {"spots", "all", NULL};
 static const char *const masks[] = {"auto", "file", NULL};
 static const char *const schedules[] = {"auto", "none", "plain", NULL};
-
-enum { KNOTS_MAX = 64 };
-
-static nb_status take_background(void *target, char **v, nb_error *err)
-{
-    static const char *const names[] = {"water", "radial:n", "planes", "none", NULL};
-    nb_refine_typed *t = target;
-    nb_status st;
-    if (!strncmp(v[0], "radial:", 7))
-        return nb_read_whole(v[0] + 7, 1, KNOTS_MAX, &t->whole)
-                   ? NB_OK
-                   : nb_cli_fail(err,
-                                 "-fit_background '%.60s': the number of knots must be "
-                                 "from 1 to %d",
-                                 v[0], KNOTS_MAX);
-    st = nb_sub_word("-fit_background", v[0], names, &t->word, err);
-    if (!st && t->word == 1)
-        return nb_cli_fail(err, "-fit_background '%.60s': write radial:12", v[0]);
-    return st;
-}
 
 static nb_status take_F(void *target, char **v, nb_error *err)
 {
@@ -117,7 +92,7 @@ static const nb_sub_option nb_refine_flags[] = {
      "triclinic, monoclinic, orthorhombic, tetragonal, trigonal, hexagonal or cubic: "
      "ties "
      "and fixes parameters of the cell (default: triclinic)",
-     NB_SUB_WORD(nb_refine_typed, word, systems)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"bound", 1, "name=lo:hi", "limits of a parameter; repeatable",
      NB_SUB_TAKE(take_bound)},
     {"restrain", 1, "name=x:s",
@@ -127,17 +102,17 @@ static const nb_sub_option nb_refine_flags[] = {
      "names of -refine that all images have in common; the others are each image's own",
      NB_SUB_NAME(nb_refine_typed, joint)},
     {"likelihood", 1, "name", "poisson, or gauss with -readout_noise (default: poisson)",
-     NB_SUB_WORD(nb_refine_typed, word, likelihoods)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"fit_background", 1,
      "name", "water, radial:n, planes or none (default: water if the start has it, else radial:12)",
-     NB_SUB_TAKE(take_background)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"F_sigma", 1, "s",
      "relative standard deviation of the structure factors, for a scale of each "
      "reflection; 0: "
      "they are exact; auto: as the picture shows it (default: auto)",
      NB_SUB_TAKE(take_F)},
     {"select", 1, "name", "pixels of the last stages: spots or all (default: spots)",
-     NB_SUB_WORD(nb_refine_typed, word, selections)},
+     NB_SUB_NAME(nb_refine_typed, text)},
     {"spot_half", 1, "n", "half width of the box about a pixel of a spot (default: 3)",
      NB_SUB_WHOLE(nb_refine_typed, whole, 0, 1000)},
     {"spot_sigma", 1, "k", "least height of a spot above the background (default: 6)",
@@ -179,11 +154,6 @@ static const nb_sub_option nb_refine_flags[] = {
      NB_SUB_NAME(nb_refine_typed, residual)},
     NB_SUB_END};
 
-static void typed_defaults(void *target)
-{
-    memset(target, 0, sizeof(nb_refine_typed));
-}
-
 /* nanobragg refine IMAGE flags -refine LIST */
 
 /** A run of the command. */
@@ -194,18 +164,11 @@ typedef struct run {
     int count;
 } run;
 
-static void notice(void *unused, const char *line)
-{
-    (void)unused;
-    nb_cli_say("note", line);
-}
-
-static const nb_hooks hooks = {NULL, notice, NULL};
+static const nb_hooks hooks = {.notice = nb_cli_notice};
 
 static nb_status no_memory(nb_error *err)
 {
-    nb_cli_fail(err, "out of memory (names of images)");
-    return err->code = NB_ERR_NOMEM;
+    return nb_fail(err, NB_ERR_NOMEM, "out of memory (names of images)");
 }
 
 /** "file.h5:a-b" into names file.h5:k behind those that are there. */
@@ -326,12 +289,10 @@ static nb_status check_files(const run *r, nb_error *err)
     nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + OWN) * sizeof *list);
     nb_status st = list ? NB_OK : no_memory(err);
     int outputs = 0;
-    if (!st)
-        st = nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err);
+    NB_TRY(nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err));
     for (int i = 0; i < outputs && !st; i++)
         st = nb_check_output(list[i].path, err);
-    if (!st)
-        st = check_plots(r->typed->plots, paths[0], err);
+    NB_TRY(check_plots(r->typed->plots, paths[0], err));
     free(list);
     return st;
 }
@@ -342,8 +303,7 @@ static nb_status show_start(const run *r, nb_error *err)
     nb_sim *sim = NULL;
     char *json = NULL;
     nb_status st = nb_sim_create(&r->line->cli.cfg, &hooks, &sim, err);
-    if (!st)
-        st = nb_sim_config_json(sim, &json, err);
+    NB_TRY(nb_sim_config_json(sim, &json, err));
     if (!st)
         puts(json);
     nb_free(json);
@@ -361,8 +321,7 @@ static int start(void *target, const nb_sub_line *line)
     if (!st && is_many(&r) && ranks > 1)
         st = nb_cli_fail(&err, "refine of several images has processes of its own, one a "
                                "thread (-threads); start it without mpirun");
-    if (!st)
-        st = check_files(&r, &err);
+    NB_TRY(check_files(&r, &err));
     if (!st && line->cli.show_config)
         st = show_start(&r, &err);
     for (int i = 0; i < r.count; i++)
@@ -371,7 +330,7 @@ static int start(void *target, const nb_sub_line *line)
     if (st && (rank == 0 || !is_many(&r)))
         nb_cli_say("error", err.message[0] ? err.message : nb_status_name(st));
     return st || line->cli.show_config ? nb_cli_exit_status(st)
-                                       : nb_python_verb("refine", line);
+                                       : nb_python_verb(target, line);
 }
 
 _Static_assert(sizeof(nb_refine_typed) <= NB_SUB_TARGET, "raise NB_SUB_TARGET");
@@ -388,6 +347,5 @@ const nb_sub_command nb_command_refine = {
     .statuses =
         "0 converged, 3 not (the results are written, and say why), 2 bad input, 1 a "
         "file cannot be written, or no memory",
-    .defaults = typed_defaults,
     .run = start,
 };

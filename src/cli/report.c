@@ -8,7 +8,10 @@
 
 #include "options.h"
 
-static const char pixels_of[] = "clipped   %" PRId64 " pixel%s of ";
+static void put_pixels(FILE *out, int64_t n, const char *of)
+{
+    fprintf(out, "clipped   %" PRId64 " pixel%s of %s", n, n == 1 ? "" : "s", of);
+}
 
 /** The largest scale of two digits that keeps the brightest pixel below 65535; 0: none. */
 static double fitting_scale(const nb_config *cfg, const nb_stats *stats)
@@ -25,9 +28,9 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     double scale = fitting_scale(cfg, stats);
     if (n == 0)
         return;
-    fprintf(out, pixels_of, n, n == 1 ? "" : "s");
-    fprintf(out, "%s%s%s at 65535: ", cfg->write_int ? cfg->int_file : "",
-            cfg->write_int && tiff ? ", " : "", tiff ? cfg->tiff_file : "");
+    put_pixels(out, n, cfg->write_int ? cfg->int_file : "");
+    fprintf(out, "%s%s at 65535: ", cfg->write_int && tiff ? ", " : "",
+            tiff ? cfg->tiff_file : "");
     if (cfg->scale > 0 && scale > 0)
         fprintf(out, "to keep the values, type -scale %.2g", scale);
     else
@@ -63,8 +66,7 @@ static void report_noise(FILE *out, const nb_config *cfg, double largest, int64_
     const char *bound = bound_of(cfg, NB_NOISE_U16, largest);
     if (n == 0)
         return;
-    fprintf(out, pixels_of, n, n == 1 ? "" : "s");
-    fputs(cfg->noise_file, out);
+    put_pixels(out, n, cfg->noise_file);
     put_limit(out, cfg, NB_NOISE_U16, largest);
     fprintf(out, ": %s\n",
             bound ? bound
@@ -94,8 +96,7 @@ static void report_frames(FILE *out, const nb_config *cfg, const nb_series_progr
     const char *bound = bound_of(cfg, c->file, c->largest);
     if (c->pixels == 0)
         return;
-    fprintf(out, pixels_of, c->pixels, c->pixels == 1 ? "" : "s");
-    fputs(f->name, out);
+    put_pixels(out, c->pixels, f->name);
     put_limit(out, cfg, c->file, c->largest);
     fprintf(out, ", in %d of %d frames, most in frame %d (%" PRId64 "): %s\n", c->frames,
             p->done, c->worst + 1, c->most, bound ? bound : f->mend);
@@ -124,15 +125,19 @@ static double total(const nb_times *t)
     return sum;
 }
 
+void nb_report_file(FILE *out, int k, const char *path)
+{
+    fprintf(out, "%s%s\n", k ? "          " : "files     ",
+            nb_is_stdout(path) ? "standard output" : path);
+}
+
 static void files(FILE *out, const nb_sim *sim)
 {
-    const char *names[NB_OUTPUTS_MAX];
-    int n = nb_outputs_of(sim, names);
-
-    for (int i = 0; i < n; i++)
-        fprintf(out, "%s%s\n", i ? "          " : "files     ",
-                nb_is_stdout(names[i]) ? "standard output" : names[i]);
-    if (!n)
+    nb_file_use all[NB_FILES_MOST];
+    const int n = nb_sim_files(sim, all);
+    for (int i = 0; i < n && all[i].written; i++)
+        nb_report_file(out, i, all[i].path);
+    if (!n || !all[0].written)
         fputs("files     none\n", out);
 }
 

@@ -12,7 +12,6 @@
 /** Data of the callbacks of a running series. */
 typedef struct series_run {
     nb_progress *progress;
-    void (*notice)(void *user, const char *line);
     nb_jobs *jobs;
     const nb_cli *cli;
     int stills;
@@ -63,7 +62,7 @@ static int on_render(void *user, double fraction)
 static void on_notice(void *user, const char *line)
 {
     const series_run *run = user;
-    run->notice(run->progress, line);
+    nb_cli_notice(run->progress, line);
 }
 
 static nb_status on_frame(void *user, int frame, nb_config *cfg, nb_error *err)
@@ -138,8 +137,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     nb_report_clipped_series(out, cli, p);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i][0])
-            fprintf(out, "%s%s\n", files++ ? "          " : "files     ",
-                    nb_is_stdout(names[i]) ? "standard output" : names[i]);
+            nb_report_file(out, files++, names[i]);
     if (nb_ranks_launched(NULL) > 1)
         fprintf(out, "processes %d\n", nb_ranks_launched(NULL));
     fprintf(out, "seed      %lld\n", (long long)p->seed);
@@ -163,24 +161,15 @@ static void notice_ignored(const nb_cli *cli)
     }
 }
 
-/** Print a note with the flags of the jobs that have no effect. */
-static void notice_jobs(const nb_jobs *jobs)
-{
-    char line[480];
-
-    if (nb_jobs_ignored(jobs, line, sizeof line))
-        nb_cli_say("note", line);
-}
-
 static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                           nb_error *err)
 {
     int frames = series->frames + series->stills, lines;
-    nb_status status = nb_jobs_load(cli, &run->jobs, err);
+    nb_status st = nb_jobs_load(cli, &run->jobs, err);
 
-    if (status)
-        return status;
-    lines = nb_jobs_count(run->jobs);
+    if (st)
+        return st;
+    lines = run->jobs->count;
     if (!frames)
         series->stills = lines;
     else if (frames != lines)
@@ -188,21 +177,21 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                            cli->jobs_file, lines, frames);
     series->calls.override = on_frame;
     series->calls.override_place = place_of;
-    series->calls.override_tag = nb_jobs_tag(run->jobs);
-    series->calls.override_text = nb_jobs_text(run->jobs);
+    series->calls.override_tag = run->jobs->tag;
+    series->calls.override_text = run->jobs->data;
     return NB_OK;
 }
 
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
-                            void (*notice)(void *user, const char *line), nb_error *err)
+                            nb_error *err)
 {
-    series_run run = {
-        .progress = progress, .notice = notice, .cli = cli, .start = nb_clock()};
+    series_run run = {.progress = progress, .cli = cli, .start = nb_clock()};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
     nb_series series = cli->series; /* shares the texts */
     nb_series_progress result = {0};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
+    char ignored[480];
     int rank;
 
     nb_ranks_launched(&rank);
@@ -219,28 +208,21 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     series.calls.also = &jobs;
     series.calls.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
-        status = use_jobs(cli, &series, &run, err);
-    if (cli->jobs_file[0] && !status && rank == 0)
-        notice_jobs(run.jobs);
-    if (!status)
-        status = nb_check_series_outputs(&cli->cfg, err);
+        st = use_jobs(cli, &series, &run, err);
+    if (cli->jobs_file[0] && !st && rank == 0 &&
+        nb_jobs_ignored(run.jobs, ignored, sizeof ignored))
+        nb_cli_say("note", ignored);
+    NB_TRY(nb_check_series_outputs(&cli->cfg, err));
     run.stills = series.stills;
-    status = nb_ranks_agree(ranks, status, err);
-    if (!status)
-        status = nb_series_run(&cli->cfg, &series, &hooks, &result, err);
+    st = nb_ranks_agree(ranks, st, err);
+    NB_TRY(nb_series_run(&cli->cfg, &series, &hooks, &result, err));
     nb_progress_end(progress);
-    if (!status && !cli->quiet && rank == 0)
+    if (!st && !cli->quiet && rank == 0)
         report(cli, &result);
-    if (!status && rank == 0)
+    if (!st && rank == 0)
         nb_report_times(cli, &result.times, result.seconds);
     nb_jobs_free(run.jobs);
-    return status;
-}
-
-static void say_notice(void *user, const char *line)
-{
-    (void)user;
-    nb_cli_say("note", line);
+    return st;
 }
 
 static int ask(void *user, double fraction)
@@ -279,27 +261,27 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     const int draws = cli->cfg.draws_file[0] != 0,
               one = cli->series.only_frame[0] && !is_part(cli);
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
-    const nb_hooks hooks = {NULL, say_notice, ask};
+    const nb_hooks hooks = {NULL, nb_cli_notice, ask};
     nb_series series = cli->series; /* shares the texts */
     series_run run = {.cli = cli};
     nb_crystals frame = {0};
     int k;
-    nb_status status = frame_number(cli, &k, err);
+    nb_status st = frame_number(cli, &k, err);
     *done = draws;
-    if (status || (!draws && !one && !(series.vary[0] && !nb_cli_is_series(cli))))
-        return status;
+    if (st || (!draws && !one && !(series.vary[0] && !nb_cli_is_series(cli))))
+        return st;
     if (draws && !nb_cli_is_series(cli) && !series.frames && !series.stills)
         return nb_cli_fail(err, "-draws: needs a series, as -frames n or -stills n");
     series.calls.user = &run;
     series.calls.also = &jobs;
     series.calls.n_also = cli->jobs_file[0] != 0;
     if (cli->jobs_file[0])
-        status = use_jobs(cli, &series, &run, err);
-    if (!status && draws)
-        status = nb_series_draws(&cli->cfg, &series, &hooks, err);
-    else if (!status)
-        status = nb_series_crystals(&cli->cfg, &series, k, &hooks, &frame, err);
-    if (!status && !draws) {
+        st = use_jobs(cli, &series, &run, err);
+    if (!st && draws)
+        st = nb_series_draws(&cli->cfg, &series, &hooks, err);
+    else if (!st)
+        st = nb_series_crystals(&cli->cfg, &series, k, &hooks, &frame, err);
+    if (!st && !draws) {
         if (one && (series.output[0] || series.hdf5_file[0]))
             nb_cli_say("note", "-only_frame: -output, -hdf5 and -sumfile are not "
                                "written; type -floatfile, -noisefile, -pngfile, ... for "
@@ -312,5 +294,5 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
         (void)nb_text_put(&cli->jobs_file, "", NULL);
     }
     nb_jobs_free(run.jobs);
-    return status;
+    return st;
 }

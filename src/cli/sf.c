@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* nanobragg sf: structure factors without an image. */
 #include <stdio.h>
-#include <string.h>
 
 #include "common.h"
 #include "options.h"
 #include "subcommands.h"
 
 static const nb_sub_option options[] = {NB_SUB_END};
-
-static void defaults(void *target)
-{
-    (void)target;
-}
-
-static void notice(void *user, const char *line)
-{
-    (void)user;
-    nb_cli_say("note", line);
-}
 
 static void print_times(const nb_cli *cli, FILE *out, const nb_times *t)
 {
@@ -38,42 +26,33 @@ static void print_times(const nb_cli *cli, FILE *out, const nb_times *t)
 static nb_status check_dumps(const nb_config *cfg, int *to_stdout, nb_error *err)
 {
     const char *const names[] = {cfg->dump_mtz_file, cfg->dump_hkl_file, cfg->dump_file};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
     *to_stdout = 0;
-    for (int i = 0; i < 3 && !status; i++)
+    for (int i = 0; i < 3 && !st; i++)
         if (names[i][0]) {
-            status = nb_check_output(names[i], err);
+            st = nb_check_output(names[i], err);
             *to_stdout |= nb_is_stdout(names[i]);
         }
-    return status;
+    return st;
 }
 
 static int run(void *target, const nb_sub_line *line)
 {
     const nb_cli *cli = &line->cli;
-    const nb_hooks hooks = {NULL, notice, NULL};
+    const nb_hooks hooks = {.notice = nb_cli_notice};
     char *report = NULL;
     nb_times times;
-    nb_error err;
-    nb_status status;
+    nb_error err = {0};
     int to_stdout;
-    FILE *out;
+    nb_status st = check_dumps(&cli->cfg, &to_stdout, &err); /* before any work */
+    FILE *out = to_stdout ? stderr : stdout;
 
     (void)target;
-    memset(&err, 0, sizeof err);
-    status = check_dumps(&cli->cfg, &to_stdout, &err);
-    if (status) { /* bad names are found before any work */
-        nb_cli_say("error", err.message);
-        return nb_cli_exit_status(status);
-    }
     if (to_stdout)
         nb_ignore_broken_pipes();
-    out = to_stdout ? stderr : stdout;
-    status = nb_config_dump_factors(&cli->cfg, &hooks, &report, &times, &err);
-    if (status) {
-        nb_cli_say("error", err.message[0] ? err.message : nb_status_name(status));
-        return nb_cli_exit_status(status);
-    }
+    NB_TRY(nb_config_dump_factors(&cli->cfg, &hooks, &report, &times, &err));
+    if (st)
+        return nb_cli_end(st, &err);
     if (!cli->quiet)
         fputs(report, out);
     print_times(cli, out, &times);
@@ -93,6 +72,5 @@ const nb_sub_command nb_command_sf = {
         "dmin hkl dump default_F cell lambda energy threads isa time quiet",
     .operands = 0,
     .statuses = "0 done, 2 bad input, 1 a file cannot be written, or no memory",
-    .defaults = defaults,
     .run = run,
 };

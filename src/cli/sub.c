@@ -21,8 +21,8 @@ typedef struct parser {
     int borrowed_count;
 } parser;
 
-nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
-                      int *out, nb_error *err)
+static nb_status take_word(const char *flag, const char *word, const char *const *words,
+                           int *out, nb_error *err)
 {
     char all[200] = "";
     for (int i = 0; words[i]; i++) {
@@ -58,7 +58,7 @@ static nb_status store(const nb_sub_option *option, void *target, const char *te
         memcpy(to, &text, sizeof text);
         return *text ? NB_OK : nb_cli_fail(err, "%s '': it is empty", flag);
     case NB_SUB_IS_WORD:
-        return nb_sub_word(flag, text, place->words, (int *)to, err);
+        return take_word(flag, text, place->words, (int *)to, err);
     default:
         return nb_param_set(&row, to + (size_t)k * size, &text, 1, err);
     }
@@ -102,48 +102,26 @@ static nb_status needs(parser *p, const char *flag, int values, const char *show
 static nb_status take_own(parser *p, const nb_sub_option *option)
 {
     char *flag = p->argv[p->at];
-    nb_status status = needs(p, flag, option->values, option->value ? option->value : "");
+    nb_status st = needs(p, flag, option->values, option->value ? option->value : "");
 
-    if (!status && option->take)
-        status = option->take(p->target, p->argv + p->at + 1, p->err);
+    if (!st && option->take)
+        st = option->take(p->target, p->argv + p->at + 1, p->err);
     else
-        for (int k = 0; !status && k < (option->values ? option->values : 1); k++)
-            status = store(option, p->target, p->argv[p->at + 1 + k], k, p->err);
+        for (int k = 0; !st && k < (option->values ? option->values : 1); k++)
+            st = store(option, p->target, p->argv[p->at + 1 + k], k, p->err);
     p->at += 1 + option->values;
-    return status;
-}
-
-/** Number of words after a flag of the main table: for a cell and the like all that are numbers, for angles one
- * word or all. */
-static int borrowed_words(const parser *p, const nb_flag *flag)
-{
-    int least, most = nb_param_words(flag, &least), n = least;
-    double x;
-
-    if (nb_flag_takes_list(flag, p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL))
-        return 1;
-    if (flag->kind == NB_KIND_MISSET && p->at + 1 < p->argc)
-        return nb_read_number(p->argv[p->at + 1], &x) ? most : least;
-    if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))
-        return least;
-    while (n < most && p->at + 1 + n < p->argc &&
-           nb_read_number(p->argv[p->at + 1 + n], &x))
-        n++;
-    return n;
+    return st;
 }
 
 /** Pass a flag of the main table with its arguments to the main parser. */
 static nb_status take_borrowed(parser *p, const nb_flag *flag)
 {
-    char value[200];
-    int values = borrowed_words(p, flag);
-    nb_status status;
+    const int there = p->argc - p->at - 1;
+    int values = nb_flag_words(flag, there, p->argv + p->at + 1);
 
     if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* its word may be left out */
         values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
-    status = needs(p, p->argv[p->at], values, nb_param_value(flag, value, sizeof value));
-    if (status)
-        return status;
+    values = values < there ? values : there; /* the main parser refuses too few */
     if (p->borrowed_count + values >= BORROWED_MAX)
         return nb_cli_fail(p->err, "too many flags");
     for (int i = 0; i <= values; i++)
@@ -207,28 +185,29 @@ nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, voi
                        nb_sub_line *line, int *help, nb_error *err)
 {
     parser p = {command, argc, 2, argv, target, line, err, {argv[0]}, 1};
-    nb_status status = NB_OK;
+    nb_status st = NB_OK;
 
     memset(line, 0, sizeof *line);
     line->words = argv + 2;
     line->word_count = argc - 2;
     *help = 0;
-    command->defaults(target);
+    if (command->defaults)
+        command->defaults(target);
     for (const char *const *word = command->presets; word && *word; word++)
         lend(&p, *word);
-    while (p.at < argc && !status && !*help) {
+    while (p.at < argc && !st && !*help) {
         const char *argument = argv[p.at];
         if (command->takes_rest && !strcmp(argument, "--")) {
             line->rest = argv + p.at + 1;
             line->rest_count = argc - p.at - 1;
             p.at = argc;
         } else {
-            status = argument[0] == '-' && argument[1] ? take_flag(&p, help)
-                                                       : take_operand(&p);
+            st = argument[0] == '-' && argument[1] ? take_flag(&p, help)
+                                                   : take_operand(&p);
         }
     }
-    if (status || *help)
-        return status;
+    if (st || *help)
+        return st;
     if (line->operand_count < command->operands)
         return nb_cli_fail(err, "an operand is missing; usage: nanobragg %s %s",
                            command->name, command->usage);

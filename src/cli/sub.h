@@ -86,8 +86,8 @@ typedef struct nb_sub_command {
     int operands;                /* at least so many */
     int more_operands;           /* and any number of others */
     int takes_rest;
-    const char *statuses; /* exit statuses in words */
-    void (*defaults)(void *target);
+    const char *statuses;           /* exit statuses in words */
+    void (*defaults)(void *target); /* of a target that is not all 0; NULL: it is */
     /** Run it and return the exit status. If it is not 0, a message was printed. */
     int (*run)(void *target, const nb_sub_line *line);
 } nb_sub_command;
@@ -104,10 +104,6 @@ int nb_sub_dispatch(int argc, char **argv, int *status);
 nb_status nb_sub_parse(const nb_sub_command *command, int argc, char **argv, void *target,
                        nb_sub_line *line, int *help, nb_error *err);
 
-/** The place of a word in a list, for a flag with a function. */
-nb_status nb_sub_word(const char *flag, const char *word, const char *const *words,
-                      int *out, nb_error *err);
-
 /* --- The limits of a comparison: `corr=0.9999,peaks=0.95,sum=0.001` --- */
 
 #define NB_THRESHOLD_KEYS 10
@@ -119,27 +115,8 @@ typedef struct nb_thresholds {
     double limit[NB_THRESHOLD_KEYS];
 } nb_thresholds;
 
-/** One key measured. */
-typedef struct nb_threshold_result {
-    const char *key;
-    int at_least; /* the value must be at least the limit, else at most */
-    double limit, value;
-    int passed;
-} nb_threshold_result;
-
 /** Parse a list, which replaces the limits; `none` sets no limit. Errors: NB_ERR_INPUT. */
 nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *err);
-
-/* --- A comparison as text and as JSON --- */
-
-/** The compared files, for the report. */
-typedef struct nb_compared {
-    const char *a_name, *b_name;
-    const char *a_format, *b_format;
-    const nb_difference *difference;
-    const nb_thresholds *thresholds;
-    int passed;
-} nb_compared;
 
 /* Lines about pixels that are too large for the type of a file, and the flag to type instead. */
 
@@ -147,6 +124,9 @@ typedef struct nb_compared {
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p);
 
 /* --- The report of a run on standard output --- */
+
+/** File number k of the written ones, from 0. */
+void nb_report_file(FILE *out, int k, const char *path);
 
 /** Statistics of the image, the files written, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
@@ -158,9 +138,9 @@ void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 /* --- -frames, -stills, -jobs: many images --- */
 
 /** Run the series, with a progress line and a report. ranks: the processes of the series,
- * NULL for a single process. notice gets progress as its user. */
+ * NULL for a single process. */
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
-                            void (*notice)(void *user, const char *line), nb_error *err);
+                            nb_error *err);
 
 /** With -draws write its table; *done is then 1.  With -only_frame, or -vary and no series, make cli->cfg the configuration
  * of one frame, and cli that of a single image.  Errors: NB_ERR_INPUT, those of nb_series_single. */
@@ -169,7 +149,20 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err);
 /* -jobs FILE: JSON lines, each exactly one object whose members are flags of one frame, e.g.
  * {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
 
-typedef struct nb_jobs nb_jobs;
+typedef struct nb_job {
+    const char *text; /* into nb_jobs.data; without a NUL at the end */
+    size_t bytes;
+    int line; /* in the file, from 1 */
+} nb_job;
+
+typedef struct nb_jobs {
+    char *data; /* the file's text */
+    nb_job *list;
+    int count;
+    uint64_t tag; /* hash of the file */
+    char path[NB_PATH_MAX];
+    char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
+} nb_jobs;
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
@@ -179,14 +172,8 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
                         nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
 
-int nb_jobs_count(const nb_jobs *jobs);
 /** Location of line `frame` (0..), "-jobs FILE:LINE", into text[size]. */
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size);
-/** Hash of the file. */
-uint64_t nb_jobs_tag(const nb_jobs *jobs);
-
-/** The file's text; valid as long as jobs. */
-const char *nb_jobs_text(const nb_jobs *jobs);
 /** Write a sentence that names the flags without effect into line[size]; 0: there are none. */
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 

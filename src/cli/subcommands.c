@@ -4,10 +4,9 @@
 
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
-
-enum { INDENT = 26 };
 
 const nb_sub_command *const *nb_sub_commands(size_t *count)
 {
@@ -41,12 +40,10 @@ static void print_help(FILE *out, const nb_sub_command *c)
 {
     fprintf(out, "usage: nanobragg %s %s\n%s.\n\n", c->name, c->usage, c->what);
     for (const nb_sub_option *o = c->options; o->name; o++) {
-        int column = fprintf(out, "  -%s%s%s", o->name, o->value ? " " : "",
-                             o->value ? o->value : "");
-        if (column > INDENT - 2)
-            column = fprintf(out, "\n") - 1;
-        fprintf(out, "%*s", INDENT - column, "");
-        nb_help_wrap(out, o->help, INDENT, INDENT);
+        char flag[200];
+        snprintf(flag, sizeof flag, "-%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        nb_help_item(out, flag, o->help);
     }
     if (c->borrowed) {
         fputs(c->options->name ? "\nand of nanobragg -help:\n"
@@ -66,28 +63,23 @@ static int run(const nb_sub_command *command, int argc, char **argv)
         void *pointer;
     } target;
     nb_sub_line line;
-    nb_error err;
+    nb_error err = {0};
     nb_status parsed;
     int help, status;
 
-    memset(&err, 0, sizeof err);
     memset(&target, 0, sizeof target);
     parsed = nb_sub_parse(command, argc, argv, &target, &line, &help, &err);
     if (parsed) {
-        nb_cli_say("error", err.message);
         nb_cli_free(&line.cli);
-        return parsed == NB_ERR_NOMEM ? 1 : 2;
+        return nb_cli_end(parsed, &err);
     }
     nb_end_on_signals();
     if (help)
         print_help(stdout, command);
     status = help ? 0 : command->run(&target, &line);
     nb_cli_free(&line.cli);
-    if (nb_cli_check_stdout(&err) && status != 1) {
-        nb_cli_say("error", err.message);
-        return 1;
-    }
-    return status;
+    parsed = nb_cli_check_stdout(&err);
+    return parsed && status != 1 ? nb_cli_end(parsed, &err) : status;
 }
 
 /** Is a first word almost a command? */
@@ -95,7 +87,7 @@ static int is_misspelled(const char *word, const nb_sub_command *const *all, siz
 {
     char line[160];
     for (size_t i = 0; i < count; i++)
-        if (nb_cli_edits(word, all[i]->name) == 1) {
+        if (nb_text_edits(word, all[i]->name) == 1) {
             snprintf(line, sizeof line,
                      "'%.60s' is no command; did you mean nanobragg %s?", word,
                      all[i]->name);

@@ -14,8 +14,8 @@ extern const nb_sub_command nb_command_run_compare; /* python_verb.c */
 extern const nb_sub_command nb_command_sf;
 extern const nb_sub_command nb_command_view;
 
-/** Become python3, which runs the module of a verb with the words of the line (python_verb.c); returns the exit status
+/** Become python3, which runs the module of the verb before the words of the line (python_verb.c); returns the exit status
  * if it cannot be started. */
-int nb_python_verb(const char *verb, const nb_sub_line *line);
+int nb_python_verb(void *target, const nb_sub_line *line);
 
 #endif

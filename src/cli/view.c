@@ -66,8 +66,7 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
     if (!st && c->size[0] && (image->fast != c->size[0] || image->slow != c->size[1]))
         st = nb_cli_fail(err, "-size %d %d: %.200s has %d x %d pixels; leave it out",
                          c->size[0], c->size[1], path, image->fast, image->slow);
-    if (!st)
-        st = nb_cli_leave_out(c->mask, cfg->max_read_MB, image, err);
+    NB_TRY(nb_cli_leave_out(c->mask, cfg->max_read_MB, image, err));
     if (!isnan(c->pedestal))
         image->pedestal = c->pedestal;
     if (!st)
@@ -143,13 +142,11 @@ static nb_status show(const view *c, const nb_sub_line *line, shown *p, nb_error
         {"-with", c->with ? c->with : "", 0}, {"-spots", c->spots ? c->spots : "", 0}};
     const int n = c->frames[0] >= 0 ? c->frames[1] - c->frames[0] + 1 : c->with ? 2 : 1;
     nb_status st = nb_check_files(NULL, files, 8, err);
-    if (!st)
-        st = check(c, output, err);
+    NB_TRY(check(c, output, err));
     while (!st && p->n < n)
         st = read_next(c, line, p, err);
-    if (!st)
-        st = nb_is_page(output) ? write_page(c, line, p, err)
-                                : nb_image_picture(&p->images[0], &cfg->png, output, err);
+    NB_TRY(nb_is_page(output) ? write_page(c, line, p, err)
+                              : nb_image_picture(&p->images[0], &cfg->png, output, err));
     return st;
 }
 
@@ -157,19 +154,14 @@ static int run(void *target, const nb_sub_line *line)
 {
     shown *p = calloc(1, sizeof *p);
     nb_error err = {0};
-    nb_status st = NB_ERR_NOMEM;
-    if (p)
-        st = show(target, line, p, &err);
-    else
-        nb_cli_fail(&err, "out of memory (images)");
+    const nb_status st = p ? show(target, line, p, &err)
+                           : nb_fail(&err, NB_ERR_NOMEM, "out of memory (images)");
     for (int i = 0; p && i < NB_PAGE_FRAMES; i++)
         nb_image_free(&p->images[i]);
     if (p)
         free(p->spots);
     free(p);
-    if (st)
-        nb_cli_say("error", err.message);
-    return nb_cli_exit_status(st);
+    return nb_cli_end(st, &err);
 }
 
 const nb_sub_command nb_command_view = {

@@ -6,103 +6,38 @@
 #include "../nanobragg.h"
 #include "params.h"
 
-void nb_after_pivot_beam(void *config)
-{
-    nb_config *cfg = config;
-    cfg->pivot_implied = NB_PIVOT_BEAM;
-}
+#define AFTER(name, type, body)                                                          \
+    void nb_after_##name(void *config)                                                   \
+    {                                                                                    \
+        type *cfg = config;                                                              \
+        body                                                                             \
+    }
 
-void nb_after_pivot_sample(void *config)
-{
-    nb_config *cfg = config;
-    cfg->pivot_implied = NB_PIVOT_SAMPLE;
-}
-
-void nb_after_custom(void *config)
-{
-    nb_config *cfg = config;
-    cfg->convention = NB_CONV_CUSTOM;
-}
-
-void nb_after_lambda(void *config)
-{
-    nb_config *cfg = config;
-    cfg->energy_eV = NAN;
-}
-
-void nb_after_energy(void *config)
-{
-    nb_config *cfg = config;
-    cfg->lambda_A = NAN;
-}
-
-void nb_after_polar(void *config)
-{
-    nb_config *cfg = config;
+AFTER(pivot_beam, nb_config, cfg->pivot_implied = NB_PIVOT_BEAM;)
+AFTER(pivot_sample, nb_config, cfg->pivot_implied = NB_PIVOT_SAMPLE;)
+AFTER(custom, nb_config, cfg->convention = NB_CONV_CUSTOM;)
+AFTER(lambda, nb_config, cfg->energy_eV = NAN;)
+AFTER(energy, nb_config, cfg->lambda_A = NAN;)
+AFTER(polar, nb_config, {
     cfg->polar_set = 1;
     cfg->nopolar = 0;
-}
-
-void nb_after_divergence(void *config)
-{
-    nb_config *cfg = config;
-    cfg->vdiv_range_mrad = cfg->hdiv_range_mrad;
-}
-
-void nb_after_divsteps(void *config)
-{
-    nb_config *cfg = config;
-    cfg->vdiv_steps = cfg->hdiv_steps;
-}
-
-void nb_after_float_file(void *config)
-{
-    nb_config *cfg = config;
-    cfg->write_float = 1;
-}
-
-void nb_after_int_file(void *config)
-{
-    nb_config *cfg = config;
+})
+AFTER(divergence, nb_config, cfg->vdiv_range_mrad = cfg->hdiv_range_mrad;)
+AFTER(divsteps, nb_config, cfg->vdiv_steps = cfg->hdiv_steps;)
+AFTER(cell, nb_config, cfg->cell_from_file = 0;)
+AFTER(float_file, nb_config, cfg->write_float = 1;)
+AFTER(int_file, nb_config, {
     cfg->write_int = 1;
     cfg->typed_files |= NB_TYPED_INT;
-}
-
-void nb_after_noise_file(void *config)
-{
-    nb_config *cfg = config;
+})
+AFTER(noise_file, nb_config, {
     cfg->write_noise = 1;
     cfg->typed_files |= NB_TYPED_NOISE;
-}
-
-void nb_after_pgm(void *config)
-{
-    nb_config *cfg = config;
+})
+AFTER(pgm, nb_config, {
     cfg->write_pgm = 1;
     cfg->typed_files |= NB_TYPED_PGM;
-}
-
-void nb_after_psf(void *config)
-{
-    nb_config *cfg = config;
-    if (cfg->psf == NB_PSF_FIBER)
-        cfg->psf = NB_PSF_FIBRE;
-}
-
-void nb_after_adc(void *config)
-{
-    nb_config *cfg = config;
-    cfg->adc_set = 1;
-}
-
-void nb_after_cell(void *config)
-{
-    nb_config *cfg = config;
-    cfg->cell_from_file = 0;
-}
-
-void nb_after_input_pedestal(void *series)
-{
-    nb_series *s = series;
-    s->input_pedestal_set = 1;
-}
+})
+AFTER(psf, nb_config, cfg->psf = cfg->psf == NB_PSF_FIBER ? NB_PSF_FIBRE : cfg->psf;)
+AFTER(adc, nb_config, cfg->adc_set = 1;)
+AFTER(input_pedestal, nb_series, cfg->input_pedestal_set = 1;)

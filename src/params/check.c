@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of the fields of a configuration or a series, from flags, files or callers. */
+/* Checks of single fields of a configuration or a series, from flags, files or callers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,34 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/text.h"
-#include "../physics/shapes.h"
 #include "params.h"
-
-/** Two parameters that say one thing; only one of them may be set. */
-static const struct pair {
-    const char *a, *b, *why;
-} pairs[] = {
-    {"detpixels_f", "detsize_f", "both set the detector's size"},
-    {"detpixels_s", "detsize_s", "both set the detector's size"},
-    {"Na", "sample_x", "both set the crystal's size"},
-    {"Nb", "sample_y", "both set the crystal's size"},
-    {"Nc", "sample_z", "both set the crystal's size"},
-    {"crystal_volume", "blocks", "both set the number of blocks"},
-    {"distance", "close_distance", "both set the detector's position"},
-    {"fluence", "flux", "both set the fluence"},
-    {"sensor", "detector_abs", "both set the sensor's attenuation"},
-    {"stol", "4stol", "both name the table of a background"},
-    {"stol", "Q", "both name the table of a background"},
-    {"4stol", "Q", "both name the table of a background"},
-    {"molecules", "amorphous_thick", "both say how much of the material the beam meets"},
-    {"molecules", "density", "both say how much of the material the beam meets"},
-    {"molecules", "MW", "both say how much of the material the beam meets"},
-    {"geomout", "adxv", "such a file holds no mirrored frame"},
-    {"geomout", "curved_det", "such a file holds flat panels"},
-    {"exptout", "adxv", "such a file holds no mirrored frame"},
-    {"exptout", "curved_det", "such a file holds flat panels"},
-    {"pnggamma", "pnglog", "both set how values become colours"},
-};
 
 static nb_status check_double(const nb_param *p, double x, nb_error *err)
 {
@@ -53,17 +26,6 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
     return st;
 }
 
-static int has_choice(const nb_param *p, int value)
-{
-    char text[16];
-    if (p->kind != NB_KIND_CHOICE)
-        snprintf(text, sizeof text, "%d", value);
-    for (int i = 0; p->choices[i]; i++)
-        if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
-            return 1;
-    return 0;
-}
-
 /** Numbers within the limits, or unset. */
 static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
 {
@@ -79,9 +41,10 @@ static nb_status check_elements(const nb_param *p, const void *base, nb_error *e
 static nb_status check_choice(const nb_param *p, int value, nb_error *err)
 {
     char text[16];
-    if (has_choice(p, value))
-        return NB_OK;
     snprintf(text, sizeof text, "%d", value);
+    for (int i = 0; p->choices[i]; i++)
+        if (p->kind == NB_KIND_CHOICE ? i == value : !strcmp(p->choices[i], text))
+            return NB_OK;
     return nb_param_refuse_choice(p, text, err);
 }
 
@@ -109,9 +72,7 @@ static nb_status check_cell(const nb_param *p, const nb_config *cfg, nb_error *e
 static nb_status check_roi(const nb_param *p, const nb_config *cfg, nb_error *err)
 {
     const int *roi = cfg->roi;
-    nb_status st = NB_OK;
-    for (int i = 0; cfg->roi_set && i < 4 && !st; i++)
-        st = check_double(p, roi[i], err);
+    nb_status st = cfg->roi_set ? check_elements(p, cfg, err) : NB_OK;
     if (!st && cfg->roi_set && (roi[0] > roi[1] || roi[2] > roi[3]))
         st = nb_fail(err, NB_ERR_INPUT,
                      "-roi %d %d %d %d: a minimum is larger than its maximum; "
@@ -213,88 +174,4 @@ nb_status nb_png_check_name(const char *flag, const char *path, nb_error *err)
 nb_status nb_series_check(const nb_series *series, nb_error *err)
 {
     return check_rows(series, NB_PARAM_SERIES, NB_PARAM_SERIES, err);
-}
-
-static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_error *err)
-{
-    const nb_param *a = nb_param_find(pair->a), *b = nb_param_find(pair->b);
-    char of_a[64], of_b[64];
-    if (!nb_param_is_set(a, cfg) || !nb_param_is_set(b, cfg))
-        return NB_OK;
-    nb_param_get(a, cfg, " ", of_a, sizeof of_a, NULL);
-    nb_param_get(b, cfg, " ", of_b, sizeof of_b, NULL);
-    return nb_fail(err, NB_ERR_INPUT, "-%s %s contradicts -%s %s: %s; give one of them",
-                   pair->a, of_a, pair->b, of_b, pair->why);
-}
-
-/** Only of a Gaussian the integral depends on nothing else. */
-static nb_status check_fudge(const nb_config *cfg, nb_error *err)
-{
-    if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
-        return NB_OK;
-    return nb_fail(
-        err, NB_ERR_INPUT,
-        "-fudge darwin is for -gauss_xtal, and the crystal is %s: type a number, or "
-        "-gauss_xtal",
-        nb_param_choice("shape", (int)cfg->shape));
-}
-
-/** A tolerance is for the fast paths. */
-static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
-{
-    const char *flag = cfg->tolerance > 0           ? "-tolerance"
-                       : cfg->tolerance_photons > 0 ? "-tolerance_photons"
-                                                    : NULL;
-    if (flag && cfg->precision == NB_PRECISION_DOUBLE)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "%s contradicts -precision double, which calculates every step; give "
-            "one of them",
-            flag);
-    if (flag && cfg->tolerance == 0)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-tolerance 0 contradicts %s: 0 calculates every step; give one of "
-            "them",
-            flag);
-    return NB_OK;
-}
-
-/** Refuse flags of derivatives that have nothing to act on. */
-static nb_status check_derivatives(const nb_config *cfg, nb_error *err)
-{
-    const int pulls = cfg->pullback_file[0] != 0, grads = cfg->grad_file[0] != 0;
-    if (pulls != grads)
-        return nb_fail(err, NB_ERR_INPUT, "%s needs %s FILE",
-                       pulls ? "-pullback" : "-gradfile",
-                       pulls ? "-gradfile" : "-pullback");
-    if (cfg->derivatives[0] && !pulls && !cfg->deriv_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-derivatives needs -derivfile FILE, or -pullback and -gradfile");
-    if (!cfg->derivatives[0] && (pulls || cfg->deriv_file[0] || cfg->gradhkl_file[0]))
-        return nb_fail(err, NB_ERR_INPUT, "%s needs -derivatives list",
-                       pulls                ? "-pullback"
-                       : cfg->deriv_file[0] ? "-derivfile"
-                                            : "-gradhkl");
-    return NB_OK;
-}
-
-nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
-{
-    nb_status st = nb_config_check_fields(cfg, err);
-    NB_TRY(nb_png_check_name("-pngfile", cfg->png_file, err));
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && !st; i++)
-        st = check_pair(cfg, &pairs[i], err);
-    NB_TRY(check_tolerance(cfg, err));
-    NB_TRY(check_fudge(cfg, err));
-    NB_TRY(nb_config_check_noise(cfg, err));
-    NB_TRY(nb_config_check_footprint(cfg, err));
-    NB_TRY(nb_config_check_shadow(cfg, err));
-    NB_TRY(nb_config_check_damage(cfg, err));
-    NB_TRY(nb_config_check_absorb(cfg, err));
-    NB_TRY(nb_config_check_background(cfg, err));
-    NB_TRY(nb_config_check_diffuse(cfg, err));
-    NB_TRY(check_derivatives(cfg, err));
-    NB_TRY(nb_config_check_geometry(cfg, err));
-    return st ? st : nb_config_check_factors(cfg, err);
 }

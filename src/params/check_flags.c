@@ -1,17 +1,188 @@
 /* SPDX-License-Identifier: MIT */
-/* Which flags go together: of backgrounds, of structure factors, with a detector from a file, of noise. */
+/* Which flags go together. */
 #include <math.h>
+#include <string.h>
 
 #include "../base/error.h"
 #include "../base/text.h"
+#include "../physics/shapes.h"
 #include "params.h"
 
-static nb_status needs(const char *flag, const char *what, nb_error *err)
+/** Two flags of which only one may be set. */
+static const struct pair {
+    const char *a, *b, *why;
+} pairs[] = {
+    {"detpixels_f", "detsize_f", "both set the detector's size"},
+    {"detpixels_s", "detsize_s", "both set the detector's size"},
+    {"Na", "sample_x", "both set the crystal's size"},
+    {"Nb", "sample_y", "both set the crystal's size"},
+    {"Nc", "sample_z", "both set the crystal's size"},
+    {"crystal_volume", "blocks", "both set the number of blocks"},
+    {"distance", "close_distance", "both set the detector's position"},
+    {"fluence", "flux", "both set the fluence"},
+    {"sensor", "detector_abs", "both set the sensor's attenuation"},
+    {"stol", "4stol", "both name the table of a background"},
+    {"stol", "Q", "both name the table of a background"},
+    {"4stol", "Q", "both name the table of a background"},
+    {"molecules", "amorphous_thick", "both say how much of the material the beam meets"},
+    {"molecules", "density", "both say how much of the material the beam meets"},
+    {"molecules", "MW", "both say how much of the material the beam meets"},
+    {"geomout", "adxv", "such a file holds no mirrored frame"},
+    {"geomout", "curved_det", "such a file holds flat panels"},
+    {"exptout", "adxv", "such a file holds no mirrored frame"},
+    {"exptout", "curved_det", "such a file holds flat panels"},
+    {"pnggamma", "pnglog", "both set how values become colours"},
+    {"footprint", "compat", "the old program has none"},
+    {"beamstop", "compat", "the old program has none"},
+    {"transmission", "compat", "the old program has none"},
+    {"add", "compat", "the old program has none"},
+    {"absorb", "compat", "the old program has none"},
+    {"dose", "compat", "the old program has none"},
+    {"diffuse_sigma", "compat", "the old program has no diffuse scattering"},
+};
+
+#define OF_TABLE "a table to write: add -stolout FILE"
+#define OF_MATERIAL                                                                      \
+    "a table: add -stol, -4stol or -Q FILE; the path in water, air or ice stands in "    \
+    "-background"
+/** A flag that has nothing to act on unless one of others is set. */
+static const struct need {
+    const char *flag, *of[4], *what;
+} needs_of[] = {
+    {"amorphous_thick", {"stol", "4stol", "Q", "stolout"}, OF_MATERIAL},
+    {"molecules", {"stol", "4stol", "Q", "stolout"}, OF_MATERIAL},
+    {"stolrings",
+     {"stolsmooth"},
+     "a smooth table, of which it keeps rings of ice: add -stolsmooth w"},
+    {"stolout", {"stolimage", "img"}, "an image: add -stolimage FILE or -img FILE"},
+    {"stolimage", {"stolout"}, OF_TABLE},
+    {"stolstep", {"stolout"}, OF_TABLE},
+    {"stolsmooth", {"stolout"}, OF_TABLE},
+    {"psf_fwhm", {"psf"}, "a point spread: add -psf gauss or -psf fibre"},
+    {"calib_seed", {"calibration"}, "the r.m.s. error of the gain: add -calibration s"},
+    {"absorb", {"absorb_mu"}, "-absorb_mu, 1/mm or formula:density"},
+    {"absorb_mu", {"absorb"}, "-absorb"},
+    {"dose_material", {"dose"}, "-dose auto"},
+    {"damage_B", {"dose"}, "-dose"},
+    {"damage_cell", {"dose"}, "-dose"},
+    {"damage_half", {"dose"}, "-dose"},
+    {"diffuse_gamma", {"diffuse_sigma"}, "-diffuse_sigma s"},
+    {"diffuse_halo", {"diffuse_sigma"}, "-diffuse_sigma s"},
+    {"diffuse_F", {"diffuse_sigma"}, "-diffuse_sigma s"},
+    {"diffuse_only", {"diffuse_sigma"}, "-diffuse_sigma s"},
+    {"diffuse_sigma",
+     {"diffuse_gamma"},
+     "-diffuse_gamma g, the length in A over which the displacements are correlated"},
+    {"pullback", {"gradfile"}, "-gradfile FILE"},
+    {"gradfile", {"pullback"}, "-pullback FILE"},
+    {"derivatives",
+     {"derivfile", "pullback"},
+     "-derivfile FILE, or -pullback and -gradfile"},
+    {"pullback", {"derivatives"}, "-derivatives list"},
+    {"derivfile", {"derivatives"}, "-derivatives list"},
+    {"gradhkl", {"derivatives"}, "-derivatives list"},
+    {"expt_number", {"expt"}, "-expt FILE"},
+    {"expt_image", {"expt"}, "-expt FILE"},
+};
+
+enum { SHOWN = 64 };
+
+/** "-flag value", of a switch "-flag", into text; returns text. */
+static const char *as_typed(const nb_param *p, const nb_config *cfg,
+                            char text[NB_PARAM_LABEL + SHOWN])
 {
-    return nb_fail(err, NB_ERR_INPUT, "%s needs %s", flag, what);
+    size_t n = strlen(nb_param_label(p, text));
+    if (p->kind != NB_KIND_SWITCH && p->kind != NB_KIND_PRESET) {
+        text[n++] = ' ';
+        nb_param_get(p, cfg, " ", text + n, SHOWN, NULL);
+    }
+    return text;
 }
 
-/* Amorphous backgrounds. */
+static nb_status needs(const nb_config *cfg, const nb_param *p, const char *what,
+                       nb_error *err)
+{
+    char typed[NB_PARAM_LABEL + SHOWN];
+    return nb_fail(err, NB_ERR_INPUT, "%s needs %s", as_typed(p, cfg, typed), what);
+}
+
+static int is_set(const char *name, const nb_config *cfg)
+{
+    return name && nb_param_is_set(nb_param_find(name), cfg);
+}
+
+static nb_status check_pair(const nb_config *cfg, const struct pair *pair, nb_error *err)
+{
+    char a[NB_PARAM_LABEL + SHOWN], b[NB_PARAM_LABEL + SHOWN];
+    if (!is_set(pair->a, cfg) || !is_set(pair->b, cfg))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT, "%s contradicts %s: %s; give one of them",
+                   as_typed(nb_param_find(pair->a), cfg, a),
+                   as_typed(nb_param_find(pair->b), cfg, b), pair->why);
+}
+
+static nb_status check_need(const nb_config *cfg, const struct need *n, nb_error *err)
+{
+    if (!is_set(n->flag, cfg))
+        return NB_OK;
+    for (int i = 0; i < 4; i++)
+        if (is_set(n->of[i], cfg))
+            return NB_OK;
+    return needs(cfg, nb_param_find(n->flag), n->what, err);
+}
+
+static nb_status check_dose(const nb_config *cfg, nb_error *err)
+{
+    if (cfg->dose_MGy != NB_DOSE_AUTO)
+        return cfg->dose_material[0] ? needs(cfg, NB_ROW(dose_material), "-dose auto", err)
+                                     : NB_OK;
+    if (NB_GIVEN(cfg, fluence) || NB_GIVEN(cfg, flux))
+        return NB_OK;
+    return needs(cfg, NB_ROW(dose_MGy), "the photons of a frame: -fluence, or -flux", err);
+}
+
+static nb_status check_diffuse(const nb_config *cfg, nb_error *err)
+{
+    const double *sigma = cfg->diffuse_sigma_A;
+    if (!cfg->derivatives[0] || !(sigma[0] > 0 || sigma[1] > 0 || sigma[2] > 0))
+        return NB_OK;
+    return nb_fail(err, NB_ERR_INPUT,
+                   "-derivatives: not with -diffuse_sigma above 0, whose light has "
+                   "none; leave one of them out");
+}
+
+/** Only of a Gaussian the integral depends on nothing else. */
+static nb_status check_fudge(const nb_config *cfg, nb_error *err)
+{
+    if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
+        return NB_OK;
+    return nb_fail(
+        err, NB_ERR_INPUT,
+        "-fudge darwin is for -gauss_xtal, and the crystal is %s: type a number, or "
+        "-gauss_xtal",
+        nb_param_choice("shape", (int)cfg->shape));
+}
+
+/** A tolerance is for the fast paths. */
+static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
+{
+    const char *flag = cfg->tolerance > 0           ? "-tolerance"
+                       : cfg->tolerance_photons > 0 ? "-tolerance_photons"
+                                                    : NULL;
+    if (flag && cfg->precision == NB_PRECISION_DOUBLE)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "%s contradicts -precision double, which calculates every step; give "
+            "one of them",
+            flag);
+    if (flag && cfg->tolerance == 0)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-tolerance 0 contradicts %s: 0 calculates every step; give one of "
+            "them",
+            flag);
+    return NB_OK;
+}
 
 const char *nb_config_stol_flag(const nb_config *cfg)
 {
@@ -19,47 +190,6 @@ const char *nb_config_stol_flag(const nb_config *cfg)
            : cfg->stol4_file[0] ? "-4stol"
            : cfg->q_file[0]     ? "-Q"
                                 : NULL;
-}
-
-static nb_status check_stolout(const nb_config *cfg, nb_error *err)
-{
-    if (cfg->stol_rings && !(cfg->stol_smooth > 0))
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-stolrings keeps rings of ice in a smooth table: add -stolsmooth w");
-    if (cfg->stolout_file[0] && !cfg->stolimage_file[0] && !cfg->img_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-stolout %.200s needs an image: add -stolimage FILE or -img FILE",
-                       cfg->stolout_file);
-    if (cfg->stolout_file[0])
-        return NB_OK;
-    if (cfg->stolimage_file[0])
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-stolimage %.200s needs a table to write: add -stolout FILE",
-                       cfg->stolimage_file);
-    if (!isnan(cfg->stol_step))
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-stolstep %g needs a table to write: add -stolout FILE",
-                       cfg->stol_step);
-    if (cfg->stol_smooth > 0)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-stolsmooth %g needs a table to write: add -stolout FILE",
-                       cfg->stol_smooth);
-    return NB_OK;
-}
-
-nb_status nb_config_check_background(const nb_config *cfg, nb_error *err)
-{
-    const char *flag = !isnan(cfg->amorphous_thick_mm) ? "-amorphous_thick"
-                       : !isnan(cfg->molecules)        ? "-molecules"
-                                                       : NULL;
-    if (flag && !nb_config_stol_flag(cfg) && !cfg->stolout_file[0])
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "%s needs a table: add -stol, -4stol or -Q FILE; the path in water, "
-            "air or ice stands in -background",
-            flag);
-    return check_stolout(cfg, err);
 }
 
 /* Structure factors. Only the content of a file shows what it is: -cif counts as both a model and
@@ -94,41 +224,6 @@ static nb_status check_sources(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** Parameters that act on the sum of a model. */
-static nb_status check_model_flags(const nb_config *cfg, nb_error *err)
-{
-    const nb_param *p = nb_param_first_set(NB_PARAM_MODEL, cfg);
-    char label[NB_PARAM_LABEL];
-    if (cfg->pdb_file[0] || cfg->cif_file[0])
-        return NB_OK;
-    if (p)
-        return needs(nb_param_label(p, label), "a model: add -pdb FILE or -cif FILE", err);
-    if (cfg->F000 == NB_F000_CALC)
-        return needs("-F000 calc", "a model: add -pdb FILE or -cif FILE", err);
-    if (cfg->fill == NB_FILL_MODEL)
-        return needs("-fill model", "a model: add -pdb FILE or -cif FILE", err);
-    if (cfg->F_scale == NB_FSCALE_MODEL)
-        return needs("-Fscale model", "a model: add -pdb FILE or -cif FILE", err);
-    return NB_OK;
-}
-
-/** Parameters that act on a list of reflections. */
-static nb_status check_list_flags(const nb_config *cfg, nb_error *err)
-{
-    const char *file = "a file of reflections: add -mtz FILE or -cif FILE";
-    int list = cfg->mtz_file[0] || cfg->cif_file[0];
-    if (cfg->mtz_label[0] && !list)
-        return needs("-mtzlabel", file, err);
-    if (cfg->F_scale == NB_FSCALE_MODEL && !list)
-        return needs("-Fscale model", file, err);
-    if (cfg->fill == NB_FILL_MODEL && !list)
-        return needs("-fill model", file, err);
-    if (cfg->fill == NB_FILL_SHELL && !list && !cfg->hkl_file[0])
-        return needs("-fill shell",
-                     "a file of reflections: add -mtz FILE, -cif FILE or -hkl FILE", err);
-    return NB_OK;
-}
-
 int nb_config_has_F000_alone(const nb_config *cfg)
 {
     return cfg->F000 >= 0 && !isnan(cfg->default_F) && !nb_config_has_factor_file(cfg) &&
@@ -152,16 +247,6 @@ int nb_list_is_changed(const nb_settings *all)
     return n > 0;
 }
 
-static nb_status check_any_source(const nb_config *cfg, nb_error *err)
-{
-    const nb_param *p = changes_factors(cfg);
-    char label[NB_PARAM_LABEL];
-    if (!p || nb_config_has_factor_file(cfg) || cfg->hkl_file[0])
-        return NB_OK;
-    return needs(nb_param_label(p, label),
-                 "structure factors: add -pdb, -cif, -mtz or -hkl FILE", err);
-}
-
 int nb_config_has_factor_file(const nb_config *cfg)
 {
     return cfg->pdb_file[0] || cfg->cif_file[0] || cfg->mtz_file[0];
@@ -173,13 +258,36 @@ int nb_config_makes_factors(const nb_config *cfg)
            (cfg->expand_list && cfg->hkl_file[0]);
 }
 
+/** Flags that act on the sum of a model, on a list of reflections, on both, or on any source. */
+static nb_status check_uses(const nb_config *cfg, nb_error *err)
+{
+    const int list = cfg->mtz_file[0] || cfg->cif_file[0];
+    const nb_param *any = changes_factors(cfg),
+                   *of_model = nb_param_first_set(NB_PARAM_MODEL, cfg),
+                   *of_list = cfg->mtz_label[0] ? NB_ROW(mtz_label) : NULL,
+                   *both = cfg->fill == NB_FILL_MODEL        ? NB_ROW(fill)
+                           : cfg->F_scale == NB_FSCALE_MODEL ? NB_ROW(F_scale)
+                                                             : NULL;
+    of_list = of_list ? of_list : both;
+    of_model = of_model ? of_model : cfg->F000 == NB_F000_CALC ? NB_ROW(F000) : both;
+    if (of_model && !cfg->pdb_file[0] && !cfg->cif_file[0])
+        return needs(cfg, of_model, "a model: add -pdb FILE or -cif FILE", err);
+    if (of_list && !list)
+        return needs(cfg, of_list, "a file of reflections: add -mtz FILE or -cif FILE",
+                     err);
+    if (cfg->fill == NB_FILL_SHELL && !list && !cfg->hkl_file[0])
+        return needs(cfg, NB_ROW(fill),
+                     "a file of reflections: add -mtz FILE, -cif FILE or -hkl FILE", err);
+    if (any && !nb_config_has_factor_file(cfg) && !cfg->hkl_file[0])
+        return needs(cfg, any, "structure factors: add -pdb, -cif, -mtz or -hkl FILE",
+                     err);
+    return NB_OK;
+}
+
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 {
-    nb_status st;
-    if ((st = check_sources(cfg, err)) || (st = check_model_flags(cfg, err)) ||
-        (st = check_list_flags(cfg, err)))
-        return st;
-    return check_any_source(cfg, err);
+    nb_status st = check_sources(cfg, err);
+    return st ? st : check_uses(cfg, err);
 }
 
 /* A detector from a file. */
@@ -228,11 +336,6 @@ nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err)
                            "-%s contradicts -%s: both describe the detector; give one of "
                            "them",
                            p->name, first);
-    if (cfg->expt_number >= 0 && !cfg->expt_file[0])
-        return nb_fail(err, NB_ERR_INPUT, "-expt_number needs -expt FILE");
-    if (cfg->expt_image[0] && !cfg->expt_file[0])
-        return nb_fail(err, NB_ERR_INPUT, "-expt_image %.60s needs -expt FILE",
-                       cfg->expt_image);
     return first ? check_replaced(cfg, first, err) : NB_OK;
 }
 
@@ -251,20 +354,15 @@ int nb_noise_chain(const nb_settings *all)
     return typed;
 }
 
-nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err)
+static nb_status check_noise(const nb_config *cfg, nb_error *err)
 {
     const nb_param *p = nb_param_first_set(NB_PARAM_NOISE, cfg);
     char label[NB_PARAM_LABEL];
-    if (!isnan(cfg->psf_fwhm_um) && cfg->psf == NB_PSF_NONE)
-        return needs("-psf_fwhm", "a point spread: add -psf gauss or -psf fibre", err);
-    if (cfg->calib_seed.set && isnan(cfg->calibration))
-        return needs("-calib_seed", "the r.m.s. error of the gain: add -calibration s",
-                     err);
     if (p && cfg->compat)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s contradicts -compat: the old program's noise has only counts "
-                       "and an offset; leave one of them out",
-                       nb_param_label(p, label));
+        return refuse(nb_param_label(p, label), "-compat",
+                      "the old program's noise has only counts and an offset; leave one "
+                      "of them out",
+                      err);
     return NB_OK;
 }
 
@@ -279,4 +377,29 @@ nb_status nb_saturation_check(const nb_config *cfg, double most, const char *whe
                    "-saturation %s contradicts %s: its largest trusted value is %.0f, at "
                    "most",
                    text, where, most);
+}
+
+nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
+{
+    nb_footprint_words footprint;
+    nb_beamstop_words stops[NB_BEAMSTOP_MOST];
+    nb_absorb_words absorb;
+    int n;
+    nb_status st = nb_config_check_fields(cfg, err);
+    NB_TRY(nb_png_check_name("-pngfile", cfg->png_file, err));
+    NB_TRY(nb_footprint_read(cfg->footprint, &footprint, err));
+    NB_TRY(nb_beamstop_read(cfg->beamstop, stops, &n, err));
+    NB_TRY(nb_absorb_read(cfg->absorb, &absorb, err));
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        NB_TRY(check_pair(cfg, &pairs[i], err));
+    for (size_t i = 0; i < sizeof needs_of / sizeof *needs_of; i++)
+        NB_TRY(check_need(cfg, &needs_of[i], err));
+    NB_TRY(check_tolerance(cfg, err));
+    NB_TRY(check_fudge(cfg, err));
+    NB_TRY(check_noise(cfg, err));
+    NB_TRY(check_dose(cfg, err));
+    NB_TRY(check_diffuse(cfg, err));
+    NB_TRY(nb_config_check_geometry(cfg, err));
+    NB_TRY(nb_config_check_factors(cfg, err));
+    return st;
 }

@@ -16,7 +16,8 @@ MEMBER(nb_text mat_file, "mat", "matrix", PATH(INPUT, mat_file),
 MEMBER(double misset_deg[3], "misset", NULL, FIELD(MISSET, PIXELS, misset_deg), ANY, .value = "x y z | random",
     .unit = "deg", .fallback = "0 0 0",
     .help = "rotation of the crystal about lab x, then y, then z; or a random orientation")
-MEMBER(nb_misset_mode misset_mode, "misset_mode", NULL, CHOICE(PIXELS | INNER, misset_mode, misset_modes), .help = "where the rotation comes from")
+MEMBER(nb_misset_mode misset_mode, "misset_mode", NULL, CHOICE(PIXELS | INNER, misset_mode, NAMES("none", "fixed", "random")),
+    .help = "where the rotation comes from")
 MEMBER(nb_seed misset_seed, "misset_seed", NULL, SEED(misset_seed), .fallback = "that of -seed", .help = "seed of the random orientation")
 MEMBER(double N[3], "N", NULL, NUMBER_FROM(PIXELS | FILLS | VARIES, N, 0), OR(xtal_size_mm), COUNTED, .value = "n", .unit = "cells", .fallback = "1",
     .help = "unit cells of a block along a, b and c; 10.4 is allowed")
@@ -44,14 +45,14 @@ MEMBER(int clip_crystal, "clip_crystal", NULL, SWITCH(PIXELS, clip_crystal),
     .help = "only the part of the crystal (a cube) in the beam of -beamsize scatters")
 MEMBER(nb_shape shape, "shape", NULL, CHOICE(PIXELS | INNER, shape, shapes), .help = "shape of the crystal")
 NB_SHAPES(SHAPE_ROW)
-MEMBER(double fudge, "fudge", NULL, FIELD(NUMBER_OR, PIXELS | VARIES, fudge), .unset = 1, .choices = darwin_word, ABOVE(0),
+MEMBER(double fudge, "fudge", NULL, FIELD(NUMBER_OR, PIXELS | VARIES, fudge), .unset = 1, .choices = NAMES("darwin"), ABOVE(0),
     .value = "x | darwin",
     .help = "scale of the shape function's width (round, gauss, tophat); darwin: 0.98960, with which intensities of "
         "gauss are Darwin's and not 0.9844 of them")
 MEMBER(double mosaic_spread_deg, "mosaic", "mosaici mosaicity mosaic_spr mosaic_spread", NUMBER(PIXELS | VARIES, mosaic_spread_deg),
     WITHIN(0, 180), .value = "angle", .unit = "deg", .fallback = "0",
     .help = "mosaic spread: largest rotation of a domain; with -mosaic_model gauss the standard deviation")
-MEMBER(nb_mosaic_model mosaic_model, "mosaic_model", NULL, CHOICE(PIXELS, mosaic_model, mosaic_models),
+MEMBER(nb_mosaic_model mosaic_model, "mosaic_model", NULL, CHOICE(PIXELS, mosaic_model, NAMES("nanobragg", "uniform", "gauss")),
     .help = "distribution of the rotations: that of nanoBragg, uniform (180 deg is a powder), or normal, as in real crystals")
 MEMBER(nb_opt3 mosaic_aniso_deg, "mosaic_aniso", NULL, FIELD(POINT, PIXELS, mosaic_aniso_deg), WITHIN(0, 180), .value = "a b c",
     .unit = "deg",
@@ -70,7 +71,7 @@ MEMBER(nb_text twin, "twin", NULL, FIELD(TEXT, PIXELS, twin), LONGEST(256), .val
 MEMBER(nb_text crystals, "crystals", NULL, FIELD(TEXT, PIXELS | IMAGE, crystals), LONGEST(2048), .value = "n | file", .fallback = "1",
     .help = "crystals in the image, the second and further ones in random orientations; or a file with a JSON object of "
         "flags a line and crystal, as {\"N\": 10, \"hkl\": \"b.hkl\"}")
-MEMBER(double dose_MGy, "dose", NULL, FIELD(NUMBER_OR, PIXELS, dose_MGy), .unset = NAN, .choices = auto_word,
+MEMBER(double dose_MGy, "dose", NULL, FIELD(NUMBER_OR, PIXELS, dose_MGy), .unset = NAN, .choices = NAMES("auto"),
     WITHIN(0, 1e4), .value = "x | auto", .unit = "MGy", .fallback = "none",
     .help = "dose of one frame of a rotation, which damages the crystal; auto: from the fluence")
 MEMBER(nb_text dose_material, "dose_material", NULL, FIELD(TEXT, PIXELS, dose_material), LONGEST(64), .value = "formula", .fallback = "H2O",
@@ -84,16 +85,15 @@ MEMBER(double damage_half, "damage_half", NULL, NUMBER(PIXELS | VARIES, damage_h
 MEMBER(int expand_list, "expand_list", NULL, SWITCH(INNER, expand_list), .help = "the list of -hkl is expanded")
 MEMBER(double damage_dose, "damage_dose", NULL, NUMBER(PIXELS | INNER, damage_dose), WITHIN(0, 1e12), .unit = "MGy",
     .help = "dose in the middle of this frame")
-MEMBER(double diffuse_sigma_A[3], "diffuse_sigma", NULL, NUMBER(PIXELS | EACH | VARIES, diffuse_sigma_A), WITHIN(0, 5), .value = "s [s2 s3]", .unit = "A"
-    ,
-    .fallback = "0 (off)",
+MEMBER(double diffuse_sigma_A[3], "diffuse_sigma", NULL, NUMBER(PIXELS | EACH | VARIES, diffuse_sigma_A), WITHIN(0, 5),
+    .value = "s [s2 s3]", .unit = "A", .fallback = "0 (off)",
     .help = "diffuse scattering by liquid-like motions: r.m.s. displacement, along all axes, or along a*, c x a* and c")
-MEMBER(double diffuse_gamma_A[3], "diffuse_gamma", NULL, NUMBER(PIXELS | EACH | VARIES, diffuse_gamma_A), ABOVE_TO(0, 1000), .value = "g [g2 g3]", .unit = "A"
-    ,
+MEMBER(double diffuse_gamma_A[3], "diffuse_gamma", NULL, NUMBER(PIXELS | EACH | VARIES, diffuse_gamma_A), ABOVE_TO(0, 1000),
+    .value = "g [g2 g3]", .unit = "A",
     .help = "lengths along these axes over which the displacements are correlated")
-MEMBER(nb_diffuse_halo diffuse_halo, "diffuse_halo", NULL, CHOICE(PIXELS, diffuse_halo, diffuse_halos),
+MEMBER(nb_diffuse_halo diffuse_halo, "diffuse_halo", NULL, CHOICE(PIXELS, diffuse_halo, NAMES("exp", "gauss")),
     .help = "correlation at the distance r, in units of gamma: exp(-r), or exp(-r^2/2)")
-MEMBER(nb_diffuse_F diffuse_F, "diffuse_F", NULL, CHOICE(PIXELS, diffuse_F, diffuse_Fs),
+MEMBER(nb_diffuse_F diffuse_F, "diffuse_F", NULL, CHOICE(PIXELS, diffuse_F, NAMES("mean", "unperturbed")),
     .help = "what F is: that of the moving crystal, as measured F and models with B are, or without these displacements, "
         "which then weaken the Bragg light")
 MEMBER(int diffuse_only, "diffuse_only", NULL, SWITCH(PIXELS, diffuse_only), .help = "no Bragg light of the crystal")
@@ -112,7 +112,7 @@ MEMBER(nb_text mtz_label, "mtzlabel", "ciflabel label", FIELD(TEXT, PIXELS | SUM
     .help = "columns: amplitude or intensity; a pair of (+) and (-); F and D; F and phase")
 MEMBER(nb_text space_group, "sg", "spacegroup", FIELD(TEXT, PIXELS | ON_F | SUM, space_group), LONGEST(64), .value = "name", .fallback = "the file's",
     .help = "space group, as symbol or number; -hkl is expanded by it")
-MEMBER(nb_anomalous_mode anomalous, "anomalous", NULL, CHOICE(PIXELS | MODEL, anomalous, anomalous), .fallback = "each",
+MEMBER(nb_anomalous_mode anomalous, "anomalous", NULL, CHOICE(PIXELS | MODEL, anomalous, NAMES("", "each", "mean", "off")), .fallback = "each",
     .help = "f' and f'' at each wavelength of the sources, at their mean, or none")
 MEMBER(double anomalous_tol, "anomalous_tol", NULL, NUMBER(PIXELS | MODEL, anomalous_tol), WITHIN(0, 1e6), .value = "x",
     .unit = "electrons", .fallback = "0.1",
@@ -126,23 +126,23 @@ MEMBER(double k_sol, "ksol", "k_sol", NUMBER(PIXELS | MODEL, k_sol), WITHIN(0, 1
     .fallback = "0.435; small-molecule CIF: 0", .help = "density of the bulk solvent; 0: none")
 MEMBER(double B_sol, "bsol", "b_sol", NUMBER(PIXELS | MODEL, B_sol), WITHIN(0, 1e6), .value = "B", .unit = "A^2",
     .fallback = "46", .help = "B factor of the bulk solvent")
-MEMBER(nb_hydrogens hydrogens, "hydrogens", NULL, CHOICE(PIXELS | MODEL, hydrogens, hydrogens), .fallback = "keep",
+MEMBER(nb_hydrogens hydrogens, "hydrogens", NULL, CHOICE(PIXELS | MODEL, hydrogens, NAMES("", "keep", "drop")), .fallback = "keep",
     .help = "hydrogens of the file; none are added")
-MEMBER(int model, "model", NULL, FIELD(NUMBER_OR, PIXELS | MODEL, model), .choices = all_word, COUNTED, .value = "n | all",
+MEMBER(int model, "model", NULL, FIELD(NUMBER_OR, PIXELS | MODEL, model), .choices = NAMES("all"), COUNTED, .value = "n | all",
     .fallback = "1", .help = "which model of an ensemble, from 1, or the average of all")
-MEMBER(nb_ncs_copies ncs, "ncs", NULL, CHOICE(PIXELS | MODEL, ncs, ncs_copies), .fallback = "ignore",
+MEMBER(nb_ncs_copies ncs, "ncs", NULL, CHOICE(PIXELS | MODEL, ncs, NAMES("", "ignore", "apply")), .fallback = "ignore",
     .help = "copies by strict NCS operators that the file does not mark as given")
 MEMBER(double B_add, "Badd", NULL, NUMBER_FROM(PIXELS | ON_F | VARIES, B_add, 0), WITHIN(-1000, 1e6), .value = "B", .unit = "A^2",
     .help = "multiply F by exp(-B s^2/4)")
-MEMBER(double F_scale, "Fscale", NULL, FIELD(NUMBER_OR, PIXELS | ON_F | VARIES, F_scale), .unset = NAN, .choices = model_word,
+MEMBER(double F_scale, "Fscale", NULL, FIELD(NUMBER_OR, PIXELS | ON_F | VARIES, F_scale), .unset = NAN, .choices = NAMES("model"),
     ABOVE_TO(0, 1e100), .value = "x | model", .fallback = "1",
     .help = "multiply F, or bring reflections to the scale of the model")
-MEMBER(double F000, "F000", NULL, FIELD(NUMBER_OR, PIXELS | ON_F | SUM, F000), .unset = NAN, .choices = calc_word,
+MEMBER(double F000, "F000", NULL, FIELD(NUMBER_OR, PIXELS | ON_F | SUM, F000), .unset = NAN, .choices = NAMES("calc"),
     WITHIN(0, 1e100), .value = "x | calc", .unit = "electrons",
     .fallback = "0; of reflections: as if missing", .help = "F of 0 0 0, or that of the model")
-MEMBER(nb_fill fill, "fill", NULL, CHOICE(PIXELS | ON_F | SUM, fill, fills), .fallback = "default",
+MEMBER(nb_fill fill, "fill", NULL, CHOICE(PIXELS | ON_F | SUM, fill, NAMES("", "default", "shell", "model")), .fallback = "default",
     .help = "F of missing reflections: -default_F, the rms of their shell, or the model's")
-MEMBER(nb_sf_method sf_method, "sf_method", NULL, CHOICE(PIXELS | SUM, sf_method, sf_methods), .fallback = "auto",
+MEMBER(nb_sf_method sf_method, "sf_method", NULL, CHOICE(PIXELS | SUM, sf_method, NAMES("", "auto", "direct", "fft")), .fallback = "auto",
     .help = "sum over the model: atom by atom, or by FFT to 1e-6")
 MEMBER(nb_text dump_mtz_file, "dump_mtz", NULL, PATH(OUTPUT | ON_F | SUM, dump_mtz_file), .help = "write the structure factors used as MTZ")
 MEMBER(nb_text dump_hkl_file, "dump_hkl", NULL, PATH(OUTPUT | ON_F | SUM, dump_hkl_file),
@@ -278,12 +278,12 @@ MEMBER(nb_text sensor, "sensor", NULL, FIELD(TEXT, PIXELS, sensor), LONGEST(64),
     .help = "material of the sensor, instead of -detector_abs: Si, Ge, GaAs, CdTe, CZT, CsI, Gd2O2S, Se, diamond, or a formula with its density")
 MEMBER(int thick_steps, "detector_thicksteps", "thicksteps", WHOLE(PIXELS, thick_steps), WITHIN(1, 100000),
     .fallback = "2 with a thickness, else 1", .help = "layers of the sensor")
-MEMBER(nb_layer_depth layer_depth, "layer_depth", NULL, CHOICE(PIXELS, layer_depth, layer_depths),
+MEMBER(nb_layer_depth layer_depth, "layer_depth", NULL, CHOICE(PIXELS, layer_depth, NAMES("", "mean", "front")),
     .fallback = "mean; front with -compat", KEY(31, "LAYER_DEPTH"),
     .help = "place of a layer: mean depth of the photons that stop in it, or its front")
 MEMBER(int curved, "curved_det", NULL, SWITCH(PIXELS | REPLACED, curved), KEY(29, "CURVED"),
     .help = "every pixel at the same distance")
-MEMBER(nb_curved_omega curved_omega, "curved_omega", NULL, CHOICE(PIXELS, curved_omega, curved_omegas), .fallback = "square",
+MEMBER(nb_curved_omega curved_omega, "curved_omega", NULL, CHOICE(PIXELS, curved_omega, NAMES("", "square", "exact")), .fallback = "square",
     KEY(30, "CURVED_OMEGA"),
     .help = "solid angle with -curved_det: pixel^2/R^2, or the area on the sphere")
 MEMBER(int point_pixel, "point_pixel", NULL, SWITCH(PIXELS, point_pixel), .help = "solid angle without obliquity")
@@ -323,7 +323,8 @@ MEMBER(int typed_files, "typed_files", NULL, WHOLE(INNER, typed_files), ANY,
     .help = "which files of one panel were asked for")
 #undef GROUP
 #define GROUP "Beam centre and orientation of the detector", NONE
-MEMBER(nb_convention convention, "convention", NULL, CHOICE(PIXELS | INNER, convention, conventions), .fallback = "mosflm",
+MEMBER(nb_convention convention, "convention", NULL, CHOICE(PIXELS | INNER, convention, NAMES("", "mosflm", "xds", "adxv", "denzo", "dials", "custom")),
+    .fallback = "mosflm",
     KEY(1, "CONVENTION"), .help = "axes of the detector and meaning of the beam centre")
 ROW("mosflm", NULL, PRESET(convention, NB_CONV_MOSFLM), .after = nb_after_pivot_beam,
     .fallback = "on", .help = "MOSFLM axes and beam centre")
@@ -501,8 +502,8 @@ ROW("nopgm", NULL, NO_FILE(write_pgm), .help = "no PGM picture")
 MEMBER(double pgm_scale, "pgmscale", NULL, NUMBER_FROM(SINGLE, pgm_scale, 0), AT_LEAST(0), .after = nb_after_pgm,
     .value = "x", .fallback = "0 (50 / rms deviation)", .help = "factor of PGM")
 MEMBER(nb_text png_file, "pngfile", "pngimage", PATH(OUTPUT | SINGLE, png_file), .help = "picture to look at, PNG")
-ROW("pngshow", NULL, CHOICE(PNG, png.show, png_shows), .help = "what PNG shows: expected photons, or the counts of the noise image")
-ROW("colormap", NULL, CHOICE(PNG, png.colormap, colormaps), .fallback = "grey (dark on white)", .help = "colours of PNG")
+ROW("pngshow", NULL, CHOICE(PNG, png.show, NAMES("expected", "noise")), .help = "what PNG shows: expected photons, or the counts of the noise image")
+ROW("colormap", NULL, CHOICE(PNG, png.colormap, NAMES("grey", "inverse", "viridis", "heat")), .fallback = "grey (dark on white)", .help = "colours of PNG")
 ROW("pngscale", NULL, FIELD(PNG_SCALE, PNG, png.scale), WITHIN(NB_PNG_AUTO, NB_PNG_RANGE),
     .value = "auto | P | lo:hi", .fallback = "auto",
     .help = "values from white to black: by the image, 0 to percentile P, or lo to hi photons")
@@ -514,15 +515,15 @@ ROW("pnggamma", NULL, NUMBER_FROM(PNG, png.gamma, 0), WITHIN(0.01, 100), .value 
 ROW("pnglog", NULL, SWITCH(PNG, png.log), .help = "colour = logarithm of the value")
 ROW("pngmax", NULL, WHOLE(PNG, png.most), WITHIN(0, 1000000), .value = "n", .fallback = "0 (any size)",
     .help = "largest edge of PNG in pixels: a larger image is shown in blocks")
-ROW("pngblocks", NULL, CHOICE(PNG, png.blocks, png_blocks),
+ROW("pngblocks", NULL, CHOICE(PNG, png.blocks, NAMES("brightest", "sum")),
     .help = "what a block of -pngmax shows: its brightest pixel, or the sum")
 ROW("pngrings", NULL, FIELD(PNG_RINGS, PNG, png.ring_A), ABOVE(0), .value = "d,d,...", .unit = "A",
     .help = "circles of these resolutions, a cross at the beam centre")
 ROW("png_ring_count", NULL, WHOLE(PNG | INNER, png.rings), WITHIN(0, NB_RINGS_MAX), .help = "how many circles are given")
 MEMBER(nb_text tiff_file, "tifffile", "tiffimage", PATH(OUTPUT | SINGLE, tiff_file), .help = "photons or integers, TIFF")
-MEMBER(int tiff_bits, "tiffbits", NULL, WHOLE(TIFF, tiff_bits), .unset = 32, WITHIN(16, 32), .choices = tiff_bits,
+MEMBER(int tiff_bits, "tiffbits", NULL, WHOLE(TIFF, tiff_bits), .unset = 32, WITHIN(16, 32), .choices = NAMES("16", "32"),
     .help = "TIFF: 32-bit photons or 16-bit integers")
-MEMBER(nb_truth truth, "truth", NULL, CHOICE(PIXELS, truth, truths),
+MEMBER(nb_truth truth, "truth", NULL, CHOICE(PIXELS, truth, NAMES("none", "spots")),
     .help = "list of the reflections: h k l, position, photons; of a series in -hdf5")
 MEMBER(nb_text truth_file, "truthfile", NULL, PATH(OUTPUT | SINGLE, truth_file), .fallback = "spots.tsv",
     .help = "text file of -truth spots, single image")
@@ -550,9 +551,9 @@ SERIES_MEMBER(nb_text output, "output", NULL, OF_SERIES(FILE, OUTPUT, output), L
     .help = "a file for each frame, from 1: .img .cbf .tif .png or .bin")
 SERIES_MEMBER(nb_text hdf5_file, "hdf5", NULL, OF_SERIES(FILE, OUTPUT, hdf5_file), LONGEST(NB_PATH_MAX),
     .help = "NXmx master; its data files are in the same folder")
-SERIES_MEMBER(nb_hdf5_type hdf5_type, "hdf5type", NULL, OF_SERIES(CHOICE, HDF5, hdf5_type), .choices = hdf5_types,
+SERIES_MEMBER(nb_hdf5_type hdf5_type, "hdf5type", NULL, OF_SERIES(CHOICE, HDF5, hdf5_type), .choices = NAMES("uint16", "int32", "float32", "int16"),
     .help = "pixels in HDF5: counts with noise, or float32 photons without")
-SERIES_MEMBER(nb_compression compress, "compress", NULL, OF_SERIES(CHOICE, HDF5, compress), .choices = compressions,
+SERIES_MEMBER(nb_compression compress, "compress", NULL, OF_SERIES(CHOICE, HDF5, compress), .choices = NAMES("gzip", "none", "bslz4"),
     .help = "HDF5: deflate, or bitshuffle and LZ4")
 SERIES_MEMBER(int frames_per_file, "frames_per_file", NULL, OF_SERIES(INTEGER, NONE, frames_per_file), COUNTED,
     .fallback = "100", .help = "frames in an HDF5 data file")
@@ -602,8 +603,8 @@ MEMBER(nb_text device, "device", NULL, FIELD(DEVICE, RUNNING, device), LONGEST(3
     .help = "where to render; a word with :all: the frames of a series on every GPU")
 MEMBER(int threads, "threads", NULL, WHOLE(RUNNING, threads), WITHIN(0, 4096), .fallback = "0 (every processor)",
     .help = "processor threads")
-MEMBER(nb_isa isa, "isa", NULL, CHOICE(RUNNING | SUM, isa, isas), .help = "widest instruction set of the processor")
-MEMBER(nb_precision precision, "precision", NULL, CHOICE(PIXELS | RUNNING, precision, precisions),
+MEMBER(nb_isa isa, "isa", NULL, CHOICE(RUNNING | SUM, isa, NAMES("auto", "scalar", "sse2", "avx2", "avx512", "neon")), .help = "widest instruction set of the processor")
+MEMBER(nb_precision precision, "precision", NULL, CHOICE(PIXELS | RUNNING, precision, NAMES("mixed", "double", "single")),
     .help = "arithmetic of the pixel loop; single is mixed")
 MEMBER(double tolerance, "tolerance", NULL, NUMBER(PIXELS | RUNNING, tolerance), WITHIN(0, 0.1), .value = "x",
     .fallback = "gauss 1e-11, else 0", .help = "what a pixel may lack, as a part of the brightest pixel; larger is faster")

@@ -56,6 +56,15 @@ double nb_param_element(const nb_param *p, const void *base, int i)
                                  : ((const int *)(const void *)field)[i];
 }
 
+void nb_param_put_element(const nb_param *p, void *base, int i, double value)
+{
+    char *field = (char *)base + p->offset;
+    if (nb_param_is_double(p))
+        ((double *)(void *)field)[i] = value;
+    else
+        ((int *)(void *)field)[i] = (int)value;
+}
+
 int nb_param_is_unset(const nb_param *p, double x)
 {
     return isnan(p->unset) ? isnan(x) : x == p->unset;
@@ -66,20 +75,18 @@ int nb_param_is_set(const nb_param *p, const void *base)
     const void *field = (const char *)base + p->offset;
     const nb_config *cfg = base;
     switch (p->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_CHOICE:
-        return *(const int *)field != (int)p->unset;
     case NB_KIND_PRESET:
         return *(const int *)field == (int)p->low;
+    case NB_KIND_SWITCH:
+    case NB_KIND_CHOICE:
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
     case NB_KIND_NUMBER_OR:
+    case NB_KIND_DEPTH:
         for (int i = 0; i < nb_param_elements(p); i++)
             if (!nb_param_is_unset(p, nb_param_element(p, base, i)))
                 return 1;
         return 0;
-    case NB_KIND_DEPTH:
-        return !nb_param_is_unset(p, *(const double *)field);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
     case NB_KIND_POINT_MM:
@@ -104,13 +111,10 @@ int nb_param_is_set(const nb_param *p, const void *base)
     return 0;
 }
 
-static void add_integers(writer *w, const int *v, int n)
+static void add_elements(writer *w, const nb_param *p, const void *base)
 {
-    char text[16];
-    for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "%d", v[i]);
-        add(w, text);
-    }
+    for (int i = 0; i < nb_param_elements(p); i++)
+        add_number(w, nb_param_element(p, base, i));
 }
 
 static void add_three(writer *w, const nb_param *p, const nb_opt3 *three)
@@ -130,12 +134,14 @@ static void add_png_scale(writer *w, const nb_png_options *png)
     }
 }
 
-static void add_number_or(writer *w, const nb_param *p, double value)
+/** A number, or the word that one number stands for. */
+static void add_word_or(writer *w, const nb_param *p, const void *base, double number,
+                        const char *word)
 {
-    if (value == -1)
-        add(w, p->choices[0]);
+    if (nb_param_element(p, base, 0) == number)
+        add(w, word);
     else
-        add_number(w, value);
+        add_elements(w, p, base);
 }
 
 static void add_seed(writer *w, const nb_seed *seed)
@@ -161,10 +167,9 @@ static void add_field(writer *w, const nb_param *p, const void *base)
         add(w, nb_param_choice(p->name, *(const int *)field));
         return;
     case NB_KIND_INTEGER:
-        add_integers(w, field, nb_param_elements(p));
-        return;
     case NB_KIND_NUMBER:
-        add_numbers(w, field, nb_param_elements(p));
+    case NB_KIND_ROI:
+        add_elements(w, p, base);
         return;
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
@@ -188,14 +193,8 @@ static void add_field(writer *w, const nb_param *p, const void *base)
         else
             add_numbers(w, cfg->misset_deg, 3);
         return;
-    case NB_KIND_ROI:
-        add_integers(w, cfg->roi, 4);
-        return;
-    case NB_KIND_DEPTH:
-        if (*(const double *)field == 0)
-            add(w, "inf");
-        else
-            add_number(w, *(const double *)field);
+    case NB_KIND_DEPTH: /* 0 absorbs nothing */
+        add_word_or(w, p, base, 0, "inf");
         return;
     case NB_KIND_PNG_SCALE:
         add_png_scale(w, &cfg->png);
@@ -205,7 +204,7 @@ static void add_field(writer *w, const nb_param *p, const void *base)
         add_numbers(w, cfg->png.ring_A, cfg->png.rings);
         return;
     case NB_KIND_NUMBER_OR:
-        add_number_or(w, p, nb_param_element(p, base, 0));
+        add_word_or(w, p, base, -1, p->choices[0]);
         return;
     }
 }
@@ -253,69 +252,38 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
 
 /* --- forms of values --- */
 
-int nb_param_words(const nb_param *p, int *least)
+/** Words of a value, and how one without choices is written.  most 0: as many as the field has. */
+static const struct {
+    int least, most;
+    const char *form;
+} forms[] = {[NB_KIND_SWITCH] = {0, 1, ""},        [NB_KIND_PRESET] = {0, 1, ""},
+             [NB_KIND_CHOICE] = {1, 1, "text"},    [NB_KIND_INTEGER] = {1, 0, "n"},
+             [NB_KIND_NUMBER] = {1, 0, "x"},       [NB_KIND_VECTOR] = {3, 3, "x y z"},
+             [NB_KIND_POINT] = {3, 3, "x y z"},    [NB_KIND_POINT_MM] = {3, 3, "x y z"},
+             [NB_KIND_FILE] = {1, 1, "file"},      [NB_KIND_TEXT] = {1, 1, "text"},
+             [NB_KIND_DEVICE] = {1, 1, "word"},    [NB_KIND_SEED] = {1, 1, "n"},
+             [NB_KIND_CELL] = {1, 6, "x"},         [NB_KIND_MISSET] = {1, 3, "text"},
+             [NB_KIND_ROI] = {4, 4, "x"},          [NB_KIND_DEPTH] = {1, 1, "text"},
+             [NB_KIND_PNG_SCALE] = {1, 1, "text"}, [NB_KIND_PNG_RINGS] = {1, 1, "text"},
+             [NB_KIND_NUMBER_OR] = {1, 1, "text"}};
+
+const char *nb_param_kind_form(const nb_param *p)
 {
-    int most = 1, fewest = -1;
-    switch (p->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_PRESET:
-        fewest = 0;
-        break;
-    case NB_KIND_INTEGER:
-    case NB_KIND_NUMBER:
-    case NB_KIND_ROI:
-        most = nb_param_elements(p);
-        fewest = p->flags & NB_PARAM_FILLS ? 1 : most;
-        break;
-    case NB_KIND_VECTOR:
-    case NB_KIND_POINT:
-    case NB_KIND_POINT_MM:
-        most = 3;
-        break;
-    case NB_KIND_CELL:
-        most = 6;
-        fewest = 1;
-        break;
-    case NB_KIND_MISSET:
-        most = 3;
-        fewest = 1;
-        break;
-    default:
-        break;
-    }
-    if (least)
-        *least = fewest < 0 ? most : fewest;
-    return most;
+    return forms[p->kind].form;
 }
 
-/** How a value without choices is written. */
-static const char *form_of(const nb_param *p)
+int nb_param_words(const nb_param *p, int *least)
 {
-    switch (p->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_PRESET:
-        return "";
-    case NB_KIND_DEVICE:
-        return "word";
-    case NB_KIND_INTEGER:
-    case NB_KIND_SEED:
-        return "n";
-    case NB_KIND_VECTOR:
-    case NB_KIND_POINT:
-    case NB_KIND_POINT_MM:
-        return "x y z";
-    case NB_KIND_FILE:
-        return "file";
-    case NB_KIND_TEXT:
-        return "text";
-    default:
-        return "x";
-    }
+    const int most = forms[p->kind].most ? forms[p->kind].most : nb_param_elements(p);
+    const int all = !forms[p->kind].most && !(p->flags & NB_PARAM_FILLS);
+    if (least)
+        *least = all ? most : forms[p->kind].least;
+    return most;
 }
 
 const char *nb_param_form(const nb_param *p, char *text, size_t size)
 {
-    const char *form = p->value ? p->value : p->choices ? "" : form_of(p);
+    const char *form = p->value ? p->value : p->choices ? "" : forms[p->kind].form;
     writer w = {text, size, 0, " | "};
     if (!size)
         return text;
@@ -340,6 +308,11 @@ static int is_among(const char *words, const char *name)
             at++;
     }
     return 0;
+}
+
+int nb_param_is_named(const nb_param *p, const char *name)
+{
+    return !strcmp(p->name, name) || is_among(p->synonyms, name);
 }
 
 /* A check asks for many rows by their names, so names come first and most cost two letters. */

@@ -93,6 +93,11 @@ nb_status nb_param_check_direction(const nb_param *param, const double v[3],
 /** nb_param_value where a device is "word". */
 const char *nb_param_form(const nb_param *param, char *text, size_t size);
 
+/** How a value of this kind without choices is written: "x", "file", ... */
+const char *nb_param_kind_form(const nb_param *param);
+
+/** Is it the name of the row, or a synonym? */
+int nb_param_is_named(const nb_param *param, const char *name);
 /** The name for messages: with a dash if it is a flag.  Returns text. */
 const char *nb_param_label(const nb_param *param, char text[NB_PARAM_LABEL]);
 
@@ -101,6 +106,7 @@ const char *nb_param_choice(const char *name, int value);
 
 /** One element of the field of an INTEGER or NUMBER as number. */
 double nb_param_element(const nb_param *param, const void *base, int i);
+void nb_param_put_element(const nb_param *param, void *base, int i, double value);
 /** Are its elements doubles, not ints? */
 int nb_param_is_double(const nb_param *param);
 /** How many elements the field of an INTEGER, NUMBER, VECTOR or POINT has. */
@@ -164,8 +170,6 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
 /** How many parameters, or 1 more for the detector of a file, ask for more than counts and an offset. */
 int nb_noise_chain(const nb_settings *settings);
-/** Refuse flags of the noise that contradict each other or have nothing to act on. */
-nb_status nb_config_check_noise(const nb_config *cfg, nb_error *err);
 /** Refuse a -saturation above `most`, which is all that `where` holds. */
 nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
                               nb_error *err);
@@ -179,8 +183,6 @@ typedef struct nb_footprint_words {
 nb_status nb_footprint_read(const char *text, nb_footprint_words *out, nb_error *err);
 /** Write it so that the numbers are read back; returns text. */
 const char *nb_footprint_write(const nb_footprint_words *words, char *text, size_t size);
-/** Refuse a -footprint that is not one, or that contradicts -compat. */
-nb_status nb_config_check_footprint(const nb_config *cfg, nb_error *err);
 
 enum { NB_BEAMSTOP_MOST = 16 };
 /** An item of -beamstop, taken apart. */
@@ -191,13 +193,6 @@ typedef struct nb_beamstop_words {
 /** Read the text of nb_config.beamstop; *n items.  Errors: NB_ERR_INPUT. */
 nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MOST],
                            int *n, nb_error *err);
-/** Refuse a -beamstop that is not one, and what contradicts -compat. */
-nb_status nb_config_check_shadow(const nb_config *cfg, nb_error *err);
-
-/** Refuse flags of radiation damage that have nothing to act on. */
-nb_status nb_config_check_damage(const nb_config *cfg, nb_error *err);
-/** Refuse flags of diffuse scattering that contradict each other or have nothing to act on. */
-nb_status nb_config_check_diffuse(const nb_config *cfg, nb_error *err);
 
 /** -absorb, taken apart. */
 typedef struct nb_absorb_words {
@@ -206,13 +201,9 @@ typedef struct nb_absorb_words {
 } nb_absorb_words;
 /** Read the text of nb_config.absorb; "": all 0.  Errors: NB_ERR_INPUT. */
 nb_status nb_absorb_read(const char *text, nb_absorb_words *out, nb_error *err);
-/** Refuse an -absorb that is not one, or without -absorb_mu. */
-nb_status nb_config_check_absorb(const nb_config *cfg, nb_error *err);
 
 /** The flag of the table of F of a material, -stol, -4stol or -Q; NULL: none. */
 const char *nb_config_stol_flag(const nb_config *cfg);
-/** Refuse flags of amorphous backgrounds that have nothing to act on. */
-nb_status nb_config_check_background(const nb_config *cfg, nb_error *err);
 
 /** Refuse flags that contradict a detector from a file. */
 nb_status nb_config_check_geometry(const nb_config *cfg, nb_error *err);

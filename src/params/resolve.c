@@ -11,38 +11,13 @@
 
 static void set_default(const nb_param *p, void *base)
 {
-    void *field = (char *)base + p->offset;
-    switch (p->kind) {
-    case NB_KIND_SWITCH:
-    case NB_KIND_CHOICE:
-    case NB_KIND_INTEGER:
+    const int keeps = p->kind == NB_KIND_FILE && p->flags & NB_PARAM_OUTPUT &&
+                      p->fallback && !(p->flags & NB_PARAM_SERIES);
+    if (nb_param_is_text(p))
+        *(nb_text *)(void *)((char *)base + p->offset) = keeps ? p->fallback : nb_no_text;
+    else
         for (int i = 0; i < nb_param_elements(p); i++)
-            ((int *)field)[i] = (int)p->unset;
-        return;
-    case NB_KIND_NUMBER:
-        for (int i = 0; i < nb_param_elements(p); i++)
-            ((double *)field)[i] = p->unset;
-        return;
-    case NB_KIND_NUMBER_OR:
-        if (p->size == sizeof(int))
-            *(int *)field = (int)p->unset;
-        else
-            *(double *)field = p->unset;
-        return;
-    case NB_KIND_DEPTH:
-        *(double *)field = p->unset;
-        return;
-    case NB_KIND_FILE:
-    case NB_KIND_TEXT:
-    case NB_KIND_DEVICE:
-        *(nb_text *)field = p->kind == NB_KIND_FILE && p->flags & NB_PARAM_OUTPUT &&
-                                    p->fallback && !(p->flags & NB_PARAM_SERIES)
-                                ? p->fallback
-                                : nb_no_text;
-        return;
-    default: /* zero */
-        return;
-    }
+            nb_param_put_element(p, base, i, p->unset);
 }
 
 static void set_defaults(void *base, size_t bytes, unsigned of_series)
@@ -161,14 +136,10 @@ static void resolve_elements(const nb_param *p, double fallback, const nb_config
     const int n = nb_param_elements(p);
     const size_t bytes = p->size / (size_t)n;
     for (int i = 0; i < n; i++) {
-        const size_t offset = p->offset + (size_t)i * bytes;
-        char *field = (char *)&out->value + offset;
         if (!nb_param_is_unset(p, nb_param_element(p, typed, i)))
-            mark_typed(out, offset);
-        else if (!isnan(fallback) && bytes == sizeof(double))
-            memcpy(field, &fallback, sizeof fallback);
+            mark_typed(out, p->offset + (size_t)i * bytes);
         else if (!isnan(fallback))
-            memcpy(field, &(int){(int)fallback}, sizeof(int));
+            nb_param_put_element(p, &out->value, i, fallback);
     }
 }
 

@@ -159,21 +159,23 @@ static nb_status read_whole(const nb_param *p, const char *word, int64_t *out,
     return errno == ERANGE ? too_large(p, word, err) : NB_OK;
 }
 
-static nb_status read_integer(const nb_param *p, const char *word, int *out, nb_error *err)
+static nb_status read_element(const nb_param *p, const char *word, double *out,
+                              nb_error *err)
 {
     int64_t n = 0;
-    nb_status st = NB_OK;
-    if (p->choices) {
-        for (int i = 0; p->choices[i]; i++)
-            if (!strcmp(word, p->choices[i])) {
-                *out = atoi(word);
-                return NB_OK;
-            }
+    nb_status st;
+    if (nb_param_is_double(p))
+        return read_number(p, word, out, err);
+    for (int i = 0; p->choices && p->choices[i]; i++)
+        if (!strcmp(word, p->choices[i])) {
+            *out = atoi(word);
+            return NB_OK;
+        }
+    if (p->choices)
         return refuse_word(p, word, err);
-    }
     NB_FORWARD(read_whole(p, word, &n, err));
-    *out = (int)n;
-    return nb_param_allows(p, (double)n) ? NB_OK : nb_param_refuse(p, word, err);
+    *out = (double)n;
+    return nb_param_allows(p, *out) ? NB_OK : nb_param_refuse(p, word, err);
 }
 
 /* --- kinds --- */
@@ -202,26 +204,16 @@ static nb_status set_switch(const nb_param *p, int *out, const char *const *word
     return NB_OK;
 }
 
-static nb_status set_integers(const nb_param *p, int *out, const char *const *words,
+/** One word for all elements, or one for each. */
+static nb_status set_elements(const nb_param *p, void *base, const char *const *words,
                               int n, nb_error *err)
 {
-    int v[NB_PARAM_WORDS] = {0}, count = nb_param_elements(p);
-    nb_status st = NB_OK;
-    for (int i = 0; i < n && !st; i++)
-        st = read_integer(p, words[i], &v[i], err);
-    for (int i = 0; i < count && !st; i++)
-        out[i] = v[n == 1 ? 0 : i];
-    return st;
-}
-
-static nb_status set_numbers(const nb_param *p, double *out, const char *const *words,
-                             int n, nb_error *err)
-{
     double v[NB_PARAM_WORDS] = {0};
-    int count = nb_param_elements(p);
-    nb_status st = read_numbers(p, words, n, v, err);
-    for (int i = 0; i < count && !st; i++)
-        out[i] = v[n == 1 ? 0 : i];
+    nb_status st = NB_OK;
+    for (int i = 0; i < n; i++)
+        NB_TRY(read_element(p, words[i], &v[i], err));
+    for (int i = 0; i < nb_param_elements(p) && !st; i++)
+        nb_param_put_element(p, base, i, v[n == 1 ? 0 : i]);
     return st;
 }
 
@@ -250,50 +242,29 @@ static nb_status set_choice(const nb_param *p, int *out, const char *word, nb_er
     return refuse_word(p, word, err);
 }
 
-static nb_status set_file(const nb_param *p, nb_text *out, const char *word, nb_error *err)
-{
-    char label[NB_PARAM_LABEL];
-    nb_param_label(p, label);
-    if (!*word)
-        return nb_fail(err, NB_ERR_INPUT, "%s '': the file name is empty", label);
-    if (strlen(word) >= (size_t)p->high)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s %.60s...: the file name is longer than %.0f bytes", label,
-                       word, p->high - 1);
-    return nb_text_put(out, word, err);
-}
-
 static nb_status set_text(const nb_param *p, nb_text *out, const char *word, nb_error *err)
 {
+    const char *what = p->kind == NB_KIND_FILE ? "file name" : "text";
+    const int checked = p->kind == NB_KIND_FILE || !(p->flags & NB_PARAM_INNER);
     char label[NB_PARAM_LABEL];
     nb_param_label(p, label);
-    if (!(p->flags & NB_PARAM_INNER) && !*word)
-        return nb_fail(err, NB_ERR_INPUT, "%s '': the text is empty", label);
-    if (!(p->flags & NB_PARAM_INNER) && strlen(word) >= (size_t)p->high)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s %.60s...: the text is longer than %.0f bytes", label, word,
-                       p->high - 1);
+    if (checked && !*word)
+        return nb_fail(err, NB_ERR_INPUT, "%s '': the %s is empty", label, what);
+    if (checked && strlen(word) >= (size_t)p->high)
+        return nb_fail(err, NB_ERR_INPUT, "%s %.60s...: the %s is longer than %.0f bytes",
+                       label, word, what, p->high - 1);
     return nb_text_put(out, word, err);
 }
 
-static nb_status set_number_or(const nb_param *p, void *out, const char *word,
+static nb_status set_number_or(const nb_param *p, void *base, const char *const *words,
                                nb_error *err)
 {
-    int is_word = !strcasecmp(word, p->choices[0]);
     nb_param plain = *p;
-    double x = -1;
-    int n = -1;
-    nb_status st = NB_OK;
     plain.choices = NULL;
-    if (p->size == sizeof(int))
-        st = is_word ? NB_OK : read_integer(&plain, word, &n, err);
-    else
-        st = is_word ? NB_OK : read_number(&plain, word, &x, err);
-    if (!st && p->size == sizeof(int))
-        *(int *)out = n;
-    else if (!st)
-        *(double *)out = x;
-    return st;
+    if (strcasecmp(words[0], p->choices[0]) != 0)
+        return set_elements(&plain, base, words, 1, err);
+    nb_param_put_element(p, base, 0, -1);
+    return NB_OK;
 }
 
 static nb_status set_seed(const nb_param *p, nb_seed *out, const char *word, nb_error *err)
@@ -346,19 +317,10 @@ static nb_status set_misset(const nb_param *p, nb_config *cfg, const char *const
 static nb_status set_roi(const nb_param *p, nb_config *cfg, const char *const *words,
                          nb_error *err)
 {
-    nb_status st = set_integers(p, cfg->roi, words, 4, err);
-    if (!st)
-        cfg->roi_set = 1;
-    return st;
-}
-
-static nb_status set_depth(const nb_param *p, double *out, const char *word, nb_error *err)
-{
-    double v = 0;
-    nb_status st = strstr(word, "inf") ? NB_OK : read_number(p, word, &v, err);
-    if (!st)
-        *out = v;
-    return st;
+    nb_status st;
+    NB_FORWARD(set_elements(p, cfg, words, 4, err));
+    cfg->roi_set = 1;
+    return NB_OK;
 }
 
 static nb_status set_png_scale(const nb_param *p, nb_png_options *png, const char *word,
@@ -450,9 +412,8 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_PRESET:
         return set_switch(p, field(p, base), words, n, err);
     case NB_KIND_INTEGER:
-        return set_integers(p, field(p, base), words, n, err);
     case NB_KIND_NUMBER:
-        return set_numbers(p, field(p, base), words, n, err);
+        return set_elements(p, base, words, n, err);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
     case NB_KIND_POINT_MM:
@@ -460,7 +421,6 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_CHOICE:
         return set_choice(p, field(p, base), words[0], err);
     case NB_KIND_FILE:
-        return set_file(p, field(p, base), words[0], err);
     case NB_KIND_TEXT:
     case NB_KIND_DEVICE:
         return set_text(p, field(p, base), words[0], err);
@@ -473,13 +433,14 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_ROI:
         return set_roi(p, cfg, words, err);
     case NB_KIND_DEPTH:
-        return set_depth(p, field(p, base), words[0], err);
+        return set_elements(
+            p, base, strstr(words[0], "inf") ? &(const char *){"0"} : words, 1, err);
     case NB_KIND_PNG_SCALE:
         return set_png_scale(p, &cfg->png, words[0], err);
     case NB_KIND_PNG_RINGS:
         return set_png_rings(p, &cfg->png, words[0], err);
     case NB_KIND_NUMBER_OR:
-        return set_number_or(p, field(p, base), words[0], err);
+        return set_number_or(p, base, words, err);
     }
     return nb_fail(err, NB_ERR_INTERNAL, "parameter %.40s has no kind", p->name);
 }

@@ -5,154 +5,103 @@
 #include <limits.h>
 #include <string.h>
 
-/** Keep the buffer of object for these arrays: `size` bytes for each of *count items, which it sets.
- * None: *data is NULL.  0, or -1 with an exception. */
-static int keep(nb_python_arrays *a, PyObject *object, size_t size, const void **data,
-                size_t *count)
+enum { PARTS = 3 };
+
+/** Arrays that replace one file. */
+typedef struct kind {
+    const char *name, *memory; /* in the dict; instead of the file's name */
+    size_t file;               /* place of that name in the nb_config */
+    struct part {
+        size_t at, bytes; /* place of the pointer in nb_arrays; of an item */
+    } part[PARTS];
+    size_t fast, slow;  /* places of the sides of a plane; 0: none */
+    size_t count, wide; /* place and bytes of a number of items; 0: none */
+    size_t items;       /* that are needed; 0: as many as there are */
+} kind;
+
+#define FILE_OF(member) offsetof(nb_config, member)
+#define AT(member) offsetof(nb_arrays, member)
+#define PART(member)                                                                     \
+    {                                                                                    \
+        AT(member), sizeof *((nb_arrays *)0)->member                                     \
+    }
+#define SIDES(member) .fast = AT(member##_fast), .slow = AT(member##_slow)
+#define COUNT(member) .count = AT(member), .wide = sizeof((nb_arrays *)0)->member
+
+static const kind kinds[] = {
+    {"hkl", NB_MEMORY_HKL, FILE_OF(hkl_file), {PART(hkl), PART(F)}, COUNT(reflections)},
+    {"mask", NB_MEMORY_MASK, FILE_OF(mask_file), {PART(mask)}, SIDES(mask)},
+    {"sourcefile",
+     NB_MEMORY_SOURCES,
+     FILE_OF(source_file),
+     {PART(wavelength), PART(weight), PART(position)},
+     COUNT(sources)},
+    {"mat", NB_MEMORY_MATRIX, FILE_OF(mat_file), {PART(matrix)}, .items = 9},
+    {"A", NB_MEMORY_A, FILE_OF(mat_file), {PART(A)}, COUNT(A_count), .items = 9},
+    {"transmission",
+     NB_MEMORY_TRANSMISSION,
+     FILE_OF(transmission_file),
+     {PART(transmission)},
+     SIDES(transmission)},
+    {"add", NB_MEMORY_ADD, FILE_OF(add_file), {PART(add)}, SIDES(add)},
+    {"mosaic_blocks",
+     NB_MEMORY_BLOCKS,
+     FILE_OF(mosaic_blocks),
+     {PART(blocks)},
+     COUNT(blocks_bytes)},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/** Keep the buffer of a part, None: a null pointer; *n: its items, which are set where they are 0. */
+static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];
-    *data = NULL;
-    if (object == Py_None)
-        return 0;
-    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE))
+    const void *data = NULL;
+    size_t have = *n;
+    if (!object || (object != Py_None && PyObject_GetBuffer(object, view, PyBUF_SIMPLE)))
         return -1;
-    a->n_views++;
-    *count = (size_t)view->len / size;
-    *data = view->buf;
-    return 0;
-}
-
-static int is_short(const char *what, size_t have, size_t need)
-{
-    if (have == need)
+    if (object != Py_None) {
+        a->n_views++;
+        data = view->buf;
+        have = (size_t)view->len / k->part[i].bytes;
+    }
+    memcpy((char *)&a->given + k->part[i].at, &data, sizeof data);
+    *n = i || k->items || k->fast ? *n : have;
+    if (have == *n && (k->wide != sizeof(int) || have <= INT_MAX))
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s: %zu values where %zu belong", what, have, need);
+    PyErr_Format(PyExc_ValueError, "%s: %zu values where %zu belong", k->name, have, *n);
     return -1;
 }
 
-static int take_hkl(nb_python_arrays *a, PyObject *value)
+static int take(nb_python_arrays *a, const kind *k, PyObject *value)
 {
-    PyObject *hkl, *F;
-    const void *data, *values;
-    size_t n = 0, m = 0;
-    if (!PyArg_ParseTuple(value, "OO", &hkl, &F) ||
-        keep(a, hkl, sizeof *a->given.hkl, &data, &n) ||
-        keep(a, F, sizeof *a->given.F, &values, &m) || is_short("hkl", m, n))
+    PyObject *parts;
+    int sides[2] = {0, 0};
+    char *given = (char *)&a->given;
+    size_t n, count;
+    if (!PyArg_ParseTuple(value, "O!|ii", &PyTuple_Type, &parts, &sides[0], &sides[1]))
         return -1;
-    a->given.hkl = data;
-    a->given.F = values;
-    a->given.reflections = n;
-    return 0;
-}
-
-static int take_mask(nb_python_arrays *a, PyObject *value)
-{
-    PyObject *mask;
-    const void *data;
-    size_t n = 0;
-    int fast, slow;
-    if (!PyArg_ParseTuple(value, "Oii", &mask, &fast, &slow) ||
-        keep(a, mask, 1, &data, &n) || is_short("mask", n, (size_t)fast * (size_t)slow))
-        return -1;
-    a->given.mask = data;
-    a->given.mask_fast = fast;
-    a->given.mask_slow = slow;
-    return 0;
-}
-
-static int take_sources(nb_python_arrays *a, PyObject *value)
-{
-    PyObject *wavelength, *weight, *position;
-    const void *waves, *weights, *positions;
-    size_t n = 0, m, k;
-    if (!PyArg_ParseTuple(value, "OOO", &wavelength, &weight, &position) ||
-        keep(a, wavelength, sizeof(double), &waves, &n))
-        return -1;
-    m = k = n;
-    if (keep(a, weight, sizeof(double), &weights, &m) || is_short("sources", m, n) ||
-        keep(a, position, sizeof *a->given.position, &positions, &k) ||
-        is_short("sources", k, n) || (n > INT_MAX && is_short("sources", n, INT_MAX)))
-        return -1;
-    a->given.wavelength = waves;
-    a->given.weight = weights;
-    a->given.position = positions;
-    a->given.sources = (int)n;
-    return 0;
-}
-
-static int take_matrix(nb_python_arrays *a, PyObject *value)
-{
-    const void *data;
-    size_t n = 0;
-    if (keep(a, value, sizeof(double), &data, &n) || is_short("matrix", n, 9))
-        return -1;
-    a->given.matrix = data;
-    return 0;
-}
-
-static int take_A(nb_python_arrays *a, PyObject *value)
-{
-    const void *data;
-    size_t n = 0;
-    if (keep(a, value, sizeof(double), &data, &n) || is_short("A", n, 9))
-        return -1;
-    a->given.A = data;
-    a->given.A_count = 1;
-    return 0;
-}
-
-/** (float32 [slow][fast], fast, slow) */
-static int take_plane(nb_python_arrays *a, PyObject *value, const char *name,
-                      const float **plane, int *fast, int *slow)
-{
-    PyObject *pixels;
-    const void *data;
-    size_t n = 0;
-    if (!PyArg_ParseTuple(value, "Oii", &pixels, fast, slow) ||
-        keep(a, pixels, sizeof **plane, &data, &n) ||
-        is_short(name, n, (size_t)*fast * (size_t)*slow))
-        return -1;
-    *plane = data;
-    return 0;
-}
-
-static int take_transmission(nb_python_arrays *a, PyObject *value)
-{
-    return take_plane(a, value, "transmission", &a->given.transmission,
-                      &a->given.transmission_fast, &a->given.transmission_slow);
-}
-
-static int take_add(nb_python_arrays *a, PyObject *value)
-{
-    return take_plane(a, value, "add", &a->given.add, &a->given.add_fast,
-                      &a->given.add_slow);
-}
-
-static int take_blocks(nb_python_arrays *a, PyObject *value)
-{
-    const void *data;
-    if (keep(a, value, 1, &data, &a->given.blocks_bytes))
-        return -1;
-    a->given.blocks = data;
+    n = k->fast ? (size_t)sides[0] * (size_t)sides[1] : k->items;
+    for (int i = 0; i < PARTS && k->part[i].bytes; i++)
+        if (keep(a, k, i, PyTuple_GetItem(parts, i), &n))
+            return -1;
+    if (k->fast) {
+        memcpy(given + k->fast, &sides[0], sizeof(int));
+        memcpy(given + k->slow, &sides[1], sizeof(int));
+    }
+    count = k->items ? n / k->items : n;
+    if (k->wide == sizeof(int))
+        memcpy(given + k->count, &(int){(int)count}, sizeof(int));
+    else if (k->wide)
+        memcpy(given + k->count, &count, sizeof count);
     return 0;
 }
 
 static int take_all(nb_python_arrays *a, PyObject *dict)
 {
-    static const struct {
-        const char *name;
-        int (*take)(nb_python_arrays *a, PyObject *value);
-    } kinds[] = {{"hkl", take_hkl},
-                 {"mask", take_mask},
-                 {"sourcefile", take_sources},
-                 {"mat", take_matrix},
-                 {"A", take_A},
-                 {"transmission", take_transmission},
-                 {"add", take_add},
-                 {"mosaic_blocks", take_blocks}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (int i = 0; i < KINDS; i++) {
         PyObject *value = PyDict_GetItemString(dict, kinds[i].name); /* borrowed */
-        if (value && kinds[i].take(a, value))
+        if (value && take(a, &kinds[i], value))
             return -1;
     }
     return 0;
@@ -169,12 +118,16 @@ int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *a)
         return 0;
     if (!take_all(a, dict))
         st = nb_config_use_arrays(cfg, &a->given, &err);
-    if (st)
-        nb_python_raise(&err, st);
-    if (!PyErr_Occurred())
+    if (!nb_python_failed(&err, st))
         return 0;
     nb_python_release_arrays(a);
     return -1;
+}
+
+void nb_python_unname_arrays(nb_config *cfg)
+{
+    for (int i = 0; i < KINDS; i++)
+        (void)nb_text_put((nb_text *)(void *)((char *)cfg + kinds[i].file), "", NULL);
 }
 
 void nb_python_release_arrays(nb_python_arrays *a)
@@ -183,87 +136,60 @@ void nb_python_release_arrays(nb_python_arrays *a)
         PyBuffer_Release(&a->views[--a->n_views]);
 }
 
-/** New bytes; None without data. */
-static PyObject *bytes_of(const void *data, size_t count, size_t size)
+static int int_at(const void *base, size_t offset)
 {
-    if (data)
-        return PyBytes_FromStringAndSize(data, (Py_ssize_t)(count * size));
-    Py_INCREF(Py_None);
-    return Py_None;
+    int value;
+    memcpy(&value, (const char *)base + offset, sizeof value);
+    return value;
 }
 
-static PyObject *plane_of(const float *plane, int fast, int slow)
+/** A value of the dict, with bytes in place of arrays. */
+static PyObject *value_of(const kind *k, const nb_arrays *a)
 {
-    return Py_BuildValue(
-        "(Nii)", bytes_of(plane, (size_t)fast * (size_t)slow, sizeof *plane), fast, slow);
+    const int fast = k->fast ? int_at(a, k->fast) : 0,
+              slow = k->fast ? int_at(a, k->slow) : 0;
+    size_t n = k->fast ? (size_t)fast * (size_t)slow : k->items;
+    PyObject *list = PyList_New(0), *parts;
+    if (!n && k->wide == sizeof(int))
+        n = (size_t)int_at(a, k->count);
+    else if (!n && k->wide)
+        memcpy(&n, (const char *)a + k->count, sizeof n);
+    for (int i = 0; list && i < PARTS && k->part[i].bytes; i++) {
+        const void *data;
+        memcpy(&data, (const char *)a + k->part[i].at, sizeof data);
+        nb_python_append(&list, data ? PyBytes_FromStringAndSize(
+                                           data, (Py_ssize_t)(n * k->part[i].bytes))
+                                     : Py_NewRef(Py_None));
+    }
+    parts = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return parts ? Py_BuildValue("(Nii)", parts, fast, slow) : NULL;
 }
 
 static PyObject *arrays_dict(const nb_config *cfg)
 {
-    const nb_arrays *a = cfg->arrays;
-    const size_t n = a ? a->reflections : 0, m = a ? (size_t)a->sources : 0;
     PyObject *dict = PyDict_New();
-    int failed = !dict;
-    if (!failed && a && strcmp(cfg->hkl_file, NB_MEMORY_HKL) == 0)
-        failed = nb_python_put(dict, "hkl",
-                               Py_BuildValue("(NN)", bytes_of(a->hkl, n, sizeof *a->hkl),
-                                             bytes_of(a->F, n, sizeof *a->F)));
-    if (!failed && a && strcmp(cfg->mask_file, NB_MEMORY_MASK) == 0)
-        failed = nb_python_put(
-            dict, "mask",
-            Py_BuildValue("(Nii)",
-                          bytes_of(a->mask, (size_t)a->mask_fast, (size_t)a->mask_slow),
-                          a->mask_fast, a->mask_slow));
-    if (!failed && a && strcmp(cfg->source_file, NB_MEMORY_SOURCES) == 0)
-        failed = nb_python_put(
-            dict, "sourcefile",
-            Py_BuildValue("(NNN)", bytes_of(a->wavelength, m, sizeof *a->wavelength),
-                          bytes_of(a->weight, m, sizeof *a->weight),
-                          bytes_of(a->position, m, sizeof *a->position)));
-    if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_MATRIX) == 0)
-        failed = nb_python_put(dict, "mat", bytes_of(a->matrix, 9, sizeof *a->matrix));
-    if (!failed && a && strcmp(cfg->mat_file, NB_MEMORY_A) == 0)
-        failed = nb_python_put(dict, "A", bytes_of(a->A, 9, sizeof *a->A));
-    if (!failed && a && strcmp(cfg->transmission_file, NB_MEMORY_TRANSMISSION) == 0)
-        failed = nb_python_put(
-            dict, "transmission",
-            plane_of(a->transmission, a->transmission_fast, a->transmission_slow));
-    if (!failed && a && strcmp(cfg->add_file, NB_MEMORY_ADD) == 0)
-        failed = nb_python_put(dict, "add", plane_of(a->add, a->add_fast, a->add_slow));
-    if (!failed && a && strcmp(cfg->mosaic_blocks, NB_MEMORY_BLOCKS) == 0)
-        failed =
-            nb_python_put(dict, "mosaic_blocks", bytes_of(a->blocks, a->blocks_bytes, 1));
-    if (!failed)
-        return dict;
-    Py_XDECREF(dict);
-    return NULL;
+    for (int i = 0; dict && cfg->arrays && i < KINDS; i++)
+        if (strcmp(nb_text_at(cfg, kinds[i].file), kinds[i].memory) == 0 &&
+            nb_python_put(dict, kinds[i].name, value_of(&kinds[i], cfg->arrays)))
+            Py_CLEAR(dict);
+    return dict;
 }
 
 /** arrays() -> the simulation's own arrays, as nb_python_use_arrays takes them */
-PyObject *nb_python_arrays_of(PyObject *object, PyObject *unused)
+PyObject *nb_method_arrays(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    (void)unused;
-    self = nb_python_enter(object);
-    return self ? arrays_dict(nb_sim_config(self->sim)) : NULL;
+    NB_PYTHON_ENTER(self, object);
+    return arrays_dict(nb_sim_config(self->sim));
 }
 
 /** factors() -> (bytes of hkl int32 [n][3], bytes of F float64 [n]); of the only table */
-PyObject *nb_python_factors(PyObject *object, PyObject *unused)
+PyObject *nb_method_factors(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_factor_list list = {0};
-    nb_error err = {0};
-    nb_status st;
     PyObject *bytes, *result = NULL;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_factors(self->sim, 0, &list, &err);
-    Py_END_ALLOW_THREADS;
-    if (st)
-        return nb_python_raise(&err, st);
+    NB_PYTHON_TRY(nb_sim_factors(self->sim, 0, &list, &err));
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(list.count * 3 * sizeof *list.h));
     if (bytes) {
         int32_t *hkl = (int32_t *)(void *)PyBytes_AsString(bytes);
@@ -280,9 +206,9 @@ PyObject *nb_python_factors(PyObject *object, PyObject *unused)
 }
 
 /** spectrum(frame) -> (lines as bytes of double energy_eV, wavelength_A, weight and int part, padded; factor) */
-PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
+PyObject *nb_method_spectrum(PyObject *object, PyObject *frame)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const long k = PyLong_AsLong(frame);
     nb_error err = {0};
     nb_spectrum_line *lines;
@@ -290,7 +216,7 @@ PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
     int n = 0;
     nb_status st;
     PyObject *bytes;
-    if (PyErr_Occurred() || !(self = nb_python_enter(object)))
+    if (PyErr_Occurred())
         return NULL;
     st = nb_sim_spectrum(self->sim, 0, NULL, &n, NULL, &err);
     bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)n * sizeof *lines));
@@ -306,16 +232,13 @@ PyObject *nb_python_spectrum(PyObject *object, PyObject *frame)
 }
 
 /** set_factors(F): float64 [n] */
-PyObject *nb_python_set_factors(PyObject *object, PyObject *F)
+PyObject *nb_method_set_factors(PyObject *object, PyObject *F)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
-    if (!(self = nb_python_enter(object)) || PyObject_GetBuffer(F, &view, PyBUF_SIMPLE))
+    if (PyObject_GetBuffer(F, &view, PyBUF_SIMPLE))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_set_factors(self->sim, view.buf, (size_t)view.len / sizeof(double), &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(
+        nb_sim_set_factors(self->sim, view.buf, (size_t)view.len / sizeof(double), &err));
+    Py_RETURN_NONE;
 }

@@ -34,25 +34,24 @@ typedef struct image_object {
 
 static PyTypeObject *image_type; /* lives as long as the module */
 
-/** The image is given away. */
 static PyObject *wrap(nb_device_image *image)
 {
     allocfunc allocate = (allocfunc)PyType_GetSlot(image_type, Py_tp_alloc);
     image_object *self = (image_object *)allocate(image_type, 0);
     if (self)
-        self->image = image;
-    else
-        nb_device_image_free(image);
+        self->image = nb_device_image_hold(image);
     return (PyObject *)self;
+}
+
+static void free_image(nb_device_image **image)
+{
+    nb_device_image_free(*image);
 }
 
 static void image_dealloc(PyObject *object)
 {
-    PyTypeObject *type = Py_TYPE(object);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     nb_device_image_free(((image_object *)object)->image);
-    release(object);
-    Py_DECREF(type);
+    nb_python_release(object);
 }
 
 static void delete_managed(dl_managed *managed)
@@ -69,10 +68,9 @@ static void capsule_dealloc(PyObject *capsule)
 }
 
 /** place() -> (type of device, its number), as DLPack numbers them */
-static PyObject *image_place(PyObject *object, PyObject *unused)
+static PyObject *image_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     int device = nb_device_image_device(((image_object *)object)->image);
-    (void)unused;
     return Py_BuildValue("(ii)", device < 0 ? DL_CPU : DL_GPU, device < 0 ? 0 : device);
 }
 
@@ -109,65 +107,42 @@ static PyObject *image_read(PyObject *object, PyObject *out)
 {
     nb_device_image *image = ((image_object *)object)->image;
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
     size_t count;
     (void)nb_device_image_pixels(image, &count);
     if (nb_python_buffer(out, 1, count * sizeof(float), "out", &view))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_device_image_read(image, view.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_device_image_read(image, view.buf, &err));
+    Py_RETURN_NONE;
 }
 
 /** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
-PyObject *nb_python_render_device(PyObject *object, PyObject *args)
+PyObject *nb_method_render_device(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    PyObject *progress, *made, *dict;
-    nb_device_image *image = NULL;
+    NB_PYTHON_ENTER(self, object);
+    __attribute__((cleanup(free_image))) nb_device_image *image = NULL;
+    PyObject *progress;
     nb_stats stats;
-    nb_error err = {0};
-    nb_status st;
     int wanted;
-    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "Op", &progress, &wanted))
         return NULL;
     self->calls.progress = progress;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_render_device(self->sim, &image, wanted ? &stats : NULL, &err);
-    Py_END_ALLOW_THREADS;
-    if (st || PyErr_Occurred()) {
-        nb_device_image_free(image);
-        return nb_python_raise(&err, st);
-    }
-    if (!(made = wrap(image)))
-        return NULL;
-    dict = wanted ? nb_python_stats(&stats) : Py_NewRef(Py_None);
-    if (!dict) {
-        Py_DECREF(made);
-        return NULL;
-    }
-    return Py_BuildValue("(NN)", made, dict);
+    NB_PYTHON_TRY(nb_sim_render_device(self->sim, &image, wanted ? &stats : NULL, &err));
+    return Py_BuildValue("(NN)", wrap(image),
+                         wanted ? nb_python_facts(nb_stats_facts(), &stats)
+                                : Py_NewRef(Py_None));
 }
 
-static PyMethodDef methods[] = {
-    {"place", image_place, METH_NOARGS, "place() -> (DLPack's type of device, number)"},
-    {"capsule", image_capsule, METH_VARARGS, "capsule(slow, fast) of DLPack"},
-    {"read", image_read, METH_O, "read(out)"},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {{"place", image_place, METH_NOARGS, NULL},
+                                {"capsule", image_capsule, METH_VARARGS, NULL},
+                                {"read", image_read, METH_O, NULL},
+                                {NULL, NULL, 0, NULL}};
 
 int nb_python_add_device_image(PyObject *module)
 {
-    static PyType_Slot slots[] = {
-        {Py_tp_dealloc, NULL}, {Py_tp_methods, methods}, {0, NULL}};
-    static PyType_Spec spec = {"nanobragg._nanobragg.DeviceImage", sizeof(image_object),
-                               0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               slots};
-    slots[0].pfunc = (void *)image_dealloc;
-    image_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return image_type
-               ? PyModule_AddObjectRef(module, "DeviceImage", (PyObject *)image_type)
-               : -1;
+    const nb_python_class spec = {.name = "nanobragg._nanobragg.DeviceImage",
+                                  .size = sizeof(image_object),
+                                  .dealloc = image_dealloc,
+                                  .methods = methods};
+    image_type = nb_python_add_type(module, &spec);
+    return image_type ? 0 : -1;
 }

@@ -17,50 +17,40 @@ typedef struct chosen {
 } chosen;
 
 /** Chosen(sim, photons, at int64 [n], background or None, sigma, gauss): pixels at places of the stack, which grow */
-static int chosen_init(PyObject *object, PyObject *args, PyObject *kwargs)
+static int chosen_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
     PyObject *owner, *photons, *at, *background;
     NB_PYTHON_VIEW places = {0};
     nb_observation seen = {0};
-    nb_error err = {0};
-    nb_status st;
     Py_ssize_t n;
     int gauss;
-    (void)kwargs;
     if (self->sim ||
         !PyArg_ParseTuple(args, "OOOOdp", &owner, &photons, &at, &background, &seen.sigma,
                           &gauss) ||
         !(sim = nb_python_enter(owner)) || (n = PyObject_Size(at)) < 0 ||
         nb_python_buffer(at, 0, (size_t)n * sizeof(int64_t), "places", &places) ||
         nb_python_plane(sim, photons, 0, sizeof(float), "photons", &self->photons) ||
-        (background != Py_None && nb_python_plane(sim, background, 0, sizeof(float),
-                                                  "background", &self->background)))
+        nb_python_optional(background, 0, nb_python_pixels(sim) * sizeof(float),
+                           "background", &self->background))
         return -1;
     self->sim = Py_NewRef(owner);
     seen.photons = self->photons.buf;
     seen.background = self->background.buf;
     seen.likelihood = gauss ? NB_LIKELIHOOD_GAUSS : NB_LIKELIHOOD_POISSON;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_chosen_open(sim->sim, &seen, places.buf, (size_t)n, &self->of, &err);
-    Py_END_ALLOW_THREADS;
-    if (st)
-        nb_python_raise(&err, st);
-    return st ? -1 : 0;
+    NB_PYTHON_DO(nb_chosen_open(sim->sim, &seen, places.buf, (size_t)n, &self->of, &err));
+    return 0;
 }
 
 static void chosen_dealloc(PyObject *object)
 {
     chosen *self = (chosen *)object;
-    PyTypeObject *type = Py_TYPE(object);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     nb_chosen_close(&self->of);
     PyBuffer_Release(&self->photons);
     PyBuffer_Release(&self->background);
     Py_XDECREF(self->sim);
-    release(object);
-    Py_DECREF(type);
+    nb_python_release(object);
 }
 
 /** The simulation of an object that was created; NULL with an exception. */
@@ -72,54 +62,35 @@ static nb_python_sim *enter_chosen(chosen *self)
     return NULL;
 }
 
-/** Arrays and names of a call. */
+enum { KNOTS, LEVELS, GRADIENT, FISHER, HELD, SCORES, MODEL, ARRAYS };
+
+/** Names and arrays of a call. */
 typedef struct sums_call {
     const char *names[NB_VARIABLES_MAX];
-    int count, values; /* names; names and knots */
-    Py_buffer knots, levels, gradient, fisher, held, scores, model;
+    int count;
 } sums_call;
 
-static void release_sums(sums_call *c)
+/** Take the names of a call (list NULL: none) and its arrays, float64 or None: the background that is refined, and what
+ * equations fill.  0, or -1 with an exception. */
+static int take(chosen *self, PyObject *list, PyObject *const a[ARRAYS], sums_call *c,
+                nb_python_buffers *v)
 {
-    Py_buffer *const views[] = {&c->knots, &c->levels, &c->gradient, &c->fisher,
-                                &c->held,  &c->scores, &c->model};
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-        PyBuffer_Release(views[i]); /* of none nothing */
-}
-#define SUMS __attribute__((cleanup(release_sums))) sums_call
-
-/** An array that may be None. */
-static int optional(PyObject *object, int writable, size_t numbers, const char *what,
-                    Py_buffer *view)
-{
-    return object == Py_None
-               ? 0
-               : nb_python_buffer(object, writable, numbers * sizeof(double), what, view);
-}
-
-/** The background that is refined: knots and levels, or None; 0, or -1 with an exception. */
-static int take_knots(chosen *self, sums_call *c, PyObject *knots, PyObject *levels)
-{
-    const Py_ssize_t n = knots == Py_None ? 0 : PyObject_Size(knots);
-    if (n < 0 || optional(knots, 0, (size_t)n, "knots", &c->knots) ||
-        optional(levels, 0, (size_t)n, "levels", &c->levels))
+    static const char *const what[ARRAYS] = {"knots", "levels", "gradient", "fisher",
+                                             "held",  "scores", "model"};
+    const Py_ssize_t knots = a[KNOTS] == Py_None ? 0 : PyObject_Size(a[KNOTS]);
+    c->count = list ? nb_python_words(list, c->names, NB_VARIABLES_MAX) : 0;
+    if (knots < 0 || c->count < 0)
         return -1;
-    self->of.seen.n_knots = (int)n;
-    self->of.seen.knots = c->knots.buf;
-    self->of.seen.values = c->levels.buf;
-    c->values = c->count + (int)n;
+    const size_t k = (size_t)knots, n = (size_t)c->count + k,
+                 numbers[ARRAYS] = {k, k, n, n * n, n * n, n * n, self->of.n};
+    for (int i = 0; i < ARRAYS; i++)
+        if (nb_python_optional(a[i], i >= GRADIENT, numbers[i] * sizeof(double), what[i],
+                               &v->of[i]))
+            return -1;
+    self->of.seen.n_knots = (int)knots;
+    self->of.seen.knots = v->of[KNOTS].buf;
+    self->of.seen.values = v->of[LEVELS].buf;
     return 0;
-}
-
-/** The arrays that equations fill: gradient, fisher, held, scores, model. */
-static int take_results(const chosen *self, sums_call *c, PyObject *const a[5])
-{
-    const size_t n = (size_t)c->values;
-    return optional(a[0], 1, n, "gradient", &c->gradient) ||
-           optional(a[1], 1, n * n, "fisher", &c->fisher) ||
-           optional(a[2], 1, n * n, "held", &c->held) ||
-           optional(a[3], 1, n * n, "scores", &c->scores) ||
-           optional(a[4], 1, self->of.n, "model", &c->model);
 }
 
 /** normal(names, knots, levels, gradient, fisher) -> loss */
@@ -127,21 +98,17 @@ static PyObject *chosen_normal(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    PyObject *list, *knots, *levels, *a[5] = {NULL, NULL, Py_None, Py_None, Py_None};
-    SUMS c = {.count = 0};
-    nb_error err = {0};
-    nb_status st;
+    PyObject *list, *a[ARRAYS] = {NULL, NULL, NULL, NULL, Py_None, Py_None, Py_None};
+    NB_PYTHON_BUFFERS v = {0};
+    sums_call c;
     double loss = 0;
-    if (!PyArg_ParseTuple(args, "OOOOO", &list, &knots, &levels, &a[0], &a[1]) ||
-        (c.count = nb_python_words(list, c.names, NB_VARIABLES_MAX)) < 0 ||
-        !(sim = enter_chosen(self)) || take_knots(self, &c, knots, levels) ||
-        take_results(self, &c, a))
+    if (!PyArg_ParseTuple(args, "OOOOO", &list, &a[0], &a[1], &a[2], &a[3]) ||
+        !(sim = enter_chosen(self)) || take(self, list, a, &c, &v))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_normal_at(sim->sim, c.names, c.count, &self->of.seen, &self->of.list,
-                          &loss, c.gradient.buf, c.fisher.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return st || PyErr_Occurred() ? nb_python_raise(&err, st) : PyFloat_FromDouble(loss);
+    NB_PYTHON_TRY(nb_sim_normal_at(sim->sim, c.names, c.count, &self->of.seen,
+                                   &self->of.list, &loss, v.of[GRADIENT].buf,
+                                   v.of[FISHER].buf, &err));
+    return PyFloat_FromDouble(loss);
 }
 
 /** scaled(names, knots, levels, width, gradient, fisher, held, scores, model) -> (loss, clusters) */
@@ -149,29 +116,22 @@ static PyObject *chosen_scaled(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    PyObject *list, *knots, *levels, *a[5];
-    SUMS c = {.count = 0};
+    PyObject *list, *a[ARRAYS];
+    NB_PYTHON_BUFFERS v = {0};
+    sums_call c;
     nb_scaled_sums out = {0};
-    nb_error err = {0};
-    nb_status st;
     double width;
-    if (!PyArg_ParseTuple(args, "OOOdOOOOO", &list, &knots, &levels, &width, &a[0], &a[1],
-                          &a[2], &a[3], &a[4]) ||
-        (c.count = nb_python_words(list, c.names, NB_VARIABLES_MAX)) < 0 ||
-        !(sim = enter_chosen(self)) || take_knots(self, &c, knots, levels) ||
-        take_results(self, &c, a))
+    if (!PyArg_ParseTuple(args, "OOOdOOOOO", &list, &a[0], &a[1], &width, &a[2], &a[3],
+                          &a[4], &a[5], &a[6]) ||
+        !(sim = enter_chosen(self)) || take(self, list, a, &c, &v))
         return NULL;
     self->of.width = width;
-    out = (nb_scaled_sums){.g = c.gradient.buf,
-                           .F = c.fisher.buf,
-                           .held = c.held.buf,
-                           .scores = c.scores.buf,
-                           .model = c.model.buf};
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_chosen_scaled(&self->of, c.names, c.count, &out, &err);
-    Py_END_ALLOW_THREADS;
-    if (st || PyErr_Occurred())
-        return nb_python_raise(&err, st);
+    out = (nb_scaled_sums){.g = v.of[GRADIENT].buf,
+                           .F = v.of[FISHER].buf,
+                           .held = v.of[HELD].buf,
+                           .scores = v.of[SCORES].buf,
+                           .model = v.of[MODEL].buf};
+    NB_PYTHON_TRY(nb_chosen_scaled(&self->of, c.names, c.count, &out, &err));
     return Py_BuildValue("(di)", out.loss, out.clusters);
 }
 
@@ -180,19 +140,14 @@ static PyObject *chosen_spread(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    PyObject *knots, *levels;
-    SUMS c = {.count = 0};
-    nb_error err = {0};
-    nb_status st;
+    PyObject *a[ARRAYS] = {NULL, NULL, Py_None, Py_None, Py_None, Py_None, Py_None};
+    NB_PYTHON_BUFFERS v = {0};
+    sums_call c;
     double spread = 0, explained = 0;
-    if (!PyArg_ParseTuple(args, "OO", &knots, &levels) || !(sim = enter_chosen(self)) ||
-        take_knots(self, &c, knots, levels))
+    if (!PyArg_ParseTuple(args, "OO", &a[0], &a[1]) || !(sim = enter_chosen(self)) ||
+        take(self, NULL, a, &c, &v))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_chosen_spread(&self->of, &spread, &explained, &err);
-    Py_END_ALLOW_THREADS;
-    if (st || PyErr_Occurred())
-        return nb_python_raise(&err, st);
+    NB_PYTHON_TRY(nb_chosen_spread(&self->of, &spread, &explained, &err));
     return Py_BuildValue("(dd)", spread, explained);
 }
 
@@ -202,38 +157,28 @@ static PyObject *chosen_image(PyObject *object, PyObject *values)
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
     if (!(sim = enter_chosen(self)) ||
         nb_python_buffer(values, 1, self->of.n * sizeof(double), "values", &view))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_chosen_image(&self->of, view.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_chosen_image(&self->of, view.buf, &err));
+    Py_RETURN_NONE;
 }
 
-static PyObject *chosen_count(PyObject *object, void *unused)
+static PyObject *chosen_count(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromSize_t(((chosen *)object)->of.n);
 }
 
 /** The reflection next to each pixel: their numbers, int32 [n] */
-static PyObject *chosen_groups(PyObject *object, PyObject *unused)
+static PyObject *chosen_groups(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     chosen *self = (chosen *)object;
-    nb_error err = {0};
-    nb_status st;
-    (void)unused;
     if (!(sim = enter_chosen(self)))
         return NULL;
-    st = nb_chosen_group(&self->of, &err);
-    return st ? nb_python_raise(&err, st)
-              : PyBytes_FromStringAndSize(
-                    (const char *)self->of.group,
-                    (Py_ssize_t)(self->of.n * sizeof *self->of.group));
+    NB_PYTHON_TRY(nb_chosen_group(&self->of, &err));
+    return PyBytes_FromStringAndSize((const char *)self->of.group,
+                                     (Py_ssize_t)(self->of.n * sizeof *self->of.group));
 }
 
 /** ungroup(): groups are made again when they are needed next */
@@ -247,17 +192,13 @@ static PyObject *chosen_ungroup(PyObject *object, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef chosen_methods[] = {
-    {"normal", chosen_normal, METH_VARARGS,
-     "normal(names, knots, levels, gradient, fisher) -> loss"},
-    {"scaled", chosen_scaled, METH_VARARGS,
-     "scaled(names, knots, levels, width, gradient, fisher, held, scores, model) -> "
-     "(loss, clusters)"},
-    {"spread", chosen_spread, METH_VARARGS, "spread(knots, levels) -> (spread, explained)"},
-    {"image", chosen_image, METH_O, "image(values float64 [n])"},
-    {"groups", chosen_groups, METH_NOARGS, "groups() -> int32 [n]"},
-    {"ungroup", chosen_ungroup, METH_NOARGS, "ungroup()"},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef chosen_methods[] = {{"normal", chosen_normal, METH_VARARGS, NULL},
+                                       {"scaled", chosen_scaled, METH_VARARGS, NULL},
+                                       {"spread", chosen_spread, METH_VARARGS, NULL},
+                                       {"image", chosen_image, METH_O, NULL},
+                                       {"groups", chosen_groups, METH_NOARGS, NULL},
+                                        {"ungroup", chosen_ungroup, METH_NOARGS, NULL},
+                                       {NULL, NULL, 0, NULL}};
 static PyGetSetDef chosen_properties[] = {
     {"n", chosen_count, NULL, "number of pixels", NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
@@ -270,64 +211,43 @@ typedef struct starts {
     nb_python_calls calls;
 } starts;
 
-static int open_starts(starts *self, PyObject *words, PyObject *dict,
-                       const char *orientations)
+/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
+static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
+    starts *self = (starts *)object;
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
     NB_OWN_CONFIG cfg = {0};
     nb_hooks hooks = nb_python_hooks(&self->calls);
-    nb_error err = {0};
-    nb_status st = NB_ERR_NOMEM;
-    nb_config_defaults(&cfg);
-    const int failed =
-        nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays);
-    if (!failed) {
-        Py_BEGIN_ALLOW_THREADS;
-        st = nb_starts_open(&self->of, &cfg, orientations, &hooks, &err);
-        Py_END_ALLOW_THREADS;
-    }
-    if (!failed && !st)
-        return 0;
-    nb_python_raise(&err, st);
-    return -1;
-}
-
-/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
-static int starts_init(PyObject *object, PyObject *args, PyObject *kwargs)
-{
-    starts *self = (starts *)object;
-    PyObject *words, *arrays, *list, *notice;
+    PyObject *words, *dict, *list, *notice;
     const char *orientations;
     Py_ssize_t n;
-    (void)kwargs;
     if (self->names ||
-        !PyArg_ParseTuple(args, "OOOzO", &words, &arrays, &list, &orientations, &notice) ||
+        !PyArg_ParseTuple(args, "OOOzO", &words, &dict, &list, &orientations, &notice) ||
         (n = PySequence_Size(list)) < 0)
         return -1;
     self->list = Py_NewRef(list);
     self->notice = self->calls.notice = Py_NewRef(notice);
-    if (!(self->names = calloc((size_t)n + 1, sizeof *self->names))) {
+    if (!(self->names = calloc((size_t)n + 1, sizeof *self->names)))
         PyErr_NoMemory();
-        return -1;
-    }
-    if (nb_python_words(list, self->names, (int)n) < 0)
+    if (!self->names || nb_python_words(list, self->names, (int)n) < 0)
         return -1;
     self->of.pictures = self->names;
     self->of.count = (int)n;
-    return open_starts(self, words, arrays, orientations);
+    nb_config_defaults(&cfg);
+    if (nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays))
+        return -1;
+    NB_PYTHON_DO(nb_starts_open(&self->of, &cfg, orientations, &hooks, &err));
+    return 0;
 }
 
 static void starts_dealloc(PyObject *object)
 {
     starts *self = (starts *)object;
-    PyTypeObject *type = Py_TYPE(object);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     nb_starts_close(&self->of);
     free(self->names);
     Py_XDECREF(self->list);
     Py_XDECREF(self->notice);
-    release(object);
-    Py_DECREF(type);
+    nb_python_release(object);
 }
 
 /** sim(type, threads, place, notice) -> a Sim for fits, one after the other */
@@ -367,15 +287,11 @@ static PyObject *starts_begin(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     starts *self = (starts *)object;
-    nb_error err = {0};
-    nb_status st;
     int k;
     if (!(sim = enter_picture(self, args, &k)))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_starts_begin(&self->of, sim->sim, k, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_starts_begin(&self->of, sim->sim, k, &err));
+    Py_RETURN_NONE;
 }
 
 /** read(sim, k) -> as read_image */
@@ -384,61 +300,45 @@ static PyObject *starts_read(PyObject *object, PyObject *args)
     NB_PYTHON_USES nb_python_sim *sim = NULL;
     starts *self = (starts *)object;
     nb_image image = {0};
-    nb_error err = {0};
-    nb_status st;
     int k;
     if (!(sim = enter_picture(self, args, &k)))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_starts_read(&self->of, sim->sim, k, &image, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : nb_python_image(&image);
+    NB_PYTHON_TRY(nb_starts_read(&self->of, sim->sim, k, &image, &err));
+    return nb_python_image(&image);
 }
 
 /** workers() -> (pictures at a time, threads of each) */
-static PyObject *starts_workers(PyObject *object, PyObject *unused)
+static PyObject *starts_workers(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     starts *self = (starts *)object;
     int threads, n;
-    (void)unused;
     n = nb_starts_workers(&self->of, &threads);
     return Py_BuildValue("(ii)", n, threads);
 }
 
-static PyObject *starts_own_beams(PyObject *object, void *unused)
+static PyObject *starts_own_beams(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(((starts *)object)->of.expt != NULL);
 }
 
-static PyMethodDef starts_methods[] = {
-    {"sim", starts_sim, METH_VARARGS, "sim(type, threads, place, notice) -> Sim"},
-    {"begin", starts_begin, METH_VARARGS, "begin(sim, k)"},
-    {"read", starts_read, METH_VARARGS, "read(sim, k) -> as read_image"},
-    {"workers", starts_workers, METH_NOARGS, "workers() -> (at a time, threads of each)"},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef starts_methods[] = {{"sim", starts_sim, METH_VARARGS, NULL},
+                                       {"begin", starts_begin, METH_VARARGS, NULL},
+                                       {"read", starts_read, METH_VARARGS, NULL},
+                                       {"workers", starts_workers, METH_NOARGS, NULL},
+                                       {NULL, NULL, 0, NULL}};
 static PyGetSetDef starts_properties[] = {
     {"own_beams", starts_own_beams, NULL, "each picture has an experiment", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-PyObject *nb_python_fit_type(int number)
-{
-    static PyType_Slot slots[][5] = {{{Py_tp_init, NULL},
-                                      {Py_tp_dealloc, NULL},
-                                      {Py_tp_methods, chosen_methods},
-                                      {Py_tp_getset, chosen_properties},
-                                      {0, NULL}},
-                                     {{Py_tp_init, NULL},
-                                      {Py_tp_dealloc, NULL},
-                                      {Py_tp_methods, starts_methods},
-                                      {Py_tp_getset, starts_properties},
-                                      {0, NULL}}};
-    static PyType_Spec specs[] = {
-        {"nanobragg._nanobragg.Chosen", sizeof(chosen), 0, Py_TPFLAGS_DEFAULT, slots[0]},
-        {"nanobragg._nanobragg.Starts", sizeof(starts), 0, Py_TPFLAGS_DEFAULT, slots[1]}};
-    slots[0][0].pfunc = (void *)chosen_init;
-    slots[0][1].pfunc = (void *)chosen_dealloc;
-    slots[1][0].pfunc = (void *)starts_init;
-    slots[1][1].pfunc = (void *)starts_dealloc;
-    return PyType_FromSpec(&specs[number]);
-}
+const nb_python_class nb_python_chosen_class = {"nanobragg._nanobragg.Chosen",
+                                                sizeof(chosen),
+                                                chosen_init,
+                                                chosen_dealloc,
+                                                chosen_methods,
+                                                chosen_properties};
+const nb_python_class nb_python_starts_class = {"nanobragg._nanobragg.Starts",
+                                                sizeof(starts),
+                                                starts_init,
+                                                starts_dealloc,
+                                                starts_methods,
+                                                starts_properties};

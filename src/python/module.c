@@ -37,23 +37,19 @@ static PyObject *param_row(const nb_param *p)
                          most, "choices", choices_of(p));
 }
 
-static PyObject *params(PyObject *self, PyObject *unused)
+PyObject *nb_method_params(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(unused))
 {
     size_t n;
     const nb_param *table = nb_params(&n);
     PyObject *list = PyList_New(0);
-    (void)self;
-    (void)unused;
     for (size_t i = 0; list && i < n; i++)
         nb_python_append(&list, param_row(&table[i]));
     return list;
 }
 
-static PyObject *features(PyObject *self, PyObject *unused)
+PyObject *nb_method_features(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(unused))
 {
     PyObject *dict = PyDict_New();
-    (void)self;
-    (void)unused;
     for (int i = 0; dict && nb_feature_at(i); i++) {
         const nb_feature *f = nb_feature_at(i);
         if (nb_python_put(dict, f->name,
@@ -64,19 +60,16 @@ static PyObject *features(PyObject *self, PyObject *unused)
     return dict;
 }
 
-static PyMethodDef methods[] = {
-    {"params", params, METH_NOARGS, "The table of parameters, a dict for each row."},
-    {"features", features, METH_NOARGS, "Optional parts of this build; None: absent."},
-    {"read_image", nb_python_read_image, METH_VARARGS,
-     "read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, centre, pedestal, "
-     "left_out)"},
-    {"compare", nb_python_compare, METH_VARARGS, "compare(a, b, fast, slow) -> dict"},
-    {"page", nb_python_page, METH_VARARGS,
-     "page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON"},
-    {"picture", nb_python_picture, METH_VARARGS, "picture(pixels, fast, slow, path)"},
-    {"series", nb_python_series, METH_VARARGS,
-     "series(config words, arrays, series words, notice, progress) -> dict"},
-    {NULL, NULL, 0, NULL}};
+#define ROW(name, how) {#name, nb_method_##name, METH_##how, NULL},
+static PyMethodDef methods[] = {NB_PYTHON_FUNCTIONS(ROW){NULL, NULL, 0, NULL}};
+
+static const struct {
+    const char *name;
+    int value;
+} numbers[] = {
+    {"SERIES", NB_PARAM_SERIES}, {"INPUT", NB_PARAM_INPUT},  {"INNER", NB_PARAM_INNER},
+    {"EACH", NB_PARAM_EACH},     {"SWITCH", NB_KIND_SWITCH}, {"PRESET", NB_KIND_PRESET},
+    {"CELL", NB_KIND_CELL},      {"MISSET", NB_KIND_MISSET}, {"FILE", NB_KIND_FILE}};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_nanobragg", NULL, -1, methods, NULL, NULL, NULL, NULL};
@@ -85,35 +78,44 @@ PyMODINIT_FUNC PyInit__nanobragg(void); /* Python declares it nowhere */
 
 PyMODINIT_FUNC PyInit__nanobragg(void)
 {
-    PyObject *module = PyModule_Create(&definition), *sim = nb_python_sim_type();
-    PyObject *device_error, *chosen = nb_python_fit_type(0),
-                            *starts = nb_python_fit_type(1);
-    if (!module || !sim || !chosen || !starts)
-        return NULL;
-    device_error = nb_python_device_error();
-    if (!device_error || PyModule_AddObjectRef(module, "DeviceError", device_error) ||
-        PyModule_AddObjectRef(module, "Sim", sim) ||
-        PyModule_AddObjectRef(module, "Chosen", chosen) ||
-        PyModule_AddObjectRef(module, "Starts", starts) ||
-        nb_python_add_device_image(module) ||
-        PyModule_AddStringConstant(module, "version", nb_version()) ||
-        PyModule_AddStringConstant(module, "PAGE", nb_page_html) ||
-        PyModule_AddIntConstant(module, "SERIES", NB_PARAM_SERIES) ||
-        PyModule_AddIntConstant(module, "INPUT", NB_PARAM_INPUT) ||
-        PyModule_AddIntConstant(module, "INNER", NB_PARAM_INNER) ||
-        PyModule_AddIntConstant(module, "SWITCH", NB_KIND_SWITCH) ||
-        PyModule_AddIntConstant(module, "PRESET", NB_KIND_PRESET) ||
-        PyModule_AddIntConstant(module, "CELL", NB_KIND_CELL) ||
-        PyModule_AddIntConstant(module, "MISSET", NB_KIND_MISSET) ||
-        PyModule_AddIntConstant(module, "EACH", NB_PARAM_EACH) ||
-        PyModule_AddIntConstant(module, "FILE", NB_KIND_FILE)) {
-        Py_DECREF(module);
-        return NULL;
-    }
-    Py_DECREF(sim);
-    Py_DECREF(chosen);
-    Py_DECREF(starts);
+    PyObject *module = PyModule_Create(&definition);
+    int failed = !module || !nb_python_device_error() ||
+                 PyModule_AddObjectRef(module, "DeviceError", nb_python_device_error()) ||
+                 !nb_python_add_type(module, &nb_python_sim_class) ||
+                 !nb_python_add_type(module, &nb_python_chosen_class) ||
+                 !nb_python_add_type(module, &nb_python_starts_class) ||
+                 nb_python_add_device_image(module) ||
+                 PyModule_AddStringConstant(module, "version", nb_version()) ||
+                 PyModule_AddStringConstant(module, "PAGE", nb_page_html);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !failed; i++)
+        failed = PyModule_AddIntConstant(module, numbers[i].name, numbers[i].value);
+    if (failed)
+        Py_CLEAR(module);
     return module;
+}
+
+PyTypeObject *nb_python_add_type(PyObject *module, const nb_python_class *spec)
+{
+    PyType_Slot slots[] = {{Py_tp_dealloc, (void *)spec->dealloc},
+                           {Py_tp_methods, spec->methods},
+                           {spec->properties ? Py_tp_getset : 0, spec->properties},
+                           {spec->init ? Py_tp_init : 0, (void *)spec->init},
+                           {0, NULL}};
+    PyType_Spec all = {
+        spec->name, spec->size, 0,
+        Py_TPFLAGS_DEFAULT | (spec->init ? 0 : Py_TPFLAGS_DISALLOW_INSTANTIATION), slots};
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&all);
+    if (type && PyModule_AddType(module, type))
+        Py_CLEAR(type);
+    return type;
+}
+
+void nb_python_release(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
 }
 
 /* --- What the methods of _nanobragg.Sim share --- */
@@ -172,9 +174,4 @@ PyObject *nb_python_facts(const nb_fact *facts, const void *of)
             Py_CLEAR(dict);
     }
     return dict;
-}
-
-PyObject *nb_python_stats(const nb_stats *s)
-{
-    return nb_python_facts(nb_stats_facts(), s);
 }

@@ -12,40 +12,24 @@
 #include "../sim/footprint.h"
 #include "../outputs/write.h"
 
-/** The buffers of a call. */
-enum { VIEWS = 6 };
-typedef struct views {
-    Py_buffer of[VIEWS];
-} views;
-static void release_views(views *v)
-{
-    for (int i = 0; i < VIEWS; i++)
-        PyBuffer_Release(&v->of[i]);
-}
-#define HELD __attribute__((cleanup(release_views))) views
-
 /** photons(pixels, format, pedestal, left_out or None, dmin, dmax, photons, full, stol, masked) -> sigma */
-PyObject *nb_python_photons(PyObject *object, PyObject *args)
+PyObject *nb_method_photons(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *pixels, *left_out, *to[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const char *format;
     double dmin, dmax;
     nb_image image = {0};
     nb_seen out = {0};
-    nb_error err = {0};
-    nb_status st;
     if (!PyArg_ParseTuple(args, "OiisdOddOOOO", &pixels, &image.fast, &image.slow,
                           &format, &image.pedestal, &left_out, &dmin, &dmax, &to[0],
-                          &to[1], &to[2], &to[3]) ||
-        !(self = nb_python_enter(object)))
+                          &to[1], &to[2], &to[3]))
         return NULL;
     if (nb_python_buffer(pixels, 0, (size_t)image.fast * (size_t)image.slow * sizeof(float),
                          "picture", &v.of[0]) ||
-        (left_out != Py_None &&
-         nb_python_buffer(left_out, 0, (size_t)image.fast * (size_t)image.slow,
-                          "left_out", &v.of[1])))
+        nb_python_optional(left_out, 0, (size_t)image.fast * (size_t)image.slow,
+                           "left_out", &v.of[1]))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_plane(self, to[i], 1, i < 3 ? sizeof(float) : 1, "out", &v.of[2 + i]))
@@ -57,24 +41,19 @@ PyObject *nb_python_photons(PyObject *object, PyObject *args)
                     .full = v.of[3].buf,
                     .stol = v.of[4].buf,
                     .masked = v.of[5].buf};
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_place_photons(self->sim, &image, dmin, dmax, &out, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : PyFloat_FromDouble(out.sigma);
+    NB_PYTHON_TRY(nb_place_photons(self->sim, &image, dmin, dmax, &out, &err));
+    return PyFloat_FromDouble(out.sigma);
 }
 
 /** planes(photons, chosen, spots, sigma, half, background) */
-PyObject *nb_python_planes(PyObject *object, PyObject *args)
+PyObject *nb_method_planes(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *a[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     nb_plane_job job = {0};
-    nb_error err = {0};
-    nb_status st;
     if (!PyArg_ParseTuple(args, "OOOdiO", &a[0], &a[1], &a[2], &job.sigma, &job.half,
-                          &a[3]) ||
-        !(self = nb_python_enter(object)))
+                          &a[3]))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_plane(self, a[i], i == 3, i == 2 ? 1 : sizeof(float), "planes",
@@ -83,24 +62,21 @@ PyObject *nb_python_planes(PyObject *object, PyObject *args)
     job.photons = v.of[0].buf;
     job.chosen = v.of[1].buf;
     job.spots = v.of[2].buf;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_place_planes(self->sim, &job, v.of[3].buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_place_planes(self->sim, &job, v.of[3].buf, &err));
+    Py_RETURN_NONE;
 }
 
 /** places(at int64 [n], offsets float64 [n][2], q float64 [n][3], hkl int32 [n][3], n): scattering vectors (1/m) of pixels
  * and fractions of pixels from their corner, and the reflections next to them */
-PyObject *nb_python_places(PyObject *object, PyObject *args)
+PyObject *nb_method_places(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *a[4];
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const size_t sizes[4] = {8, 16, 24, 12};
     const nb_scene *sc;
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOOOn", &a[0], &a[1], &a[2], &a[3], &n) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OOOOn", &a[0], &a[1], &a[2], &a[3], &n))
         return NULL;
     for (int i = 0; i < 4; i++)
         if (nb_python_buffer(a[i], i > 1, (size_t)n * sizes[i], "places", &v.of[i]))
@@ -149,14 +125,11 @@ static PyObject *list_steps(const nb_lattice *l)
 
 /** crystal() -> dict: edges (m, in the lab), steps, N, misset (deg), wavelength (A), beam, distance and pixel (m), sources,
  * what its shape and detector have, and samples along a pixel: typed (0: not), and those that resolve fringes */
-PyObject *nb_python_crystal(PyObject *object, PyObject *unused)
+PyObject *nb_method_crystal(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const nb_model *m;
     double edges[9];
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     m = &self->sim->model;
     put_vec3(edges, m->crystal.a);
     put_vec3(edges + 3, m->crystal.b);
@@ -182,91 +155,57 @@ static void free_state(PyObject *capsule)
 }
 
 /** state() -> a capsule of the resolved configuration, for change() of the same simulation */
-PyObject *nb_python_state(PyObject *object, PyObject *unused)
+PyObject *nb_method_state(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_config *cfg;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     if (!(cfg = nb_configs_new(1, NULL)))
         return PyErr_NoMemory();
     nb_config_copy(cfg, nb_sim_config(self->sim));
     return PyCapsule_New(cfg, "nb_config", free_state);
 }
 
-/** Rows of words, or of None: back to the default.  0, or -1 with an exception. */
-static int put_rows(PyObject *pairs, nb_config *cfg, const nb_config *unset)
-{
-    const Py_ssize_t n = PySequence_Size(pairs);
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *pair = PySequence_GetItem(pairs, i), *words, *one;
-        const char *name;
-        const nb_param *row;
-        int failed = !pair || !PyArg_ParseTuple(pair, "sO", &name, &words);
-        if (!failed && words == Py_None && (row = nb_param_find(name))) {
-            nb_param_copy(row, cfg, unset);
-        } else if (!failed) {
-            one = PyTuple_Pack(1, pair);
-            failed = !one || nb_python_set_words(one, cfg, 0);
-            Py_XDECREF(one);
-        }
-        Py_XDECREF(pair);
-        if (failed)
-            return -1;
-    }
-    return n < 0 ? -1 : 0;
-}
-
 /** change(state or None, rows, shape): the configuration of state, or the present one, with these rows; shape: its number,
  * -1: as it is */
-PyObject *nb_python_change(PyObject *object, PyObject *args)
+PyObject *nb_method_change(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *state, *rows;
     NB_OWN_CONFIG cfg = {0};
-    nb_config unset;
     const nb_config *from;
-    nb_error err = {0};
-    nb_status st;
     int shape;
     if (!PyArg_ParseTuple(args, "OOi", &state, &rows, &shape) ||
-        !(self = nb_python_enter(object)) ||
         !(from = state == Py_None ? nb_sim_config(self->sim)
                                   : PyCapsule_GetPointer(state, "nb_config")))
         return NULL;
     nb_config_copy(&cfg, from);
-    nb_config_defaults(&unset);
-    if (put_rows(rows, &cfg, &unset))
+    if (nb_python_set_words(rows, &cfg, 0))
         return NULL;
     cfg.shape = shape < 0 ? cfg.shape : (nb_shape)shape;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_change(self->sim, &cfg, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_sim_change(self->sim, &cfg, &err));
+    Py_RETURN_NONE;
 }
 
 /** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */
-PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
+PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list, *edges, *beams;
-    HELD v = {0};
+    NB_PYTHON_BUFFERS v = {0};
     const char **names, *path;
     nb_error err = {0};
     nb_status st = NB_OK;
     Py_ssize_t n;
     int failed;
     if (!PyArg_ParseTuple(args, "sOOO", &path, &list, &edges, &beams) ||
-        !(self = nb_python_enter(object)) || (n = PySequence_Size(list)) < 0)
+        (n = PySequence_Size(list)) < 0)
         return NULL;
     if (!(names = calloc((size_t)n + 1, sizeof *names)))
         return PyErr_NoMemory();
     failed =
         nb_python_words(list, names, (int)n) < 0 ||
         nb_python_buffer(edges, 0, (size_t)n * 9 * sizeof(double), "edges", &v.of[0]) ||
-        (beams != Py_None &&
-         nb_python_buffer(beams, 0, (size_t)n * 4 * sizeof(double), "beams", &v.of[1]));
+        nb_python_optional(beams, 0, (size_t)n * 4 * sizeof(double), "beams", &v.of[1]);
     if (!failed) {
         const nb_expt_list all = {.path = path,
                                   .names = names,
@@ -276,5 +215,5 @@ PyObject *nb_python_write_experiments(PyObject *object, PyObject *args)
         st = nb_expt_list_write(self->sim, &all, &err);
     }
     free(names);
-    return failed ? NULL : nb_python_none(&err, st);
+    return failed || nb_python_failed(&err, st) ? NULL : Py_NewRef(Py_None);
 }

@@ -34,7 +34,7 @@ static PyObject *result_dict(const nb_series_progress *p)
 }
 
 /** series(words, arrays, series words, notice, progress(done, frames) -> true to stop) */
-PyObject *nb_python_series(PyObject *self, PyObject *args)
+PyObject *nb_method_series(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *words, *own, *dict;
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
@@ -45,7 +45,6 @@ PyObject *nb_python_series(PyObject *self, PyObject *args)
     nb_hooks hooks;
     nb_error err = {0};
     nb_status st;
-    (void)self;
     nb_config_defaults(&cfg);
     nb_series_defaults(&series);
     if (!PyArg_ParseTuple(args, "OOOOO", &words, &dict, &own, &calls.notice,

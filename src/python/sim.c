@@ -6,102 +6,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A simulation of a configuration whose words are set. */
-static int create(nb_python_sim *self, nb_config *cfg, PyObject *dict)
-{
-    NB_PYTHON_HELD nb_python_arrays arrays = {0};
-    nb_hooks hooks = nb_python_hooks(&self->calls);
-    nb_error err = {0};
-    nb_status st;
-    if (nb_python_use_arrays(dict, cfg, &arrays))
-        return -1;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_create(cfg, &hooks, &self->sim, &err);
-    Py_END_ALLOW_THREADS;
-    if (st)
-        nb_python_raise(&err, st);
-    else
-        nb_python_copy(self);
-    return st ? -1 : 0;
-}
-
 /** Sim(words, arrays, notice) */
-static int sim_init(PyObject *object, PyObject *args, PyObject *kwargs)
+static int sim_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    PyObject *words, *arrays, *notice;
+    NB_PYTHON_HELD nb_python_arrays arrays = {0};
+    nb_hooks hooks = nb_python_hooks(&self->calls);
+    PyObject *words, *dict, *notice;
     NB_OWN_CONFIG cfg = {0};
-    (void)kwargs;
-    if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &arrays, &notice))
-        return -1;
-    Py_INCREF(notice);
-    self->notice = self->calls.notice = notice;
     nb_config_defaults(&cfg);
-    return nb_python_set_words(words, &cfg, 0) || create(self, &cfg, arrays) ? -1 : 0;
+    if (self->sim || !PyArg_ParseTuple(args, "OOO", &words, &dict, &notice) ||
+        nb_python_set_words(words, &cfg, 0) || nb_python_use_arrays(dict, &cfg, &arrays))
+        return -1;
+    self->notice = self->calls.notice = Py_NewRef(notice);
+    NB_PYTHON_DO(nb_sim_create(&cfg, &hooks, &self->sim, &err));
+    nb_python_copy(self);
+    return 0;
 }
 
 static void sim_dealloc(PyObject *object)
 {
     nb_python_sim *self = (nb_python_sim *)object;
-    PyTypeObject *type = Py_TYPE(object);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     Py_BEGIN_ALLOW_THREADS;
     nb_sim_free(self->sim);
     Py_END_ALLOW_THREADS;
     Py_XDECREF(self->notice);
-    release(object);
-    Py_DECREF(type);
+    nb_python_release(object);
 }
 
-/** Make a record of these words; the word of an array is its name, as memory:hkl. */
-static int record_of(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
-                     nb_python_arrays *arrays)
-{
-    nb_text *const files[] = {
-        &cfg->hkl_file,          &cfg->mask_file, &cfg->source_file,  &cfg->mat_file,
-        &cfg->transmission_file, &cfg->add_file,  &cfg->mosaic_blocks};
-    nb_config_defaults(cfg);
-    cfg->arrays = nb_sim_record(self->sim)->arrays;
-    if (nb_python_use_arrays(dict, cfg, arrays))
-        return -1;
-    for (int i = 0; i < (int)(sizeof files / sizeof *files); i++)
-        (void)nb_text_put(files[i], "", NULL);
-    return nb_python_set_words(words, cfg, 0);
-}
-
-/** Replace the record; `names` were typed now.  Returns 0, or -1 with an exception. */
-static int retype(nb_python_sim *self, nb_config *cfg, PyObject *words, PyObject *dict,
-                  PyObject *names)
+/** set(words, arrays, names): all words, of an array its name, as memory:hkl; the new arrays; the names that were typed now */
+PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
     enum { MOST = 512 };
-    const char *again[MOST];
-    const int n = nb_python_words(names, again, MOST);
+    NB_PYTHON_ENTER(self, object);
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
-    nb_error err = {0};
-    nb_status st;
-    if (n < 0 || record_of(self, cfg, words, dict, &arrays))
-        return -1;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_retype(self->sim, cfg, again, n, &err);
-    Py_END_ALLOW_THREADS;
-    if (st)
-        nb_python_raise(&err, st);
-    else
-        nb_python_copy(self);
-    return st ? -1 : 0;
-}
-
-/** set(words, arrays, names): all words, the new arrays, and the names that were typed now */
-static PyObject *sim_set(PyObject *object, PyObject *args)
-{
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    PyObject *words, *arrays, *names;
+    PyObject *words, *dict, *names;
+    const char *again[MOST];
     NB_OWN_CONFIG cfg = {0};
-    if (!PyArg_ParseTuple(args, "OOO", &words, &arrays, &names) ||
-        !(self = nb_python_enter(object)))
+    int n;
+    nb_config_defaults(&cfg);
+    cfg.arrays = nb_sim_record(self->sim)->arrays;
+    if (!PyArg_ParseTuple(args, "OOO", &words, &dict, &names) ||
+        (n = nb_python_words(names, again, MOST)) < 0 ||
+        nb_python_use_arrays(dict, &cfg, &arrays))
         return NULL;
-    if (retype(self, &cfg, words, arrays, names))
+    nb_python_unname_arrays(&cfg);
+    if (nb_python_set_words(words, &cfg, 0))
         return NULL;
+    NB_PYTHON_TRY(nb_sim_retype(self->sim, &cfg, again, n, &err));
     Py_RETURN_NONE;
 }
 
@@ -128,15 +80,14 @@ PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st)
 }
 
 /** copy(notice) -> an equal Sim */
-static PyObject *sim_copy(PyObject *object, PyObject *notice)
+PyObject *nb_method_copy(PyObject *object, PyObject *notice)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_python_sim *other;
     nb_hooks hooks;
     nb_error err = {0};
     nb_status st;
-    if (!(self = nb_python_enter(object)) ||
-        !(other = nb_python_sim_new(Py_TYPE(object), notice, &hooks)))
+    if (!(other = nb_python_sim_new(Py_TYPE(object), notice, &hooks)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     st = nb_sim_copy(self->sim, &hooks, &other->sim, &err);
@@ -145,13 +96,10 @@ static PyObject *sim_copy(PyObject *object, PyObject *notice)
 }
 
 /** moves() -> [(name, value), ...]: values of set_parameters, in their order */
-static PyObject *sim_moves(PyObject *object, PyObject *unused)
+PyObject *nb_method_moves(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *list;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     list = PyList_New(0);
     for (int i = 0; list && i < nb_sim_moves(self->sim); i++) {
         double value;
@@ -162,77 +110,58 @@ static PyObject *sim_moves(PyObject *object, PyObject *unused)
 }
 
 /** render(out, progress, want_stats) */
-static PyObject *sim_render(PyObject *object, PyObject *args)
+PyObject *nb_method_render(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *out, *progress;
     NB_PYTHON_VIEW view = {0};
     nb_stats stats;
-    nb_error err = {0};
-    nb_status st;
     int wanted;
     if (!PyArg_ParseTuple(args, "OOp", &out, &progress, &wanted) ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, out, 1, sizeof(float), "out", &view))
         return NULL;
     self->calls.progress = progress;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_render(self->sim, view.buf, wanted ? &stats : NULL, &err);
-    Py_END_ALLOW_THREADS;
-    if (st || PyErr_Occurred())
-        return nb_python_raise(&err, st);
+    NB_PYTHON_TRY(nb_sim_render(self->sim, view.buf, wanted ? &stats : NULL, &err));
     if (!wanted)
         Py_RETURN_NONE;
-    return nb_python_stats(&stats);
+    return nb_python_facts(nb_stats_facts(), &stats);
 }
 
 enum { NO_NOISE = 0, NOISE_16_BITS, NOISE_32_BITS };
 
 /** integers(image, out, kind) -> number of clipped pixels */
-static PyObject *sim_integers(PyObject *object, PyObject *args)
+PyObject *nb_method_integers(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *image, *out;
     NB_PYTHON_VIEW from = {0}, to = {0};
-    nb_error err = {0};
-    nb_status st;
     int64_t overloads = 0;
     int kind;
     if (!PyArg_ParseTuple(args, "OOi", &image, &out, &kind) ||
-        !(self = nb_python_enter(object)) ||
         nb_python_plane(self, image, 0, sizeof(float), "image", &from) ||
         nb_python_plane(self, out, 1,
                         kind == NOISE_32_BITS ? sizeof(int32_t) : sizeof(uint16_t), "out",
                         &to))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
     if (kind == NOISE_32_BITS)
-        st = nb_sim_noise_counts(self->sim, from.buf, to.buf, &overloads, &err);
+        NB_PYTHON_TRY(nb_sim_noise_counts(self->sim, from.buf, to.buf, &overloads, &err));
     else if (kind == NOISE_16_BITS)
-        st = nb_sim_noise(self->sim, from.buf, to.buf, &overloads, &err);
+        NB_PYTHON_TRY(nb_sim_noise(self->sim, from.buf, to.buf, &overloads, &err));
     else
-        st = nb_sim_digitize(self->sim, from.buf, NULL, to.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return st ? nb_python_raise(&err, st) : PyLong_FromLongLong(overloads);
+        NB_PYTHON_TRY(nb_sim_digitize(self->sim, from.buf, NULL, to.buf, &err));
+    return PyLong_FromLongLong(overloads);
 }
 
 /** reflections(image) -> (bytes of nb_reflection, background, unassigned) */
-static PyObject *sim_reflections(PyObject *object, PyObject *image)
+PyObject *nb_method_reflections(PyObject *object, PyObject *image)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_reflections list = {0};
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
     PyObject *result;
-    if (!(self = nb_python_enter(object)) ||
-        nb_python_plane(self, image, 0, sizeof(float), "image", &view))
+    if (nb_python_plane(self, image, 0, sizeof(float), "image", &view))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_reflections(self->sim, view.buf, &list, &err);
-    Py_END_ALLOW_THREADS;
-    if (st)
-        return nb_python_raise(&err, st);
+    NB_PYTHON_TRY(nb_sim_reflections(self->sim, view.buf, &list, &err));
     result = Py_BuildValue("(y#dd)", (const char *)list.list,
                            (Py_ssize_t)(list.count * sizeof *list.list), list.background,
                            list.unassigned);
@@ -258,60 +187,50 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
 }
 
 /** write(words, image): the files that the words name */
-static PyObject *sim_write(PyObject *object, PyObject *args)
+PyObject *nb_method_write(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *words, *image;
     NB_OWN_CONFIG old = {0};
     NB_OWN_CONFIG cfg = {0};
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
-    if (!PyArg_ParseTuple(args, "OO", &words, &image) || !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OO", &words, &image))
         return NULL;
     nb_config_copy(&old, nb_sim_config(self->sim));
     nb_config_copy(&cfg, &old);
     if (nb_python_set_words(words, &cfg, 0) ||
         nb_python_plane(self, image, 0, sizeof(float), "image", &view))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = write_as(self->sim, &cfg, &old, view.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(write_as(self->sim, &cfg, &old, view.buf, &err));
+    Py_RETURN_NONE;
 }
 
 /** text(which): config | report */
-static PyObject *sim_text(PyObject *object, PyObject *which)
+PyObject *nb_method_text(PyObject *object, PyObject *which)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *name = nb_python_text(which);
-    nb_error err = {0};
-    nb_status st;
     char *text = NULL;
     PyObject *result;
-    if (!name || !(self = nb_python_enter(object)))
+    if (!name)
         return NULL;
-    st = strcmp(name, "report") == 0 ? nb_sim_report(self->sim, &text, &err)
-                                     : nb_sim_config_json(self->sim, &text, &err);
-    if (st)
-        return nb_python_raise(&err, st);
+    NB_PYTHON_TRY((strcmp(name, "report") ? nb_sim_config_json
+                                          : nb_sim_report)(self->sim, &text, &err));
     result = PyUnicode_FromString(text);
     nb_free(text);
     return result;
 }
 
 /** get(name) -> text of a parameter */
-static PyObject *sim_get(PyObject *object, PyObject *name)
+PyObject *nb_method_get(PyObject *object, PyObject *name)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     const char *word = nb_python_text(name);
     char text[NB_PATH_MAX + 1];
-    nb_error err = {0};
-    nb_status st;
-    if (!word || !(self = nb_python_enter(object)))
+    if (!word)
         return NULL;
-    st = nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err);
-    return st ? nb_python_raise(&err, st) : PyUnicode_FromString(text);
+    NB_PYTHON_TRY(nb_config_get(nb_sim_config(self->sim), word, text, sizeof text, &err));
+    return PyUnicode_FromString(text);
 }
 
 static void emit(void *user, const char *line)
@@ -323,14 +242,14 @@ static void emit(void *user, const char *line)
 }
 
 /** trace(fast, slow) -> lines */
-static PyObject *sim_trace(PyObject *object, PyObject *args)
+PyObject *nb_method_trace(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_error err = {0};
     nb_status st;
     int fast, slow;
     PyObject *lines;
-    if (!PyArg_ParseTuple(args, "ii", &fast, &slow) || !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "ii", &fast, &slow))
         return NULL;
     lines = PyList_New(0);
     st = lines ? nb_sim_trace(self->sim, fast, slow, emit, lines, &err) : NB_ERR_NOMEM;
@@ -341,47 +260,36 @@ static PyObject *sim_trace(PyObject *object, PyObject *args)
 }
 
 /** diffuse_at(hkl, out, n): D of n indices; doubles hkl[n][3], out[n] */
-static PyObject *sim_diffuse_at(PyObject *object, PyObject *args)
+PyObject *nb_method_diffuse_at(PyObject *object, PyObject *args)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     PyObject *hkl, *out;
     NB_PYTHON_VIEW from = {0}, to = {0};
-    nb_error err = {0};
-    nb_status st;
     Py_ssize_t n;
-    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n) ||
-        !(self = nb_python_enter(object)))
+    if (!PyArg_ParseTuple(args, "OOn", &hkl, &out, &n))
         return NULL;
     if (nb_python_buffer(hkl, 0, (size_t)n * 3 * sizeof(double), "hkl", &from))
         return NULL;
     if (nb_python_buffer(out, 1, (size_t)n * sizeof(double), "out", &to))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_diffuse_at(self->sim, from.buf, (size_t)n, to.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_sim_diffuse_at(self->sim, from.buf, (size_t)n, to.buf, &err));
+    Py_RETURN_NONE;
 }
 
 /** diffuse(plane): the photons of diffuse scattering */
-static PyObject *sim_diffuse(PyObject *object, PyObject *plane)
+PyObject *nb_method_diffuse(PyObject *object, PyObject *plane)
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     NB_PYTHON_VIEW view = {0};
-    nb_error err = {0};
-    nb_status st;
-    if (!(self = nb_python_enter(object)) ||
-        nb_python_plane(self, plane, 1, sizeof(float), "plane", &view))
+    if (nb_python_plane(self, plane, 1, sizeof(float), "plane", &view))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    st = nb_sim_diffuse(self->sim, view.buf, &err);
-    Py_END_ALLOW_THREADS;
-    return nb_python_none(&err, st);
+    NB_PYTHON_TRY(nb_sim_diffuse(self->sim, view.buf, &err));
+    Py_RETURN_NONE;
 }
 
-static PyObject *get_size(PyObject *object, void *unused)
+static PyObject *get_size(PyObject *object, void *Py_UNUSED(unused))
 {
     const nb_python_sim *self = (nb_python_sim *)object;
-    (void)unused;
     return Py_BuildValue("(ii)", self->fast, self->slow);
 }
 
@@ -395,97 +303,37 @@ static PyObject *list_panels(const nb_sim *sim)
     return list;
 }
 
-static PyObject *get_panels(PyObject *object, void *unused)
+static PyObject *get_panels(PyObject *object, void *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
-    (void)unused;
-    self = nb_python_enter(object);
-    return self ? list_panels(self->sim) : NULL;
+    NB_PYTHON_ENTER(self, object);
+    return list_panels(self->sim);
 }
 
-static PyObject *get_seed(PyObject *object, void *unused)
+static PyObject *get_seed(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyLong_FromLongLong(((nb_python_sim *)object)->seed);
 }
 
-static PyObject *get_has_F(PyObject *object, void *unused)
+static PyObject *get_has_F(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyBool_FromLong(nb_sim_has_typed_factors(((nb_python_sim *)object)->sim));
 }
 
-static PyObject *get_backend(PyObject *object, void *unused)
+static PyObject *get_backend(PyObject *object, void *Py_UNUSED(unused))
 {
-    (void)unused;
     return PyUnicode_FromString(((nb_python_sim *)object)->backend);
 }
 
-static PyObject *get_times(PyObject *object, void *unused)
+static PyObject *get_times(PyObject *object, void *Py_UNUSED(unused))
 {
-    NB_PYTHON_USES nb_python_sim *self = NULL;
+    NB_PYTHON_ENTER(self, object);
     nb_times t;
-    (void)unused;
-    if (!(self = nb_python_enter(object)))
-        return NULL;
     nb_sim_times(self->sim, &t);
     return nb_python_facts(nb_times_facts(), &t);
 }
 
-static PyMethodDef methods[] = {
-    {"set", sim_set, METH_VARARGS, "set(words, arrays, names)"},
-    {"copy", sim_copy, METH_O, "copy(notice) -> Sim"},
-    {"moves", sim_moves, METH_NOARGS, "moves() -> [(name, value), ...]"},
-    {"arrays", nb_python_arrays_of, METH_NOARGS, "arrays() -> dict"},
-    {"factors", nb_python_factors, METH_NOARGS, "factors() -> (hkl, F)"},
-    {"spectrum", nb_python_spectrum, METH_O, "spectrum(frame) -> (lines, factor)"},
-    {"set_factors", nb_python_set_factors, METH_O, "set_factors(F)"},
-    {"get", sim_get, METH_O, "get(name) -> text"},
-    {"render", sim_render, METH_VARARGS,
-     "render(out, progress, want_stats) -> dict or None"},
-    {"pullback_device", nb_python_pullback_device, METH_VARARGS,
-     "pullback_device(names, double, address, pixels) -> (floats, None)"},
-    {"render_device", nb_python_render_device, METH_VARARGS,
-     "render_device(progress, want_stats) -> (DeviceImage, dict or None)"},
-    {"render_double", nb_python_render_double, METH_VARARGS,
-     "render_double(out, progress)"},
-    {"integers", sim_integers, METH_VARARGS,
-     "integers(image, out, kind: 0 plain, 1 noise uint16, 2 noise int32) -> clipped"},
-    {"reflections", sim_reflections, METH_O,
-     "reflections(image) -> (records, background, unassigned)"},
-    {"write", sim_write, METH_VARARGS,
-     "write(words, image): the files that the words name"},
-    {"text", sim_text, METH_O, "text('config' or 'report')"},
-    {"trace", sim_trace, METH_VARARGS, "trace(fast, slow) -> lines"},
-    {"diffuse", sim_diffuse, METH_O, "diffuse(plane)"},
-    {"diffuse_at", sim_diffuse_at, METH_VARARGS, "diffuse_at(hkl, out, n)"},
-    {"variables", nb_python_variables, METH_O,
-     "variables(list) -> names that a list of names and groups opens to"},
-    {"parameter", nb_python_parameter, METH_O, "parameter(name) -> dict"},
-    {"set_parameters", nb_python_set_parameters, METH_VARARGS,
-     "set_parameters(names, values)"},
-    {"fold_rotation", nb_python_fold_rotation, METH_NOARGS,
-     "fold_rotation() -> misset angles, deg"},
-    {"photons", nb_python_photons, METH_VARARGS,
-     "photons(pixels, fast, slow, format, pedestal, left_out, dmin, dmax, photons, full, "
-     "stol, masked) -> sigma"},
-    {"planes", nb_python_planes, METH_VARARGS,
-     "planes(photons, chosen, spots, sigma, half, background)"},
-    {"places", nb_python_places, METH_VARARGS, "places(at, offsets, q, hkl, n)"},
-    {"crystal", nb_python_crystal, METH_NOARGS, "crystal() -> dict"},
-    {"state", nb_python_state, METH_NOARGS, "state() -> bytes"},
-    {"change", nb_python_change, METH_VARARGS, "change(state or None, rows, shape)"},
-    {"write_experiments", nb_python_write_experiments, METH_VARARGS,
-     "write_experiments(path, names, edges, beams or None)"},
-    {"derivatives", nb_python_derivatives, METH_VARARGS,
-     "derivatives(names, double, planes, image or None, progress)"},
-    {"normal", nb_python_normal, METH_VARARGS,
-     "normal(names, sigma, n_knots, photons, background, knots, levels, gradient, "
-     "fisher, "
-     "progress) -> loss"},
-    {"pullback", nb_python_pullback, METH_VARARGS,
-     "pullback(names, double, dloss, want_F, progress) -> (floats, F or None)"},
-    {NULL, NULL, 0, NULL}};
+#define ROW(name, how) {#name, nb_method_##name, METH_##how, NULL},
+static PyMethodDef methods[] = {NB_PYTHON_METHODS(ROW){NULL, NULL, 0, NULL}};
 
 static PyGetSetDef properties[] = {
     {"size", get_size, NULL, "(fast, slow)", NULL},
@@ -496,15 +344,9 @@ static PyGetSetDef properties[] = {
     {"times", get_times, NULL, "seconds of each stage", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-PyObject *nb_python_sim_type(void)
-{
-    static PyType_Slot slots[] = {{Py_tp_init, sim_init},
-                                  {Py_tp_dealloc, sim_dealloc},
-                                  {Py_tp_methods, methods},
-                                  {Py_tp_getset, properties},
-                                  {0, NULL}};
-    static PyType_Spec spec = {"nanobragg._nanobragg.Sim", sizeof(nb_python_sim), 0,
-                               Py_TPFLAGS_DEFAULT, slots};
-    slots[0].pfunc = (void *)sim_init;
-    return PyType_FromSpec(&spec);
-}
+const nb_python_class nb_python_sim_class = {"nanobragg._nanobragg.Sim",
+                                             sizeof(nb_python_sim),
+                                             sim_init,
+                                             sim_dealloc,
+                                             methods,
+                                             properties};

@@ -8,7 +8,6 @@ enum { WORDS_MOST = 32 };
 
 static PyObject *device_error; /* nanobragg.DeviceError */
 
-/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st)
 {
     PyObject *type = PyExc_RuntimeError;
@@ -28,11 +27,12 @@ PyObject *nb_python_raise(const nb_error *err, nb_status st)
     return NULL;
 }
 
-PyObject *nb_python_none(const nb_error *err, nb_status st)
+int nb_python_failed(const nb_error *err, nb_status st)
 {
-    if (st || PyErr_Occurred())
-        return nb_python_raise(err, st);
-    Py_RETURN_NONE;
+    if (!st && !PyErr_Occurred())
+        return 0;
+    nb_python_raise(err, st);
+    return -1;
 }
 
 PyObject *nb_python_device_error(void)
@@ -91,20 +91,23 @@ static int set_one(PyObject *pair, void *base, int series)
     PyObject *list;
     const nb_param *param;
     nb_error err = {0};
-    nb_status st;
     int n;
-    if (!PyArg_ParseTuple(pair, "sO", &name, &list) ||
-        (n = nb_python_words(list, words, WORDS_MOST)) < 0)
+    if (!PyArg_ParseTuple(pair, "sO", &name, &list))
         return -1;
     param = nb_param_find(name);
     if (!param || !(param->flags & NB_PARAM_SERIES) != !series) {
         PyErr_Format(PyExc_TypeError, "no parameter is called '%s' here", name);
         return -1;
     }
-    st = nb_param_set(param, base, words, n, &err);
-    if (st)
-        nb_python_raise(&err, st);
-    return st ? -1 : 0;
+    if (list == Py_None && !series) {
+        nb_config unset; /* holds no text */
+        nb_config_defaults(&unset);
+        nb_param_copy(param, base, &unset);
+        return 0;
+    }
+    if ((n = nb_python_words(list, words, WORDS_MOST)) < 0)
+        return -1;
+    return nb_python_failed(&err, nb_param_set(param, base, words, n, &err));
 }
 
 int nb_python_set_words(PyObject *list, void *base, int series)
@@ -136,6 +139,18 @@ int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *w
                  view->len, bytes);
     PyBuffer_Release(view);
     return -1;
+}
+
+int nb_python_optional(PyObject *object, int writable, size_t bytes, const char *what,
+                       Py_buffer *view)
+{
+    return object == Py_None ? 0 : nb_python_buffer(object, writable, bytes, what, view);
+}
+
+void nb_python_release_buffers(nb_python_buffers *buffers)
+{
+    for (size_t i = 0; i < sizeof buffers->of / sizeof *buffers->of; i++)
+        PyBuffer_Release(&buffers->of[i]); /* of none nothing */
 }
 
 static void notice(void *user, const char *line)

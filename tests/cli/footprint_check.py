@@ -119,12 +119,12 @@ def factors():
 
 
 def messages():
-    for value, text in (("gauss:1", "two widths"), ("round:1:1", "unknown shape"), ("gauss:1:x", "unreadable"),
+    for value, text in (("gauss:1", "number is missing"), ("round:1:1", "unknown shape"), ("gauss:1:x", "unreadable"),
                         ("gauss:-1:1", "0 to 1000 mm"), ("box:1:1:1:1", "too many"), ("gauss:50:1", "more than 250 pixels")):
         _, err = run(*SCENE, *EVERY, "-footprint", value, status=2)
         ok(f"message of {value}", "-footprint" in err and text in err, err)
     _, err = run(*SCENE, *EVERY, "-compat", *WIDE, status=2)
-    ok("message with -compat", "-footprint contradicts -compat" in err, err)
+    ok("message with -compat", "contradicts -compat" in err, err)
 
 
 HERE = os.getcwd()

@@ -10,8 +10,8 @@ static void check_lines(const nb_jobs *jobs, const nb_config *base)
 {
     static nb_config a, b;
     char line[200];
-    NB_FUZZ_CHECK(nb_jobs_count(jobs) > 0);
-    for (int i = 0; i < nb_jobs_count(jobs); i++) {
+    NB_FUZZ_CHECK(jobs->count > 0);
+    for (int i = 0; i < jobs->count; i++) {
         nb_error err = {0};
         nb_config_copy(&a, base);
         nb_config_copy(&b, base);

@@ -21,7 +21,6 @@ from ._simulation import Simulation
 Parameters = SeriesParameters = dict
 
 
-
 def __getattr__(name):
     """Fits are loaded when they are first used."""
     if name not in ("refine", "refine_joint", "refine_series"):

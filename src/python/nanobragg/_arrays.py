@@ -21,6 +21,14 @@ def real(what, value, dtype=float):
         raise TypeError(f"{what}: takes an array of numbers, not {type_name(value)}") from None
 
 
+def shaped(what, value, shape, dtype=float, of="image"):
+    """The same of this shape."""
+    array = real(what, value, dtype)
+    if array.shape != shape:
+        raise ValueError(f"{what}: has the shape {array.shape}, but the {of} is {shape}")
+    return array
+
+
 def amplitudes(value):
     """Structure factors as doubles; of a complex F its modulus, of a tensor its numbers."""
     if hasattr(value, "detach"):
@@ -64,7 +72,7 @@ def _mask(value):
     if mask.ndim != 2 or mask.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
         raise ValueError(f"mask: must be a 2-D array of bool or uint8, not {mask.dtype} {mask.shape}")
     slow, fast = mask.shape
-    return np.ascontiguousarray(mask).view(np.uint8), fast, slow
+    return (np.ascontiguousarray(mask).view(np.uint8),), fast, slow
 
 
 def _axes(name):
@@ -73,7 +81,7 @@ def _axes(name):
         matrix = real(name, value)
         if matrix.shape != (3, 3):
             raise ValueError(f"{name}: must be 3x3, not {matrix.shape}")
-        return matrix
+        return (matrix,),
 
     return convert
 
@@ -88,11 +96,11 @@ def _sources(value):
         directions = real("sources", value[2]) if len(value) == 3 else None
         if directions is not None and directions.shape != (len(wavelengths), 3):
             raise ValueError(f"sources: directions must be [{len(wavelengths)}, 3], not {directions.shape}")
-        return np.ascontiguousarray(wavelengths * ANGSTROM), weights, directions
+        return (np.ascontiguousarray(wavelengths * ANGSTROM), weights, directions),
     rows = real("sources", value)
     if rows.ndim != 2 or rows.shape[1] != 5:
         raise ValueError(f"sources: must be [n, 5] or (wavelengths, weights), not {rows.shape}")
-    return tuple(np.ascontiguousarray(x) for x in (rows[:, 4], rows[:, 3], rows[:, :3]))
+    return tuple(np.ascontiguousarray(x) for x in (rows[:, 4], rows[:, 3], rows[:, :3])),
 
 
 def _plane(name):
@@ -101,7 +109,7 @@ def _plane(name):
         plane = real(name, value, np.float32)
         if plane.ndim != 2:
             raise ValueError(f"{name}: must be a 2-D array [slow, fast], not {plane.shape}")
-        return plane, plane.shape[1], plane.shape[0]
+        return (plane,), plane.shape[1], plane.shape[0]
 
     return convert
 
@@ -111,11 +119,11 @@ def _blocks(value):
     rows = real("mosaic_blocks", value)
     out = io.BytesIO()
     np.savetxt(out, rows.reshape(len(rows), -1), fmt="%.17g")
-    return out.getvalue()
+    return (out.getvalue(),),
 
 
-# By keyword: the name in the dict of arrays, and the function that brings it there.
-_ARRAYS = {"hkl": ("hkl", reflections), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
+# By keyword: the name in the dict of arrays, and the function that makes its value: (parts, fast and slow of a plane).
+_ARRAYS = {"hkl": ("hkl", lambda value: (reflections(value),)), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
            "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _axes("matrix")), "mat": ("mat", _axes("matrix")),
            "A": ("A", _axes("A")), "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
            "mosaic_blocks": ("mosaic_blocks", _blocks)}

@@ -6,7 +6,7 @@ import typing
 
 import numpy as np
 
-from ._arrays import real
+from ._arrays import real, shaped
 from ._images import Image
 
 ALL_F = "F"  # every structure factor: of a pullback alone
@@ -41,10 +41,7 @@ def planes(sim, shape, names, dtype, image, progress):
 def slopes_of(shape, dL_dimage):
     """dL/dI as float32 or float64, of the image's shape."""
     slopes = np.asarray(dL_dimage)
-    slopes = real("dL_dimage", slopes, slopes.dtype if slopes.dtype == np.float32 else float)
-    if slopes.shape != shape:
-        raise ValueError(f"dL_dimage: has the shape {slopes.shape}, but the image is {shape}")
-    return slopes
+    return shaped("dL_dimage", slopes, shape, slopes.dtype if slopes.dtype == np.float32 else float)
 
 
 def _is_there(slopes):
@@ -106,17 +103,10 @@ class Normal(typing.NamedTuple):
     fisher: np.ndarray  # [n, n]: J^T W J
 
 
-def _pixels(shape, array, what):
-    array = real(what, array, np.float32)
-    if array.shape != shape:
-        raise ValueError(f"{what}: has the shape {array.shape}, but the image is {shape}")
-    return array
-
-
 def normal(sim, shape, photons, names, sigma, background, radial, progress):
     keys, words = keys_of(sim, names)
-    photons = _pixels(shape, photons, "photons")
-    background = None if background is None else _pixels(shape, background, "background")
+    photons = shaped("photons", photons, shape, np.float32)
+    background = None if background is None else shaped("background", background, shape, np.float32)
     if np.isinf(photons).any():
         raise ValueError("photons: must be finite; nan leaves a pixel out")
     if sigma is not None and not sigma > 0:

@@ -65,6 +65,25 @@ def stop_on_signals():
             signal.signal(number, stop)
 
 
+def finish(run, interrupted="interrupted", statuses=()):
+    """The exit status of run(); an error is one line.  statuses: (kinds of exceptions, status) of further ones."""
+    stop_on_signals()
+    try:
+        return run() or 0
+    except Stop as why:
+        status, text = why.status, str(why)
+    except Interrupted:
+        status, text = 130, interrupted
+    except tuple(kind for kinds, _ in statuses for kind in kinds) as why:
+        status, text = next(status for kinds, status in statuses if isinstance(why, kinds)), str(why)
+    except MemoryError:
+        status, text = 1, "out of memory"
+    except OSError as why:
+        status, text = 1, f"{why.filename}: {why.strerror}" if why.filename else str(why)
+    say("error", text)
+    return status
+
+
 # --- command lines ------------------------------------------------------------------------------
 def flags(words):
     """[(name without dash, values)] of a command line; a number is never a flag."""

@@ -304,27 +304,21 @@ class Simulation:
             self.set(F=F)
         if where not in ("host", "device"):
             raise ValueError(f"where: must be 'host' or 'device', not {where!r}")
-        if where == "device":
-            return self._render_there(out, progress, statistics)
-        image = self._memory_for(out)
+        if where == "device" and out is not None:
+            raise ValueError("out: is memory of the host; leave it out with where='device'")
+        image = self._memory_for(out) if where == "host" else None
         show = _progress.callback(progress, "render")
-        stats = self._sim.render(image, show, bool(statistics))
+        if where == "host":
+            stats = self._sim.render(image, show, bool(statistics))
+            _renderers[_address(image)] = self
+        else:
+            self._image = None  # or the image before could not give its memory to this one
+            memory, stats = self._sim.render_device(show, bool(statistics))
+            image = DeviceImage(memory, self.shape)
         if show:
             show(1.0)
         self._image = image
-        _renderers[_address(image)] = self
         return (image, stats) if statistics else image
-
-    def _render_there(self, out, progress, statistics):
-        if out is not None:
-            raise ValueError("out: is memory of the host; leave it out with where='device'")
-        self._image = None  # or the image before could not give its memory to this one
-        show = _progress.callback(progress, "render")
-        memory, stats = self._sim.render_device(show, bool(statistics))
-        if show:
-            show(1.0)
-        self._image = DeviceImage(memory, self.shape)
-        return (self._image, stats) if statistics else self._image
 
     def _of(self, image):
         if image is None:
@@ -332,9 +326,7 @@ class Simulation:
             if isinstance(image, np.ndarray) and _renderers.get(_address(image)) is not self:
                 image = None  # another object rendered into its memory
             image = self.render() if image is None else image
-        image = _arrays.real("image", image, np.float32)
-        if image.shape != self.shape:
-            raise ValueError(f"image: has the shape {image.shape}, but the detector is {self.shape}")
+        image = _arrays.shaped("image", image, self.shape, np.float32, "detector")
         if not np.isfinite(image).all():
             at = tuple(int(i) for i in np.argwhere(~np.isfinite(image))[0])
             raise ValueError(f"image: pixel {at} (slow, fast) is {image[at]}; all must be finite")

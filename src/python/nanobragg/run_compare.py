@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from . import __version__
-from ._programs import IMAGE, Interrupted, Runner, Stop, elsewhere, find, say, stop_on_signals, tell, typed
+from ._programs import IMAGE, Runner, Stop, elsewhere, find, finish, say, tell, typed
 
 PASSED, FAILED, MISSING, CRASHED, STATUS, SIZE = 0, 3, 4, 5, 6, 7
 OUTCOMES = {PASSED: "passed", FAILED: "comparison failed", MISSING: "program missing", CRASHED: "program crashed",
@@ -176,17 +176,7 @@ def run(program, words):
 def main():
     """The exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    stop_on_signals()
-    try:
-        return run(sys.argv[1], sys.argv[2:])
-    except Stop as why:
-        status, text = why.status, str(why)
-    except Interrupted:
-        status, text = 130, "interrupted"
-    except OSError as why:
-        status, text = 1, f"{why.filename}: {why.strerror}"
-    say("error", text)
-    return status
+    return finish(lambda: run(sys.argv[1], sys.argv[2:]))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import time
 import nanobragg
 
 from .. import _build, _plot
-from .._programs import Interrupted, Runner, Stop, find, say, stop_on_signals, tell
+from .._programs import Runner, Stop, find, finish, tell
 from . import report
 from .job import Job, case_text
 from .measure import Bench, last_line
@@ -209,24 +209,8 @@ def run(program, words):
 def main():
     """The exit status."""
     logging.getLogger("nanobragg").addHandler(logging.NullHandler())  # no notices of renders
-    stop_on_signals()
-    try:
-        run(sys.argv[1], sys.argv[2:])
-        return 0
-    except Stop as why:
-        status, text = why.status, str(why)
-    except (report.Refused, ValueError, NotImplementedError) as why:
-        status, text = 2, str(why)
-    except nanobragg.DeviceError as why:
-        status, text = 1, str(why)
-    except Interrupted:
-        status, text = 130, "interrupted; no report was written"
-    except MemoryError:
-        status, text = 1, "out of memory (benchmark)"
-    except OSError as why:
-        status, text = 1, f"{why.filename}: {why.strerror}" if why.filename else str(why)
-    say("error", text)
-    return status
+    return finish(lambda: run(sys.argv[1], sys.argv[2:]), "interrupted; no report was written",
+                  [((report.Refused, ValueError, NotImplementedError), 2), ((nanobragg.DeviceError,), 1)])
 
 
 if __name__ == "__main__":
