@@ -80,10 +80,8 @@ nb_status nb_spots_find(const float *image, int fast, const int roi[4],
                         const nb_compare_options *options, nb_spot_list *out,
                         nb_error *err);
 
-/** Pair the spots of two lists one to one: the largest possible number of pairs with a
- * distance of at most gate, with the smallest sum of squared distances (the linear
- * assignment problem: Kuhn, Naval Res. Logist. Q. 2, 83 (1955)). partner[a->count]
- * (caller's): index in b, or -1. Errors: NB_ERR_NOMEM. */
+/** Pair the spots of two lists one to one within a distance of `gate`: always the two nearest spots that have no pair
+ * yet.  partner[a->count] (caller's): index in b, or -1. Errors: NB_ERR_NOMEM. */
 nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double gate,
                          int *partner, nb_error *err);
 
