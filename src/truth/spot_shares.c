@@ -4,12 +4,10 @@
 #include "reflection_table.h"
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../plan/spots.h"
 #include "../render/request.h"
@@ -47,16 +45,11 @@ typedef struct tile {
 /** Add the current reflection to the pixels of the tile. */
 static int keep_shares(tile *t, uint32_t spot)
 {
-    if (t->n + (size_t)t->n_lit > t->room) {
-        const size_t room = 2 * (t->n + (size_t)t->n_lit);
-        share *more = nb_alloc_raw(room, sizeof *more, "spots", NULL);
-        if (!more)
+    const size_t wanted = t->n + (size_t)t->n_lit;
+    if (wanted > t->room) {
+        if (nb_grow(&t->shares, t->n, 2 * wanted, sizeof *t->shares, "spots", NULL))
             return 0;
-        if (t->n)
-            memcpy(more, t->shares, t->n * sizeof *more);
-        nb_free(t->shares);
-        t->shares = more;
-        t->room = room;
+        t->room = 2 * wanted;
     }
     for (int i = 0; i < t->n_lit; i++) {
         tile_pixel *p = &t->pixels[t->lit[i]];
@@ -273,15 +266,6 @@ static int collect(nb_reflection_table *tables, const int *ok, int n,
     return whole;
 }
 
-static int thread_number(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 /** drawn: work space of each thread. */
 static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
                            nb_spot_tile *drawn, nb_reflection_table *all, nb_error *err)
@@ -295,7 +279,7 @@ static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
         const int n = list->tiles - first < BLOCK ? (int)(list->tiles - first) : BLOCK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int i = 0; i < n; i++)
-            ok[i] = run_tile(of, list, first + (size_t)i, &drawn[thread_number()],
+            ok[i] = run_tile(of, list, first + (size_t)i, &drawn[nb_thread_number()],
                              &tables[i]);
         if (!collect(tables, ok, n, all))
             return nb_fail_memory(err, 0, "spots");
