@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/matrix.h"
 #include "../base/philox.h"
 #include "../params/params.h"
 
@@ -173,55 +174,37 @@ static nb_vec3 growth(const nb_mosaic *m, int domain)
 /** The rotation r followed by one about the axis. */
 static nb_mat3 turned(nb_mat3 r, nb_vec3 axis, double angle)
 {
-    const nb_mat3 after = nb_axis_rotation(axis, angle);
-    nb_mat3 both;
-    for (int k = 0; k < 3; k++) {
-        const nb_vec3 column = nb_apply(&after, nb_v3(r.m[k], r.m[3 + k], r.m[6 + k]));
-        both.m[k] = column.x;
-        both.m[3 + k] = column.y;
-        both.m[6 + k] = column.z;
-    }
+    nb_mat3 both = nb_axis_rotation(axis, angle);
+    nb_multiply(both.m, r.m, both.m);
     return both;
 }
 
-static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
-                             nb_error *err)
+void nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations)
 {
-    int i;
-    (void)err;
-    for (i = 0; i < count; i++) {
-        rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
-                                                     : normal_rotation(m, i);
-        if (m->tail != 0)
-            rotations[i] = turned(rotations[i], m->spindle, tail_of(m, i));
-    }
-    return NB_OK;
-}
-
-nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_error *err)
-{
-    if (m->model != NB_MOSAIC_NANOBRAGG && m->spread > 0)
-        return draw_philox(m, count, rotations, err);
-    nb_mosaic_rotations(m->spread, m->seed, count, rotations);
-    return NB_OK;
+    if (m->model == NB_MOSAIC_NANOBRAGG || !(m->spread > 0))
+        nb_mosaic_rotations(m->spread, m->seed, count, rotations);
+    else
+        for (int i = 0; i < count; i++) {
+            rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
+                                                         : normal_rotation(m, i);
+            if (m->tail != 0)
+                rotations[i] = turned(rotations[i], m->spindle, tail_of(m, i));
+        }
 }
 
 nb_mat3 nb_mosaic_in_lab(const nb_mosaic *m, const nb_mat3 *r)
 {
-    const nb_vec3 units[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const nb_vec3 *e = m->axes;
+    nb_vec3 column[3];
     nb_mat3 out;
     for (int k = 0; k < 3; k++) {
-        const nb_vec3 own =
-            nb_v3(nb_dot(m->axes[0], units[k]), nb_dot(m->axes[1], units[k]),
-                  nb_dot(m->axes[2], units[k]));
-        const nb_vec3 t = nb_apply(r, own);
-        const nb_vec3 column =
-            nb_add(nb_scale(t.x, m->axes[0]),
-                   nb_add(nb_scale(t.y, m->axes[1]), nb_scale(t.z, m->axes[2])));
-        out.m[k] = column.x;
-        out.m[3 + k] = column.y;
-        out.m[6 + k] = column.z;
+        const nb_vec3 unit = nb_v3(k == 0, k == 1, k == 2);
+        const nb_vec3 t = nb_apply(
+            r, nb_v3(nb_dot(e[0], unit), nb_dot(e[1], unit), nb_dot(e[2], unit)));
+        column[k] = nb_add(nb_scale(t.x, e[0]),
+                           nb_add(nb_scale(t.y, e[1]), nb_scale(t.z, e[2])));
     }
+    nb_put_columns(column[0], column[1], column[2], out.m);
     return out;
 }
 

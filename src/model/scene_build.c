@@ -138,6 +138,14 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
     return u;
 }
 
+/** The spindle's range and steps, rad. */
+static nb_sampling phi_of(const nb_settings *cfg)
+{
+    return nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
+                         cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
+                         cfg->value.compat);
+}
+
 /** The angle of a spindle step, rad. */
 static double step_angle(const nb_settings *cfg, const nb_model *m, int i)
 {
@@ -275,9 +283,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                                     const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    nb_sampling phi = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
-                                    cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
-                                    cfg->value.compat);
+    const nb_sampling phi = phi_of(cfg);
     nb_mat3 *domains;
     nb_status st;
     NB_FORWARD(nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, m->geometry.spindle,
@@ -301,10 +307,11 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
     domains = nb_alloc((size_t)lattice->n_domains, sizeof *domains, "mosaic domains", err);
     if (!domains)
         return NB_ERR_NOMEM;
-    st = in->blocks ? NB_OK : nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
     for (int i = 0; in->blocks && i < lattice->n_domains; i++)
         domains[i] = nb_mosaic_in_lab(&m->mosaic, &in->blocks[i]);
-    NB_TRY(place_domains(cfg, in, domains, m, err));
+    if (!in->blocks)
+        nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains);
+    st = place_domains(cfg, in, domains, m, err);
     nb_free(domains);
     return st;
 }
@@ -434,15 +441,6 @@ nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_mo
     return NB_OK;
 }
 
-static void build_crystal_terms(const nb_settings *cfg, const nb_model_inputs *in,
-                                nb_model *m)
-{
-    nb_scene *sc = &m->scene;
-    nb_crystal_shape_metric(&m->crystal, cfg->value.compat, sc->lattice.radius2);
-    set_table(&in->table, m);
-    sc->factors.dmin = cfg->value.dmin_A * NB_ANGSTROM;
-}
-
 /** Background and scale: each step adds F_bg^2 for every water molecule.  The number of
  * blocks multiplies the scale, for the crystal's sake. The water does not depend on it, so its term is divided by it. */
 static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
@@ -477,10 +475,7 @@ static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in
     double A[9];
     nb_status st;
     m->phi0 = cfg->value.phi_deg * NB_DEG;
-    m->phi_range = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
-                                 cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
-                                 cfg->value.compat)
-                       .range;
+    m->phi_range = phi_of(cfg).range;
     if (in->matrix && nb_scan_changes(in->scan)) {
         const nb_scan_frame frame = frame_of(m);
         m->middle = nb_scan_middle_of(in->scan, &frame);
@@ -523,7 +518,9 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     sc->beam.polarization = cfg->value.polarization;
     sc->beam.polar_axis = m->geometry.polar;
     sc->beam.nopolar = cfg->value.nopolar;
-    build_crystal_terms(cfg, in, m);
+    nb_crystal_shape_metric(&m->crystal, cfg->value.compat, sc->lattice.radius2);
+    set_table(&in->table, m);
+    sc->factors.dmin = cfg->value.dmin_A * NB_ANGSTROM;
     st = nb_absorber_of(cfg, &m->geometry, &m->crystal,
                         &(nb_frame_turn){m->phi0, m->phi_range, sc->lattice.n_phi},
                         m->wavelength_A, &m->absorber, err);
