@@ -57,7 +57,7 @@ typedef struct nb_image_kernels {
                    double *photons);
     /** deviate[i] = nb_normal of these pixels. */
     void (*normals)(const struct nb_poisson_key *first, uint32_t stream, double *deviate);
-    /** nb_noise_block_fn of noise_block.h. */
+    /** adu[i] = nb_noise_adu of the counts of these pixels; returns how many were clipped. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
                  uint16_t *adu);
 } nb_image_kernels;

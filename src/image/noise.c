@@ -24,14 +24,13 @@ static int noisy_run(const noise_run *run, uint16_t *out)
     const nb_product *p = run->product;
     const nb_poisson_key key = {(uint64_t)p->stage.seed, run->first, p->stage.frame};
     const float *mean = p->photons->pixels + run->first;
-    nb_noise_block_fn *block = p->photons->kernels->noise;
     float padded[NB_NOISE_BLOCK] = {0};
     uint16_t adu[NB_NOISE_BLOCK];
     int clipped;
     if (run->count == NB_NOISE_BLOCK)
-        return block(mean, &key, p->adc_offset, out);
+        return p->photons->kernels->noise(mean, &key, p->adc_offset, out);
     memcpy(padded, mean, (size_t)run->count * sizeof *mean);
-    clipped = block(padded, &key, p->adc_offset, adu);
+    clipped = p->photons->kernels->noise(padded, &key, p->adc_offset, adu);
     memcpy(out, adu, (size_t)run->count * sizeof *out);
     /* the padding's zeros are only clipped when the offset alone is above the limit */
     return clipped < run->count ? clipped : run->count;
