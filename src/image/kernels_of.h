@@ -30,10 +30,8 @@ static int u16(const float *row, const uint8_t *mask, int n, double scale,
 }
 
 const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {
-    sums,          u16,
-    nb_row_u8,     nb_row_taps,
-    nb_row_spread, nb_row_absorb,
-    nb_counts_block, nb_normal_block,
+    sums,          u16,           nb_row_u8,       nb_row_taps,
+    nb_row_spread, nb_row_absorb, nb_counts_block, nb_normal_block,
     nb_noise_block};
 
 #endif

@@ -2,7 +2,7 @@
 /* The passes over rows, of every instruction set, against their definitions. */
 #include "../support/check.h"
 
-#include "../../src/image/kernels.h"
+#include "image_truth.h"
 
 enum { MOST = 71 };
 
