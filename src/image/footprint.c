@@ -18,6 +18,16 @@ enum { TILES_MOST = 64 }; /* along an edge */
 
 /* --- tiles --- */
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static nb_footprint_tile tile_at(const nb_panel *p, int n_fast, int n_slow, int i, int j)
 {
     nb_footprint_tile t = {(int)((int64_t)p->columns * i / n_fast),
@@ -36,22 +46,22 @@ static nb_footprint_tile tile_at(const nb_panel *p, int n_fast, int n_slow, int 
 static double tile_error(const nb_footprint *fp, const nb_panel *p,
                          const nb_footprint_tile *t)
 {
-    double M[4], C[4], most = 0;
+    double M[4], C[4], far = 0;
     nb_footprint_map(p, t->F, t->S, fp->a, fp->b, M);
     for (int c = 0; c < 4; c++) {
         nb_footprint_map(p, (c & 1 ? t->fast_end : t->fast) * p->pixel_fast,
                          (c & 2 ? t->slow_end : t->slow) * p->pixel_slow, fp->a, fp->b, C);
-        most = fmax(most, hypot(C[0] - M[0], C[1] - M[1]));
-        most = fmax(most, hypot(C[2] - M[2], C[3] - M[3]));
+        far = fmax(far, hypot(C[0] - M[0], C[1] - M[1]));
+        far = fmax(far, hypot(C[2] - M[2], C[3] - M[3]));
     }
-    return most;
+    return far;
 }
 
 /** As many tiles along both edges as keep the error small. */
 static void divide(const nb_footprint *fp, const nb_panel *p, nb_footprint_panel *to)
 {
-    int most = p->columns < p->rows ? p->columns : p->rows, n = 1, enough = 0;
-    for (most = most < TILES_MOST ? most : TILES_MOST; !enough && n <= most; n *= 2) {
+    const int end = least(TILES_MOST, least(p->columns, p->rows));
+    for (int n = 1, enough = 0; !enough && n <= end; n *= 2) {
         double error = 0;
         for (int i = 0; i < n * n; i++) {
             const nb_footprint_tile t = tile_at(p, n, n, i % n, i / n);
@@ -106,8 +116,8 @@ static nb_status fill_panel(const nb_footprint *fp, const nb_panel *p, int slope
         st = make_taps(fp, p, slopes, plan, t, last, err);
         if (!st) {
             const nb_taps *taps = &plan->taps[t->taps];
-            to->fast = taps->fast > to->fast ? taps->fast : to->fast;
-            to->slow = taps->slow > to->slow ? taps->slow : to->slow;
+            to->fast = most(to->fast, taps->fast);
+            to->slow = most(to->slow, taps->slow);
         }
     }
     return st;
@@ -185,9 +195,9 @@ static nb_status grow_mask(const nb_footprint_plan *plan, const nb_scene *sc,
                            uint8_t **out, nb_error *err)
 {
     uint8_t *mask = nb_alloc_raw(sc->raster.pixels, 1, "mask", err);
-    int *last = nb_alloc((size_t)sc->raster.columns, sizeof *last, "mask", err);
-    *out = mask;
-    for (int k = 0; mask && last && k < sc->n_panels; k++) {
+    int *last =
+        mask ? nb_alloc((size_t)sc->raster.columns, sizeof *last, "mask", err) : NULL;
+    for (int k = 0; last && k < sc->n_panels; k++) {
         const nb_panel *p = &sc->panels[k];
         for (int s = 0; s < p->rows; s++) {
             const size_t at = nb_panel_pixel(p, 0, s);
@@ -196,8 +206,11 @@ static nb_status grow_mask(const nb_footprint_plan *plan, const nb_scene *sc,
         grow_columns(mask + p->first_pixel, p->columns, p->rows, plan->panels[k].slow,
                      last);
     }
+    if (!last)
+        nb_free(mask);
+    *out = last ? mask : NULL;
     nb_free(last);
-    return mask && last ? NB_OK : NB_ERR_NOMEM;
+    return *out ? NB_OK : NB_ERR_NOMEM;
 }
 
 nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc,
@@ -209,21 +222,17 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
     *mask = NULL;
     *sources = *sc;
     for (int k = 0; k < sc->n_panels; k++) {
-        fast = plan->panels[k].fast > fast ? plan->panels[k].fast : fast;
-        slow = plan->panels[k].slow > slow ? plan->panels[k].slow : slow;
+        fast = most(fast, plan->panels[k].fast);
+        slow = most(slow, plan->panels[k].slow);
     }
-    roi->fmin = roi->fmin > fast ? roi->fmin - fast : 0;
-    roi->smin = roi->smin > slow ? roi->smin - slow : 0;
-    roi->fmax =
-        roi->fmax + fast < sc->raster.columns ? roi->fmax + fast : sc->raster.columns - 1;
-    roi->smax =
-        roi->smax + slow < sc->raster.rows ? roi->smax + slow : sc->raster.rows - 1;
-    if (sc->raster.mask && !(st = grow_mask(plan, sc, mask, err)))
+    roi->fmin = most(roi->fmin - fast, 0);
+    roi->smin = most(roi->smin - slow, 0);
+    roi->fmax = least(roi->fmax + fast, sc->raster.columns - 1);
+    roi->smax = least(roi->smax + slow, sc->raster.rows - 1);
+    if (sc->raster.mask)
+        st = grow_mask(plan, sc, mask, err);
+    if (!st && sc->raster.mask)
         sources->raster.mask = *mask;
-    if (st) {
-        nb_free(*mask);
-        *mask = NULL;
-    }
     return st;
 }
 
@@ -257,16 +266,6 @@ typedef struct tile_light {
     uint8_t *lit;               /* owned; [high]; 0: no light in the row */
 } tile_light;
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int most(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static uint8_t any_light(const float *row, int n)
 {
     int i = 0;
@@ -278,23 +277,23 @@ static uint8_t any_light(const float *row, int n)
 static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile_light *l,
                             nb_error *err)
 {
-    const size_t around = 2 * (size_t)j->plan->taps[t->taps].fast; /* read beside a block */
-    int s;
+    const size_t around =
+        2 * (size_t)j->plan->taps[t->taps].fast; /* read beside a block */
     *l = (tile_light){.fast = most(t->fast, j->from.fmin),
                       .slow = most(t->slow, j->from.smin)};
     l->wide = most(0, least(t->fast_end, j->from.fmax + 1) - l->fast);
     l->high = most(0, least(t->slow_end, j->from.smax + 1) - l->slow);
     l->margin = (around + 15) / 16 * 16;
-    l->stride =
-        (l->margin + (size_t)l->wide + around + NB_SPREAD_CHUNK + 15) / 16 * 16;
-    l->pixels = nb_alloc_large((size_t)l->high * l->stride, sizeof *l->pixels,
-                               "footprint", err);
+    l->stride = (l->margin + (size_t)l->wide + around + NB_SPREAD_CHUNK + 15) / 16 * 16;
+    l->pixels =
+        nb_alloc_large((size_t)l->high * l->stride, sizeof *l->pixels, "footprint", err);
     l->lit = nb_alloc((size_t)l->high, 1, "footprint", err);
     if (!l->pixels || !l->lit)
         return NB_ERR_NOMEM;
 #pragma omp parallel for schedule(static) num_threads(j->threads)
-    for (s = 0; s < l->high; s++) {
-        const float *from = j->light + (size_t)(l->slow + s) * (size_t)j->columns + l->fast;
+    for (int s = 0; s < l->high; s++) {
+        const float *from =
+            j->light + (size_t)(l->slow + s) * (size_t)j->columns + l->fast;
         float *row = l->pixels + (size_t)s * l->stride;
         if (!(l->lit[s] = any_light(from, l->wide)))
             continue;
@@ -329,25 +328,23 @@ static void spread_rows(const spreading *j, const nb_footprint_tile *t,
     for (int i = 0; i < rows + 2 * taps->slow; i++) {
         const int s = first - taps->slow + i - l->slow;
         const int lit = s >= 0 && s < l->high && l->lit[s];
-        from[i] = lit ? l->pixels + (size_t)s * l->stride + l->margin + low - l->fast
-                      : NULL;
+        from[i] =
+            lit ? l->pixels + (size_t)s * l->stride + l->margin + low - l->fast : NULL;
         any |= lit;
     }
     if (any && block.columns > 0)
         j->kernels->spread(&block);
 }
 
-static nb_status spread_tile(const spreading *j, const nb_footprint_tile *t,
-                             nb_error *err)
+static nb_status spread_tile(const spreading *j, const nb_footprint_tile *t, nb_error *err)
 {
     const int reach = j->plan->taps[t->taps].slow;
     const int first = most(t->slow - reach, j->to.smin),
               end = least(t->slow_end + reach, j->to.smax + 1);
     tile_light l;
     const nb_status st = fetch_tile(j, t, &l, err);
-    int s;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(j->threads)
-    for (s = first; s < (st ? first : end); s += STEP)
+    for (int s = first; s < (st ? first : end); s += STEP)
         spread_rows(j, t, &l, s, least(STEP, end - s));
     nb_free(l.pixels);
     nb_free(l.lit);
@@ -370,7 +367,6 @@ static nb_status spread_panel(spreading *j, const nb_footprint_panel *on,
     const size_t pixels = (size_t)panel->rows * (size_t)panel->columns;
     float *copy = NULL;
     nb_status st = NB_OK;
-    int s;
     j->columns = panel->columns;
     j->one = on->across * on->down == 1;
     j->light = j->image;
@@ -385,7 +381,7 @@ static nb_status spread_panel(spreading *j, const nb_footprint_panel *on,
     for (int i = 0; i < on->across * on->down && !st; i++)
         st = spread_tile(j, &j->plan->tiles[on->tile + i], err);
 #pragma omp parallel for schedule(static) num_threads(j->threads)
-    for (s = j->from.smin; s <= j->from.smax; s++)
+    for (int s = j->from.smin; s <= j->from.smax; s++)
         clear_rest(j, mask, s);
     nb_free(copy);
     return st;

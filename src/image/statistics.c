@@ -113,8 +113,8 @@ static void sum_rows(const nb_photons *photons, nb_row_sums *sums)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
     for (int s = 0; s < n; s++) {
         const size_t at = first + (size_t)s * stride;
-        photons->kernels->sums(photons->pixels + at, raster->mask ? raster->mask + at : NULL,
-                               width, &sums[s]);
+        photons->kernels->sums(photons->pixels + at,
+                               raster->mask ? raster->mask + at : NULL, width, &sums[s]);
     }
     (void)threads;
     for (int s = 1; s < n; s++)
