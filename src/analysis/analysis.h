@@ -71,12 +71,12 @@ typedef struct nb_spot_list {
     int count;
 } nb_spot_list;
 
-/** The peaks of image[slow][fast] within roi: pixels brighter than every other pixel of the
+/** The peaks of an image of the pair within its roi, but for what it leaves out: pixels brighter than every other pixel of the
  * box of +-exclusion about them (of equal ones the first counts) and than the percentile of
  * the ROI, not on the ROI's edge; brightest first. Only the first `peak_count` (0: no
  * limit) are kept, and those as bright as the last of them to 0.1 %, because the order of
  * equal peaks is random. Errors: NB_ERR_NOMEM. */
-nb_status nb_spots_find(const float *image, int fast, const int roi[4],
+nb_status nb_spots_find(const nb_pair *pair, const float *image,
                         const nb_compare_options *options, nb_spot_list *out,
                         nb_error *err);
 

@@ -9,10 +9,10 @@
 #include "../base/memory.h"
 
 /** Two peaks within the gate. */
-typedef struct pair {
+typedef struct close_peaks {
     double distance2;
     int a, b;
-} pair;
+} close_peaks;
 
 typedef struct entry {
     double x;
@@ -27,7 +27,7 @@ static int by_x(const void *a, const void *b)
 
 static int nearest_first(const void *a, const void *b)
 {
-    const pair *p = a, *q = b;
+    const close_peaks *p = a, *q = b;
     if (p->distance2 != q->distance2)
         return p->distance2 < q->distance2 ? -1 : 1;
     return p->a != q->a ? p->a - q->a : p->b - q->b;
@@ -49,7 +49,7 @@ static int first_from(const entry *sorted, int n, double low)
 
 /** Every two peaks within the gate; *pairs is the caller's (nb_free), after an error too. */
 static nb_status find_pairs(const nb_spot_list *a, const nb_spot_list *b, double gate,
-                            pair **pairs, size_t *n, nb_error *err)
+                            close_peaks **pairs, size_t *n, nb_error *err)
 {
     entry *sorted = nb_alloc((size_t)b->count, sizeof *sorted, "peak pairs", err);
     nb_status st = sorted ? NB_OK : NB_ERR_NOMEM;
@@ -70,7 +70,7 @@ static nb_status find_pairs(const nb_spot_list *a, const nb_spot_list *b, double
                 st = nb_grow(pairs, *n, room = 2 * room + 64, sizeof **pairs,
                              "peak pairs", err);
             if (!st)
-                (*pairs)[(*n)++] = (pair){dx * dx + dy * dy, i, sorted[k].index};
+                (*pairs)[(*n)++] = (close_peaks){dx * dx + dy * dy, i, sorted[k].index};
         }
     }
     nb_free(sorted);
@@ -81,7 +81,7 @@ nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double ga
                          int *partner, nb_error *err)
 {
     char *taken = nb_alloc((size_t)b->count, 1, "peak pairs", err);
-    pair *pairs = NULL;
+    close_peaks *pairs = NULL;
     size_t n = 0;
     nb_status st = taken ? NB_OK : NB_ERR_NOMEM;
     NB_TRY(find_pairs(a, b, gate, &pairs, &n, err));
@@ -102,20 +102,18 @@ nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double ga
 /** The part of an image in which peaks are searched. */
 typedef struct field {
     const float *image;
-    const nb_pair *pair; /* its left-out pixels; NULL: none */
-    int fast;
-    const int *roi;
+    const nb_pair *pair;
     int reach;
 } field;
 
 static int is_out(const field *w, int f, int s)
 {
-    return w->pair && nb_pair_leaves_out(w->pair, (size_t)s * (size_t)w->fast + (size_t)f);
+    return nb_pair_leaves_out(w->pair, (size_t)s * (size_t)w->pair->fast + (size_t)f);
 }
 
 static float pixel(const field *w, int f, int s)
 {
-    return w->image[(size_t)s * (size_t)w->fast + (size_t)f];
+    return w->image[(size_t)s * (size_t)w->pair->fast + (size_t)f];
 }
 
 static int least(int a, int b)
@@ -131,9 +129,10 @@ static int most(int a, int b)
 static int is_peak(const field *w, int f, int s)
 {
     float v = pixel(w, f, s);
-    int last_s = least(s + w->reach, w->roi[3]), last_f = least(f + w->reach, w->roi[1]);
-    for (int y = most(s - w->reach, w->roi[2]); y <= last_s; y++)
-        for (int x = most(f - w->reach, w->roi[0]); x <= last_f; x++) {
+    const int *roi = w->pair->roi;
+    int last_s = least(s + w->reach, roi[3]), last_f = least(f + w->reach, roi[1]);
+    for (int y = most(s - w->reach, roi[2]); y <= last_s; y++)
+        for (int x = most(f - w->reach, roi[0]); x <= last_f; x++) {
             float other = pixel(w, x, y);
             if (is_out(w, x, y))
                 continue;
@@ -147,8 +146,8 @@ static int is_peak(const field *w, int f, int s)
  * edge. */
 static int is_beside_out(const field *w, int f, int s)
 {
-    return w->pair && (is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
-                       is_out(w, f, s - 1) || is_out(w, f, s + 1));
+    return is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
+           is_out(w, f, s - 1) || is_out(w, f, s + 1);
 }
 
 /** Position of the maximum of the parabola through three values; 0 is the middle one. */
@@ -179,13 +178,14 @@ static int brightest_first(const void *a, const void *b)
 /** The percentile of the rectangle's values. */
 static nb_status level(const field *w, double percent, double *out, nb_error *err)
 {
-    size_t width = (size_t)(w->roi[1] - w->roi[0] + 1), n = 0;
-    double *values = nb_alloc_raw(width * (size_t)(w->roi[3] - w->roi[2] + 1),
-                                  sizeof *values, "peak threshold", err);
+    const int *roi = w->pair->roi;
+    size_t width = (size_t)(roi[1] - roi[0] + 1), n = 0;
+    double *values = nb_alloc_raw(width * (size_t)(roi[3] - roi[2] + 1), sizeof *values,
+                                  "peak threshold", err);
     if (!values)
         return NB_ERR_NOMEM;
-    for (int s = w->roi[2]; s <= w->roi[3]; s++)
-        for (int f = w->roi[0]; f <= w->roi[1]; f++)
+    for (int s = roi[2]; s <= roi[3]; s++)
+        for (int f = roi[0]; f <= roi[1]; f++)
             if (!is_out(w, f, s))
                 values[n++] = pixel(w, f, s);
     *out = nb_percentile_of(values, n, percent);
@@ -217,10 +217,12 @@ static void keep_brightest(nb_spot_list *list, int wanted)
     list->count = wanted;
 }
 
-static nb_status find(field w, const nb_compare_options *options, nb_spot_list *out,
-                      nb_error *err)
+nb_status nb_spots_find(const nb_pair *pair, const float *image,
+                        const nb_compare_options *options, nb_spot_list *out,
+                        nb_error *err)
 {
-    const int *roi = w.roi;
+    const field w = {image, pair, options->peak_exclusion};
+    const int *roi = pair->roi;
     double threshold;
     int room = 0;
     nb_status st = level(&w, options->peak_percentile, &threshold, err);
@@ -239,14 +241,6 @@ static nb_status find(field w, const nb_compare_options *options, nb_spot_list *
         qsort(out->spots, (size_t)out->count, sizeof *out->spots, brightest_first);
     keep_brightest(out, options->peak_count);
     return NB_OK;
-}
-
-nb_status nb_spots_find(const float *image, int fast, const int roi[4],
-                        const nb_compare_options *options, nb_spot_list *out,
-                        nb_error *err)
-{
-    const field w = {image, NULL, fast, roi, options->peak_exclusion};
-    return find(w, options, out, err);
 }
 
 /** Count, fraction and shifts of a pairing. */
@@ -280,10 +274,8 @@ nb_status nb_compare_peaks(const nb_pair *p, const nb_compare_options *options,
 {
     nb_spot_list a = {0}, b = {0};
     int *partner = NULL;
-    const field of_a = {p->a, p, p->fast, p->roi, options->peak_exclusion};
-    const field of_b = {p->b, p, p->fast, p->roi, options->peak_exclusion};
-    nb_status st = find(of_a, options, &a, err);
-    NB_TRY(find(of_b, options, &b, err));
+    nb_status st = nb_spots_find(p, p->a, options, &a, err);
+    NB_TRY(nb_spots_find(p, p->b, options, &b, err));
     if (!st && !(partner = nb_alloc((size_t)a.count, sizeof *partner, "peak pairs", err)))
         st = NB_ERR_NOMEM;
     NB_TRY(nb_spots_match(&a, &b, options->gate_px, partner, err));

@@ -66,8 +66,8 @@ static void pair_slowly(const nb_spot_list *a, const nb_spot_list *b, double gat
         int best = -1, of = -1;
         for (int i = 0; i < a->count; i++)
             for (int k = 0; k < b->count && partner[i] < 0; k++) {
-                double d = hypot(a->spots[i].x - b->spots[k].x,
-                                 a->spots[i].y - b->spots[k].y);
+                double d =
+                    hypot(a->spots[i].x - b->spots[k].x, a->spots[i].y - b->spots[k].y);
                 if (d <= gate && d < least && !(taken >> k & 1)) {
                     least = d;
                     best = i;
@@ -129,7 +129,7 @@ UNIT_TEST(many_peaks_pair_quickly)
 UNIT_TEST(peaks_of_a_plateau)
 {
     float image[9 * 9] = {0};
-    const int roi[4] = {0, 8, 0, 8};
+    const nb_pair pair = {.fast = 9, .slow = 9, .roi = {0, 8, 0, 8}};
     nb_compare_options o;
     nb_spot_list list;
     nb_error err = {0};
@@ -140,7 +140,7 @@ UNIT_TEST(peaks_of_a_plateau)
         7;        /* equal: the first counts */
     image[0] = 9; /* on the edge */
     image[1 * 9 + 7] = 8;
-    assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
+    assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 2);
     assert_int_equal(list.spots[0].fast, 7);
     assert_int_equal(list.spots[0].slow, 1);
@@ -150,11 +150,11 @@ UNIT_TEST(peaks_of_a_plateau)
     check_close(list.spots[1].x, 4.5, 1e-12);
     nb_free(list.spots);
     o.peak_count = 1; /* and those as bright as the last */
-    assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
+    assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 1);
     nb_free(list.spots);
     image[4 * 9 + 4] = 7.9995f;
-    assert_int_equal(nb_spots_find(image, 9, roi, &o, &list, &err), NB_OK);
+    assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 2);
     nb_free(list.spots);
 }
