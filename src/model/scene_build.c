@@ -171,20 +171,15 @@ static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
  * U R_phi a leaves them standing in the lab. */
 static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
-    nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
-    nb_vec3 axis = m->geometry.spindle;
-    int i, j, n = m->scene.lattice.n_domains;
-    for (i = 0; i < m->scene.lattice.n_phi; i++) {
-        double phi = step_angle(cfg, m, i);
-        for (j = 0; j < n; j++) {
-            nb_orientation *u = &m->orientations[(size_t)i * n + j];
-            if (m->steps)
-                *u = varied(cfg, m, i, &domains[j]);
-            else
-                *u = cfg->value.compat
-                         ? turn_by(turn_about(start, axis, phi), &domains[j])
-                         : turn_about(turn_by(start, &domains[j]), axis, phi);
-        }
+    const nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
+    const nb_vec3 axis = m->geometry.spindle;
+    nb_orientation *u = m->orientations;
+    for (int i = 0; i < m->scene.lattice.n_phi; i++) {
+        const double phi = step_angle(cfg, m, i);
+        for (int j = 0; j < m->scene.lattice.n_domains; j++, u++)
+            *u = m->steps            ? varied(cfg, m, i, &domains[j])
+                 : cfg->value.compat ? turn_by(turn_about(start, axis, phi), &domains[j])
+                                     : turn_about(turn_by(start, &domains[j]), axis, phi);
     }
 }
 
@@ -201,22 +196,21 @@ static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
 static nb_status auto_phi_steps(nb_model *m, const nb_mat3 *domains, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    nb_vec3 axis = m->geometry.spindle;
+    const nb_vec3 axis = m->geometry.spindle;
     const double middle = m->phi0 + m->phi_range / 2;
-    m->orientations = nb_alloc((size_t)lattice->n_domains, sizeof *m->orientations,
-                               "orientations", err);
-    if (!m->orientations)
+    const nb_orientation u = {m->crystal.a, m->crystal.b, m->crystal.c};
+    nb_orientation *list =
+        nb_alloc((size_t)lattice->n_domains, sizeof *list, "orientations", err);
+    if (!list)
         return NB_ERR_NOMEM;
     lattice->n_phi = 1;
     lattice->n_orientations = lattice->n_domains;
-    lattice->orientations = m->orientations;
-    for (int j = 0; j < lattice->n_domains; j++) {
-        nb_orientation u = {m->crystal.a, m->crystal.b, m->crystal.c};
-        m->orientations[j] = turn_about(turn_by(u, &domains[j]), axis, middle);
-    }
+    lattice->orientations = list;
+    for (int j = 0; j < lattice->n_domains; j++)
+        list[j] = turn_about(turn_by(u, &domains[j]), axis, middle);
     m->auto_phi_steps = nb_phi_steps_enough(&m->scene, m->phi_range, axis);
-    nb_free(m->orientations);
-    m->orientations = NULL;
+    nb_free(list);
+    lattice->orientations = NULL;
     return NB_OK;
 }
 
@@ -319,8 +313,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
 static double longest(const nb_crystal *x)
 {
     double l = 0;
-    int i;
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         l = fmax(l, x->N[i] * x->edge[i] * NB_ANGSTROM);
     return l;
 }
@@ -601,8 +594,7 @@ static double row_solid_angle(const nb_panel *panel, nb_region r, const uint8_t 
                               int s)
 {
     double sum = 0;
-    int f;
-    for (f = r.fmin; f <= r.fmax; f++)
+    for (int f = r.fmin; f <= r.fmax; f++)
         if (!mask || mask[f]) {
             nb_ray ray = nb_ray_along(nb_panel_point(panel, (f + 0.5) * panel->pixel_fast,
                                                      (s + 0.5) * panel->pixel_slow, 0));
