@@ -8,29 +8,11 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-/* Optimal pairing of peaks: shortest augmenting paths (Jonker & Volgenant, Computing 38, 325
- * (1987)) on the sparse graph of pairs within the gate. A row may also stay without a pair, at a
- * cost above that of all pairs together, so that the number of pairs has priority. A path never
- * leaves its cluster of neighbours, so the search is short. */
-
-typedef struct edge {
-    int column;
-    double cost;
-} edge;
-
-typedef struct graph {
-    int rows, columns;
-    size_t *start; /* [rows + 1] into edges */
-    edge *edges;
-    int *owner;   /* [columns] row, or -1 */
-    int *partner; /* [rows] column or -1; the caller's */
-    double *own;  /* [rows] cost of the current pair */
-    double alone;
-    /* of one search */
-    double *distance;
-    int *from, *queue, *touched;
-    char *queued;
-} graph;
+/** Two peaks within the gate. */
+typedef struct close_peaks {
+    double distance2;
+    int a, b;
+} close_peaks;
 
 typedef struct entry {
     double x;
@@ -41,6 +23,14 @@ static int by_x(const void *a, const void *b)
 {
     double x = ((const entry *)a)->x, y = ((const entry *)b)->x;
     return x < y ? -1 : x > y;
+}
+
+static int nearest_first(const void *a, const void *b)
+{
+    const close_peaks *p = a, *q = b;
+    if (p->distance2 != q->distance2)
+        return p->distance2 < q->distance2 ? -1 : 1;
+    return p->a != q->a ? p->a - q->a : p->b - q->b;
 }
 
 /** The first entry with x >= low. */
@@ -57,196 +47,73 @@ static int first_from(const entry *sorted, int n, double low)
     return from;
 }
 
-/** Write the edges of one spot to out (NULL: only count them). */
-static size_t neighbours(const nb_spot *a, const nb_spot_list *b, const entry *sorted,
-                         double gate, edge *out)
-{
-    size_t n = 0;
-    /* slightly too wide: the distance is checked below */
-    for (int k = first_from(sorted, b->count, a->x - 1.001 * gate);
-         k < b->count && sorted[k].x <= a->x + 1.001 * gate; k++) {
-        const nb_spot *other = &b->spots[sorted[k].index];
-        double dx = a->x - other->x, dy = a->y - other->y, cost = dx * dx + dy * dy;
-        if (!(cost <= gate * gate))
-            continue;
-        if (out)
-            out[n] = (edge){sorted[k].index, cost};
-        n++;
-    }
-    return n;
-}
-
-static nb_status connect(const nb_spot_list *a, const nb_spot_list *b, double gate,
-                         graph *g, nb_error *err)
+/** Every two peaks within the gate; *pairs is the caller's (nb_free), after an error too. */
+static nb_status find_pairs(const nb_spot_list *a, const nb_spot_list *b, double gate,
+                            close_peaks **pairs, size_t *n, nb_error *err)
 {
     entry *sorted = nb_alloc((size_t)b->count, sizeof *sorted, "peak pairs", err);
     nb_status st = sorted ? NB_OK : NB_ERR_NOMEM;
+    size_t room = 0;
     for (int k = 0; !st && k < b->count; k++)
         sorted[k] = (entry){b->spots[k].x, k};
     if (!st && b->count)
         qsort(sorted, (size_t)b->count, sizeof *sorted, by_x);
-    for (int i = 0; !st && i < a->count; i++)
-        g->start[i + 1] = g->start[i] + neighbours(&a->spots[i], b, sorted, gate, NULL);
-    if (!st &&
-        !(g->edges = nb_alloc(g->start[a->count], sizeof *g->edges, "peak pairs", err)))
-        st = NB_ERR_NOMEM;
-    for (int i = 0; !st && i < a->count; i++)
-        neighbours(&a->spots[i], b, sorted, gate, g->edges + g->start[i]);
-    nb_free(sorted);
-    return st;
-}
-
-static nb_status prepare(graph *g, int rows, int columns, nb_error *err)
-{
-    size_t n = (size_t)rows, m = (size_t)columns;
-    g->rows = rows;
-    g->columns = columns;
-    if (!(g->start = nb_alloc(n + 1, sizeof *g->start, "peak pairs", err)) ||
-        !(g->owner = nb_alloc(m, sizeof *g->owner, "peak pairs", err)) ||
-        !(g->own = nb_alloc(n, sizeof *g->own, "peak pairs", err)) ||
-        !(g->distance = nb_alloc(n, sizeof *g->distance, "peak pairs", err)) ||
-        !(g->from = nb_alloc(n, sizeof *g->from, "peak pairs", err)) ||
-        !(g->queue = nb_alloc(n + 1, sizeof *g->queue, "peak pairs", err)) ||
-        !(g->touched = nb_alloc(n, sizeof *g->touched, "peak pairs", err)) ||
-        !(g->queued = nb_alloc(n, 1, "peak pairs", err)))
-        return NB_ERR_NOMEM;
-    for (int i = 0; i < columns; i++)
-        g->owner[i] = -1;
-    for (int i = 0; i < rows; i++) {
-        g->partner[i] = -1;
-        g->distance[i] = INFINITY;
-    }
-    return NB_OK;
-}
-
-static void release(graph *g)
-{
-    nb_free(g->start);
-    nb_free(g->edges);
-    nb_free(g->owner);
-    nb_free(g->own);
-    nb_free(g->distance);
-    nb_free(g->from);
-    nb_free(g->queue);
-    nb_free(g->touched);
-    nb_free(g->queued);
-}
-
-/** The cheapest end of a path: row takes column (-1: no pair). */
-typedef struct path_end {
-    double total, cost;
-    int row, column;
-} path_end;
-
-static void offer(path_end *best, double total, int row, const edge *e)
-{
-    if (!(total < best->total))
-        return;
-    best->total = total;
-    best->row = row;
-    best->column = e ? e->column : -1;
-    best->cost = e ? e->cost : 0;
-}
-
-/** The shortest path from a new row, each step displacing one row from its column. */
-static path_end search(graph *g, int start, double tiny)
-{
-    path_end best = {INFINITY, 0, start, -1};
-    int head = 0, tail = 0, touched = 0;
-    g->distance[start] = 0;
-    g->from[start] = -1;
-    g->queue[tail++] = g->touched[touched++] = start;
-    while (head != tail) {
-        int u = g->queue[head];
-        head = head == g->rows ? 0 : head + 1;
-        g->queued[u] = 0;
-        offer(&best, g->distance[u] + g->alone, u, NULL);
-        for (size_t k = g->start[u]; k < g->start[u + 1]; k++) {
-            const edge *e = &g->edges[k];
-            double reach = g->distance[u] + e->cost;
-            int v = g->owner[e->column];
-            if (v < 0) {
-                offer(&best, reach, u, e);
+    for (int i = 0; !st && i < a->count; i++) {
+        const double x = a->spots[i].x, wide = 1.001 * gate;
+        for (int k = first_from(sorted, b->count, x - wide);
+             !st && k < b->count && sorted[k].x <= x + wide; k++) {
+            const nb_spot *other = &b->spots[sorted[k].index];
+            const double dx = x - other->x, dy = a->spots[i].y - other->y;
+            if (!(dx * dx + dy * dy <= gate * gate))
                 continue;
-            }
-            reach -= g->own[v];
-            if (!(reach < g->distance[v] - tiny))
-                continue;
-            if (isinf(g->distance[v]))
-                g->touched[touched++] = v;
-            g->distance[v] = reach;
-            g->from[v] = u;
-            if (!g->queued[v]) {
-                g->queued[v] = 1;
-                g->queue[tail] = v;
-                tail = tail == g->rows ? 0 : tail + 1;
-            }
+            if (*n == room)
+                st = nb_grow(pairs, *n, room = 2 * room + 64, sizeof **pairs,
+                             "peak pairs", err);
+            if (!st)
+                (*pairs)[(*n)++] = (close_peaks){dx * dx + dy * dy, i, sorted[k].index};
         }
     }
-    while (touched > 0)
-        g->distance[g->touched[--touched]] = INFINITY;
-    return best;
-}
-
-static double cost_of(const graph *g, int row, int column)
-{
-    size_t k = g->start[row];
-    while (g->edges[k].column != column)
-        k++;
-    return g->edges[k].cost;
-}
-
-/** Every row of the path takes the column of its successor. */
-static void augment(graph *g, path_end end)
-{
-    int row = end.row, column = end.column;
-    double cost = end.cost;
-    while (row >= 0) {
-        int held = g->partner[row], before = g->from[row];
-        g->partner[row] = column;
-        g->own[row] = cost;
-        if (column >= 0)
-            g->owner[column] = row;
-        if (before >= 0)
-            cost = cost_of(g, before, held);
-        column = held;
-        row = before;
-    }
+    nb_free(sorted);
+    return st;
 }
 
 nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double gate,
                          int *partner, nb_error *err)
 {
-    graph g;
-    nb_status st;
-    memset(&g, 0, sizeof g);
-    g.partner = partner;
-    g.alone = 2 * gate * gate * (a->count + 1.0) + 1;
-    st = prepare(&g, a->count, b->count, err);
-    NB_TRY(connect(a, b, gate, &g, err));
-    for (int i = 0; !st && i < a->count; i++)
-        augment(&g, search(&g, i, 1e-12 * (gate * gate + 1)));
-    release(&g);
+    char *taken = nb_alloc((size_t)b->count, 1, "peak pairs", err);
+    close_peaks *pairs = NULL;
+    size_t n = 0;
+    nb_status st = taken ? NB_OK : NB_ERR_NOMEM;
+    NB_TRY(find_pairs(a, b, gate, &pairs, &n, err));
+    if (!st && n)
+        qsort(pairs, n, sizeof *pairs, nearest_first);
+    for (int i = 0; i < a->count; i++)
+        partner[i] = -1;
+    for (size_t i = 0; !st && i < n; i++)
+        if (partner[pairs[i].a] < 0 && !taken[pairs[i].b]) {
+            partner[pairs[i].a] = pairs[i].b;
+            taken[pairs[i].b] = 1;
+        }
+    nb_free(pairs);
+    nb_free(taken);
     return st;
 }
 
 /** The part of an image in which peaks are searched. */
 typedef struct field {
     const float *image;
-    const nb_pair *pair; /* its left-out pixels; NULL: none */
-    int fast;
-    const int *roi;
+    const nb_pair *pair;
     int reach;
 } field;
 
 static int is_out(const field *w, int f, int s)
 {
-    return w->pair && nb_pair_leaves_out(w->pair, (size_t)s * (size_t)w->fast + (size_t)f);
+    return nb_pair_leaves_out(w->pair, (size_t)s * (size_t)w->pair->fast + (size_t)f);
 }
 
 static float pixel(const field *w, int f, int s)
 {
-    return w->image[(size_t)s * (size_t)w->fast + (size_t)f];
+    return w->image[(size_t)s * (size_t)w->pair->fast + (size_t)f];
 }
 
 static int least(int a, int b)
@@ -262,9 +129,10 @@ static int most(int a, int b)
 static int is_peak(const field *w, int f, int s)
 {
     float v = pixel(w, f, s);
-    int last_s = least(s + w->reach, w->roi[3]), last_f = least(f + w->reach, w->roi[1]);
-    for (int y = most(s - w->reach, w->roi[2]); y <= last_s; y++)
-        for (int x = most(f - w->reach, w->roi[0]); x <= last_f; x++) {
+    const int *roi = w->pair->roi;
+    int last_s = least(s + w->reach, roi[3]), last_f = least(f + w->reach, roi[1]);
+    for (int y = most(s - w->reach, roi[2]); y <= last_s; y++)
+        for (int x = most(f - w->reach, roi[0]); x <= last_f; x++) {
             float other = pixel(w, x, y);
             if (is_out(w, x, y))
                 continue;
@@ -278,8 +146,8 @@ static int is_peak(const field *w, int f, int s)
  * edge. */
 static int is_beside_out(const field *w, int f, int s)
 {
-    return w->pair && (is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
-                       is_out(w, f, s - 1) || is_out(w, f, s + 1));
+    return is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
+           is_out(w, f, s - 1) || is_out(w, f, s + 1);
 }
 
 /** Position of the maximum of the parabola through three values; 0 is the middle one. */
@@ -310,13 +178,14 @@ static int brightest_first(const void *a, const void *b)
 /** The percentile of the rectangle's values. */
 static nb_status level(const field *w, double percent, double *out, nb_error *err)
 {
-    size_t width = (size_t)(w->roi[1] - w->roi[0] + 1), n = 0;
-    double *values = nb_alloc_raw(width * (size_t)(w->roi[3] - w->roi[2] + 1),
-                                  sizeof *values, "peak threshold", err);
+    const int *roi = w->pair->roi;
+    size_t width = (size_t)(roi[1] - roi[0] + 1), n = 0;
+    double *values = nb_alloc_raw(width * (size_t)(roi[3] - roi[2] + 1), sizeof *values,
+                                  "peak threshold", err);
     if (!values)
         return NB_ERR_NOMEM;
-    for (int s = w->roi[2]; s <= w->roi[3]; s++)
-        for (int f = w->roi[0]; f <= w->roi[1]; f++)
+    for (int s = roi[2]; s <= roi[3]; s++)
+        for (int f = roi[0]; f <= roi[1]; f++)
             if (!is_out(w, f, s))
                 values[n++] = pixel(w, f, s);
     *out = nb_percentile_of(values, n, percent);
@@ -348,10 +217,12 @@ static void keep_brightest(nb_spot_list *list, int wanted)
     list->count = wanted;
 }
 
-static nb_status find(field w, const nb_compare_options *options, nb_spot_list *out,
-                      nb_error *err)
+nb_status nb_spots_find(const nb_pair *pair, const float *image,
+                        const nb_compare_options *options, nb_spot_list *out,
+                        nb_error *err)
 {
-    const int *roi = w.roi;
+    const field w = {image, pair, options->peak_exclusion};
+    const int *roi = pair->roi;
     double threshold;
     int room = 0;
     nb_status st = level(&w, options->peak_percentile, &threshold, err);
@@ -370,14 +241,6 @@ static nb_status find(field w, const nb_compare_options *options, nb_spot_list *
         qsort(out->spots, (size_t)out->count, sizeof *out->spots, brightest_first);
     keep_brightest(out, options->peak_count);
     return NB_OK;
-}
-
-nb_status nb_spots_find(const float *image, int fast, const int roi[4],
-                        const nb_compare_options *options, nb_spot_list *out,
-                        nb_error *err)
-{
-    const field w = {image, NULL, fast, roi, options->peak_exclusion};
-    return find(w, options, out, err);
 }
 
 /** Count, fraction and shifts of a pairing. */
@@ -411,10 +274,8 @@ nb_status nb_compare_peaks(const nb_pair *p, const nb_compare_options *options,
 {
     nb_spot_list a = {0}, b = {0};
     int *partner = NULL;
-    const field of_a = {p->a, p, p->fast, p->roi, options->peak_exclusion};
-    const field of_b = {p->b, p, p->fast, p->roi, options->peak_exclusion};
-    nb_status st = find(of_a, options, &a, err);
-    NB_TRY(find(of_b, options, &b, err));
+    nb_status st = nb_spots_find(p, p->a, options, &a, err);
+    NB_TRY(nb_spots_find(p, p->b, options, &b, err));
     if (!st && !(partner = nb_alloc((size_t)a.count, sizeof *partner, "peak pairs", err)))
         st = NB_ERR_NOMEM;
     NB_TRY(nb_spots_match(&a, &b, options->gate_px, partner, err));

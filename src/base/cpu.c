@@ -48,9 +48,7 @@ static int x86_runs(nb_isa isa)
     return isa == NB_ISA_AVX512 && has_bits(saved, XCR0_AVX512) &&
            has_bits(b, avx512 | bit_AVX2);
 }
-#endif
 
-#if defined(__x86_64__)
 /** The same, asked once in a process: a virtual machine takes 10 us for each question of its processor. */
 static int x86_is_known_to_run(nb_isa isa)
 {
@@ -87,8 +85,7 @@ enum { NAMES = sizeof names / sizeof names[0] };
 
 const char *nb_isa_name(nb_isa isa)
 {
-    int i;
-    for (i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES; i++)
         if (names[i].isa == isa)
             return names[i].name;
     return "unknown";
@@ -97,11 +94,10 @@ const char *nb_isa_name(nb_isa isa)
 static nb_status from_environment(nb_isa *isa, nb_error *err)
 {
     const char *text = getenv("NANOBRAGG_ISA");
-    int i;
     *isa = NB_ISA_AUTO;
     if (!text || !text[0])
         return NB_OK;
-    for (i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES; i++)
         if (strcmp(text, names[i].name) == 0) {
             *isa = names[i].isa;
             return NB_OK;

@@ -4,6 +4,8 @@
 #ifndef NB_BASE_FFTW_LIB_H
 #define NB_BASE_FFTW_LIB_H
 
+#include <stddef.h>
+
 #include "../nanobragg.h"
 
 /** nb_fftw_load, or NB_ERR_UNSUPPORTED in a build without FFTW.  `what` names the flag that needs
@@ -40,5 +42,24 @@ NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 #define fftw_plan_many_dft (nb_fftw()->fftw_plan_many_dft_)
 #define fftw_plan_many_dft_c2r (nb_fftw()->fftw_plan_many_dft_c2r_)
 #define fftw_plan_many_dft_r2c (nb_fftw()->fftw_plan_many_dft_r2c_)
+#else
+/* Without FFTW, code that nb_fftw_need refuses to run is compiled with these. */
+typedef void *fftw_plan;
+typedef double fftw_complex[2];
+enum { FFTW_ESTIMATE, FFTW_FORWARD, FFTW_BACKWARD };
+
+static inline void *nb_no_fftw(int unused, ...)
+{
+    (void)unused;
+    return NULL;
+}
+
+#define fftw_destroy_plan(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_execute_dft(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_execute_dft_c2r(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_execute_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_plan_dft_c2r(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_plan_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_plan_many_dft(...) nb_no_fftw(0, __VA_ARGS__)
 #endif
 #endif

@@ -10,13 +10,12 @@ static int32_t advance(int32_t seed)
 
 void nb_ran1_seed(nb_ran1 *rng, int64_t seed)
 {
-    int i;
     rng->seed = seed > 1 ? (int32_t)(seed % MODULUS) : 1;
     if (rng->seed == 0)
         rng->seed = 1; /* zero would stay zero */
-    for (i = 0; i < WARM_UP; i++)
+    for (int i = 0; i < WARM_UP; i++)
         rng->seed = advance(rng->seed);
-    for (i = TABLE - 1; i >= 0; i--)
+    for (int i = TABLE - 1; i >= 0; i--)
         rng->table[i] = rng->seed = advance(rng->seed);
     rng->last = rng->table[0];
 }

@@ -19,14 +19,11 @@ typedef struct identity {
 
 typedef struct entry {
     identity id;
-    int use;    /* index into uses, or -1 - index into families */
-    int number; /* in the family */
+    const char *flag, *path; /* path NULL: file `number` of the family */
+    const nb_file_family *family;
+    int number, written;
+    size_t place; /* as listed */
 } entry;
-
-typedef struct lists {
-    const nb_file_use *uses;
-    const nb_file_family *families;
-} lists;
 
 static uint64_t hash_of(const char *text)
 {
@@ -81,55 +78,35 @@ static int identify(const char *path, int written, identity *id)
     return !S_ISCHR(st.st_mode);
 }
 
-static int is_same(const identity *a, const identity *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->name == b->name;
-}
-
-static int order_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/** Order of the entries: by identity, then as listed, single files before families. */
+/** Order of the entries: equal identities together, as listed. */
 static int order(const void *left, const void *right)
 {
     const entry *a = left, *b = right;
-    int o = order_numbers(a->id.device, b->id.device);
-    o = o ? o : order_numbers(a->id.inode, b->id.inode);
-    o = o ? o : order_numbers(a->id.name, b->id.name);
-    o = o ? o : (a->use < 0) - (b->use < 0);
-    o = o ? o : abs(a->use) - abs(b->use);
-    return o ? o : (a->number > b->number) - (a->number < b->number);
+    const int o = memcmp(&a->id, &b->id, sizeof a->id);
+    return o ? o : (a->place > b->place) - (a->place < b->place);
 }
 
-static int is_written(const lists *l, const entry *e)
+static void describe(const entry *e, char path[NB_PATH_MAX])
 {
-    return e->use < 0 ? !l->families[-1 - e->use].is_read : l->uses[e->use].written;
+    if (e->path)
+        snprintf(path, NB_PATH_MAX, "%s", e->path);
+    else
+        e->family->name(e->family->user, e->number, path);
 }
 
-static const char *describe(const lists *l, const entry *e, char path[NB_PATH_MAX])
-{
-    if (e->use >= 0) {
-        snprintf(path, NB_PATH_MAX, "%s", l->uses[e->use].path);
-        return l->uses[e->use].flag;
-    }
-    l->families[-1 - e->use].name(l->families[-1 - e->use].user, e->number, path);
-    return l->families[-1 - e->use].flag;
-}
-
-static nb_status refuse(const lists *l, const entry *a, const entry *b, nb_error *err)
+static nb_status refuse(const entry *a, const entry *b, nb_error *err)
 {
     char first[NB_PATH_MAX], second[NB_PATH_MAX];
-    const char *flag = describe(l, a, first), *other = describe(l, b, second);
+    describe(a, first);
+    describe(b, second);
     if (nb_outfile_is_stdout(first) && nb_outfile_is_stdout(second))
         return nb_fail(err, NB_ERR_INPUT,
                        "%s - and %s -: only one file can go to standard output; name a "
                        "file for the other",
-                       flag, other);
+                       a->flag, b->flag);
     return nb_fail(err, NB_ERR_INPUT,
-                   "%s %.180s and %s %.180s name the same file; give two names", flag,
-                   first, other, second);
+                   "%s %.180s and %s %.180s name the same file; give two names", a->flag,
+                   first, b->flag, second);
 }
 
 /** Largest number of checked files of a family: more would take seconds. */
@@ -141,44 +118,30 @@ static int members(const nb_file_family *f)
 }
 
 /** Are two adjacent entries the same file, one of them written? */
-static nb_status search(const lists *l, const entry *e, size_t n, nb_error *err)
+static nb_status search(const entry *e, size_t n, nb_error *err)
 {
     for (size_t i = 0, end; i < n; i = end) {
-        int written = 0;
-        for (end = i; end < n && is_same(&e[i].id, &e[end].id); end++)
-            written |= is_written(l, &e[end]);
-        if (!written || end - i < 2)
-            continue;
-        for (size_t j = i + 1; j < end; j++)
-            if (is_written(l, &e[i]) || is_written(l, &e[j]))
-                return refuse(l, &e[i], &e[j], err);
+        for (end = i + 1; end < n && !memcmp(&e[i].id, &e[end].id, sizeof e->id); end++)
+            if (e[i].written || e[end].written)
+                return refuse(&e[i], &e[end], err);
     }
     return NB_OK;
 }
 
-static size_t collect(const lists *l, int n_uses, int n_families, entry *e)
+/** Append a file, but no character device. */
+static void add(entry *list, size_t *n, const char *path, entry e)
 {
-    char path[NB_PATH_MAX];
-    size_t n = 0;
-    for (int i = 0; i < n_uses; i++) {
-        e[n] = (entry){{0}, i, 0};
-        n += (size_t)identify(l->uses[i].path, l->uses[i].written, &e[n].id);
-    }
-    for (int f = 0; f < n_families; f++)
-        for (int i = 0; i < members(&l->families[f]); i++) {
-            l->families[f].name(l->families[f].user, i, path);
-            e[n] = (entry){{0}, -1 - f, i};
-            n += (size_t)identify(path, !l->families[f].is_read, &e[n].id);
-        }
-    return n;
+    e.place = *n;
+    if (identify(path, e.written, &e.id))
+        list[(*n)++] = e;
 }
 
 nb_status nb_refuse_same_files(const nb_file_use *uses, int n_uses,
                                const nb_file_family *families, int n_families,
                                nb_error *err)
 {
-    const lists l = {uses, families};
-    size_t most = (size_t)n_uses + 1; /* one more, so that the next can be written */
+    size_t most = (size_t)n_uses, n = 0;
+    char path[NB_PATH_MAX];
     entry *e;
     nb_status st;
     for (int f = 0; f < n_families; f++)
@@ -186,9 +149,19 @@ nb_status nb_refuse_same_files(const nb_file_use *uses, int n_uses,
     e = nb_alloc(most, sizeof *e, "names of files", err);
     if (!e)
         return NB_ERR_NOMEM;
-    most = collect(&l, n_uses, n_families, e);
-    qsort(e, most, sizeof *e, order);
-    st = search(&l, e, most, err);
+    for (int i = 0; i < n_uses; i++)
+        add(e, &n, uses[i].path,
+            (entry){
+                .flag = uses[i].flag, .path = uses[i].path, .written = uses[i].written});
+    for (int k = 0; k < n_families; k++)
+        for (int i = 0; i < members(&families[k]); i++) {
+            const nb_file_family *f = &families[k];
+            f->name(f->user, i, path);
+            add(e, &n, path,
+                (entry){.flag = f->flag, .family = f, .number = i, .written = !f->is_read});
+        }
+    qsort(e, n, sizeof *e, order);
+    st = search(e, n, err);
     nb_free(e);
     return st;
 }

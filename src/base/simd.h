@@ -14,8 +14,17 @@
 #include "simd_sse2.h"
 #elif defined(__aarch64__)
 #include "simd_neon.h"
-#else
-#error "no vector instruction set that the kernels know"
+#else /* the types, and what images and structure factors need */
+#include <math.h>
+
+#include "simd_types.h"
+
+NB_INLINE vd vd_sqrt(vd a)
+{
+    for (int i = 0; i < NB_H; i++)
+        a[i] = sqrt(a[i]);
+    return a;
+}
 #endif
 
 /** Double with exponent n (whole, -1022..1023): 2^n. */

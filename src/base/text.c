@@ -99,23 +99,8 @@ const char *nb_text_double(const char *p, const char *end, double *value)
 
 const char *nb_text_int(const char *p, const char *end, int *value)
 {
-    const char *start = p;
-    int negative = p < end && *p == '-';
-    int64_t n = 0;
     double v;
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    if (digit(p, end)) {
-        for (; digit(p, end) && n <= INT_MAX; p++)
-            n = n * 10 + (*p - '0');
-        if (p == end || (*p != '.' && *p != 'e' && *p != 'E' && !digit(p, end))) {
-            if (n > INT_MAX)
-                return NULL;
-            *value = (int)(negative ? -n : n);
-            return p;
-        }
-    }
-    p = nb_text_double(start, end, &v);
+    p = nb_text_double(p, end, &v);
     if (!p || !(fabs(v) <= INT_MAX) || v != trunc(v))
         return NULL;
     *value = (int)v;

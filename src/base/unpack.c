@@ -22,12 +22,8 @@ typedef struct flow {
     size_t left, room;
 } flow;
 
-typedef struct packer {
-    const char *name;
-    nb_status (*open)(void *stream, nb_error *err);
-    outcome (*step)(void *stream, flow *f);
-    void (*close)(void *stream);
-} packer;
+typedef enum { PLAIN, GZIP, BZIP2 } packer;
+static const char *const names[] = {[GZIP] = "gzip", [BZIP2] = "bzip2"};
 
 typedef union stream {
     z_stream z;
@@ -51,16 +47,22 @@ static void advance(flow *f, unsigned left, unsigned room)
     f->room -= made;
 }
 
-static nb_status open_gzip(void *s, nb_error *err)
+static nb_status open_stream(packer p, stream *s, nb_error *err)
 {
-    return inflateInit2((z_stream *)s, 15 + 16) == Z_OK
-               ? NB_OK
-               : nb_fail_memory(err, sizeof(z_stream), "unpacking a gzip stream");
+    int failed = p == GZIP && inflateInit2(&s->z, 15 + 16) != Z_OK;
+#ifdef NB_HAVE_BZIP2
+    failed |= p == BZIP2 && BZ2_bzDecompressInit(&s->b, 0, 0) != BZ_OK;
+#else
+    if (p == BZIP2)
+        return nb_fail(
+            err, NB_ERR_UNSUPPORTED,
+            "this build cannot unpack bzip2: install libbz2-dev and build again");
+#endif
+    return failed ? nb_fail_memory(err, sizeof *s, "unpacking a file") : NB_OK;
 }
 
-static outcome step_gzip(void *s, flow *f)
+static outcome step_gzip(z_stream *z, flow *f)
 {
-    z_stream *z = s;
     int result;
     z->next_in = (Bytef *)f->in;
     z->avail_in = piece(f->left);
@@ -74,22 +76,9 @@ static outcome step_gzip(void *s, flow *f)
                                                      : DAMAGED;
 }
 
-static void close_gzip(void *s)
-{
-    inflateEnd((z_stream *)s);
-}
-
 #ifdef NB_HAVE_BZIP2
-static nb_status open_bzip2(void *s, nb_error *err)
+static outcome step_bzip2(bz_stream *b, flow *f)
 {
-    return BZ2_bzDecompressInit((bz_stream *)s, 0, 0) == BZ_OK
-               ? NB_OK
-               : nb_fail_memory(err, sizeof(bz_stream), "unpacking a bzip2 stream");
-}
-
-static outcome step_bzip2(void *s, flow *f)
-{
-    bz_stream *b = s;
     int result;
     b->next_in = f->in;
     b->avail_in = piece(f->left);
@@ -102,51 +91,44 @@ static outcome step_bzip2(void *s, flow *f)
            : result == BZ_MEM_ERROR ? NO_MEMORY
                                     : DAMAGED;
 }
-
-static void close_bzip2(void *s)
-{
-    BZ2_bzDecompressEnd((bz_stream *)s);
-}
-#else
-static nb_status open_bzip2(void *s, nb_error *err)
-{
-    (void)s;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "this build cannot unpack bzip2: install libbz2-dev and build again");
-}
-
-static outcome step_bzip2(void *s, flow *f)
-{
-    (void)s, (void)f;
-    return DAMAGED;
-}
-
-static void close_bzip2(void *s)
-{
-    (void)s;
-}
 #endif
 
-static const packer gzip = {"gzip", open_gzip, step_gzip, close_gzip};
-static const packer bzip2 = {"bzip2", open_bzip2, step_bzip2, close_bzip2};
+static outcome step(packer p, stream *s, flow *f)
+{
+#ifdef NB_HAVE_BZIP2
+    if (p == BZIP2)
+        return step_bzip2(&s->b, f);
+#endif
+    return p == GZIP ? step_gzip(&s->z, f) : DAMAGED;
+}
+
+static void close_stream(packer p, stream *s)
+{
+    if (p == GZIP)
+        inflateEnd(&s->z);
+#ifdef NB_HAVE_BZIP2
+    if (p == BZIP2)
+        BZ2_bzDecompressEnd(&s->b);
+#endif
+}
 
 /** A file of numbers may begin with any bytes, so the whole mark is tested. */
-static const packer *packer_of(const char *data, size_t n)
+static packer packer_of(const char *data, size_t n)
 {
     static const char block[] = "\x31\x41\x59\x26\x53\x59",
                       end[] = "\x17\x72\x45\x38\x50\x90";
     const size_t rest = n < 10 ? n - 4 : 6;
     if (n >= 2 && !memcmp(data, "\x1f\x8b\x08", n < 3 ? n : 3))
-        return &gzip;
+        return GZIP;
     if (n >= 4 && !memcmp(data, "BZh", 3) && data[3] >= '1' && data[3] <= '9' &&
         (!memcmp(data + 4, block, rest) || !memcmp(data + 4, end, rest)))
-        return &bzip2;
-    return NULL;
+        return BZIP2;
+    return PLAIN;
 }
 
 int nb_is_packed(const char *data, size_t n)
 {
-    return packer_of(data, n) != NULL;
+    return packer_of(data, n) != PLAIN;
 }
 
 /** A growing buffer. */
@@ -171,42 +153,41 @@ static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
 }
 
 /** Unpack one member of the file; f then has the bytes behind it. */
-static nb_status unpack_member(const packer *p, flow *f, text *t, const char *name,
-                               nb_error *err)
+static nb_status unpack_member(packer p, flow *f, text *t, const char *name, nb_error *err)
 {
     stream s = {0};
     outcome now = GOES_ON;
     nb_status st;
-    NB_FORWARD(p->open(&s, err));
+    NB_FORWARD(open_stream(p, &s, err));
     while (!st && now == GOES_ON) {
         if (t->used == t->room && (st = grow(t, 4 * f->left + 4096, name, err)))
             break;
         f->out = t->data + t->used;
         f->room = t->room - t->used;
-        now = p->step(&s, f);
+        now = step(p, &s, f);
         t->used = t->room - f->room;
         if (now == GOES_ON && !f->left && f->room)
             st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "the %s stream is cut short",
-                            p->name);
+                            names[p]);
     }
-    p->close(&s);
+    close_stream(p, &s);
     if (now == NO_MEMORY)
         st = nb_fail_memory(err, t->room, "unpacking a file");
     if (now == DAMAGED)
-        st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "the %s stream is damaged", p->name);
+        st = nb_fail_at(err, NB_ERR_INPUT, name, 0, "the %s stream is damaged", names[p]);
     return st;
 }
 
 nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
                     char **out, size_t *bytes, nb_error *err)
 {
-    const packer *p = packer_of(data, n);
+    const packer p = packer_of(data, n);
     flow f = {.in = (char *)(uintptr_t)data, .left = n};
     text t = {.limit = limit ? limit : NB_FILE_MOST};
     nb_status st = NB_OK;
     *out = NULL;
     *bytes = 0;
-    if (!p)
+    if (p == PLAIN)
         return NB_OK;
     do
         st = unpack_member(p, &f, &t, name, err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Several pixels in the vector types of GCC and Clang, with the width of the instruction
- * set of the including file. The lanes do the same IEEE operations on every set, so that
- * results do not depend on it. Vectors are passed by address, because by value their
+/** Several pixels in the vectors of simd.h. The lanes do the same IEEE operations on every set, so
+ * that results do not depend on it. Vectors are passed by address, because by value their
  * calling convention would differ between sets. */
 #ifndef NB_BASE_VECTOR_H
 #define NB_BASE_VECTOR_H
@@ -10,22 +9,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__AVX512F__) || defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "simd.h"
 
-#if defined(__AVX512F__)
-#define NB_LANES 8
-#elif defined(__AVX2__)
-#define NB_LANES 4
-#else
-#define NB_LANES 2
-#endif
+#define NB_LANES NB_H
 
-typedef double nb_vd __attribute__((vector_size(8 * NB_LANES)));
-typedef int64_t nb_vi __attribute__((vector_size(8 * NB_LANES)));
+typedef vd nb_vd;
+typedef vl nb_vi;
 typedef uint64_t nb_vu __attribute__((vector_size(8 * NB_LANES)));
 typedef float nb_vf __attribute__((vector_size(4 * NB_LANES)));
 typedef int32_t nb_vw __attribute__((vector_size(4 * NB_LANES)));
@@ -41,18 +30,7 @@ typedef uint8_t nb_vb __attribute__((vector_size(NB_LANES)));
 /** A bit for each lane, set where the mask is true. */
 static inline unsigned nb_v_bits(const nb_vi *mask)
 {
-#if defined(__AVX512F__)
-    return _mm512_movepi64_mask((__m512i)*mask);
-#elif defined(__AVX2__)
-    return (unsigned)_mm256_movemask_pd((__m256d)*mask);
-#elif defined(__SSE2__)
-    return (unsigned)_mm_movemask_pd((__m128d)*mask);
-#else
-    unsigned bits = 0;
-    for (unsigned i = 0; i < NB_LANES; i++)
-        bits |= (unsigned)((*mask)[i] & 1) << i;
-    return bits;
-#endif
+    return vl_bits(*mask);
 }
 
 /** *product = low 32 bits of a times m < 2^32, in 64 bits; a's high bits are ignored. */
@@ -71,16 +49,7 @@ static inline void nb_v_mul32(const nb_vu *a, uint64_t m, nb_vu *product)
 
 static inline void nb_v_sqrt(const nb_vd *x, nb_vd *root)
 {
-#if defined(__AVX512F__)
-    *root = (nb_vd)_mm512_sqrt_pd((__m512d)*x);
-#elif defined(__AVX2__)
-    *root = (nb_vd)_mm256_sqrt_pd((__m256d)*x);
-#elif defined(__SSE2__)
-    *root = (nb_vd)_mm_sqrt_pd((__m128d)*x);
-#else
-    for (int i = 0; i < NB_LANES; i++)
-        (*root)[i] = sqrt((*x)[i]);
-#endif
+    *root = vd_sqrt(*x);
 }
 
 static inline void nb_v_abs(const nb_vd *x, nb_vd *size)

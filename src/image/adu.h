@@ -10,7 +10,7 @@
 
 #include "../physics/hostdevice.h"
 
-/** Pixel of the 16-bit image: nb_quantize_u16_rows.  NaN gives 0. */
+/** Pixel of the 16-bit image: nb_quantize_u16_row.  NaN gives 0. */
 NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
 {
     double v = photons * scale + adc_offset;

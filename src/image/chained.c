@@ -73,35 +73,26 @@ static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value
             x[f] = value;
 }
 
-/** Round half up and limit; returns how many were too bright. */
-static int64_t to_whole(const double *x, int n, nb_adu_range held, int32_t *whole)
+/** Round half up and limit, into the file's type; returns how many were too bright. */
+static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range held,
+                        void *out)
 {
     int64_t over = 0;
     for (int i = 0; i < n; i++) {
-        whole[i] = nb_whole_adu(x[i], held);
-        over += whole[i] > held.most;
+        const int32_t whole = nb_whole_adu(x[i], held);
+        over += whole > held.most;
+        if (type == NB_PIXEL_I32)
+            ((int32_t *)out)[i] = whole;
+        else /* the same bits for both types of 16 */
+            ((uint16_t *)out)[i] = (uint16_t)whole;
     }
     return over;
 }
 
-static void narrow(nb_pixel_type type, const int32_t *whole, int n, void *out)
-{
-    uint16_t *u16 = out;
-    int16_t *i16 = out;
-    if (type == NB_PIXEL_I32)
-        memcpy(out, whole, (size_t)n * sizeof *whole);
-    for (int i = 0; type == NB_PIXEL_U16 && i < n; i++)
-        u16[i] = (uint16_t)whole[i];
-    for (int i = 0; type == NB_PIXEL_I16 && i < n; i++)
-        i16[i] = (int16_t)whole[i];
-}
-
 /** A row of the file's type; returns how many pixels were too bright. */
-static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
-                          int32_t *whole, void *out)
+static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x, void *out)
 {
     nb_adu_range held = nb_adu_range_of(p->type);
-    int64_t over;
     float *floats = out;
     if (p->type == NB_PIXEL_F32) {
         hide_unseen(p, r, 0, x);
@@ -114,15 +105,12 @@ static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
     if (p->trusted_of && p->trusted_of[r->panel] > 0)
         held.most = fmin(held.most, p->trusted_of[r->panel]);
     hide_unseen(p, r, fmin(p->adc_offset, held.most), x);
-    over = to_whole(x, r->columns, held, whole);
-    narrow(p->type, whole, r->columns, out);
-    return over;
+    return to_whole(x, r->columns, p->type, held, out);
 }
 
 /** Buffers of a row. */
 typedef struct row_room {
     double *x;
-    int32_t *whole;
     char *row; /* of the file's type */
 } row_room;
 
@@ -131,7 +119,7 @@ static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *r
 {
     int64_t over;
     make_row(p, row, r, room->x);
-    over = finish_row(p, r, room->x, room->whole, out);
+    over = finish_row(p, r, room->x, out);
     __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
 }
 
@@ -168,13 +156,11 @@ nb_status nb_chained_rows(nb_product *p, int first, int rows, void *out, nb_erro
     const size_t columns = (size_t)p->photons->scene->raster.columns;
     const size_t size = (size_t)sc->raster.columns + NB_PIECE;
     row_room room = {nb_alloc(size, sizeof *room.x, "row of an image", err),
-                     nb_alloc(size, sizeof *room.whole, "row of an image", err),
                      nb_alloc(size, sizeof(double), "row of an image", err)};
-    const int ok = room.x && room.whole && room.row;
+    const int ok = room.x && room.row;
     if (ok)
         make_pixels(p, (size_t)first * columns, (size_t)(first + rows) * columns, &room,
                     out);
-    nb_free(room.whole);
     nb_free(room.x);
     nb_free(room.row);
     return ok ? NB_OK : NB_ERR_NOMEM;

@@ -2,7 +2,6 @@
 /* The old program's counting noise: after poidev, gaussdev and gammln of Numerical Recipes in C,
  * 2nd ed., sections 6.1, 7.2 and 7.3, with each rounding to single precision where it was. */
 #include <math.h>
-#include <string.h>
 
 #include "../base/memory.h"
 #include "../base/philox.h"
@@ -92,23 +91,15 @@ nb_compat_noise *nb_noise_compat_start(const nb_stage *stage, nb_error *err)
     return stream;
 }
 
-int64_t nb_noise_compat_rows(const nb_product *product, int first, int rows, uint16_t *out)
+int64_t nb_noise_compat_row(const nb_product *p, size_t pixel, int n, uint16_t *out)
 {
-    const nb_photons *photons = product->photons;
-    const nb_raster *raster = &photons->scene->raster;
-    size_t stride = (size_t)raster->columns;
     int64_t clipped = 0;
-    memset(out, 0, (size_t)rows * stride * sizeof *out);
-    for (int s = first; s < first + rows; s++, out += stride) {
-        if (s < raster->roi.smin || s > raster->roi.smax)
-            continue;
-        for (int f = raster->roi.fmin; f <= raster->roi.fmax; f++) {
-            float mean = photons->pixels[(size_t)s * stride + (size_t)f];
-            double adu = poisson(product->stream, mean) + product->adc_offset;
-            int overload = adu > 65535.0;
-            clipped += overload;
-            out[f] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
-        }
+    for (int f = 0; f < n; f++) {
+        const float mean = p->photons->pixels[pixel + (size_t)f];
+        const double adu = poisson(p->stream, mean) + p->adc_offset;
+        const int overload = adu > 65535.0;
+        clipped += overload;
+        out[f] = (uint16_t)(overload ? 65535.0 : adu > 0 ? adu : 0.0);
     }
     return clipped;
 }

@@ -11,8 +11,6 @@
 #include "../physics/panels.h"
 #include "../base/threads.h"
 
-#ifdef NB_HAVE_FFTW
-
 enum { TOGETHER = 8 /* columns that are transformed one after the other */ };
 
 /** The transform of the function for panels of one size.  The function is even along both edges, so its
@@ -67,12 +65,29 @@ void nb_fibres_free(nb_fibres *f)
     nb_free(f);
 }
 
-size_t nb_fibre_stride(int columns)
+/** Pieces of rows and columns for the threads, the same for any number of them. */
+enum { ROWS = 64 };
+
+/** Make pieces of n rows or columns.  Returns 0 if memory is exhausted, or a stop was asked for. */
+static int in_pieces(int n, int step, int threads,
+                     int (*make)(const void *job, int from, int to), const void *job)
 {
-    return 2 * nb_fibre_frequencies(nb_fibre_length(columns));
+    nb_asking *asking = nb_asking_now();
+    int failed = 0;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
+    for (int i = 0; i < n; i += step)
+        failed |= nb_stop_asked(asking) || !make(job, i, i + step < n ? i + step : n);
+    return !failed;
 }
 
 /* --- the function --- */
+
+/** A transform that is made, and its function along the fast edge: rows[rows][frequencies]. */
+typedef struct making {
+    transform *t;
+    double *rows;
+} making;
 
 /** Q at the corners x[0 ... n] = (i - 1/2) pixel, for one y. */
 static void corner_row(const transform *t, double g, double y, double *q)
@@ -83,9 +98,11 @@ static void corner_row(const transform *t, double g, double y, double *q)
     }
 }
 
-/** Transform rows from ... to-1 of the function along the fast edge, into rows[..][frequencies]. */
-static int function_rows(const transform *t, int from, int to, double *rows)
+/** Transform rows from ... to-1 of the function along the fast edge. */
+static int function_rows(const void *job, int from, int to)
 {
+    const making *m = job;
+    const transform *t = m->t;
     const double g = nb_fibre_width(t->fwhm);
     const size_t n = nb_fibre_frequencies(t->wide);
     double *below = nb_alloc(2 * ((size_t)t->columns + 1), sizeof *below, "row", NULL);
@@ -106,7 +123,7 @@ static int function_rows(const transform *t, int from, int to, double *rows)
         }
         fftw_execute_dft_r2c(t->in, k, hat);
         for (size_t i = 0; i < n; i++)
-            rows[(size_t)s * n + i] = hat[i][0];
+            m->rows[(size_t)s * n + i] = hat[i][0];
     }
     nb_free(hat);
     nb_free(k);
@@ -115,27 +132,29 @@ static int function_rows(const transform *t, int from, int to, double *rows)
 }
 
 /** Transform columns from ... to-1 along the slow edge, into t->hat. */
-static int function_columns(const transform *t, size_t from, size_t to, const double *rows)
+static int function_columns(const void *job, int from, int to)
 {
+    const making *m = job;
+    const transform *t = m->t;
     const size_t n = nb_fibre_frequencies(t->wide), high = nb_fibre_frequencies(t->high);
     double *k = nb_alloc(TOGETHER * (size_t)t->high, sizeof *k, "column", NULL);
     fftw_complex *hat = nb_alloc(high, sizeof *hat, "column", NULL);
     int ok = k && hat;
     for (int s = 0; ok && s < t->rows; s++)
-        for (size_t c = from; c < to; c++) {
-            double *column = k + (c - from) * (size_t)t->high;
-            column[s] = rows[(size_t)s * n + c];
+        for (int c = from; c < to; c++) {
+            double *column = k + (size_t)(c - from) * (size_t)t->high;
+            column[s] = m->rows[(size_t)s * n + (size_t)c];
             if (s)
                 column[t->high - s] = column[s];
         }
-    for (size_t c = from; ok && c < to; c++) {
-        double *one = k + (c - from) * (size_t)t->high;
+    for (int c = from; ok && c < to; c++) {
+        double *one = k + (size_t)(c - from) * (size_t)t->high;
         double *aligned = k; /* the plan is for this alignment */
         if (c > from)
             memmove(aligned, one, (size_t)t->high * sizeof *one);
         fftw_execute_dft_r2c(t->even, aligned, hat);
         for (size_t i = 0; i < high; i++)
-            t->hat[c * high + i] = hat[i][0];
+            t->hat[(size_t)c * high + i] = hat[i][0];
     }
     nb_free(hat);
     nb_free(k);
@@ -156,36 +175,19 @@ static nb_status not_made(const transform *t, nb_error *err)
     return st ? st : no_memory(t, err);
 }
 
-/** Pieces of rows and columns for the threads, the same for any number of them. */
-enum { ROWS = 64 };
-
 static nb_status make_hat(transform *t, int threads, nb_error *err)
 {
     const size_t n = nb_fibre_frequencies(t->wide);
-    const int columns = (int)((n + TOGETHER - 1) / TOGETHER);
-    double *rows = nb_alloc_raw(n * (size_t)t->rows, sizeof *rows, "point spread", err);
-    nb_asking *asking = nb_asking_now();
-    int failed = 0;
-    t->hat = rows ? nb_alloc_raw(n, nb_fibre_frequencies(t->high) * sizeof *t->hat,
-                                 "point spread", err)
-                  : NULL;
-    if (!t->hat) {
-        nb_free(rows);
-        return NB_ERR_NOMEM;
-    }
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-    for (int s = 0; s < t->rows; s += ROWS)
-        failed |= nb_stop_asked(asking) ||
-                  !function_rows(t, s, s + ROWS < t->rows ? s + ROWS : t->rows, rows);
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-    for (int i = 0; i < columns; i++) {
-        size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
-        failed |=
-            nb_stop_asked(asking) || !function_columns(t, from, to < n ? to : n, rows);
-    }
-    (void)threads;
-    nb_free(rows);
-    return failed ? not_made(t, err) : NB_OK;
+    const making m = {
+        t, nb_alloc_raw(n * (size_t)t->rows, sizeof *m.rows, "point spread", err)};
+    int ok;
+    t->hat = m.rows ? nb_alloc_raw(n, nb_fibre_frequencies(t->high) * sizeof *t->hat,
+                                   "point spread", err)
+                    : NULL;
+    ok = t->hat && in_pieces(t->rows, ROWS, threads, function_rows, &m) &&
+         in_pieces((int)n, TOGETHER, threads, function_columns, &m);
+    nb_free(m.rows);
+    return ok ? NB_OK : !t->hat ? NB_ERR_NOMEM : not_made(t, err);
 }
 
 /* --- transforms that are kept --- */
@@ -292,12 +294,15 @@ typedef struct convolution {
     const transform *t;
     const nb_light_source *source;
     const nb_panel *panel;
-    double *data; /* [rows][2 frequencies] */
+    double *data; /* owned; [rows][2 frequencies] */
+    double *out;  /* [rows][columns] */
+    int back;     /* rows: frequencies to light, not counts to frequencies */
 } convolution;
 
-/** Rows from ... to-1: counts to frequencies, or back. */
-static int transform_rows(const convolution *c, int from, int to, int back)
+/** Rows from ... to-1. */
+static int transform_rows(const void *job, int from, int to)
 {
+    const convolution *c = job;
     const transform *t = c->t;
     const size_t stride = 2 * nb_fibre_frequencies(t->wide);
     double *row = nb_alloc((size_t)t->wide + NB_PIECE, sizeof *row, "row", NULL);
@@ -305,10 +310,11 @@ static int transform_rows(const convolution *c, int from, int to, int back)
     int ok = row && hat;
     for (int s = from; ok && s < to; s++) {
         double *data = c->data + (size_t)s * stride;
-        if (back) {
+        if (c->back) {
             memcpy(hat, data, stride * sizeof *data);
             fftw_execute_dft_c2r(t->out, hat, row);
-            memcpy(data, row, (size_t)t->columns * sizeof *data);
+            memcpy(c->out + (size_t)s * (size_t)t->columns, row,
+                   (size_t)t->columns * sizeof *row);
         } else {
             nb_light_counts(c->source, c->panel->first_row + s, row);
             fftw_execute_dft_r2c(t->in, row, hat);
@@ -335,64 +341,37 @@ static void transform_column(const transform *t, size_t c, fftw_complex *column)
 }
 
 /** Columns from ... to-1, at most TOGETHER. */
-static int transform_columns(const convolution *c, size_t from, size_t to)
+static int transform_columns(const void *job, int from, int to)
 {
+    const convolution *c = job;
     const transform *t = c->t;
-    const size_t stride = nb_fibre_frequencies(t->wide);
+    const size_t stride = nb_fibre_frequencies(t->wide), at = (size_t)from;
     /* whole pieces of 64 bytes, so that every column has the plans' alignment */
     const size_t room = ((size_t)t->high + 3) / 4 * 4;
     fftw_complex(*data)[1] = (fftw_complex(*)[1])c->data;
     fftw_complex *k = nb_alloc(TOGETHER * room, sizeof *k, "column", NULL);
     for (int s = 0; k && s < t->rows; s++)
-        for (size_t i = from; i < to; i++)
-            memcpy(k[(i - from) * room + (size_t)s], data[(size_t)s * stride + i],
-                   sizeof *k);
-    for (size_t i = from; k && i < to; i++)
-        transform_column(t, i, k + (i - from) * room);
+        for (int i = 0; i < to - from; i++)
+            memcpy(k[(size_t)i * room + (size_t)s],
+                   data[(size_t)s * stride + at + (size_t)i], sizeof *k);
+    for (int i = 0; k && i < to - from; i++)
+        transform_column(t, at + (size_t)i, k + (size_t)i * room);
     for (int s = 0; k && s < t->rows; s++)
-        for (size_t i = from; i < to; i++)
-            memcpy(data[(size_t)s * stride + i], k[(i - from) * room + (size_t)s],
-                   sizeof *k);
+        for (int i = 0; i < to - from; i++)
+            memcpy(data[(size_t)s * stride + at + (size_t)i],
+                   k[(size_t)i * room + (size_t)s], sizeof *k);
     nb_free(k);
     return k != NULL;
 }
 
-static int all_rows(const convolution *c, int threads, int back)
-{
-    nb_asking *asking = nb_asking_now();
-    int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-    for (int s = 0; s < c->t->rows; s += ROWS)
-        failed |=
-            nb_stop_asked(asking) ||
-            !transform_rows(c, s, s + ROWS < c->t->rows ? s + ROWS : c->t->rows, back);
-    (void)threads;
-    return !failed;
-}
-
-static int all_columns(const convolution *c, int threads)
-{
-    const size_t n = nb_fibre_frequencies(c->t->wide);
-    const int pieces = (int)((n + TOGETHER - 1) / TOGETHER);
-    nb_asking *asking = nb_asking_now();
-    int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(| : failed)
-    for (int i = 0; i < pieces; i++) {
-        size_t from = (size_t)i * TOGETHER, to = from + TOGETHER;
-        failed |= nb_stop_asked(asking) || !transform_columns(c, from, to < n ? to : n);
-    }
-    (void)threads;
-    return !failed;
-}
-
 nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
-                          double fwhm, double *data, nb_error *err)
+                          double fwhm, double *out, nb_error *err)
 {
     const nb_photons *photons = source->photons;
     const nb_panel *panel = &photons->scene->panels[i];
     int threads =
         nb_image_threads(photons->threads, (int64_t)panel->columns * panel->rows);
-    convolution c = {NULL, source, panel, data};
+    convolution c = {.source = source, .panel = panel, .out = out};
     nb_status st = nb_fftw_need("-psf fibre", err);
     transform *t;
     if (st)
@@ -400,40 +379,19 @@ nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int 
     if (!(t = take(fibres, panel, fwhm, threads, err)))
         return err && err->code ? err->code : NB_ERR_NOMEM;
     c.t = t;
-    if (!all_rows(&c, threads, 0) || !all_columns(&c, threads) ||
-        !all_rows(&c, threads, 1))
+    c.data = nb_alloc_large((size_t)t->rows,
+                            2 * nb_fibre_frequencies(t->wide) * sizeof *c.data,
+                            "point spread", err);
+    if (!c.data)
+        st = NB_ERR_NOMEM;
+    else if (!in_pieces(t->rows, ROWS, threads, transform_rows, &c) ||
+             !in_pieces((int)nb_fibre_frequencies(t->wide), TOGETHER, threads,
+                        transform_columns, &c))
         st = not_made(t, err);
+    c.back = 1;
+    if (!st && !in_pieces(t->rows, ROWS, threads, transform_rows, &c))
+        st = not_made(t, err);
+    nb_free(c.data);
     give(fibres, t);
     return st;
 }
-
-#else
-
-struct nb_fibres {
-    int unused;
-};
-
-nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err)
-{
-    *fibres = nb_alloc(1, sizeof **fibres, "point spread", err);
-    return *fibres ? NB_OK : NB_ERR_NOMEM;
-}
-
-void nb_fibres_free(nb_fibres *fibres)
-{
-    nb_free(fibres);
-}
-
-size_t nb_fibre_stride(int columns)
-{
-    return (size_t)columns;
-}
-
-nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
-                          double fwhm, double *data, nb_error *err)
-{
-    (void)fibres, (void)source, (void)i, (void)fwhm, (void)data;
-    return nb_fftw_need("-psf fibre", err);
-}
-
-#endif

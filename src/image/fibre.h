@@ -16,13 +16,9 @@ typedef struct nb_fibres nb_fibres;
 nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err);
 void nb_fibres_free(nb_fibres *fibres); /* NULL is fine */
 
-/** Doubles from a row of nb_fibre_spread's result to the next, for panels of so many columns. */
-size_t nb_fibre_stride(int columns);
-
-/** Spread the counts of panel i into data[rows][stride]; the first columns of a row are the result.
- * fwhm in m.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (without FFTW). */
+/** Spread the counts of panel i into out[rows][columns].  fwhm in m.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (without FFTW). */
 nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
-                          double fwhm, double *data, nb_error *err);
+                          double fwhm, double *out, nb_error *err);
 
 /* The functions of the point spread (docs/physics.md, section 20), the same on host and device. */
 

@@ -18,6 +18,16 @@ enum { TILES_MOST = 64 }; /* along an edge */
 
 /* --- tiles --- */
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static nb_footprint_tile tile_at(const nb_panel *p, int n_fast, int n_slow, int i, int j)
 {
     nb_footprint_tile t = {(int)((int64_t)p->columns * i / n_fast),
@@ -36,22 +46,22 @@ static nb_footprint_tile tile_at(const nb_panel *p, int n_fast, int n_slow, int 
 static double tile_error(const nb_footprint *fp, const nb_panel *p,
                          const nb_footprint_tile *t)
 {
-    double M[4], C[4], most = 0;
+    double M[4], C[4], far = 0;
     nb_footprint_map(p, t->F, t->S, fp->a, fp->b, M);
     for (int c = 0; c < 4; c++) {
         nb_footprint_map(p, (c & 1 ? t->fast_end : t->fast) * p->pixel_fast,
                          (c & 2 ? t->slow_end : t->slow) * p->pixel_slow, fp->a, fp->b, C);
-        most = fmax(most, hypot(C[0] - M[0], C[1] - M[1]));
-        most = fmax(most, hypot(C[2] - M[2], C[3] - M[3]));
+        far = fmax(far, hypot(C[0] - M[0], C[1] - M[1]));
+        far = fmax(far, hypot(C[2] - M[2], C[3] - M[3]));
     }
-    return most;
+    return far;
 }
 
 /** As many tiles along both edges as keep the error small. */
 static void divide(const nb_footprint *fp, const nb_panel *p, nb_footprint_panel *to)
 {
-    int most = p->columns < p->rows ? p->columns : p->rows, n = 1, enough = 0;
-    for (most = most < TILES_MOST ? most : TILES_MOST; !enough && n <= most; n *= 2) {
+    const int end = least(TILES_MOST, least(p->columns, p->rows));
+    for (int n = 1, enough = 0; !enough && n <= end; n *= 2) {
         double error = 0;
         for (int i = 0; i < n * n; i++) {
             const nb_footprint_tile t = tile_at(p, n, n, i % n, i / n);
@@ -106,8 +116,8 @@ static nb_status fill_panel(const nb_footprint *fp, const nb_panel *p, int slope
         st = make_taps(fp, p, slopes, plan, t, last, err);
         if (!st) {
             const nb_taps *taps = &plan->taps[t->taps];
-            to->fast = taps->fast > to->fast ? taps->fast : to->fast;
-            to->slow = taps->slow > to->slow ? taps->slow : to->slow;
+            to->fast = most(to->fast, taps->fast);
+            to->slow = most(to->slow, taps->slow);
         }
     }
     return st;
@@ -185,9 +195,9 @@ static nb_status grow_mask(const nb_footprint_plan *plan, const nb_scene *sc,
                            uint8_t **out, nb_error *err)
 {
     uint8_t *mask = nb_alloc_raw(sc->raster.pixels, 1, "mask", err);
-    int *last = nb_alloc((size_t)sc->raster.columns, sizeof *last, "mask", err);
-    *out = mask;
-    for (int k = 0; mask && last && k < sc->n_panels; k++) {
+    int *last =
+        mask ? nb_alloc((size_t)sc->raster.columns, sizeof *last, "mask", err) : NULL;
+    for (int k = 0; last && k < sc->n_panels; k++) {
         const nb_panel *p = &sc->panels[k];
         for (int s = 0; s < p->rows; s++) {
             const size_t at = nb_panel_pixel(p, 0, s);
@@ -196,8 +206,11 @@ static nb_status grow_mask(const nb_footprint_plan *plan, const nb_scene *sc,
         grow_columns(mask + p->first_pixel, p->columns, p->rows, plan->panels[k].slow,
                      last);
     }
+    if (!last)
+        nb_free(mask);
+    *out = last ? mask : NULL;
     nb_free(last);
-    return mask && last ? NB_OK : NB_ERR_NOMEM;
+    return *out ? NB_OK : NB_ERR_NOMEM;
 }
 
 nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc,
@@ -209,25 +222,23 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
     *mask = NULL;
     *sources = *sc;
     for (int k = 0; k < sc->n_panels; k++) {
-        fast = plan->panels[k].fast > fast ? plan->panels[k].fast : fast;
-        slow = plan->panels[k].slow > slow ? plan->panels[k].slow : slow;
+        fast = most(fast, plan->panels[k].fast);
+        slow = most(slow, plan->panels[k].slow);
     }
-    roi->fmin = roi->fmin > fast ? roi->fmin - fast : 0;
-    roi->smin = roi->smin > slow ? roi->smin - slow : 0;
-    roi->fmax =
-        roi->fmax + fast < sc->raster.columns ? roi->fmax + fast : sc->raster.columns - 1;
-    roi->smax =
-        roi->smax + slow < sc->raster.rows ? roi->smax + slow : sc->raster.rows - 1;
-    if (sc->raster.mask && !(st = grow_mask(plan, sc, mask, err)))
+    roi->fmin = most(roi->fmin - fast, 0);
+    roi->smin = most(roi->smin - slow, 0);
+    roi->fmax = least(roi->fmax + fast, sc->raster.columns - 1);
+    roi->smax = least(roi->smax + slow, sc->raster.rows - 1);
+    if (sc->raster.mask)
+        st = grow_mask(plan, sc, mask, err);
+    if (!st && sc->raster.mask)
         sources->raster.mask = *mask;
-    if (st) {
-        nb_free(*mask);
-        *mask = NULL;
-    }
     return st;
 }
 
-/* --- floats, in place: bands of rows --- */
+/* --- floats: tile by tile, from a copy of its light --- */
+
+enum { STEP = 8 * NB_SPREAD_ROWS /* rows of the image that a thread makes at a time */ };
 
 /** Taps as nb_spread_block has them. */
 typedef struct float_taps {
@@ -236,99 +247,26 @@ typedef struct float_taps {
     int *first_run;
 } float_taps;
 
-/** The bands of a panel's rows.  Rows beyond a band's ends are kept before any is changed. */
-typedef struct bands {
+/** A panel whose light is spread. */
+typedef struct spreading {
     const nb_footprint_plan *plan;
-    const nb_scene *scene;
     const nb_image_kernels *kernels;
-    float *image;
-    int panel;
-    nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
-    int rows, n;        /* of a band; bands */
-    int step;           /* rows of a band that are made at once */
-    int reach, side;    /* rows, columns of light around a band */
-    float *kept;        /* [n][2 reach][columns of from] */
     const float_taps *weights; /* of each taps of the plan */
-} bands;
+    int threads, columns, one; /* one: the panel is a single tile */
+    nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
+    const float *light; /* of the panel */
+    float *image;       /* of the panel */
+} spreading;
 
-static int width_of(nb_region r)
-{
-    return r.fmax - r.fmin + 1;
-}
+/** The light of a tile, alone: rows of it with 0 on both sides. */
+typedef struct tile_light {
+    int fast, slow, wide, high; /* its pixels */
+    size_t margin, stride;      /* numbers before the first pixel of a row; of a row */
+    float *pixels;              /* owned; [high][stride] */
+    uint8_t *lit;               /* owned; [high]; 0: no light in the row */
+} tile_light;
 
-static float *pixel_of(const bands *b, int s, int f)
-{
-    const nb_panel *p = &b->scene->panels[b->panel];
-    return b->image + nb_panel_pixel(p, f, s);
-}
-
-static void keep_rows(const bands *b, int band)
-{
-    const size_t width = (size_t)width_of(b->from);
-    const int first = b->to.smin + band * b->rows;
-    for (int i = 0; i < 2 * b->reach; i++) {
-        const int s = i < b->reach ? first - b->reach + i : first + b->rows + i - b->reach;
-        if (s >= b->from.smin && s <= b->from.smax)
-            memcpy(b->kept + ((size_t)band * 2 * (size_t)b->reach + (size_t)i) * width,
-                   pixel_of(b, s, b->from.fmin), width * sizeof(float));
-    }
-}
-
-/** Room of one thread: rows of light around a step of a band, and of a tile there. */
-typedef struct room {
-    float *light,
-        *tile; /* [step + 2 reach][stride]; `margin` numbers before each row, and more behind, are 0 */
-    size_t stride, margin;
-    int top; /* row of `light` that is the uppermost: the others follow, and the first one the last */
-    uint8_t *lit;       /* [step + 2 reach]: of the rows of `light`; 0: all of it is 0 */
-    const float **from; /* [step + 2 reach]: of a block */
-} room;
-
-enum {
-    BEHIND = 2 * NB_SPREAD_CHUNK,
-    STEP = 8 * NB_SPREAD_ROWS /* light that a processor has in its cache */
-};
-
-static int rows_around(const bands *b)
-{
-    return b->step + 2 * b->reach;
-}
-
-static int open_room(const bands *b, room *r)
-{
-    const size_t rows = (size_t)rows_around(b);
-    r->margin = ((size_t)b->side + 15) / 16 * 16;
-    r->stride =
-        (r->margin + (size_t)width_of(b->from) + 2 * (size_t)b->side + BEHIND + 15) / 16 *
-        16;
-    r->light = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
-    r->tile = nb_alloc(rows, r->stride * sizeof(float), "footprint", NULL);
-    r->lit = nb_alloc(rows, 1, "footprint", NULL);
-    r->from = nb_alloc(rows, sizeof *r->from, "footprint", NULL);
-    return r->light && r->tile && r->lit && r->from;
-}
-
-static void close_room(room *r)
-{
-    nb_free(r->light);
-    nb_free(r->tile);
-    nb_free(r->lit);
-    nb_free(r->from);
-}
-
-/** Row s of the light of a band, from the image. */
-static const float *light_row(const bands *b, int band, int s)
-{
-    const size_t width = (size_t)width_of(b->from);
-    const int first = b->to.smin + band * b->rows, i = s - first;
-    if (i >= 0 && i < b->rows)
-        return pixel_of(b, s, b->from.fmin);
-    return b->kept + ((size_t)band * 2 * (size_t)b->reach +
-                      (size_t)(i < 0 ? i + b->reach : i - b->rows + b->reach)) *
-                         width;
-}
-
-static int any_light(const float *row, int n)
+static uint8_t any_light(const float *row, int n)
 {
     int i = 0;
     while (i < n && row[i] == 0)
@@ -336,191 +274,117 @@ static int any_light(const float *row, int n)
     return i < n;
 }
 
-/** Row i of the light around a step, of `light` and `lit`. */
-static int place_of(const bands *b, const room *r, int i)
+static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile_light *l,
+                            nb_error *err)
 {
-    return (r->top + i) % rows_around(b);
-}
-
-static float *light_of(const bands *b, const room *r, int i)
-{
-    return r->light + (size_t)place_of(b, r, i) * r->stride + r->margin;
-}
-
-/** The light around `rows` rows of the step that begins `done` rows behind the band's first.  What the step before
- * had stays. */
-static void fetch_light(const bands *b, int band, int done, int rows, room *r)
-{
-    const int width = width_of(b->from);
-    const int top = b->to.smin + band * b->rows + done - b->reach;
-    r->top = done ? place_of(b, r, b->step) : 0;
-    for (int i = done ? 2 * b->reach : 0; i < rows + 2 * b->reach; i++) {
-        float *to = light_of(b, r, i);
-        const int s = top + i, there = s >= b->from.smin && s <= b->from.smax;
-        if (there)
-            memcpy(to, light_row(b, band, s), (size_t)width * sizeof *to);
-        r->lit[place_of(b, r, i)] = (uint8_t)(there && any_light(to, width));
-    }
-}
-
-/** The tile's part of the light around row `first`, alone; returns whether there is some. */
-static int fetch_tile(const bands *b, int first, int rows, const nb_footprint_tile *t,
-                      const room *r)
-{
-    const int low = t->fast > b->from.fmin ? t->fast : b->from.fmin,
-              end = t->fast_end <= b->from.fmax ? t->fast_end : b->from.fmax + 1;
-    const size_t around = 2 * (size_t)b->side; /* what a block may read beside it */
-    const size_t at = r->margin + (size_t)(low - b->from.fmin),
-                 left = at > around ? at - around : 0;
-    int any = 0;
-    for (int i = 0; i < rows + 2 * b->reach && end > low; i++) {
-        const int s = first - b->reach + i;
-        const float *from = light_of(b, r, i) + low - b->from.fmin;
-        const size_t right = at + (size_t)(end - low) + around + BEHIND;
-        float *row = r->tile + (size_t)i * r->stride;
-        r->from[i] = NULL;
-        if (s < t->slow || s >= t->slow_end || !r->lit[place_of(b, r, i)] ||
-            !any_light(from, end - low))
+    const size_t around =
+        2 * (size_t)j->plan->taps[t->taps].fast; /* read beside a block */
+    *l = (tile_light){.fast = most(t->fast, j->from.fmin),
+                      .slow = most(t->slow, j->from.smin)};
+    l->wide = most(0, least(t->fast_end, j->from.fmax + 1) - l->fast);
+    l->high = most(0, least(t->slow_end, j->from.smax + 1) - l->slow);
+    l->margin = (around + 15) / 16 * 16;
+    l->stride = (l->margin + (size_t)l->wide + around + NB_SPREAD_CHUNK + 15) / 16 * 16;
+    l->pixels =
+        nb_alloc_large((size_t)l->high * l->stride, sizeof *l->pixels, "footprint", err);
+    l->lit = nb_alloc((size_t)l->high, 1, "footprint", err);
+    if (!l->pixels || !l->lit)
+        return NB_ERR_NOMEM;
+#pragma omp parallel for schedule(static) num_threads(j->threads)
+    for (int s = 0; s < l->high; s++) {
+        const float *from =
+            j->light + (size_t)(l->slow + s) * (size_t)j->columns + l->fast;
+        float *row = l->pixels + (size_t)s * l->stride;
+        if (!(l->lit[s] = any_light(from, l->wide)))
             continue;
-        memset(row + left, 0,
-               ((right < r->stride ? right : r->stride) - left) * sizeof *row);
-        memcpy(row + at, from, (size_t)(end - low) * sizeof *from);
-        r->from[i] = row + r->margin;
-        any = 1;
+        memset(row, 0, l->stride * sizeof *row);
+        memcpy(row + l->margin, from, (size_t)l->wide * sizeof *row);
     }
-    return any;
+    return NB_OK;
 }
 
-/** The light of a tile, r->from, to `rows` rows of the image. */
-static void spread_tile(const bands *b, int first, int rows, const nb_footprint_tile *t,
-                        const room *r, int fresh)
+/** Bring the light of a tile to `rows` rows of the image. */
+static void spread_rows(const spreading *j, const nb_footprint_tile *t,
+                        const tile_light *l, int first, int rows)
 {
-    const nb_taps *taps = &b->plan->taps[t->taps];
-    const float_taps *weights = &b->weights[t->taps];
-    const int off = b->reach - taps->slow, n = rows + 2 * taps->slow;
-    int low = t->fast - taps->fast, end = t->fast_end + taps->fast;
-    nb_spread_block block = {.from = r->from + off,
-                             .k = weights->k + (NB_SPREAD_ROWS - 1) * (2 * taps->fast + 1),
-                             .runs = weights->runs,
-                             .first_run = weights->first_run,
-                             .fresh = fresh,
-                             .fast = taps->fast,
-                             .slow = taps->slow,
-                             .rows = rows,
-                             .to_stride = (size_t)b->scene->panels[b->panel].columns};
-    low = low > b->to.fmin ? low : b->to.fmin;
-    end = end <= b->to.fmax ? end : b->to.fmax + 1;
-    block.columns = end - low;
-    block.to = pixel_of(b, first, low);
-    for (int i = off; i < off + n; i++)
-        if (r->from[i])
-            r->from[i] += low - b->from.fmin;
-    if (block.columns > 0)
-        b->kernels->spread(&block);
-}
-
-/** Rows of a step, from several tiles. */
-static void spread_tiles(const bands *b, int first, int rows, const room *r)
-{
-    const nb_footprint_panel *p = &b->plan->panels[b->panel];
-    for (int s = first; s < first + rows; s++)
-        memset(pixel_of(b, s, b->to.fmin), 0, (size_t)width_of(b->to) * sizeof(float));
-    for (int i = 0; i < p->across * p->down; i++) {
-        const nb_footprint_tile *t = &b->plan->tiles[p->tile + i];
-        if (t->slow < first + rows + b->reach && t->slow_end > first - b->reach &&
-            fetch_tile(b, first, rows, t, r))
-            spread_tile(b, first, rows, t, r, 0);
+    const nb_taps *taps = &j->plan->taps[t->taps];
+    const float_taps *weights = &j->weights[t->taps];
+    const int low = most(t->fast - taps->fast, j->to.fmin),
+              end = least(t->fast_end + taps->fast, j->to.fmax + 1);
+    const float *from[STEP + 2 * NB_TAPS_FARTHEST];
+    const nb_spread_block block = {
+        .from = from,
+        .k = weights->k + (NB_SPREAD_ROWS - 1) * (2 * taps->fast + 1),
+        .runs = weights->runs,
+        .first_run = weights->first_run,
+        .fresh = j->one,
+        .fast = taps->fast,
+        .slow = taps->slow,
+        .columns = end - low,
+        .rows = rows,
+        .to = j->image + (size_t)first * (size_t)j->columns + low,
+        .to_stride = (size_t)j->columns};
+    int any = j->one;
+    for (int i = 0; i < rows + 2 * taps->slow; i++) {
+        const int s = first - taps->slow + i - l->slow;
+        const int lit = s >= 0 && s < l->high && l->lit[s];
+        from[i] =
+            lit ? l->pixels + (size_t)s * l->stride + l->margin + low - l->fast : NULL;
+        any |= lit;
     }
+    if (any && block.columns > 0)
+        j->kernels->spread(&block);
 }
 
-static void spread_band(const bands *b, int band, room *r)
+static nb_status spread_tile(const spreading *j, const nb_footprint_tile *t, nb_error *err)
 {
-    const nb_footprint_panel *p = &b->plan->panels[b->panel];
-    for (int done = 0; done < b->rows; done += b->step) {
-        const int first = b->to.smin + band * b->rows + done;
-        const int left = b->to.smax + 1 - first, end = b->rows - done;
-        int rows = b->step < end ? b->step : end;
-        rows = rows < left ? rows : left;
-        if (rows <= 0)
-            return;
-        fetch_light(b, band, done, rows, r);
-        if (p->across * p->down > 1) {
-            spread_tiles(b, first, rows, r);
-            continue;
-        }
-        for (int i = 0; i < rows + 2 * b->reach; i++)
-            r->from[i] = r->lit[place_of(b, r, i)] ? light_of(b, r, i) : NULL;
-        spread_tile(b, first, rows, &b->plan->tiles[p->tile], r, 1);
+    const int reach = j->plan->taps[t->taps].slow;
+    const int first = most(t->slow - reach, j->to.smin),
+              end = least(t->slow_end + reach, j->to.smax + 1);
+    tile_light l;
+    const nb_status st = fetch_tile(j, t, &l, err);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(j->threads)
+    for (int s = first; s < (st ? first : end); s += STEP)
+        spread_rows(j, t, &l, s, least(STEP, end - s));
+    nb_free(l.pixels);
+    nb_free(l.lit);
+    return st;
+}
+
+/** Clear what is not wanted of row s: around the region, and in the mask (of the panel, or NULL). */
+static void clear_rest(const spreading *j, const uint8_t *mask, int s)
+{
+    const size_t at = (size_t)s * (size_t)j->columns;
+    const int seen = s >= j->to.smin && s <= j->to.smax;
+    for (int f = 0; f < j->columns; f++)
+        if (!seen || f < j->to.fmin || f > j->to.fmax || (mask && !mask[at + (size_t)f]))
+            j->image[at + (size_t)f] = 0;
+}
+
+static nb_status spread_panel(spreading *j, const nb_footprint_panel *on,
+                              const nb_panel *panel, const uint8_t *mask, nb_error *err)
+{
+    const size_t pixels = (size_t)panel->rows * (size_t)panel->columns;
+    float *copy = NULL;
+    nb_status st = NB_OK;
+    j->columns = panel->columns;
+    j->one = on->across * on->down == 1;
+    j->light = j->image;
+    if (!j->one) {
+        copy = nb_alloc_large(pixels, sizeof *copy, "footprint", err);
+        if (!copy)
+            return NB_ERR_NOMEM;
+        memcpy(copy, j->image, pixels * sizeof *copy);
+        memset(j->image, 0, pixels * sizeof *copy);
+        j->light = copy;
     }
-}
-
-/** Called by every thread of a team, to share the bands out. */
-static int spread_bands(const bands *b)
-{
-    room r = {0};
-    const int ok = open_room(b, &r);
-    int i;
-#pragma omp for schedule(dynamic, 1) nowait
-    for (i = 0; i < b->n; i++)
-        if (ok)
-            spread_band(b, i, &r);
-    close_room(&r);
-    return ok;
-}
-
-/** Clear what is not wanted: around the region, and in the mask. */
-static void clear_rest(const bands *b, int s)
-{
-    const nb_panel *p = &b->scene->panels[b->panel];
-    float *row = pixel_of(b, s, 0);
-    const uint8_t *mask = b->scene->raster.mask;
-    if (s < b->to.smin || s > b->to.smax) {
-        memset(row, 0, (size_t)p->columns * sizeof *row);
-        return;
-    }
-    memset(row, 0, (size_t)b->to.fmin * sizeof *row);
-    memset(row + b->to.fmax + 1, 0, (size_t)(p->columns - 1 - b->to.fmax) * sizeof *row);
-    for (int f = b->to.fmin; mask && f <= b->to.fmax; f++)
-        if (!mask[row + f - b->image])
-            row[f] = 0;
-}
-
-/** Bands of whole steps. */
-static nb_status cut_bands(bands *b, int threads, nb_error *err)
-{
-    const nb_footprint_panel *p = &b->plan->panels[b->panel];
-    const int wanted = b->to.smax - b->to.smin + 1;
-    b->reach = p->slow;
-    b->side = p->fast;
-    b->step = STEP;
-    b->rows = (wanted + threads - 1) / threads;
-    b->rows = b->rows > 4 * b->reach ? b->rows : 4 * b->reach;
-    b->rows = (b->rows + b->step - 1) / b->step * b->step;
-    b->n = wanted > 0 && width_of(b->to) > 0 ? (wanted + b->rows - 1) / b->rows : 0;
-    b->kept =
-        nb_alloc_raw((size_t)b->n * 2 * (size_t)b->reach * (size_t)width_of(b->from) + 1,
-                     sizeof(float), "footprint", err);
-    return b->kept ? NB_OK : NB_ERR_NOMEM;
-}
-
-static nb_status spread_panel(bands *b, int threads, nb_error *err)
-{
-    const nb_panel *panel = &b->scene->panels[b->panel];
-    int failed = 0, i;
-    nb_status st;
-    NB_FORWARD(cut_bands(b, threads, err));
-    threads = threads < b->n ? threads : b->n > 0 ? b->n : 1;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (i = 0; i < b->n; i++)
-        keep_rows(b, i);
-#pragma omp parallel num_threads(threads) reduction(| : failed)
-    failed |= !spread_bands(b);
-    for (i = b->from.smin; i <= b->from.smax; i++)
-        if (b->scene->raster.mask || i < b->to.smin || i > b->to.smax ||
-            width_of(b->to) < panel->columns)
-            clear_rest(b, i);
-    nb_free(b->kept);
-    return failed ? nb_fail_memory(err, (size_t)panel->columns, "footprint") : NB_OK;
+    for (int i = 0; i < on->across * on->down && !st; i++)
+        st = spread_tile(j, &j->plan->tiles[on->tile + i], err);
+#pragma omp parallel for schedule(static) num_threads(j->threads)
+    for (int s = j->from.smin; s <= j->from.smax; s++)
+        clear_rest(j, mask, s);
+    nb_free(copy);
+    return st;
 }
 
 /** Of light row e and displacement d: the first and the last row of the image that it reaches; 0: none. */
@@ -597,18 +461,19 @@ nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_er
     const nb_scene *sc = work->scene;
     float_taps *weights;
     nb_status st = make_weights(work->plan, &weights, err);
-    const int team = nb_image_threads(work->threads, (int64_t)sc->raster.pixels);
-    for (int k = 0; k < sc->n_panels && !st; k++) {
-        bands b = {.plan = work->plan,
-                   .scene = sc,
+    spreading j = {.plan = work->plan,
                    .kernels = work->kernels,
-                   .image = image,
-                   .panel = k,
-                   .to = nb_panel_region(sc, &sc->panels[k]),
-                   .from = nb_panel_region(work->sources, &sc->panels[k]),
-                   .weights = weights};
-        if (width_of(b.from) > 0 && b.from.smax >= b.from.smin)
-            st = spread_panel(&b, team, err);
+                   .weights = weights,
+                   .threads = nb_image_threads(work->threads, (int64_t)sc->raster.pixels)};
+    for (int k = 0; k < sc->n_panels && !st; k++) {
+        const nb_panel *panel = &sc->panels[k];
+        j.to = nb_panel_region(sc, panel);
+        j.from = nb_panel_region(work->sources, panel);
+        j.image = image + panel->first_pixel;
+        if (nb_region_pixels(j.from) > 0)
+            st = spread_panel(
+                &j, &work->plan->panels[k], panel,
+                sc->raster.mask ? sc->raster.mask + panel->first_pixel : NULL, err);
     }
     free_weights(weights, work->plan->n_taps);
     return st;

@@ -93,12 +93,11 @@ static void count_panel(const counting *c, int panel, int threads)
 {
     const nb_footprint_panel *on = &c->plan->panels[panel];
     const nb_panel *p = &c->scene->panels[panel];
-    int s;
     (void)threads;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads)
 #endif
-    for (s = 0; s < p->rows; s++)
+    for (int s = 0; s < p->rows; s++)
         for (int i = 0; i < on->across * on->down; i++) {
             const nb_footprint_tile *t = &c->plan->tiles[on->tile + i];
             if (s >= t->slow && s < t->slow_end)

@@ -134,11 +134,24 @@ static nb_status make_on_device(nb_photons *photons, nb_product *wanted, int n,
 
 /* --- rows --- */
 
+/** 0 outside the region of interest. */
 static void rows_u16(nb_product *p, int first, int rows, uint16_t *out)
 {
-    int64_t cut = p->stream   ? nb_noise_compat_rows(p, first, rows, out)
-                  : p->stages ? nb_noise_rows(p, first, rows, out)
-                              : nb_quantize_u16_rows(p, first, rows, out);
+    const nb_raster *raster = &p->photons->scene->raster;
+    const nb_region r = raster->roi;
+    const size_t columns = (size_t)raster->columns;
+    const int width = r.fmax - r.fmin + 1;
+    int64_t cut = 0;
+    for (int s = first; s < first + rows; s++, out += columns) {
+        const size_t pixel = (size_t)s * columns + (size_t)r.fmin;
+        const int lit = s >= r.smin && s <= r.smax && width > 0;
+        if (!lit || width < raster->columns)
+            memset(out, 0, columns * sizeof *out);
+        if (lit)
+            cut += (p->stream   ? nb_noise_compat_row
+                    : p->stages ? nb_noise_row
+                                : nb_quantize_u16_row)(p, pixel, width, out + r.fmin);
+    }
     __atomic_fetch_add(&p->overloads, cut, __ATOMIC_RELAXED);
 }
 

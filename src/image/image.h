@@ -60,12 +60,10 @@ double nb_int_scale(double asked, const nb_stats *stats);
  * or the integer image's scale when the image is flat. */
 double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale);
 
-/** Rows of a product of expected photons: floor(scale*photons + adc_offset + 1/2), clamped to
- * 0..65535 (the old program rounds in single precision, and so do we); 0 outside the region of
- * interest.  out[rows][fpixels] begins with row `first`; one thread.  Returns how many pixels were
- * cut (nb_int_clips). */
-int64_t nb_quantize_u16_rows(const nb_product *product, int first, int rows,
-                             uint16_t *out);
+/** n pixels of a row from `pixel` on of a product of expected photons: floor(scale*photons + adc_offset
+ * + 1/2), clamped to 0..65535 (the old program rounds in single precision, and so do we).  Returns how
+ * many pixels were cut (nb_int_clips). */
+int64_t nb_quantize_u16_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 /** out[i] = scale*image[i] truncated and clamped to 0..255, i < pixels. */
 void nb_quantize_u8(const nb_image_kernels *kernels, const float *image, size_t pixels,
@@ -73,11 +71,10 @@ void nb_quantize_u8(const nb_image_kernels *kernels, const float *image, size_t 
 
 /* --- Counting noise --- */
 
-/** Rows of a product after NB_STAGE_POISSON: a Poisson deviate of each pixel's mean (photons) plus
- * the offset, rounded half up and clamped to 0..65535; 0 outside the region of interest.  The
- * deviate depends only on seed, frame and pixel.  out[rows][fpixels] begins with row `first`; one
- * thread.  Returns how many pixels were clipped. */
-int64_t nb_noise_rows(const nb_product *product, int first, int rows, uint16_t *out);
+/** The same of a product after NB_STAGE_POISSON: a Poisson deviate of each pixel's mean (photons) plus
+ * the offset, rounded half up and clamped to 0..65535.  The deviate depends only on seed, frame and
+ * pixel.  Returns how many pixels were clipped. */
+int64_t nb_noise_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 /** The photons of pixel s fpixels + f before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);
@@ -88,8 +85,7 @@ double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t
 typedef struct nb_compat_noise nb_compat_noise;
 nb_compat_noise *nb_noise_compat_start(const nb_stage *stage, nb_error *err);
 
-/** As nb_noise_rows, from product->stream; all rows must be asked for in order. */
-int64_t nb_noise_compat_rows(const nb_product *product, int first, int rows,
-                             uint16_t *out);
+/** As nb_noise_row, from product->stream; all rows must be asked for in order. */
+int64_t nb_noise_compat_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 #endif

@@ -5,8 +5,6 @@
 const nb_image_kernels *nb_image_kernels_of(nb_isa isa)
 {
     switch (isa) {
-    case NB_ISA_SCALAR:
-        return &nb_image_kernels_scalar;
 #ifdef __x86_64__
     case NB_ISA_AVX2:
         return &nb_image_kernels_avx2;

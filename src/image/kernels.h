@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The passes over pixels that are compiled once for each instruction set.  All sets give the
- * same bits. */
+ * same bits; tests/unit/image_truth.c has the definitions, pixel by pixel. */
 #ifndef NB_IMAGE_KERNELS_H
 #define NB_IMAGE_KERNELS_H
 
@@ -57,12 +57,11 @@ typedef struct nb_image_kernels {
                    double *photons);
     /** deviate[i] = nb_normal of these pixels. */
     void (*normals)(const struct nb_poisson_key *first, uint32_t stream, double *deviate);
-    /** nb_noise_block_fn of noise_block.h. */
+    /** adu[i] = nb_noise_adu of the counts of these pixels; returns how many were clipped. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
                  uint16_t *adu);
 } nb_image_kernels;
 
-extern const nb_image_kernels nb_image_kernels_scalar; /* the definitions, pixel by pixel */
 extern const nb_image_kernels nb_image_kernels_base; /* SSE2, NEON: what every CPU has */
 #ifdef __x86_64__
 extern const nb_image_kernels nb_image_kernels_avx2, nb_image_kernels_avx512;

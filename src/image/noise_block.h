@@ -10,16 +10,6 @@
 
 enum { NB_NOISE_BLOCK = 64 };
 
-/** Fill adu[64] for the pixels first.pixel ... first.pixel + 63 with these means; returns
- * how many were clipped. */
-typedef int nb_noise_block_fn(const float *mean, const nb_poisson_key *first,
-                              double adc_offset, uint16_t *adu);
-
-nb_noise_block_fn nb_noise_block_base;
-#ifdef __x86_64__
-nb_noise_block_fn nb_noise_block_avx2, nb_noise_block_avx512;
-#endif
-
 /** One full round of the four words c with the keys k0 and k1. */
 static inline void nb_v_philox_round(nb_vu *c, uint32_t k0, uint32_t k1)
 {
@@ -352,7 +342,7 @@ static inline __attribute__((always_inline)) void nb_v_counts(const double *mean
                        &photons[i]);
 }
 
-/** nb_noise_block_fn. */
+/** As `noise` of nb_image_kernels. */
 static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
                                  double adc_offset, uint16_t *adu)
 {

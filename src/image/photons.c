@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "photons.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "../base/error.h"
 #include "../base/memory.h"
-
-void *nb_image_memory(size_t bytes)
-{
-    const size_t large = (size_t)2 << 20;
-    void *memory;
-    if (bytes < 2 * large)
-        return calloc(bytes, 1);
-    if (posix_memalign(&memory, large, bytes))
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
 
 nb_status nb_photons_memory(nb_photons *photons, nb_error *err)
 {
@@ -28,7 +10,7 @@ nb_status nb_photons_memory(nb_photons *photons, nb_error *err)
     double have = nb_machine_memory();
     double need = (double)raster->columns * (double)raster->rows * sizeof(float);
     if (!photons->own && !(need > have))
-        photons->own = nb_image_memory((size_t)need);
+        photons->own = nb_alloc_large((size_t)need, 1, "image", NULL);
     if (photons->own)
         return NB_OK;
     return nb_fail(err, NB_ERR_NOMEM,

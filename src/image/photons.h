@@ -92,10 +92,6 @@ static inline const nb_scene *nb_photons_stack(const nb_photons *photons)
     return photons->stack ? photons->stack : photons->scene;
 }
 
-/** Memory for an image, in large pages where the system has them: the first touch of 16384 small ones
- * takes longer than a picture.  NULL: there is none.  The caller's: free(). */
-void *nb_image_memory(size_t bytes);
-
 /** Allocate photons->own.  Errors: NB_ERR_NOMEM, before the system would lend more than there
  * is. */
 nb_status nb_photons_memory(nb_photons *photons, nb_error *err);

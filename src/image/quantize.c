@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
-#include <string.h>
-
 #include "adu.h"
 
 double nb_int_scale(double asked, const nb_stats *stats)
@@ -31,25 +29,14 @@ static int64_t cut_in(const nb_product *p, size_t at, int n)
     return cut;
 }
 
-int64_t nb_quantize_u16_rows(const nb_product *p, int first, int rows, uint16_t *out)
+int64_t nb_quantize_u16_row(const nb_product *p, size_t pixel, int n, uint16_t *out)
 {
-    const nb_raster *raster = &p->photons->scene->raster;
-    size_t columns = (size_t)raster->columns;
-    int width = raster->roi.fmax - raster->roi.fmin + 1;
-    int64_t cut = 0;
-    for (int s = first; s < first + rows; s++, out += columns) {
-        size_t at = (size_t)s * columns + (size_t)raster->roi.fmin;
-        int lit = s >= raster->roi.smin && s <= raster->roi.smax && width > 0;
-        if (!lit || width < raster->columns)
-            memset(out, 0, columns * sizeof *out);
-        if (!lit)
-            continue;
-        if (p->photons->kernels->u16(p->photons->pixels + at,
-                                     raster->mask ? raster->mask + at : NULL, width,
-                                     p->scale, p->adc_offset, out + raster->roi.fmin))
-            cut += cut_in(p, at, width);
-    }
-    return cut;
+    const nb_photons *photons = p->photons;
+    const uint8_t *mask = photons->scene->raster.mask;
+    const int above =
+        photons->kernels->u16(photons->pixels + pixel, mask ? mask + pixel : NULL, n,
+                              p->scale, p->adc_offset, out);
+    return above ? cut_in(p, pixel, n) : 0;
 }
 
 void nb_quantize_u8(const nb_image_kernels *kernels, const float *image, size_t pixels,

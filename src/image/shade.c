@@ -75,14 +75,16 @@ static float written(double factor)
     return value > 0 ? value : -1;
 }
 
-static void shade_row(const shading *job, const band *b, int slow, int fast, int fast_end)
+/** A row of a band between these columns, which are dark or mixed. */
+static void shade_row(const shading *job, const band *b, int slow, int fast, int fast_end,
+                      look all)
 {
     const nb_panel *panel = b->panel;
     float *out = job->out->transmission + nb_panel_pixel(panel, 0, slow);
     int32_t *acts = job->out->acts + 2 * (size_t)(panel->first_row + slow);
     for (int f = fast; f < fast_end; f++) {
-        double x, y, factor = 1;
-        if (place_of(job, panel, f + 0.5, slow + 0.5, &x, &y))
+        double x, y, factor = all == DARK ? 0 : 1;
+        if (all == MIXED && place_of(job, panel, f + 0.5, slow + 0.5, &x, &y))
             factor = nb_shadow_factor(job->shadow, x, y, b->edge);
         if (factor == 1)
             continue;
@@ -90,16 +92,6 @@ static void shade_row(const shading *job, const band *b, int slow, int fast, int
         acts[0] = acts[0] < f ? acts[0] : f;
         acts[1] = f + 1;
     }
-}
-
-static void shade_all(const shading *job, const band *b, int slow, int fast, int fast_end)
-{
-    float *out = job->out->transmission + nb_panel_pixel(b->panel, 0, slow);
-    int32_t *acts = job->out->acts + 2 * (size_t)(b->panel->first_row + slow);
-    for (int f = fast; f < fast_end; f++)
-        out[f] = -1;
-    acts[0] = acts[0] < fast ? acts[0] : fast;
-    acts[1] = fast_end;
 }
 
 static void shade_band(const shading *job, int row, int rows)
@@ -115,7 +107,7 @@ static void shade_band(const shading *job, int row, int rows)
         const int end = f + BLOCK < panel->columns ? f + BLOCK : panel->columns;
         const look all = look_at(job, &b, f, end);
         for (int i = 0; all != CLEAR && i < rows; i++)
-            (all == DARK ? shade_all : shade_row)(job, &b, b.slow + i, f, end);
+            shade_row(job, &b, b.slow + i, f, end, all);
     }
 }
 
@@ -169,31 +161,23 @@ static int64_t rendered_in(const nb_scene *sc)
     return n;
 }
 
-/** n pixels in a row that are all seen.  A number below 0 is the factor 0, and 0 is the factor 1. */
-static void count_row(const float *written, int n, nb_shade *out)
+/** n pixels in a row, without the masked ones (mask may be NULL).  A number below 0 is the factor 0, and 0 is the factor
+ * 1. */
+static void count_row(const float *written, const uint8_t *mask, int n, nb_shade *out)
 {
     float most = 0;
     int dark = 0, dim = 0;
 #pragma omp simd reduction(max : most) reduction(+ : dark, dim)
     for (int i = 0; i < n; i++) {
         const float factor = written[i] + (float)(written[i] == 0);
+        const int seen = !mask || mask[i];
         most = factor > most ? factor : most;
-        dark += factor < 0;
-        dim += factor < 0.5f;
+        dark += seen & (factor < 0);
+        dim += seen & (factor < 0.5f);
     }
     out->most = fmax(out->most, most);
     out->dark += dark;
     out->dim += dim;
-}
-
-static void count_masked(const float *written, const uint8_t *mask, int n, nb_shade *out)
-{
-    for (int i = 0; i < n; i++) {
-        const float factor = nb_mix_factor(written[i]);
-        out->most = fmax(out->most, factor);
-        out->dark += mask[i] && factor == 0;
-        out->dim += mask[i] && factor < 0.5f;
-    }
 }
 
 static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
@@ -203,11 +187,9 @@ static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
     for (int row = 0; row < sc->raster.rows; row++) {
         const nb_mix_row r = nb_mix_row_of(mix, sc, row);
         const size_t at = (size_t)(r.start + r.first);
-        const int n = r.end > r.first ? r.end - r.first : 0;
-        if (n && mask)
-            count_masked(mix->transmission + at, mask + at, n, out);
-        else if (n)
-            count_row(mix->transmission + at, n, out);
+        if (r.end > r.first)
+            count_row(mix->transmission + at, mask ? mask + at : NULL, r.end - r.first,
+                      out);
     }
 }
 

@@ -59,48 +59,13 @@ void nb_light_counts(const nb_light_source *source, int row, double *n)
 
 _Static_assert((int)NB_PIECE == (int)NB_NOISE_BLOCK, "the kernels' blocks");
 
-static void draw_counts(const nb_stage_piece *piece, const nb_stage *stage, double *v)
-{
-    const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
-    double counts[NB_PIECE];
-    piece->photons->kernels->counts(v, &key, counts);
-    memcpy(v, counts, sizeof counts);
-}
-
-static void normals_of(const nb_stage_piece *piece, const nb_stage *stage,
-                       uint32_t stream, double *g)
-{
-    const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
-    piece->photons->kernels->normals(&key, stream, g);
-}
-
-static void calibrate(const nb_stage_piece *piece, const nb_stage *stage, double *v)
-{
-    double g[NB_PIECE];
-    normals_of(piece, stage, NB_STREAM_CALIBRATION, g);
-    for (int i = 0; i < NB_PIECE; i++)
-        v[i] = nb_calibrated(v[i], stage->amount, g[i]);
-}
-
-static void read_out(const nb_stage_piece *piece, const nb_stage *stage, double *v)
-{
-    double g[NB_PIECE];
-    normals_of(piece, stage, NB_STREAM_READOUT, g);
-    for (int i = 0; i < NB_PIECE; i++)
-        v[i] = v[i] + stage->amount * g[i];
-}
-
-static void amplify(const nb_stage_piece *piece, const nb_stage *stage, double adc,
-                    double *v)
-{
-    double gain = stage->of_panels ? stage->of_panels[piece->panel] : stage->amount;
-    for (int i = 0; i < NB_PIECE; i++)
-        v[i] = gain * v[i] + adc;
-}
-
 static void apply_one(const nb_stage_piece *piece, const nb_stage *stage, double adc,
                       double *v)
 {
+    const nb_image_kernels *kernels = piece->photons->kernels;
+    const nb_poisson_key key = {(uint64_t)stage->seed, piece->pixel, stage->frame};
+    const double gain = stage->of_panels ? stage->of_panels[piece->panel] : stage->amount;
+    double drawn[NB_PIECE];
     switch (stage->kind) {
     case NB_STAGE_FLICKER:
     case NB_STAGE_DEADTIME:
@@ -108,20 +73,26 @@ static void apply_one(const nb_stage_piece *piece, const nb_stage *stage, double
             v[i] = nb_mean_behind(stage, 1, v[i]);
         return;
     case NB_STAGE_POISSON:
-        draw_counts(piece, stage, v);
+        kernels->counts(v, &key, drawn);
+        memcpy(v, drawn, sizeof drawn);
         return;
     case NB_STAGE_CALIBRATION:
-        calibrate(piece, stage, v);
+        kernels->normals(&key, NB_STREAM_CALIBRATION, drawn);
+        for (int i = 0; i < NB_PIECE; i++)
+            v[i] = nb_calibrated(v[i], stage->amount, drawn[i]);
         return;
     case NB_STAGE_GAINMAP:
         for (int i = 0; i < piece->count; i++)
             v[i] = v[i] * stage->map[piece->pixel + (size_t)i];
         return;
     case NB_STAGE_GAIN:
-        amplify(piece, stage, adc, v);
+        for (int i = 0; i < NB_PIECE; i++)
+            v[i] = gain * v[i] + adc;
         return;
     case NB_STAGE_READOUT:
-        read_out(piece, stage, v);
+        kernels->normals(&key, NB_STREAM_READOUT, drawn);
+        for (int i = 0; i < NB_PIECE; i++)
+            v[i] = v[i] + stage->amount * drawn[i];
         return;
     default: /* refused before, or not of one pixel alone */
         return;

@@ -4,21 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
+#include "../physics/panels.h"
 
 /* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order, stripes
  * in order.  The stripes hang on the region's height alone, never on the threads. */
 enum { STRIPES = 128 };
-
-typedef struct region {
-    const float *image;
-    const uint8_t *mask; /* or NULL */
-    size_t stride;
-    int fmin, columns, smin, rows;
-    const nb_row_sums *made; /* [rows], or NULL: add the image up */
-    const nb_image_kernels *kernels;
-} region;
 
 typedef struct partial {
     double sum, sum2;    /* of lit pixels: values and squares */
@@ -50,88 +43,19 @@ static void merge(partial *a, const partial *b)
     }
 }
 
-/** The first lit pixel that is above what was found before; NaN never is. */
-static void find_max(const float *row, const uint8_t *mask, const region *r, int slow,
-                     partial *p)
+/** What was added up of row s of the region. */
+static partial partial_of(const nb_row_sums *sums, nb_region r, int s)
 {
-    for (int i = 0; i < r->columns; i++) {
-        if ((!mask || mask[i]) && (p->max_fast < 0 ? !isnan(row[i]) : row[i] > p->max)) {
-            p->max = row[i];
-            p->max_fast = r->fmin + i;
-            p->max_slow = slow;
-        }
-    }
-}
-
-static void find_value(const float *row, const uint8_t *mask, const region *r, int slow,
-                       double value, partial *p)
-{
-    int i = 0;
-    while (i < r->columns - 1 && (row[i] != value || (mask && !mask[i])))
-        i++;
-    p->max = value;
-    p->max_fast = r->fmin + i;
-    p->max_slow = slow;
-}
-
-static partial partial_of(const nb_row_sums *s, int columns)
-{
-    partial p = {0};
-    p.sum = s->sum;
-    p.sum2 = s->sum2;
-    p.all = s->all;
-    p.squares = s->squares;
-    p.pixels = columns;
-    p.rendered = s->rendered;
-    p.max_fast = -1;
-    return p;
-}
-
-static void add_row(const region *r, int slow, partial *total)
-{
-    const float *row = r->image + (size_t)slow * r->stride + r->fmin;
-    const uint8_t *mask = r->mask ? r->mask + (size_t)slow * r->stride + r->fmin : NULL;
-    nb_row_sums s;
-    partial p;
-    r->kernels->sums(row, mask, r->columns, &s);
-    p = partial_of(&s, r->columns);
-    if (s.max == -INFINITY) /* nothing but that and NaN */
-        find_max(row, mask, r, slow, &p);
-    else if (total->max_fast < 0 || s.max > total->max)
-        find_value(row, mask, r, slow, s.max, &p);
-    merge(total, &p);
-}
-
-static void add_made_row(const region *r, int slow, partial *total)
-{
-    const nb_row_sums *s = &r->made[slow - r->smin];
-    partial p = partial_of(s, r->columns);
-    if (s->max > -INFINITY) {
-        p.max = s->max;
-        p.max_fast = r->fmin + (int)s->max_at;
-        p.max_slow = slow;
-    }
-    merge(total, &p);
-}
-
-/** Fill part[STRIPES]. */
-static void sum_stripes(const region *r, int threads, partial *part)
-{
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-    for (int stripe = 0; stripe < STRIPES; stripe++) {
-        int from = (int)((int64_t)r->rows * stripe / STRIPES);
-        int to = (int)((int64_t)r->rows * (stripe + 1) / STRIPES);
-        partial p = {0};
-        p.max_fast = -1;
-        for (int row = from; row < to; row++) {
-            if (r->made)
-                add_made_row(r, r->smin + row, &p);
-            else
-                add_row(r, r->smin + row, &p);
-        }
-        part[stripe] = p;
-    }
-    (void)threads;
+    const nb_row_sums *row = &sums[s];
+    return (partial){.sum = row->sum,
+                     .sum2 = row->sum2,
+                     .all = row->all,
+                     .squares = row->squares,
+                     .pixels = r.fmax - r.fmin + 1,
+                     .rendered = row->rendered,
+                     .max = row->max,
+                     .max_fast = row->max > -INFINITY ? r.fmin + (int)row->max_at : -1,
+                     .max_slow = r.smin + s};
 }
 
 static void conclude(const partial *total, nb_stats *stats)
@@ -154,57 +78,65 @@ static void conclude(const partial *total, nb_stats *stats)
     stats->rmsd = sqrt((total->squares + n * apart * apart) / (n - 1));
 }
 
-static void summarise(const region *r, int threads, nb_stats *stats)
+void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_stats *stats)
 {
-    partial part[STRIPES], total = {0};
+    const nb_region r = scene->raster.roi;
+    const int n = r.smax - r.smin + 1;
+    partial total = {.max_fast = -1};
     memset(stats, 0, sizeof *stats);
-    if (r->columns <= 0 || r->rows <= 0)
-        return;
-    stats->roi_pixels = (int64_t)r->columns * r->rows;
-    sum_stripes(r, nb_image_threads(threads, stats->roi_pixels), part);
-    total.max_fast = -1;
-    for (int i = 0; i < STRIPES; i++)
-        merge(&total, &part[i]);
+    stats->roi_pixels = (int64_t)nb_region_pixels(r);
+    for (int stripe = 0; stats->roi_pixels > 0 && stripe < STRIPES; stripe++) {
+        const int from = (int)((int64_t)n * stripe / STRIPES),
+                  to = (int)((int64_t)n * (stripe + 1) / STRIPES);
+        partial sum = {.max_fast = -1};
+        for (int s = from; s < to; s++) {
+            const partial row = partial_of(rows, r, s);
+            merge(&sum, &row);
+        }
+        merge(&total, &sum);
+    }
     conclude(&total, stats);
 }
 
-static region region_of(const nb_scene *scene)
+/** Add up the rows of an image in memory; of the first that has the largest value, find its place. */
+static void sum_rows(const nb_photons *photons, nb_row_sums *sums)
 {
-    const nb_raster *raster = &scene->raster;
-    const region r = {NULL,
-                      raster->mask,
-                      (size_t)raster->columns,
-                      raster->roi.fmin,
-                      raster->roi.fmax - raster->roi.fmin + 1,
-                      raster->roi.smin,
-                      raster->roi.smax - raster->roi.smin + 1,
-                      NULL,
-                      NULL};
-    return r;
-}
-
-void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_stats *stats)
-{
-    region r = region_of(scene);
-    r.made = rows;
-    summarise(&r, 1, stats);
+    const nb_raster *raster = &photons->scene->raster;
+    const nb_region r = raster->roi;
+    const int n = r.smax - r.smin + 1, width = r.fmax - r.fmin + 1;
+    const int threads = nb_image_threads(photons->threads, (int64_t)nb_region_pixels(r));
+    const size_t stride = (size_t)raster->columns,
+                 first = (size_t)r.smin * stride + (size_t)r.fmin;
+    nb_row_sums *best = sums;
+    const float *row;
+    const uint8_t *mask;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads)
+    for (int s = 0; s < n; s++) {
+        const size_t at = first + (size_t)s * stride;
+        photons->kernels->sums(photons->pixels + at,
+                               raster->mask ? raster->mask + at : NULL, width, &sums[s]);
+    }
+    (void)threads;
+    for (int s = 1; s < n; s++)
+        best = sums[s].max > best->max ? &sums[s] : best;
+    row = photons->pixels + first + (size_t)(best - sums) * stride;
+    mask = raster->mask ? raster->mask + (row - photons->pixels) : NULL;
+    for (best->max_at = 0; best->max_at < width - 1; best->max_at++)
+        if (row[best->max_at] == best->max && (!mask || mask[best->max_at]))
+            return;
 }
 
 nb_status nb_statistics(const nb_photons *photons, nb_stats *stats, nb_error *err)
 {
-    region r = region_of(photons->scene);
-    nb_row_sums *sums;
-    nb_status st;
-    if (!photons->device || r.rows <= 0 || r.columns <= 0) {
-        r.image = photons->pixels;
-        r.kernels = photons->kernels;
-        summarise(&r, photons->threads, stats);
-        return NB_OK;
-    }
-    sums = nb_alloc_raw((size_t)r.rows, sizeof *sums, "sums of rows", err);
-    if (!sums)
-        return NB_ERR_NOMEM;
-    st = photons->device->sums(photons->state, photons->scene, sums, err);
+    const nb_region r = photons->scene->raster.roi;
+    const int some = nb_region_pixels(r) > 0;
+    nb_row_sums *sums = nb_alloc_raw(some ? (size_t)(r.smax - r.smin + 1) : 1,
+                                     sizeof *sums, "sums of rows", err);
+    nb_status st = sums ? NB_OK : NB_ERR_NOMEM;
+    if (some && photons->device)
+        NB_TRY(photons->device->sums(photons->state, photons->scene, sums, err));
+    else if (!st && some)
+        sum_rows(photons, sums);
     if (!st)
         nb_statistics_of_rows(sums, photons->scene, stats);
     nb_free(sums);

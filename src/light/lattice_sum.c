@@ -49,7 +49,6 @@ static size_t place_of(const nb_lattice_sum *s, int h, int k)
     return ((size_t)h * (size_t)s->period[1] + (size_t)k) * s->row;
 }
 
-#ifdef NB_HAVE_FFTW
 static nb_status plan(nb_lattice_sum *s, nb_error *err)
 {
     const int *n = s->period;
@@ -65,14 +64,7 @@ static nb_status plan(nb_lattice_sum *s, nb_error *err)
                : nb_fail(err, NB_ERR_INTERNAL, "FFTW makes no plan for %d x %d x %d",
                          n[0], n[1], n[2]);
 }
-static void forward(const nb_lattice_sum *s, double *at)
-{
-    fftw_execute_dft_r2c(s->in, at, (fftw_complex *)at);
-}
-static void backward(const nb_lattice_sum *s, double *at)
-{
-    fftw_execute_dft_c2r(s->out, (fftw_complex *)at, at);
-}
+
 static void drop_plans(nb_lattice_sum *s)
 {
     if (!s->in && !s->out)
@@ -82,25 +74,6 @@ static void drop_plans(nb_lattice_sum *s)
     fftw_destroy_plan(s->out);
     nb_fftw_unlock();
 }
-#else
-static nb_status plan(nb_lattice_sum *s, nb_error *err)
-{
-    (void)s;
-    return nb_fftw_need("-diffuse_sigma", err);
-}
-static void forward(const nb_lattice_sum *s, double *at)
-{
-    (void)s, (void)at;
-}
-static void backward(const nb_lattice_sum *s, double *at)
-{
-    (void)s, (void)at;
-}
-static void drop_plans(nb_lattice_sum *s)
-{
-    (void)s;
-}
-#endif
 
 static void take_sources(nb_lattice_sum *s, const float *I, const int low[3],
                          const int n[3])
@@ -114,7 +87,7 @@ static void take_sources(nb_lattice_sum *s, const float *I, const int low[3],
             for (int m = 0; m < n[2]; m++)
                 row[low[2] + m + (low[2] + m < 0 ? period[2] : 0)] = scale * *I++;
         }
-    forward(s, s->source);
+    fftw_execute_dft_r2c(s->in, s->source, (fftw_complex *)s->source);
 }
 
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
@@ -163,13 +136,13 @@ void nb_lattice_sum_make(const nb_lattice_sum *s, int place, nb_lattice_kernel_f
     double *w = s->work[place];
     const double *a = s->source;
     fill_kernel(s, w, kernel, data, shift);
-    forward(s, w);
+    fftw_execute_dft_r2c(s->in, w, (fftw_complex *)w);
     for (size_t i = 0; i < room_of(s); i += 2) {
         const double re = a[i] * w[i] - a[i + 1] * w[i + 1];
         w[i + 1] = a[i] * w[i + 1] + a[i + 1] * w[i];
         w[i] = re;
     }
-    backward(s, w);
+    fftw_execute_dft_c2r(s->out, (fftw_complex *)w, w);
 }
 
 const double *nb_lattice_sum_row(const nb_lattice_sum *s, int place, int h, int k)

@@ -185,7 +185,6 @@ nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
 {
     nb_source *sources = nb_alloc((size_t)count, sizeof *sources, "sources", err);
     double total;
-    int i;
     *out = NULL;
     if (!sources)
         return NB_ERR_NOMEM;
@@ -193,7 +192,7 @@ nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
         nb_free(sources);
         return nb_fail(err, NB_ERR_INPUT, "-sourcefile: the intensities sum to %g", total);
     }
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         sources[i].incident =
             nb_scale(-1, nb_unit(nb_v3(lines[i].x, lines[i].y, lines[i].z)));
         sources[i].lambda = lines[i].lambda;

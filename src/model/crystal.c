@@ -2,7 +2,6 @@
 #include "crystal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -18,8 +17,7 @@ typedef struct cell {
 static nb_status read_cell(const nb_settings *cfg, cell *out, nb_error *err)
 {
     double v[6], s, square;
-    int i;
-    for (i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++) {
         v[i] = i < cfg->value.cell_count ? cfg->value.cell[i] : 0;
         if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->value.cell_count)
             v[i] = v[0]; /* missing edges are a */
@@ -114,46 +112,38 @@ static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error
     return NB_OK;
 }
 
-static nb_status turn_by_misset(const nb_settings *cfg, int64_t default_seed,
-                                nb_crystal *x, nb_error *err)
+static void turn_by_misset(const nb_settings *cfg, int64_t default_seed, nb_crystal *x)
 {
     double *m = x->misset;
-    int i;
     x->misset_seed =
         NB_TYPED(cfg, misset_seed) ? cfg->value.misset_seed.value : default_seed;
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         m[i] = cfg->value.misset_mode == NB_MISSET_FIXED
                    ? cfg->value.misset_deg[i] * NB_DEG
                    : 0;
     if (cfg->value.misset_mode == NB_MISSET_RANDOM && cfg->value.compat)
         nb_misset_random_compat(x->misset_seed, m);
-    else if (cfg->value.misset_mode == NB_MISSET_RANDOM &&
-             nb_misset_random(x->misset_seed, 0, m, err))
-        return NB_ERR_UNSUPPORTED;
+    else if (cfg->value.misset_mode == NB_MISSET_RANDOM)
+        (void)nb_misset_random(x->misset_seed, 0, m, NULL);
     x->astar = nb_rotate_xyz(x->astar, m[0], m[1], m[2]);
     x->bstar = nb_rotate_xyz(x->bstar, m[0], m[1], m[2]);
     x->cstar = nb_rotate_xyz(x->cstar, m[0], m[1], m[2]);
-    return NB_OK;
 }
 
 static nb_status set_cell_counts(const nb_settings *cfg, const nb_hooks *hooks,
                                  nb_crystal *x, nb_error *err)
 {
     double beam = cfg->value.beamsize_mm, size;
-    char line[160];
-    int i;
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         x->N[i] = fmax(cfg->value.N[i], 1);
         size = NB_TYPED_OR(cfg, xtal_size_mm[i], 0);
         if (!(size > 0))
             continue;
         if (i > 0 && size > beam) {
-            snprintf(line, sizeof line,
-                     "the crystal of %g mm along %s is wider than the beam: only %g mm "
-                     "are illuminated (-beamsize)",
-                     size, i == 1 ? "b" : "c", beam);
-            if (hooks && hooks->notice)
-                hooks->notice(hooks->user, line);
+            nb_notice(hooks,
+                      "the crystal of %g mm along %s is wider than the beam: only %g mm "
+                      "are illuminated (-beamsize)",
+                      size, i == 1 ? "b" : "c", beam);
             size = beam;
         }
         x->N[i] = nb_ceil_ratio(size * NB_MM / (x->edge[i] * NB_ANGSTROM));
@@ -182,9 +172,8 @@ nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inpu
     x->placed = inputs->matrix != NULL;
     if (inputs->matrix)
         reciprocal_from_matrix(inputs->matrix, inputs->lambda_A, x);
-    if ((st = turn_by_misset(cfg, inputs->default_seed, x, err)) ||
-        (st = real_from_reciprocal(cfg->value.cell_count > 0 ? &typed : NULL, x, err)))
-        return st;
+    turn_by_misset(cfg, inputs->default_seed, x);
+    NB_FORWARD(real_from_reciprocal(cfg->value.cell_count > 0 ? &typed : NULL, x, err));
     return set_cell_counts(cfg, hooks, x, err);
 }
 

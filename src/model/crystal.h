@@ -101,8 +101,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
 
 /** Rotations [count] of the domains, in the lab frame at phi 0 (docs/physics.md, section 9).
  * Domain 0 is the identity for NB_MOSAIC_NANOBRAGG only. */
-nb_status nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations,
-                         nb_error *err);
+void nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations);
 
 /** A rotation about the crystal's axes a*, c x a*, c, in the lab frame. */
 nb_mat3 nb_mosaic_in_lab(const nb_mosaic *mosaic, const nb_mat3 *rotation);

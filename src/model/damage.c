@@ -10,18 +10,20 @@
 #include "../physics/limits.h"
 #include "units.h"
 
-#ifdef NB_HAVE_XRAYLIB
 /** Absorbed energy by the energy fluence, m^2/kg: photoelectrons, and the recoil of Compton scattering, whose mean part is
  * Klein and Nishina's within 1 % up to 100 keV. */
 static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
                                nb_error *err)
 {
     const char *typed = cfg->value.dose_material, *material = typed[0] ? typed : "H2O";
-    const double a = eV / 510998.95, recoil = a / (1 + 4.2 * a), keV = eV / 1000;
     nb_status st;
+    *part = 0;
     NB_FORWARD(nb_xraylib_need("-dose auto", "-dose x", err));
+#ifdef NB_HAVE_XRAYLIB
+    const double a = eV / 510998.95, recoil = a / (1 + 4.2 * a), keV = eV / 1000;
     *part = 0.1 * (CS_Photo_CP(material, keV, NULL) +
                    recoil * CS_Compt_CP(material, keV, NULL)); /* cm2/g to m2/kg */
+#endif
     if (*part > 0)
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
@@ -29,16 +31,6 @@ static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
                    "a formula, as H2O, or type -dose x",
                    material, eV);
 }
-#else
-static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
-                               nb_error *err)
-{
-    (void)cfg;
-    (void)eV;
-    *part = 0;
-    return nb_xraylib_need("-dose auto", "-dose x", err);
-}
-#endif
 
 nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavelength_A,
                            double *MGy, nb_error *err)

@@ -9,9 +9,8 @@
 
 static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err)
 {
-    det->raster.roi.fmin = det->raster.roi.smin = 0;
-    det->raster.roi.fmax = det->raster.columns - 1;
-    det->raster.roi.smax = det->raster.rows - 1;
+    const int *r = cfg->value.roi;
+    det->raster.roi = (nb_region){0, det->raster.columns - 1, 0, det->raster.rows - 1};
     if (!cfg->value.roi_set)
         return NB_OK;
     if (det->n_panels > 1)
@@ -19,19 +18,14 @@ static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err
             err, NB_ERR_INPUT,
             "-roi: a region of one panel, but the detector has %d; type -panel",
             det->n_panels);
-    if (cfg->value.roi[0] < 0 || cfg->value.roi[1] >= det->raster.columns ||
-        cfg->value.roi[2] < 0 || cfg->value.roi[3] >= det->raster.rows ||
-        cfg->value.roi[0] > cfg->value.roi[1] || cfg->value.roi[2] > cfg->value.roi[3])
+    if (r[0] < 0 || r[1] >= det->raster.columns || r[2] < 0 || r[3] >= det->raster.rows ||
+        r[0] > r[1] || r[2] > r[3])
         return nb_fail(
             err, NB_ERR_INPUT,
             "-roi %d %d %d %d: must be min <= max, inside 0 %d 0 %d (both ends "
             "are rendered)",
-            cfg->value.roi[0], cfg->value.roi[1], cfg->value.roi[2], cfg->value.roi[3],
-            det->raster.columns - 1, det->raster.rows - 1);
-    det->raster.roi.fmin = cfg->value.roi[0];
-    det->raster.roi.fmax = cfg->value.roi[1];
-    det->raster.roi.smin = cfg->value.roi[2];
-    det->raster.roi.smax = cfg->value.roi[3];
+            r[0], r[1], r[2], r[3], det->raster.columns - 1, det->raster.rows - 1);
+    det->raster.roi = (nb_region){r[0], r[1], r[2], r[3]};
     return NB_OK;
 }
 
@@ -120,9 +114,8 @@ static nb_status one_panel(const nb_settings *cfg, const nb_geometry *g,
     panel->Sbeam = g->Sbeam;
     panel->curved = cfg->value.curved != 0;
     panel->exact_omega = panel->curved && cfg->value.curved_omega == NB_OMEGA_EXACT;
-    if (cfg->value.curved_omega == NB_OMEGA_EXACT && !panel->curved && hooks &&
-        hooks->notice)
-        hooks->notice(hooks->user, "-curved_omega has no effect without -curved_det");
+    if (cfg->value.curved_omega == NB_OMEGA_EXACT && !panel->curved)
+        nb_notice(hooks, "-curved_omega has no effect without -curved_det");
     set_pixels(cfg, panel);
     warn_upstream(cfg, g, hooks);
     det->sensors[0] =

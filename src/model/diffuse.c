@@ -7,14 +7,6 @@
 #include "../base/memory.h"
 #include "../physics/limits.h"
 
-/** What is typed of it, and the rotations of the group. */
-typedef struct typed_motions {
-    double sigma[3], gamma[3]; /* A, along a*, c x a*, c */
-    int gauss, unperturbed;
-    const int8_t (*R)[9]; /* [n_R] rotations x' = R x, row by row; NULL: the identity alone */
-    int n_R;
-} typed_motions;
-
 /** 4 pi^2 sum (size_i t_i)^2 as a form of index rows: `t` has the components of a*, b*, c* on the axes. */
 static void form_of(const double size[3], double t[3][3], double form[6])
 {
@@ -66,24 +58,25 @@ static void add_form(const nb_diffuse_form *form, nb_diffuse *out)
         out->forms[out->n_forms++] = *form;
 }
 
-/** sigma 0 along all axes: no form. */
-static void build(const typed_motions *m, const nb_crystal *x, nb_diffuse *out)
+/** sigma 0 along all axes: no form.  sigma and gamma are along a*, c x a*, c. */
+static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crystal *x,
+                  nb_diffuse *out)
 {
     static const int8_t identity[1][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    const int8_t(*R)[9] = m->n_R ? m->R : identity;
-    const int n = m->n_R ? m->n_R : 1;
+    const int8_t(*R)[9] = in->n_rotations ? in->rotations : identity;
+    const int n = in->n_rotations ? in->n_rotations : 1;
     const nb_vec3 stars[3] = {x->astar, x->bstar, x->cstar};
     const nb_vec3 axes[3] = {nb_unit(x->astar), nb_unit(nb_cross(x->c, x->astar)),
                              nb_unit(x->c)};
-    const double *s = m->sigma, *g = m->gamma;
+    const double *s = cfg->diffuse_sigma_A, *g = cfg->diffuse_gamma_A;
     double t[3][3], turned[3][3];
     memset(out, 0, sizeof *out);
-    out->gauss = m->gauss;
-    out->unperturbed = m->unperturbed;
+    out->gauss = cfg->diffuse_halo == NB_HALO_GAUSS;
+    out->unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED;
     out->sigma = fmax(s[0], fmax(s[1], s[2]));
     out->gamma = fmax(g[0], fmax(g[1], g[2]));
     out->scale = x->N[0] * x->N[1] * x->N[2] / x->volume * g[0] * g[1] * g[2] *
-                 (m->gauss ? pow(2 * NB_PI, 1.5) : 8 * NB_PI);
+                 (out->gauss ? pow(2 * NB_PI, 1.5) : 8 * NB_PI);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             t[i][k] = nb_dot(stars[i], axes[k]);
@@ -128,27 +121,13 @@ double nb_diffuse_reach(double seen, double dmin_A, double gamma_A)
     return exp(ceil(log(reach) / 0.02) * 0.02);
 }
 
-/** What is typed, without rotations. */
-static typed_motions motions_of(const nb_config *cfg)
-{
-    typed_motions m = {.gauss = cfg->diffuse_halo == NB_HALO_GAUSS,
-                       .unperturbed = cfg->diffuse_F == NB_DIFFUSE_UNPERTURBED};
-    memcpy(m.sigma, cfg->diffuse_sigma_A, sizeof m.sigma);
-    memcpy(m.gamma, cfg->diffuse_gamma_A, sizeof m.gamma);
-    return m;
-}
-
 nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
 {
     const nb_config *cfg = &m->settings.value;
-    typed_motions motions;
     double X;
     if (!NB_TYPED(&m->settings, diffuse_sigma_A[0]))
         return NB_OK;
-    motions = motions_of(cfg);
-    motions.R = in->rotations;
-    motions.n_R = in->n_rotations;
-    build(&motions, &m->crystal, &m->diffuse);
+    build(cfg, in, &m->crystal, &m->diffuse);
     m->at_rest = m->scene.factors.table;
     X = pow(2 * NB_PI * m->diffuse.sigma * nb_scene_reach(&m->scene), 2);
     if (m->diffuse.n_forms && X > X_MOST)

@@ -47,13 +47,12 @@ static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
 static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
 {
     const nb_lattice *lattice = &m->scene.lattice;
-    nb_vec3 star[3];
-    nb_vec3 sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    nb_vec3 star[3], sum[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int j = 0; j < lattice->n_domains; j++) {
         const nb_orientation *u = &lattice->orientations[j];
-        sum[0] = nb_add(sum[0], u->a);
-        sum[1] = nb_add(sum[1], u->b);
-        sum[2] = nb_add(sum[2], u->c);
+        const nb_vec3 cell[3] = {u->a, u->b, u->c};
+        for (int i = 0; i < 3; i++)
+            sum[i] = nb_add(sum[i], cell[i]);
     }
     start_of(m, star);
     for (int i = 0; i < 3; i++)

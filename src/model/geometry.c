@@ -40,20 +40,6 @@ static nb_vec3 from_array(const double v[3])
     return nb_v3(v[0], v[1], v[2]);
 }
 
-/** The user's vector in CUSTOM, else that of the convention; normalised. */
-static nb_status pick(const nb_settings *cfg, const nb_opt3 *typed,
-                      const double standard[3], const char *flag, nb_vec3 *out,
-                      nb_error *err)
-{
-    int custom = cfg->value.convention == NB_CONV_CUSTOM && typed->set;
-    *out = from_array(custom ? typed->v : standard);
-    if (!(nb_norm(*out) > 0) || !isfinite(nb_norm(*out)))
-        return nb_fail(err, NB_ERR_INPUT, "%s %g %g %g: a direction cannot be zero", flag,
-                       out->x, out->y, out->z);
-    *out = nb_unit(*out);
-    return NB_OK;
-}
-
 /** A direction of a geometry file, in the lab, or that of the convention. */
 static void standard_of(const nb_opt3 *said, const double convention[3],
                         const nb_geometry *g, double out[3])
@@ -81,22 +67,31 @@ static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
     return fr;
 }
 
+/** The user's vectors in CUSTOM, else those of the convention; normalised. */
 static nb_status set_axes(const nb_settings *cfg, const frame *fr, nb_geometry *g,
                           nb_error *err)
 {
-    nb_status st;
-    if ((st = pick(cfg, &cfg->value.beam_vector, fr->beam, "-beam_vector", &g->beam, err)) ||
-        (st = pick(cfg, &cfg->value.fdet_vector, fr->fast, "-fdet_vector", &g->fast, err)) ||
-        (st = pick(cfg, &cfg->value.sdet_vector, fr->slow, "-sdet_vector", &g->slow, err)) ||
-        (st = pick(cfg, &cfg->value.odet_vector, fr->normal, "-odet_vector", &g->normal,
-                   err)) ||
-        (st = pick(cfg, &cfg->value.polar_vector, fr->polar, "-polar_vector", &g->polar,
-                   err)) ||
-        (st = pick(cfg, &cfg->value.spindle_axis, fr->spindle, "-spindle_axis",
-                   &g->spindle, err)) ||
-        (st = pick(cfg, &cfg->value.twotheta_axis, fr->twotheta, "-twotheta_axis",
-                   &g->twotheta_axis, err)))
-        return st;
+    const nb_config *c = &cfg->value;
+    const struct {
+        const nb_opt3 *typed;
+        const double *standard;
+        const char *flag;
+        nb_vec3 *out;
+    } axes[] = {{&c->beam_vector, fr->beam, "-beam_vector", &g->beam},
+                {&c->fdet_vector, fr->fast, "-fdet_vector", &g->fast},
+                {&c->sdet_vector, fr->slow, "-sdet_vector", &g->slow},
+                {&c->odet_vector, fr->normal, "-odet_vector", &g->normal},
+                {&c->polar_vector, fr->polar, "-polar_vector", &g->polar},
+                {&c->spindle_axis, fr->spindle, "-spindle_axis", &g->spindle},
+                {&c->twotheta_axis, fr->twotheta, "-twotheta_axis", &g->twotheta_axis}};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        const int custom = c->convention == NB_CONV_CUSTOM && axes[i].typed->set;
+        const nb_vec3 v = from_array(custom ? axes[i].typed->v : axes[i].standard);
+        if (!(nb_norm(v) > 0) || !isfinite(nb_norm(v)))
+            return nb_fail(err, NB_ERR_INPUT, "%s %g %g %g: a direction cannot be zero",
+                           axes[i].flag, v.x, v.y, v.z);
+        *axes[i].out = nb_unit(v);
+    }
     if (nb_norm(nb_cross(g->fast, g->slow)) < 1e-9)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -112,9 +107,8 @@ static nb_status set_axes(const nb_settings *cfg, const frame *fr, nb_geometry *
 static nb_status set_size(const nb_settings *cfg, nb_geometry *g, nb_error *err)
 {
     double size[2], pixels[2];
-    int i;
     g->pixel = cfg->value.pixel_mm * NB_MM;
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         size[i] = cfg->value.detpixels[i] > 0 ? g->pixel * cfg->value.detpixels[i]
                                               : cfg->value.detsize_mm[i] * NB_MM;
         pixels[i] = ceil(size[i] / g->pixel - 0.5);

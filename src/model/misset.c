@@ -62,9 +62,8 @@ void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotati
 {
     static const nb_mat3 identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
     nb_ran1 rng;
-    int i;
     nb_ran1_seed(&rng, seed);
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         rotations[i] = next_mosaic_rotation(&rng, (float)spread);
     rotations[0] = identity; /* its three numbers are drawn nevertheless */
 }

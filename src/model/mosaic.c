@@ -4,17 +4,18 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/matrix.h"
 #include "../base/philox.h"
 #include "../params/params.h"
+#include "beam.h"
 
 /** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
 static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
 {
     const double *v = cfg->value.mosaic_aniso_deg.v;
     double square = 0;
-    int i;
     m->spread = cfg->value.mosaic_spread_deg * NB_DEG;
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         m->sigma[i] = m->spread;
     if (m->model == NB_MOSAIC_UNIFORM) /* no rotation is larger */
         m->spread = fmin(m->spread, NB_PI);
@@ -28,7 +29,7 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic %g and -mosaic_aniso %g %g %g: give one of them",
                        cfg->value.mosaic_spread_deg, v[0], v[1], v[2]);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         m->sigma[i] = v[i] * NB_DEG;
         square += m->sigma[i] * m->sigma[i] / 3;
     }
@@ -70,10 +71,15 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
 /** A stream of random numbers of its own: no frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
+static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
+{
+    return nb_philox((uint64_t)m->seed, (uint64_t)domain, MOSAIC_STREAM, n);
+}
+
 /** Uniform deviates 2 n and 2 n + 1 of a domain. */
 static void two_uniforms(const nb_mosaic *m, int domain, uint32_t n, double u[2])
 {
-    nb_philox_words p = nb_philox((uint64_t)m->seed, (uint64_t)domain, MOSAIC_STREAM, n);
+    const nb_philox_words p = draw(m, domain, n);
     u[0] = nb_uniform52(p.w[0], p.w[1]);
     u[1] = nb_uniform52(p.w[2], p.w[3]);
 }
@@ -93,8 +99,7 @@ static double volume_within(double x)
 static double angle_within(double eta, double u)
 {
     double target = u * volume_within(eta), t = eta * cbrt(u), half;
-    int i;
-    for (i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) {
         double step;
         half = sin(t / 2);
         step = (volume_within(t) - target) / (2 * half * half);
@@ -124,19 +129,14 @@ static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(axis, angle_within(m->spread, share));
 }
 
-/** A rotation vector of independent normal components (Box and Muller 1958). */
+/** A rotation vector of independent normal components. */
 static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
 {
-    double u[2], v[2], r, n[3];
     nb_vec3 w = {0, 0, 0};
-    int i;
-    two_uniforms(m, domain, 0, u);
-    two_uniforms(m, domain, 1, v);
-    r = sqrt(-2 * log(u[0]));
-    n[0] = r * cos(2 * NB_PI * u[1]);
-    n[1] = r * sin(2 * NB_PI * u[1]);
-    n[2] = sqrt(-2 * log(v[0])) * cos(2 * NB_PI * v[1]);
-    for (i = 0; i < 3; i++)
+    double n[3];
+    n[0] = nb_normal52(draw(m, domain, 0), &n[1]);
+    n[2] = nb_normal52(draw(m, domain, 1), NULL);
+    for (int i = 0; i < 3; i++)
         w = nb_add(w, nb_scale(m->sigma[i] * n[i], m->axes[i]));
     return w;
 }
@@ -173,55 +173,37 @@ static nb_vec3 growth(const nb_mosaic *m, int domain)
 /** The rotation r followed by one about the axis. */
 static nb_mat3 turned(nb_mat3 r, nb_vec3 axis, double angle)
 {
-    const nb_mat3 after = nb_axis_rotation(axis, angle);
-    nb_mat3 both;
-    for (int k = 0; k < 3; k++) {
-        const nb_vec3 column = nb_apply(&after, nb_v3(r.m[k], r.m[3 + k], r.m[6 + k]));
-        both.m[k] = column.x;
-        both.m[3 + k] = column.y;
-        both.m[6 + k] = column.z;
-    }
+    nb_mat3 both = nb_axis_rotation(axis, angle);
+    nb_multiply(both.m, r.m, both.m);
     return both;
 }
 
-static nb_status draw_philox(const nb_mosaic *m, int count, nb_mat3 *rotations,
-                             nb_error *err)
+void nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations)
 {
-    int i;
-    (void)err;
-    for (i = 0; i < count; i++) {
-        rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
-                                                     : normal_rotation(m, i);
-        if (m->tail != 0)
-            rotations[i] = turned(rotations[i], m->spindle, tail_of(m, i));
-    }
-    return NB_OK;
-}
-
-nb_status nb_mosaic_draw(const nb_mosaic *m, int count, nb_mat3 *rotations, nb_error *err)
-{
-    if (m->model != NB_MOSAIC_NANOBRAGG && m->spread > 0)
-        return draw_philox(m, count, rotations, err);
-    nb_mosaic_rotations(m->spread, m->seed, count, rotations);
-    return NB_OK;
+    if (m->model == NB_MOSAIC_NANOBRAGG || !(m->spread > 0))
+        nb_mosaic_rotations(m->spread, m->seed, count, rotations);
+    else
+        for (int i = 0; i < count; i++) {
+            rotations[i] = m->model == NB_MOSAIC_UNIFORM ? uniform_rotation(m, i)
+                                                         : normal_rotation(m, i);
+            if (m->tail != 0)
+                rotations[i] = turned(rotations[i], m->spindle, tail_of(m, i));
+        }
 }
 
 nb_mat3 nb_mosaic_in_lab(const nb_mosaic *m, const nb_mat3 *r)
 {
-    const nb_vec3 units[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const nb_vec3 *e = m->axes;
+    nb_vec3 column[3];
     nb_mat3 out;
     for (int k = 0; k < 3; k++) {
-        const nb_vec3 own =
-            nb_v3(nb_dot(m->axes[0], units[k]), nb_dot(m->axes[1], units[k]),
-                  nb_dot(m->axes[2], units[k]));
-        const nb_vec3 t = nb_apply(r, own);
-        const nb_vec3 column =
-            nb_add(nb_scale(t.x, m->axes[0]),
-                   nb_add(nb_scale(t.y, m->axes[1]), nb_scale(t.z, m->axes[2])));
-        out.m[k] = column.x;
-        out.m[3 + k] = column.y;
-        out.m[6 + k] = column.z;
+        const nb_vec3 unit = nb_v3(k == 0, k == 1, k == 2);
+        const nb_vec3 t =
+            nb_apply(r, nb_v3(nb_dot(e[0], unit), nb_dot(e[1], unit), nb_dot(e[2], unit)));
+        column[k] =
+            nb_add(nb_scale(t.x, e[0]), nb_add(nb_scale(t.y, e[1]), nb_scale(t.z, e[2])));
     }
+    nb_put_columns(column[0], column[1], column[2], out.m);
     return out;
 }
 

@@ -17,18 +17,14 @@ static int at_least_two(int n)
     return n < 2 ? 2 : n;
 }
 
-static nb_sampling single(void)
-{
-    nb_sampling s = {1, 0, 0};
-    return s;
-}
+static const nb_sampling single = {1, 0, 0};
 
 nb_status nb_sample_divergence(double range, double step, int count,
                                const char *range_flag, nb_sampling *out, nb_error *err)
 {
     int has_range = !isnan(range), has_step = !isnan(step);
     nb_sampling s = {count, range, step};
-    *out = single();
+    *out = single;
     if (count > 0 && !has_range)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -53,37 +49,26 @@ nb_status nb_sample_divergence(double range, double step, int count,
 
 nb_sampling nb_sample_dispersion(double range, double step, int count)
 {
-    nb_sampling s;
     if (isnan(range) || range <= 0)
-        return single();
-    s.range = range;
+        return single;
     if (count <= 0 && step > 0)
         count = count_of(range / step) + 1;
-    s.count = at_least_two(count);
-    s.step = range / (s.count - 1);
-    return s;
+    count = at_least_two(count);
+    return (nb_sampling){count, range, range / (count - 1)};
 }
 
 nb_sampling nb_sample_layers(double thickness, int count)
 {
-    nb_sampling s;
-    if (!(thickness > 0))
-        return single();
-    s.count = count > 0 ? count : 2;
-    s.range = thickness;
-    s.step = thickness / s.count;
-    return s;
+    const int n = count > 0 ? count : 2;
+    return thickness > 0 ? (nb_sampling){n, thickness, thickness / n} : single;
 }
 
 nb_sampling nb_sample_phi(double range, double step, int count, int compat)
 {
     int has_range = !isnan(range), has_step = step > 0;
     nb_sampling s = {count, range, step};
-    if (has_range ? !(range > 0) : !has_step) { /* a still: every step at the same angle */
-        s = single();
-        s.count = count > 0 ? count : 1;
-        return s;
-    }
+    if (has_range ? !(range > 0) : !has_step) /* a still: every step at the same angle */
+        return (nb_sampling){count > 0 ? count : 1, 0, 0};
     if (!has_range) {
         s.range = step;
         s.count = 2;

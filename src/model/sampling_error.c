@@ -95,13 +95,19 @@ static spot spot_at(const nb_scene *sc, const nb_panel *panel, const nb_orientat
     return p;
 }
 
-/** Length of the crystal along the beam that makes the spot, m: 1/length is its rocking width. */
-static double depth(const nb_lattice *lattice, const spot *p)
+/** The longest distance along the ray that is worth a look, m. */
+static double farthest_along(const nb_lattice *lattice, const spot *p)
 {
     double across =
         fmax(fabs(nb_dot(p->towards, p->astar)),
              fmax(fabs(nb_dot(p->towards, p->bstar)), fabs(nb_dot(p->towards, p->cstar))));
-    double far = reach(lattice) / across, sum = 0;
+    return reach(lattice) / across;
+}
+
+/** Length of the crystal along the beam that makes the spot, m: 1/length is its rocking width. */
+static double depth(const nb_lattice *lattice, const spot *p)
+{
+    double far = farthest_along(lattice, p), sum = 0;
     enum { STEPS = 64 };
     for (int i = 0; i < STEPS; i++)
         sum += overlap(lattice, p, nb_scale((i + 0.5) / STEPS * far, p->towards));
@@ -115,6 +121,15 @@ static double brightness(const nb_lattice *lattice, double excitation, double le
     return is_box(lattice) ? s * s : exp(-x * x / NB_PI);
 }
 
+/** Where another orientation has the point that q is of u. */
+static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientation *other)
+{
+    nb_vec3 r[3];
+    nb_reciprocal_cell(other, r);
+    return nb_add(nb_add(nb_scale(nb_dot(u->a, q), r[0]), nb_scale(nb_dot(u->b, q), r[1])),
+                  nb_scale(nb_dot(u->c, q), r[2]));
+}
+
 /** The orientations and sources that light the spot which the orientation u and the first source
  * put there; returns how many were looked at for each one that is there. */
 static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation *u,
@@ -126,15 +141,12 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
     double stride = fmax(1, all / MOST_LOOKED), keep = 1;
     int64_t seen = 0;
     nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
-    double h = nb_dot(u->a, q), k = nb_dot(u->b, q), l = nb_dot(u->c, q);
     *count = 0;
     for (double at = 0; at < all; at += stride) {
         int64_t i = (int64_t)at;
         const nb_source *s = &sc->beam.sources[i % sc->beam.n_sources];
-        nb_vec3 r[3], v;
+        nb_vec3 v = same_point(u, q, &sc->lattice.orientations[i / sc->beam.n_sources]);
         double size, w;
-        nb_reciprocal_cell(&sc->lattice.orientations[i / sc->beam.n_sources], r);
-        v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
         v = nb_add(s->incident, nb_scale(s->lambda, v));
         size = nb_norm(v);
         w = s->weight * brightness(&sc->lattice, (size - 1) / s->lambda, length);
@@ -362,16 +374,13 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     const nb_source *first = &sc->beam.sources[0];
     const nb_orientation *u = middle_of(sc);
     const nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
-    const double h = nb_dot(u->a, q), k = nb_dot(u->b, q), l = nb_dot(u->c, q);
     const double all = (double)domains * sources;
     offsets out = {.stride = fmax(1, all / MOST_OFFSETS)};
     for (double at = 0; at < all && out.count < MOST_OFFSETS; at += out.stride) {
         const int64_t i = (int64_t)at;
         const nb_source *s = &sc->beam.sources[i % sources];
-        nb_vec3 r[3], v;
-        nb_reciprocal_cell(&u[i / sources], r);
-        v = nb_add(nb_add(nb_scale(h, r[0]), nb_scale(k, r[1])), nb_scale(l, r[2]));
-        v = nb_add(nb_scale(1 / s->lambda, s->incident), v);
+        const nb_vec3 v = nb_add(nb_scale(1 / s->lambda, s->incident),
+                                 same_point(u, q, &u[i / sources]));
         out.at[out.count] = nb_norm(v) - 1 / s->lambda;
         out.weight[out.count++] = s->weight;
     }
@@ -440,15 +449,6 @@ static double rocking(const nb_lattice *lattice, const spot *p, double z)
 {
     double common = overlap(lattice, p, nb_scale(z, p->towards));
     return common * common;
-}
-
-/** The longest z that is worth a look, m. */
-static double farthest_along(const nb_lattice *lattice, const spot *p)
-{
-    double across =
-        fmax(fabs(nb_dot(p->towards, p->astar)),
-             fmax(fabs(nb_dot(p->towards, p->bstar)), fabs(nb_dot(p->towards, p->cstar))));
-    return reach(lattice) / across;
 }
 
 /** Equal steps (1/m) through the sphere: the sum of a rocking curve differs from its integral by the waves of

@@ -72,25 +72,19 @@ static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, doubl
 /** The rotation of the spindle. */
 static void rotation(nb_vec3 axis, double phi, double m[9])
 {
-    for (int j = 0; j < 3; j++) {
-        nb_vec3 e = nb_rotate_about(nb_v3(j == 0, j == 1, j == 2), axis, phi);
-        m[j] = e.x;
-        m[3 + j] = e.y;
-        m[6 + j] = e.z;
-    }
+    nb_put_columns(nb_rotate_about(nb_v3(1, 0, 0), axis, phi),
+                   nb_rotate_about(nb_v3(0, 1, 0), axis, phi),
+                   nb_rotate_about(nb_v3(0, 0, 1), axis, phi), m);
 }
 
 /** A matrix that acts on vectors of the frame of NeXus, in the lab. */
 static void lab_of(nb_convention convention, const double m[9], double out[9])
 {
+    static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double axes[9], back[9];
-    for (int j = 0; j < 3; j++) {
-        const double unit[3] = {j == 0, j == 1, j == 2};
-        nb_vec3 v = nb_lab_of_nexus(convention, unit);
-        axes[j] = v.x;
-        axes[3 + j] = v.y;
-        axes[6 + j] = v.z;
-    }
+    nb_put_columns(nb_lab_of_nexus(convention, unit[0]),
+                   nb_lab_of_nexus(convention, unit[1]),
+                   nb_lab_of_nexus(convention, unit[2]), axes);
     nb_transpose(axes, back);
     nb_multiply(axes, m, out);
     nb_multiply(out, back, out);

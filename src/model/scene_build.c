@@ -138,6 +138,14 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
     return u;
 }
 
+/** The spindle's range and steps, rad. */
+static nb_sampling phi_of(const nb_settings *cfg)
+{
+    return nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
+                         cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
+                         cfg->value.compat);
+}
+
 /** The angle of a spindle step, rad. */
 static double step_angle(const nb_settings *cfg, const nb_model *m, int i)
 {
@@ -163,20 +171,15 @@ static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
  * U R_phi a leaves them standing in the lab. */
 static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
-    nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
-    nb_vec3 axis = m->geometry.spindle;
-    int i, j, n = m->scene.lattice.n_domains;
-    for (i = 0; i < m->scene.lattice.n_phi; i++) {
-        double phi = step_angle(cfg, m, i);
-        for (j = 0; j < n; j++) {
-            nb_orientation *u = &m->orientations[(size_t)i * n + j];
-            if (m->steps)
-                *u = varied(cfg, m, i, &domains[j]);
-            else
-                *u = cfg->value.compat
-                         ? turn_by(turn_about(start, axis, phi), &domains[j])
-                         : turn_about(turn_by(start, &domains[j]), axis, phi);
-        }
+    const nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
+    const nb_vec3 axis = m->geometry.spindle;
+    nb_orientation *u = m->orientations;
+    for (int i = 0; i < m->scene.lattice.n_phi; i++) {
+        const double phi = step_angle(cfg, m, i);
+        for (int j = 0; j < m->scene.lattice.n_domains; j++, u++)
+            *u = m->steps            ? varied(cfg, m, i, &domains[j])
+                 : cfg->value.compat ? turn_by(turn_about(start, axis, phi), &domains[j])
+                                     : turn_about(turn_by(start, &domains[j]), axis, phi);
     }
 }
 
@@ -193,22 +196,21 @@ static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
 static nb_status auto_phi_steps(nb_model *m, const nb_mat3 *domains, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    nb_vec3 axis = m->geometry.spindle;
+    const nb_vec3 axis = m->geometry.spindle;
     const double middle = m->phi0 + m->phi_range / 2;
-    m->orientations = nb_alloc((size_t)lattice->n_domains, sizeof *m->orientations,
-                               "orientations", err);
-    if (!m->orientations)
+    const nb_orientation u = {m->crystal.a, m->crystal.b, m->crystal.c};
+    nb_orientation *list =
+        nb_alloc((size_t)lattice->n_domains, sizeof *list, "orientations", err);
+    if (!list)
         return NB_ERR_NOMEM;
     lattice->n_phi = 1;
     lattice->n_orientations = lattice->n_domains;
-    lattice->orientations = m->orientations;
-    for (int j = 0; j < lattice->n_domains; j++) {
-        nb_orientation u = {m->crystal.a, m->crystal.b, m->crystal.c};
-        m->orientations[j] = turn_about(turn_by(u, &domains[j]), axis, middle);
-    }
+    lattice->orientations = list;
+    for (int j = 0; j < lattice->n_domains; j++)
+        list[j] = turn_about(turn_by(u, &domains[j]), axis, middle);
     m->auto_phi_steps = nb_phi_steps_enough(&m->scene, m->phi_range, axis);
-    nb_free(m->orientations);
-    m->orientations = NULL;
+    nb_free(list);
+    lattice->orientations = NULL;
     return NB_OK;
 }
 
@@ -275,9 +277,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
                                     const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
-    nb_sampling phi = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
-                                    cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
-                                    cfg->value.compat);
+    const nb_sampling phi = phi_of(cfg);
     nb_mat3 *domains;
     nb_status st;
     NB_FORWARD(nb_mosaic_resolve(cfg, m->crystal.astar, m->crystal.c, m->geometry.spindle,
@@ -301,10 +301,11 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
     domains = nb_alloc((size_t)lattice->n_domains, sizeof *domains, "mosaic domains", err);
     if (!domains)
         return NB_ERR_NOMEM;
-    st = in->blocks ? NB_OK : nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains, err);
     for (int i = 0; in->blocks && i < lattice->n_domains; i++)
         domains[i] = nb_mosaic_in_lab(&m->mosaic, &in->blocks[i]);
-    NB_TRY(place_domains(cfg, in, domains, m, err));
+    if (!in->blocks)
+        nb_mosaic_draw(&m->mosaic, lattice->n_domains, domains);
+    st = place_domains(cfg, in, domains, m, err);
     nb_free(domains);
     return st;
 }
@@ -312,8 +313,7 @@ static nb_status build_orientations(const nb_settings *cfg, const nb_model_input
 static double longest(const nb_crystal *x)
 {
     double l = 0;
-    int i;
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         l = fmax(l, x->N[i] * x->edge[i] * NB_ANGSTROM);
     return l;
 }
@@ -434,15 +434,6 @@ nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_mo
     return NB_OK;
 }
 
-static void build_crystal_terms(const nb_settings *cfg, const nb_model_inputs *in,
-                                nb_model *m)
-{
-    nb_scene *sc = &m->scene;
-    nb_crystal_shape_metric(&m->crystal, cfg->value.compat, sc->lattice.radius2);
-    set_table(&in->table, m);
-    sc->factors.dmin = cfg->value.dmin_A * NB_ANGSTROM;
-}
-
 /** Background and scale: each step adds F_bg^2 for every water molecule.  The number of
  * blocks multiplies the scale, for the crystal's sake. The water does not depend on it, so its term is divided by it. */
 static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
@@ -477,10 +468,7 @@ static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in
     double A[9];
     nb_status st;
     m->phi0 = cfg->value.phi_deg * NB_DEG;
-    m->phi_range = nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
-                                 cfg->value.phistep_deg * NB_DEG, cfg->value.phi_steps,
-                                 cfg->value.compat)
-                       .range;
+    m->phi_range = phi_of(cfg).range;
     if (in->matrix && nb_scan_changes(in->scan)) {
         const nb_scan_frame frame = frame_of(m);
         m->middle = nb_scan_middle_of(in->scan, &frame);
@@ -523,7 +511,9 @@ static nb_status build_scene(const nb_settings *cfg, const nb_model_inputs *in,
     sc->beam.polarization = cfg->value.polarization;
     sc->beam.polar_axis = m->geometry.polar;
     sc->beam.nopolar = cfg->value.nopolar;
-    build_crystal_terms(cfg, in, m);
+    nb_crystal_shape_metric(&m->crystal, cfg->value.compat, sc->lattice.radius2);
+    set_table(&in->table, m);
+    sc->factors.dmin = cfg->value.dmin_A * NB_ANGSTROM;
     st = nb_absorber_of(cfg, &m->geometry, &m->crystal,
                         &(nb_frame_turn){m->phi0, m->phi_range, sc->lattice.n_phi},
                         m->wavelength_A, &m->absorber, err);
@@ -604,8 +594,7 @@ static double row_solid_angle(const nb_panel *panel, nb_region r, const uint8_t 
                               int s)
 {
     double sum = 0;
-    int f;
-    for (f = r.fmin; f <= r.fmax; f++)
+    for (int f = r.fmin; f <= r.fmax; f++)
         if (!mask || mask[f]) {
             nb_ray ray = nb_ray_along(nb_panel_point(panel, (f + 0.5) * panel->pixel_fast,
                                                      (s + 0.5) * panel->pixel_slow, 0));

@@ -56,17 +56,20 @@ static nb_status read_name(const char *text, nb_material *out, const char **form
                    colon + 1, DENSEST);
 }
 
-#ifdef NB_HAVE_XRAYLIB
 /** Is it a chemical formula?  An element without density gets that of xraylib. */
 static nb_status check_formula(const char *text, const char *formula, double *density,
                                nb_error *err)
 {
+#ifdef NB_HAVE_XRAYLIB
     struct compoundData *parts = CompoundParser(formula, NULL);
     if (!parts)
         return fail_unknown(text, err);
     if (isnan(*density) && parts->nElements == 1 && !strpbrk(formula, "0123456789("))
         *density = ElementDensity(parts->Elements[0], NULL);
     FreeCompoundData(parts);
+#else
+    (void)formula;
+#endif
     if (*density > 0)
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
@@ -79,27 +82,16 @@ nb_status nb_material_find(const char *text, double wavelength_A, nb_material *o
 {
     const double keV = NB_HC_EV_ANGSTROM / wavelength_A / 1000;
     const char *formula;
-    nb_status st = read_name(text, out, &formula, err);
-    if (st == NB_OK)
-        st = nb_xraylib_need("-sensor", "-detector_abs", err);
-    if (st == NB_OK)
-        st = check_formula(text, formula, &out->density, err);
-    if (st != NB_OK)
-        return st;
+    nb_status st;
+    NB_FORWARD(read_name(text, out, &formula, err));
+    NB_FORWARD(nb_xraylib_need("-sensor", "-detector_abs", err));
+    NB_FORWARD(check_formula(text, formula, &out->density, err));
+#ifdef NB_HAVE_XRAYLIB
     out->mu = CS_Total_CP(formula, keV, NULL) * out->density * 100; /* 1/cm to 1/m */
+#endif
     if (out->mu > 0)
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
                    "-sensor %s: xraylib has no attenuation at %g keV; type -detector_abs",
                    text, keV);
 }
-#else
-nb_status nb_material_find(const char *text, double wavelength_A, nb_material *out,
-                           nb_error *err)
-{
-    const char *formula;
-    nb_status st = read_name(text, out, &formula, err);
-    (void)wavelength_A;
-    return st ? st : nb_xraylib_need("-sensor", "-detector_abs", err);
-}
-#endif

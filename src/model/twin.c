@@ -59,26 +59,6 @@ static const char *read_row(const char *p, const char *end, double row[3])
     return terms && fabs(row[0]) + fabs(row[1]) + fabs(row[2]) <= LARGEST ? p : NULL;
 }
 
-/** Transposed inverse. */
-static nb_mat3 cofactors(const nb_mat3 *a)
-{
-    const double *m = a->m, d = nb_determinant(m);
-    nb_mat3 out = {{(m[4] * m[8] - m[5] * m[7]) / d, (m[5] * m[6] - m[3] * m[8]) / d,
-                    (m[3] * m[7] - m[4] * m[6]) / d, (m[2] * m[7] - m[1] * m[8]) / d,
-                    (m[0] * m[8] - m[2] * m[6]) / d, (m[1] * m[6] - m[0] * m[7]) / d,
-                    (m[1] * m[5] - m[2] * m[4]) / d, (m[2] * m[3] - m[0] * m[5]) / d,
-                    (m[0] * m[4] - m[1] * m[3]) / d}};
-    return out;
-}
-
-/** Its inverse. */
-static nb_mat3 inverse_of(const nb_mat3 *a)
-{
-    const nb_mat3 t = cofactors(a);
-    return (nb_mat3){
-        {t.m[0], t.m[3], t.m[6], t.m[1], t.m[4], t.m[7], t.m[2], t.m[5], t.m[8]}};
-}
-
 /** "law:x" at p; returns its end, NULL: it is none. */
 static const char *read_law(const char *p, const char *end, double T[9], double *x)
 {
@@ -103,7 +83,6 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
 {
     const char *end = text + strlen(text), *p = text;
     double sum = 0, x, T[9];
-    nb_mat3 back;
     memset(out, 0, sizeof *out);
     for (int laws = 0; *p; laws++) {
         if (!(p = read_law(p, end, T, &x)) || (*p && *p != ';') || (*p && !p[1]) ||
@@ -123,9 +102,7 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
                 err, NB_ERR_INPUT,
                 "-twin %.80s: parts must be 0 or more, and less than 1 together", text);
         if (x > 0 && !is_identity(T)) {
-            memcpy(back.m, T, sizeof T);
-            back = inverse_of(&back);
-            memcpy(out->T[out->n], back.m, sizeof back.m);
+            nb_invert(T, out->T[out->n]);
             out->x[out->n++] = x;
         }
         p += *p == ';';
@@ -145,52 +122,37 @@ double nb_twin_share(const nb_twin *twin, int i)
 
 /* --- turning --- */
 
-static nb_mat3 product(const nb_mat3 *a, const nb_mat3 *b)
-{
-    nb_mat3 out = *a;
-    nb_multiply(a->m, b->m, out.m);
-    return out;
-}
-
 /** The orthogonal matrix nearest to m (N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160 (1986)): Newton's steps
  * (X + X^-T)/2. */
-static nb_mat3 nearest_orthogonal(nb_mat3 X)
+static void make_orthogonal(double X[9])
 {
     for (int step = 0; step < 50; step++) {
-        const nb_mat3 other = cofactors(&X);
-        double change = 0;
+        double inverse[9], change = 0;
+        nb_invert(X, inverse);
         for (int i = 0; i < 9; i++) {
-            const double next = 0.5 * (X.m[i] + other.m[i]);
-            change = fmax(change, fabs(next - X.m[i]));
-            X.m[i] = next;
+            const double next = 0.5 * (X[i] + inverse[i % 3 * 3 + i / 3]);
+            change = fmax(change, fabs(next - X[i]));
+            X[i] = next;
         }
         if (change < 1e-15)
             break;
     }
-    return X;
-}
-
-static nb_mat3 columns_of(const nb_crystal *x)
-{
-    const nb_vec3 a = x->astar, b = x->bstar, c = x->cstar;
-    return (nb_mat3){{a.x, b.x, c.x, a.y, b.y, c.y, a.z, b.z, c.z}};
 }
 
 /** The largest angle by which a symmetric matrix turns a direction: sin = (u - v)/(u + v), u and v its extreme
  * eigenvalues (in closed form: O. K. Smith, Commun. ACM 4, 168 (1961)). */
-static double largest_turn(const nb_mat3 *P)
+static double largest_turn(const double m[9])
 {
-    const double *m = P->m, mean = (m[0] + m[4] + m[8]) / 3;
-    nb_mat3 B = *P;
-    double size = 0, angle, u, v;
-    for (int i = 0; i < 3; i++)
-        B.m[4 * i] -= mean;
-    for (int i = 0; i < 9; i++)
-        size += B.m[i] * B.m[i] / 6;
+    const double mean = (m[0] + m[4] + m[8]) / 3;
+    double B[9], size = 0, angle, u, v;
+    for (int i = 0; i < 9; i++) {
+        B[i] = i % 4 ? m[i] : m[i] - mean;
+        size += B[i] * B[i] / 6;
+    }
     size = sqrt(size);
     if (!(size > 0))
         return 0;
-    angle = acos(fmax(-1, fmin(1, nb_determinant(B.m) / (2 * size * size * size)))) / 3;
+    angle = acos(fmax(-1, fmin(1, nb_determinant(B) / (2 * size * size * size)))) / 3;
     u = mean + 2 * size * cos(angle);
     v = mean + 2 * size * cos(angle + 2 * NB_PI / 3);
     return asin((u - v) / (u + v));
@@ -199,18 +161,20 @@ static double largest_turn(const nb_mat3 *P)
 double nb_twin_turn(const nb_twin *twin, int i, nb_crystal *x)
 {
     nb_vec3 *const all[] = {&x->a, &x->b, &x->c, &x->astar, &x->bstar, &x->cstar};
-    const nb_mat3 A = columns_of(x), inverse = inverse_of(&A);
-    nb_mat3 S, Q, back;
+    double A[9], S[9], inverse[9];
+    nb_mat3 Q;
     if (i == 0)
         return 0;
     x->placed = 1;
-    memcpy(S.m, twin->T[i - 1], sizeof S.m);
-    S = product(&A, &S);
-    S = product(&S, &inverse);
-    Q = nearest_orthogonal(S);
+    nb_put_columns(x->astar, x->bstar, x->cstar, A);
+    nb_invert(A, inverse);
+    nb_multiply(A, twin->T[i - 1], S);
+    nb_multiply(S, inverse, S);
+    memcpy(Q.m, S, sizeof S);
+    make_orthogonal(Q.m);
     for (int k = 0; k < 6; k++)
         *all[k] = nb_apply(&Q, *all[k]);
-    back = inverse_of(&Q);
-    S = product(&back, &S);
-    return largest_turn(&S);
+    nb_invert(Q.m, inverse);
+    nb_multiply(inverse, S, S);
+    return largest_turn(S);
 }

@@ -13,14 +13,12 @@
 /** T^-1, if T and its inverse have whole numbers. */
 static int whole_inverse(const double T[9], int out[9])
 {
-    const double det = nb_determinant(T);
+    double inverse[9];
+    nb_invert(T, inverse);
     for (int i = 0; i < 9; i++) {
-        const int r = i % 3, c = i / 3; /* of the cofactor */
-        const int a = (r + 1) % 3, b = (r + 2) % 3, d = (c + 1) % 3, e = (c + 2) % 3;
-        const double x = (T[3 * a + d] * T[3 * b + e] - T[3 * a + e] * T[3 * b + d]) / det;
-        if (T[i] != rint(T[i]) || fabs(x - rint(x)) > 1e-9)
+        if (T[i] != rint(T[i]) || fabs(inverse[i] - rint(inverse[i])) > 1e-9)
             return 0;
-        out[i] = (int)rint(x);
+        out[i] = (int)rint(inverse[i]);
     }
     return 1;
 }

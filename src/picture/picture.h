@@ -84,34 +84,14 @@ nb_status nb_draw_rings(nb_canvas *canvas, const nb_panel *panel, double wavelen
 
 /* --- An 8-bit picture of a float image for viewing --- */
 
-typedef enum nb_preview_curve {
-    NB_PREVIEW_SQRT = 0,
-    NB_PREVIEW_LOG,
-    NB_PREVIEW_POWER /* value^gamma */
-} nb_preview_curve;
-
-typedef enum nb_preview_range {
-    NB_PREVIEW_AUTO = 0,   /* the percentiles low and high, and headroom */
-    NB_PREVIEW_PERCENTILE, /* 0 to the percentile high */
-    NB_PREVIEW_FIXED       /* the values low and high */
-} nb_preview_range;
-
+/** How values become greys: by the curve and the range of public options. */
 typedef struct nb_preview_options {
-    nb_preview_curve curve;
-    double low, high; /* percentiles of the positive pixels that become white and black;
-                         white is 0 in an image of counts */
-    double headroom; /* black is at least this many medians, so that spots stand out from a
-                         smooth background; 0 off */
+    nb_png_options png;
     int bright_spots; /* 0: spots are dark on white paper */
-    double gamma;
-    nb_preview_range range;
-    double pedestal; /* the value of a pixel without photons; not with NB_PREVIEW_FIXED */
+    double pedestal;  /* the value of a pixel without photons; not with NB_PNG_RANGE */
 } nb_preview_options;
 
-/** Square root, 1 % to 99.5 % or three medians, dark spots, no pedestal. */
-extern const nb_preview_options nb_preview_default;
-
-/** The same from the public options, which may be NULL. */
+/** From the public options, which may be NULL; no pedestal. */
 nb_preview_options nb_preview_of(const nb_png_options *options);
 
 /** The conversion of values to greys, chosen from an image and applied to its rows:
@@ -122,8 +102,9 @@ typedef struct nb_preview_levels {
     int by_fraction;
 } nb_preview_levels;
 
-/** The levels for an image of `pixels` pixels; options may be NULL (the default).
- * Errors: NB_ERR_NOMEM. */
+/** The levels for an image of `pixels` pixels.  By default black is the percentile 99.5 of the positive pixels, at least
+ * three medians, so that spots stand out from a smooth background; white is their percentile 1, or 0 in an image of
+ * counts.  Errors: NB_ERR_NOMEM. */
 nb_status nb_preview_choose(const float *image, size_t pixels,
                             const nb_preview_options *options, nb_preview_levels *out,
                             nb_error *err);
@@ -134,9 +115,8 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
 
 /** Fill out[slow][fast] from image[slow][fast]. The pedestal is subtracted first. Pixels
  * that are then 0 or less (outside the region of interest, masked) look like the faintest
- * ones, except with NB_PREVIEW_FIXED. With fixed ends the curve is applied to the fraction
- * from low to high: its power, or three decades of its logarithm. options may be NULL (the
- * default). Errors: NB_ERR_NOMEM. */
+ * ones, except with NB_PNG_RANGE. With fixed ends the curve is applied to the fraction
+ * from low to high: its power, or three decades of its logarithm. Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
 

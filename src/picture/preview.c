@@ -61,8 +61,8 @@ nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_err
     return NB_OK;
 }
 
-const nb_preview_options nb_preview_default = {NB_PREVIEW_SQRT, 1.0, 99.5, 3.0, 0, 0.5,
-                                               NB_PREVIEW_AUTO, 0};
+static const double FAINT = 1, BRIGHT = 99.5; /* percentiles of white and black */
+static const double HEADROOM = 3;             /* medians that are not black */
 
 /* Positive floats have the order of their bits. The upper 16 bits are bins of less than 1 %
  * width. */
@@ -120,37 +120,22 @@ static double percentile(const uint32_t *count, uint64_t total, double percent)
 
 nb_preview_options nb_preview_of(const nb_png_options *png)
 {
-    nb_preview_options o = nb_preview_default;
-    if (!png)
-        return o;
-    if (png->log)
-        o.curve = NB_PREVIEW_LOG;
-    else if (png->gamma > 0 && png->gamma != 0.5)
-        o.curve = NB_PREVIEW_POWER;
-    o.gamma = png->gamma > 0 ? png->gamma : 0.5;
-    o.bright_spots = png->colormap != NB_MAP_GREY;
-    if (png->scale == NB_PNG_PERCENTILE) {
-        o.range = NB_PREVIEW_PERCENTILE;
-        o.high = png->percentile;
-    } else if (png->scale == NB_PNG_RANGE) {
-        o.range = NB_PREVIEW_FIXED;
-        o.low = png->low;
-        o.high = png->high;
-    }
+    nb_preview_options o = {.bright_spots = png && png->colormap != NB_MAP_GREY};
+    if (png)
+        o.png = *png;
     return o;
 }
 
 static double bend(const nb_preview_options *o, double x)
 {
-    return o->curve == NB_PREVIEW_LOG     ? log(x)
-           : o->curve == NB_PREVIEW_POWER ? pow(x, o->gamma)
-                                          : sqrt(x);
+    const double gamma = o->png.gamma > 0 ? o->png.gamma : 0.5;
+    return o->png.log ? log(x) : gamma == 0.5 ? sqrt(x) : pow(x, gamma);
 }
 
 /** For counts, white is zero photons: a single photon must be visible. */
 static double faintest_count(const nb_preview_options *o)
 {
-    return o->curve == NB_PREVIEW_LOG ? bend(o, 0.5) : 0;
+    return o->png.log ? bend(o, 0.5) : 0;
 }
 
 static void set_between(nb_preview_levels *l, double low, double high)
@@ -160,30 +145,28 @@ static void set_between(nb_preview_levels *l, double low, double high)
     l->by_fraction = 1;
 }
 
-nb_status nb_preview_choose(const float *image, size_t pixels,
-                            const nb_preview_options *options, nb_preview_levels *out,
-                            nb_error *err)
+nb_status nb_preview_choose(const float *image, size_t pixels, const nb_preview_options *o,
+                            nb_preview_levels *out, nb_error *err)
 {
-    const nb_preview_options *o = options ? options : &nb_preview_default;
     uint32_t *count;
     uint64_t total;
     double low, high;
     int whole;
     out->options = *o;
-    set_between(out, o->low, o->high);
-    if (o->range == NB_PREVIEW_FIXED)
+    set_between(out, o->png.low, o->png.high);
+    if (o->png.scale == NB_PNG_RANGE)
         return NB_OK;
     count = nb_alloc(BINS, sizeof *count, "preview histogram", err);
     if (!count)
         return NB_ERR_NOMEM;
     total = fill_histogram(image, pixels, (float)o->pedestal, count, &whole);
     set_between(out, 0, 0);
-    if (total && o->range == NB_PREVIEW_PERCENTILE) {
-        set_between(out, 0, percentile(count, total, o->high));
+    if (total && o->png.scale == NB_PNG_PERCENTILE) {
+        set_between(out, 0, percentile(count, total, o->png.percentile));
     } else if (total) {
-        low = whole ? faintest_count(o) : bend(o, percentile(count, total, o->low));
-        high = bend(o, fmax(percentile(count, total, o->high),
-                            o->headroom * percentile(count, total, 50)));
+        low = whole ? faintest_count(o) : bend(o, percentile(count, total, FAINT));
+        high = bend(o, fmax(percentile(count, total, BRIGHT),
+                            HEADROOM * percentile(count, total, 50)));
         out->low = low;
         out->factor = high > low ? 255.0 / (high - low) : 0;
         out->by_fraction = 0;
@@ -201,16 +184,15 @@ static double level_of(const nb_preview_options *o, const nb_preview_levels *l,
         return value > 0 ? (bend(o, value) - l->low) * l->factor : 0;
     if (!(x > 0))
         return 0;
-    return 255.0 * (o->curve == NB_PREVIEW_LOG
-                        ? log1p(decades * fmin(x, 1)) / log1p(decades)
-                        : bend(o, fmin(x, 1)));
+    return 255.0 * (o->png.log ? log1p(decades * fmin(x, 1)) / log1p(decades)
+                               : bend(o, fmin(x, 1)));
 }
 
 void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_t pixels,
                       uint8_t *out)
 {
     const nb_preview_options *o = &levels->options;
-    float pedestal = o->range == NB_PREVIEW_FIXED ? 0 : (float)o->pedestal;
+    float pedestal = o->png.scale == NB_PNG_RANGE ? 0 : (float)o->pedestal;
     for (size_t i = 0; i < pixels; i++) {
         double level = level_of(o, levels, image[i] - pedestal);
         uint8_t grey = !(level > 0) ? 0 : level > 255.0 ? 255 : (uint8_t)(level + 0.5);

@@ -86,7 +86,6 @@ static nb_status find_limit(shown *s, size_t n, nb_error *err)
 static nb_status fill(const nb_sheet *p, const layout *l, shown *s, nb_error *err)
 {
     size_t n = (size_t)l->width * (size_t)l->height, at = 0;
-    nb_png_options colours = {0};
     nb_preview_options o;
     nb_status st;
     memset(s, 0, sizeof *s);
@@ -105,9 +104,7 @@ static nb_status fill(const nb_sheet *p, const layout *l, shown *s, nb_error *er
             s->max[0] = fmaxf(s->max[0], dot[0]);
             s->max[1] = fmaxf(s->max[1], dot[1]);
         }
-    if (p->colours)
-        colours = *p->colours;
-    o = nb_preview_of(&colours);
+    o = nb_preview_of(p->colours);
     o.bright_spots = 1; /* levels for the colour map */
     o.pedestal = p->pedestal;
     st = find_limit(s, n, err);

@@ -107,7 +107,8 @@ static void look_at_row(reach_search *s, const double *row, int n, const double 
     look_at(s, first[0], first[1], first[2] + high);
 }
 
-double nb_factor_reach(const nb_scene *sc, double half)
+/** Largest |q| with F > 0 within `half` of it along each index, 1/m; INFINITY: no limit. */
+static double factor_reach(const nb_scene *sc, double half)
 {
     const nb_factor_table *sf = &sc->factors.table;
     reach_search search;
@@ -134,7 +135,7 @@ static double crystal_reach(const nb_plan *plan)
     double half = sf->interpolate ? TRICUBIC_REACH : NEAREST_REACH;
     if (plan->rays * plan->steps > STEPS_PER_ENTRY * (double)nb_table_values(sf) &&
         nb_cells_are_equal(&sc->lattice))
-        reach = fmin(reach, nb_factor_reach(sc, half));
+        reach = fmin(reach, factor_reach(sc, half));
     return reach;
 }
 

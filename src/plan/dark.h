@@ -18,9 +18,6 @@ typedef struct nb_lit_cone {
  * `all` is set. */
 nb_lit_cone nb_lit_cone_of(const nb_plan *plan);
 
-/** Largest |q| with F > 0 within `half` of it along each index, 1/m; INFINITY: no limit. */
-double nb_factor_reach(const nb_scene *scene, double half);
-
 /** Are all orientations rotations of the first one's cell? */
 int nb_cells_are_equal(const nb_lattice *lattice);
 /** Is b a rotation of the cell a? */

@@ -11,10 +11,9 @@
 static double index_bound(const nb_lattice *lattice, const nb_beam *beam)
 {
     double length2 = 0, inv_lambda = 0;
-    int i;
-    for (i = 0; i < beam->n_sources; i++)
+    for (int i = 0; i < beam->n_sources; i++)
         inv_lambda = fmax(inv_lambda, 1.0 / beam->sources[i].lambda);
-    for (i = 0; i < lattice->n_orientations; i++) {
+    for (int i = 0; i < lattice->n_orientations; i++) {
         const nb_orientation *u = &lattice->orientations[i];
         length2 = fmax(length2, nb_dot(u->a, u->a));
         length2 = fmax(length2, nb_dot(u->b, u->b));
@@ -23,35 +22,20 @@ static double index_bound(const nb_lattice *lattice, const nb_beam *beam)
     return 2.0 * sqrt(length2) * inv_lambda;
 }
 
-static double largest_weight(const nb_beam *beam)
-{
-    double weight = 1;
-    int i;
-    for (i = 0; i < beam->n_sources; i++)
-        weight = fmax(weight, fabs(beam->sources[i].weight));
-    return weight;
-}
-
-static double most_layers(const nb_scene *sc)
-{
-    int i, layers = 0;
-    for (i = 0; i < sc->n_panels; i++) {
-        const nb_sensor *sensor = &sc->sensors[sc->panels[i].sensor];
-        layers = sensor->layers > layers ? sensor->layers : layers;
-    }
-    return layers;
-}
-
 nb_plan nb_plan_of(const nb_scene *sc, nb_precision precision, const nb_engine *engine)
 {
     const double *N = sc->lattice.N;
-    nb_plan p = {.scene = sc, .precision = precision, .engine = *engine};
+    nb_plan p = {.scene = sc, .precision = precision, .engine = *engine, .weight = 1};
+    int layers = 0;
+    for (int i = 0; i < sc->n_panels; i++)
+        layers = (int)fmax(layers, sc->sensors[sc->panels[i].sensor].layers);
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        p.weight = fmax(p.weight, fabs(sc->beam.sources[i].weight));
     p.pixels = nb_rendered_pixels(sc);
     p.steps = (double)sc->beam.n_sources * sc->lattice.n_orientations;
     p.rays = nb_rendered_samples(sc) / p.steps;
-    p.terms = (double)sc->samples * most_layers(sc);
+    p.terms = (double)sc->samples * layers;
     p.cells = fmax(N[0], fmax(N[1], N[2]));
-    p.weight = largest_weight(&sc->beam);
     p.largest = nb_largest_F(&sc->factors.table);
     p.index = index_bound(&sc->lattice, &sc->beam);
     return p;

@@ -97,6 +97,17 @@ nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis
 /** The axis whose rows cross the Ewald sphere most steeply, so that runs are short. */
 int nb_steepest_axis(const nb_scene *scene);
 
+/** Directions within an angle of an axis. */
+typedef struct nb_cone {
+    nb_vec3 axis;
+    double cos_angle, sin_angle; /* cos -1: every direction */
+} nb_cone;
+
+/** Directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m), at all depths of its sensor; a curved patch, or a
+ * very wide one, gets every direction. */
+nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
+                   const double S[2]);
+
 /** Largest |q| that a rendered pixel sees, 1/m; may be too large. Errors: NB_ERR_NOMEM. */
 nb_status nb_largest_q(const nb_scene *scene, double *q, nb_error *err);
 

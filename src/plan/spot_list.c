@@ -9,30 +9,13 @@
 #include "../physics/panels.h"
 #include "../physics/ray.h"
 
-/** The cone of the panel's rays, if it is narrower than 90 degrees. */
-static void set_cone(nb_spot_plane *plane, const nb_panel *panel)
-{
-    const double F = panel->columns * panel->pixel_fast,
-                 S = panel->rows * panel->pixel_slow;
-    nb_vec3 corner[8], middle = nb_v3(0, 0, 0);
-    plane->cosine = 1;
-    for (int i = 0; i < 8; i++) {
-        corner[i] = nb_unit(nb_panel_point(panel, i & 1 ? F : 0, i & 2 ? S : 0,
-                                           i & 4 ? plane->depth : 0));
-        middle = nb_add(middle, corner[i]);
-    }
-    middle = nb_unit(middle);
-    nb_spot_array(middle, plane->middle);
-    for (int i = 0; i < 8; i++)
-        plane->cosine = fmin(plane->cosine, nb_dot(middle, corner[i]));
-    if (!(plane->cosine > 0.02))
-        plane->cosine = -1;
-}
-
 nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor)
 {
     nb_spot_plane plane = {.pixel = {panel->pixel_fast, panel->pixel_slow},
                            .depth = sensor->layers * sensor->layer_step};
+    const nb_cone cone =
+        nb_cone_of(panel, sensor, (double[2]){0, panel->columns * panel->pixel_fast},
+                   (double[2]){0, panel->rows * panel->pixel_slow});
     nb_vec3 n = nb_unit(nb_cross(panel->fast, panel->slow)), axis[2];
     double volume = nb_dot(n, nb_cross(panel->fast, panel->slow));
     axis[0] = nb_scale(1 / volume, nb_cross(panel->slow, n));
@@ -47,7 +30,8 @@ nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor)
         plane.start[k] = nb_dot(axis[k], panel->pix0);
         plane.lean[k] = nb_dot(axis[k], panel->normal);
     }
-    set_cone(&plane, panel);
+    nb_spot_array(cone.axis, plane.middle);
+    plane.cosine = cone.cos_angle;
     return plane;
 }
 

@@ -9,35 +9,26 @@
  * panel. */
 enum { SIDE = 4, COARSE = 1 << 21 };
 
-/** Directions within an angle of an axis. */
-typedef struct cone {
-    nb_vec3 axis;
-    double cos_angle, sin_angle; /* cos -1: every direction */
-} cone;
-
 /** Extremes of fractional indices h, k and l. */
 typedef struct index_range {
     double min[3], max[3];
 } index_range;
 
-/** The cone of the corners contains a flat patch [F0, F1] x [S0, S1] of the sensor, as a cone
- * narrower than 90 degrees is convex. A curved patch, or a very wide flat one, gets every
- * direction. */
-static cone cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
-                    const double S[2])
+/* The cone of the corners contains a flat patch, as a cone narrower than 90 degrees is convex. */
+nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
+                   const double S[2])
 {
     const double O[2] = {0, sensor->layers * sensor->layer_step};
-    cone all = {{1, 0, 0}, -1, 0}, c = {{0, 0, 0}, 1, 0};
+    nb_cone all = {{1, 0, 0}, -1, 0}, c = {{0, 0, 0}, 1, 0};
     nb_vec3 d[8];
-    int i;
     if (panel->curved)
         return all;
-    for (i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++) {
         d[i] = nb_unit(nb_panel_point(panel, F[i & 1], S[i >> 1 & 1], O[i >> 2]));
         c.axis = nb_add(c.axis, d[i]);
     }
     c.axis = nb_unit(c.axis);
-    for (i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++)
         c.cos_angle = fmin(c.cos_angle, nb_dot(c.axis, d[i]));
     if (!(c.cos_angle > 0.02))
         return all;
@@ -52,27 +43,26 @@ static double part(int first, int last, int i, int side)
 }
 
 /** Cones of the rendered pixels; returns how many. */
-static int panel_cones(const nb_scene *sc, const nb_panel *panel, int side, cone *cones)
+static int panel_cones(const nb_scene *sc, const nb_panel *panel, int side, nb_cone *cones)
 {
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
     const nb_region r = nb_panel_region(sc, panel);
-    int i, k;
     if (nb_region_pixels(r) == 0)
         return 0;
-    for (i = 0; i < side * side; i++) {
+    for (int i = 0; i < side * side; i++) {
         double F[2], S[2];
-        for (k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++) {
             F[k] = part(r.fmin, r.fmax, i % side + k, side) * panel->pixel_fast;
             S[k] = part(r.smin, r.smax, i / side + k, side) * panel->pixel_slow;
         }
-        cones[i] = cone_of(panel, sensor, F, S);
+        cones[i] = nb_cone_of(panel, sensor, F, S);
     }
     return side * side;
 }
 
 /** Widen [*low, *high] by the extremes of a.d over the cone: |a| cos of the angle between a and its
  * nearest and farthest direction. */
-static void widen_by_cone(const cone *c, nb_vec3 a, double *low, double *high)
+static void widen_by_cone(const nb_cone *c, nb_vec3 a, double *low, double *high)
 {
     double length = nb_norm(a), along, across, least = -length, most = length;
     if (c->cos_angle >= 0) {
@@ -92,8 +82,7 @@ static void widen_by_cone(const cone *c, nb_vec3 a, double *low, double *high)
 static void widen(index_range *r, int axis, nb_vec3 a, const nb_beam *beam, double low,
                   double high)
 {
-    int s;
-    for (s = 0; s < beam->n_sources; s++) {
+    for (int s = 0; s < beam->n_sources; s++) {
         const nb_source *source = &beam->sources[s];
         double at = nb_dot(a, source->incident);
         r->min[axis] = fmin(r->min[axis], (low - at) / source->lambda);
@@ -101,7 +90,7 @@ static void widen(index_range *r, int axis, nb_vec3 a, const nb_beam *beam, doub
     }
 }
 
-static index_range range_of(const nb_scene *sc, const cone *cones, int n_cones)
+static index_range range_of(const nb_scene *sc, const nb_cone *cones, int n_cones)
 {
     index_range r = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     int m, axis, i;
@@ -131,7 +120,7 @@ static nb_index_box negated(const index_range *r)
     return box;
 }
 
-static nb_index_box box_by(const nb_scene *sc, int side, cone *cones)
+static nb_index_box box_by(const nb_scene *sc, int side, nb_cone *cones)
 {
     index_range range;
     int i, n = 0;
@@ -143,7 +132,7 @@ static nb_index_box box_by(const nb_scene *sc, int side, cone *cones)
 
 nb_status nb_largest_q(const nb_scene *sc, double *q, nb_error *err)
 {
-    cone *cones = nb_alloc((size_t)sc->n_panels, sizeof *cones, "panels", err);
+    nb_cone *cones = nb_alloc((size_t)sc->n_panels, sizeof *cones, "panels", err);
     int i, s, n = 0;
     *q = 0;
     if (!cones)
@@ -164,7 +153,7 @@ nb_status nb_largest_q(const nb_scene *sc, double *q, nb_error *err)
 nb_status nb_visible_box(const nb_plan *plan, nb_index_box *box, nb_error *err)
 {
     const nb_scene *sc = plan->scene;
-    cone *cones =
+    nb_cone *cones =
         nb_alloc((size_t)sc->n_panels * SIDE * SIDE, sizeof *cones, "panels", err);
     if (!cones)
         return NB_ERR_NOMEM;

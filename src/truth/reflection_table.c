@@ -27,30 +27,21 @@ static int *find_slot(const nb_reflection_table *t, int h, int k, int l, int pan
 
 static int grow(nb_reflection_table *t)
 {
-    int room = t->room ? 2 * t->room : FIRST_ROOM;
-    nb_reflection_entry *list = nb_alloc_raw((size_t)room, sizeof *list, "spots", NULL);
+    const int room = t->room ? 2 * t->room : FIRST_ROOM;
     int *slots = nb_alloc(2 * (size_t)room, sizeof *slots, "spots", NULL);
-    int *touched = nb_alloc_raw((size_t)room, sizeof *touched, "spots", NULL);
-    if (!list || !slots || !touched || room > 0x1fffffff) {
-        nb_free(list);
+    if (!slots || room > 0x1fffffff ||
+        nb_grow(&t->list, (size_t)t->count, (size_t)room, sizeof *t->list, "spots", NULL) ||
+        nb_grow(&t->touched, (size_t)t->n_touched, (size_t)room, sizeof *t->touched,
+                "spots", NULL)) {
         nb_free(slots);
-        nb_free(touched);
         return 0;
     }
-    if (t->count) {
-        memcpy(list, t->list, (size_t)t->count * sizeof *list);
-        memcpy(touched, t->touched, (size_t)t->n_touched * sizeof *touched);
-    }
-    nb_free(t->list);
     nb_free(t->slots);
-    nb_free(t->touched);
-    t->list = list;
     t->slots = slots;
-    t->touched = touched;
     t->room = room;
     t->n_slots = 2 * room;
     for (int i = 0; i < t->count; i++)
-        *find_slot(t, list[i].h, list[i].k, list[i].l, list[i].panel) = i + 1;
+        *find_slot(t, t->list[i].h, t->list[i].k, t->list[i].l, t->list[i].panel) = i + 1;
     return 1;
 }
 

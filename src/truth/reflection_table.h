@@ -56,12 +56,9 @@ void nb_reflection_table_free(nb_reflection_table *t);
  * instead of from each pixel to all its samples --- */
 
 typedef struct nb_spot_shares {
-    const nb_scene *scene; /* with its region and mask */
+    const struct nb_reflection_job *job;
     const nb_spots *spots;
     const nb_spot_limits *limits;
-    double phi_first, phi_step; /* rad, of the scene's phi steps */
-    int threads;                /* the sums do not depend on it */
-    const nb_hooks *hooks;      /* only the calling thread calls progress */
     /** Photons of a pixel to divide; 0: none. *least: weight below which a sample is left out;
      * *background: the pixel's other photons. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,

@@ -380,18 +380,13 @@ static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error
     nb_spots_limit(&spots, &plan.tolerance, &limits, &result);
     f->divided = !result.refused;
     if (f->divided) {
-        nb_spot_shares shares = {job->scene,
-                                 &spots,
-                                 &limits,
-                                 job->phi_first,
-                                 job->phi_step,
-                                 job->threads,
-                                 job->hooks,
-                                 photons_at,
-                                 f->image ? NULL : own_photons,
-                                 f,
-                                 draw,
-                                 NULL};
+        nb_spot_shares shares = {.job = job,
+                                 .spots = &spots,
+                                 .limits = &limits,
+                                 .photons = photons_at,
+                                 .own = f->image ? NULL : own_photons,
+                                 .user = f,
+                                 .draw = draw};
         nb_vector_plan *plans = NULL;
         st = nb_vector_plans_build(&plan, NB_SUMS_DOUBLE, NULL, &plans, err);
         shares.plans = plans;

@@ -4,12 +4,10 @@
 #include "reflection_table.h"
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../plan/spots.h"
 #include "../render/request.h"
@@ -47,16 +45,11 @@ typedef struct tile {
 /** Add the current reflection to the pixels of the tile. */
 static int keep_shares(tile *t, uint32_t spot)
 {
-    if (t->n + (size_t)t->n_lit > t->room) {
-        const size_t room = 2 * (t->n + (size_t)t->n_lit);
-        share *more = nb_alloc_raw(room, sizeof *more, "spots", NULL);
-        if (!more)
+    const size_t wanted = t->n + (size_t)t->n_lit;
+    if (wanted > t->room) {
+        if (nb_grow(&t->shares, t->n, 2 * wanted, sizeof *t->shares, "spots", NULL))
             return 0;
-        if (t->n)
-            memcpy(more, t->shares, t->n * sizeof *more);
-        nb_free(t->shares);
-        t->shares = more;
-        t->room = room;
+        t->room = 2 * wanted;
     }
     for (int i = 0; i < t->n_lit; i++) {
         tile_pixel *p = &t->pixels[t->lit[i]];
@@ -74,7 +67,7 @@ static int keep_shares(tile *t, uint32_t spot)
 static void take_pixel(tile *t, int i)
 {
     const nb_spot_tile *drawn = t->drawn;
-    const int os = t->of->scene->oversample;
+    const int os = t->of->job->scene->oversample;
     const int u0 = i % drawn->nf * os, v0 = i / drawn->nf * os;
     double sums[NB_SUMS] = {0}, phi = 0;
     tile_pixel *p = &t->pixels[i];
@@ -92,7 +85,8 @@ static void take_pixel(tile *t, int i)
         return;
     sums[NB_SUM_FAST] = drawn->f0 * sums[NB_SUM_WEIGHT] + sums[NB_SUM_FAST] / os;
     sums[NB_SUM_SLOW] = drawn->s0 * sums[NB_SUM_WEIGHT] + sums[NB_SUM_SLOW] / os;
-    sums[NB_SUM_PHI] = t->of->phi_first * sums[NB_SUM_WEIGHT] + t->of->phi_step * phi;
+    sums[NB_SUM_PHI] =
+        t->of->job->phi_first * sums[NB_SUM_WEIGHT] + t->of->job->phi_step * phi;
     memcpy(p->sums, sums, sizeof sums);
     t->lit[t->n_lit++] = i;
 }
@@ -112,7 +106,7 @@ static void clear_drawn(nb_spot_tile *drawn)
 /** Sum a reflection of the list for one layer. Returns 0 if memory is exhausted. */
 static int draw_one(tile *t, uint32_t number)
 {
-    const int os = t->of->scene->oversample;
+    const int os = t->of->job->scene->oversample;
     int(*box)[2] = t->drawn->drawn;
     t->of->draw(t->drawn, &t->drawn->list->spots[number]);
     if (box[0][0] > box[0][1])
@@ -131,7 +125,7 @@ static int draw_one(tile *t, uint32_t number)
 static int set_wanted(tile *t, int s)
 {
     const nb_spot_tile *drawn = t->drawn;
-    const int os = t->of->scene->oversample;
+    const int os = t->of->job->scene->oversample;
     int from = drawn->nf, to = 0;
     for (int f = 0; f < drawn->nf; f++) {
         tile_pixel *p = &t->pixels[s * drawn->nf + f];
@@ -273,21 +267,12 @@ static int collect(nb_reflection_table *tables, const int *ok, int n,
     return whole;
 }
 
-static int thread_number(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 /** drawn: work space of each thread. */
 static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
                            nb_spot_tile *drawn, nb_reflection_table *all, nb_error *err)
 {
-    const nb_hooks *hooks = of->hooks;
-    const int threads = nb_thread_count(of->threads);
+    const nb_hooks *hooks = of->job->hooks;
+    const int threads = nb_thread_count(of->job->threads);
     nb_reflection_table tables[BLOCK] = {{0}};
     int ok[BLOCK];
     (void)threads;
@@ -295,7 +280,7 @@ static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
         const int n = list->tiles - first < BLOCK ? (int)(list->tiles - first) : BLOCK;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int i = 0; i < n; i++)
-            ok[i] = run_tile(of, list, first + (size_t)i, &drawn[thread_number()],
+            ok[i] = run_tile(of, list, first + (size_t)i, &drawn[nb_thread_number()],
                              &tables[i]);
         if (!collect(tables, ok, n, all))
             return nb_fail_memory(err, 0, "spots");
@@ -309,10 +294,10 @@ static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
 nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *table,
                              nb_error *err)
 {
-    const nb_scene *sc = shares->scene;
+    const nb_scene *sc = shares->job->scene;
     const int os = sc->oversample, edge = os < TILE ? TILE / os : 1;
     nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
-    const int threads = nb_thread_count(shares->threads);
+    const int threads = nb_thread_count(shares->job->threads);
     nb_spot_tile *drawn;
     nb_spot_list list;
     nb_status st = regions ? NB_OK : NB_ERR_NOMEM;

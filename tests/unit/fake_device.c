@@ -16,6 +16,7 @@
 #include "image/poisson.h"
 #include "light/diffuse_plane.h"
 #include "render/request.h"
+#include "image_truth.h"
 
 enum { PIECES = 2, PIECE = 1 << 18 };
 

@@ -4,6 +4,7 @@
 
 #include "image/footprint.h"
 #include "physics/panels.h"
+#include "image_truth.h"
 
 static uint64_t dice = 88172645463325252u;
 

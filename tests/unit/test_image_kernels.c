@@ -2,7 +2,7 @@
 /* Passes over rows, for every instruction set, against their definitions. */
 #include "../support/check.h"
 
-#include "../../src/image/kernels.h"
+#include "image_truth.h"
 
 enum { MAX_LENGTH = 71 };
 

@@ -184,7 +184,7 @@ static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel
 
 /** Rejection: several draws, few and many photons, pixels on both sides of 2^32, and
  * means above every limit. */
-static void bright_block_equals_single(nb_noise_block_fn *block)
+static void bright_block_equals_single(const nb_image_kernels *kernels)
 {
     float mean[64];
     for (int trial = 0; trial < 300; trial++) {
@@ -194,7 +194,7 @@ static void bright_block_equals_single(nb_noise_block_fn *block)
         for (int i = 0; i < 64; i++)
             mean[i] = 12 * powf(2500, (float)((i * 37 + trial) % 64) / 64);
         mean[trial % 64] = trial % 2 ? 2e9f : INFINITY;
-        block(mean, &first, 0, adu);
+        kernels->noise(mean, &first, 0, adu);
         for (int i = 0; i < 64; i++) {
             nb_poisson_key key = {7, first.pixel + (uint64_t)i, (uint32_t)trial};
             double want = nb_poisson(mean[i], &key);
@@ -203,7 +203,7 @@ static void bright_block_equals_single(nb_noise_block_fn *block)
     }
 }
 
-static void block_equals_single(nb_noise_block_fn *block)
+static void block_equals_single(const nb_image_kernels *kernels)
 {
     float mean[64];
     for (int trial = 0; trial < 200; trial++) {
@@ -212,18 +212,18 @@ static void block_equals_single(nb_noise_block_fn *block)
         for (int i = 0; i < 64; i++)
             mean[i] = trial % 4 == 0 ? 0 : (float)(trial % 13) + (float)i / 64;
         mean[trial % 64] = trial % 3 ? 1e4f : NAN;
-        block(mean, &first, 0, adu);
+        kernels->noise(mean, &first, 0, adu);
         for (int i = 0; i < 64; i++) {
             nb_poisson_key key = {5, first.pixel + (uint64_t)i, 9};
             assert_int_equal(adu[i], nb_poisson(mean[i], &key));
         }
     }
-    bright_block_equals_single(block);
+    bright_block_equals_single(kernels);
 }
 
 UNIT_TEST(block_base)
 {
-    block_equals_single(nb_noise_block_base);
+    block_equals_single(&nb_image_kernels_base);
 }
 
 #ifdef __x86_64__
@@ -231,7 +231,7 @@ UNIT_TEST(block_avx2)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
         skip_because("this processor has no AVX2");
-    block_equals_single(nb_noise_block_avx2);
+    block_equals_single(&nb_image_kernels_avx2);
 }
 
 UNIT_TEST(block_avx512)
@@ -239,7 +239,7 @@ UNIT_TEST(block_avx512)
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl"))
         skip_because("this processor has no AVX-512");
-    block_equals_single(nb_noise_block_avx512);
+    block_equals_single(&nb_image_kernels_avx512);
 }
 #endif
 

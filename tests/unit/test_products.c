@@ -7,6 +7,7 @@
 #include "../../src/base/memory.h"
 #include "../../src/picture/picture.h"
 #include "../../src/image/image.h"
+#include "image_truth.h"
 
 static nb_scene scene_of(int fast, int slow)
 {
@@ -247,9 +248,9 @@ UNIT_TEST(preview_shows_spots)
 {
     static float image[SIDE * SIDE];
     static uint8_t out[SIDE * SIDE], bright[SIDE * SIDE];
-    nb_preview_options o = nb_preview_default;
+    nb_preview_options o = nb_preview_of(NULL);
     fill_picture(image);
-    assert_int_equal(nb_preview(image, SIDE, SIDE, NULL, out, NULL), NB_OK);
+    assert_int_equal(nb_preview(image, SIDE, SIDE, &o, out, NULL), NB_OK);
     for (int i = 0; i < 40; i++)
         assert_int_equal(out[i * 997], image[i * 997] > 0 ? 0 : 255);
     assert_int_equal(out[100 * SIDE + 7], 255);
@@ -266,11 +267,11 @@ UNIT_TEST(preview_is_monotonic)
 {
     static float image[1000];
     static uint8_t out[1000];
-    nb_preview_options o = nb_preview_default;
+    nb_preview_options o = nb_preview_of(NULL);
     for (int i = 0; i < 1000; i++)
         image[i] = powf(10, (float)i * 0.01f - 5);
     for (int curve = 0; curve < 2; curve++) {
-        o.curve = curve ? NB_PREVIEW_LOG : NB_PREVIEW_SQRT;
+        o.png.log = curve;
         assert_int_equal(nb_preview(image, 1000, 1, &o, out, NULL), NB_OK);
         assert_int_equal(out[0], 255);
         assert_int_equal(out[999], 0);
@@ -283,20 +284,21 @@ UNIT_TEST(preview_is_monotonic)
 
 UNIT_TEST(preview_degenerate)
 {
+    const nb_preview_options o = nb_preview_of(NULL);
     float image[4] = {0, 0, 0, 0};
     uint8_t out[4];
     nb_error err;
-    assert_int_equal(nb_preview(image, 2, 2, NULL, out, NULL), NB_OK);
+    assert_int_equal(nb_preview(image, 2, 2, &o, out, NULL), NB_OK);
     assert_int_equal(out[3], 255);
     image[0] = NAN;
     image[1] = INFINITY;
     image[2] = -1;
     image[3] = 3;
-    assert_int_equal(nb_preview(image, 2, 2, NULL, out, NULL), NB_OK);
+    assert_int_equal(nb_preview(image, 2, 2, &o, out, NULL), NB_OK);
     assert_int_equal(out[0], 255);
     assert_int_equal(out[1], 0);
     assert_int_equal(out[2], 255);
     nb_alloc_fail_after(1);
-    assert_int_equal(nb_preview(image, 2, 2, NULL, out, &err), NB_ERR_NOMEM);
+    assert_int_equal(nb_preview(image, 2, 2, &o, out, &err), NB_ERR_NOMEM);
     nb_alloc_fail_after(0);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions of what the other sets of kernels do to several pixels at a time. */
+/* The definitions of what kernels of images do to several pixels at a time. */
 #include <math.h>
 #include <string.h>
 
-#include "adu.h"
-#include "kernels.h"
-#include "noise_block.h"
+#include "../../src/image/adu.h"
+#include "../../src/image/noise_block.h"
+#include "image_truth.h"
 
 enum { LANES = 8 };
 
