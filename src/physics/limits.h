@@ -34,10 +34,10 @@ static inline size_t nb_table_values(const nb_factor_table *box)
 /** Number of entries that are measured together, while they are in a cache. */
 #define NB_TABLE_RUN ((size_t)4096)
 
-/** Statistics of a run of entries, or of several runs together. */
+/** Statistics of a run of entries, or of several runs together. The smallest nonzero |F|,
+ * dimmest, is INFINITY if all are 0. */
 typedef struct nb_table_run {
-    double most, least,
-        dimmest; /* of |F|; dimmest: the least that is not 0, INFINITY if all are 0 */
+    double most, least, dimmest; /* largest, smallest, smallest nonzero |F| */
     uint64_t hash;
 } nb_table_run;
 
@@ -47,7 +47,7 @@ static inline nb_table_run nb_table_run_none(void)
     return none;
 }
 
-/** Measure the run of n values at F; with_hash: also their fingerprint. */
+/** Measure the run of n values at F, and with with_hash also calculate their hash. */
 static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_hash)
 {
     uint64_t hash[4] = {n, 1, 2, 3}; /* four chains of operations */
@@ -139,9 +139,9 @@ static inline double nb_largest_lattice(const nb_lattice *lattice)
                                                                        : cells * cells;
 }
 
-/** Can single precision sum the scene?  F^2 is taken relative to `unit` [electrons^2] (0: nothing
- * scatters), and `terms` of weight up to `weight` are added.  When it cannot, the sum is taken in
- * double precision. */
+/** True if single precision can sum the scene. F^2 is taken relative to `unit`
+ * [electrons^2] (0: nothing scatters), and `terms` of weight up to `weight` are added.
+ * Otherwise the sum is taken in double precision. */
 static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
                                   double weight)
 {
@@ -161,7 +161,7 @@ static inline double nb_largest_solid_angle(const nb_panel *panel)
     return nearest > 0 ? panel->pixel_area / (nearest * nearest) : INFINITY;
 }
 
-/** Largest scattering of the materials, electrons^2 a sample. */
+/** Largest scattering of the materials, electrons^2 per sample. */
 static inline double nb_largest_amorphous(const nb_amorphous *a)
 {
     double sum = 0;
@@ -172,7 +172,7 @@ static inline double nb_largest_amorphous(const nb_amorphous *a)
     return sum;
 }
 
-/** Upper bound of the photons of a pixel; not finite if there is none. */
+/** Upper bound of the photons of a pixel; infinite or NaN if no bound is known. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by at most 1.25^3 */

@@ -5,8 +5,8 @@
  *             w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
  *
  * polar and omega are those of the pixel's first sub-pixel, layer and source, or with their
- * -oversample flag those of each term; B is the water and the materials (amorphous.h), whose part
- * is a sum of its own. Photons per pixel. */
+ * -oversample flag those of each term; B is the water and the materials (amorphous.h), summed
+ * apart. Photons per pixel. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 

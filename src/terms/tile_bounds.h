@@ -100,7 +100,7 @@ NB_TERM vf nb_tile_square_bound(const nb_tiles *t, const vf d[3])
     return vf_over(vf_set(1), product);
 }
 
-/** The same for a round crystal: S^2 <= 9 (1 + x^2)/x^6. */
+/** Upper bound of F_latt^2 of a round crystal: S^2 <= 9 (1 + x^2)/x^6. */
 NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
 {
     vf x2 = vf_set(0);
@@ -111,8 +111,8 @@ NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
            t->peak;
 }
 
-/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half of h. shape:
- * that of t. */
+/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half[] of
+ * h[]. shape: that of t. */
 NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
                          const int shape)
 {
@@ -136,13 +136,15 @@ NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
     return vf_pick(wide, vf_set(t->peak), bound) * NB_TILE_UP;
 }
 
-/** The sources of a column: tiles.h has kappa_middle, kappa_range, stray and weights of each. */
+/** The sources of a column; tiles.h describes kappa_middle, kappa_range, stray and
+ * weight. */
 typedef struct nb_tile_column {
     float kappa, range, stray, weight;
 } nb_tile_column;
 
-/** Bound of a group for weight 1. middle: product of the middle of the orientations with the
- * block's middle less the column's direction; away: of these orientations (tiles.h). */
+/** Bound of a group for weight 1. middle: product of the middle of the orientations with
+ * the block's middle less the column's direction; away: largest distance of these
+ * orientations from their middle (tiles.h). */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
                                const vf away[3], const int shape)
