@@ -8,7 +8,7 @@
 #include "../physics/panels.h"
 
 enum {
-    PEAKS = 32, /* with fewer samples near a peak, one pixel may outshine the plane */
+    PEAKS = 32, /* with fewer samples near a peak, one pixel may dominate the plane */
     LOOKS = 4,  /* pixels that are compared */
     STRONG = 64 /* pixels down to 1/STRONG of the strongest one are mended */
 };
@@ -34,8 +34,8 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
     return job->count > 0 && samples < PEAKS * N[0] * N[1] * N[2];
 }
 
-/** The factor that brings a plane to the size of the photons.  It is 0 for a plane that the materials change too: these
- * follow the wavelength. */
+/** Factor that scales a plane to the size of the photons. It is 0 for a plane in which
+ * the materials change, too: materials follow the wavelength. */
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,
@@ -88,7 +88,8 @@ static int pixels_of(const nb_slope_values *piece)
     return n;
 }
 
-/** strength[NB_PASS_PIECE] of a piece's pixels; most[planes], unless it is NULL, follows. */
+/** Set strength[NB_PASS_PIECE] of a piece's pixels, and raise peak[planes], which may be
+ * NULL, to the pixels' largest values. */
 static void measure(const nb_slope_audit *audit, const nb_slope_values *piece,
                     double *strength, double *most)
 {
@@ -138,7 +139,7 @@ void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
         to[p] = piece->values[p * piece->stride + (size_t)best];
 }
 
-/** The stripe with the strongest pixel that is not seen yet; -1: none. */
+/** The stripe with the strongest pixel that is not in seen[n]; -1 if all are. */
 static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
 {
     int best = -1;
@@ -152,7 +153,7 @@ static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
     return best;
 }
 
-/** most[planes] of all stripes. */
+/** Largest value of each plane in all stripes: peak[planes]. */
 static void largest(const nb_slope_audit *audit, double *most)
 {
     const size_t planes = (size_t)audit->planes;
@@ -162,7 +163,8 @@ static void largest(const nb_slope_audit *audit, double *most)
             most[p] = fmax(most[p], audit->most[s * planes + p]);
 }
 
-/** Are a stripe's values in its strongest pixel near enough to the reference's? */
+/** True if a stripe's values in its strongest pixel are near enough to the
+ * reference's. */
 static int is_near(const nb_slope_audit *audit, const double *most, int stripe)
 {
     const double *N = audit->job->scene->lattice.N;
@@ -205,7 +207,7 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
         }
 }
 
-/** n numbers from number `at` on. */
+/** Read n numbers of an array, from number `at` on. */
 static void read_numbers(nb_real_type type, const void *array, size_t at, int n,
                          double *to)
 {
@@ -214,7 +216,7 @@ static void read_numbers(nb_real_type type, const void *array, size_t at, int n,
                                         : ((const double *)array)[at + (size_t)i];
 }
 
-/** values[1 + count][NB_PASS_PIECE] is for its work. */
+/** Audit a span in pieces; values[1 + count][NB_PASS_PIECE] is scratch memory. */
 static void take_span(nb_slope_audit *audit, const nb_span *all, int stripe,
                       const nb_slope_planes_out *out, double *values)
 {
