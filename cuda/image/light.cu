@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse light on the device: the nodes of all panels, and the pixels between them. The operations are those of
- * src/light and must not be contracted (nvcc -fmad=false): a node differs from the host's only where the last bits of exp
- * or a cosine change how a float is rounded, and pixels between equal nodes are equal. */
+/* Diffuse light on the device: the nodes of all panels, and the pixels between nodes. The
+ * operations are those of src/light and must not be contracted (nvcc -fmad=false). A node
+ * differs from the host's only where the last bits of exp or of a cosine change the
+ * rounding to float; pixels between equal nodes are equal. */
 #include "image.h"
 
 #include <math.h>
@@ -14,20 +15,20 @@ extern "C" {
 enum {
     NODES = 128, /* threads of a block */
     PIXELS = 256,
-    ALIGNED = 256,      /* bytes, of a table's arrays */
+    ALIGNED = 256,      /* alignment of a table's arrays, bytes */
     NEAR_OF_A_LOOK = 16 /* reflections that take the time of a spline */
 };
 
-#define KEPT_BYTES 256e6       /* of all tables together, if they are several */
+#define KEPT_BYTES 256e6       /* limit of all tables together, if there are several */
 #define LOOKS_OF_A_LAUNCH 2e10 /* short enough for a display's watchdog */
 
-/** A panel, and where its nodes are. */
+/** A panel, and the places of its nodes. */
 typedef struct light_panel {
     nb_panel panel;
     nb_sensor sensor;
     nb_light_grid grid;
     int64_t first_node;
-    int first_block; /* of k_light_nodes, without those of other panels */
+    int first_block; /* in k_light_nodes, counted over all panels */
     int unused;
 } light_panel;
 
@@ -35,7 +36,7 @@ typedef struct light_job {
     nb_diffuse_plane plane; /* arrays are device addresses */
     const light_panel *panels;
     int n_panels;
-    int before; /* blocks of earlier launches, or rows */
+    int before; /* blocks, or rows, of earlier launches */
     int add;
     float *nodes, *image;
 } light_job;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(NODES) k_light_nodes(const NB_GRID_CONSTANT li
             nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, i, j);
 }
 
-/** Light of pixel (f, s) of a panel, by its nodes. */
+/** Light of pixel (f, s) of a panel, from its nodes. */
 static __device__ float between(const light_panel &at, const float *nodes, int f, int s)
 {
     const nb_light_grid *g = &at.grid;
@@ -79,7 +80,8 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     return nb_light_between(g, x % step, line[0], line[1], line[2], line[3]);
 }
 
-/** The panel of a row of the stack, and the pixel's place in it; NULL: it is not rendered. */
+/** The panel of a row of the stack, and the pixel's place in the panel; NULL if the pixel
+ * is not rendered. */
 static __device__ const light_panel *panel_of_pixel(const light_job &p, int *f, int *s,
                                                     int64_t *pixel)
 {
@@ -120,7 +122,7 @@ __global__ void __launch_bounds__(PIXELS)
         put(p, pixel, between(*at, p.nodes, f, s));
 }
 
-/** The same where -dmin may cut rays: the halves of limit_pixels in src/light. */
+/** k_light_pixels where -dmin may cut rays: the halves of limit_pixels in src/light. */
 __global__ void __launch_bounds__(PIXELS) k_light_limit(const NB_GRID_CONSTANT light_job p)
 {
     int f, s, side = 0;
@@ -157,7 +159,8 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/** One array behind the others: its bytes are sent, *array becomes its address there. */
+/** Send the bytes of one array to the place after the earlier arrays; *array becomes the
+ * address there. */
 static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, size_t *at,
                             void **array, size_t bytes, nb_error *err)
 {
@@ -220,7 +223,7 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
     return st;
 }
 
-/** Tables that were asked for earlier go, where all together are too large; the first stays. */
+/** Release older tables if all tables together are too large; the first stays. */
 static void drop_others(nb_cuda_diffuse *light, double most)
 {
     double sum = 0;
@@ -235,7 +238,8 @@ static void drop_others(nb_cuda_diffuse *light, double most)
     }
 }
 
-/** *there: the table's address; it is the first of those that are kept. */
+/** Upload a table, unless it is kept. *there: its address; the table becomes the first of
+ * the kept ones. */
 static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *table,
                             const nb_diffuse_table **there, nb_error *err)
 {
@@ -268,7 +272,7 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
 
 /* --- the plane --- */
 
-/** All panels; *blocks, *nodes: of them. */
+/** Upload all panels; *blocks, *nodes: their totals. */
 static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *plane,
                              int *blocks, int64_t *nodes, nb_error *err)
 {
@@ -321,7 +325,8 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     return st;
 }
 
-/** Values for a block of nodes, of the panel that needs most: a spline, and the reflections near each sample. */
+/** Values for a block of nodes, of the panel that needs the largest number: a spline, and
+ * the reflections near each sample. */
 static double looks_of(const nb_diffuse_plane *plane)
 {
     const nb_diffuse_table *t = plane->table;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mixed with the image on the device: factors of pixels, light before and behind them.  The operations are those
- * of src/image/mix.c and must not be contracted (nvcc -fmad=false): the same bits. */
+/* Mixing with the image on the device: factors of pixels, and light before and after
+ * these factors. The operations are those of src/image/mix.c and must not be contracted
+ * (nvcc -fmad=false): the same bits. */
 #include "image.h"
 
 #include "../../src/image/photons.h"
@@ -10,12 +11,12 @@ enum { BLOCK = 256, EACH = 4 /* pixels of a thread */ };
 typedef struct mix_job {
     nb_mix mix;
     const nb_mix_row *rows;
-    const uint8_t *mask; /* of the stack, or NULL */
-    const float *aside; /* all photons, where `image` has the background alone, or NULL */
+    const uint8_t *mask; /* of the stack; may be NULL */
+    const float *aside; /* all photons, if `image` has only the background; may be NULL */
     float *image;
 } mix_job;
 
-/** The photons of a pixel behind the crystal's absorption. */
+/** The photons of a pixel after the crystal's absorption. */
 static __device__ float absorbed(const mix_job &p, int64_t pixel)
 {
     const float last = p.image[pixel];
@@ -25,7 +26,7 @@ static __device__ float absorbed(const mix_job &p, int64_t pixel)
                    : (float)nb_mix_absorbed(&p.mix, (size_t)pixel, last, 0);
 }
 
-/** A block of threads: a piece of a row of the stack. */
+/** Mix a piece of a row of the stack, by a block of threads. */
 __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
 {
     const nb_mix_row row = p.rows[blockIdx.y];
@@ -76,7 +77,7 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
 {
     nb_cuda_mix *there = &state->mix;
     const int kept = mix->hash && mix->hash == there->hash;
-    const int is_there = mix->late && mix->late->missing; /* light.cu made it */
+    const int is_there = mix->late && mix->late->missing; /* made by light.cu */
     nb_status st = is_there ? NB_OK : send(state, &there->light, mix->light, pixels, err);
     if (!st && !kept) {
         there->hash = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
+/* The image that stays on the device: its sums, integers and rows, on request of the
+ * host. */
 #include "image.h"
 
 #include <time.h>
@@ -15,8 +16,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The scene with its arrays where the device has them: those of the last render.  Panels and
- * sensors stay: kernels get theirs by value. */
+/** The scene with the addresses of its arrays on the device, from the last render. Panels
+ * and sensors stay: kernels get them by value. */
 static nb_status on_device(nb_backend_state *state, const nb_scene *sc, nb_scene *there,
                            nb_error *err)
 {
@@ -32,7 +33,7 @@ static nb_status on_device(nb_backend_state *state, const nb_scene *sc, nb_scene
     return st;
 }
 
-/** Wait for what was launched and add its time. */
+/** Wait for the launched work and add its time. */
 static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
 {
     float ms = 0;
@@ -72,7 +73,7 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     return finish(state, "adding up the image", err);
 }
 
-/** Is the fibres' point spread among its stages? */
+/** True if the fibres' point spread is among the product's stages. */
 static int has_fibres(const nb_product *p)
 {
     for (int i = 0; i < p->stages; i++)
@@ -120,7 +121,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
-            state->products.chains.no_fft = 1; /* it is said once */
+            state->products.chains.no_fft = 1; /* reported once */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             gpuMemsetAsync(counters, 0, sizeof overloads, state->stream),
@@ -138,7 +139,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
-/** The number of the renderer's own piece of memory, or -1. */
+/** The number of the renderer's piece that holds this memory, or -1. */
 static int piece_at(const nb_backend_state *state, const void *memory)
 {
     const nb_cuda_pieces *p = &state->products.pieces;

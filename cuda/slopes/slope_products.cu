@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of derivatives on the device: planes for the host, pullbacks, the normal equations of a fit. */
+/* Products of derivatives on the device: planes for the host, pullbacks, the normal
+ * equations of a fit. */
 #include "slopes.h"
 
 extern "C" {
@@ -23,15 +24,15 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
     return 0;
 }
 
-/** Where planes go on the host. */
+/** Destination of planes on the host. */
 typedef struct planes_job {
     const nb_slope_planes_out *out;
     size_t pixels; /* of the stack */
-    size_t bytes;  /* of a number of the device */
-    char *staging; /* owned; NULL: planes lie as the device has them */
+    size_t bytes;  /* bytes of a number on the device */
+    char *staging; /* owned; NULL: planes have the same layout on the device */
 } planes_job;
 
-/** A plane of the caller's, from numbers as the device has them. */
+/** Store a plane of the caller, from numbers in the device's layout. */
 static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t origin,
                       int64_t end, const char *from, int plane)
 {
@@ -65,7 +66,7 @@ static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, in
     const nb_span *last = &task->spans[task->n - 1];
     const size_t first = task->spans[0].at;
     if (last->at + (size_t)last->n - first != (size_t)pass->pixels)
-        return NULL; /* pixels are left out */
+        return NULL; /* some pixels are missing */
     if (plane > 0)
         return (char *)out->planes +
                ((size_t)(plane - 1) * job->pixels + first + (size_t)pass->job.origin) *
@@ -117,7 +118,7 @@ static nb_status fetch_planes(nb_backend_state *state, const nb_slope_task *task
     return st;
 }
 
-/** In double if single precision does not do. */
+/** Make planes, in double if single precision is too coarse. */
 static nb_status planes(nb_backend_state *state, nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err)
 {
@@ -140,7 +141,7 @@ static nb_status planes(nb_backend_state *state, nb_slope_task *task,
     return fetch_planes(state, task, out, err);
 }
 
-/** Memory for sums over pixels, of so many slices at a time. */
+/** Reserve memory for sums over pixels, of this number of slices at a time. */
 static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                            nb_error *err)
 {
@@ -152,7 +153,7 @@ static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                                 "sums over pixels", err);
 }
 
-/** The same, and where a job finds planes. */
+/** open_sums, and set the planes that the job reads. */
 static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
     const size_t slices = (size_t)((pass->chunk + job->slice - 1) / job->slice);
@@ -188,7 +189,7 @@ static nb_status fetch_sums(nb_cuda_slope_pass *pass, int items, double *to, nb_
                             (size_t)items * sizeof *to, pass->state->stream, err);
 }
 
-/** The slope of the loss where the device reads it: *there. */
+/** Bring the slope of the loss to the device; *there: its address. */
 static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const void *dloss,
                            const void **there, nb_error *err)
 {
@@ -206,7 +207,8 @@ static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const vo
                              pass->state->stream, err);
 }
 
-/** Gradients are NaN if a number outside the wanted pixels, which no sum has read, is not finite. */
+/** Set gradients to NaN if a number outside the wanted pixels, which no sum has read, is
+ * not finite. */
 static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
                               const void *dloss, double *gradient, nb_error *err)
 {
@@ -226,7 +228,7 @@ static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
     return NB_OK;
 }
 
-/** Without planes. */
+/** A pullback without planes. */
 static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
                             const void *dloss, double *gradient, nb_error *err)
 {
@@ -296,7 +298,7 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
     return st;
 }
 
-/** Items of the device to the matrix' place. */
+/** Unpack the device's items into the matrix. */
 static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums)
 {
     const int n = job->n;
@@ -306,7 +308,7 @@ static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums
             sums[1 + n + i * n + j] = items[k];
 }
 
-/** Without planes. */
+/** Normal equations without planes. */
 static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *out,
                               nb_error *err)
 {

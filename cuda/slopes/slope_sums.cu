@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** sums[k] = or += the slices; a block for each. */
+/** sums[k] = or += the slices; one block for each sum. */
 __global__ void __launch_bounds__(THREADS)
     k_join(const double *partial, int slices, int items, int begins, double *sums)
 {

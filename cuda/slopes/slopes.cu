@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum { PARTS = 20, ALIGN = 64 };
-#define CHUNK_BYTES 1e9 /* of planes on the device at a time */
+#define CHUNK_BYTES 1e9 /* limit of the planes on the device at one time */
 
-/** Bytes that go to the device in one piece, each part at its address there. */
+/** Bytes that go to the device in one piece; each part has an address there. */
 typedef struct parcel {
     struct {
         const void *from;
@@ -16,7 +16,7 @@ typedef struct parcel {
     } parts[PARTS];
     int n;
     size_t bytes;
-    char *base; /* on the device */
+    char *base; /* address on the device */
 } parcel;
 
 static int add_part(parcel *p, const void *from, size_t bytes)
@@ -28,7 +28,7 @@ static int add_part(parcel *p, const void *from, size_t bytes)
     return p->n++;
 }
 
-/** Where a part will be; NULL for one that is not there. */
+/** Future address of a part; NULL for a missing part. */
 template <typename T> static const T *part_of(const parcel *p, int i, const T *from)
 {
     return from ? (const T *)(p->base + p->parts[i].at) : NULL;
@@ -58,7 +58,7 @@ static nb_status send_parcel(nb_backend_state *state, nb_cuda_mirror *to, const 
     return st;
 }
 
-/** Numbers of the spans' pixels. */
+/** Send the spans and the numbers of their pixels. */
 static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_task *task = pass->task;
@@ -98,7 +98,7 @@ static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
-/** Sensors that panels name. */
+/** Number of the sensors that panels refer to. */
 static size_t sensor_count(const nb_scene *sc)
 {
     int n = 0;
@@ -107,14 +107,15 @@ static size_t sensor_count(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** Arrays of a fit, without the pictures, which are sent apart. */
+/** Arrays of a fit; the images are sent separately. */
 typedef struct fit_parts {
     nb_observation seen;
     nb_slope_fit fit;
     const float *photons, *background; /* on the device */
 } fit_parts;
 
-/** Where parts at[0 ... 3] will be: the fit, its observation, its knots and their values. */
+/** Set the future addresses of parts at[0 ... 3]: the fit, its observation, its knots and
+ * their values. */
 static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
                       const nb_slope_fit *fit, const nb_scene *scene, fit_parts *there)
 {
@@ -129,7 +130,8 @@ static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
     pass->fit = part_of(p, at[0], &there->fit);
 }
 
-/** The same of parts at[0 ... 3]: which planes, their rows, what moves them, panels. */
+/** Set the future addresses of parts at[0 ... 3]: numbers of planes, their rows, moves,
+ * panels. */
 static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *at,
                         nb_plain_rows *there)
 {
@@ -140,7 +142,8 @@ static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *
     there->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
 }
 
-/** Everything small: the job with its scene, the tables of the terms, what contracts, a fit. */
+/** Send everything small: the job with its scene, the tables of the terms, contractions,
+ * a fit. */
 static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                              fit_parts *there, nb_error *err)
 {
@@ -201,7 +204,7 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
     return send_parcel(pass->state, &pass->own->tables, &p, err);
 }
 
-/** The pictures of a fit. */
+/** Send the images of a fit. */
 static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                                fit_parts *there, nb_error *err)
 {
@@ -227,7 +230,7 @@ static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_slope_fit *fit
     return st;
 }
 
-/** Tables of the terms, if they can be in single precision. */
+/** Make tables of the terms, if terms can be in single precision. */
 static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_job *job = pass->task->job;
@@ -261,14 +264,15 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
-/** Do sums over pixels need no planes?  One that moves panels needs sums for each of them. */
+/** True if sums over pixels need no planes. A parameter that moves panels needs sums for
+ * each panel. */
 static int pulls_plain(const nb_cuda_slope_pass *pass)
 {
     return pass->plain.planes > 0 &&
            (!pass->job.moves || pass->task->job->scene->n_panels == 1);
 }
 
-/** How many pixels at a time. */
+/** Set the number of pixels of a chunk. */
 static void cut(nb_cuda_slope_pass *pass)
 {
     double most = CHUNK_BYTES / ((double)pass->bytes * pass->job.planes);
@@ -321,7 +325,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
         (st = send_tables(pass, fit, &there, err)))
         return st;
     pass->pulls = want->pulls && pulls_plain(pass);
-    /* sums of kernels in double precision are of doubles */
+    /* kernels in double precision make sums from doubles */
     pass->bytes = want->exact || (!pass->fast && (fit || want->pulls)) ? sizeof(double)
                                                                        : sizeof(float);
     cut(pass);
@@ -336,7 +340,7 @@ void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
     nb_contraction_free(&pass->contraction);
 }
 
-/** Wait, and ask the caller whether to go on. */
+/** Wait, then ask the caller whether to stop. */
 static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_hooks *hooks = pass->task->hooks;

@@ -6,7 +6,7 @@
 #include "../../src/physics/limits.h"
 #include "../../src/physics/panels.h"
 
-#define LARGEST_SUM 0x1p61         /* units */
+#define LARGEST_SUM 0x1p61         /* limit of a pixel's sum, units */
 #define BRIGHTEST (1 - 1e-6)       /* relative error of a sum of doubles */
 #define ROUNDING_OF_BRIGHTEST 1e-7 /* a tenth of the error of the arithmetic */
 #define ROUNDING_OF_BOUND 0.1
@@ -236,7 +236,8 @@ double nb_spot_setup_lost(const nb_spot_setup *s, double bound)
     return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
 }
 
-/** Bound for the terms, less the error by whole units of their sums. */
+/** Set the bound of the terms: the tolerance less the error by whole units of their
+ * sums. */
 static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
 {
     nb_tolerance may = s->may;

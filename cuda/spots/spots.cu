@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures from reflections (spot_work.h).  Sums are whole numbers, so their order, and with it that of the blocks,
- * changes no byte. */
+/* Images from reflections (spot_work.h). Sums are whole numbers, so the order of terms,
+ * and with it that of the blocks, changes no byte. */
 #include "../backend/render_job.h"
 #include "spots.h"
 
@@ -12,17 +12,17 @@ extern "C" {
 }
 
 #define PART 0.3      /* seconds: display watchdogs, progress and SIGINT */
-#define SPOTS_DIM 1e3 /* nb_spots_work_of: all that counts */
+#define SPOTS_DIM 1e3 /* for nb_spots_work_of: count all reflections */
 
 enum {
-    BLOCKS = 5,            /* of a multiprocessor, that draw */
-    BOXES = 64,            /* largest number that they draw together, */
-    TURNS = 4,             /* and the number of times that they take some */
-    LEAST_BOXES = 1 << 12, /* that are listed */
+    BLOCKS = 5,            /* blocks that draw, per multiprocessor */
+    BOXES = 64,            /* limit of boxes that a block draws together */
+    TURNS = 4,             /* number of times that a block takes boxes */
+    LEAST_BOXES = 1 << 12, /* smallest length of the list */
     MOST_BOXES = 1 << 20,
-    SCAN = 256,      /* threads that read marks, */
-    SCAN_BLOCKS = 8, /* blocks of them for a multiprocessor */
-    SCAN_MARKS = 4   /* least number of marks that a warp reads together */
+    SCAN = 256,      /* threads that read marks */
+    SCAN_BLOCKS = 8, /* blocks of SCAN threads per multiprocessor */
+    SCAN_MARKS = 4   /* smallest number of marks that a warp reads together */
 };
 
 /* ------------------------------------------------------------------ terms */
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
 
 /* ------------------------------------------------------------------ pixels */
 
-/** The sum of a pixel whose mark is set; it is 0 afterwards. */
+/** Take the sum of a pixel whose mark is set, and set it to 0. */
 static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass &p,
                                                               size_t pixel)
 {
@@ -61,8 +61,8 @@ static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass
     return sum;
 }
 
-/** Find the set marks among `each` marks from `first` on, and clear them. At most one for each
- * lane. */
+/** Find the set marks among `each` marks from `first` on, and clear them. At most one
+ * mark for each lane. */
 static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, size_t first,
                                                       int each)
 {
@@ -108,13 +108,14 @@ __global__ void __launch_bounds__(SCAN)
     }
 }
 
-/** A pixel and its photons, in the order of these. */
+/** A key that orders pixels by their photons. */
 static __device__ __forceinline__ unsigned long long key_of(double photons, size_t pixel)
 {
     return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
 }
 
-/** As above: the bits of the photons of the brightest pixel, and its number. */
+/** Find the brightest pixel: the bits of its photons, and its number. A warp takes `each`
+ * marks together. */
 __global__ void __launch_bounds__(SCAN)
     k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, int each,
                      unsigned long long *brightest, unsigned long long *key)

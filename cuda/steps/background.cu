@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The materials of an amorphous background in double precision, behind the crystal. */
+/* The materials of an amorphous background in double precision, added after the
+ * crystal. */
 #include "many.cuh"
 
 #include "../../src/physics/pixel.h"
@@ -7,7 +8,8 @@
 
 enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* as k_double */
 
-/** One thread a pixel. EXACT: equal to src/physics to the last bit, if the crystal is, too. */
+/** One thread per pixel. EXACT: equal to src/physics to the last bit, if the crystal is,
+ * too. */
 template <bool EXACT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     k_background(const NB_GRID_CONSTANT nb_cuda_plain_job p)

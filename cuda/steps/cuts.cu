@@ -7,7 +7,7 @@
 /* Largest seconds of a launch, because of display watchdogs, progress and SIGINT. */
 static const double launch_seconds = 0.3;
 
-/** Steps a second. */
+/** Steps per second. */
 static double rate_of(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);

@@ -9,15 +9,15 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     WIDE = PIXELS * BLOCK_X,
-    BLOCKS = 4, /* on a multiprocessor */
+    BLOCKS = 4, /* per multiprocessor */
     ONE_RAY_BLOCKS = 5,
-    CHUNKS = 4 /* of a row with one ray a pixel, a thread */
+    CHUNKS = 4 /* chunks of a row that a thread takes, with one ray per pixel */
 };
 
-/** One ray a pixel, of weight 1; any; layers at their mean depth. */
+/** One ray per pixel, of weight 1; any rays; layers at their mean depth. */
 enum { ONE_RAY, ALL_RAYS, DEEP_RAYS };
 
-/** A source along a row of points, and what makes cells of angles. */
+/** A source along a row of points, and the factor that turns angles into cells. */
 typedef struct material_source {
     line incident;
     double half; /* 1/(2 lambda), 1/m */
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void one_ray(const material_job &p,
         out[i] *= cached<false>(at_panel, row, x, i);
 }
 
-/** The same with any rays. */
+/** Photons of four pixels of a row, with any rays. */
 template <bool DEEP, bool MANY>
 static __device__ __forceinline__ void all_rays(const material_job &p,
                                                 const row_job &at_panel, int f, int s,

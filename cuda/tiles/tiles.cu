@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures in blocks of rays (tile_work.h): each warp takes one first block after the other. Sums
- * are whole numbers, so the order of the blocks changes no byte. */
+/* Images in blocks of rays (tile_work.h): each warp takes one first block after the
+ * other. Sums are whole numbers, so the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
 #include "../backend/render_job.h"
 #include "../spots/spots.h"
@@ -13,15 +13,15 @@ extern "C" {
 }
 
 enum {
-    WARPS = 4,        /* of a block of threads */
-    BLOCKS = 5,       /* of a multiprocessor */
-    EXACT_BLOCKS = 4, /* the same, where terms are in doubles */
+    WARPS = 4,        /* per block of threads */
+    BLOCKS = 5,       /* per multiprocessor */
+    EXACT_BLOCKS = 4, /* per multiprocessor, where terms are in doubles */
     BATCH = 4,        /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21,
     QUEUE_WORDS = 1 << 25,
-    QUEUE_LEAST = 64, /* smallest part that is tried */
-    PIXEL_STEPS = 2,  /* of a thread, of a single pixel; */
-    PIXEL_BLOCKS = 64 /* largest number of blocks, for steps and for rays */
+    QUEUE_LEAST = 64, /* smallest part of the queue that is tried */
+    PIXEL_STEPS = 2,  /* steps per thread, for a single pixel */
+    PIXEL_BLOCKS = 64 /* limit of blocks, for steps and for rays */
 };
 
 static constexpr int blocks_of(int how)
@@ -46,12 +46,12 @@ static constexpr int resident_blocks(int how)
 typedef struct tile_report {
     unsigned long long next, tally[NB_TILE_TALLIES];
     unsigned lack;    /* the bits of a float, photons */
-    unsigned used[2]; /* of the queue */
-    unsigned late;    /* the next task of it */
+    unsigned used[2]; /* used part of the queue */
+    unsigned late;    /* the next task of the queue */
 } tile_report;
 static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
 
-/** Results of a warp. */
+/** Add the results of a warp to those of the pass. */
 static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
                                                    tile_report *report)
 {
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int
             atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
 }
 
-/** Data shared by the lanes of this warp. */
+/** Memory shared by the lanes of this warp, cleared. */
 static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
 {
     of += threadIdx.x / 32;
@@ -72,8 +72,8 @@ static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
     return of;
 }
 
-/** Run items first, first + stride .., spread over the picture, so that each launch has a similar
- * number of tasks. */
+/** Run items first, first + stride .., spread over the image, so that each launch has a
+ * similar number of tasks. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     report_walk(walk, p.only_count, report);
 }
 
-/** The tasks of the queue. */
+/** Run the tasks of the queue. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles_late(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report)
@@ -135,7 +135,8 @@ __global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_lo
     look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
 }
 
-/** Fill the largest F^2 of each reflection, and of it and its neighbours. */
+/** Fill the largest F^2 of each reflection, and that of the reflection with its
+ * neighbours. */
 __global__ void __launch_bounds__(256)
     k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
                  float2 *pairs)
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(256)
 
 /* ------------------------------------------------------------------ one render */
 
-/** Both kernels of a part. */
+/** Launch both kernels of a part. */
 template <int HOW>
 static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                         tile_report *report, int64_t first, int64_t stride)
@@ -189,7 +190,8 @@ static part_launcher *launcher_of(const nb_tile_setup *setup)
     return NULL; /* nb_tiles_refuse */
 }
 
-/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+/** Run launches of a third of a second at most: for display watchdogs, progress and
+ * SIGINT. */
 static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                               tile_report *report, nb_error *err)
 {
@@ -203,7 +205,7 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
     part_launcher *const launch = launcher_of(setup);
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
-        /* of the queue, too */
+        /* clears the counters of the queue, too */
         if ((st = nb_cuda_check(
                  err, gpuMemsetAsync(&report->next, 0, sizeof report->next, stream),
                  "clearing a counter")) ||
@@ -246,7 +248,7 @@ static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
     return NULL; /* nb_tiles_refuse */
 }
 
-/** As nb_tile_runner says. */
+/** The member `pixel` of nb_tile_runner. */
 static nb_status run_pixel(void *context, const nb_tile_setup *setup,
                            const nb_tile_pass *pass, double *photons, nb_error *err)
 {
@@ -265,7 +267,7 @@ static nb_status run_pixel(void *context, const nb_tile_setup *setup,
     return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
 }
 
-/** As nb_tile_runner says. */
+/** The member `tiles` of nb_tile_runner. */
 static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
                            double *lack, nb_error *err)
 {
@@ -300,8 +302,9 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     return NB_OK;
 }
 
-/** Size of the queue: as large as the picture needs, or as memory allows. A small queue needs more
- * launches; without a queue a warp does tasks at once. No byte depends on it. */
+/** Reserve the queue: as large as the image needs, or as memory allows. A small queue
+ * needs more launches; without a queue a warp does tasks at once. The size changes no
+ * byte. */
 static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
                                nb_tile_queue *q, nb_error *err)
 {
@@ -324,7 +327,7 @@ static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *set
     }
     if (st) {
         q->most_tasks = 0;
-        state->tile_queue.full = 0; /* it works without a queue, too */
+        state->tile_queue.full = 0; /* rendering works without a queue, too */
         return NB_OK;
     }
     q->tasks = (nb_tile_late *)state->tile_queue.at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Panels of a stack: which panel has a row or a pixel, and which part of it is rendered. Host
- * code. */
+/** Panels of a stack: which panel has a row or a pixel, and which part of a panel is
+ * rendered. Host code. */
 #ifndef NB_PHYSICS_PANELS_H
 #define NB_PHYSICS_PANELS_H
 

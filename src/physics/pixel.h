@@ -22,7 +22,7 @@ typedef struct nb_sample {
     double F_latt, F_cell;
 } nb_sample;
 
-/** Does -dmin remove the scattering of the crystal at q? */
+/** True if -dmin removes the scattering of the crystal at q. */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);

@@ -276,14 +276,14 @@ NB_INLINE vd2 block_of(const double *fast)
     return f;
 }
 
-/* --- sums over the terms of a ray (source, orientation); every derivative is a
- * contraction of these sums (docs/derivatives.md). They are in float over
- * NB_VECTOR_SUM_RUN terms, then in double ---
+/* --- sums over the terms of a ray (source, orientation); every derivative contracts
+ * these sums (docs/derivatives.md). They are in float over NB_VECTOR_SUM_RUN terms, then
+ * in double ---
  *
- * The sources of one incident direction differ only in their wavenumbers, so gradients
- * times wavenumbers are first summed over some of these sources. The parts go through two
- * loops, some at a time: the first loop makes the parts (above), the second their outer
- * products. A single loop would need more registers than the CPU has. */
+ * * * The sources of one incident direction differ only in their wavenumbers, so
+ * gradients times wavenumbers are first summed over some such sources. The parts go
+ * through two loops, some at a time: the first loop makes the parts (above), the second
+ * their outer products. A single loop would need more registers than the CPU has. */
 
 enum { SLOPE_PARTS = 16 }; /* parts between the two loops */
 

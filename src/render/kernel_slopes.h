@@ -253,7 +253,7 @@ NB_INLINE flat_once once_of(const nb_vector_slopes *t, const nb_vector_plan *p,
     return x;
 }
 
-/** Multiply the slopes of the rays by the pixel's factors, and add the slopes of these
+/** Multiply the slopes of the rays by the pixel's factors, and add the slopes of the
  * factors. */
 NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 image,
                          flat_block *block)

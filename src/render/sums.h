@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Results that a request may ask for besides the image: for each parameter the slope of
- * every pixel. The terms of a pixel make a fixed set of sums (nb_slope_sum); parameters
- * only contract these sums, by numbers that a tangent holds. No kernel knows a
- * parameter's name. */
+/** Results that a request may ask for in addition to the image: for each parameter the
+ * slope of every pixel. The terms of a pixel make a fixed set of sums (nb_slope_sum);
+ * parameters only contract these sums, by numbers that a tangent holds. No kernel knows
+ * a parameter's name. */
 #ifndef NB_RENDER_SUMS_H
 #define NB_RENDER_SUMS_H
 
@@ -140,7 +140,7 @@ typedef struct nb_slope_fit_out {
 /** The receiver of the slopes of pixels. A device makes one of the first three results
  * itself, and fetches planes only where planes are wanted; a CPU calls the functions. */
 typedef struct nb_slope_sink {
-    /* one of these three is set; the others are NULL */
+    /* one of the three is set; the others are NULL */
     const nb_slope_planes_out *planes;
     const nb_slope_loss *loss;
     const nb_slope_fit_out *fit;

@@ -115,8 +115,8 @@ static int want_columns(nb_ray_tile *t, int s, int first, int end)
     return end > first;
 }
 
-/** Mark the pixels that are requested and may be lit; returns 0 if there are none
- * such. */
+/** Mark the pixels that are requested and may be lit; returns 0 if there is no such
+ * pixel. */
 static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel *lit)
 {
     const nb_spot_tile *r = &t->rays;

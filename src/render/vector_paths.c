@@ -2,7 +2,7 @@
 /* The paths of a CPU. A new path needs a line here and a file. */
 #include "vector_paths.h"
 
-/* Of equal paths the quickest is first; the last path renders everything. */
+/* The quickest of equal paths comes first; the last path renders everything. */
 #define PATHS(A)                                                                         \
     A(nb_path_simple)                                                                    \
     A(nb_path_fixed)                                                                     \

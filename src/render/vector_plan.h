@@ -93,7 +93,7 @@ typedef struct nb_vector_plan {
     int fixed;                 /* fixed point; 0: double */
     nb_fixed_mode mode;        /* FIXED */
     nb_factor_squares table;   /* FIXED only */
-    nb_kept_squares own;       /* holds `table` if the caller keeps none */
+    nb_kept_squares own;       /* holds `table` if the caller keeps no squares */
     nb_vector_source *sources; /* owned */
     /* owned, FIXED: [orientation][source][3] start + a.i/lambda; NULL with one source or
      * if they would not fit */

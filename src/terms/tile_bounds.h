@@ -143,7 +143,7 @@ typedef struct nb_tile_column {
 } nb_tile_column;
 
 /** Bound of a group for weight 1. middle: product of the middle of the orientations with
- * the block's middle less the column's direction; away: largest distance of these
+ * the block's middle less the column's direction; away: largest distance of the
  * orientations from their middle (tiles.h). */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
