@@ -165,13 +165,14 @@ static nb_lack lack(const nb_backend_state *state)
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     const char *refused = state->notes.left.refused;
-    const int lost = state->asked && refused;
+    const int ineffective = state->asked && refused;
     char how[300];
     if (state->path->describe)
         state->path->describe(&state->notes, how, sizeof how);
     else
         snprintf(how, sizeof how, "%s%s%s", state->path->how,
-                 lost ? "; -tolerance has no effect: " : "", lost ? refused : "");
+                 ineffective ? "; -tolerance has no effect: " : "",
+                 ineffective ? refused : "");
     snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
              state->device.name, how);
 }

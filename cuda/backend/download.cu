@@ -198,8 +198,8 @@ static int is_pinned(const void *memory)
 
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err)
 {
-    const int most = SLOTS * CHUNK / PIECE;
-    int count = ring->threads < most ? ring->threads : most;
+    const int limit = SLOTS * CHUNK / PIECE;
+    int count = ring->threads < limit ? ring->threads : limit;
     nb_status st = reserve_pinned(ring, (size_t)count * PIECE, err);
     pieces->at = st ? NULL : ring->pinned;
     pieces->bytes = PIECE;
@@ -314,8 +314,8 @@ static void send_chunks(void *context, int thread, int threads)
 /** Number of threads for a copy: few bytes need few threads. */
 static int senders_of(const nb_cuda_ring *ring, size_t bytes)
 {
-    const size_t most = bytes <= SMALL ? 1 : bytes / SHARE;
-    return most < (size_t)ring->threads ? (int)most : ring->threads;
+    const size_t limit = bytes <= SMALL ? 1 : bytes / SHARE;
+    return limit < (size_t)ring->threads ? (int)limit : ring->threads;
 }
 
 /** True if a transfer can start at this memory: it is pinned or on a device. */

@@ -53,7 +53,7 @@ typedef struct nb_cuda_cells {
     const nb_cell *cells; /* NULL: no cells */
     const nb_cells *list;
     int n;
-    double molecules; /* of all materials */
+    double molecules; /* number for all materials */
     double per;       /* largest number of cells per metre */
 } nb_cuda_cells;
 
@@ -74,7 +74,7 @@ typedef struct nb_cuda_launch {
     int *repair; /* device: set when a pixel is NaN and must be calculated again */
     gpuStream_t stream;
     int multiprocessors;
-    nb_vec3 first_incident; /* of the first source, in host memory */
+    nb_vec3 first_incident; /* direction of the first source, in host memory */
     nb_cuda_cells cells;
     int few_round; /* nb_cuda_is_few_round */
 } nb_cuda_launch;
@@ -86,7 +86,7 @@ typedef struct nb_cuda_many {
     int n;
     /* blocks of all panels before the first one; in a panel's job: before that panel */
     int before;
-    int blocks; /* of all panels of the launch */
+    int blocks; /* number for all panels of the launch */
     int even;   /* blocks of the first panel that has blocks */
     int across; /* in a panel's job: blocks along fast */
     int unused;
@@ -212,7 +212,7 @@ void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squa
 /** Destination of the coefficients of the tensor cores' steps. */
 typedef struct nb_cuda_fragments {
     int octets;
-    double *at;     /* as in nb_cuda_terms, like the next two */
+    double *at;     /* layout as in nb_cuda_terms, also of the next two */
     float *weights; /* may be NULL */
     int *tables;    /* may be NULL */
 } nb_cuda_fragments;

@@ -180,24 +180,24 @@ static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
  * numbers of cells. */
 static int cells_hold(const nb_scene *sc, double per)
 {
-    const double most = 1 << 30;
+    const double limit = 1 << 30;
     double wavenumber = 0;
     for (int i = 0; i < sc->beam.n_sources; i++)
         wavenumber = fmax(wavenumber, 1.0 / sc->beam.sources[i].lambda);
-    return per * wavenumber < most;
+    return per * wavenumber < limit;
 }
 
-/** Upload the tables of the materials; *there: their address on the device, or NULL
+/** Upload the tables of the materials; *on_device: their address on the device, or NULL
  * without materials. */
 static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
-                                  const nb_amorphous **there, nb_error *err)
+                                  const nb_amorphous **on_device, nb_error *err)
 {
     nb_amorphous copy;
     const char *what = "the materials";
     size_t pieces = 0, buckets = 0;
     const uint64_t change = state->change;
     nb_status st;
-    *there = NULL;
+    *on_device = NULL;
     for (int i = 0; a && i < a->n; i++) {
         const nb_scatterer *m = &a->materials[i];
         size_t last = (size_t)m->first_bucket + (size_t)m->n_buckets;
@@ -219,7 +219,7 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
     st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
     if (!st && (change != state->change || !state->of_cells.n))
         st = upload_cells(state, a, err);
-    *there = (const nb_amorphous *)state->amorphous.device.at;
+    *on_device = (const nb_amorphous *)state->amorphous.device.at;
     return st;
 }
 

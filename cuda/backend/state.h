@@ -37,7 +37,7 @@ typedef struct nb_cuda_products {
     nb_cuda_buffer image[NB_PRODUCTS_MOST], sums; /* owned */
     nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MOST];
-    size_t columns; /* of the last image, like `rows` */
+    size_t columns; /* size of the last image, with `rows` */
     int rows;
     nb_cuda_pieces pieces;
     uint32_t taken;                       /* one bit per piece */
@@ -50,13 +50,13 @@ typedef struct nb_cuda_products {
 /** Data for the spread of the Bragg light (footprint.cu). */
 typedef struct nb_cuda_footprint {
     nb_cuda_mirror panels, tiles, taps, numbers, mask;
-    nb_cuda_buffer out, rest; /* images, owned */
+    nb_cuda_buffer out, background; /* images, owned */
 } nb_cuda_footprint;
 
 /** Everything that the jobs of a scene's panels depend on; compared as bytes, so without
  * padding. */
 typedef struct nb_cuda_jobs_of {
-    nb_scene scene; /* as in nb_cuda_launch; the mask is that of the stack */
+    nb_scene scene; /* pointers as in nb_cuda_launch; the mask is that of the stack */
     nb_cuda_terms terms;
     const nb_path *path;
     nb_precision precision;
@@ -83,8 +83,8 @@ typedef struct nb_cuda_diffuse {
 typedef struct nb_cuda_mix {
     nb_cuda_buffer transmission, add, light, absorb; /* owned */
     nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
-    uint64_t hash;        /* of transmission and add; 0: not uploaded */
-    uint64_t absorb_hash; /* of `absorb` */
+    uint64_t hash;        /* hash of transmission and add; 0: not uploaded */
+    uint64_t absorb_hash; /* hash of `absorb` */
 } nb_cuda_mix;
 
 struct nb_backend_state {
@@ -92,7 +92,7 @@ struct nb_backend_state {
     nb_cuda_device device;
     gpuStream_t stream;
     gpuEvent_t bands[2];     /* the last two launches */
-    gpuEvent_t began, ended; /* of the last render's kernels */
+    gpuEvent_t began, ended; /* first and last event of the last render's kernels */
     nb_cuda_ring *ring;      /* owned */
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
     double *brightest;       /* pinned, owned: photons of a pixel of a first pass */
@@ -107,7 +107,8 @@ struct nb_backend_state {
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
     nb_cuda_mirror sources, orientations, spans;
-    nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
+    /* tables of the scene's materials */
+    nb_cuda_mirror amorphous, materials, pieces, buckets;
     nb_cuda_mirror cells, cell_lists;
     nb_cuda_mirror mask; /* mask of the stack */
     /* the host's mask that `mask` is a copy of; NULL: the last render had no mask */
@@ -121,14 +122,14 @@ struct nb_backend_state {
     int aimed; /* the prepared steps are those of all panels of jobs[NB_JOBS_FAST] */
     /* marks of the last request whose spans do not fill a rectangle */
     nb_cuda_buffer lit;
-    size_t F_count; /* of the uploaded table, with its hash */
+    size_t F_count; /* entries of the uploaded table, and their hash */
     uint64_t F_hash;
     nb_cuda_products products;
     nb_cuda_footprint footprint;
     nb_cuda_mix mix;
     nb_cuda_diffuse diffuse;
     /* the tables for the last scene, valid if the same scene comes again */
-    nb_scene prepared_scene; /* as in nb_cuda_launch */
+    nb_scene prepared_scene; /* pointers as in nb_cuda_launch */
     nb_cuda_terms prepared;
     const nb_path *prepared_path;
     int is_prepared;

@@ -86,7 +86,7 @@ static nb_cuda_chain_panel panel_of(const nb_scene *stack, const nb_product *p, 
 }
 
 /** Number of the weights of all panels, if they all differ. */
-static size_t most_weights(const nb_scene *sc)
+static size_t weights_max(const nb_scene *sc)
 {
     size_t n = 0;
     for (int k = 0; k < sc->n_panels; k++)
@@ -108,7 +108,7 @@ static nb_status upload_panels(nb_backend_state *state, const nb_scene *stack,
     if (!st && gauss) {
         pool.fwhm = spread->amount;
         pool.at =
-            (double *)nb_alloc(most_weights(stack), sizeof *pool.at, "point spread", err);
+            (double *)nb_alloc(weights_max(stack), sizeof *pool.at, "point spread", err);
         st = pool.at ? NB_OK : NB_ERR_NOMEM;
     }
     for (int k = 0; k < stack->n_panels && !st; k++) {

@@ -22,19 +22,19 @@ static const char *const names[] = {NB_GPU_FFT_FUNCTIONS(NAME)};
     }
 static fft_library library; /* written once */
 /* the library of the system, else that of this build's toolkit */
-static nb_late_library found = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
+static nb_late_library in_system = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
 #ifdef NB_GPU_FFT_FOLDER
-static nb_late_library beside = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
+static nb_late_library in_toolkit = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
 #endif
 
 nb_status nb_cuda_fft_need(nb_error *err)
 {
     nb_error why = {};
-    nb_status st = nb_late_library_load(&found, &why);
+    nb_status st = nb_late_library_load(&in_system, &why);
 #ifdef NB_GPU_FFT_FOLDER
     nb_error second;
     if (st)
-        st = nb_late_library_load(&beside, &second);
+        st = nb_late_library_load(&in_toolkit, &second);
 #endif
     return st ? nb_fail(err, NB_ERR_DEVICE, "%s", why.message) : NB_OK;
 }

@@ -17,7 +17,7 @@ struct nb_cuda_fibre {
 /** Limit of kept transforms: two sizes of panels, each with full batches and a smaller
  * last batch. */
 enum { KEPT = 4 };
-#define MOST_BYTES ((size_t)1 << 28) /* limit of a batch, unless one panel is larger */
+#define BYTES_MAX ((size_t)1 << 28) /* limit of a batch, unless one panel is larger */
 
 static void free_one(nb_cuda_fibre *t)
 {
@@ -27,7 +27,7 @@ static void free_one(nb_cuda_fibre *t)
 }
 
 /** Free all transforms after the first `kept`. */
-static void free_behind(nb_cuda_fibres *fibres, int kept)
+static void free_after(nb_cuda_fibres *fibres, int kept)
 {
     nb_cuda_fibre **at = &fibres->first;
     while (*at && kept-- > 0)
@@ -41,7 +41,7 @@ static void free_behind(nb_cuda_fibres *fibres, int kept)
 
 void nb_cuda_fibres_release(nb_cuda_fibres *fibres)
 {
-    free_behind(fibres, 0);
+    free_after(fibres, 0);
     nb_cuda_release(&fibres->data);
     nb_cuda_release(&fibres->work);
 }
@@ -140,7 +140,7 @@ static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
     if (!st) {
         (*out)->next = fibres->first;
         fibres->first = *out;
-        free_behind(fibres, KEPT);
+        free_after(fibres, KEPT);
     }
     return st;
 }
@@ -169,10 +169,10 @@ nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, in
                                nb_error *err)
 {
     const nb_cuda_fibre_size size = size_of(panel);
-    const size_t fit = MOST_BYTES / data_bytes(&size),
+    const size_t fit = BYTES_MAX / data_bytes(&size),
                  pixels = (size_t)panel->columns * (size_t)panel->rows;
-    const int most = fit < 1 ? 1 : fit < (size_t)panels ? (int)fit : panels;
-    const int batches = (panels + most - 1) / most,
+    const int limit = fit < 1 ? 1 : fit < (size_t)panels ? (int)fit : panels;
+    const int batches = (panels + limit - 1) / limit,
               batch = (panels + batches - 1) / batches;
     nb_status st = NB_OK;
     for (int k = 0; k < panels && !st; k += batch)

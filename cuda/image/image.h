@@ -79,7 +79,7 @@ typedef struct nb_cuda_chain {
     int spread; /* place of NB_STAGE_SPREAD, or -1 */
     double scale, adc_offset;
     nb_adu_range held;
-    const double *weights; /* of the Gaussian */
+    const double *weights; /* weights of the Gaussian */
     double *light; /* light on the pixels: counts, then the light after the spread */
     void *out;
     unsigned long long *overloads; /* is added to */
@@ -119,7 +119,7 @@ void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
 /* --- The footprint of the Bragg light (src/image/footprint.h): entries of nb_image_device --- */
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err);
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
-                         const nb_scene *scene, const nb_scene *sources, int rest,
+                         const nb_scene *scene, const nb_scene *sources, int background,
                          nb_error *err);
 
 void nb_cuda_footprint_release(nb_cuda_footprint *footprint);

@@ -164,14 +164,15 @@ static size_t aligned(size_t bytes)
 static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, size_t *at,
                             void **array, size_t bytes, nb_error *err)
 {
-    void *there = (char *)to->at + *at;
+    void *on_device = (char *)to->at + *at;
     nb_status st = NB_OK;
     if (!*array)
         return NB_OK;
     st = nb_cuda_check(
-        err, gpuMemcpyAsync(there, *array, bytes, gpuMemcpyHostToDevice, state->stream),
+        err,
+        gpuMemcpyAsync(on_device, *array, bytes, gpuMemcpyHostToDevice, state->stream),
         "sending a table of diffuse light");
-    *array = there;
+    *array = on_device;
     *at += aligned(bytes);
     return st;
 }
@@ -202,35 +203,35 @@ static size_t table_bytes(const nb_diffuse_table *t)
 static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *table,
                             const nb_cuda_buffer *to, nb_error *err)
 {
-    nb_diffuse_table *there =
-        (nb_diffuse_table *)nb_alloc_raw(1, sizeof *there, "diffuse light", err);
-    size_t at = aligned(sizeof *there);
+    nb_diffuse_table *on_device =
+        (nb_diffuse_table *)nb_alloc_raw(1, sizeof *on_device, "diffuse light", err);
+    size_t at = aligned(sizeof *on_device);
     nb_status st;
-    NB_FORWARD(there ? NB_OK : NB_ERR_NOMEM);
-    *there = *table;
+    NB_FORWARD(on_device ? NB_OK : NB_ERR_NOMEM);
+    *on_device = *table;
     for (int r = 0; r < table->model.n_forms && !st; r++) {
-        nb_diffuse_part *p = &there->parts[r];
+        nb_diffuse_part *p = &on_device->parts[r];
         const part_bytes b = bytes_of(table, p);
         st = send_array(state, to, &at, (void **)&p->c, b.c, err);
         NB_TRY(send_array(state, to, &at, (void **)&p->power, b.power, err));
         NB_TRY(send_array(state, to, &at, (void **)&p->near, b.near, err));
     }
     NB_TRY(nb_cuda_check(err,
-                         gpuMemcpyAsync(to->at, there, sizeof *there,
+                         gpuMemcpyAsync(to->at, on_device, sizeof *on_device,
                                         gpuMemcpyHostToDevice, state->stream),
                          "sending a table of diffuse light"));
-    nb_free(there);
+    nb_free(on_device);
     return st;
 }
 
 /** Release older tables if all tables together are too large; the first stays. */
-static void drop_others(nb_cuda_diffuse *light, double most)
+static void drop_others(nb_cuda_diffuse *light, double limit)
 {
     double sum = 0;
     for (int i = 0; i < NB_CUDA_LIGHTS; i++) {
         nb_cuda_diffuse_table *t = &light->tables[i];
         sum += (double)t->at.bytes;
-        if (i > 0 && sum > most) {
+        if (i > 0 && sum > limit) {
             sum -= (double)t->at.bytes;
             nb_cuda_release(&t->at);
             t->mark = 0;
@@ -238,10 +239,10 @@ static void drop_others(nb_cuda_diffuse *light, double most)
     }
 }
 
-/** Upload a table, unless it is kept. *there: its address; the table becomes the first of
+/** Upload a table, unless it is kept. *on_device: its address; the table becomes the first of
  * the kept ones. */
 static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *table,
-                            const nb_diffuse_table **there, nb_error *err)
+                            const nb_diffuse_table **on_device, nb_error *err)
 {
     nb_cuda_diffuse *light = &state->diffuse;
     nb_cuda_diffuse_table *first = light->tables;
@@ -250,10 +251,10 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
     int i = 0;
     while (i < NB_CUDA_LIGHTS - 1 && !(table->mark && first[i].mark == table->mark))
         i++;
-    nb_cuda_diffuse_table own = first[i];
+    nb_cuda_diffuse_table taken = first[i];
     memmove(first + 1, first, (size_t)i * sizeof *first);
-    *first = own;
-    if (!table->mark || own.mark != table->mark) {
+    *first = taken;
+    if (!table->mark || taken.mark != table->mark) {
         first->mark = 0;
         st = nb_cuda_reserve(&first->at, bytes, "a table of diffuse light", err);
         if (st) {
@@ -266,7 +267,7 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
         first->mark = table->mark;
         drop_others(light, KEPT_BYTES);
     }
-    *there = (const nb_diffuse_table *)first->at.at;
+    *on_device = (const nb_diffuse_table *)first->at.at;
     return NB_OK;
 }
 
@@ -289,9 +290,9 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
         p->grid = nb_light_grid_of(plane, &sc->panels[k]);
         p->first_node = *nodes;
         p->first_block = *blocks;
-        const int64_t own = (int64_t)p->grid.wide * p->grid.high;
-        *nodes += own;
-        *blocks += (int)((own + NODES - 1) / NODES);
+        const int64_t count = (int64_t)p->grid.wide * p->grid.high;
+        *nodes += count;
+        *blocks += (int)((count + NODES - 1) / NODES);
     }
     if (all)
         st = nb_cuda_upload_mirror(state, &state->diffuse.panels, all, n * sizeof *all,
@@ -302,14 +303,14 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
 
 /** The plane with its arrays on the device. */
 static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *plane,
-                            nb_diffuse_plane *there, nb_error *err)
+                            nb_diffuse_plane *on_device, nb_error *err)
 {
     nb_cuda_diffuse *light = &state->diffuse;
     const nb_beam *beam = &plane->scene.beam;
     nb_status st;
-    *there = *plane;
-    st = take_table(state, plane->table, &there->table, err);
-    NB_TRY(nb_cuda_mask(state, &plane->scene, &there->scene.raster.mask, err));
+    *on_device = *plane;
+    st = take_table(state, plane->table, &on_device->table, err);
+    NB_TRY(nb_cuda_mask(state, &plane->scene, &on_device->scene.raster.mask, err));
     NB_TRY(nb_cuda_upload_mirror(state, &light->beams, plane->beams,
                                  (size_t)plane->n_beams * sizeof *plane->beams, "sources",
                                  err));
@@ -319,9 +320,9 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     NB_TRY(nb_cuda_upload_mirror(state, &light->sources, beam->sources,
                                  (size_t)beam->n_sources * sizeof *beam->sources,
                                  "sources", err));
-    there->beams = (const nb_light_beam *)light->beams.device.at;
-    there->cells = (const nb_light_cell *)light->cells.device.at;
-    there->scene.beam.sources = (const nb_source *)light->sources.device.at;
+    on_device->beams = (const nb_light_beam *)light->beams.device.at;
+    on_device->cells = (const nb_light_cell *)light->cells.device.at;
+    on_device->scene.beam.sources = (const nb_source *)light->sources.device.at;
     return st;
 }
 
@@ -331,15 +332,15 @@ static double looks_of(const nb_diffuse_plane *plane)
 {
     const nb_diffuse_table *t = plane->table;
     const double box = (double)t->n[0] * t->n[1] * t->n[2];
-    double most = 1, each = 0;
+    double largest = 1, each = 0;
     for (int k = 0; k < plane->scene.n_panels; k++) {
         const nb_light_grid g = nb_light_grid_of(plane, &plane->scene.panels[k]);
-        most = fmax(most, (double)g.s.rays * g.s.rays * g.s.layers);
+        largest = fmax(largest, (double)g.s.rays * g.s.rays * g.s.layers);
     }
     for (int r = 0; r < t->model.n_forms; r++)
         each += 1 + fmin(box, t->parts[r].many * pow(t->parts[r].near2, 1.5)) /
                         NEAR_OF_A_LOOK;
-    return most * NODES * plane->n_beams * plane->n_cells * each;
+    return largest * NODES * plane->n_beams * plane->n_cells * each;
 }
 
 static void launch_nodes(nb_backend_state *state, light_job job, int blocks, double looks)

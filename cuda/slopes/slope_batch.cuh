@@ -17,7 +17,7 @@ template <int PIXELS> struct batch {
 /** Data that fill all pixels of a job. */
 typedef struct plain_source {
     nb_plain_frame frame;
-    /* of the panels: a job of one panel reads it from the kernel's arguments */
+    /* first panel: a job of one panel reads it from the kernel's arguments */
     nb_plain_panel first;
     const nb_plain_panel *panels;
     int n_panels;
@@ -53,15 +53,15 @@ static __device__ __forceinline__ cursor cursor_of(const nb_cuda_slope_job &all,
     cursor c;
     c.span = span_of(all.pixels, i);
     const nb_span span = all.pixels.spans[c.span];
-    const int behind = (int)(i - all.pixels.before[c.span]);
+    const int offset = (int)(i - all.pixels.before[c.span]);
     if (from.n_panels == 1)
         c.row = nb_strip_of(&from.first, span.slow);
     else
         c.row = nb_strip_of(&from.panels[span.panel], span.slow);
     c.panel = span.panel;
-    c.column = span.fast + behind + 0.5;
-    c.at = span.at + (size_t)behind;
-    c.left = span.n - behind;
+    c.column = span.fast + offset + 0.5;
+    c.at = span.at + (size_t)offset;
+    c.left = span.n - offset;
     return c;
 }
 

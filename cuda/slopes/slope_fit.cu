@@ -11,12 +11,12 @@ enum {
     THREADS = 256,
     LANES = 32,
     WARPS = THREADS / LANES,
-    STEP = THREADS,     /* pixels that a block compares at a time */
-    GROUP = 16,         /* pixels that a warp multiplies at a time */
-    LEAST = 2 * STEP,   /* smallest number of pixels that a block adds up */
-    MOST_SLICES = 2048, /* limit; blocks then add up more pixels */
-    ROWS = 8,           /* rows of a block of rows */
-    BLOCKS = 4          /* blocks of rows in a warp's registers */
+    STEP = THREADS,    /* pixels that a block compares at a time */
+    GROUP = 16,        /* pixels that a warp multiplies at a time */
+    LEAST = 2 * STEP,  /* smallest number of pixels that a block adds up */
+    SLICES_MAX = 2048, /* limit; blocks then add up more pixels */
+    ROWS = 8,          /* rows of a block of rows */
+    BLOCKS = 4         /* blocks of rows in a warp's registers */
 };
 
 /** Data of the observation for the pixels of a step. */
@@ -113,10 +113,10 @@ static __device__ __forceinline__ void multiply(const nb_cuda_fit_job &p,
 #pragma unroll
         for (int a = 0; a < R; a++) {
             const int r = at.upper + ROWS * a;
-            const double own = APART ? value_of(p, seen, r, column, is_pixel,
-                                                above[APART ? a : 0].at[j])
-                                     : x[a],
-                         factor = r == p.n ? slope : weight * own;
+            const double above_value = APART ? value_of(p, seen, r, column, is_pixel,
+                                                        above[APART ? a : 0].at[j])
+                                             : x[a],
+                         factor = r == p.n ? slope : weight * above_value;
 #pragma unroll
             for (int b = 0; b < R; b++)
                 if (APART || b <= a)
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(THREADS, APART || (R == BLOCKS && sizeof(T) > 
 int nb_cuda_fit_slice(int64_t pixels)
 {
     int slice = LEAST;
-    while (pixels > (int64_t)slice * MOST_SLICES)
+    while (pixels > (int64_t)slice * SLICES_MAX)
         slice *= 2;
     return slice;
 }
@@ -242,7 +242,7 @@ int nb_cuda_fit_slice(int64_t pixels)
 template <typename T>
 static void launch(const nb_cuda_fit_job *job, const T *planes, gpuStream_t stream)
 {
-    const int blocks = (job->n + ROWS) / ROWS; /* of n + 1 rows */
+    const int blocks = (job->n + ROWS) / ROWS; /* blocks of n + 1 rows */
     const unsigned parts = (unsigned)((blocks + BLOCKS - 1) / BLOCKS),
                    slices = (unsigned)job->slices;
     if (blocks == 1)

@@ -4,7 +4,7 @@
  * information, are added up over the pixels; parameters contract the sums once, on the
  * host. No plane is stored, and the time does not depend on the number of parameters.
  *
- * * A pixel has a column y: its numbers times the root of its information w, and in the
+ * A pixel has a column y: its numbers times the root of its information w, and in the
  * last row its dloss/dm over that root. y y^T then has the matrix and the gradient. Lanes
  * write 32 adjacent columns, and FP64 tensor cores multiply them by four. Other devices
  * make planes: without these cores the products gain nothing, and their code took minutes
@@ -20,11 +20,12 @@ enum {
     THREADS = 128,
     LANES = 32,
     WARPS = THREADS / LANES,
-    FEWEST = 2,
-    MOST = 8,   /* adjacent pixels that a lane takes one after the other */
-    ROWS = 8,   /* rows of a block of rows */
-    GROUP = 16, /* columns that are loaded at a time */
-    WIDTH = 48, /* of a row in shared memory: pairs of rows lie in different banks */
+    EACH_MIN = 2,
+    EACH_MAX = 8, /* adjacent pixels that a lane takes one after the other */
+    ROWS = 8,     /* rows of a block of rows */
+    GROUP = 16,   /* columns that are loaded at a time */
+    /* length of a row in shared memory: pairs of rows lie in different banks */
+    WIDTH = 48,
     LOG_BITS = 7,
     LOGS = 1 << LOG_BITS
 };
@@ -221,12 +222,12 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
     __shared__ __align__(16) float columns[WARPS * ALL];
     __shared__ log_table logs;
     const int me = (int)threadIdx.x, lane = me % LANES;
-    float *own = columns + me / LANES * ALL;
+    float *warp_columns = columns + me / LANES * ALL;
     gram<PAIRS> c = {};
     double loss = 0;
 #pragma unroll
     for (int r = 0; r < R; r++)
-        own[r * WIDTH + lane] = 0;
+        warp_columns[r * WIDTH + lane] = 0;
     fill_logs(logs);
     __syncthreads();
     for (int round = 0; round < p.rounds; round++) {
@@ -239,15 +240,16 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
         for (int j = 0; j < p.each; j++, i++) {
             gpuSyncLanes(); /* all lanes have read the earlier columns */
             if (i < p.all.end) {
-                loss += put_column<LEVEL>(p, logs, at, own + lane, from.frame, how);
+                loss +=
+                    put_column<LEVEL>(p, logs, at, warp_columns + lane, from.frame, how);
                 advance(p.all, from, at);
             } else {
 #pragma unroll
                 for (int r = 0; r < R; r++)
-                    own[r * WIDTH + lane] = 0;
+                    warp_columns[r * WIDTH + lane] = 0;
             }
             gpuSyncLanes();
-            multiply<PAIRS>(own, c);
+            multiply<PAIRS>(warp_columns, c);
         }
     }
     put_sums<PAIRS>(p, c, (double *)columns);
@@ -273,14 +275,14 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
 {
     const int64_t all =
         (int64_t)THREADS * 8 * multiprocessors; /* at least this number of lanes */
-    const int64_t most_each = pixels / all < MOST ? pixels / all : (int64_t)MOST;
-    job->each = (int)(most_each > FEWEST ? most_each : (int64_t)FEWEST);
+    const int64_t each_max = pixels / all < EACH_MAX ? pixels / all : (int64_t)EACH_MAX;
+    job->each = (int)(each_max > EACH_MIN ? each_max : (int64_t)EACH_MIN);
     const int64_t each = (int64_t)THREADS * job->each,
                   batches = (pixels + each - 1) / each,
-                  most = (int64_t)16 * multiprocessors;
+                  blocks_max = (int64_t)16 * multiprocessors;
     const int rows = how->level >= NB_TERMS_ALL ? NB_GRAM_ALL : NB_GRAM_CRYSTAL;
     job->items = 1 + rows * (rows + 1) / 2;
-    job->rounds = (int)((batches + most - 1) / most);
+    job->rounds = (int)((batches + blocks_max - 1) / blocks_max);
     job->blocks = (int)((batches + job->rounds - 1) / job->rounds);
 }
 

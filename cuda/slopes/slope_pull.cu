@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(THREADS)
     constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16; /* numbers, padded with zeros */
     const int me = (int)threadIdx.x, lane = me % LANES;
     __shared__ double all[WARPS][LANES];
-    double own = 0;
+    double total = 0;
     for (int round = 0; round < p.rounds; round++) {
         double sums[N] = {};
         batch<PIXELS> b;
@@ -73,9 +73,9 @@ __global__ void __launch_bounds__(THREADS)
             fill(p.all, from, b, how);
             weigh<PIXELS, LEVEL>(p, b, p.all.end - b.i, sums, how);
         }
-        own += add_lanes(sums);
+        total += add_lanes(sums);
     }
-    all[me / LANES][lane] = own;
+    all[me / LANES][lane] = total;
     __syncthreads();
     if (me < p.items) {
         double sum = 0;
@@ -105,10 +105,10 @@ template <int SHAPE, int TABLE> static kernel kernel_of(const nb_term_case *how)
 
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job)
 {
-    const int64_t most = 4096, each = (int64_t)THREADS * pixels_of(how),
+    const int64_t blocks_max = 4096, each = (int64_t)THREADS * pixels_of(how),
                   batches = (pixels + each - 1) / each;
     job->items = how->level >= NB_TERMS_ALL ? (int)NB_PULL_ALL : (int)NB_PULL_CRYSTAL;
-    job->rounds = (int)((batches + most - 1) / most);
+    job->rounds = (int)((batches + blocks_max - 1) / blocks_max);
     job->blocks = (int)((batches + job->rounds - 1) / job->rounds);
 }
 

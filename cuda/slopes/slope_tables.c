@@ -16,7 +16,7 @@ const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
     const char *reason = nb_slopes_need_double(plan, job);
     if (reason)
         return reason;
-    if (plan->cells > NB_TERM_MOST_CELLS)
+    if (plan->cells > NB_TERM_CELLS_MAX)
         return "the crystal is too large for 32-bit fractions";
     if (!(plan->index < NB_FIXED_INDICES))
         return "Miller indices are too large for fixed point";
@@ -95,7 +95,7 @@ static void set_sources(const nb_slope_job *job, int side, nb_term_tables *t,
         else
             groups[t->n_groups++] = (nb_term_group){source->incident, s, s + 1, 0};
         last = &groups[t->n_groups - 1];
-        last->most = fmax(last->most, sources[s].wavenumber);
+        last->largest = fmax(last->largest, sources[s].wavenumber);
     }
     t->spectrum = job->spectrum && job->sums & NB_SLOPE_WAVE;
 }
@@ -135,13 +135,13 @@ static void set_constants(const nb_scene *sc, nb_term_tables *t)
     const nb_vec3 axes[3] = {u->a, u->b, u->c};
     for (int i = 0; i < 3; i++) {
         const double h = t->wavenumber * nb_dot(axes[i], t->groups[0].incident);
-        double lost;
+        double error;
         t->constant[i] = t->start + h;
-        lost = h - (t->constant[i] - t->start) + NB_FIXED_TINY;
-        if (fabs(lost) < NB_FIXED_TINY)
-            lost = NB_FIXED_TINY;
-        t->aside[i] = (float)lost;
-        t->aside_turns[i] = (float)(sc->lattice.N[i] * lost);
+        error = h - (t->constant[i] - t->start) + NB_FIXED_TINY;
+        if (fabs(error) < NB_FIXED_TINY)
+            error = NB_FIXED_TINY;
+        t->aside[i] = (float)error;
+        t->aside_turns[i] = (float)(sc->lattice.N[i] * error);
     }
 }
 
@@ -186,7 +186,7 @@ void nb_term_tables_free(nb_term_tables *t)
     memset(t, 0, sizeof *t);
 }
 
-enum { MOST_PLANES = 290 }; /* limit of planes whose rows fit a block's memory */
+enum { PLANES_MAX = 290 }; /* limit of planes whose rows fit a block's memory */
 
 #define MASK(number, bits) bits,
 static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
@@ -208,7 +208,7 @@ static int has_plain_rays(const nb_scene *sc)
 static int is_plain(const nb_slope_job *job)
 {
     const nb_scene *sc = job->scene;
-    return has_plain_rays(sc) && job->count < MOST_PLANES &&
+    return has_plain_rays(sc) && job->count < PLANES_MAX &&
            (double)sc->beam.n_sources * sc->lattice.n_orientations <= NB_TERM_RUN;
 }
 

@@ -71,8 +71,8 @@ NB_TERM float nb_term_load(const float *at)
 }
 
 enum {
-    NB_TERM_RUN = 64,         /* terms in single precision before they join the doubles */
-    NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
+    NB_TERM_RUN = 64,        /* terms in single precision before they join the doubles */
+    NB_TERM_CELLS_MAX = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
 };
 
 /** Levels of the sums. */
@@ -103,7 +103,7 @@ typedef struct nb_term_source {
 typedef struct nb_term_group {
     nb_vec3 incident;
     int first, end;
-    double most; /* largest wavenumber */
+    double largest; /* largest wavenumber */
 } nb_term_group;
 
 typedef struct nb_term_orientation {
@@ -133,7 +133,7 @@ typedef struct nb_term_tables {
     double unit;  /* electrons^2 of a 1 in the sums */
     double start; /* start of an index */
     nb_vec3 spindle;
-    double wavenumber; /* of the first source */
+    double wavenumber; /* wavenumber of the first source */
     double weights;    /* sum over all terms */
     /* for the only term: -h and `start` at a direction of 0; the rounding error of this
      * sum, and N times the error, never 0 */
@@ -289,7 +289,7 @@ NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
     to->about[0] = (float)about.x;
     to->about[1] = (float)about.y;
     to->about[2] = (float)about.z;
-    to->reach = length * group->most > 1 ? length : 0;
+    to->reach = length * group->largest > 1 ? length : 0;
 }
 
 /** Contract the gradients of an orientation: h = -D, times the wavenumber

@@ -32,7 +32,7 @@ typedef struct nb_cuda_slope_job {
     int planes, moves;
     int64_t origin; /* number of the planes' first pixel */
     int64_t from, end;
-    int64_t stride; /* of a plane */
+    int64_t stride; /* length of a plane */
     double *out;    /* [planes][stride]; used if single is NULL */
     float *single;  /* planes as floats; may be NULL */
 } nb_cuda_slope_job;
@@ -88,7 +88,7 @@ enum {
         /* planes have multiples of this number of pixels; a block of a pullback adds up
          * this number */
     1024,
-    NB_CUDA_FIT_MOST = 170 /* limit of parameters and knots of a fit */
+    NB_CUDA_FIT_MAX = 170 /* limit of parameters and knots of a fit */
 };
 
 /* --- slopes_double.cu --- */
@@ -161,7 +161,7 @@ struct nb_cuda_slopes {
     nb_cuda_mirror photons, background;
     /* numbers of the lists of the spans and images; 0: of other lists */
     uint64_t spans_of, pictures_of;
-    nb_cuda_pixels pixels; /* of spans_of */
+    nb_cuda_pixels pixels; /* pixels of spans_of */
     int64_t n_pixels;
     nb_cuda_buffer planes, dloss, weights, partial, sums;
 };
@@ -176,22 +176,22 @@ typedef struct nb_cuda_pass_want {
 /** A pass over pixels. */
 typedef struct nb_cuda_slope_pass {
     nb_backend_state *state;
-    nb_cuda_slopes *own;
+    nb_cuda_slopes *memory;
     const nb_slope_task *task;
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;      /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2;  /* fast */
-    nb_term_tables tables;      /* fast; on the host */
-    nb_plain_rows plain;        /* on the host; planes 0: not plain */
-    nb_cuda_plain plain_there;  /* for kernels: `plain` on the device */
-    nb_contraction contraction; /* on the host */
-    nb_cuda_slope_job job;      /* on the device */
+    nb_cuda_launch launch;         /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2;     /* fast */
+    nb_term_tables tables;         /* fast; on the host */
+    nb_plain_rows plain;           /* on the host; planes 0: not plain */
+    nb_cuda_plain plain_on_device; /* for kernels: `plain` on the device */
+    nb_contraction contraction;    /* on the host */
+    nb_cuda_slope_job job;         /* on the device */
     const nb_slope_fit *fit; /* on the device; has the observation of normal equations */
     const float *photons, *background; /* on the device, of the same observation */
     int pulls;                         /* sums need no planes: no planes are made */
-    size_t bytes;                      /* of a number of a plane */
+    size_t bytes;                      /* size of a number of a plane */
     int64_t pixels, chunk, done;       /* chunk: pixels at a time */
 } nb_cuda_slope_pass;
 

@@ -30,11 +30,11 @@ typedef struct draw_queue {
 } draw_queue;
 
 /** Shared data of a block for up to COUNT boxes. */
-template <int MOST> struct draw_lists {
-    nb_spot_box boxes[MOST];
-    nb_spot_frame frames[MOST];
+template <int COUNT> struct draw_lists {
+    nb_spot_box boxes[COUNT];
+    nb_spot_frame frames[COUNT];
     /* sum over all earlier boxes; the last one is the sum over all */
-    unsigned rays[MOST + 1];
+    unsigned rays[COUNT + 1];
     unsigned taken; /* rays that warps have taken */
     draw_queue queues[DRAW_THREADS / DRAW_LANES];
 };
@@ -66,15 +66,15 @@ static __device__ void draw_sum_before(unsigned *list, int n)
     const int lane = (int)threadIdx.x % DRAW_LANES;
     unsigned before = 0;
     for (int i = lane; i - lane < n; i += DRAW_LANES) {
-        const unsigned own = i < n ? list[i] : 0;
-        unsigned sum = own;
+        const unsigned number = i < n ? list[i] : 0;
+        unsigned sum = number;
         for (int d = 1; d < DRAW_LANES; d *= 2) {
             const unsigned below =
                 gpuShuffle(sum, lane >= d ? lane - d : lane, DRAW_LANES);
             sum += lane >= d ? below : 0;
         }
         if (i < n)
-            list[i] = before + sum - own;
+            list[i] = before + sum - number;
         before += gpuShuffle(sum, DRAW_LANES - 1, DRAW_LANES);
     }
     if (lane == 0)
@@ -153,7 +153,7 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
     const nb_spot_aim aim =
         nb_spot_aim_at(&p, PLAIN, brush, &box, &frame, at->u, at->v, &ray);
     const nb_spot_lines line = nb_spot_lines_of(&aim);
-    if (!(line.across2 <= brush->pair.most))
+    if (!(line.across2 <= brush->pair.R2_max))
         return 0;
     *span = nb_spot_span_of(&p.spots, &brush->pair, &line);
     *counts = nb_spot_counts(&p, PLAIN, brush, &ray);
@@ -180,9 +180,9 @@ static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, 
 }
 
 /** Draw the rays of the n boxes in the lists, by all warps of the block. */
-template <int LAW, bool PLAIN, int MOST>
+template <int LAW, bool PLAIN, int COUNT>
 static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
-                                                 draw_lists<MOST> &lists, int n)
+                                                 draw_lists<COUNT> &lists, int n)
 {
     const unsigned lane = threadIdx.x % DRAW_LANES, all = lists.rays[n];
     draw_queue &queue = lists.queues[threadIdx.x / DRAW_LANES];
@@ -232,9 +232,9 @@ static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_b
 }
 
 /** Draw n <= COUNT fitted boxes by all threads of the block. PLAIN: the pass is plain. */
-template <int LAW, bool PLAIN, int MOST>
+template <int LAW, bool PLAIN, int COUNT>
 static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
-                                                  draw_lists<MOST> &lists,
+                                                  draw_lists<COUNT> &lists,
                                                   const nb_spot_box *boxes, int n)
 {
     int large = 0;
@@ -284,13 +284,14 @@ typedef struct found_lists {
     nb_spot_sight sights[FIND_THREADS];
     nb_spot_box boxes[2 * FIND_THREADS]; /* not fitted */
     draw_lists<FIND_DRAWS> draw;
-    int n_sights, n_boxes, n_rest;
+    int n_sights, n_boxes, n_overflow;
     unsigned batch; /* number of the batch in work */
 } found_lists;
 
 /** Draw the first n of a block's boxes. */
 template <int LAW, bool PLAIN>
-static __device__ gpuCall void draw_rest(const nb_spot_pass &p, found_lists &lists, int n)
+static __device__ gpuCall void draw_overflow(const nb_spot_pass &p, found_lists &lists,
+                                             int n)
 {
     for (int first = 0; first < n; first += FIND_DRAWS)
         draw_boxes<LAW, PLAIN>(p, lists.draw, lists.boxes + first,
@@ -315,17 +316,17 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
     if (lane == 0 && lanes)
         at = atomicAdd(&list.counts[FOUND], (unsigned)__popc(lanes));
     at = gpuShuffle(at, 0, DRAW_LANES) + __popc(lanes & ((1u << lane) - 1));
-    const bool rests = box.width > 0 && at >= list.room;
-    if (box.width > 0 && !rests)
+    const bool overflows = box.width > 0 && at >= list.room;
+    if (box.width > 0 && !overflows)
         list.boxes[at] = box;
     if (thread == 0)
-        lists.n_rest = 0;
-    const int n_rest = __syncthreads_count(rests);
-    if (n_rest > 0) {
-        if (rests)
-            lists.boxes[atomicAdd(&lists.n_rest, 1)] = box;
+        lists.n_overflow = 0;
+    const int n_overflow = __syncthreads_count(overflows);
+    if (n_overflow > 0) {
+        if (overflows)
+            lists.boxes[atomicAdd(&lists.n_overflow, 1)] = box;
         __syncthreads();
-        draw_rest<LAW, PLAIN>(p, lists, n_rest);
+        draw_overflow<LAW, PLAIN>(p, lists, n_overflow);
     }
     if (thread < left)
         lists.boxes[thread] = lists.boxes[n + thread];

@@ -16,10 +16,10 @@ typedef struct nb_spot_setup {
     /* addresses are in `tables`; those of the scene's arrays are in host memory */
     nb_spot_pass pass;
     void *tables;                /* owned */
-    size_t bytes;                /* of `tables` */
+    size_t bytes;                /* size of `tables` */
     const nb_region *everything; /* whole regions of the panels, in the tables */
     double rounding;             /* largest error of a pixel by whole units, photons */
-    nb_tolerance may;
+    nb_tolerance tolerance;
 } nb_spot_setup;
 
 /** plan->scene: with the wanted region and without mask; it must outlive the setup.
@@ -45,7 +45,7 @@ int nb_spot_setup_suffices(const nb_spot_setup *setup, const nb_spots_result *re
 
 /** Part of a bound, in photons, that the error by whole units takes. 0 if the bound is
  * too small to share: the error is then below the rounding of the brightest pixel. */
-double nb_spot_setup_lost(const nb_spot_setup *setup, double bound);
+double nb_spot_setup_share(const nb_spot_setup *setup, double bound);
 
 /** Make the image, or refuse.  Errors: those of `run`. */
 nb_status nb_spot_setup_render(nb_spot_setup *setup, nb_spot_runner *run, void *context,

@@ -4,7 +4,8 @@
  *
  *   item       a column of reflections (h, k) and a few orientations of one group
  *   sight      a reflection of the column that a panel may see
- *   box        the sub-pixels that the sight may light in one orientation, by one run of sources, at a layer
+ *   box        the sub-pixels that the sight may light in one orientation, by one run of
+ *              sources, at a layer
  *   sums       of terms, in whole units: the order of terms changes no byte */
 #ifndef NB_CUDA_SPOT_WORK_H
 #define NB_CUDA_SPOT_WORK_H
@@ -52,8 +53,8 @@ NB_HD double nb_spot_power(double fixed)
     sum = fmaf(sum, f, NB_SPOT_POWER_1);
     sum = fmaf(sum, f, NB_SPOT_POWER_0);
     memcpy(&mantissa, &sum, sizeof mantissa);
-    /* as a double, times 2 to the whole part; 896 is the difference of the exponents'
-     * biases */
+    /* convert to a double, times 2 to the whole part; 896 is the difference of the
+     * exponents' biases */
     bits = ((int64_t)mantissa << 29) + ((int64_t)(((int32_t)bits >> 23) + 896) << 52);
     memcpy(&power, &bits, sizeof power);
     return power;
@@ -108,7 +109,7 @@ NB_HD double nb_spot_one_term(const nb_spots *sp, const nb_spot_pair *pair,
                               const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
     const double R2 = nb_spot_radius2(aim);
-    if (!(R2 <= pair->most) || !(aim->last >= pair->offset[0]))
+    if (!(R2 <= pair->R2_max) || !(aim->last >= pair->offset[0]))
         return 0;
     if (law == NB_LAW_EDGE)
         return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
@@ -124,7 +125,7 @@ NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
     if (pair->run->n == 1)
         return nb_spot_one_term(sp, pair, at, law, aim);
     line = nb_spot_lines_of(aim);
-    if (!(line.across2 <= pair->most))
+    if (!(line.across2 <= pair->R2_max))
         return 0;
     if (law == NB_LAW_EDGE) {
         const nb_spot_line one = {line.across2, line.slope2, line.shift, line.last};
@@ -151,16 +152,16 @@ struct nb_spot_pass {
     const nb_panel *panels;
     const nb_sensor *sensors;
     const nb_spot_plane *planes;
-    const nb_region *regions; /* of the panels */
+    const nb_region *regions; /* regions of the panels */
     int layers, chunks;       /* largest number of a panel, of a group of orientations */
     int orientations;         /* largest number of an item */
     int plain; /* all rays of a reflection have the same factor, and -dmin culls no ray */
     int64_t columns;
     double per_edge;          /* 1/sub-pixels along a pixel's edge */
-    double unit, per_unit;    /* of the sums, electrons^2 [sr] */
-    double water;             /* of a ray, electrons^2 */
-    const uint8_t *mask;      /* of the stack, NULL: all pixels of the regions */
-    unsigned long long *sums; /* of each pixel of the stack */
+    double unit, per_unit;    /* unit of the sums and its inverse, electrons^2 [sr] */
+    double water;             /* water per ray, electrons^2 */
+    const uint8_t *mask;      /* mask of the stack; NULL: all pixels of the regions */
+    unsigned long long *sums; /* sums of the stack's pixels */
     unsigned char *marks; /* [pixels/NB_SPOT_MARK]: 1 if a pixel of the mark has a sum */
 };
 
@@ -193,10 +194,10 @@ NB_HD int64_t nb_spot_items(const nb_spot_pass *p)
 /** Set the orientations of item i. Returns 0 if the item has no orientations. */
 NB_HD int nb_spot_item_range(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
 {
-    const int64_t rest = i / p->columns;
-    const nb_spot_group *group = &p->spots.groups[rest / p->chunks];
-    item->spot.group = (int32_t)(rest / p->chunks);
-    item->first = group->first + (int)(rest % p->chunks) * NB_SPOT_CHUNK;
+    const int64_t part = i / p->columns;
+    const nb_spot_group *group = &p->spots.groups[part / p->chunks];
+    item->spot.group = (int32_t)(part / p->chunks);
+    item->first = group->first + (int)(part % p->chunks) * NB_SPOT_CHUNK;
     item->end = item->first + NB_SPOT_CHUNK < group->end ? item->first + NB_SPOT_CHUNK
                                                          : group->end;
     return item->first < item->end;
@@ -288,10 +289,10 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
 NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
 {
     const double *a = sp->along + m, *b = a + sp->stride, *c = b + sp->stride;
-    double most;
-    const double middle = nb_spot_excitation(sp, spot, &most);
+    double limit;
+    const double middle = nb_spot_excitation(sp, spot, &limit);
     return fabs(a[0] * spot->h[0] + b[0] * spot->h[1] + c[0] * spot->h[2] + middle) <=
-           most;
+           limit;
 }
 
 /** Set a box: a sight in an orientation, for a run of sources, at a layer; not fitted. Returns 0
@@ -363,7 +364,7 @@ typedef struct nb_spot_frame {
     double start[3], fast[3], slow[3];
     double incident[3]; /* A times the sources' direction */
     double Lh[3];
-    double square[6]; /* of 1, u, v, u^2, u v, v^2; m^2 */
+    double square[6]; /* coefficients of 1, u, v, u^2, u v, v^2; m^2 */
     double middle;    /* kappa, 1/m */
 } nb_spot_frame;
 

@@ -6,7 +6,7 @@
 #include "../../src/physics/pixel.h"
 #include "quick_background.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* as k_double */
+enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* same block as k_double */
 
 /** One thread per pixel. EXACT: equal to src/physics to the last bit, if the crystal is,
  * too. */

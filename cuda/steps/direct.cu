@@ -11,7 +11,7 @@ enum {
     STRIDE = PIXELS * BLOCK_X,
     SEVERAL = 2,    /* TABLE: sources have different tables */
     RUN = 64,       /* steps summed in one float before they join the total */
-    ONE_BLOCKS = 5, /* of k_one on a multiprocessor; 6 and 7 are slower by 4 % */
+    ONE_BLOCKS = 5, /* blocks of k_one per multiprocessor; 6 and 7 are slower by 4 % */
     WET_BLOCKS = 4, /* 5 and 6 are as fast, but spill on some devices */
     ONE_CHUNKS = 4
 };
@@ -154,10 +154,10 @@ struct wet {
  * factors other than an unpolarized or no polarization and the solid angle: the common
  * quick image. Values that are constant along the row are calculated once. materials:
  * dry or wet. */
-template <bool TABLE, bool POINT, int LAW, class BESIDE>
+template <bool TABLE, bool POINT, int LAW, class MATERIALS>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
-                                                 unsigned y, const BESIDE &beside)
+                                                 unsigned y, const MATERIALS &materials)
 {
     int f = first_pixel(at_panel, x),
         s = at_panel.window.s0 + (int)(y * BLOCK_Y + threadIdx.y);
@@ -177,7 +177,7 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             cosine[i] = at(row.beam, x.F[i]) * x.r[i];
-        beside.at(cosine, background);
+        materials.at(cosine, background);
         aim_step<TABLE, true, false, LAW>(p, p.terms[0], row.lines, row.constants, x,
                                           p.index.offset, value, F2);
 #pragma unroll
@@ -196,15 +196,16 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 }
 
 /** Run the blocks of one panel or many. */
-template <bool TABLE, bool POINT, bool MANY, int LAW, class BESIDE>
-static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
+template <bool TABLE, bool POINT, bool MANY, int LAW, class MATERIALS>
+static __device__ __forceinline__ void all_blocks(const row_job &p,
+                                                  const MATERIALS &materials)
 {
     if constexpr (MANY)
         for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, beside);
+            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, materials);
         });
     else
-        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, beside);
+        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, materials);
 }
 
 template <bool TABLE, bool POINT, bool MANY, int LAW>
@@ -229,7 +230,7 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
                                                  const row_points &row, const four &x,
                                                  float sum[PIXELS])
 {
-    float lost[PIXELS] = {};
+    float error[PIXELS] = {};
     for (int first = 0; first < p.n_terms; first += RUN) {
         int end = min(first + RUN, p.n_terms);
         float run[PIXELS] = {};
@@ -248,7 +249,7 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
-            add_compensated(sum[i], lost[i], run[i]);
+            add_compensated(sum[i], error[i], run[i]);
     }
 }
 
@@ -262,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
     int f = first_pixel(at_panel, block_x<MANY>(p, at_panel)),
         s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
-    float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
+    float value[PIXELS] = {}, error[PIXELS] = {}, factor[PIXELS];
     if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
     for (int layer = 0; layer < at_panel.sensor.layers; layer++)
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
                     factor[i] = cached<DEEP>(at_panel, row, x, i);
-                add_compensated(value[i], lost[i],
+                add_compensated(value[i], error[i],
                                 (sum[i] + p.background) *
                                     ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
@@ -482,15 +483,15 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
 
 enum {
     MAX_KEPT = 1 << 28, /* limit of the bytes of steps of several panels */
-    MOST_PANELS = 65535 /* limit of the rows of blocks in one launch */
+    PANELS_MAX = 65535  /* limit of the rows of blocks in one launch */
 };
 
 /** Number of panels whose steps are kept at once: all or one. */
 static int panels_kept(const nb_scene *sc, size_t steps)
 {
     const size_t n = (size_t)sc->n_panels;
-    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
-                                                                                   : 1;
+    return n <= PANELS_MAX && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
+                                                                                  : 1;
 }
 
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)

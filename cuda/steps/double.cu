@@ -84,14 +84,14 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
         k_double<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     return job->scene->lattice.n_orientations;
 }
 
 extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_rate,
                                                          .prepare = NULL,
-                                                         .parts = most_parts,
+                                                         .parts = parts_max,
                                                          .submit = submit,
                                                          .is_wet = NULL,
                                                          .job = NULL,

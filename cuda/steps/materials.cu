@@ -43,7 +43,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
                                                      const row_points &row, const four &x,
                                                      float sum[PIXELS])
 {
-    float lost[PIXELS] = {};
+    float error[PIXELS] = {};
     for (int k = 0; k < p.of.n; k++) {
         const nb_cells m = p.of.list[k];
         for (int j = 0; j < p.row.scene.beam.n_sources; j++) {
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
             for (int i = 0; i < PIXELS; i++) {
                 const double cosine = at_pixel<DEEP>(source.incident, x, i) * x.r[i];
                 const float F = F_at(p, m, chord(cosine) * source.half);
-                add_compensated(sum[i], lost[i], weight * F * fabsf(F));
+                add_compensated(sum[i], error[i], weight * F * fabsf(F));
             }
         }
     }
@@ -83,7 +83,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
                                                 float out[PIXELS])
 {
     const int os = p.row.scene.oversample;
-    float lost[PIXELS] = {}, factor[PIXELS];
+    float error[PIXELS] = {}, factor[PIXELS];
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
         out[i] = 0;
@@ -98,7 +98,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
                     factor[i] = cached<DEEP>(at_panel, row, x, i);
-                add_compensated(out[i], lost[i],
+                add_compensated(out[i], error[i],
                                 sum[i] * ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
         }

@@ -34,7 +34,7 @@ typedef struct row_job {
     int N[3];
     int chunks;  /* neighbouring blocks of pixels that each thread takes */
     int aligned; /* rows start on 16 bytes and have no mask */
-    double edge_fast, edge_slow; /* of a sub-pixel, m */
+    double edge_fast, edge_slow; /* edges of a sub-pixel, m */
     double scale;                /* from sums to the image */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
     double along[2], square[3], beam[2],
@@ -42,10 +42,11 @@ typedef struct row_job {
     float background; /* per ray */
     int polar, polar_oversampled;
     double K;
-    nb_vec3 incident, B, E; /* of the first source: the frame of nb_polarization */
+    /* direction of the first source, and its frame of nb_polarization */
+    nb_vec3 incident, B, E;
     /* the next two and the scene are last, because k_one spills if the fields that it
      * reads move */
-    double path, inverse_path; /* of a layer, in attenuation lengths, and 1/path */
+    double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
     nb_scene scene;
     nb_shape_form shape; /* for shapes other than parallelepipeds */
     nb_cuda_many many;
@@ -253,11 +254,11 @@ static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_po
     return x;
 }
 
-/** sum += x, with the rounding error kept in `lost` (Kahan). */
-static __device__ __forceinline__ void add_compensated(float &sum, float &lost, float x)
+/** sum += x, with the rounding error kept in `error` (Kahan). */
+static __device__ __forceinline__ void add_compensated(float &sum, float &error, float x)
 {
-    float y = __fsub_rn(x, lost), t = __fadd_rn(sum, y);
-    lost = __fsub_rn(__fsub_rn(t, sum), y);
+    float y = __fsub_rn(x, error), t = __fadd_rn(sum, y);
+    error = __fsub_rn(__fsub_rn(t, sum), y);
     sum = t;
 }
 
@@ -315,7 +316,7 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
 typedef struct material_job {
     nb_cuda_cells of;
     row_job row;
-    float share; /* of all molecules, relative to the crystal: only for k_one_wet */
+    float share; /* molecules relative to the crystal: only for k_one_wet */
 } material_job;
 
 /** |d - i| = 2 sin(theta), from the cosine of the angle between d and i. */

@@ -244,7 +244,7 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
     return NB_OK;
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     int parts = 1;
     for (int k = 0; k < job->scene->n_panels && job->max_parts > 1; k++) {
@@ -271,7 +271,7 @@ nb_status nb_cuda_steps_run(nb_cuda_job *job, nb_error *err)
     const nb_path_kernel *kernel = nb_cuda_kernel_of(state);
     nb_status st = NB_OK;
     job->max_parts = kernel->parts ? kernel->parts(job) : 1;
-    if (kernel->adds_parts && most_parts(job) > 1)
+    if (kernel->adds_parts && parts_max(job) > 1)
         st = nb_cuda_reserve(&state->sums, job->scene->raster.pixels * sizeof(double),
                              "partial sums", err);
     NB_TRY(nb_cuda_clear(job, err));

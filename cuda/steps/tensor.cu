@@ -279,14 +279,14 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
     return prepare_fragments(job->state, &job->launch, equal, &job->terms, err);
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     return job->terms.octets;
 }
 
 extern "C" const nb_path_kernel nb_cuda_kernel_tensor = {.rate = nb_cuda_tensor_rate,
                                                          .prepare = prepare,
-                                                         .parts = most_parts,
+                                                         .parts = parts_max,
                                                          .submit = submit,
                                                          .is_wet = NULL,
                                                          .job = put_panel_job,

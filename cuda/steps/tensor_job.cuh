@@ -23,11 +23,11 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add;         /* octets */
-    double term;                 /* F^2 when constant, else 1 */
-    double background;           /* per ray, in the launch that adds it */
-    double path, inverse_path;   /* of a layer, in attenuation lengths, and 1/path */
-    double edge_fast, edge_slow; /* of a sub-pixel, m; divided once */
+    int first, end, add;       /* octets */
+    double term;               /* F^2 when constant, else 1 */
+    double background;         /* per ray, in the launch that adds it */
+    double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
+    double edge_fast, edge_slow; /* edges of a sub-pixel, m; divided once */
     nb_shape_form shape;         /* for shapes other than parallelepipeds */
     nb_cuda_many many;
     nb_cubic_table cubic; /* only for the tricubic kernel, like `waves` */

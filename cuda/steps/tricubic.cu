@@ -67,7 +67,7 @@ static __device__ __forceinline__ float lattice_at(const tensor_job &p, const in
 
 /** Data of a thread outside the registers of the inner loop: sums of F^2 F_latt^2, the
  * same sums with each cell's largest F, and the ray's direction. */
-enum { LIGHT, MOST, SUM, SUM_MOST, X, Y, Z, KEPT };
+enum { LIGHT, LARGEST, SUM, SUM_LARGEST, X, Y, Z, KEPT };
 typedef double cubic_memory[KEPT][32 * WARPS];
 
 /** The index of a step in fixed point, and its cell. */
@@ -97,7 +97,7 @@ template <int LAW, bool WHOLE>
 static __device__ __forceinline__ float one_step(const tensor_job &p,
                                                  const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
-                                                 float *most)
+                                                 float *scale2)
 {
     /* far from a reflection the lattice is 0 in a float, and F is not needed */
     constexpr bool ends = LAW == NB_LAW_DECAY || LAW == NB_LAW_EDGE;
@@ -105,7 +105,7 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
     if (ends) {
         lattice = lattice_at<LAW>(p, to.low);
         if (lattice == 0) {
-            *F2 = *most = 0;
+            *F2 = *scale2 = 0;
             return 0;
         }
     }
@@ -115,13 +115,13 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
         lattice = lattice_at<LAW>(p, to.low);
     if (!WHOLE && to.at < 0) {
         const float F = (float)nb_cubic_nearest(&p.cubic, to.high, to.low);
-        *F2 = *most = F * F;
+        *F2 = *scale2 = F * F;
     } else {
         const float u[3] = {nb_cubic_distance(to.low[0]), nb_cubic_distance(to.low[1]),
                             nb_cubic_distance(to.low[2])};
         const float F = nb_cubic_at(cell, u);
         *F2 = F * F;
-        *most = cell->scale2;
+        *scale2 = cell->scale2;
     }
     return lattice;
 }
@@ -131,7 +131,7 @@ template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void add_sources(const tensor_job &p, int first,
                                                    int end, const double along[3],
                                                    nb_cubic_cell *cell, float *light,
-                                                   float *most)
+                                                   float *largest)
 {
     cubic_wave next = wave_at(p, first);
 #pragma unroll 1
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void add_sources(const tensor_job &p, int firs
         const cubic_place to = place_of<WHOLE>(p, along, wave.inverse);
         const float weight = one_step<LAW, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
         *light = fmaf(F2, weight, *light);
-        *most = fmaf(scale2, weight, *most);
+        *largest = fmaf(scale2, weight, *largest);
     }
 }
 
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
 {
     const int sources = p.scene.beam.n_sources, n = p.scene.lattice.n_orientations;
     const int me = (int)threadIdx.x;
-    float light = 0, most = 0;
+    float light = 0, largest = 0;
     int summed = 0;
     for (int orientation = 0; orientation < n; orientation++)
         for (int first = 0, end; first < sources; first = end) {
@@ -161,17 +161,17 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
             end = first + wave_at(p, first).run;
             aim_axes(p, orientation, first, {memory[X][me], memory[Y][me], memory[Z][me]},
                      along);
-            add_sources<LAW, WHOLE>(p, first, end, along, cell, &light, &most);
+            add_sources<LAW, WHOLE>(p, first, end, along, cell, &light, &largest);
             summed += end - first;
             if (summed < RUN)
                 continue;
             memory[LIGHT][me] += light;
-            memory[MOST][me] += most;
-            light = most = 0;
+            memory[LARGEST][me] += largest;
+            light = largest = 0;
             summed = 0;
         }
     memory[LIGHT][me] += light;
-    memory[MOST][me] += most;
+    memory[LARGEST][me] += largest;
 }
 
 /** The sum along a ray again, with F in double: each lane takes every 32nd step. */
@@ -208,19 +208,19 @@ static __device__ __forceinline__ double sum_rays(const tensor_job &p,
     const int me = (int)threadIdx.x;
     nb_cubic_cell cell;
     cell.at = -1;
-    memory[SUM][me] = memory[SUM_MOST][me] = 0;
+    memory[SUM][me] = memory[SUM_LARGEST][me] = 0;
     for (int ray = 0; ray < rays; ray++) {
         float weight;
         const nb_vec3 d = aim(at, ray, f, s, &weight);
-        memory[LIGHT][me] = memory[MOST][me] = 0;
+        memory[LIGHT][me] = memory[LARGEST][me] = 0;
         memory[X][me] = d.x;
         memory[Y][me] = d.y;
         memory[Z][me] = d.z;
         sum_steps<LAW, WHOLE>(p, memory, &cell);
         memory[SUM][me] += (memory[LIGHT][me] * p.term + p.background) * weight;
-        memory[SUM_MOST][me] += memory[MOST][me] * p.term * weight;
+        memory[SUM_LARGEST][me] += memory[LARGEST][me] * p.term * weight;
     }
-    *in_doubt = memory[SUM_MOST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
+    *in_doubt = memory[SUM_LARGEST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
     return memory[SUM][me];
 }
 

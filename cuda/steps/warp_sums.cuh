@@ -7,12 +7,12 @@
 
 /** Sum of the values of a block's threads, in the first thread; THREADS: a power of
  * two. */
-template <int THREADS> static __device__ double nb_add_threads(double own)
+template <int THREADS> static __device__ double nb_add_threads(double value)
 {
     __shared__ double all[THREADS];
     const int me = (int)threadIdx.x;
     __syncthreads(); /* all threads have read the previous sum */
-    all[me] = own;
+    all[me] = value;
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (me < half)

@@ -140,9 +140,9 @@ static int bits_of(int n)
 }
 
 /** Divide n items into parts of about equal size, at most `limit`; returns the size. */
-static int even_part(int n, int most)
+static int even_part(int n, int limit)
 {
-    const int parts = (n + most - 1) / most;
+    const int parts = (n + limit - 1) / limit;
     return (n + parts - 1) / parts;
 }
 
@@ -195,7 +195,7 @@ nb_status nb_tile_setup_build(const nb_plan *plan, nb_tile_setup *s, nb_error *e
     nb_status st;
     memset(s, 0, sizeof *s);
     s->plan = *plan;
-    s->may = plan->tolerance;
+    s->tolerance = plan->tolerance;
     s->part = nb_tiles_like(plan->scene, &s->like);
     like.scene = &s->like;
     NB_FORWARD(nb_spot_setup_build(&like, &s->spots, err));
@@ -284,9 +284,9 @@ static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
                            nb_spots_result *result, nb_error *err)
 {
     nb_status st = NB_OK;
-    if (s->may.part > 0)
+    if (s->tolerance.part > 0)
         st = find_brightest(s, run, &result->brightest, err);
-    result->bound = nb_tolerance_photons(&s->may, result->brightest);
+    result->bound = nb_tolerance_photons(&s->tolerance, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     else if (!st && !nb_spot_setup_suffices(&s->spots, result))
@@ -305,8 +305,8 @@ static int64_t pilot_stride(int64_t items)
 static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
 {
-    const nb_tile_pass keep = s->pass;
-    const int round = nb_shape_law(keep.lattice.shape) == NB_LAW_SPHERE;
+    const nb_tile_pass saved = s->pass;
+    const int round = nb_shape_law(saved.lattice.shape) == NB_LAW_SPHERE;
     const double term = (round ? ROUND_TERMS : 1) * (s->exact ? EXACT_TERMS : 1);
     double counts[NB_TILE_TALLIES] = {0}, seconds = 0, unused;
     nb_tile_pass *p = &s->pass;
@@ -323,7 +323,7 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
     seconds = START + (seconds * (double)p->stride +
                        PIXEL * (double)p->spots.scene.raster.pixels) /
                           s->size;
-    s->pass = keep;
+    s->pass = saved;
     s->seconds = seconds * (double)s->items[0] / (double)s->items[1];
     if (!st && !(GAIN * seconds < s->every))
         result->refused = "every step is as quick";
@@ -333,17 +333,17 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
 nb_status nb_tile_setup_render(nb_tile_setup *s, const nb_tile_runner *run,
                                nb_spots_result *result, nb_error *err)
 {
-    double lack = 0, lost;
+    double lack = 0, share;
     nb_status st;
     memset(result, 0, sizeof *result);
     st = set_bound(s, run, result, err);
-    lost = nb_spot_setup_lost(&s->spots, result->bound);
-    s->pass.bound = result->bound - lost;
+    share = nb_spot_setup_share(&s->spots, result->bound);
+    s->pass.bound = result->bound - share;
     if (!st && !result->refused && s->every > 0)
         st = try_blocks(s, run, result, err);
     if (st || result->refused)
         return st;
     st = run->tiles(run->context, s, NULL, &lack, err);
-    result->bound = fmin(result->bound, lack + lost);
+    result->bound = fmin(result->bound, lack + share);
     return st;
 }

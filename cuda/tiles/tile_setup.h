@@ -22,12 +22,13 @@ typedef struct nb_tile_setup {
     nb_tiles tiles; /* without factors.pairs, which the caller sets in pass.tiles */
     nb_plan plan;
     void *tables;           /* owned */
-    size_t bytes;           /* of `tables` */
+    size_t bytes;           /* size of `tables` */
     void *steps_at, *packs; /* in `tables`, like the next two: the arrays of tiles */
-    nb_tile_grid *grids;    /* of the wanted part of each panel, then of whole panels */
+    /* grids of the wanted part of each panel, then of whole panels */
+    nb_tile_grid *grids;
     int *lit;
     int64_t items[2]; /* numbers of blocks: of the wanted parts, of whole panels */
-    nb_tolerance may;
+    nb_tolerance tolerance;
     double part;    /* smallest visible part of a Gaussian's middle */
     double every;   /* seconds of every step; 0: blocks of rays are used in any case */
     double size;    /* size of the engine */

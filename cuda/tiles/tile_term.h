@@ -27,12 +27,12 @@ typedef struct nb_tile_grid {
 /** A task that a first block leaves to a later warp: all of its groups, or some groups
  * for a block of 2 x 2 rays. */
 typedef struct nb_tile_late {
-    uint64_t wanted; /* as in nb_tile_walk, like the next line */
+    uint64_t wanted; /* rays as in nb_tile_walk, like the next line */
     int panel, layer, u, v;
     int block, n;  /* block 0: all blocks; n: groups, 0: nothing to do */
     uint32_t list; /* place of the first group, in words */
     /* budgets of the ray: for these groups; for all other groups */
-    float photons, budget, rest;
+    float photons, budget, others;
 } nb_tile_late;
 
 /** The queue of tasks. If the queue is full, a task is done at once, with the same
@@ -40,7 +40,7 @@ typedef struct nb_tile_late {
 typedef struct nb_tile_queue {
     nb_tile_late *tasks;
     uint32_t *words;
-    unsigned most_tasks, most_words;
+    unsigned tasks_max, words_max;
     unsigned *used; /* [2]: tasks, words */
 } nb_tile_queue;
 
@@ -54,7 +54,7 @@ typedef struct nb_tile_pass {
     /* first and last column that may have photons, for each row of a panel */
     const int *lit;
     double bound;           /* photons that a pixel may lack */
-    int64_t items, stride;  /* of all panels; only every stride-th item is done */
+    int64_t items, stride;  /* items of all panels; only every stride-th item is done */
     int by_rows;            /* first tests take rows of groups */
     int chunk, column_bits; /* chunk: groups, or rows of groups, that share a budget */
     int single;             /* all sources have one direction */

@@ -193,7 +193,7 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
 NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
                                    float *spent, nb_tile_task *next, const int how)
 {
-    const int most = (of->end - of->to) / 2, n = of->n - i < most ? of->n - i : most;
+    const int limit = (of->end - of->to) / 2, n = of->n - i < limit ? of->n - i : limit;
     const float budget = nb_tile_part_of(of->budget - *spent, n, of->n - i);
     nb_tile_task part = *of;
     float more;
@@ -231,7 +231,7 @@ NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int
 NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                                 const int how)
 {
-    float most = 0;
+    float largest = 0;
     const int n = k->only > 0 ? 1 : 4;
     NB_TILE_ROLLED
     for (int i = 0; i < n; i++) {
@@ -240,9 +240,9 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                      : k->bits == NB_TILE_SMALL
                          ? 1 + i
                          : 5 + (q / 2 * 2 + i / 2) * 4 + q % 2 * 2 + i % 2;
-        most = fmaxf(most, nb_tile_leaf(k, &leaf, how));
+        largest = fmaxf(largest, nb_tile_leaf(k, &leaf, how));
     }
-    return most;
+    return largest;
 }
 
 /** Run block q of 4 x 4 rays: the first block, or a quarter of it. Returns the used
@@ -277,11 +277,11 @@ NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int lis
 {
     const int quarters = k->bits == NB_TILE_LARGE && k->only == 0 ? 4 : 1;
     const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->budget};
-    float most = 0;
+    float largest = 0;
     NB_TILE_ROLLED
     for (int q = 0; q < quarters; q++)
-        most = fmaxf(most, nb_tile_quarter(k, &of, q, how));
-    k->lack = fmaxf(k->lack, (t->rest + most) * t->photons);
+        largest = fmaxf(largest, nb_tile_quarter(k, &of, q, how));
+    k->lack = fmaxf(k->lack, (t->others + largest) * t->photons);
 }
 
 /** Set the block to a task. */
@@ -317,14 +317,14 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
                                unsigned at[2])
 {
     const nb_tile_queue *q = &k->p->queue;
-    if (q->most_tasks == 0)
+    if (q->tasks_max == 0)
         return 0;
     at[0] = nb_lanes_reserve(&q->used[0], tasks);
     at[1] = nb_lanes_reserve(&q->used[1], words);
-    if (at[0] + tasks <= q->most_tasks && at[1] + words <= q->most_words)
+    if (at[0] + tasks <= q->tasks_max && at[1] + words <= q->words_max)
         return 1;
     NB_EACH_LANE(lane)
-    for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->most_tasks;
+    for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->tasks_max;
          i += NB_TILE_LANES)
         q->tasks[i].n = 0;
     return 0;
@@ -332,7 +332,7 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
 
 /** Limit of the tasks that a first block with this number of groups leaves: each task has
  * a block of 2 x 2 rays and some of the groups. */
-NB_HD int nb_tile_most_tasks(int64_t groups)
+NB_HD int nb_tile_task_limit(int64_t groups)
 {
     const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* with whole rows */
         chunks = (groups + least - 1) / least;
@@ -369,7 +369,7 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float bud
         t.n = of->n * (part + 1) / parts - from;
         t.list = at[1] + (unsigned)from;
         t.budget = nb_tile_part_of(of->budget, t.n, of->n);
-        t.rest = budget - t.budget;
+        t.others = budget - t.budget;
         if (!waits) {
             const int place[2] = {of->list + from, of->to};
             k->lack = fmaxf(k->lack, nb_tile_run_now(k->p, k->w, &t, place, how));

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     nb_tile_walk walk = {};
     walk.p = &p;
     walk.w = start_warp(shared);
-    const unsigned n = min(p.queue.used[0], p.queue.most_tasks);
+    const unsigned n = min(p.queue.used[0], p.queue.tasks_max);
     for (;;) {
         const unsigned i = nb_lanes_reserve(&report->late, 1);
         if (i >= n)
@@ -146,16 +146,16 @@ __global__ void __launch_bounds__(256)
          i += (int64_t)gridDim.x * blockDim.x) {
         const int at[3] = {(int)(i / ((int64_t)f.n[1] * f.n[2])),
                            (int)(i / f.n[2] % f.n[1]), (int)(i % f.n[2])};
-        float most = 0;
+        float largest = 0;
         for (int k = 0; k < 27; k++) {
             const int to[3] = {at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1,
                                at[2] + k % 3 - 1};
             if (to[0] >= 0 && to[0] < f.n[0] && to[1] >= 0 && to[1] < f.n[1] &&
                 to[2] >= 0 && to[2] < f.n[2])
-                most = fmaxf(most, nb_tile_square(&sf, &f, to, per_unit));
+                largest = fmaxf(largest, nb_tile_square(&sf, &f, to, per_unit));
         }
         pairs[((int64_t)at[0] << f.shift[0]) + ((int64_t)at[1] << f.shift[1]) + at[2]] =
-            make_float2(nb_tile_square(&sf, &f, at, per_unit), most);
+            make_float2(nb_tile_square(&sf, &f, at, per_unit), largest);
     }
 }
 
@@ -293,9 +293,9 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
         return st;
     memcpy(&lacks, &back.lack, sizeof lacks);
     *lack = lacks;
-    if (counts && setup->pass.queue.most_tasks > 0)
-        setup->queued = fmax((double)back.used[0] / setup->pass.queue.most_tasks,
-                             (double)back.used[1] / setup->pass.queue.most_words) *
+    if (counts && setup->pass.queue.tasks_max > 0)
+        setup->queued = fmax((double)back.used[0] / setup->pass.queue.tasks_max,
+                             (double)back.used[1] / setup->pass.queue.words_max) *
                         (double)setup->pass.stride / (double)setup->pass.items;
     for (int i = 0; i < NB_TILE_TALLIES && counts; i++)
         counts[i] = (double)back.tally[i];
@@ -310,28 +310,28 @@ static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *set
 {
     const int64_t groups = (int64_t)setup->tiles.rows * setup->tiles.columns,
                   blocks = setup->items[1] * setup->spots.pass.layers;
-    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_most_tasks(groups)),
+    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_task_limit(groups)),
                  words = fmin(QUEUE_WORDS, (double)blocks * (double)groups);
     nb_status st = NB_ERR_DEVICE;
     *q = {};
     q->used = ((tile_report *)((char *)state->small.at + NB_SMALL_TILES))->used;
     for (int part = 1; part <= QUEUE_LEAST && st; part *= 8) {
-        q->most_tasks = (unsigned)(tasks / part) + 1;
-        q->most_words = (unsigned)(words / part) + 1;
+        q->tasks_max = (unsigned)(tasks / part) + 1;
+        q->words_max = (unsigned)(words / part) + 1;
         st = nb_cuda_reserve(&state->tile_queue,
-                             q->most_tasks * sizeof *q->tasks +
-                                 q->most_words * sizeof *q->words,
+                             q->tasks_max * sizeof *q->tasks +
+                                 q->words_max * sizeof *q->words,
                              "blocks that wait", err);
         if (st && !state->tile_queue.full)
             return st;
     }
     if (st) {
-        q->most_tasks = 0;
+        q->tasks_max = 0;
         state->tile_queue.full = 0; /* rendering works without a queue, too */
         return NB_OK;
     }
     q->tasks = (nb_tile_late *)state->tile_queue.at;
-    q->words = (uint32_t *)(q->tasks + q->most_tasks);
+    q->words = (uint32_t *)(q->tasks + q->tasks_max);
     return NB_OK;
 }
 
@@ -340,7 +340,7 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
                                nb_tile_setup *setup, nb_error *err)
 {
     const size_t bytes = nb_tile_setup_pairs(setup);
-    nb_scene there = launch->scene;
+    nb_scene on_device = launch->scene;
     nb_status st = nb_cuda_upload_mirror(state, &state->spot_tables, setup->spots.tables,
                                          setup->spots.bytes, "tables of spots", err);
     NB_TRY(nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables, setup->bytes,
@@ -348,8 +348,8 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     NB_TRY(nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors", err));
     if (st)
         return st;
-    there.n_panels = setup->like.n_panels;
-    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
+    on_device.n_panels = setup->like.n_panels;
+    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &on_device);
     setup->spots.pass.mask = launch->scene.raster.mask;
     st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
     NB_TRY(reserve_queue(state, setup, &setup->pass.queue, err));
@@ -358,7 +358,7 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     nb_tile_setup_move(setup, state->tile_tables.device.at);
     setup->pass.tiles.factors.pairs = (float *)state->tile_pairs.at;
     k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
-        there.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
+        on_device.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
         (float2 *)state->tile_pairs.at);
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }

@@ -29,7 +29,7 @@ NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
     return factors->dmin > 0 && stol > 0 && factors->dmin > 0.5 / stol;
 }
 
-/** F by the n-th table. */
+/** The sample at q, with F from table n. */
 NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *table,
                              int n, const nb_orientation *cell, nb_vec3 q)
 {
@@ -114,7 +114,7 @@ NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
     return sum;
 }
 
-/** As nb_pixel_sum, for the materials. */
+/** nb_pixel_sum for the materials. */
 NB_HD double nb_pixel_background_sum(const nb_scene *sc, const nb_amorphous *amorphous,
                                      const nb_panel *panel, const nb_sensor *sensor,
                                      int f, int s)

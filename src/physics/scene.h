@@ -20,7 +20,7 @@ typedef struct nb_region {
 /** The image in memory: a stack of panels, one after the other, each with rows of pixels. */
 typedef struct nb_raster {
     size_t pixels;
-    int columns, rows;   /* of the stack; the widest panel gives its columns */
+    int columns, rows;   /* size of the stack; the widest panel gives its columns */
     nb_region roi;       /* the rendered region, inside the stack */
     const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
 } nb_raster;
@@ -28,8 +28,8 @@ typedef struct nb_raster {
 /** The position of one piece of the detector, and of its pixels in the stack. */
 typedef struct nb_panel {
     int columns, rows;
-    int first_row;                 /* of the stack */
-    size_t first_pixel;            /* of the stack */
+    int first_row;                 /* number in the stack */
+    size_t first_pixel;            /* number in the stack */
     int sensor;                    /* index in the scene's sensors */
     double pixel_fast, pixel_slow; /* edges of a pixel, m */
     nb_vec3 fast, slow, normal;    /* unit */
@@ -85,7 +85,7 @@ typedef struct nb_lattice {
     double N[3]; /* unit cells along a, b, c; >= 1 */
     double fudge;
     double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d with M = xx yy zz xy xz yz
-                                          (factors 2 of the mixed terms are included), d = h - h0 */
+                                          (with the factors 2 of mixed terms), d = h - h0 */
 } nb_lattice;
 
 /** Structure-factor amplitudes over a box of Miller indices: one table, or one for each group of
@@ -98,14 +98,14 @@ typedef struct nb_factor_table {
     double default_F;
     int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
     int measured;    /* the next line is filled: nb_factor_table_measure in limits.h */
-    double most, least, dimmest; /* extremes of |F|; dimmest: the smallest nonzero */
-    int n_tables;                /* 0 is the same as 1 */
-    uint64_t hash;               /* hash of all F, if `measured` */
+    double largest, least, dimmest; /* extremes of |F|; dimmest: the smallest nonzero */
+    int n_tables;                   /* 0 is the same as 1 */
+    uint64_t hash;                  /* hash of all F, if `measured` */
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table table; /* by value: a kernel gets the table as a parameter, not through memory */
-    double dmin; /* m; 0 off */
+    nb_factor_table table; /* by value: a kernel's parameter, not in its memory */
+    double dmin;           /* m; 0 off */
 } nb_factors;
 
 /** F between two points of a table: a cubic by Newton's divided differences over x, next, before

@@ -7,7 +7,7 @@
 
 #include "vec3.h"
 
-enum { NB_SHADOW_MOST = 16 };
+enum { NB_SHADOW_MAX = 16 };
 
 /** A disc about the beam, or a bar from the beam outwards with a round end. */
 typedef struct nb_shadow_item {
@@ -20,7 +20,7 @@ typedef struct nb_shadow_item {
 /** Stops in the plane at right angles to the beam, `distance` from the sample. */
 typedef struct nb_shadow {
     int n;
-    nb_shadow_item items[NB_SHADOW_MOST];
+    nb_shadow_item items[NB_SHADOW_MAX];
     nb_vec3 beam, fast, slow; /* unit, at right angles to each other */
     double distance;          /* m */
 } nb_shadow;
@@ -58,7 +58,7 @@ static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, do
 
 /* --- The body of a crystal that absorbs (docs/physics.md, section 24) --- */
 
-enum { NB_TURNS_MOST = 8 };
+enum { NB_TURNS_MAX = 8 };
 
 typedef struct nb_absorber {
     double mu;      /* 1/m; 0: nothing is absorbed */
@@ -66,7 +66,7 @@ typedef struct nb_absorber {
     double half[3]; /* half the edges of a box, or the radius of a sphere, m */
     nb_vec3 beam;   /* unit */
     int turns;      /* number of positions of a box that a frame averages */
-    nb_vec3 axis[NB_TURNS_MOST][3]; /* directions of the edges, unit */
+    nb_vec3 axis[NB_TURNS_MAX][3]; /* directions of the edges, unit */
 } nb_absorber;
 
 #endif

@@ -289,7 +289,8 @@ NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_ve
     return f;
 }
 
-/** How nb_polarization changes as the incident direction moves by `by`, at right angles to it. */
+/** Slope of nb_polarization as the incident direction moves by `by`, at right angles to
+ * it. */
 NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
                                   nb_vec3 axis, nb_vec3 by)
 {

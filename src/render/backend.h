@@ -18,7 +18,7 @@ typedef struct nb_render_options {
     nb_precision precision; /* for estimates; a request has its precision */
     int device_index;       /* -1: any */
     nb_hooks hooks;
-    int device_alone; /* nobody else in this process uses the device: close shuts it down */
+    int device_alone; /* no other code in this process uses the device: close resets it */
     /* number of images to render, for the choice of a backend; 0 counts as 1 */
     int images;
     nb_tolerance tolerance; /* for estimates; a request has its tolerance */
@@ -40,8 +40,8 @@ typedef struct nb_span {
     size_t at;
 } nb_span;
 
-/** What to render.  The region of interest, the mask and single pixels are all spans: request.h makes
- * them. */
+/** A request to render. The region of interest, the mask and single pixels all become
+ * spans: request.h makes the spans. */
 typedef struct nb_request {
     /* ascending in the planes; NULL: the n rows of the scene's region, which has no
      * mask */
@@ -51,11 +51,11 @@ typedef struct nb_request {
         /* NULL: the image; else slopes of the pixels go to the sink (sums.h), the planes
          * get nothing */
         sums;
-    nb_precision precision; /* of the pixels */
+    nb_precision precision; /* precision of the pixels */
     nb_tolerance tolerance; /* what may be left out; a backend may leave out less */
 } nb_request;
 
-/** What is rendered: arrays of `pixels` numbers, 0 outside the spans. */
+/** Destination of a render: arrays of `pixels` numbers, 0 outside the spans. */
 typedef struct nb_planes {
     /* NULL: the image stays in the device's memory, see nb_backend_device */
     float *image;
@@ -84,9 +84,9 @@ typedef struct nb_backend_device {
     nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
     int (*count)(void); /* devices of this host */
-    /** True if render makes the slopes of a job (sums.h) whose sums over pixels have this
-     * number of numbers (parameters and knots). Otherwise *why names the reason in a few
-     * words. NULL: the backend makes no slopes. */
+    /** True if render makes the slopes of a job (sums.h) whose sums over pixels are by
+     * `numbers` parameters and knots. Otherwise *why names the reason in a few words.
+     * NULL: the backend makes no slopes. */
     int (*makes_slopes)(const struct nb_slope_job *job, int numbers, const char **why);
 } nb_backend_device;
 

@@ -155,7 +155,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
 int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
                          const nb_render_options *options)
 {
-    enum { MOST = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
+    enum { LIMIT = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
     const double bytes = (double)scene->raster.pixels * BYTES_OF_PIXEL +
                          (double)nb_table_values(&scene->factors.table) * BYTES_OF_F;
     nb_render_options one = *options, two = *options;
@@ -167,5 +167,5 @@ int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
               backend->estimate(scene, &one, why, sizeof why);
     if (seconds > SHORT_FRAME || bytes * 2 > ROOM)
         return 1;
-    return bytes * MOST < ROOM ? MOST : (int)(ROOM / bytes);
+    return bytes * LIMIT < ROOM ? LIMIT : (int)(ROOM / bytes);
 }

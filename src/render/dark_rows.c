@@ -157,7 +157,7 @@ nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
         *p = plans[k];
         if (!p->fixed)
             p->table.unit = 1;
-        p->fixed = 1; /* where the kernel knows that nothing scatters */
+        p->fixed = 1; /* the fixed-point kernel knows that nothing scatters */
         p->table.kind = NB_F_ZERO;
     }
     return NB_OK;

@@ -7,13 +7,13 @@
 #include "../physics/ray.h"
 #include "backend.h"
 
-#define NB_LEAST_PHOTONS 1e-9 /* of the model, in a logarithm or a denominator */
+#define NB_LEAST_PHOTONS 1e-9 /* limit for the model in a logarithm or a denominator */
 
 /** A fit's observation over a scene. */
 typedef struct nb_slope_fit {
     const nb_observation *seen;
     const nb_scene *scene;
-    double wavelength_A; /* of the radial background */
+    double wavelength_A; /* wavelength for the radial background */
 } nb_slope_fit;
 
 /** One pixel: loss, derivatives by the model m, and the knots of its radial

@@ -60,7 +60,7 @@ NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
     return vd_set(m->molecules) * F * (vd)((vl)F & INT64_MAX);
 }
 
-/** As nb_amorphous_at. */
+/** nb_amorphous_at by lanes. */
 NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
 {
     vd sum = vd_set(0);
@@ -69,7 +69,7 @@ NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
     return sum;
 }
 
-/** As nb_background_source_sum. */
+/** nb_background_source_sum by lanes. */
 NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;

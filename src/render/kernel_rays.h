@@ -187,7 +187,7 @@ NB_INLINE vd2 dot_ray(const rays *r, nb_vec3 a)
     return vd2_scale_add(r->x, a.x, vd2_scale_add(r->y, a.y, vd2_scale(r->z, a.z)));
 }
 
-/** As nb_solid_angle. */
+/** nb_solid_angle by lanes. */
 NB_INLINE vd2 solid_angle(const nb_panel *panel, const rays *r)
 {
     vd2 omega = vd2_scale(vd2_mul(r->inv_r, r->inv_r), panel->pixel_area), sine;
@@ -239,12 +239,13 @@ NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, 
                      sensor->layer_step * sensor->mu,
                      nb_dot(line->U, p->panel.normal),
                      nb_dot(line->V, p->panel.normal)};
-    double most = row.step / fabs(row.height);
-    row.plain = fabs(row.slope) < 1e-15 && most * (2.0 + most) < NB_SERIES_LIMIT;
+    double ratio = row.step / fabs(row.height);
+    row.plain = fabs(row.slope) < 1e-15 && ratio * (2.0 + ratio) < NB_SERIES_LIMIT;
     return row;
 }
 
-/** As nb_capture and nb_mean_depth, by one exponential; path = 1/inverse attenuation lengths. */
+/** nb_capture and nb_mean_depth by one exponential; path = 1/inverse attenuation
+ * lengths. */
 NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
 {
     vd left, stopped = vd_decay(path, &left),
@@ -327,7 +328,7 @@ NB_INLINE vd2 polarized(double K, vd2 c2, vd2 e, vd2 b)
     return vd2_fma(vd2_scale(turn, -K), odd, unpolarized(c2));
 }
 
-/** As nb_polarization. */
+/** nb_polarization by lanes. */
 NB_INLINE vd2 polarization(double K, const nb_vector_source *source, const rays *r)
 {
     vd2 c = dot_ray(r, source->incident), c2 = vd2_mul(c, c);

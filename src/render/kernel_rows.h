@@ -325,7 +325,7 @@ void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans
     const nb_scene *sc = &p->scene;
     const nb_span *last = spans + n_spans - 1;
     const row_output out = {row, spans->fast, last->fast + last->n};
-    const int most = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
+    const int limit = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
     row_line lines[MAX_LINES];
     simple_row simple = {0};
     row_blocks blocks;
@@ -337,7 +337,7 @@ void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans
     blocks.n = 0;
     for (; spans <= last; spans++) /* a block may reach into the next span */
         for (f = f > spans->fast ? f : spans->fast; f < spans->fast + spans->n; f += NB_W) {
-            if (blocks.n == most) {
+            if (blocks.n == limit) {
                 render_blocks(p, &blocks, s, lines, &simple, &out);
                 blocks.n = 0;
             }

@@ -173,12 +173,12 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
 /** Add the sums of n pixels, each times its dloss[], to sums[SLOPE_LIGHT]. Floats hold
  * dloss[] divided by `peak`. */
 NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
-                              const double *fast, int n, const double *dloss, double most,
+                              const double *fast, int n, const double *dloss, double peak,
                               double *sums, const slope_case how)
 {
     const slope_constants c = slope_constants_of(&p->scene, t->width);
     const simple_row row = light_row(t, p, s);
-    const double scale = 1 / most;
+    const double scale = 1 / peak;
     vf run[SLOPE_LIGHT];
     int k, i;
     for (k = 0; k < SLOPE_LIGHT; k++)
@@ -202,33 +202,33 @@ NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p
         memcpy(all, &run[k], sizeof all);
         for (i = 0; i < NB_W; i++)
             total += all[i];
-        sums[k] += most * total;
+        sums[k] += peak * total;
     }
 }
 
 /** Largest |dloss| of a row, above 0: floats hold any loss divided by this number. */
 NB_INLINE double largest_loss(const double *dloss, int n)
 {
-    double most[8] = {1e-300};
+    double peak[8] = {1e-300};
     int i, k;
     for (i = 0; i + 8 <= n; i += 8)
         for (k = 0; k < 8; k++)
-            most[k] = fabs(dloss[i + k]) > most[k] ? fabs(dloss[i + k]) : most[k];
+            peak[k] = fabs(dloss[i + k]) > peak[k] ? fabs(dloss[i + k]) : peak[k];
     for (; i < n; i++)
-        most[0] = fmax(most[0], fabs(dloss[i]));
+        peak[0] = fmax(peak[0], fabs(dloss[i]));
     for (k = 1; k < 8; k++)
-        most[0] = fmax(most[0], most[k]);
-    return most[0];
+        peak[0] = fmax(peak[0], peak[k]);
+    return peak[0];
 }
 
 NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                         const double *fast, int n, const double *dloss, double *sums)
 {
-    const double most = largest_loss(dloss, n);
+    const double peak = largest_loss(dloss, n);
     switch (t->phase) {
 #define NB_DO(of_phase)                                                                  \
     case of_phase:                                                                       \
-        light_products(t, p, s, fast, n, dloss, most, sums,                              \
+        light_products(t, p, s, fast, n, dloss, peak, sums,                              \
                        (slope_case){NB_LAW_FRINGES, of_phase, NB_SLOPES_N});             \
         break;
         NB_LIGHT_CASES(NB_DO)

@@ -280,7 +280,7 @@ NB_INLINE vd2 block_of(const double *fast)
  * these sums (docs/derivatives.md). They are in float over NB_VECTOR_SUM_RUN terms, then
  * in double ---
  *
- * * * The sources of one incident direction differ only in their wavenumbers, so
+ * The sources of one incident direction differ only in their wavenumbers, so
  * gradients times wavenumbers are first summed over some such sources. The parts go
  * through two loops, some at a time: the first loop makes the parts (above), the second
  * their outer products. A single loop would need more registers than the CPU has. */

@@ -123,7 +123,7 @@ NB_INLINE void pull_add(vd2 *pull, int at, lanes3 x)
     pull[at + 2] = vd2_add(pull[at + 2], x.z);
 }
 
-/** As nb_pull_layer. */
+/** nb_pull_layer by lanes. */
 NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 capture,
                            lanes3 U, vd2 *pull)
 {
@@ -214,7 +214,7 @@ typedef struct flat_once {
     lanes3 turn;      /* slope of the polarization by the direction */
 } flat_once;
 
-/** As nb_polarization_turn of the pixel's source. */
+/** nb_polarization_turn by lanes, for the pixel's source. */
 NB_STAGE vd2 polarization_turn(const nb_vector_slopes *t, const nb_vector_plan *p,
                                const flat_ray *a, int axis)
 {

@@ -240,7 +240,7 @@ static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
 NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
                         int u, int v)
 {
-    const vl near = (vl)(R2 <= pair->most) & (vl)(last >= vd_set(pair->offset[0]));
+    const vl near = (vl)(R2 <= pair->R2_max) & (vl)(last >= vd_set(pair->offset[0]));
     const unsigned lanes = vl_bits(near);
     if (!lanes)
         return vd_set(0);
@@ -268,7 +268,7 @@ NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const v
     if (lambda)
         *lambda = vd_set(0);
     lines.of = nb_spot_lines_of(&aim);
-    near = vl_bits((vl)(lines.of.across2 <= pair->most));
+    near = vl_bits((vl)(lines.of.across2 <= pair->R2_max));
     if (left < NB_H)
         near &= (1u << left) - 1;
     if (!near)
@@ -412,8 +412,8 @@ static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
     const double *a = sp->along, *b = a + sp->stride, *c = b + sp->stride;
     const double h = spot->h[0], k = spot->h[1], l = spot->h[2];
     int some[NB_H], n = 0;
-    double most;
-    const double middle = nb_spot_excitation(sp, spot, &most);
+    double limit;
+    const double middle = nb_spot_excitation(sp, spot, &limit);
     if (view->group != spot->group)
         look_at_group(t, spot->group, view);
     for (int i = 0; i < NB_H; i++)
@@ -422,7 +422,7 @@ static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
         vd e = vd_fma(vd_load(a + m), vd_set(h),
                       vd_fma(vd_load(b + m), vd_set(k), vd_load(c + m) * l)) +
                middle;
-        unsigned lit = vl_bits((vl)(vd_max(e, -e) <= most));
+        unsigned lit = vl_bits((vl)(vd_max(e, -e) <= limit));
         if (group->end - m < NB_H)
             lit &= (1u << (group->end - m)) - 1;
         for (; lit; lit &= lit - 1) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The steps that matter to a tile's rays (spot_tile.h), for the instruction set that this file is compiled
- * for.  Blocks of rays leave out groups of steps by their bounds, down to 2 x 2 rays; what remains is
- * calculated with the arithmetic of kernel_fixed.h and kernel_double.h, steps of one ray in the
- * lanes. */
+/** The steps that matter to a tile's rays (spot_tile.h), for the instruction set that
+ * this file is compiled for. Blocks of rays leave out groups of steps by their bounds,
+ * down to 2 x 2 rays; the remaining steps are calculated with the arithmetic of
+ * kernel_fixed.h and kernel_double.h, steps of one ray in the lanes. */
 #ifndef NB_RENDER_KERNEL_TILES_H
 #define NB_RENDER_KERNEL_TILES_H
 

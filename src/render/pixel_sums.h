@@ -29,7 +29,7 @@ typedef struct nb_slope_sums {
 
 /** A pixel while its rays are added. */
 typedef struct nb_pixel_slopes {
-    nb_slope_sums sums; /* of all rays, with their weights; `ray` is not used */
+    nb_slope_sums sums; /* sums over all rays, with weights; `ray` is not used */
     double *place;      /* [count]: slopes by the detector's motion, before the scale */
     const nb_panel *panel;
     const nb_sensor *sensor;
@@ -97,8 +97,8 @@ NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
                          const nb_pull_point *at, const nb_slope_sums *ray,
                          nb_pixel_totals *to)
 {
-    const int own = job->scene->oversample_omega;
-    double omega = own ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
+    const int by_ray = job->scene->oversample_omega;
+    double omega = by_ray ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
     double *sum = to->sum;
     int i;
     sum[NB_TOTAL_IMAGE] += weight * ray->image;
@@ -121,7 +121,7 @@ NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
     if (pixel->moves) {
         nb_ray_slope by;
         by.direction = nb_scale(weight, ray->ray);
-        by.omega = own ? at->ray.capture * ray->image : 0;
+        by.omega = by_ray ? at->ray.capture * ray->image : 0;
         by.capture = omega * ray->image;
         nb_panel_pull(pixel->panel, pixel->sensor, at, &by, &to->place);
     }

@@ -168,7 +168,7 @@ static nb_lack lack(const nb_backend_state *state)
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     const nb_path_notes *notes = &state->notes;
-    const int lost = state->asked && notes->left.refused;
+    const int ineffective = state->asked && notes->left.refused;
     char how[240] = "";
     if (state->path && state->path->describe)
         state->path->describe(notes, how, sizeof how);
@@ -176,7 +176,8 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
              nb_isa_name(state->isa),
              state->options.precision == NB_PRECISION_DOUBLE ? "double" : "mixed",
              state->threads, state->threads == 1 ? "" : "s", *how ? "; " : "", how,
-             lost ? "; -tolerance has no effect: " : "", lost ? notes->left.refused : "");
+             ineffective ? "; -tolerance has no effect: " : "",
+             ineffective ? notes->left.refused : "");
 }
 
 static void close_simd(nb_backend_state *state)

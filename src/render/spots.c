@@ -145,14 +145,14 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
 static nb_status set_bound(const nb_render *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
-    const nb_tolerance *may = &job->plan->tolerance;
+    const nb_tolerance *tolerance = &job->plan->tolerance;
     nb_bright best = {0};
     nb_status st = NB_OK;
-    if (spots->law != NB_LAW_EDGE && may->part > 0)
+    if (spots->law != NB_LAW_EDGE && tolerance->part > 0)
         st = nb_spots_brightest(job, NB_SPOTS_TRIES, &best, err);
     result->brightest = best.photons;
     if (!st)
-        nb_spots_limit(spots, may, limits, result);
+        nb_spots_limit(spots, tolerance, limits, result);
     return st;
 }
 
@@ -205,7 +205,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 {
     nb_request request = *job->request;
     nb_spot_limits limits = {0};
-    nb_span *own = NULL;
+    nb_span *built = NULL;
     nb_spots spots;
     nb_status st = nb_spots_build(job->plan, &spots, err);
     memset(result, 0, sizeof *result);
@@ -214,11 +214,11 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
     st = set_bound(job, &spots, &limits, result, err);
     if (!st && !result->refused) {
         if (!request.spans && request.n > 0) {
-            st = nb_spans_build(job->scene, &own, &request.n, err);
-            request.spans = own;
+            st = nb_spans_build(job->scene, &built, &request.n, err);
+            request.spans = built;
         }
         NB_TRY(render_spans(job, &request, &spots, &limits, result, err));
-        nb_free(own);
+        nb_free(built);
     }
     nb_spots_free(&spots);
     return st;
@@ -227,7 +227,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* ------------------------------------------------------------------ the path */
 
 /* Seconds of the path / seconds of its estimate. The estimate only decides when the path
- * is quicker than every step; by the same measurement. */
+ * is quicker than every step. Measured together with the estimate. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)

@@ -33,7 +33,7 @@ enum nb_slope_sum {
 /** Slopes of the scene's numbers by one parameter, per unit of the parameter. */
 typedef struct nb_tangent {
     double index[9]; /* dh_i = index[3 i + j] h_j */
-    double cells[3]; /* of N */
+    double cells[3]; /* change of N */
     double mosaic;   /* spread, rad */
     double phi, osc; /* rad */
     double fudge;
@@ -195,7 +195,7 @@ typedef struct nb_slope_audit {
     int stripes, planes; /* planes: 1 + count, the image first */
     /* [planes]: factor of |value| in a pixel's strength; owned, like all arrays below */
     double *weight;
-    double *most;     /* [stripes][planes]: largest |value| */
+    double *peak;     /* [stripes][planes]: largest |value| */
     double *values;   /* [stripes][planes]: values of the strongest pixel */
     double *strength; /* [stripes]: strength of that pixel */
     nb_span *at;      /* [stripes]: that pixel; n = 0: not found */

@@ -131,10 +131,11 @@ nb_bright nb_tile_look(const nb_spot_tile *t, int panel, nb_bright best)
 {
     const nb_scene *sc = &t->plan->scene;
     /* the polarization is at most 1 here (nb_spots_refuse_beam) */
-    const double most = sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
+    const double omega =
+        sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
     for (int s = 0; s < t->ns; s++)
         if (row_is_touched(t, s))
-            best = look_at_row(t, panel, s, sc->intensity_scale * most * (1 + ROUNDING),
+            best = look_at_row(t, panel, s, sc->intensity_scale * omega * (1 + ROUNDING),
                                best);
     return best;
 }

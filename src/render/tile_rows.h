@@ -68,7 +68,7 @@ typedef struct nb_tile_group {
 /** Counts of the work, for the choice between blocks and every step. */
 typedef struct nb_tile_counts {
     double rays;   /* pixels that may be lit */
-    double blocks; /* of all sizes */
+    double blocks; /* blocks of all sizes */
     double groups; /* tested by their middles */
     double steps;  /* tested, in groups */
     double terms;  /* calculated, in groups */

@@ -22,20 +22,20 @@ enum {
 
 /* Costs in groups of steps of the kernel of every step, measured (reports/cpu). */
 typedef struct tile_costs {
-    double ray, block, group, steps, terms; /* of nb_tile_counts */
+    double ray, block, group, steps, terms; /* costs of the counts of nb_tile_counts */
 } tile_costs;
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
 #define GAIN 1.3 /* smallest gain for which blocks are used */
 
 #define SUMMED (1 - 1e-6) /* accuracy of a sum of doubles */
-#define MOST_TERMS 1e8    /* terms of a single pixel: some seconds */
+#define TERMS_MAX 1e8     /* terms of a single pixel: some seconds */
 
 /** One panel's tiles. */
 typedef struct tile_grid {
     nb_lit_panel lit;
     int edge, block;      /* pixels; sub-pixels */
-    int across, first[2]; /* tiles in a row; first tile, counted from the panel's corner */
+    int across, first[2]; /* tiles in a row; first tile from the panel's corner */
     size_t start;         /* number of its first tile */
 } tile_grid;
 
@@ -89,7 +89,7 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     nb_ray_tile *t = &pass->of[thread];
     nb_spot_tile *r = &t->rays;
     const nb_sensor *sensor = &pass->scene->sensors[panel->sensor];
-    const double most = brightness_of(pass, sensor);
+    const double brightness = brightness_of(pass, sensor);
     r->plan = &pass->job->plans[k];
     r->has_factor = sensor->absorb || pass->scene->oversample_omega;
     r->f0 = (grid->first[0] + i % grid->across) * grid->edge;
@@ -100,7 +100,7 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     r->nv = r->ns * os;
     t->block = grid->block;
     t->only_count = pass->pilot;
-    t->budget = most > 0 ? pass->bound / most * ROOM : 0;
+    t->budget = brightness > 0 ? pass->bound / brightness * ROOM : 0;
     return t;
 }
 
@@ -264,13 +264,14 @@ static void add_counts(const tile_pass *pass, nb_tile_counts *to)
 /** Upper bound of the photons that a pixel lacks. */
 static double largest_lack(const tile_pass *pass)
 {
-    double lack = 0, most = 0;
+    double lack = 0, brightness = 0;
     for (int k = 0; k < pass->scene->n_panels; k++)
-        most = fmax(most, brightness_of(
-                              pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
+        brightness = fmax(
+            brightness,
+            brightness_of(pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
     for (int i = 0; i < pass->job->threads; i++)
         lack = fmax(lack, pass->of[i].lack);
-    return fmin(pass->bound, lack * most);
+    return fmin(pass->bound, lack * brightness);
 }
 
 /** Walk over the tiles of the plan's scene. */
@@ -322,7 +323,7 @@ static nb_status find_brightest(const nb_render *job, double *brightest, nb_erro
     first.scene = &like;
     st = nb_spots_brightest(&first, NB_SPOTS_MIDDLES, &best, err);
     *brightest = best.photons * part;
-    if (!st && *brightest > 0 && job->plan->terms <= MOST_TERMS)
+    if (!st && *brightest > 0 && job->plan->terms <= TERMS_MAX)
         *brightest = fmax(*brightest, terms_of(job->scene, &best));
     return st;
 }
@@ -330,11 +331,11 @@ static nb_status find_brightest(const nb_render *job, double *brightest, nb_erro
 /** Set the photons that a pixel may lack. */
 static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
-    const nb_tolerance *may = &job->plan->tolerance;
+    const nb_tolerance *tolerance = &job->plan->tolerance;
     nb_status st = NB_OK;
-    if (may->part > 0)
+    if (tolerance->part > 0)
         st = find_brightest(job, &result->brightest, err);
-    result->bound = nb_tolerance_photons(may, result->brightest);
+    result->bound = nb_tolerance_photons(tolerance, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     return st;
@@ -386,7 +387,7 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
 {
     const nb_render *job = pass->job;
     nb_request request = *job->request;
-    nb_span *own = NULL;
+    nb_span *built = NULL;
     nb_status st = NB_OK;
     pass->bound = result->bound;
     if (!job->always)
@@ -394,11 +395,11 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
     if (st || result->refused)
         return st;
     if (!request.spans && request.n > 0) {
-        st = nb_spans_build(job->scene, &own, &request.n, err);
-        request.spans = own;
+        st = nb_spans_build(job->scene, &built, &request.n, err);
+        request.spans = built;
     }
     NB_TRY(render_spans(pass, &request, result, err));
-    nb_free(own);
+    nb_free(built);
     return st;
 }
 

@@ -68,25 +68,25 @@ static const double *file_row(const nb_factor_squares *t, const nb_factor_table 
     return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->box.low[2] - sf->lmin);
 }
 
-static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares *t,
+static nb_status fill(const nb_factor_table *sf, double largest, nb_factor_squares *t,
                       nb_error *err)
 {
     overlap_box o = overlap_of(t, sf);
     size_t entries = (size_t)box_entries(t), e;
-    double inv_most = 1.0 / most;
+    double inv_largest = 1.0 / largest;
     int i, j, k;
     t->F2 = nb_alloc(entries, sizeof *t->F2, "structure-factor table", err);
     if (!t->F2)
         return NB_ERR_NOMEM;
     if (o.partial && sf->default_F != 0)
         for (e = 0; e < entries; e++)
-            t->F2[e] = nb_relative_square(sf->default_F, inv_most);
+            t->F2[e] = nb_relative_square(sf->default_F, inv_largest);
     for (i = o.begin[0]; i < o.end[0]; i++)
         for (j = o.begin[1]; j < o.end[1]; j++) {
             float *row = t->F2 + ((size_t)i << t->shift[0]) + ((size_t)j << t->shift[1]);
             const double *F = file_row(t, sf, i, j);
             for (k = o.begin[2]; k < o.end[2]; k++)
-                row[k] = nb_relative_square(F[-k], inv_most);
+                row[k] = nb_relative_square(F[-k], inv_largest);
         }
     return NB_OK;
 }

@@ -115,7 +115,7 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_sums sums,
     p->fixed = sums != NB_SUMS_DOUBLE;
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
-    if ((st = nb_factor_squares_build(plan, kept ? kept : &p->own, &p->table, err)) !=
+    if ((st = nb_factor_squares_build(plan, kept ? kept : &p->squares, &p->table, err)) !=
         NB_OK)
         return st;
     aim_tables(p);
@@ -163,7 +163,7 @@ void nb_vector_plans_free(nb_vector_plan *p)
     }
     if (!nb_has_tables(p[0].table.kind))
         nb_free(p[0].table.F2);
-    nb_kept_squares_free(&p[0].own);
+    nb_kept_squares_free(&p[0].squares);
     nb_free(p[0].sources);
     nb_free(p[0].offsets);
     nb_free(p);

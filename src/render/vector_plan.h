@@ -22,7 +22,7 @@ enum {
 typedef enum nb_fixed_mode {
     NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
     NB_FIXED_FRINGES, /* many cells: N h in steps of 2^-32 too */
-    NB_FIXED_REAL,    /* as INDEX for an N that is not whole */
+    NB_FIXED_REAL,    /* like INDEX for an N that is not whole */
     NB_FIXED_MODES
 } nb_fixed_mode;
 nb_fixed_mode nb_vector_mode(const nb_plan *plan);
@@ -31,7 +31,7 @@ nb_fixed_mode nb_vector_mode(const nb_plan *plan);
 typedef enum nb_vector_sums {
     NB_SUMS_DOUBLE, /* kernel_double.h */
     NB_SUMS_FIXED,  /* kernel_fixed.h */
-    NB_SUMS_SIMPLE  /* as FIXED with one step per pixel: kernel_simple.h */
+    NB_SUMS_SIMPLE  /* like FIXED with one step per pixel: kernel_simple.h */
 } nb_vector_sums;
 
 /** Sources of F^2. */
@@ -40,7 +40,7 @@ typedef enum nb_f_kind {
     NB_F_CONST,   /* one value for every visible reflection */
     NB_F_BOX,     /* table of all visible reflections: no bounds test */
     NB_F_CLAMPED, /* table of a part; its rim stands for all reflections outside */
-    NB_F_TABLES,  /* as BOX, with a table for each group of sources */
+    NB_F_TABLES,  /* like BOX, with a table for each group of sources */
     NB_F_TABLES_CLAMPED
 } nb_f_kind;
 
@@ -70,7 +70,7 @@ static inline int nb_has_tables(int kind)
  * squares. */
 typedef struct nb_kept_squares {
     nb_factor_squares squares; /* F2 is owned */
-    size_t bytes;              /* of F2 */
+    size_t bytes;              /* size of F2 */
     nb_factor_table from;      /* input; its F is not read */
     nb_index_run *runs; /* owned; reflections that are filled; NULL: all reflections */
     size_t n_runs;
@@ -93,7 +93,7 @@ typedef struct nb_vector_plan {
     int fixed;                 /* fixed point; 0: double */
     nb_fixed_mode mode;        /* FIXED */
     nb_factor_squares table;   /* FIXED only */
-    nb_kept_squares own;       /* holds `table` if the caller keeps no squares */
+    nb_kept_squares squares;   /* holds `table` if the caller keeps no squares */
     nb_vector_source *sources; /* owned */
     /* owned, FIXED: [orientation][source][3] start + a.i/lambda; NULL with one source or
      * if they would not fit */
@@ -101,7 +101,7 @@ typedef struct nb_vector_plan {
     int simple;      /* FIXED: NB_SUMS_SIMPLE */
     int has_factors; /* the sources' factors differ between sources or pixels */
     int amorphous;   /* only the materials, added to the image: dark_rows.c */
-    /* of one panel */
+    /* members of one panel: */
     nb_panel panel;
     nb_sensor sensor;
     nb_region region;      /* rendered region, in the panel's pixels */
@@ -144,9 +144,9 @@ int nb_factor_tables_fit(const nb_factor_table *table);
 void nb_clamp_box(const nb_factor_table *table, nb_index_box *box);
 
 /** (F/largest F)^2; every table of squares has these bytes. */
-static inline float nb_relative_square(double F, double inv_most)
+static inline float nb_relative_square(double F, double inv_largest)
 {
-    return (float)(F * inv_most * (F * inv_most));
+    return (float)(F * inv_largest * (F * inv_largest));
 }
 
 /** Smallest number of bits that hold n. */

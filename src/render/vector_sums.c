@@ -13,7 +13,7 @@
 /* limit of the bytes of the table of incident directions */
 #define MAX_INCIDENT 2.5e8
 enum {
-    MOST_TOGETHER = NB_VECTOR_SUM_RUN / 2
+    TOGETHER_MAX = NB_VECTOR_SUM_RUN / 2
 }; /* sources whose gradients are added first */
 
 static nb_slope_phase phase_of(const nb_plan *plan)
@@ -112,7 +112,7 @@ static void fill_sources(nb_vector_slopes *v)
     for (int s = 0; s < sc->beam.n_sources; s++) {
         nb_slope_group *group = &v->groups[v->n_groups];
         const int same = v->n_groups > 0 && fits_group(&sources[s], group - 1, sources);
-        if (same && s - group[-1].first < MOST_TOGETHER)
+        if (same && s - group[-1].first < TOGETHER_MAX)
             group[-1].end++;
         else
             v->groups[v->n_groups++] =
@@ -319,15 +319,15 @@ static void add_materials(const void *of, const nb_span *spans, size_t n, double
                           size_t stride)
 {
     const nb_vector_slopes *v = of;
-    double rest[1 + NB_VARIABLES_MAX];
+    double slopes[1 + NB_VARIABLES_MAX];
     v->crystal(of, spans, n, out, stride);
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < spans[i].n; k++, out++) {
             const nb_span pixel = {spans[i].panel, spans[i].fast + k, spans[i].slow, 1,
                                    spans[i].at + (size_t)k};
-            nb_slopes_reference(&v->materials, &pixel, 1, rest, 1);
+            nb_slopes_reference(&v->materials, &pixel, 1, slopes, 1);
             for (int p = 0; p <= v->job->count; p++)
-                out[(size_t)p * stride] += rest[p];
+                out[(size_t)p * stride] += slopes[p];
         }
 }
 

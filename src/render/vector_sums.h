@@ -96,7 +96,7 @@ typedef struct nb_vector_slopes {
     double weights;
     double unit;       /* electrons^2 of a 1 in the sums */
     double width;      /* nb_shape_row */
-    double wavenumber; /* of the first source, 1/m: the unit of `relative` */
+    double wavenumber; /* wavenumber of the first source, 1/m: the unit of `relative` */
     double start;      /* start of -h */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
     nb_slope_group *groups;

@@ -176,7 +176,7 @@ static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *s
  * places after it. Each line is in memory that was not used recently: the lines of the
  * next tables are prefetched. */
 static void fill_together(const double *F, size_t apart, int count, int more, float *F2,
-                          double inv_most, float outside, const cell *cells, size_t n)
+                          double inv_largest, float outside, const cell *cells, size_t n)
 {
     int32_t line = -1;
     for (size_t i = 0; i < n; i++) {
@@ -185,7 +185,7 @@ static void fill_together(const double *F, size_t apart, int count, int more, fl
         for (int k = 0; k < count; k++)
             to[k] = from < 0 ? outside
                              : nb_relative_square(F[(size_t)k * apart + (size_t)from],
-                                                  inv_most);
+                                                  inv_largest);
         if (from < 0 || from / LINE == line)
             continue;
         line = from / LINE;
@@ -195,18 +195,18 @@ static void fill_together(const double *F, size_t apart, int count, int more, fl
 }
 
 /** Fill some reflections in all tables. */
-static void fill_chunk(const nb_factor_table *sf, float *F2, double most,
+static void fill_chunk(const nb_factor_table *sf, float *F2, double largest,
                        const cell *cells, size_t n)
 {
-    const double inv_most = 1.0 / most;
-    const float outside = nb_relative_square(sf->default_F, inv_most);
+    const double inv_largest = 1.0 / largest;
+    const float outside = nb_relative_square(sf->default_F, inv_largest);
     const int tables = nb_table_count(sf);
     const size_t apart = nb_table_values(sf) / (size_t)tables;
     for (int k = 0; k < tables; k += TOGETHER) {
         const int count = tables - k < TOGETHER ? tables - k : TOGETHER,
-                  rest = tables - k - count;
-        fill_together(nb_table_at(sf, k), apart, count, rest < TOGETHER ? rest : TOGETHER,
-                      F2 + k, inv_most, outside, cells, n);
+                  left = tables - k - count;
+        fill_together(nb_table_at(sf, k), apart, count, left < TOGETHER ? left : TOGETHER,
+                      F2 + k, inv_largest, outside, cells, n);
     }
 }
 

@@ -121,13 +121,13 @@ NB_HD double nb_cubic_power(int power, const double f[4])
 /** Largest |F| of a cell's 64 neighbours. */
 NB_HD double nb_cubic_scale(const nb_cubic_table *t, int64_t cell)
 {
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < 16; i++) {
         const double *f = nb_cubic_points(t, cell, i);
         for (int j = -2; j < 2; j++)
-            most = fmax(most, fabs(f[j]));
+            largest = fmax(largest, fabs(f[j]));
     }
-    return most;
+    return largest;
 }
 
 /** The 16 coefficients of a cell with this power of l. Power 4 gives the square of the

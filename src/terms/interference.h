@@ -33,8 +33,8 @@ NB_TERM vf nb_turns(vi w, vi N, vf least)
     return nb_fraction(vi_mul(w, N), least);
 }
 
-/** N d modulo 1 for any N: the nearest whole number in integers, `part`, the rest of N,
- * in floats. */
+/** N d modulo 1 for any N: the nearest whole number in integers, `part`, the fraction of
+ * N, in floats. */
 NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
 {
     const vf u =

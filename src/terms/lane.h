@@ -35,7 +35,7 @@ NB_TERM vf_mask vf_nowhere(void)
 {
     return (vf_mask){0};
 }
-/** a b + c of numbers that all lanes share, as vf_mad. */
+/** vf_mad for numbers that all lanes share. */
 NB_TERM float nb_mad(float a, float b, float c)
 {
     return a * b + c;
@@ -157,10 +157,10 @@ NB_TERM vi vi_shl(vi a, int32_t n)
 {
     return (vi)((uint32_t)a << n);
 }
-NB_TERM vi vi_clamp(vi a, int32_t most)
+NB_TERM vi vi_clamp(vi a, int32_t limit)
 {
     a = a < 0 ? 0 : a;
-    return a < most ? a : most;
+    return a < limit ? a : limit;
 }
 NB_TERM vf vf_fma(vf a, vf b, vf c)
 {

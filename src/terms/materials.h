@@ -30,13 +30,13 @@ typedef struct nb_cell {
 typedef struct nb_cells {
     double per, shift; /* `per`: m; `shift` has no unit */
     int first, last;   /* among the cells of all materials */
-    float share;       /* of the material, in all molecules */
+    float share;       /* the material's share of all molecules */
     int material;
 } nb_cells;
 
 /** Added to a number so that its low word is the number of a cell. */
 #define NB_CELL_MAGIC 0x1.8p52
-#define NB_MOST_CELLS (1 << 16)
+#define NB_CELLS_MAX (1 << 16)
 
 /** F in a cell whose c[0] is a number. */
 NB_HD float nb_cell_F(const float c[4], float u)
@@ -101,7 +101,7 @@ static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
     for (const nb_table_piece *p = begin; p < end; p++)
         least = fmin(least, p->next - p->x);
     const double n = begin < end ? rint((end->x - begin->x) / least) : 0;
-    return 2 + (int)fmin(n, NB_MOST_CELLS);
+    return 2 + (int)fmin(n, NB_CELLS_MAX);
 }
 
 /** Number of cells of material m per 1/m. */

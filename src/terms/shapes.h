@@ -160,10 +160,11 @@ NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
     const float inverse = nb_sphere_inverse_root(rough2), rough = rough2 * inverse,
                 whole = (rough + 0x1.8p23f) - 0x1.8p23f;
     /* correction of the root by Newton; u2 - rough^2 needs doubles */
-    const float lacks = (float)fma(-(double)rough, (double)rough, u2) * (0.5f * inverse),
-                rest = (rough - whole) + lacks;
-    *x = (whole + rest) * (float)NB_PI;
-    nb_sphere_half_turn(rest, sine, cosine);
+    const float correction =
+                    (float)fma(-(double)rough, (double)rough, u2) * (0.5f * inverse),
+                fraction = (rough - whole) + correction;
+    *x = (whole + fraction) * (float)NB_PI;
+    nb_sphere_half_turn(fraction, sine, cosine);
 }
 
 /** The transform squared for any u2 >= 0, with waves in float of a phase in double.

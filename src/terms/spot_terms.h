@@ -21,14 +21,14 @@
 #define NB_SPOT_EXP_7 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 / 5040)
 #define NB_SPOT_EXP_8 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 40320)
 
-/** A reflection of an orientation, as the sources of a run see it. */
+/** A reflection of an orientation, for the sources of a run. */
 typedef struct nb_spot_pair {
     const nb_spot *spot;
     const nb_spot_run *run;
     int m; /* orientation */
     double A[3][3], Lh[3];
-    double F2;   /* F^2 F_latt^2 at the reflection */
-    double most; /* largest R^2 of terms */
+    double F2;     /* F^2 F_latt^2 at the reflection */
+    double R2_max; /* largest R^2 of terms */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
@@ -73,7 +73,7 @@ NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spo
     pair.run = run;
     pair.m = m;
     pair.F2 = F2;
-    pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
+    pair.R2_max = spot->reach2 * (1 + NB_SPOT_ROOM);
     pair.offset = sp->offset + run->first;
     pair.weight = sp->weight + run->first;
     pair.below = sp->below + run->first;
@@ -280,7 +280,7 @@ typedef struct nb_spot_view {
     double depth[2];     /* coordinates of the ends of the layer's rays */
     double axis_E[2][3]; /* the panel's vectors times the semi-axes of a cell */
     double n_E[3];
-    double spread; /* of axis_E, n_E among the cells, for a unit vector */
+    double spread; /* spread of axis_E, n_E among the cells, for a unit vector */
     double axis_length[2], incident[3], incident_n, incident_axis[2];
     double shortest, longest; /* wavelengths */
 } nb_spot_view;

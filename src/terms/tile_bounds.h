@@ -38,10 +38,10 @@ NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, doubl
 }
 
 /** The block of four corner rays. A ray is d = v/|v| with v in the hull of the corner rays, and
- * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; widen: NB_TILE_WIDEN; tests use other
+ * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; margin: NB_TILE_WIDEN; tests use other
  * values. */
 NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
-                                   double depth, double widen)
+                                   double depth, double margin)
 {
     nb_ray_block b;
     double ext[3] = {0}, far2 = 0, far, off = 0;
@@ -59,10 +59,10 @@ NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
     off = nb_norm(nb_sub(nb_v3(b.c[0], b.c[1], b.c[2]), s->beam)) + s->spread;
     b.off = (float)(off * (1 + 1e-6));
     for (int i = 0; i < 3; i++) {
-        double most = ext[i] + s->turn[i] * far +
-                      s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
-                                      NB_TILE_UNIT_ROUNDING * (s->spread > 0));
-        b.half[i] = (float)(widen * s->most_kappa * most + 3e-7);
+        double change = ext[i] + s->turn[i] * far +
+                        s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
+                                        NB_TILE_UNIT_ROUNDING * (s->spread > 0));
+        b.half[i] = (float)(margin * s->most_kappa * change + 3e-7);
     }
     return b;
 }
