@@ -32,7 +32,7 @@ const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
  * gaps for launches. */
 void nb_cuda_hold(const nb_backend_state *state, double seconds);
 
-/** Memory that the device writes directly; NULL if the toolkit cannot pin more. */
+/** Memory that the device writes directly; NULL if no such memory can be reserved. */
 void *nb_cuda_pinned(size_t bytes);
 void nb_cuda_pinned_free(void *memory); /* may be NULL */
 

@@ -182,7 +182,7 @@ NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, in
 /** A test of a first block: of groups, or of rows with all of their sources and then of
  * groups of the kept rows. */
 typedef struct nb_tile_look {
-    int rows, list; /* 1: whole rows; 1: rows of a list on the stack */
+    int rows, list; /* items are whole rows; rows come from a list on the stack */
     int at;         /* place of the kept items on the stack */
     int first, n;   /* items */
     int minors;     /* number of minor numbers; an item has a major and a minor number */

@@ -437,7 +437,7 @@ NB_INLINE void slope_flush(const slope_constants *c, slope_run *r, const slope_c
     r->added = 0;
 }
 
-/** Run the second loop over the parts at hand; `enough` floats are then added to the
+/** Run the second loop over the parts at hand; if `enough`, then add the floats to the
  * totals. */
 NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
                             const slope_aim *aim, slope_run *r, int enough,

@@ -4,7 +4,7 @@
 
 #include "simd.h"
 
-/* a stub that reports the lack if nvcc is missing */
+/* without nvcc a stub that reports the missing backend */
 extern const nb_backend nb_backend_cuda;
 
 const nb_backend *const nb_backends[] = {&nb_backend_simd, &nb_backend_scalar,
