@@ -23,8 +23,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     return nb_cuda_render_request(state, sc, request, planes->image, err);
 }
 
-/** Estimated seconds: the start of the first context and the table once; for each image the
- * transfer over PCIe and the kernel. */
+/** Estimated seconds: once the start of the first context and the table; for each image
+ * the transfer over PCIe and the kernel. */
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
@@ -96,7 +96,8 @@ static void close_cuda(nb_backend_state *state)
     nb_free(state);
 }
 
-/** The first calls that need a context; they take most of the start-up time. */
+/** The first calls that need a context; they take the largest part of the start-up
+ * time. */
 static nb_status start_device(nb_backend_state *state, nb_error *err)
 {
     nb_cuda_device *d = &state->device;
@@ -164,13 +165,14 @@ static nb_lack lack(const nb_backend_state *state)
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     const char *refused = state->notes.left.refused;
-    const int lost = state->asked && refused;
+    const int ineffective = state->asked && refused;
     char how[300];
     if (state->path->describe)
         state->path->describe(&state->notes, how, sizeof how);
     else
         snprintf(how, sizeof how, "%s%s%s", state->path->how,
-                 lost ? "; -tolerance has no effect: " : "", lost ? refused : "");
+                 ineffective ? "; -tolerance has no effect: " : "",
+                 ineffective ? refused : "");
     snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
              state->device.name, how);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a device or the reason why there is none; memory of the device. */
+/* Finds a device, or the reason for its absence; memory of the device. */
 #include "internal.h"
 
 #include <atomic>
@@ -59,7 +59,7 @@ void nb_cuda_release(nb_cuda_buffer *buffer)
     buffer->full = 0;
 }
 
-/** The reason why the runtime sees no device, as one line. */
+/** The reason why the runtime sees no device, in one line. */
 static void explain(gpuError_t code, char *why, size_t size)
 {
     const char *visible = getenv(NB_GPU_VISIBLE);
@@ -103,8 +103,8 @@ static void read_device(nb_cuda_device *d)
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
-/** read_device, but only once in a process for each device: the answers never change, and the
- * driver takes up to a millisecond for clock and ratio of speeds. */
+/** read_device, but only once per process and device: the answers never change, and the
+ * driver takes up to a millisecond for the clock and the ratio of speeds. */
 static void recall_device(nb_cuda_device *d)
 {
     enum { EMPTY, TAKEN, FULL };

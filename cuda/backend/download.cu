@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between device and caller's memory through a small pinned ring, because pinning the
- * caller's memory takes longer than the copy. The first thread starts the transfers and notes
- * what has arrived. All threads copy a slice of each chunk, and so share the page faults of new
- * memory. */
+/* Copies between the device and the caller's memory through a small pinned ring, because
+ * pinning the caller's memory takes longer than the copy. The first thread starts the
+ * transfers and marks each chunk that arrives. All threads copy a slice of each chunk,
+ * and so share the page faults of new memory. */
 #include "internal.h"
 #include "host.h"
 
@@ -13,12 +13,12 @@
 enum {
     MAX_THREADS = 16,
     SLOTS = 8,
-    CHUNK = 1024 * 1024, /* at most: a small image is cut into SLOTS pieces */
+    CHUNK = 1024 * 1024, /* limit: a small image is cut into SLOTS pieces */
     LEAST = 256 * 1024,
     SLICE = 4096,
     PIECE = 256 * 1024,     /* a band of 65536 floats */
-    SHARE = 256 * 1024,     /* least bytes that a thread sends */
-    SMALL = 2 * 1024 * 1024 /* one thread, as waking others takes longer than the copy */
+    SHARE = 256 * 1024,     /* smallest number of bytes that a thread sends */
+    SMALL = 2 * 1024 * 1024 /* a single thread copies, as waking others takes longer */
 };
 
 struct nb_cuda_ring {
@@ -34,7 +34,7 @@ typedef struct copy_job {
     char *to;
     const char *from;
     size_t bytes, chunk, chunks;
-    /* each on its own cache line, because all threads poll the first */
+    /* each on a separate cache line, because all threads poll the first */
     alignas(64) std::atomic<size_t> arrived; /* number of chunks in the ring */
     alignas(64) std::atomic<int> failed;     /* a gpuError_t */
     struct {
@@ -91,7 +91,7 @@ static gpuError_t start_chunk(const copy_job *job, size_t i)
     return code;
 }
 
-/** Wait until ready() is true or the job has failed; 0 then. */
+/** Wait until ready() is true. Returns 0 if the job fails first. */
 template <class Ready> static int wait_for(const copy_job *job, Ready ready)
 {
     int spins;
@@ -122,8 +122,8 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** First thread: wait for chunk i, then start the next transfer into the slot before it when no
- * thread copies from there. */
+/** First thread: wait for chunk i; when no thread copies from the previous slot any more,
+ * start the next transfer into that slot. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
     gpuError_t code;
@@ -178,7 +178,8 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** Attributes of memory in the toolkit; 0: none. */
+/** Get the toolkit's attributes of memory; returns 0 for memory unknown to the
+ * toolkit. */
 static int know(const void *memory, gpuPointerAttributes *about)
 {
     if (gpuPointerGetAttributes(about, memory) == gpuSuccess)
@@ -187,7 +188,8 @@ static int know(const void *memory, gpuPointerAttributes *about)
     return 0;
 }
 
-/** Can the caller's memory take a transfer directly, as the toolkit pinned it? */
+/** True if the caller's memory is pinned by the toolkit and can take a transfer
+ * directly. */
 static int is_pinned(const void *memory)
 {
     gpuPointerAttributes about;
@@ -196,8 +198,8 @@ static int is_pinned(const void *memory)
 
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err)
 {
-    const int most = SLOTS * CHUNK / PIECE;
-    int count = ring->threads < most ? ring->threads : most;
+    const int limit = SLOTS * CHUNK / PIECE;
+    int count = ring->threads < limit ? ring->threads : limit;
     nb_status st = reserve_pinned(ring, (size_t)count * PIECE, err);
     pieces->at = st ? NULL : ring->pinned;
     pieces->bytes = PIECE;
@@ -205,7 +207,7 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
     return st;
 }
 
-/** Divide a copy into chunks, and get memory for those in flight. */
+/** Divide a copy into chunks, and get memory for the chunks in flight. */
 static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const void *from,
                           size_t bytes, gpuStream_t stream, nb_error *err)
 {
@@ -312,11 +314,11 @@ static void send_chunks(void *context, int thread, int threads)
 /** Number of threads for a copy: few bytes need few threads. */
 static int senders_of(const nb_cuda_ring *ring, size_t bytes)
 {
-    const size_t most = bytes <= SMALL ? 1 : bytes / SHARE;
-    return most < (size_t)ring->threads ? (int)most : ring->threads;
+    const size_t limit = bytes <= SMALL ? 1 : bytes / SHARE;
+    return limit < (size_t)ring->threads ? (int)limit : ring->threads;
 }
 
-/** Can a transfer start there: is it pinned memory, or memory of a device? */
+/** True if a transfer can start at this memory: it is pinned or on a device. */
 static int can_start_at(const void *memory)
 {
     gpuPointerAttributes about;

@@ -27,7 +27,7 @@ double nb_cuda_kernel_seconds(const nb_backend_state *state)
 
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
 {
-    const size_t step = (size_t)1 << 21; /* of the device's memory */
+    const size_t step = (size_t)1 << 21; /* granularity of the device's memory */
     size_t free_bytes = 0, total = 0;
     void *memory = NULL;
     gpuSetDevice(state->device.index);
@@ -36,7 +36,7 @@ void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
     for (size_t take = free_bytes; take > bytes && take - bytes >= step; take -= step)
         if (gpuMalloc(&memory, (take - bytes) / step * step) == gpuSuccess)
             return memory;
-    gpuGetLastError(); /* clear it */
+    gpuGetLastError(); /* clear the error */
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The CUDA backend as plain C sees it: its texts, its entry with calls for checks and benchmarks, threads of the host. */
+/** The interface of the CUDA backend for plain C: texts, calls for checks and benchmarks,
+ * threads of the host. */
 #ifndef NB_CUDA_HOST_H
 #define NB_CUDA_HOST_H
 
@@ -10,38 +11,38 @@ extern "C" {
 #include "../../src/plan/spots.h"
 #include "../../src/render/backend.h"
 
-/* --- Texts, with nvcc and without --- */
+/* --- Texts, in builds with and without nvcc --- */
 
 extern const char *const nb_cuda_words[];
 extern const nb_feature nb_cuda_feature;
 int nb_cuda_parse(const char *word, nb_device *device);
 
-/* --- For checks and benchmarks of this backend alone --- */
+/* --- Calls only for checks and benchmarks of this backend --- */
 
 extern const nb_backend nb_backend_cuda;
 
-/** Time on the device between the first and the last kernel of the last render,
- * seconds; NaN when there was none.  Tables of steps and transfers are not in it. */
+/** Time on the device between the first and the last kernel of the last render, seconds;
+ * NaN if no kernel ran. The time excludes tables of steps and transfers. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
-/** Text: what was left out of the last image, or the reason why nothing was. */
+/** Terms that were left out of the last image, or the reason why all were rendered. */
 const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
 
-/** Keep the device busy for this time, so that work queued meanwhile runs without gaps for
- * launches. */
+/** Keep the device busy for this time, so that work queued in the meantime runs without
+ * gaps for launches. */
 void nb_cuda_hold(const nb_backend_state *state, double seconds);
 
-/** Memory that the device writes directly; NULL if there is none. */
+/** Memory that the device writes directly; NULL if no such memory can be reserved. */
 void *nb_cuda_pinned(size_t bytes);
-void nb_cuda_pinned_free(void *memory); /* NULL is fine */
+void nb_cuda_pinned_free(void *memory); /* may be NULL */
 
 /** Take all memory of the device except about this number of bytes; NULL if less is free. */
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes);
-void nb_cuda_give_back(void *memory); /* NULL is fine */
+void nb_cuda_give_back(void *memory); /* may be NULL */
 
-/* --- Threads of the host: compiled as C, where the OpenMP flags are --- */
+/* --- Threads of the host: compiled as C, whose flags include OpenMP --- */
 
-/** Threads that OpenMP would use. */
+/** Number of threads that OpenMP would use. */
 int nb_cuda_thread_limit(void);
 
 /** Run work(context, 0..n-1, n) on n <= threads threads at once. */

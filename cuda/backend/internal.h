@@ -25,34 +25,36 @@ typedef struct nb_cuda_buffer {
     int full; /* the last reservation failed */
 } nb_cuda_buffer;
 
-/** The device, as far as choices depend on it. */
+/** Properties of the device on which choices depend. */
 typedef struct nb_cuda_device {
     int index;
     char name[256];
     int major, minor, multiprocessors;
     double clock_ghz;
     int fp64_ratio; /* FP32 operations in the time of one FP64 operation */
-    int has_tensor; /* this build has FP64 tensor-core kernels that are faster on it */
+    /* this build has FP64 tensor-core kernels, and they are faster on it */
+    int has_tensor;
 } nb_cuda_device;
 
-/** F^2 on the device: a float box that covers every reflection the image can touch, or one number.
- * at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]: consecutive sources have
- * nearly the same wavelength and see the same reflection, each in its table. */
+/** F^2 on the device: a float box that covers every reflection that the image can touch,
+ * or one number. at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]:
+ * consecutive sources have nearly the same wavelength and see the same reflection, each
+ * in a different table. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
     nb_index_box box;
-    int side;  /* tables side by side, 1 for one */
-    int table; /* F^2 if it is constant */
+    int side;  /* number of adjacent tables; 1 for one table */
+    int table; /* number of the only table */
 } nb_cuda_factor_squares;
 
 /** The scene's materials as cells, on the device. */
 typedef struct nb_cuda_cells {
-    const nb_cell *cells; /* NULL: none */
+    const nb_cell *cells; /* NULL: no cells */
     const nb_cells *list;
     int n;
-    double molecules; /* of all materials */
-    double per;       /* the most cells a metre */
+    double molecules; /* number for all materials */
+    double per;       /* largest number of cells per metre */
 } nb_cuda_cells;
 
 /** A rectangle of pixels, first inclusive, end exclusive. */
@@ -62,7 +64,9 @@ typedef struct nb_cuda_window {
 
 /** Data of every launch. */
 typedef struct nb_cuda_launch {
-    nb_scene scene; /* arrays are device addresses; panels and sensors NULL, mask the panel's */
+    /* arrays are device addresses; panels and sensors are NULL, mask is that of the
+     * panel */
+    nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
     nb_cuda_window window; /* in the panel's pixels */
@@ -70,27 +74,29 @@ typedef struct nb_cuda_launch {
     int *repair; /* device: set when a pixel is NaN and must be calculated again */
     gpuStream_t stream;
     int multiprocessors;
-    nb_vec3 first_incident; /* of the first source, for the host */
+    nb_vec3 first_incident; /* direction of the first source, in host memory */
     nb_cuda_cells cells;
     int few_round; /* nb_cuda_is_few_round */
 } nb_cuda_launch;
 
 /** Several panels for one launch (many.cuh). */
 typedef struct nb_cuda_many {
-    const void *jobs; /* device: of each panel */
-    const int *first; /* device, [n + 1]: blocks of all panels before each */
+    const void *jobs; /* device: one per panel */
+    const int *first; /* device, [n + 1]: sum of the blocks of all earlier panels */
     int n;
-    int before; /* blocks of all panels before the first; in a panel's job, before it */
-    int blocks; /* of these panels */
-    int even;   /* of the first that has any */
-    int across; /* in a panel's job: blocks side by side */
+    /* blocks of all panels before the first one; in a panel's job: before that panel */
+    int before;
+    int blocks; /* number for all panels of the launch */
+    int even;   /* blocks of the first panel that has blocks */
+    int across; /* in a panel's job: blocks along fast */
     int unused;
 } nb_cuda_many;
 
-/** A part of the steps of a pixel: those of orientations first..first+count-1. */
+/** A part of the steps of a pixel: orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
-    double *sums; /* device, as the image: the sum so far; NULL when only one part */
+    /* device, like the image: the sum so far; NULL if there is only one part */
+    double *sums;
     int is_first, is_last;
 } nb_cuda_part;
 
@@ -101,39 +107,42 @@ typedef struct nb_cuda_plain_job {
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted;  /* for the repair: is there anything to repair? */
+    const int *wanted;  /* for the repair: nonzero if a pixel needs a repair */
     int with_materials; /* for the repair: pixels contain the photons of materials */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
 
-/** One step for the direct kernel.  On each axis the Miller index at P = base + F fast is
- * (vector.base + F slope)/|P| + constant, where the constant holds the magic number. */
+/** Description of one step for the direct kernel. On each axis the Miller index at P =
+ * base + F fast is (vector.base + F slope)/|P| + constant, where the constant holds the
+ * magic number. */
 typedef struct nb_cuda_direct_term {
     struct {
         nb_vec3 vector; /* -a/lambda */
         double slope, constant;
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
-    } axis[3];            /* of -h: see terms.cu */
+    } axis[3];            /* for -h: see terms.cu */
     float weight;
-    int table;       /* of its source */
-    double depth[3]; /* axis[].vector.normal: change per metre behind the front face */
+    int table;       /* table of its source */
+    double depth[3]; /* axis[].vector.normal: change per metre of depth */
 } nb_cuda_direct_term;
 
 /** The tables of the fast kernels. */
 typedef struct nb_cuda_terms {
-    int count;               /* sources * orientations */
-    int octets;              /* of 8 steps, for the tensor cores */
-    const double *fragments; /* [octets + 1][3 axes][32 lanes]: one more, for prefetching */
-    const float *weights;    /* [8*(octets + 1)]; NULL when every step weighs 1 */
-    const int *tables;       /* [8*(octets + 1)]: of the steps; NULL when there is one */
+    int count;  /* sources * orientations */
+    int octets; /* groups of 8 steps, for the tensor cores */
+    /* [octets + 1][3 axes][32 lanes]: the last octet is for prefetching */
+    const double *fragments;
+    const float *weights; /* [8*(octets + 1)]; NULL when every step weighs 1 */
+    /* [8*(octets + 1)]: tables of the steps; NULL when there is one table */
+    const int *tables;
     const nb_cuda_direct_term *direct; /* [panels][count] */
-    int panels; /* 1: of the panel of the launch; else of all of them */
+    int panels;                        /* 1: the panel of the launch; else all panels */
     nb_cuda_factor_squares F2;
-    nb_cubic_table cubic; /* tricubic kernel, as the next two */
+    nb_cubic_table cubic; /* for the tricubic kernel, like the next two */
     int is_cubic;
     const void *waves; /* sources */
-    double weight_sum; /* of all steps */
+    double weight_sum; /* sum over all steps */
 } nb_cuda_terms;
 
 /* --- device.cu --- */
@@ -142,8 +151,8 @@ nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
 void nb_cuda_release(nb_cuda_buffer *buffer);
-/** Find a device that can render; -1: the first.  0 and a reason in `why` when there is
- * none. */
+/** Find a device that can render; -1: the first. Returns 0 and a reason in `why` if there
+ * is no such device. */
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
 
 /** Facts about the device for the choice of a path. */
@@ -154,30 +163,32 @@ nb_engine nb_cuda_engine(const nb_cuda_device *device);
 typedef struct nb_cuda_ring nb_cuda_ring;
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
 void nb_cuda_ring_free(nb_cuda_ring *ring);
-/** Copy bytes to `to` after what `stream` holds now; returns when they are there. */
+/** Copy bytes to `to` after the present work of `stream`; returns when the copy is
+ * finished. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            gpuStream_t stream, nb_error *err);
-/** Copy bytes of the host, or of another device, to `to` on the device, in the stream's order; `from` must stay until that
- * is done. */
+/** Copy bytes of the host, or of another device, to `to` on the device, in the stream's
+ * order; `from` must stay valid until the copy is finished. */
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                        gpuStream_t stream, nb_error *err);
-/** Is it memory of this device? */
+/** True if the memory is on this device. */
 int nb_cuda_is_on(const void *memory, int device);
 /** The ring's memory between downloads, divided into one piece for each thread, at most 32. */
 typedef struct nb_cuda_pieces {
-    char *at; /* the ring's; pinned */
+    char *at; /* pinned; the ring owns it */
     size_t bytes;
     int count;
 } nb_cuda_pieces;
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
 
-/* Below, many: several panels in one launch, of the jobs that the ..._job functions write; launch and terms are
- * then those of one of them.  NULL: the panel of the launch.  A ..._job function returns the blocks of the
- * panel of its launch, whose window must have pixels; before: those of all panels before it. */
+/* Below, `many` is several panels in one launch, with the jobs that the ..._job functions
+ * write; launch and terms then belong to one panel. NULL: the panel of the launch. A
+ * ..._job function returns the number of blocks of the panel of its launch, whose window
+ * must have pixels; before: number of blocks of all earlier panels. */
 
 /* --- double.cu --- */
-/** Compute every pixel of the window that is not finite again, if *launch->repair is
- * set, the crystal alone or with_materials. */
+/** Calculate every pixel of the window that is not finite again, if *launch->repair is
+ * set: only the crystal, or the crystal with_materials. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
                            const nb_cuda_many *many);
 extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the materials */
@@ -189,7 +200,8 @@ void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
                                const nb_cuda_many *many);
 
 /* --- materials.cu --- */
-/** The same in float with all factors that matter in double, for the materials' cells and flat panels. */
+/** The materials of flat panels from their cells, in float; factors that need it are in
+ * double. */
 void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
 /** The job has nb_cuda_direct_job_bytes. */
 int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
@@ -200,24 +212,24 @@ void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squa
 /** Destination of the coefficients of the tensor cores' steps. */
 typedef struct nb_cuda_fragments {
     int octets;
-    double *at;     /* as in nb_cuda_terms, like the next */
-    float *weights; /* or NULL */
-    int *tables;    /* or NULL */
+    double *at;     /* layout as in nb_cuda_terms, also of the next two */
+    float *weights; /* may be NULL */
+    int *tables;    /* may be NULL */
 } nb_cuda_fragments;
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
                               const nb_cuda_fragments *to, gpuStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_term *terms, gpuStream_t stream);
-/** The same for n panels in a row; panels: on the device, the first of n places at this distance
- * in bytes. */
+/** nb_cuda_launch_direct_steps for n panels in a row. panels: on the device, the first of
+ * n panels that are `apart` bytes apart. */
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
                                  gpuStream_t stream);
 
 /* --- tensor.cu --- */
-/** Does the code for this device have the FP64 tensor-core kernels? */
+/** True if the code for this device has the FP64 tensor-core kernels. */
 int nb_cuda_has_tensor_code(void);
-/** Octets first..end-1 of the window's pixels; added to the image when `add`. */
+/** Octets first..end-1 of the window's pixels; with `add` they are added to the image. */
 typedef struct nb_cuda_octets {
     int first, end, add;
 } nb_cuda_octets;

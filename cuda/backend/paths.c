@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of a device.  A new one needs a line here and a file. */
+/* The paths of a device. A new path needs a line here and a file. */
 #include "paths.h"
 
 #include <stdlib.h>
 
-/* The quickest of equals is first; the last renders everything. */
+/* The quickest of equal paths comes first; the last path renders everything. */
 #define PATHS(A)                                                                         \
     A(nb_cuda_path_direct)                                                               \
     A(nb_cuda_path_tensor)                                                               \
@@ -35,7 +35,7 @@ const nb_path *nb_cuda_last_path(void)
     return nb_cuda_paths[sizeof nb_cuda_paths / sizeof *nb_cuda_paths - 2];
 }
 
-/** The path that the environment asks for; NULL: none. */
+/** The path that the environment asks for; NULL if it asks for no path. */
 static const nb_path *forced_path(const nb_plan *plan)
 {
     int i = 0;

@@ -12,41 +12,43 @@ extern "C" {
 
 extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 
-/** A plan whose paths are those of a device.  The environment's NANOBRAGG_CUDA_PATH (direct, mma, tricubic,
- * double, spots or tiles) asks for one. */
+/** A plan whose paths are those of a device. The environment variable NANOBRAGG_CUDA_PATH
+ * (direct, mma, tricubic, double, spots or tiles) asks for one path. */
 nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
                         const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** The path for such a plan; *why: if it is the last of the list, the reason in a few words, else
- * "". */
+/** The path for such a plan; *why: the reason in a few words for the last path of the
+ * list, else "". */
 const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
 /** The path that renders everything. */
 const nb_path *nb_cuda_last_path(void);
 
-/* --- what paths share: steps/floats.c --- */
-/** May indices be in fixed point, and lattice and sums in float? For `applies` of a path. */
+/* --- functions that paths share: steps/floats.c --- */
+/** True if indices may be in fixed point, and lattice and sums in float. For `applies` of
+ * a path. */
 int nb_cuda_floats_apply(const nb_plan *plan, const char **why);
-/** Are there reflections to interpolate between? */
+/** True if F is interpolated between reflections of a table. */
 int nb_cuda_interpolates(const nb_scene *scene);
 int nb_cuda_has_one_direction(const nb_beam *beam);
-/** Is it a round crystal with so few steps a pixel that zeros of a single sphere are visible? */
+/** True for a round crystal with so few steps per pixel that zeros of a single sphere are
+ * visible. */
 int nb_cuda_is_few_round(const nb_plan *plan);
 #define NB_CUDA_SINGLE_SPHERE "the zeros of a single sphere need double precision"
-/** Steps of a shape in the time of one of a parallelepiped. */
+/** Steps of a shape in the time of one step of a parallelepiped. */
 double nb_cuda_shape_rate(const nb_plan *plan);
 /** Factor of the rate on devices with slow double precision. */
 double nb_cuda_slow_double(const nb_plan *plan);
 
-/* --- steps/..._path.c: steps a second, from measurements on an H200 (132 multiprocessors at 1.98 GHz, FP64 at
- * half the FP32 rate) --- */
+/* --- steps/..._path.c: steps per second, from measurements on an H200 (132
+ * multiprocessors at 1.98 GHz, FP64 at half the FP32 rate) --- */
 int nb_cuda_direct_applies(const nb_plan *plan, const char **why);
 double nb_cuda_direct_rate(const nb_plan *plan);
 double nb_cuda_tensor_rate(const nb_plan *plan);
 double nb_cuda_tricubic_rate(const nb_plan *plan);
 double nb_cuda_double_rate(const nb_plan *plan);
 
-/* --- of a device; a build without its code can choose a path, but not run it --- */
+/* --- for a device; a build without its code can choose a path, but not run it --- */
 #ifdef NB_HAVE_CUDA
 #define NB_ON_DEVICE(is) (is)
 #else

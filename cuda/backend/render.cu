@@ -3,7 +3,7 @@
 #include "../spots/spots.h"
 #include "render_job.h"
 
-/** Pixels that the kernel of a path leaves to the host. */
+/** Calculate the pixels that the kernel of a path leaves to the host. */
 static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
 {
     nb_status st;
@@ -56,7 +56,7 @@ static nb_status render_path(nb_cuda_job *job, nb_error *err)
     return st ? st : state->path->run(job, err);
 }
 
-/** Render into the image on the device; the caller repairs the few pixels that remain. */
+/** Render into the image on the device; the caller repairs the few remaining pixels. */
 static nb_status render_on_device(nb_cuda_job *job, const nb_request *request,
                                   nb_error *err)
 {

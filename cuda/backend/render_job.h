@@ -6,7 +6,7 @@
 #include "../../src/physics/panels.h"
 #include "state.h"
 
-/** Rows of pixels, and parts of the steps, of one launch. */
+/** Numbers of rows of pixels, bands, and parts of the steps, of one launch. */
 typedef struct nb_cuda_cut {
     int rows, bands, parts;
 } nb_cuda_cut;
@@ -17,15 +17,16 @@ struct nb_render {
     nb_plan plan;
     nb_cuda_launch launch;
     nb_cuda_terms terms;
-    const uint8_t *lit; /* device, of the stack; NULL: the region of interest */
-    int max_parts;      /* of a pixel's steps */
-    nb_region region;   /* of the panel of the launch, and its bands */
+    const uint8_t *lit; /* device, of the stack; NULL: all of the region of interest */
+    int max_parts;      /* limit of parts of a pixel's steps */
+    nb_region region;   /* region of the panel of the launch, and its bands */
     nb_cuda_cut cut;
     int kept; /* the jobs of all panels are on the device, so that several may share a launch */
-    const nb_cuda_many *many[NB_CUDA_JOBS]; /* of a launch for several panels; NULL: for one */
-    int stays;                              /* the image is left on the device */
+    /* for a launch of several panels; NULL: of one panel */
+    const nb_cuda_many *many[NB_CUDA_JOBS];
+    int stays;   /* the image is left on the device */
     int filled;  /* the spans fill the region of interest of `scene` */
-    int no_room; /* for the tables of the path */
+    int no_room; /* too little memory for the tables of the path */
 };
 typedef struct nb_render nb_cuda_job;
 
@@ -38,20 +39,22 @@ typedef enum nb_cuda_repair {
 
 /** Functions of a path that calculates every step of the pixels of a launch. */
 typedef struct nb_path_kernel {
-    double (*rate)(const nb_plan *plan); /* steps a second */
-    /** Fill job->terms after nb_cuda_begin_terms; *fits = 0: no room. NULL: no tables. */
+    double (*rate)(const nb_plan *plan); /* steps per second */
+    /** Fill job->terms after nb_cuda_begin_terms; *fits = 0: too little memory. NULL: no
+     * tables. */
     nb_status (*prepare)(nb_cuda_job *job, int *fits, nb_error *err);
-    int (*parts)(const nb_cuda_job *job); /* of a pixel's steps, the most; NULL: 1 */
+    int (*parts)(const nb_cuda_job *job); /* limit of parts of a pixel's steps; NULL: 1 */
     /** Start the kernel for the window. with_materials: is_wet. */
     void (*submit)(nb_cuda_job *job, int part, int with_materials);
-    /** May a launch include the cells of the materials? NULL: never. */
+    /** True if a launch may include the cells of the materials. NULL: never. */
     int (*is_wet)(const nb_cuda_job *job);
-    /** The job of the panel of the launch, of job_bytes; its blocks.  before: those of all panels before it.
-     * NULL: nb_cuda_plain_job_of. */
+    /** Write the job of the panel of the launch, job_bytes long; returns the number of
+     * its blocks. before: number of blocks of all earlier panels. NULL:
+     * nb_cuda_plain_job_of. */
     int (*job)(const nb_cuda_job *job, const nb_cuda_terms *terms, int before, void *to);
     size_t job_bytes;
     nb_cuda_repair repair;
-    int exact;      /* src/physics in double: all of its bits */
+    int exact;      /* src/physics in double, bit for bit */
     int adds_parts; /* the sums of a pixel's parts are in state->sums */
 } nb_path_kernel;
 
@@ -69,11 +72,11 @@ nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err);
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
-/** End of the panels that share a launch with panel k: with the same sensor, together at most a
- * third of a second. k + 1: none shares. */
+/** End of the panels that share a launch with panel k: panels with the same sensor,
+ * together at most a third of a second. k + 1: no panel shares the launch. */
 int nb_cuda_end_of_launch(const nb_cuda_job *job, int k);
 int nb_cuda_count_launches(const nb_cuda_job *job);
-/** The window of a band of the panel. */
+/** Set the window to a band of the panel. */
 void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
 /** Set the job to panel k: its launch, with the whole region as the window. */
 void nb_cuda_turn(nb_cuda_job *job, int k);
@@ -81,10 +84,10 @@ void nb_cuda_turn(nb_cuda_job *job, int k);
 nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part);
 
 /* --- panels.cu --- */
-/** The steps of panel k if those of all panels are kept, else the current ones. */
+/** The steps of panel k if the steps of all panels are kept, else the current ones. */
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k);
-/** Upload the jobs of all panels, then the number of blocks before each and of all. which:
- * NB_JOBS_*. */
+/** Upload the jobs of all panels, then the number of blocks before each panel and their
+ * total. which: NB_JOBS_*. */
 nb_status nb_cuda_upload_jobs(nb_cuda_job *job, int which, nb_error *err);
 /** Select panels k to end - 1 of uploaded jobs. */
 nb_cuda_many nb_cuda_many_of(const nb_cuda_job *job, int which, int k, int end);

@@ -14,9 +14,11 @@ extern "C" {
 }
 
 enum {
-    MAX_CELLS = 1 << 28,  /* of F^2: 1 GiB */
-    MAX_VALUES = 1 << 30, /* of F^2 in several tables, and half of the free memory */
-    SIDE = 8,             /* tables side by side are a multiple: a sector of the caches */
+    MAX_CELLS = 1 << 28, /* limit of F^2 values: 1 GiB */
+    /* limit of F^2 values in several tables; they may also take half of the free
+     * memory */
+    MAX_VALUES = 1 << 30,
+    SIDE = 8, /* adjacent tables come in multiples: a sector of the caches */
     HASH_THREADS = 16
 };
 
@@ -29,7 +31,8 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
         err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
 }
 
-/** Keep a copy of an array of the scene; *changed: it differs from the copy. */
+/** Keep a copy of an array of the scene; *changed: 1 if the array differs from the
+ * copy. */
 static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
                           const void *from, size_t bytes, const char *what, int *changed,
                           nb_error *err)
@@ -97,7 +100,7 @@ static void hash_slice(void *context, int thread, int threads)
     job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
 }
 
-/** A hash of the table; it takes a tenth of the time of the transfer. */
+/** A hash of the table, in a tenth of the time of the transfer. */
 static uint64_t hash_table(const double *F, size_t count)
 {
     hash_job job = {(const uint64_t *)F, count, {}};
@@ -110,7 +113,7 @@ static uint64_t hash_table(const double *F, size_t count)
     return sum;
 }
 
-/** The structure factors, unless the same ones are there already. */
+/** Upload the structure factors, unless the same ones are on the device. */
 static nb_status upload_table(nb_backend_state *state, const nb_factor_table *sf,
                               nb_error *err)
 {
@@ -141,7 +144,7 @@ void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
     launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
 }
 
-/** The materials as cells. */
+/** Upload the materials as cells. */
 static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
                               nb_error *err)
 {
@@ -173,27 +176,28 @@ static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
     return st;
 }
 
-/** May kernels take F from cells? Not if the largest angle of a source is beyond their numbers. */
+/** True if kernels may take F from cells: the largest angle of a source is within the
+ * numbers of cells. */
 static int cells_hold(const nb_scene *sc, double per)
 {
-    const double most = 1 << 30;
+    const double limit = 1 << 30;
     double wavenumber = 0;
     for (int i = 0; i < sc->beam.n_sources; i++)
         wavenumber = fmax(wavenumber, 1.0 / sc->beam.sources[i].lambda);
-    return per * wavenumber < most;
+    return per * wavenumber < limit;
 }
 
-/** Upload the tables of the materials; *there: their address on the device, or NULL if there are
- * none. */
+/** Upload the tables of the materials; *on_device: their address on the device, or NULL
+ * without materials. */
 static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
-                                  const nb_amorphous **there, nb_error *err)
+                                  const nb_amorphous **on_device, nb_error *err)
 {
     nb_amorphous copy;
     const char *what = "the materials";
     size_t pieces = 0, buckets = 0;
     const uint64_t change = state->change;
     nb_status st;
-    *there = NULL;
+    *on_device = NULL;
     for (int i = 0; a && i < a->n; i++) {
         const nb_scatterer *m = &a->materials[i];
         size_t last = (size_t)m->first_bucket + (size_t)m->n_buckets;
@@ -215,7 +219,7 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
     st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
     if (!st && (change != state->change || !state->of_cells.n))
         st = upload_cells(state, a, err);
-    *there = (const nb_amorphous *)state->amorphous.device.at;
+    *on_device = (const nb_amorphous *)state->amorphous.device.at;
     return st;
 }
 
@@ -272,7 +276,7 @@ int nb_cuda_has_room(const nb_backend_state *state, double bytes)
             bytes <= (double)(available + state->F2.bytes) / 2);
 }
 
-/** Is there room for the tables of F^2? */
+/** True if the tables of F^2 fit. */
 static int tables_fit(const nb_backend_state *state, const nb_cuda_factor_squares *F2)
 {
     double cells = nb_index_box_count(&F2->box), values = cells * F2->side;

@@ -14,13 +14,13 @@ extern "C" {
 typedef struct nb_cuda_mirror {
     nb_cuda_buffer device; /* owned */
     void *sent;            /* owned */
-    size_t bytes;          /* of sent, 0: not valid */
+    size_t bytes;          /* bytes of `sent`; 0: not valid */
 } nb_cuda_mirror;
 
 enum { NB_CUDA_STREAMS = 4 };
 
-/** The jobs of all panels: of the path's kernel where it is a fast one, of those in double precision, and of the
- * materials' cells. */
+/** The jobs of all panels: for the path's kernel if it is a fast one, for the kernels in
+ * double precision, and for the materials' cells. */
 enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
 
 /** Data for the stages of the noise. */
@@ -28,7 +28,7 @@ typedef struct nb_cuda_chains {
     nb_cuda_mirror panels, weights, map;
     nb_cuda_buffer light, between; /* [pixels] doubles, owned */
     nb_cuda_fibres fibres;
-    int has_light; /* `light` is that of the last image */
+    int has_light; /* `light` belongs to the last image */
     int no_fft;    /* the library of transforms was missing */
 } nb_cuda_chains;
 
@@ -37,31 +37,31 @@ typedef struct nb_cuda_products {
     nb_cuda_buffer image[NB_PRODUCTS_MOST], sums; /* owned */
     nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MOST];
-    size_t columns; /* of the last image, as the next */
+    size_t columns; /* size of the last image, with `rows` */
     int rows;
     nb_cuda_pieces pieces;
-    uint32_t taken;                       /* a bit for each piece */
-    gpuStream_t streams[NB_CUDA_STREAMS]; /* of threads that fetch rows */
+    uint32_t taken;                       /* one bit per piece */
+    gpuStream_t streams[NB_CUDA_STREAMS]; /* for threads that fetch rows */
     gpuEvent_t began, ended;
-    double seconds; /* on the device, all together */
+    double seconds; /* on the device, summed */
     int64_t download_ns;
 } nb_cuda_products;
 
-/** What spreads the Bragg light (footprint.cu). */
+/** Data for the spread of the Bragg light (footprint.cu). */
 typedef struct nb_cuda_footprint {
     nb_cuda_mirror panels, tiles, taps, numbers, mask;
-    nb_cuda_buffer out, rest; /* images, owned */
+    nb_cuda_buffer out, background; /* images, owned */
 } nb_cuda_footprint;
 
 /** Everything that the jobs of a scene's panels depend on; compared as bytes, so without
  * padding. */
 typedef struct nb_cuda_jobs_of {
-    nb_scene scene; /* as in nb_cuda_launch; its mask is that of the stack */
+    nb_scene scene; /* pointers as in nb_cuda_launch; the mask is that of the stack */
     nb_cuda_terms terms;
     const nb_path *path;
     nb_precision precision;
     const void *image;
-    uint64_t change; /* of the host's copies */
+    uint64_t change; /* count of changes of the host's copies */
 } nb_cuda_jobs_of;
 
 enum { NB_CUDA_LIGHTS = 8 };
@@ -69,12 +69,12 @@ enum { NB_CUDA_LIGHTS = 8 };
 /** A table of diffuse light on the device. */
 typedef struct nb_cuda_diffuse_table {
     nb_cuda_buffer at; /* owned: the nb_diffuse_table, then its arrays */
-    uint64_t mark;     /* 0: none is there */
+    uint64_t mark;     /* 0: no table */
 } nb_cuda_diffuse_table;
 
-/** What makes diffuse light (light.cu). */
+/** Data for diffuse light (light.cu). */
 typedef struct nb_cuda_diffuse {
-    nb_cuda_diffuse_table tables[NB_CUDA_LIGHTS]; /* the last used first */
+    nb_cuda_diffuse_table tables[NB_CUDA_LIGHTS]; /* the last used table first */
     nb_cuda_mirror beams, cells, sources, panels;
     nb_cuda_buffer nodes; /* owned */
 } nb_cuda_diffuse;
@@ -83,8 +83,8 @@ typedef struct nb_cuda_diffuse {
 typedef struct nb_cuda_mix {
     nb_cuda_buffer transmission, add, light, absorb; /* owned */
     nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
-    uint64_t hash;                                   /* of the first two; 0: not there */
-    uint64_t absorb_hash;                            /* of `absorb` */
+    uint64_t hash;        /* hash of transmission and add; 0: not uploaded */
+    uint64_t absorb_hash; /* hash of `absorb` */
 } nb_cuda_mix;
 
 struct nb_backend_state {
@@ -92,51 +92,55 @@ struct nb_backend_state {
     nb_cuda_device device;
     gpuStream_t stream;
     gpuEvent_t bands[2];     /* the last two launches */
-    gpuEvent_t began, ended; /* of the kernels of the last render */
+    gpuEvent_t began, ended; /* first and last event of the last render's kernels */
     nb_cuda_ring *ring;      /* owned */
     int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
-    double *brightest;       /* pinned, owned: a pixel of a first pass */
-    const nb_path *path;     /* of the last render */
-    int asked;               /* a tolerance, for the last render */
-    nb_path_notes notes;     /* of its image */
+    double *brightest;       /* pinned, owned: photons of a pixel of a first pass */
+    const nb_path *path;     /* path of the last render */
+    int asked;               /* the last render had a tolerance */
+    nb_path_notes notes;     /* notes on its image */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
-    nb_cuda_buffer spot_sums;  /* of the terms by whole numbers: 0 between renders */
-    nb_cuda_buffer spot_boxes; /* boxes that are found and not yet drawn */
-    size_t spot_pixels;        /* that it holds; 0: not known to be 0 */
+    nb_cuda_buffer spot_sums;  /* sums of terms in whole numbers: 0 between renders */
+    nb_cuda_buffer spot_boxes; /* boxes that are found and wait to be drawn */
+    size_t spot_pixels;        /* pixels of spot_sums; 0: not known to be 0 */
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
     nb_cuda_mirror sources, orientations, spans;
-    nb_cuda_mirror amorphous, materials, pieces, buckets; /* of the scene's materials */
+    /* tables of the scene's materials */
+    nb_cuda_mirror amorphous, materials, pieces, buckets;
     nb_cuda_mirror cells, cell_lists;
-    nb_cuda_mirror mask; /* of the stack */
-    const uint8_t *mask_of; /* the host's, whose copy that is; NULL: none of the last render */
+    nb_cuda_mirror mask; /* mask of the stack */
+    /* the host's mask that `mask` is a copy of; NULL: the last render had no mask */
+    const uint8_t *mask_of;
     nb_cuda_cells of_cells;
-    nb_cuda_mirror panels, sensors;    /* host copies only: kernels get theirs by value */
-    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* of launches for several panels */
+    /* host copies only: kernels get panels and sensors by value */
+    nb_cuda_mirror panels, sensors;
+    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* for launches of several panels */
     nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
     uint64_t change; /* counts the changes of all host copies but jobs */
     int aimed; /* the prepared steps are those of all panels of jobs[NB_JOBS_FAST] */
-    nb_cuda_buffer lit; /* of the last request whose spans do not fill a rectangle */
-    size_t F_count;     /* of the table that was sent, and its fingerprint */
+    /* marks of the last request whose spans do not fill a rectangle */
+    nb_cuda_buffer lit;
+    size_t F_count; /* entries of the uploaded table, and their hash */
     uint64_t F_hash;
     nb_cuda_products products;
     nb_cuda_footprint footprint;
     nb_cuda_mix mix;
     nb_cuda_diffuse diffuse;
-    /* the tables for the last scene, still good if the same one comes again */
-    nb_scene prepared_scene; /* as in nb_cuda_launch */
+    /* the tables for the last scene, valid if the same scene comes again */
+    nb_scene prepared_scene; /* pointers as in nb_cuda_launch */
     nb_cuda_terms prepared;
     const nb_path *prepared_path;
     int is_prepared;
-    struct nb_cuda_slopes *slopes; /* owned; of derivatives */
+    struct nb_cuda_slopes *slopes; /* owned; for derivatives */
 };
 
 /** Memory of derivatives (slopes.cu). */
 typedef struct nb_cuda_slopes nb_cuda_slopes;
-void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is fine */
-/** What the sink of a request with sums wants (slopes/slope_products.cu).  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE,
- * NB_ERR_CANCELLED. */
+void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* may be NULL */
+/** Make the results that the sink of a request with sums wants
+ * (slopes/slope_products.cu). Errors: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *request,
                                 nb_error *err);
 
@@ -151,52 +155,56 @@ enum {
     NB_SMALL_BYTES = 176
 };
 
-/** Upload the arrays of the scene; launch->scene then refers to them. F only on request. */
+/** Upload the arrays of the scene; launch->scene then refers to the uploaded arrays. F
+ * only on request. */
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
 
-/** Upload, unless the same bytes are there already. */
+/** Upload an array, unless the same bytes are on the device. */
 nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
                                 const void *from, size_t bytes, const char *what,
                                 nb_error *err);
 
-/** Set the launch to a panel of the host's scene, without its window. lit: of the stack, NULL: all
- * pixels of the window. */
+/** Set the launch to a panel of the host's scene, without its window. lit: marks of the
+ * stack; NULL: all pixels of the window. */
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
-/** Does the buffer of tables have this number of bytes, or half of the free memory? */
+/** True if the buffer of tables has this number of bytes, or half of the free memory
+ * has. */
 int nb_cuda_has_room(const nb_backend_state *state, double bytes);
 
 /** Fill the common part of the tables of fast kernels. */
 void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms);
 
-/** The box of reflections that the panels can see, and its F^2.  *fits = 0: it would be too large. */
+/** The box of reflections that the panels can see, and its F^2. *fits = 0: the box is too
+ * large. */
 nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
                              const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
                              int *fits, nb_error *err);
 
 /** Fill terms->direct, if it is not NULL, for the panel of the launch. */
 void nb_cuda_aim_terms(const nb_cuda_launch *launch, const nb_cuda_terms *terms);
-/** For all panels of a scene of several; panels, apart: as in nb_cuda_launch_panels_steps. */
+/** nb_cuda_aim_terms for all panels of a scene; panels, apart: as in
+ * nb_cuda_launch_panels_steps. */
 void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         const void *panels, size_t apart);
 
-/** May this machine have a device? The driver is not called. */
+/** True if this machine may have a device. The driver is not called. */
 int nb_cuda_may_be_present(void);
 
 /* --- steps.cu --- */
-/** Is the last image equal to that of src/physics in double, bit for bit? */
+/** True if the last image is equal to that of src/physics in double, bit for bit. */
 int nb_cuda_is_exact(const nb_backend_state *state);
 
 /* --- render.cu --- */
-/** Render the pixels of a request into the image on the device, and copy it to `image` if that is
- * not NULL. */
+/** Render the pixels of a request into the image on the device, and copy the image to
+ * `image`, which may be NULL. */
 nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
                                  const nb_request *request, float *image, nb_error *err);
 
 /* --- spans.cu --- */
-/** Refuse requests whose pixels do not go to their places in the image. */
+/** Refuse requests whose pixels have other places in the planes than in the image. */
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
                                nb_error *err);
 /** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */

@@ -8,7 +8,7 @@
 #include "vendor_hip.h"
 #else
 
-#define NB_GPU_WORD "cuda" /* of -device */
+#define NB_GPU_WORD "cuda" /* in -device */
 #define NB_GPU_TOOLKIT "CUDA"
 #define NB_GPU_VENDOR "NVIDIA"
 #define NB_GPU_COMPILER "nvcc"
@@ -19,7 +19,7 @@
         "/dev/nvidiactl", "/dev/dxg"                                                     \
     }
 
-#ifdef NB_GPU /* the rest is for the GPU's compiler */
+#ifdef NB_GPU /* the other definitions are for the GPU's compiler */
 
 #include <cuda_runtime.h>
 
@@ -86,7 +86,7 @@
 #define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
 #define gpuIsOnDevice(attributes) ((attributes).type == cudaMemoryTypeDevice)
 
-/* --- Fourier transforms, in a library that is loaded when a run first needs it --- */
+/* --- Fourier transforms, in a library that is loaded at the first use --- */
 #if __has_include(<cufft.h>)
 #include <cufft.h>
 #define NB_GPU_HAVE_FFT 1
@@ -99,7 +99,8 @@
 #define gpuFftSuccess CUFFT_SUCCESS
 #define gpuFftForward CUFFT_D2Z
 #define gpuFftBack CUFFT_Z2D
-/* Every function of the library that we call: our name and the library's. */
+/* Every function of the library that this backend calls: name here, name in the
+ * library. */
 /* clang-format off */
 #define NB_GPU_FFT_FUNCTIONS(X) \
     X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \
@@ -108,15 +109,16 @@
 /* clang-format on */
 #endif
 
-/* Parts of a version that the runtime gives. */
+/* Parts of the version number from the runtime. */
 #define NB_GPU_MAJOR(version) ((version) / 1000)
 #define NB_GPU_MINOR(version) ((version) % 1000 / 10)
 
-/* A generation of devices ("compute capability"), and what it can do. */
+/* A generation of devices ("compute capability"), and its abilities. */
 #define NB_GPU_GENERATION "compute capability"
 #define NB_GPU_OLDEST_MAJOR 7
 #define NB_GPU_OLDEST_MINOR 5
-/* FP64 tensor cores that are faster; the architectures below are the same. */
+/* FP64 tensor cores that are faster than plain FP64; the architectures below are the
+ * same. */
 #define NB_GPU_HAS_TENSOR(major, minor)                                                  \
     ((minor) == 0 && ((major) == 8 || (major) == 9 || (major) == 10))
 #if defined(__CUDA_ARCH__) &&                                                            \
@@ -132,10 +134,10 @@
 #define gpuBallot(predicate) __ballot_sync(0xffffffffu, predicate)
 #define gpuAny(predicate) __any_sync(0xffffffffu, predicate)
 #define gpuSyncLanes() __syncwarp()
-/* what was read from memory is read again */
+/* read values from memory again */
 #define gpuForget() asm volatile("" ::: "memory")
 
-/** Sum of the lanes' whole numbers, modulo 2^32, for all of them. */
+/** Sum of the lanes' whole numbers, modulo 2^32, in every lane. */
 static __device__ __forceinline__ unsigned gpuSumLanes(unsigned x)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -193,7 +195,8 @@ static __device__ __forceinline__ unsigned long long gpuNanoseconds(void)
 }
 
 #ifdef NB_GPU_TENSOR_CODE
-/** d = A B by the 32 lanes, A of 8 x 4 and B of 4 x 8 doubles: one of each for a lane, two of d. */
+/** d = A B by the 32 lanes, for A of 8 x 4 and B of 4 x 8 doubles: a lane has one number
+ * of A, one of B, two of d. */
 static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double b)
 {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
@@ -201,9 +204,10 @@ static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double
         : "d"(a), "d"(b), "d"(0.0));
 }
 
-/** d += A B of 16 x 8 and 8 x 8 doubles: a[0] and a[2] as for gpuMultiplyAdd, of the upper rows, and columns 0 ... 3 and
- * 4 ... 7; a[1] and a[3] the same of the lower rows; b[2] of the same two parts; d[0] and d[1] above, d[2] and d[3] below.
- * At compute capability 9.0 this takes half the time of four small ones. */
+/** d += A B of 16 x 8 and 8 x 8 doubles. a[0] and a[2], as for gpuMultiplyAdd, are of the
+ * upper rows, columns 0 ... 3 and 4 ... 7; a[1] and a[3] are the same of the lower rows;
+ * b[2] has the same two parts; d[0] and d[1] are above, d[2] and d[3] below. At compute
+ * capability 9.0 this takes half the time of four small products. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 #define NB_GPU_TENSOR_TALL 1
 static __device__ __forceinline__ void gpuMultiplyAddTall(double d[4], const double a[4],
@@ -216,7 +220,8 @@ static __device__ __forceinline__ void gpuMultiplyAddTall(double d[4], const dou
 }
 #endif
 
-/** d += A B in the same way: lane 4 i + k has A[i][k] and B[k][i], lane 4 i + j has d[i][2 j] and d[i][2 j + 1]. */
+/** d += A B in the same way: lane 4 i + k has A[i][k] and B[k][i], lane 4 i + j has
+ * d[i][2 j] and d[i][2 j + 1]. */
 static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, double b)
 {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -231,8 +236,8 @@ static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, dou
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define NB_GPU_SPILLS 1
 #endif
-/* Not inlined, as inlining takes too many registers; from compute capability 10.0 on the call
- * spills. */
+/* Not inlined, as inlining takes too many registers; from compute capability 10.0 on the
+ * call spills. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
 #define gpuCall __noinline__
 #else

@@ -3,7 +3,7 @@
 #ifndef NB_CUDA_VENDOR_HIP_H
 #define NB_CUDA_VENDOR_HIP_H
 
-#define NB_GPU_WORD "hip" /* of -device */
+#define NB_GPU_WORD "hip" /* in -device */
 #define NB_GPU_TOOLKIT "HIP"
 #define NB_GPU_VENDOR "AMD"
 #define NB_GPU_COMPILER "hipcc"
@@ -89,7 +89,7 @@
 #define NB_GPU_OLDEST_MAJOR 9
 #define NB_GPU_OLDEST_MINOR 0
 #define NB_GPU_HAS_TENSOR(major, minor)                                                  \
-    0 /* its matrix instructions have other fragments */
+    0 /* AMD's matrix instructions have other fragments */
 
 /* --- kernels: lanes are half of a wavefront of 64 --- */
 

@@ -34,14 +34,14 @@ static const nb_stage *stage_of(const nb_product *p, nb_stage_kind kind)
 
 /* --- panels and weights --- */
 
-/** The weights of all panels; equal edges share them. */
+/** The weights of all panels; equal edges share weights. */
 typedef struct weight_pool {
     double *at; /* owned */
     int64_t used;
     double fwhm;
 } weight_pool;
 
-/** Where the weights of an edge of n pixels lie. */
+/** Add the weights of an edge of n pixels; returns the place of displacement 0. */
 static int64_t add_weights(weight_pool *pool, double pixel, int n, int *reach)
 {
     double *k = pool->at + pool->used;
@@ -85,8 +85,8 @@ static nb_cuda_chain_panel panel_of(const nb_scene *stack, const nb_product *p, 
     return out;
 }
 
-/** Room for the weights of all panels, were they all different. */
-static size_t most_weights(const nb_scene *sc)
+/** Number of the weights of all panels, if they all differ. */
+static size_t weights_max(const nb_scene *sc)
 {
     size_t n = 0;
     for (int k = 0; k < sc->n_panels; k++)
@@ -108,7 +108,7 @@ static nb_status upload_panels(nb_backend_state *state, const nb_scene *stack,
     if (!st && gauss) {
         pool.fwhm = spread->amount;
         pool.at =
-            (double *)nb_alloc(most_weights(stack), sizeof *pool.at, "point spread", err);
+            (double *)nb_alloc(weights_max(stack), sizeof *pool.at, "point spread", err);
         st = pool.at ? NB_OK : NB_ERR_NOMEM;
     }
     for (int k = 0; k < stack->n_panels && !st; k++) {
@@ -132,7 +132,7 @@ static nb_status upload_panels(nb_backend_state *state, const nb_scene *stack,
 
 /* --- the chain --- */
 
-/** The stages as the device has them. */
+/** Copy the stages, with their arrays on the device. */
 static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
                                nb_cuda_chain *chain, nb_error *err)
 {
@@ -155,7 +155,7 @@ static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
     return st;
 }
 
-/** What falls on the pixels behind the spread, once for all products of an image. */
+/** Make the light on the pixels after the spread, once for all products of an image. */
 static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
                             nb_cuda_chain *chain, nb_error *err)
 {

@@ -21,20 +21,20 @@ static const char *const names[] = {NB_GPU_FFT_FUNCTIONS(NAME)};
             sizeof names / sizeof *names, &library, 0, 0, ""                             \
     }
 static fft_library library; /* written once */
-/* where the system finds it, else with the toolkit of this build */
-static nb_late_library found = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
+/* the library of the system, else that of this build's toolkit */
+static nb_late_library in_system = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
 #ifdef NB_GPU_FFT_FOLDER
-static nb_late_library beside = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
+static nb_late_library in_toolkit = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
 #endif
 
 nb_status nb_cuda_fft_need(nb_error *err)
 {
     nb_error why = {};
-    nb_status st = nb_late_library_load(&found, &why);
+    nb_status st = nb_late_library_load(&in_system, &why);
 #ifdef NB_GPU_FFT_FOLDER
     nb_error second;
     if (st)
-        st = nb_late_library_load(&beside, &second);
+        st = nb_late_library_load(&in_toolkit, &second);
 #endif
     return st ? nb_fail(err, NB_ERR_DEVICE, "%s", why.message) : NB_OK;
 }
@@ -53,7 +53,8 @@ static nb_status check(gpuFftResult code, const char *doing, nb_error *err)
                    (int)code);
 }
 
-/** A plan of transforms of size[high, wide], without memory of its own; *work grows to what it needs. */
+/** Plan transforms of size[high, wide], without memory; *work grows to the bytes that the
+ * plan needs. */
 static nb_status make_plan(int size[2], int images, int back, gpuStream_t stream,
                            gpuFftHandle *plan, size_t *work, nb_error *err)
 {

@@ -6,17 +6,18 @@
 
 struct nb_cuda_fibre {
     nb_cuda_fibre_size size;
-    int panels;              /* that are transformed at once */
+    int panels;              /* number of panels in one transform */
     double fast, slow, fwhm; /* edges of a pixel, width, m */
     nb_cuda_fft *fft;        /* owned */
-    size_t work;             /* bytes that it needs */
+    size_t work;             /* bytes that fft needs */
     nb_cuda_buffer hat;      /* owned: the function's transform, real and even */
     nb_cuda_fibre *next;
 };
 
-/** Most that are kept: two sizes of panels, each with full batches and a rest. */
+/** Limit of kept transforms: two sizes of panels, each with full batches and a smaller
+ * last batch. */
 enum { KEPT = 4 };
-#define MOST_BYTES ((size_t)1 << 28) /* of a batch, unless one panel has more */
+#define BYTES_MAX ((size_t)1 << 28) /* limit of a batch, unless one panel is larger */
 
 static void free_one(nb_cuda_fibre *t)
 {
@@ -25,8 +26,8 @@ static void free_one(nb_cuda_fibre *t)
     nb_free(t);
 }
 
-/** Free all behind the first `kept`. */
-static void free_behind(nb_cuda_fibres *fibres, int kept)
+/** Free all transforms after the first `kept`. */
+static void free_after(nb_cuda_fibres *fibres, int kept)
 {
     nb_cuda_fibre **at = &fibres->first;
     while (*at && kept-- > 0)
@@ -40,7 +41,7 @@ static void free_behind(nb_cuda_fibres *fibres, int kept)
 
 void nb_cuda_fibres_release(nb_cuda_fibres *fibres)
 {
-    free_behind(fibres, 0);
+    free_after(fibres, 0);
     nb_cuda_release(&fibres->data);
     nb_cuda_release(&fibres->work);
 }
@@ -50,7 +51,7 @@ static size_t data_bytes(const nb_cuda_fibre_size *size)
     return (size_t)size->high * 2 * (size_t)size->n * sizeof(double);
 }
 
-/** Memory that both the function and the images need. */
+/** Reserve memory for both the function and the images. */
 static nb_status reserve(nb_cuda_fibres *fibres, const nb_cuda_fibre *t, nb_error *err)
 {
     const char *what = "the point spread of a panel";
@@ -70,7 +71,8 @@ static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, gpuStream_t 
     NB_TRY(nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err));
     if (st)
         return st;
-    double *data = (double *)fibres->data.at; /* the first place is the function's */
+    /* the first panel's place serves the function */
+    double *data = (double *)fibres->data.at;
     nb_cuda_launch_fibre_function(size, t->fast, t->slow, nb_fibre_width(t->fwhm), data,
                                   stream);
     st = nb_cuda_fft_forward(t->fft, data, fibres->work.at, err);
@@ -123,7 +125,7 @@ static int fits(const nb_cuda_fibre *t, const nb_panel *panel, int panels, doubl
            t->slow == panel->pixel_slow && t->fwhm == fwhm;
 }
 
-/** The transforms for a batch of panels: kept ones or new ones. */
+/** Find the transforms for a batch of panels: kept ones or new ones. */
 static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
                       double fwhm, gpuStream_t stream, nb_cuda_fibre **out, nb_error *err)
 {
@@ -138,7 +140,7 @@ static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
     if (!st) {
         (*out)->next = fibres->first;
         fibres->first = *out;
-        free_behind(fibres, KEPT);
+        free_after(fibres, KEPT);
     }
     return st;
 }
@@ -167,10 +169,10 @@ nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, in
                                nb_error *err)
 {
     const nb_cuda_fibre_size size = size_of(panel);
-    const size_t fit = MOST_BYTES / data_bytes(&size),
+    const size_t fit = BYTES_MAX / data_bytes(&size),
                  pixels = (size_t)panel->columns * (size_t)panel->rows;
-    const int most = fit < 1 ? 1 : fit < (size_t)panels ? (int)fit : panels;
-    const int batches = (panels + most - 1) / most,
+    const int limit = fit < 1 ? 1 : fit < (size_t)panels ? (int)fit : panels;
+    const int batches = (panels + limit - 1) / limit,
               batch = (panels + batches - 1) / batches;
     nb_status st = NB_OK;
     for (int k = 0; k < panels && !st; k += batch)

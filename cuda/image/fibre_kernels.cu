@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands between the Fourier transforms of the fibres' point spread. */
+/* The steps between the Fourier transforms of the fibres' point spread. */
 #include "image.h"
 
 #include "../../src/image/fibre.h"
 
 enum { BLOCK = 256 };
 
-/** The part of blockIdx.y's panel, in rows of complex numbers and of pixels. */
+/** Places of blockIdx.y's panel, in rows of complex numbers and of pixels. */
 static __device__ __forceinline__ int64_t data_of_panel(const nb_cuda_fibre_size &size)
 {
     return (int64_t)blockIdx.y * size.high * 2 * size.n;
@@ -27,7 +27,7 @@ static dim3 blocks_of_panels(int64_t threads, int panels)
     return dim3(blocks_for(threads), (unsigned)panels);
 }
 
-/** The function is even along both edges. */
+/** Fill the function, which is even along both edges. */
 __global__ void __launch_bounds__(BLOCK)
     k_fibre_function(nb_cuda_fibre_size size, double fast, double slow, double g,
                      double *data)

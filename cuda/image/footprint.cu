@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The footprint of the Bragg light.  A block makes a piece of the image, 32 pixels wide and 64 high: a warp has eight
- * of its rows, a thread a column of these.  For each tile of the panel whose light reaches the piece, that light and the
- * tile's taps go to shared memory; a thread then walks along columns of both, so that each number that it reads serves
- * eight pixels. */
+/* The footprint of the Bragg light. A block makes a piece of the image, 32 pixels wide
+ * and 64 high: a warp has eight rows of the piece, a thread one column of the rows. For
+ * each tile of the panel whose light reaches the piece, that light and the tile's taps go
+ * to shared memory. A thread then walks along columns of both, so that each number that
+ * it reads serves eight pixels. */
 #include "image.h"
 
 #include "../../src/physics/panels.h"
@@ -14,34 +15,34 @@ enum {
     HIGH = EACH * WARPS
 };
 
-/** A panel, as the kernel has it.  Regions: end exclusive. */
+/** A panel for the kernel. Regions: end exclusive. */
 typedef struct panel_job {
     int64_t first; /* pixel of the stack */
     int columns, rows;
-    int block, across;          /* blocks before it, and side by side */
-    int tile, tiles[2];         /* the first one; along fast and slow */
-    int reach[2];               /* pixels that light goes, at most */
-    nb_cuda_window to, sources; /* pixels that are wanted, and that have light */
+    int block, across;          /* blocks of earlier panels; blocks along fast */
+    int tile, tiles[2];         /* the first tile; tiles along fast and slow */
+    int reach[2];               /* largest distance of the light, pixels */
+    nb_cuda_window to, sources; /* wanted pixels, and pixels with light */
 } panel_job;
 
 /** Taps by columns: [2 fast + 1][height], of which 2 slow + 1 are not 0. */
 typedef struct taps_job {
-    int at; /* of the first number */
+    int at; /* place of the first number */
     int fast, slow, height;
 } taps_job;
 
 typedef struct footprint_job {
     const panel_job *panels;
-    const int *tiles; /* which taps each has */
+    const int *tiles; /* number of the taps of each tile */
     const taps_job *taps;
     const float *numbers;
-    const uint8_t *mask;       /* of the stack, or NULL */
-    const float *light, *rest; /* images; rest may be NULL */
+    const uint8_t *mask;             /* mask of the stack; may be NULL */
+    const float *light, *background; /* images; background may be NULL */
     float *out;
     int n_panels;
 } footprint_job;
 
-/** Rows of light that the columns of a block touch, with some behind the last. */
+/** Rows of light that the columns of a block touch, and some more. */
 __host__ __device__ static inline int rows_of(int height)
 {
     return HIGH - EACH + height;
@@ -60,7 +61,7 @@ __device__ static const panel_job *panel_of_block(const footprint_job &job, int 
     return &job.panels[low];
 }
 
-/** The tile's light around the piece at (f, s); returns whether there is any. */
+/** Fetch the tile's light around the piece at (f, s); returns 1 if there is any light. */
 __device__ static int fetch_light(const footprint_job &job, const panel_job &p,
                                   const nb_cuda_window &tile, const taps_job &taps, int f,
                                   int s, float *light)
@@ -78,7 +79,7 @@ __device__ static int fetch_light(const footprint_job &job, const panel_job &p,
     return any;
 }
 
-/** Add what the light gives to the thread's pixels.  window: the last eight taps that were read. */
+/** Add the light to the thread's pixels. window: the last eight taps. */
 __device__ static void add_light(const taps_job &taps, const float *light,
                                  const float *numbers, float sum[EACH])
 {
@@ -110,7 +111,7 @@ __device__ static nb_cuda_window tile_window(const panel_job &p, int i, int j)
             min(w.s1, p.sources.s1)};
 }
 
-/** Does light of these pixels reach the piece at (f, s)? */
+/** True if light from the window reaches the piece at (f, s). */
 __device__ static int reaches(const nb_cuda_window &w, const panel_job &p, int f, int s)
 {
     return w.f0 < w.f1 && w.s0 < w.s1 && w.f0 < f + WIDE + p.reach[0] &&
@@ -129,7 +130,7 @@ __device__ static void put(const footprint_job &job, const panel_job &p, int f, 
         const int in = f >= p.to.f0 && f < p.to.f1 && y >= p.to.s0 && y < p.to.s1;
         if (y < p.rows)
             job.out[at] = in && (!job.mask || job.mask[at])
-                              ? sum[i] + (job.rest ? job.rest[at] : 0.0f)
+                              ? sum[i] + (job.background ? job.background[at] : 0.0f)
                               : 0.0f;
     }
 }
@@ -220,7 +221,7 @@ static nb_status upload_tiles(nb_backend_state *state, const nb_footprint_plan *
     return st;
 }
 
-/** plain: room for the taps. */
+/** Write taps by columns; plain: scratch memory for the taps. */
 static void put_taps(const nb_taps *t, int height, float *plain, float *to)
 {
     const int wide = 2 * t->fast + 1;
@@ -230,7 +231,7 @@ static void put_taps(const nb_taps *t, int height, float *plain, float *to)
             to[d * height + e] = plain[e * wide + d];
 }
 
-/** room: floats of shared memory for light, and for taps. */
+/** Upload the taps. room: floats of shared memory for light, and for taps. */
 static nb_status upload_taps(nb_backend_state *state, const nb_footprint_plan *plan,
                              int room[2], nb_error *err)
 {
@@ -274,10 +275,10 @@ nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *er
 {
     nb_status st =
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
-    NB_TRY(nb_cuda_reserve(&state->footprint.rest, pixels * sizeof(float),
+    NB_TRY(nb_cuda_reserve(&state->footprint.background, pixels * sizeof(float),
                            "the background", err));
     if (!st)
-        swap(&state->image, &state->footprint.rest);
+        swap(&state->image, &state->footprint.background);
     return st;
 }
 
@@ -298,7 +299,7 @@ static nb_status launch(nb_backend_state *state, footprint_job *job, const int r
 }
 
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
-                         const nb_scene *sc, const nb_scene *sources, int rest,
+                         const nb_scene *sc, const nb_scene *sources, int background,
                          nb_error *err)
 {
     nb_cuda_footprint *fp = &state->footprint;
@@ -316,7 +317,7 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
                                    "the mask", err);
         job.mask = (const uint8_t *)fp->mask.device.at;
     }
-    job.rest = rest ? (const float *)fp->rest.at : NULL;
+    job.background = background ? (const float *)fp->background.at : NULL;
     job.n_panels = sc->n_panels;
     if (!st && blocks > 0)
         st = launch(state, &job, room, blocks, err);
@@ -336,5 +337,5 @@ void nb_cuda_footprint_release(nb_cuda_footprint *fp)
         nb_free(mirror->sent);
     }
     nb_cuda_release(&fp->out);
-    nb_cuda_release(&fp->rest);
+    nb_cuda_release(&fp->background);
 }

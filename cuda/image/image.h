@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The image that stays on the device (nb_backend_device), and what is made of it there: integers, sums, noise, point
- * spread, the footprint. */
+/** The image that stays on the device (nb_backend_device), and its products there:
+ * integers, sums, noise, point spread, the footprint. */
 #ifndef NB_CUDA_IMAGE_H
 #define NB_CUDA_IMAGE_H
 
@@ -16,7 +16,7 @@ extern "C" {
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err);
 void nb_cuda_products_close(nb_cuda_products *made);
 
-/* --- The image for others: lend.cu --- */
+/* --- The image for other code: lend.cu --- */
 nb_status nb_cuda_locate(nb_backend_state *state, float **pixels, int *device,
                          nb_error *err);
 void nb_cuda_replace(nb_backend_state *state, float *other, size_t bytes);
@@ -29,64 +29,65 @@ extern const nb_backend_device nb_cuda_device_entries;
 
 /* --- Integers and sums: launches --- */
 
-/** out[spixels][fpixels] from image; *overloads is added to.  All are device addresses, scene's arrays too. */
+/** Make out[spixels][fpixels] from image, and add to *overloads. All addresses are on the
+ * device, those of the scene's arrays, too. */
 void nb_cuda_launch_product(const nb_scene *scene, const float *image,
                             const nb_product *product, void *out,
                             unsigned long long *overloads, gpuStream_t stream);
 
-/** out[rows of the region]. */
+/** Make out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
                          gpuStream_t stream);
 
 /* --- The stages of the noise --- */
 
-/** What stands on the device for the stages is not that of this image. */
+/** Begin a new image: the device's data for the stages are those of an older image. */
 void nb_cuda_chain_begin(nb_backend_state *state);
 
-/** Make a product of more than counts and an offset, into products.image[i]; overloads: on the device, is
- * added to.  scene: its arrays are device addresses, panels and sensors the host's; it is the product's
- * own.  All products between two nb_cuda_chain_begin have the same stages.  Errors: NB_ERR_NOMEM,
- * NB_ERR_DEVICE. */
+/** Make a product with more stages than counts and an offset, in products.image[i].
+ * overloads: on the device, is added to. scene: its arrays are device addresses, panels
+ * and sensors are in host memory; it is the product's scene. All products between two
+ * nb_cuda_chain_begin have the same stages. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *scene,
                              const nb_product *product, int i,
                              unsigned long long *overloads, nb_error *err);
 
 void nb_cuda_chain_release(nb_cuda_chains *chains);
 
-/* --- The stages of the noise: launches.  All arrays are device addresses --- */
+/* --- The stages of the noise: launches. All arrays are device addresses --- */
 
-/** A panel as the stages see it. */
+/** A panel for the stages. */
 typedef struct nb_cuda_chain_panel {
-    int64_t first; /* its first pixel, in the stack */
+    int64_t first; /* first pixel in the stack */
     int columns, rows;
-    nb_cuda_window lit; /* what is rendered of it, in its pixels */
+    nb_cuda_window lit; /* rendered part, in the panel's pixels */
     double gain;
-    double trusted;     /* its largest trusted value; 0: none */
+    double trusted;     /* largest trusted value; 0: no limit */
     int reach[2];       /* Gaussian: largest displacement along fast and slow */
-    int64_t weights[2]; /* where that of displacement 0 lies */
+    int64_t weights[2]; /* place of the weight of displacement 0 */
 } nb_cuda_chain_panel;
 
 /** All stages of one product. */
 typedef struct nb_cuda_chain {
     const float *image;
-    const uint8_t *mask; /* or NULL */
+    const uint8_t *mask; /* may be NULL */
     const nb_cuda_chain_panel *panels;
     int n_panels;
     int64_t pixels;
     nb_stage stages[NB_STAGES_MOST]; /* map: on the device */
     int n;
-    int spread; /* the place of NB_STAGE_SPREAD; -1: none */
+    int spread; /* place of NB_STAGE_SPREAD, or -1 */
     double scale, adc_offset;
     nb_adu_range held;
-    const double *weights; /* of the Gaussian */
-    double *light;         /* what falls on the pixels: counts, then behind the spread */
+    const double *weights; /* weights of the Gaussian */
+    double *light; /* light on the pixels: counts, then the light after the spread */
     void *out;
     unsigned long long *overloads; /* is added to */
 } nb_cuda_chain;
 
-/** Fill chain->light with what the stages before the spread make. */
+/** Fill chain->light by the stages before the spread. */
 void nb_cuda_launch_counts(const nb_cuda_chain *chain, gpuStream_t stream);
-/** Spread chain->light by the Gaussian; between: as large. */
+/** Spread chain->light by the Gaussian; between: memory of the same size. */
 void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream_t stream);
 /** Fill chain->out from chain->light, or without a spread from the image. */
 void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
@@ -94,19 +95,20 @@ void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
 
 /** A transform of the fibre function for panels of one size. */
 typedef struct nb_cuda_fibre_size {
-    int columns, rows; /* of the panel */
-    int wide, high;    /* of the transform */
-    int n;             /* complex numbers of a row */
+    int columns, rows; /* size of the panel */
+    int wide, high;    /* size of the transform */
+    int n;             /* complex numbers per row */
 } nb_cuda_fibre_size;
 
 /** data[high][2 n] = the function; fast and slow: edges of a pixel, g as in src/image/fibre.h. */
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
                                    double slow, double g, double *data,
                                    gpuStream_t stream);
-/** hat[high/2 + 1][n] = the real parts of data, over the transform's length. */
+/** hat[high/2 + 1][n] = the real parts of data, divided by the transform's length. */
 void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data,
                               double *hat, gpuStream_t stream);
-/** data[high][2 n] = light[rows][columns], else 0; of so many panels of one size, one behind the other. */
+/** data[high][2 n] = light[rows][columns], else 0; for this number of adjacent panels of
+ * one size. */
 void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
                               const double *light, double *data, gpuStream_t stream);
 void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
@@ -117,23 +119,26 @@ void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
 /* --- The footprint of the Bragg light (src/image/footprint.h): entries of nb_image_device --- */
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err);
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
-                         const nb_scene *scene, const nb_scene *sources, int rest,
+                         const nb_scene *scene, const nb_scene *sources, int background,
                          nb_error *err);
 
 void nb_cuda_footprint_release(nb_cuda_footprint *footprint);
 
-/* --- Fourier transforms, by the vendor's library, which is loaded when a run first needs it --- */
+/* --- Fourier transforms, by the vendor's library, which is loaded at the first use
+ * --- */
 
-/** Load the library.  Errors: NB_ERR_DEVICE, the same at each call, with the library's name. */
+/** Load the library. Errors: NB_ERR_DEVICE, the same at each call, with the library's
+ * name. */
 nb_status nb_cuda_fft_need(nb_error *err);
 
-/** Both transforms of one size, in double, in place: high rows of `wide` reals, in rows of
- * 2 (wide/2 + 1), and as many rows of wide/2 + 1 complex numbers.  Not scaled. */
+/** Both transforms of one size, in double, in place: high rows of `wide` reals, in rows
+ * of 2 (wide/2 + 1), and high rows of wide/2 + 1 complex numbers. Not scaled. */
 typedef struct nb_cuda_fft nb_cuda_fft;
-/** Of so many images, one behind the other, at once.  *work: bytes that both need while they run. */
+/** Plan both transforms for this number of adjacent images at once. *work: bytes that
+ * both need while they run. */
 nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
                           nb_cuda_fft **fft, size_t *work, nb_error *err);
-void nb_cuda_fft_free(nb_cuda_fft *fft); /* NULL is fine */
+void nb_cuda_fft_free(nb_cuda_fft *fft); /* may be NULL */
 nb_status nb_cuda_fft_forward(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
 nb_status nb_cuda_fft_back(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
 
@@ -145,9 +150,10 @@ nb_status nb_cuda_make_light(nb_backend_state *state,
 
 void nb_cuda_diffuse_release(nb_cuda_diffuse *light);
 
-/* --- What is mixed with the image on the device (src/image/mix.h) --- */
+/* --- Planes that are mixed with the image on the device (src/image/mix.h) --- */
 
-/** The scene's mask on the device, which may be another than that of the pixels rendered last; NULL: none. */
+/** The scene's mask on the device, which may differ from the mask of the last rendered
+ * pixels; NULL: the scene has no mask. */
 nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *scene,
                        const uint8_t **mask, nb_error *err);
 

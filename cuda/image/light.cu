@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse light on the device: the nodes of all panels, and the pixels between them. The operations are those of
- * src/light and must not be contracted (nvcc -fmad=false): a node differs from the host's only where the last bits of exp
- * or a cosine change how a float is rounded, and pixels between equal nodes are equal. */
+/* Diffuse light on the device: the nodes of all panels, and the pixels between nodes. The
+ * operations are those of src/light and must not be contracted (nvcc -fmad=false). A node
+ * differs from the host's only where the last bits of exp or of a cosine change the
+ * rounding to float; pixels between equal nodes are equal. */
 #include "image.h"
 
 #include <math.h>
@@ -14,20 +15,20 @@ extern "C" {
 enum {
     NODES = 128, /* threads of a block */
     PIXELS = 256,
-    ALIGNED = 256,      /* bytes, of a table's arrays */
+    ALIGNED = 256,      /* alignment of a table's arrays, bytes */
     NEAR_OF_A_LOOK = 16 /* reflections that take the time of a spline */
 };
 
-#define KEPT_BYTES 256e6       /* of all tables together, if they are several */
+#define KEPT_BYTES 256e6       /* limit of all tables together, if there are several */
 #define LOOKS_OF_A_LAUNCH 2e10 /* short enough for a display's watchdog */
 
-/** A panel, and where its nodes are. */
+/** A panel, and the places of its nodes. */
 typedef struct light_panel {
     nb_panel panel;
     nb_sensor sensor;
     nb_light_grid grid;
     int64_t first_node;
-    int first_block; /* of k_light_nodes, without those of other panels */
+    int first_block; /* in k_light_nodes, counted over all panels */
     int unused;
 } light_panel;
 
@@ -35,7 +36,7 @@ typedef struct light_job {
     nb_diffuse_plane plane; /* arrays are device addresses */
     const light_panel *panels;
     int n_panels;
-    int before; /* blocks of earlier launches, or rows */
+    int before; /* blocks, or rows, of earlier launches */
     int add;
     float *nodes, *image;
 } light_job;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(NODES) k_light_nodes(const NB_GRID_CONSTANT li
             nb_light_node(&p.plane, &at.grid, &at.panel, &at.sensor, i, j);
 }
 
-/** Light of pixel (f, s) of a panel, by its nodes. */
+/** Light of pixel (f, s) of a panel, from its nodes. */
 static __device__ float between(const light_panel &at, const float *nodes, int f, int s)
 {
     const nb_light_grid *g = &at.grid;
@@ -79,7 +80,8 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     return nb_light_between(g, x % step, line[0], line[1], line[2], line[3]);
 }
 
-/** The panel of a row of the stack, and the pixel's place in it; NULL: it is not rendered. */
+/** The panel of a row of the stack, and the pixel's place in the panel; NULL if the pixel
+ * is not rendered. */
 static __device__ const light_panel *panel_of_pixel(const light_job &p, int *f, int *s,
                                                     int64_t *pixel)
 {
@@ -120,7 +122,7 @@ __global__ void __launch_bounds__(PIXELS)
         put(p, pixel, between(*at, p.nodes, f, s));
 }
 
-/** The same where -dmin may cut rays: the halves of limit_pixels in src/light. */
+/** k_light_pixels where -dmin may cut rays: the halves of limit_pixels in src/light. */
 __global__ void __launch_bounds__(PIXELS) k_light_limit(const NB_GRID_CONSTANT light_job p)
 {
     int f, s, side = 0;
@@ -157,18 +159,20 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/** One array behind the others: its bytes are sent, *array becomes its address there. */
+/** Send the bytes of one array to the place after the earlier arrays; *array becomes the
+ * address there. */
 static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, size_t *at,
                             void **array, size_t bytes, nb_error *err)
 {
-    void *there = (char *)to->at + *at;
+    void *on_device = (char *)to->at + *at;
     nb_status st = NB_OK;
     if (!*array)
         return NB_OK;
     st = nb_cuda_check(
-        err, gpuMemcpyAsync(there, *array, bytes, gpuMemcpyHostToDevice, state->stream),
+        err,
+        gpuMemcpyAsync(on_device, *array, bytes, gpuMemcpyHostToDevice, state->stream),
         "sending a table of diffuse light");
-    *array = there;
+    *array = on_device;
     *at += aligned(bytes);
     return st;
 }
@@ -199,35 +203,35 @@ static size_t table_bytes(const nb_diffuse_table *t)
 static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *table,
                             const nb_cuda_buffer *to, nb_error *err)
 {
-    nb_diffuse_table *there =
-        (nb_diffuse_table *)nb_alloc_raw(1, sizeof *there, "diffuse light", err);
-    size_t at = aligned(sizeof *there);
+    nb_diffuse_table *on_device =
+        (nb_diffuse_table *)nb_alloc_raw(1, sizeof *on_device, "diffuse light", err);
+    size_t at = aligned(sizeof *on_device);
     nb_status st;
-    NB_FORWARD(there ? NB_OK : NB_ERR_NOMEM);
-    *there = *table;
+    NB_FORWARD(on_device ? NB_OK : NB_ERR_NOMEM);
+    *on_device = *table;
     for (int r = 0; r < table->model.n_forms && !st; r++) {
-        nb_diffuse_part *p = &there->parts[r];
+        nb_diffuse_part *p = &on_device->parts[r];
         const part_bytes b = bytes_of(table, p);
         st = send_array(state, to, &at, (void **)&p->c, b.c, err);
         NB_TRY(send_array(state, to, &at, (void **)&p->power, b.power, err));
         NB_TRY(send_array(state, to, &at, (void **)&p->near, b.near, err));
     }
     NB_TRY(nb_cuda_check(err,
-                         gpuMemcpyAsync(to->at, there, sizeof *there,
+                         gpuMemcpyAsync(to->at, on_device, sizeof *on_device,
                                         gpuMemcpyHostToDevice, state->stream),
                          "sending a table of diffuse light"));
-    nb_free(there);
+    nb_free(on_device);
     return st;
 }
 
-/** Tables that were asked for earlier go, where all together are too large; the first stays. */
-static void drop_others(nb_cuda_diffuse *light, double most)
+/** Release older tables if all tables together are too large; the first stays. */
+static void drop_others(nb_cuda_diffuse *light, double limit)
 {
     double sum = 0;
     for (int i = 0; i < NB_CUDA_LIGHTS; i++) {
         nb_cuda_diffuse_table *t = &light->tables[i];
         sum += (double)t->at.bytes;
-        if (i > 0 && sum > most) {
+        if (i > 0 && sum > limit) {
             sum -= (double)t->at.bytes;
             nb_cuda_release(&t->at);
             t->mark = 0;
@@ -235,9 +239,10 @@ static void drop_others(nb_cuda_diffuse *light, double most)
     }
 }
 
-/** *there: the table's address; it is the first of those that are kept. */
+/** Upload a table, unless it is kept. *on_device: its address; the table becomes the first of
+ * the kept ones. */
 static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *table,
-                            const nb_diffuse_table **there, nb_error *err)
+                            const nb_diffuse_table **on_device, nb_error *err)
 {
     nb_cuda_diffuse *light = &state->diffuse;
     nb_cuda_diffuse_table *first = light->tables;
@@ -246,10 +251,10 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
     int i = 0;
     while (i < NB_CUDA_LIGHTS - 1 && !(table->mark && first[i].mark == table->mark))
         i++;
-    nb_cuda_diffuse_table own = first[i];
+    nb_cuda_diffuse_table taken = first[i];
     memmove(first + 1, first, (size_t)i * sizeof *first);
-    *first = own;
-    if (!table->mark || own.mark != table->mark) {
+    *first = taken;
+    if (!table->mark || taken.mark != table->mark) {
         first->mark = 0;
         st = nb_cuda_reserve(&first->at, bytes, "a table of diffuse light", err);
         if (st) {
@@ -262,13 +267,13 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
         first->mark = table->mark;
         drop_others(light, KEPT_BYTES);
     }
-    *there = (const nb_diffuse_table *)first->at.at;
+    *on_device = (const nb_diffuse_table *)first->at.at;
     return NB_OK;
 }
 
 /* --- the plane --- */
 
-/** All panels; *blocks, *nodes: of them. */
+/** Upload all panels; *blocks, *nodes: their totals. */
 static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *plane,
                              int *blocks, int64_t *nodes, nb_error *err)
 {
@@ -285,9 +290,9 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
         p->grid = nb_light_grid_of(plane, &sc->panels[k]);
         p->first_node = *nodes;
         p->first_block = *blocks;
-        const int64_t own = (int64_t)p->grid.wide * p->grid.high;
-        *nodes += own;
-        *blocks += (int)((own + NODES - 1) / NODES);
+        const int64_t count = (int64_t)p->grid.wide * p->grid.high;
+        *nodes += count;
+        *blocks += (int)((count + NODES - 1) / NODES);
     }
     if (all)
         st = nb_cuda_upload_mirror(state, &state->diffuse.panels, all, n * sizeof *all,
@@ -298,14 +303,14 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
 
 /** The plane with its arrays on the device. */
 static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *plane,
-                            nb_diffuse_plane *there, nb_error *err)
+                            nb_diffuse_plane *on_device, nb_error *err)
 {
     nb_cuda_diffuse *light = &state->diffuse;
     const nb_beam *beam = &plane->scene.beam;
     nb_status st;
-    *there = *plane;
-    st = take_table(state, plane->table, &there->table, err);
-    NB_TRY(nb_cuda_mask(state, &plane->scene, &there->scene.raster.mask, err));
+    *on_device = *plane;
+    st = take_table(state, plane->table, &on_device->table, err);
+    NB_TRY(nb_cuda_mask(state, &plane->scene, &on_device->scene.raster.mask, err));
     NB_TRY(nb_cuda_upload_mirror(state, &light->beams, plane->beams,
                                  (size_t)plane->n_beams * sizeof *plane->beams, "sources",
                                  err));
@@ -315,26 +320,27 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     NB_TRY(nb_cuda_upload_mirror(state, &light->sources, beam->sources,
                                  (size_t)beam->n_sources * sizeof *beam->sources,
                                  "sources", err));
-    there->beams = (const nb_light_beam *)light->beams.device.at;
-    there->cells = (const nb_light_cell *)light->cells.device.at;
-    there->scene.beam.sources = (const nb_source *)light->sources.device.at;
+    on_device->beams = (const nb_light_beam *)light->beams.device.at;
+    on_device->cells = (const nb_light_cell *)light->cells.device.at;
+    on_device->scene.beam.sources = (const nb_source *)light->sources.device.at;
     return st;
 }
 
-/** Values for a block of nodes, of the panel that needs most: a spline, and the reflections near each sample. */
+/** Values for a block of nodes, of the panel that needs the largest number: a spline, and
+ * the reflections near each sample. */
 static double looks_of(const nb_diffuse_plane *plane)
 {
     const nb_diffuse_table *t = plane->table;
     const double box = (double)t->n[0] * t->n[1] * t->n[2];
-    double most = 1, each = 0;
+    double largest = 1, each = 0;
     for (int k = 0; k < plane->scene.n_panels; k++) {
         const nb_light_grid g = nb_light_grid_of(plane, &plane->scene.panels[k]);
-        most = fmax(most, (double)g.s.rays * g.s.rays * g.s.layers);
+        largest = fmax(largest, (double)g.s.rays * g.s.rays * g.s.layers);
     }
     for (int r = 0; r < t->model.n_forms; r++)
         each += 1 + fmin(box, t->parts[r].many * pow(t->parts[r].near2, 1.5)) /
                         NEAR_OF_A_LOOK;
-    return most * NODES * plane->n_beams * plane->n_cells * each;
+    return largest * NODES * plane->n_beams * plane->n_cells * each;
 }
 
 static void launch_nodes(nb_backend_state *state, light_job job, int blocks, double looks)

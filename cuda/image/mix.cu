@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mixed with the image on the device: factors of pixels, light before and behind them.  The operations are those
- * of src/image/mix.c and must not be contracted (nvcc -fmad=false): the same bits. */
+/* Mixing with the image on the device: factors of pixels, and light before and after
+ * these factors. The operations are those of src/image/mix.c and must not be contracted
+ * (nvcc -fmad=false): the same bits. */
 #include "image.h"
 
 #include "../../src/image/photons.h"
@@ -10,12 +11,12 @@ enum { BLOCK = 256, EACH = 4 /* pixels of a thread */ };
 typedef struct mix_job {
     nb_mix mix;
     const nb_mix_row *rows;
-    const uint8_t *mask; /* of the stack, or NULL */
-    const float *aside; /* all photons, where `image` has the background alone, or NULL */
+    const uint8_t *mask; /* mask of the stack; may be NULL */
+    const float *aside; /* all photons, if `image` has only the background; may be NULL */
     float *image;
 } mix_job;
 
-/** The photons of a pixel behind the crystal's absorption. */
+/** The photons of a pixel after the crystal's absorption. */
 static __device__ float absorbed(const mix_job &p, int64_t pixel)
 {
     const float last = p.image[pixel];
@@ -25,7 +26,7 @@ static __device__ float absorbed(const mix_job &p, int64_t pixel)
                    : (float)nb_mix_absorbed(&p.mix, (size_t)pixel, last, 0);
 }
 
-/** A block of threads: a piece of a row of the stack. */
+/** Mix a piece of a row of the stack, by a block of threads. */
 __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
 {
     const nb_mix_row row = p.rows[blockIdx.y];
@@ -45,17 +46,17 @@ __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
 nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *sc, const uint8_t **mask,
                        nb_error *err)
 {
-    nb_cuda_mirror *own = &state->footprint.mask;
+    nb_cuda_mirror *mirror = &state->footprint.mask;
     nb_status st = NB_OK;
     *mask = NULL;
     if (!sc->raster.mask)
         return NB_OK;
     if (sc->raster.mask == state->mask_of)
-        own = &state->mask;
+        mirror = &state->mask;
     else
-        st = nb_cuda_upload_mirror(state, own, sc->raster.mask, sc->raster.pixels,
+        st = nb_cuda_upload_mirror(state, mirror, sc->raster.mask, sc->raster.pixels,
                                    "the mask", err);
-    *mask = (const uint8_t *)own->device.at;
+    *mask = (const uint8_t *)mirror->device.at;
     return st;
 }
 
@@ -74,22 +75,23 @@ static nb_status send(nb_backend_state *state, nb_cuda_buffer *buffer, const flo
 static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t pixels,
                              nb_error *err)
 {
-    nb_cuda_mix *there = &state->mix;
-    const int kept = mix->hash && mix->hash == there->hash;
-    const int is_there = mix->late && mix->late->missing; /* light.cu made it */
-    nb_status st = is_there ? NB_OK : send(state, &there->light, mix->light, pixels, err);
+    nb_cuda_mix *on_device = &state->mix;
+    const int kept = mix->hash && mix->hash == on_device->hash;
+    const int is_on_device = mix->late && mix->late->missing; /* made by light.cu */
+    nb_status st =
+        is_on_device ? NB_OK : send(state, &on_device->light, mix->light, pixels, err);
     if (!st && !kept) {
-        there->hash = 0;
-        st = send(state, &there->transmission, mix->transmission, pixels, err);
-        NB_TRY(send(state, &there->add, mix->add, pixels, err));
+        on_device->hash = 0;
+        st = send(state, &on_device->transmission, mix->transmission, pixels, err);
+        NB_TRY(send(state, &on_device->add, mix->add, pixels, err));
         if (!st)
-            there->hash = mix->hash;
+            on_device->hash = mix->hash;
     }
-    if (!st && mix->absorb && mix->absorb_hash != there->absorb_hash) {
-        there->absorb_hash = 0;
-        st = send(state, &there->absorb, mix->absorb, pixels, err);
+    if (!st && mix->absorb && mix->absorb_hash != on_device->absorb_hash) {
+        on_device->absorb_hash = 0;
+        st = send(state, &on_device->absorb, mix->absorb, pixels, err);
         if (!st)
-            there->absorb_hash = mix->absorb_hash;
+            on_device->absorb_hash = mix->absorb_hash;
     }
     return st;
 }
@@ -126,15 +128,15 @@ static void launch(nb_backend_state *state, mix_job job, const nb_scene *sc)
     }
 }
 
-static nb_mix there_of(const nb_backend_state *state, const nb_mix *mix)
+static nb_mix device_mix(const nb_backend_state *state, const nb_mix *mix)
 {
-    nb_mix there = *mix;
-    there.light = mix->light ? (const float *)state->mix.light.at : NULL;
-    there.transmission =
+    nb_mix on_device = *mix;
+    on_device.light = mix->light ? (const float *)state->mix.light.at : NULL;
+    on_device.transmission =
         mix->transmission ? (const float *)state->mix.transmission.at : NULL;
-    there.absorb = mix->absorb ? (const float *)state->mix.absorb.at : NULL;
-    there.add = mix->add ? (const float *)state->mix.add.at : NULL;
-    return there;
+    on_device.absorb = mix->absorb ? (const float *)state->mix.absorb.at : NULL;
+    on_device.add = mix->add ? (const float *)state->mix.add.at : NULL;
+    return on_device;
 }
 
 nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
@@ -148,11 +150,11 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     NB_TRY(send_rows(state, mix, sc, err));
     if (st)
         return st;
-    job.mix = there_of(state, mix);
+    job.mix = device_mix(state, mix);
     job.rows = (const nb_mix_row *)state->mix.rows.device.at;
     job.image = (float *)state->image.at;
     if (mix->absorb && mix->rest)
-        job.aside = (const float *)state->footprint.rest.at;
+        job.aside = (const float *)state->footprint.background.at;
     launch(state, job, sc);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
@@ -175,7 +177,7 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     NB_FORWARD(
         nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device"));
     k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
-        (const float *)state->footprint.rest.at, pixels, (float *)state->image.at);
+        (const float *)state->footprint.background.at, pixels, (float *)state->image.at);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
                          "recording an event"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that stays on the device: sums, integers and rows of it, asked for by the host. */
+/* The image that stays on the device: its sums, integers and rows, on request of the
+ * host. */
 #include "image.h"
 
 #include <time.h>
@@ -15,24 +16,25 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The scene with its arrays where the device has them: those of the last render.  Panels and
- * sensors stay: kernels get theirs by value. */
-static nb_status on_device(nb_backend_state *state, const nb_scene *sc, nb_scene *there,
-                           nb_error *err)
+/** The scene with the addresses of its arrays on the device, from the last render. Panels
+ * and sensors stay: kernels get them by value. */
+static nb_status to_device(nb_backend_state *state, const nb_scene *sc,
+                           nb_scene *on_device, nb_error *err)
 {
-    nb_status st = nb_cuda_mask(state, sc, &there->raster.mask, err);
-    const uint8_t *mask = there->raster.mask;
-    *there = *sc;
-    there->beam.sources = (const nb_source *)state->sources.device.at;
-    there->lattice.orientations = (const nb_orientation *)state->orientations.device.at;
-    there->factors.table.F = (const double *)state->F.at;
-    there->raster.mask = mask;
-    there->amorphous =
+    nb_status st = nb_cuda_mask(state, sc, &on_device->raster.mask, err);
+    const uint8_t *mask = on_device->raster.mask;
+    *on_device = *sc;
+    on_device->beam.sources = (const nb_source *)state->sources.device.at;
+    on_device->lattice.orientations =
+        (const nb_orientation *)state->orientations.device.at;
+    on_device->factors.table.F = (const double *)state->F.at;
+    on_device->raster.mask = mask;
+    on_device->amorphous =
         sc->amorphous ? (const nb_amorphous *)state->amorphous.device.at : NULL;
     return st;
 }
 
-/** Wait for what was launched and add its time. */
+/** Wait for the launched work and add its time. */
 static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
 {
     float ms = 0;
@@ -57,13 +59,13 @@ static nb_status begin(nb_backend_state *state, nb_error *err)
 static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_sums *sums,
                           nb_error *err)
 {
-    nb_scene there;
+    nb_scene on_device;
     size_t bytes = (size_t)(sc->raster.roi.smax - sc->raster.roi.smin + 1) * sizeof *sums;
     nb_status st =
         nb_cuda_reserve(&state->products.sums, bytes, "the sums of the rows", err);
-    if (st || (st = on_device(state, sc, &there, err)) || (st = begin(state, err)))
+    if (st || (st = to_device(state, sc, &on_device, err)) || (st = begin(state, err)))
         return st;
-    nb_cuda_launch_sums(&there, (const float *)state->image.at,
+    nb_cuda_launch_sums(&on_device, (const float *)state->image.at,
                         (nb_row_sums *)state->products.sums.at, state->stream);
     NB_FORWARD(nb_cuda_check(err,
                              gpuMemcpyAsync(sums, state->products.sums.at, bytes,
@@ -72,7 +74,7 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     return finish(state, "adding up the image", err);
 }
 
-/** Is the fibres' point spread among its stages? */
+/** True if the fibres' point spread is among the product's stages. */
 static int has_fibres(const nb_product *p)
 {
     for (int i = 0; i < p->stages; i++)
@@ -89,11 +91,11 @@ static int makes(const nb_backend_state *state, const nb_product *product)
                            : !product->ends_at_16_bits;
 }
 
-static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
+static nb_status launch_one(nb_backend_state *state, const nb_scene *on_device,
                             const nb_product *product, int i, nb_error *err)
 {
     int chained = nb_product_is_chained(product);
-    size_t pixels = (size_t)there->raster.columns * there->raster.rows;
+    size_t pixels = (size_t)on_device->raster.columns * on_device->raster.rows;
     size_t size = nb_pixel_bytes(product->type);
     unsigned long long *counter =
         (unsigned long long *)((char *)state->small.at + NB_SMALL_OVERLOADS) + i;
@@ -102,8 +104,8 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
                                "an integer image", err));
     state->products.pixel_bytes[i] = size;
     if (chained)
-        return nb_cuda_chain_make(state, there, product, i, counter, err);
-    nb_cuda_launch_product(there, (const float *)state->image.at, product,
+        return nb_cuda_chain_make(state, on_device, product, i, counter, err);
+    nb_cuda_launch_product(on_device, (const float *)state->image.at, product,
                            state->products.image[i].at, counter, state->stream);
     return NB_OK;
 }
@@ -111,23 +113,23 @@ static nb_status launch_one(nb_backend_state *state, const nb_scene *there,
 static nb_status make(nb_backend_state *state, const nb_scene *sc,
                       nb_product *const *products, int n, nb_error *err)
 {
-    nb_scene there;
+    nb_scene on_device;
     unsigned long long overloads[NB_PRODUCTS_MOST] = {};
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
-    NB_TRY(on_device(state, sc, &there, err));
+    NB_TRY(to_device(state, sc, &on_device, err));
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
-            state->products.chains.no_fft = 1; /* it is said once */
+            state->products.chains.no_fft = 1; /* reported once */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             gpuMemsetAsync(counters, 0, sizeof overloads, state->stream),
                             "making integers")))
         return st;
     for (i = 0; i < n && !st; i++)
-        st = launch_one(state, &there, products[i], i, err);
+        st = launch_one(state, &on_device, products[i], i, err);
     NB_TRY(nb_cuda_check(err,
                          gpuMemcpyAsync(overloads, counters, sizeof overloads,
                                         gpuMemcpyDeviceToHost, state->stream),
@@ -138,7 +140,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
-/** The number of the renderer's own piece of memory, or -1. */
+/** The number of the renderer's piece that holds this memory, or -1. */
 static int piece_at(const nb_backend_state *state, const void *memory)
 {
     const nb_cuda_pieces *p = &state->products.pieces;

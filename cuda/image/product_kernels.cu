@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of the image on the device: noise, integers, greys, and the rows' sums.  The
- * operations are those of src/image, pixel by pixel, and in the sums their order too: the same
- * bits as on the CPU.  They must not be contracted (nvcc -fmad=false). */
+/* Products of the image on the device: noise, integers, greys, and the sums of rows. The
+ * operations are those of src/image, pixel by pixel, and in the sums in the same order:
+ * the same bits as on the CPU. They must not be contracted (nvcc -fmad=false). */
 #include "image.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
 
 typedef struct product_job {
     const float *image;
-    const uint8_t *mask; /* or NULL */
+    const uint8_t *mask; /* may be NULL */
     nb_cuda_window roi;
     int64_t pixels;
     int columns;
@@ -40,7 +40,7 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
     return nb_poisson(mean, &key);
 }
 
-/** A count as an integer; *overload as nb_noise_adu's. */
+/** A count as an integer; *overload as in nb_noise_adu. */
 [[maybe_unused]] static __device__ uint16_t digitize(const product_job &p, double photons,
                                                      int *overload, uint16_t)
 {
@@ -54,7 +54,8 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
     return nb_large_count(photons);
 }
 
-/** Expected photons as an integer; *overload: a pixel that is not masked is too large. */
+/** Expected photons as an integer; *overload: 1 if a pixel that is not masked is too
+ * large. */
 static __device__ uint16_t quantize(const product_job &p, float value, int lit,
                                     int *overload, uint16_t)
 {
@@ -148,7 +149,7 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
 /* --- sums of rows: eight threads are the eight lanes of nb_row_sums --- */
 
 typedef struct sums_job {
-    const float *image; /* the region's first pixel, as mask */
+    const float *image; /* from the region's first pixel on, like mask */
     const uint8_t *mask;
     size_t stride;
     int columns, rows;
@@ -179,7 +180,7 @@ static __device__ double squares_of(const sums_job &p, const float *row, int lan
     return add_lanes(square) - off * off / p.columns;
 }
 
-/** The largest of the lanes' maxima; of equal ones the leftmost. */
+/** The largest of the lanes' maxima; of equal ones the leftmost one. */
 static __device__ void first_max(double *max, int *at)
 {
     for (int apart = LANES / 2; apart > 0; apart /= 2) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A few pixels side by side of a plain job (slope_plain.h) by one thread: what they share is read once. */
+/** A few adjacent pixels of a plain job (slope_plain.h) for one thread: shared data are
+ * read once. */
 #ifndef NB_CUDA_SLOPE_BATCH_CUH
 #define NB_CUDA_SLOPE_BATCH_CUH
 
@@ -9,14 +10,15 @@
 template <int PIXELS> struct batch {
     nb_plain_pixel of[PIXELS];
     int panel[PIXELS];
-    size_t at[PIXELS]; /* in the stack */
+    size_t at[PIXELS]; /* place in the stack */
     int64_t i;
 };
 
-/** What all pixels of a job are filled from. */
+/** Data that fill all pixels of a job. */
 typedef struct plain_source {
     nb_plain_frame frame;
-    nb_plain_panel first; /* of the panels: a job of one reads it from the kernel's arguments */
+    /* first panel: a job of one panel reads it from the kernel's arguments */
+    nb_plain_panel first;
     const nb_plain_panel *panels;
     int n_panels;
 } plain_source;
@@ -27,42 +29,43 @@ static inline plain_source plain_source_of(const nb_cuda_plain *plain)
     return from;
 }
 
-/** OF<shape, table>(...) of a case: shape 2 of Gaussians, 1 of any N, 0 of whole N. */
+/** OF<shape, table>(...) for a case: shape 2 for Gaussians, 1 for any N, 0 for whole
+ * N. */
 #define NB_PLAIN_KERNEL(OF, how, ...)                                                    \
     ((how)->gauss     ? (how)->table ? OF<2, 1>(__VA_ARGS__) : OF<2, 0>(__VA_ARGS__)     \
          : (how)->general ? (how)->table ? OF<1, 1>(__VA_ARGS__) : OF<1, 0>(__VA_ARGS__) \
          : (how)->table ? OF<0, 1>(__VA_ARGS__)                                          \
                       : OF<0, 0>(__VA_ARGS__))
 
-/** A pixel, and its way to the next one. */
+/** A pixel, and the state to reach the next one. */
 typedef struct cursor {
     nb_strip row;
-    double column; /* and a half */
-    size_t at;     /* in the stack */
+    double column; /* column and a half */
+    size_t at;     /* place in the stack */
     int span, panel;
-    int left; /* pixels of the span, this one among them */
+    int left; /* pixels of the span that are left, this one included */
 } cursor;
 
-/** Pixel number i, which is there. */
+/** A cursor at pixel number i, which must exist. */
 static __device__ __forceinline__ cursor cursor_of(const nb_cuda_slope_job &all,
                                                    const plain_source &from, int64_t i)
 {
     cursor c;
     c.span = span_of(all.pixels, i);
     const nb_span span = all.pixels.spans[c.span];
-    const int behind = (int)(i - all.pixels.before[c.span]);
+    const int offset = (int)(i - all.pixels.before[c.span]);
     if (from.n_panels == 1)
         c.row = nb_strip_of(&from.first, span.slow);
     else
         c.row = nb_strip_of(&from.panels[span.panel], span.slow);
     c.panel = span.panel;
-    c.column = span.fast + behind + 0.5;
-    c.at = span.at + (size_t)behind;
-    c.left = span.n - behind;
+    c.column = span.fast + offset + 0.5;
+    c.at = span.at + (size_t)offset;
+    c.left = span.n - offset;
     return c;
 }
 
-/** To the next pixel; behind the last one it is not there. */
+/** Go to the next pixel; the cursor stops after the last one. */
 static __device__ __forceinline__ void advance(const nb_cuda_slope_job &all,
                                                const plain_source &from, cursor &c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The normal equations of a fit from planes of slopes.  Row r of D has the slopes of parameter r at the pixels (of a knot
- * its hats); the gradient is D s and the Fisher matrix D W D^T, with the pixels' slopes s and weights W.  Row n of the
- * left factor is s.  A warp multiplies blocks of 8 rows by 4 pixels, as FP64 tensor cores take them. */
+/* The normal equations of a fit from planes of slopes. Row r of D has the slopes of
+ * parameter r at the pixels (for a knot its hats); the gradient is D s and the Fisher
+ * matrix D W D^T, with the pixels' slopes s and weights W. Row n of the left factor is s.
+ * A warp multiplies blocks of 8 rows by 4 pixels, the shape of FP64 tensor cores. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"
@@ -10,21 +11,21 @@ enum {
     THREADS = 256,
     LANES = 32,
     WARPS = THREADS / LANES,
-    STEP = THREADS,     /* pixels that a block compares at a time */
-    GROUP = 16,         /* of these a warp multiplies at a time */
-    LEAST = 2 * STEP,   /* pixels that a block adds up */
-    MOST_SLICES = 2048, /* then blocks add up more */
-    ROWS = 8,           /* of a block of rows */
-    BLOCKS = 4          /* of rows in a warp's registers */
+    STEP = THREADS,    /* pixels that a block compares at a time */
+    GROUP = 16,        /* pixels that a warp multiplies at a time */
+    LEAST = 2 * STEP,  /* smallest number of pixels that a block adds up */
+    SLICES_MAX = 2048, /* limit; blocks then add up more pixels */
+    ROWS = 8,          /* rows of a block of rows */
+    BLOCKS = 4         /* blocks of rows in a warp's registers */
 };
 
-/** What a step's pixels have of the observation. */
+/** Data of the observation for the pixels of a step. */
 typedef struct seen_pixels {
     double slope[STEP], weight[STEP], hat[2][STEP];
     int knot[STEP];
 } seen_pixels;
 
-/** Compare pixel number i, which is number `column` of the step; its loss. */
+/** Compare pixel number i, which is number `column` of the step; returns its loss. */
 template <typename T>
 static __device__ __forceinline__ double compare(const nb_cuda_fit_job &p, const T *planes,
                                                  int64_t i, int column, seen_pixels &to)
@@ -43,19 +44,20 @@ static __device__ __forceinline__ double compare(const nb_cuda_fit_job &p, const
     return x.loss;
 }
 
-/** Four pixels side by side of a plane. */
+/** Four adjacent pixels of a plane. */
 template <typename T> struct __align__(16) four
 {
     T at[4];
 };
 
-/** Load this lane's row of each of R blocks of rows, from row `low` on, at the four pixels from number i on.  A row behind
- * the last plane (a knot has none) loads the last one; value_of leaves it out. */
+/** Load this lane's row of each of R blocks of rows, from row `low` on, at the four
+ * pixels from number i on. A row after the last plane (knots have no planes) loads the
+ * last one; value_of ignores it. */
 template <typename T, int R>
 static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *planes,
                                             int low, int64_t i, four<T> (&to)[R])
 {
-    const int last = p.count - 1; /* of the rows; plane 0 is the image's */
+    const int last = p.count - 1; /* the last row; plane 0 is the image */
 #pragma unroll
     for (int b = 0; b < R; b++) {
         const int r = low + ROWS * b;
@@ -64,13 +66,13 @@ static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *p
     }
 }
 
-/** Row r of D at a pixel, `column` of the step, from what was loaded. */
+/** Row r of D at pixel `column` of the step, from the loaded numbers. */
 template <typename T>
 static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
                                                   const seen_pixels &seen, int r,
                                                   int column, int is_pixel, T loaded)
 {
-    /* nobody wrote what is behind the last pixel */
+    /* the memory after the last pixel is not set */
     const T slope = is_pixel && r < p.count ? loaded : 0;
     if (p.n == p.count || r < p.count || r >= p.n || seen.knot[column] < 0)
         return slope;
@@ -78,20 +80,20 @@ static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
     return hat >= 0 && hat < 2 ? seen.hat[hat][column] : 0;
 }
 
-/** Part of D W D^T: R blocks of rows by R blocks of columns.  APART: all of it; else the blocks on and below the
- * diagonal, of the same rows. */
+/** Part of D W D^T: R blocks of rows by R blocks of columns. APART: every block; else the
+ * blocks on and below the diagonal, with the same rows. */
 template <int R, int APART> struct part {
     double at[R][R][2];
 };
 
 /** A lane's place in a group of pixels. */
 typedef struct place {
-    int lower, upper; /* its row of the first blocks of columns and of rows */
+    int lower, upper; /* rows in the first blocks of columns and of rows */
     int64_t i;        /* number of its first pixel */
-    int column;       /* of the step */
+    int column;       /* number in the step */
 } place;
 
-/** Multiply a group of pixels: below and, if APART, above are the rows. */
+/** Multiply a group of pixels: `below` and, if APART, `above` are the rows. */
 template <typename T, int R, int APART>
 static __device__ __forceinline__ void multiply(const nb_cuda_fit_job &p,
                                                 const seen_pixels &seen, const place &at,
@@ -111,10 +113,10 @@ static __device__ __forceinline__ void multiply(const nb_cuda_fit_job &p,
 #pragma unroll
         for (int a = 0; a < R; a++) {
             const int r = at.upper + ROWS * a;
-            const double own = APART ? value_of(p, seen, r, column, is_pixel,
-                                                above[APART ? a : 0].at[j])
-                                     : x[a],
-                         factor = r == p.n ? slope : weight * own;
+            const double above_value = APART ? value_of(p, seen, r, column, is_pixel,
+                                                        above[APART ? a : 0].at[j])
+                                             : x[a],
+                         factor = r == p.n ? slope : weight * above_value;
 #pragma unroll
             for (int b = 0; b < R; b++)
                 if (APART || b <= a)
@@ -138,7 +140,7 @@ static __device__ __forceinline__ void load_group(const nb_cuda_fit_job &p,
         load(p, planes, at.upper, at.i, to.above);
 }
 
-/** A warp's pixels from number i on.  Loads come long before their first use. */
+/** Add a warp's pixels from number i on. Loads come long before their first use. */
 template <typename T, int R, int APART>
 static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
                                                     const T *planes, int64_t i, int lower,
@@ -153,7 +155,7 @@ static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
     loaded<T, R, APART> a, b;
     double loss;
     load_group(p, planes, first, a);
-    gpuSyncLanes(); /* the pixels before these were read */
+    gpuSyncLanes(); /* all lanes have read the earlier pixels */
     loss = compare(p, planes, i + lane, column + lane, seen);
     gpuSyncLanes();
     load_group(p, planes, second, b);
@@ -162,7 +164,8 @@ static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
     return loss;
 }
 
-/** The sum over a block's warps, for the first of them, in an order that their numbers fix. */
+/** The sum over a block's warps, in the first warp, in an order that depends only on warp
+ * numbers. */
 template <int R, int APART>
 static __device__ __forceinline__ void add_warps(part<R, APART> &c)
 {
@@ -182,7 +185,8 @@ static __device__ __forceinline__ void add_warps(part<R, APART> &c)
     }
 }
 
-/** A number of the part to its item: n of the gradient, then the matrix' lower half. */
+/** Store a number of the part in its item: n of the gradient, then the matrix' lower
+ * half. */
 static __device__ __forceinline__ void put(const nb_cuda_fit_job &p, int r, int column,
                                            double x)
 {
@@ -193,8 +197,8 @@ static __device__ __forceinline__ void put(const nb_cuda_fit_job &p, int r, int 
         items[1 + p.n + r * (r + 1) / 2 + column] = x;
 }
 
-/** A block adds up a slice of the pixels, each warp some of them.  The block's number across: the part; of those apart
- * from the diagonal, the parts of lower rows come first. */
+/** A block adds up a slice of the pixels, each warp a share. blockIdx.y is the number of
+ * the part; among parts off the diagonal, those of lower rows come first. */
 template <typename T, int R, int APART>
 __global__ void __launch_bounds__(THREADS, APART || (R == BLOCKS && sizeof(T) > 4) ? 1
                                            : R < 3                                 ? 3
@@ -230,7 +234,7 @@ __global__ void __launch_bounds__(THREADS, APART || (R == BLOCKS && sizeof(T) > 
 int nb_cuda_fit_slice(int64_t pixels)
 {
     int slice = LEAST;
-    while (pixels > (int64_t)slice * MOST_SLICES)
+    while (pixels > (int64_t)slice * SLICES_MAX)
         slice *= 2;
     return slice;
 }
@@ -238,7 +242,7 @@ int nb_cuda_fit_slice(int64_t pixels)
 template <typename T>
 static void launch(const nb_cuda_fit_job *job, const T *planes, gpuStream_t stream)
 {
-    const int blocks = (job->n + ROWS) / ROWS; /* of n + 1 rows */
+    const int blocks = (job->n + ROWS) / ROWS; /* blocks of n + 1 rows */
     const unsigned parts = (unsigned)((blocks + BLOCKS - 1) / BLOCKS),
                    slices = (unsigned)job->slices;
     if (blocks == 1)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The normal equations of pixels with one ray and few terms (slope_plain.h).  Slopes are linear in the numbers of a pixel, so
- * that the products of these numbers are added up over the pixels, times the pixels' Fisher information; parameters contract
- * the sums once, on the host.  No plane is stored, and the time does not depend on the number of parameters.
- * A pixel has a column y of its numbers times the root of its information w, and in the last row of these its dloss/dm
- * over that root: y y^T has the matrix and the gradient.  Lanes write 32 columns side by side, and FP64 tensor
- * cores multiply them by four.  Other devices make planes: without these cores the products are no gain, and
- * their code took minutes to compile. */
+/* The normal equations of pixels with one ray and few terms (slope_plain.h). Slopes are
+ * linear in the numbers of a pixel, so products of the numbers, times the pixels' Fisher
+ * information, are added up over the pixels; parameters contract the sums once, on the
+ * host. No plane is stored, and the time does not depend on the number of parameters.
+ *
+ * A pixel has a column y: its numbers times the root of its information w, and in the
+ * last row its dloss/dm over that root. y y^T then has the matrix and the gradient. Lanes
+ * write 32 adjacent columns, and FP64 tensor cores multiply them by four. Other devices
+ * make planes: without these cores the products gain nothing, and their code took minutes
+ * to compile. */
 #include "../../src/base/coefficients.h"
 #include "slope_batch.cuh"
 #include "slope_tables.h"
@@ -17,18 +20,20 @@ enum {
     THREADS = 128,
     LANES = 32,
     WARPS = THREADS / LANES,
-    FEWEST = 2,
-    MOST = 8,   /* pixels side by side, one after the other, of a lane */
-    ROWS = 8,   /* of a block of rows */
-    GROUP = 16, /* columns that are loaded at a time */
-    WIDTH = 48, /* of a row in shared memory: pairs of rows lie in different banks */
+    EACH_MIN = 2,
+    EACH_MAX = 8, /* adjacent pixels that a lane takes one after the other */
+    ROWS = 8,     /* rows of a block of rows */
+    GROUP = 16,   /* columns that are loaded at a time */
+    /* length of a row in shared memory: pairs of rows lie in different banks */
+    WIDTH = 48,
     LOG_BITS = 7,
     LOGS = 1 << LOG_BITS
 };
 
 #ifdef NB_GPU_TENSOR_CODE
 
-/** Logarithms of doubles above 0 from a table of 128 fractions: 1/c and log c, c in the middle of each. */
+/** Logarithms of doubles above 0 from a table of 128 fractions: 1/c and log c for the
+ * middle c of each. */
 typedef struct log_table {
     double2 at[LOGS];
 } log_table;
@@ -41,7 +46,7 @@ static __device__ __forceinline__ void fill_logs(log_table &t)
     }
 }
 
-/** Within 1e-15, of 1 and of itself. */
+/** log x; absolute and relative error below 1e-15. */
 static __device__ __forceinline__ double quick_log(const log_table &t, double x)
 {
     const int high = __double2hiint(x);
@@ -56,9 +61,9 @@ static __device__ __forceinline__ double quick_log(const log_table &t, double x)
     return fma((double)((high >> 20) - 1023), NB_LN2_HIGH + NB_LN2_LOW, c.y + p);
 }
 
-/** A pixel's part of the sums. */
+/** The numbers of a pixel for the sums. */
 typedef struct seen_pixel {
-    float root, pull; /* of w; dloss/dm over it */
+    float root, pull; /* root of w; dloss/dm over the root */
     double loss;
 } seen_pixel;
 
@@ -103,7 +108,7 @@ static __device__ __forceinline__ seen_pixel compare(const nb_cuda_gram_job &p,
     return gauss(logs, photons, m, p.sigma);
 }
 
-/** A lane's column of a pixel that is there; its loss. */
+/** Store a lane's column of an existing pixel; returns its loss. */
 template <int LEVEL>
 static __device__ __forceinline__ double put_column(const nb_cuda_gram_job &p,
                                                     const log_table &logs,
@@ -134,12 +139,12 @@ static __device__ __forceinline__ double put_column(const nb_cuda_gram_job &p,
     return seen.loss;
 }
 
-/** Pairs of blocks of rows, by blocks of columns up to their own. */
+/** Pairs of blocks of rows, by blocks of columns up to the diagonal. */
 template <int PAIRS> struct gram {
     double at[PAIRS * (PAIRS + 1)][4];
 };
 
-/** Add a warp's columns. */
+/** Multiply and add a warp's columns. */
 template <int PAIRS>
 static __device__ __forceinline__ void multiply(const float *columns, gram<PAIRS> &c)
 {
@@ -171,7 +176,8 @@ static __device__ __forceinline__ void multiply(const float *columns, gram<PAIRS
     }
 }
 
-/** The sum over a block's warps to its items, in an order that the warps' numbers fix. */
+/** Store the sum over a block's warps in its items, in an order that depends only on warp
+ * numbers. */
 template <int PAIRS>
 static __device__ __forceinline__ void put_sums(const nb_cuda_gram_job &p,
                                                 const gram<PAIRS> &c, double *shared)
@@ -216,12 +222,12 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
     __shared__ __align__(16) float columns[WARPS * ALL];
     __shared__ log_table logs;
     const int me = (int)threadIdx.x, lane = me % LANES;
-    float *own = columns + me / LANES * ALL;
+    float *warp_columns = columns + me / LANES * ALL;
     gram<PAIRS> c = {};
     double loss = 0;
 #pragma unroll
     for (int r = 0; r < R; r++)
-        own[r * WIDTH + lane] = 0;
+        warp_columns[r * WIDTH + lane] = 0;
     fill_logs(logs);
     __syncthreads();
     for (int round = 0; round < p.rounds; round++) {
@@ -232,17 +238,18 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
             at = cursor_of(p.all, from, i);
 #pragma unroll 1
         for (int j = 0; j < p.each; j++, i++) {
-            gpuSyncLanes(); /* the columns before these were read */
+            gpuSyncLanes(); /* all lanes have read the earlier columns */
             if (i < p.all.end) {
-                loss += put_column<LEVEL>(p, logs, at, own + lane, from.frame, how);
+                loss +=
+                    put_column<LEVEL>(p, logs, at, warp_columns + lane, from.frame, how);
                 advance(p.all, from, at);
             } else {
 #pragma unroll
                 for (int r = 0; r < R; r++)
-                    own[r * WIDTH + lane] = 0;
+                    warp_columns[r * WIDTH + lane] = 0;
             }
             gpuSyncLanes();
-            multiply<PAIRS>(own, c);
+            multiply<PAIRS>(warp_columns, c);
         }
     }
     put_sums<PAIRS>(p, c, (double *)columns);
@@ -267,15 +274,15 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
                        nb_cuda_gram_job *job)
 {
     const int64_t all =
-        (int64_t)THREADS * 8 * multiprocessors; /* so many lanes at least */
-    const int64_t most_each = pixels / all < MOST ? pixels / all : (int64_t)MOST;
-    job->each = (int)(most_each > FEWEST ? most_each : (int64_t)FEWEST);
+        (int64_t)THREADS * 8 * multiprocessors; /* at least this number of lanes */
+    const int64_t each_max = pixels / all < EACH_MAX ? pixels / all : (int64_t)EACH_MAX;
+    job->each = (int)(each_max > EACH_MIN ? each_max : (int64_t)EACH_MIN);
     const int64_t each = (int64_t)THREADS * job->each,
                   batches = (pixels + each - 1) / each,
-                  most = (int64_t)16 * multiprocessors;
+                  blocks_max = (int64_t)16 * multiprocessors;
     const int rows = how->level >= NB_TERMS_ALL ? NB_GRAM_ALL : NB_GRAM_CRYSTAL;
     job->items = 1 + rows * (rows + 1) / 2;
-    job->rounds = (int)((batches + most - 1) / most);
+    job->rounds = (int)((batches + blocks_max - 1) / blocks_max);
     job->blocks = (int)((batches + job->rounds - 1) / job->rounds);
 }
 

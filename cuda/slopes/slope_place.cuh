@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Places of the pixels of a request, by their numbers, and stores of their sums. */
+/** Places of the pixels of a request by pixel number, and stores of their sums. */
 #ifndef NB_CUDA_SLOPE_PLACE_CUH
 #define NB_CUDA_SLOPE_PLACE_CUH
 
@@ -36,7 +36,7 @@ static __device__ __forceinline__ nb_pixel_place place_of(const nb_cuda_slope_jo
     return place;
 }
 
-/** The planes of pixel number i. */
+/** Store the planes of pixel number i. */
 static __device__ __noinline__ void store_planes(const nb_cuda_slope_job &p, int64_t i,
                                                  const nb_pixel_place &place,
                                                  const nb_pixel_totals &t)

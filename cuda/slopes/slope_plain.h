@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/** Pixels of a row of a flat panel.  Along it points are linear, so that the index of a ray's only term costs two
- * multiply-adds.  F is measured from the row's point nearest to the sample, where |x|^2 = square + F^2.  Plain C, as
- * slope_terms.h. */
+/** Pixels of a row of a flat panel. Points are linear along the row, so the index of a
+ * ray's only term costs two multiply-adds. F is measured from the row's point nearest to
+ * the sample, where |x|^2 = square + F^2. Plain C, like slope_terms.h. */
 #ifndef NB_CUDA_SLOPE_PLAIN_H
 #define NB_CUDA_SLOPE_PLAIN_H
 
 #include "../../src/render/sums.h"
 #include "slope_terms.h"
 
-/** A panel, at pix0, by the slow coordinate, by the fast one. */
+/** A panel; the numbers of [3] are at pix0, by the slow coordinate, by the fast one. */
 typedef struct nb_plain_panel {
     nb_vec3 point[3];   /* m */
-    double index[3][3]; /* -h times the distance, m; of the only term */
+    double index[3][3]; /* -h times the distance, m, for the only term */
     double nearest[2];  /* F of the nearest point: at pix0, by S */
-    double middle[2];   /* F and S about the middle of the pixels that are wanted */
+    double middle[2];   /* F and S of the middle of the wanted pixels */
     double square[3];   /* |x|^2 at F = 0: powers of S */
     double pixel[2];    /* edges, fast and slow, m */
     double kahn[3][3];  /* nb_plain_frame.along times x, m */
-    float area; /* of the solid angle, times the close distance but for points: m^3 or m^2 */
+    /* factor of the solid angle, times the close distance except for point pixels: m^3 or
+     * m^2 */
+    float area;
     int is_point, unused[2];
 } nb_plain_panel;
 
 /** A row. */
 typedef struct nb_strip {
     nb_vec3 start, fast; /* x = start + F fast, m */
-    double index[3][2];  /* the same of nb_plain_panel.index */
+    double index[3][2];  /* nb_plain_panel.index in this row */
     double square, nearest, pixel;
-    double middle[2]; /* F of nb_plain_panel.middle here; S from there */
+    double middle[2]; /* F of nb_plain_panel.middle in this row; S relative to it */
     double kahn[3][2];
     float area;
     int point;
 } nb_strip;
 
-/** A point of it. */
+/** A point of a row. */
 typedef struct nb_strip_point {
     double exact_F, exact_r; /* r: 1/distance */
     float r;
 } nb_strip_point;
 
-/** slow: the row's number. */
+/** The row of number `slow`. */
 NB_TERM nb_strip nb_strip_of(const nb_plain_panel *panel, int slow)
 {
     const double S = fma(panel->pixel[1], (double)slow, 0.5 * panel->pixel[1]),
@@ -70,7 +72,7 @@ NB_TERM nb_strip nb_strip_of(const nb_plain_panel *panel, int slow)
     return row;
 }
 
-/** f: the pixel's column and a half. */
+/** The point at f, the pixel's column and a half. */
 NB_TERM nb_strip_point nb_strip_point_of(const nb_strip *row, double f)
 {
     nb_strip_point at;
@@ -89,9 +91,10 @@ NB_TERM nb_vec3 nb_strip_direction(const nb_strip *row, const nb_strip_point *at
     return d;
 }
 
-/* Pixels with one ray on flat panels that count every photon, and few terms: all sums stay in registers, parameters contract
- * them in single precision, and what moves the detector in double, since the terms of a turn about the sample cancel.  Plain
- * C, as slope_terms.h. */
+/* Pixels with one ray on flat panels that count every photon, and few terms: all sums
+ * stay in registers. Parameters contract the sums in single precision; parameters that
+ * move the detector do so in double, since the terms of a turn about the sample cancel.
+ * Plain C, like slope_terms.h. */
 
 /** Numbers of a pixel, in groups of four. */
 enum {
@@ -101,28 +104,30 @@ enum {
     NB_PLAIN_FUDGE,
     NB_PLAIN_CELLS, /* three, and the spectrum */
     NB_PLAIN_SPECTRUM = NB_PLAIN_CELLS + 3,
-    NB_PLAIN_INDEX, /* three rows of three; after each one of the next three */
+    NB_PLAIN_INDEX, /* three rows of three; after each row one of the next three */
     NB_PLAIN_MOSAIC = NB_PLAIN_INDEX + 3,
     NB_PLAIN_PHI = NB_PLAIN_MOSAIC + 4,
     NB_PLAIN_OSC = NB_PLAIN_PHI + 4,
     NB_PLAIN_TOTALS,
     NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
-    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of these in masks */
+    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of NB_PLAIN_MOVES in masks */
     NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
 };
 
-/** What a pullback adds up over the pixels: numbers of a pixel, then those that the detector's motion contracts. */
+/** Numbers that a pullback adds up over the pixels: those of a pixel, then those that the
+ * detector's motion contracts. */
 enum {
-    NB_PULL_CRYSTAL = 15, /* all but those of NB_TERMS_ALL */
+    NB_PULL_CRYSTAL = 15, /* all except those of NB_TERMS_ALL */
     NB_PULL_MOVES = NB_PLAIN_TOTALS,
     NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
 };
 
-/** Rows of the matrix that the normal equations add up (slope_gram.cu): the numbers of a pullback, the slope of the loss,
- * and zeros. */
+/** Rows of the matrix that the normal equations add up (slope_gram.cu): the numbers of a
+ * pullback, the slope of the loss, and zeros. */
 enum { NB_GRAM_CRYSTAL = 16, NB_GRAM_ALL = 32 };
 
-/** Which groups a plane contracts, by bits; each has code of its own, and planes come in this order. */
+/** Groups that a plane contracts, by bits; each kind has different code, and planes come
+ * in this order. */
 #define NB_PLAIN_KINDS(X)                                                                \
     X(0, 1)                                                                              \
     X(1, 2)                                                                              \
@@ -132,46 +137,49 @@ enum { NB_PLAIN_KINDS_COUNT = 10 };
 /** The rows of planes, which the device reads in the order of their kinds. */
 typedef struct nb_plain_rows {
     int planes;                          /* 0: the job is not plain */
-    int first[NB_PLAIN_KINDS_COUNT + 1]; /* of each kind */
-    int *order;  /* [planes]: which plane; owned with all that follows */
+    int first[NB_PLAIN_KINDS_COUNT + 1]; /* first plane of each kind */
+    int *order;  /* [planes]: numbers of planes; owned, like all arrays below */
     float *rows; /* [planes][NB_PLAIN_TOTALS], in the order of `order` */
-    double *moves; /* [panels][planes][NB_PLAIN_MOVES]; F and S from nb_plain_panel.middle */
+    /* [panels][planes][NB_PLAIN_MOVES]; F and S are relative to nb_plain_panel.middle */
+    double *moves;
     nb_plain_panel *panels; /* [panels] */
 } nb_plain_rows;
 
-/** What all pixels share. */
+/** Data that all pixels share. */
 typedef struct nb_plain_frame {
-    int polar; /* 0: nopolar */
+    int polar; /* 0: -nopolar */
     float K;
     nb_vec3 along[3];   /* the first source's direction, B and E of nb_polarization */
     double unit, slope; /* electrons^2 of `image`, and of gradients by the direction */
     double background;  /* electrons^2 */
-    /* where a ray has one term: */
+    /* for rays with one term: */
     float weight, cell[9]; /* nb_term_source; a, b, c times nb_term_tables.lift */
     int table;
     double wavenumber;
 } nb_plain_frame;
 
-/** A pixel: numbers with polarization and solid angle, and what the detector's motion contracts. */
+/** A pixel: numbers with polarization and solid angle, and numbers that the detector's
+ * motion contracts. */
 typedef struct nb_plain_pixel {
     float sum[NB_PLAIN_TOTALS];
-    nb_vec3 X;          /* slope by the point */
-    double F, S, close; /* from nb_plain_panel.middle; close: by log of close_distance */
+    nb_vec3 X; /* slope by the point */
+    /* relative to nb_plain_panel.middle; close: by log of close_distance */
+    double F, S, close;
 } nb_plain_pixel;
 
-/** What a pixel's terms are multiplied with. */
+/** Factors of a pixel's terms. */
 typedef struct nb_plain_factor {
     float omega, P;    /* solid angle, polarization */
     float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
 } nb_plain_factor;
 
-/** Are a ray's terms weighed with the factor one by one?  Elsewhere their sums are. */
+/** True if each term of a ray is weighed with the factor; otherwise the sums are. */
 NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
 {
     return how.one && how.level < NB_TERMS_ALL;
 }
 
-/** All terms of a ray, NB_TERM_RUN at most, in a run that begins at 0. */
+/** Sum all terms of a ray, at most NB_TERM_RUN, into a run that begins at 0. */
 NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
                            const nb_term_case how)
 {
@@ -192,8 +200,8 @@ NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_r
     }
 }
 
-/** -h of the only term on an axis: its fraction; *all: the whole number in single precision.  The relative error of h is small
- * near the beam, too. */
+/** Returns the fraction of -h of the only term on an axis; *all: -h in single precision.
+ * The relative error of h is small near the beam, too. */
 NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
 {
     const int w = how.table ? nb_low_word(t) ^ INT_MIN : nb_low_word(t),
@@ -203,15 +211,16 @@ NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
     return w;
 }
 
-/** Is the only term beyond -dmin? */
+/** True if -dmin culls the only term. */
 NB_TERM int nb_plain_is_beyond(const nb_plain_frame *p, const nb_term_tables *t,
                                nb_vec3 direction)
 {
     return t->dmin * p->wavenumber * nb_norm(nb_sub(direction, p->along[0])) > 1;
 }
 
-/** The only term of a ray, weighed with the factor if nb_plain_weighs_terms, in a run that begins at 0.  Gradients times
- * -h, without nb_term_tables.lift; what turns make of them is in the rows' weights. */
+/** Add the only term of a ray, weighed with the factor if nb_plain_weighs_terms, to a run
+ * that begins at 0. Gradients are times -h, without nb_term_tables.lift; the rows'
+ * weights contain the effect of turns. */
 NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
                            const nb_strip *row, const nb_strip_point *at,
                            const nb_plain_factor *factor, nb_term_run *run,
@@ -250,7 +259,7 @@ NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
             fmaf(g[0], p->cell[i], fmaf(g[1], p->cell[3 + i], g[2] * p->cell[6 + i]));
 }
 
-/** Of the pixel's middle. */
+/** The factors at the pixel's middle. */
 NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_strip *row,
                                            const nb_strip_point *at,
                                            const nb_term_case how)
@@ -275,7 +284,7 @@ NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_str
     return to;
 }
 
-/** What moves the detector: nb_panel_pull of a flat panel. */
+/** Set the slopes by the detector's motion: nb_panel_pull of a flat panel. */
 NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const nb_vec3 d,
                            double inverse, const nb_plain_factor *factor,
                            const nb_term_run *run, nb_plain_pixel *to)
@@ -333,7 +342,7 @@ NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_strip *row,
     nb_plain_move(p, row, nb_strip_direction(row, at), at->exact_r, by, run, to);
 }
 
-/** The numbers of a pixel; f: its column and a half. */
+/** Set the numbers of a pixel; f: its column and a half. */
 NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
                                const nb_strip *row, double f, nb_plain_pixel *to,
                                const nb_term_case how)
@@ -349,18 +358,18 @@ NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
     nb_plain_finish(p, row, &at, &factor, &run, to, how);
 }
 
-/** Is a number of a group in use? */
+/** True if a number of a group is used. */
 NB_TERM int nb_plain_uses(int i, const nb_term_case how)
 {
     if (i == NB_PLAIN_FUDGE)
         return how.gauss;
     if (how.one && (i == NB_PLAIN_SPECTRUM || i == NB_PLAIN_MOSAIC || i == NB_PLAIN_PHI ||
                     i == NB_PLAIN_OSC))
-        return 0; /* the only term's gradients times h have them */
+        return 0; /* the gradients of the only term, times h, contain these */
     return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
 }
 
-/** A group's part of a plane: w[4] its weights. */
+/** Add a group's part of a plane; w[4]: weights. */
 NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
                             float sum, const nb_term_case how)
 {
@@ -372,7 +381,7 @@ NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
     return sum;
 }
 
-/** What a parameter that moves the panel makes of a pixel: w[NB_PLAIN_MOVES] its weights. */
+/** Slope of a pixel by a parameter that moves the panel; w[NB_PLAIN_MOVES]: weights. */
 NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double *w)
 {
     const double X[3] = {x->X.x, x->X.y, x->X.z};
@@ -384,7 +393,7 @@ NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double *w)
     return sum;
 }
 
-/** Which number of a pixel is number i of a pullback. */
+/** The number of a pixel that is number i of a pullback. */
 NB_TERM int nb_pull_number(int i, int level)
 {
     if (level >= NB_TERMS_ALL)
@@ -392,7 +401,7 @@ NB_TERM int nb_pull_number(int i, int level)
     return i < NB_PLAIN_POLAR ? i : i == NB_PLAIN_POLAR ? NB_PLAIN_FUDGE : i + i / 3;
 }
 
-/** Add a pixel's numbers of single precision, times its slope of the loss. */
+/** Add a pixel's numbers, times its slope of the loss, in single precision. */
 NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
                             const nb_term_case how)
 {
@@ -404,7 +413,7 @@ NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
             sums[i] = fmaf(dloss, x->sum[nb_pull_number(i, how.level)], sums[i]);
 }
 
-/** The same of a slope in double precision. */
+/** nb_pull_single for a slope in double precision. */
 NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
                             const nb_term_case how)
 {
@@ -416,7 +425,7 @@ NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
             sums[i] = fma(dloss, (double)x->sum[nb_pull_number(i, how.level)], sums[i]);
 }
 
-/** And what nb_plain_moved contracts. */
+/** Add the numbers that nb_plain_moved contracts. */
 NB_TERM void nb_pull_moves(const nb_plain_pixel *x, double dloss, double *sums)
 {
     const double X[3] = {dloss * x->X.x, dloss * x->X.y, dloss * x->X.z};

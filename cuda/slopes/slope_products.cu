@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of derivatives on the device: planes for the host, pullbacks, the normal equations of a fit. */
+/* Products of derivatives on the device: planes for the host, pullbacks, the normal
+ * equations of a fit. */
 #include "slopes.h"
 
 extern "C" {
@@ -16,22 +17,22 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
         *why = "more than 8 entries of F are named";
     else if (job->sums & NB_SLOPE_BEAM)
         *why = "the device does not turn the directions of the beam";
-    else if (numbers > NB_CUDA_FIT_MOST)
+    else if (numbers > NB_CUDA_FIT_MAX)
         *why = "there are more than 170 parameters and knots";
     else
         return 1;
     return 0;
 }
 
-/** Where planes go on the host. */
+/** Destination of planes on the host. */
 typedef struct planes_job {
     const nb_slope_planes_out *out;
-    size_t pixels; /* of the stack */
-    size_t bytes;  /* of a number of the device */
-    char *staging; /* owned; NULL: planes lie as the device has them */
+    size_t pixels; /* pixels of the stack */
+    size_t bytes;  /* bytes of a number on the device */
+    char *staging; /* owned; NULL: planes have the same layout on the device */
 } planes_job;
 
-/** A plane of the caller's, from numbers as the device has them. */
+/** Store a plane of the caller, from numbers in the device's layout. */
 static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t origin,
                       int64_t end, const char *from, int plane)
 {
@@ -65,7 +66,7 @@ static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, in
     const nb_span *last = &task->spans[task->n - 1];
     const size_t first = task->spans[0].at;
     if (last->at + (size_t)last->n - first != (size_t)pass->pixels)
-        return NULL; /* pixels are left out */
+        return NULL; /* some pixels are missing */
     if (plane > 0)
         return (char *)out->planes +
                ((size_t)(plane - 1) * job->pixels + first + (size_t)pass->job.origin) *
@@ -79,7 +80,7 @@ static nb_status fetch_plane(const planes_job *job, nb_cuda_slope_pass *pass, in
                              nb_error *err)
 {
     const size_t n = (size_t)(pass->job.end - pass->job.origin);
-    const char *from = (const char *)pass->own->planes.at +
+    const char *from = (const char *)pass->memory->planes.at +
                        (size_t)plane * (size_t)pass->job.stride * job->bytes;
     char *to;
     nb_status st;
@@ -117,7 +118,7 @@ static nb_status fetch_planes(nb_backend_state *state, const nb_slope_task *task
     return st;
 }
 
-/** In double if single precision does not do. */
+/** Make planes, in double if single precision is too coarse. */
 static nb_status planes(nb_backend_state *state, nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err)
 {
@@ -140,19 +141,20 @@ static nb_status planes(nb_backend_state *state, nb_slope_task *task,
     return fetch_planes(state, task, out, err);
 }
 
-/** Memory for sums over pixels, of so many slices at a time. */
+/** Reserve memory for sums over pixels, of this number of slices at a time. */
 static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                            nb_error *err)
 {
-    nb_cuda_slopes *own = pass->own;
-    nb_status st = nb_cuda_reserve(&own->partial, slices * (size_t)items * sizeof(double),
-                                   "sums over pixels", err);
+    nb_cuda_slopes *memory = pass->memory;
+    nb_status st =
+        nb_cuda_reserve(&memory->partial, slices * (size_t)items * sizeof(double),
+                        "sums over pixels", err);
     return st ? st
-              : nb_cuda_reserve(&own->sums, (size_t)items * sizeof(double),
+              : nb_cuda_reserve(&memory->sums, (size_t)items * sizeof(double),
                                 "sums over pixels", err);
 }
 
-/** The same, and where a job finds planes. */
+/** open_sums, and set the planes that the job reads. */
 static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
     const size_t slices = (size_t)((pass->chunk + job->slice - 1) / job->slice);
@@ -161,14 +163,14 @@ static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_err
     job->planes = pass->job.out;
     job->single = pass->job.single;
     job->stride = pass->job.stride;
-    job->partial = (double *)pass->own->partial.at;
+    job->partial = (double *)pass->memory->partial.at;
     return st;
 }
 
 /** Add up a chunk. */
 static nb_status sum_chunk(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
-    double *sums = (double *)pass->own->sums.at;
+    double *sums = (double *)pass->memory->sums.at;
     nb_status st;
     job->origin = pass->job.origin;
     job->end = pass->job.end;
@@ -184,34 +186,35 @@ static nb_status sum_chunk(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_er
 
 static nb_status fetch_sums(nb_cuda_slope_pass *pass, int items, double *to, nb_error *err)
 {
-    return nb_cuda_download(pass->state->ring, to, pass->own->sums.at,
+    return nb_cuda_download(pass->state->ring, to, pass->memory->sums.at,
                             (size_t)items * sizeof *to, pass->state->stream, err);
 }
 
-/** The slope of the loss where the device reads it: *there. */
+/** Bring the slope of the loss to the device; *on_device: its address. */
 static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const void *dloss,
-                           const void **there, nb_error *err)
+                           const void **on_device, nb_error *err)
 {
     const size_t bytes = pass->task->job->scene->raster.pixels *
                          (type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double));
-    nb_cuda_slopes *own = pass->own;
+    nb_cuda_slopes *memory = pass->memory;
     nb_status st;
-    *there = dloss;
+    *on_device = dloss;
     if (nb_cuda_is_on(dloss, pass->state->device.index))
         return NB_OK;
-    st = nb_cuda_reserve(&own->dloss, bytes, "the slope of the loss", err);
-    *there = own->dloss.at;
+    st = nb_cuda_reserve(&memory->dloss, bytes, "the slope of the loss", err);
+    *on_device = memory->dloss.at;
     return st ? st
-              : nb_cuda_send(pass->state->ring, own->dloss.at, dloss, bytes,
+              : nb_cuda_send(pass->state->ring, memory->dloss.at, dloss, bytes,
                              pass->state->stream, err);
 }
 
-/** Gradients are NaN if a number outside the wanted pixels, which no sum has read, is not finite. */
+/** Set gradients to NaN if a number outside the wanted pixels, which no sum has read, is
+ * not finite. */
 static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
                               const void *dloss, double *gradient, nb_error *err)
 {
     const size_t all = pass->task->job->scene->raster.pixels;
-    double *flag = (double *)pass->own->sums.at, bad = 0;
+    double *flag = (double *)pass->memory->sums.at, bad = 0;
     nb_status st;
     if ((size_t)pass->pixels == all)
         return NB_OK;
@@ -226,7 +229,7 @@ static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
     return NB_OK;
 }
 
-/** Without planes. */
+/** A pullback without planes. */
 static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
                             const void *dloss, double *gradient, nb_error *err)
 {
@@ -235,11 +238,11 @@ static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
     nb_status st;
     nb_cuda_pull_plan(&pass->how, pass->pixels, &job);
     NB_FORWARD(open_sums(pass, (size_t)job.blocks, job.items, err));
-    sums = (double *)pass->own->sums.at;
+    sums = (double *)pass->memory->sums.at;
     job.all = pass->job;
     job.all.end = pass->pixels;
-    job.plain = pass->plain_there;
-    job.partial = (double *)pass->own->partial.at;
+    job.plain = pass->plain_on_device;
+    job.partial = (double *)pass->memory->partial.at;
     if (type == NB_REAL_FLOAT32)
         job.single = (const float *)dloss;
     else
@@ -258,20 +261,20 @@ static nb_status pull_planes(nb_cuda_slope_pass *pass, nb_real_type type,
                              const void *dloss, double *gradient, nb_error *err)
 {
     nb_cuda_fit_job job = {};
-    nb_cuda_slopes *own = pass->own;
+    nb_cuda_slopes *memory = pass->memory;
     gpuStream_t stream = pass->state->stream;
     nb_status st;
     job.count = job.n = job.items = pass->task->job->count;
     job.slice = NB_CUDA_SLICE;
     st = open_job(pass, &job, err);
-    NB_TRY(nb_cuda_reserve(&own->weights, (size_t)pass->chunk * sizeof(double),
+    NB_TRY(nb_cuda_reserve(&memory->weights, (size_t)pass->chunk * sizeof(double),
                            "the slope of the loss", err));
-    job.dloss = (const double *)own->weights.at;
+    job.dloss = (const double *)memory->weights.at;
     for (int64_t at = 0; at < pass->pixels && !st; at += pass->chunk) {
         if ((st = nb_cuda_pass_chunk(pass, at, err)))
             break;
         nb_cuda_launch_gather(&pass->job.pixels, type, dloss, at, pass->job.end - at,
-                              (double *)own->weights.at, stream);
+                              (double *)memory->weights.at, stream);
         st = sum_chunk(pass, &job, err);
     }
     return st ? st : fetch_sums(pass, job.items, gradient, err);
@@ -284,19 +287,19 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
     double *gradient = loss->gradient;
     const nb_cuda_pass_want want = {NULL, 0, 1};
     nb_cuda_slope_pass pass;
-    const void *there;
+    const void *on_device;
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
-    NB_TRY(send_loss(&pass, type, loss->dloss, &there, err));
-    NB_TRY(pass.pulls ? pull_plain(&pass, type, there, gradient, err)
-                      : pull_planes(&pass, type, there, gradient, err));
-    NB_TRY(check_unused(&pass, type, there, gradient, err));
+    NB_TRY(send_loss(&pass, type, loss->dloss, &on_device, err));
+    NB_TRY(pass.pulls ? pull_plain(&pass, type, on_device, gradient, err)
+                      : pull_planes(&pass, type, on_device, gradient, err));
+    NB_TRY(check_unused(&pass, type, on_device, gradient, err));
     if (st)
         gpuStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
     return st;
 }
 
-/** Items of the device to the matrix' place. */
+/** Unpack the device's items into the matrix. */
 static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums)
 {
     const int n = job->n;
@@ -306,7 +309,7 @@ static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums
             sums[1 + n + i * n + j] = items[k];
 }
 
-/** Without planes. */
+/** Normal equations without planes. */
 static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *out,
                               nb_error *err)
 {
@@ -317,15 +320,15 @@ static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *
     nb_status st;
     nb_cuda_gram_plan(&pass->how, pass->state->device.multiprocessors, pass->pixels, &job);
     NB_FORWARD(open_sums(pass, (size_t)job.blocks, job.items, err));
-    sums = (double *)pass->own->sums.at;
+    sums = (double *)pass->memory->sums.at;
     job.all = pass->job;
     job.all.end = pass->pixels;
-    job.plain = pass->plain_there;
+    job.plain = pass->plain_on_device;
     job.photons = pass->photons;
     job.background = pass->background;
     job.likelihood = seen->likelihood;
     job.sigma = seen->sigma;
-    job.partial = (double *)pass->own->partial.at;
+    job.partial = (double *)pass->memory->partial.at;
     nb_plain_image(&pass->plain, job.image);
     if (!(items = (double *)nb_alloc((size_t)job.items, sizeof *items, "equations", err)))
         return NB_ERR_NOMEM;

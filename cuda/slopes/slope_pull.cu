@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Pullbacks of pixels with one ray and few terms (slope_plain.h).  A gradient is linear in the numbers of a pixel, so that
- * these are added up over the pixels, times the slope of the loss; parameters contract the sums once, on the host.  No
- * plane is stored, and the time does not depend on the number of parameters. */
+/* Pullbacks of pixels with one ray and few terms (slope_plain.h). A gradient is linear in
+ * the numbers of a pixel, so these numbers, times the slope of the loss, are added up
+ * over the pixels; parameters contract the sums once, on the host. No plane is stored,
+ * and the time does not depend on the number of parameters. */
 #include "slope_batch.cuh"
 #include "slope_tables.h"
 
 enum { THREADS = 128, LANES = 32, WARPS = THREADS / LANES };
 
-/** PIXELS slopes of the loss. */
+/** Add the numbers of PIXELS pixels times their slopes of the loss. */
 template <int PIXELS, int LEVEL>
 static __device__ __forceinline__ void weigh(const nb_cuda_pull_job &p,
                                              const batch<PIXELS> &b, int64_t left,
@@ -32,7 +33,8 @@ static __device__ __forceinline__ void weigh(const nb_cuda_pull_job &p,
         sums[i] += (double)single[i];
 }
 
-/** A lane keeps half of 2 HALF numbers and gives the other half to the lane HALF away; then the same with its half. */
+/** A lane keeps half of 2 HALF numbers and gives the other half to the lane HALF away;
+ * then the same with the kept half. */
 template <int HALF, int N> static __device__ __forceinline__ void fold(double (&x)[N])
 {
     const int upper = (int)threadIdx.x & HALF;
@@ -58,10 +60,10 @@ __global__ void __launch_bounds__(THREADS)
                  const NB_GRID_CONSTANT plain_source from)
 {
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
-    constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16; /* numbers, and some zeros */
+    constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16; /* numbers, padded with zeros */
     const int me = (int)threadIdx.x, lane = me % LANES;
     __shared__ double all[WARPS][LANES];
-    double own = 0;
+    double total = 0;
     for (int round = 0; round < p.rounds; round++) {
         double sums[N] = {};
         batch<PIXELS> b;
@@ -71,9 +73,9 @@ __global__ void __launch_bounds__(THREADS)
             fill(p.all, from, b, how);
             weigh<PIXELS, LEVEL>(p, b, p.all.end - b.i, sums, how);
         }
-        own += add_lanes(sums);
+        total += add_lanes(sums);
     }
-    all[me / LANES][lane] = own;
+    all[me / LANES][lane] = total;
     __syncthreads();
     if (me < p.items) {
         double sum = 0;
@@ -85,7 +87,7 @@ __global__ void __launch_bounds__(THREADS)
 
 typedef void (*kernel)(nb_cuda_pull_job, plain_source);
 
-enum { FEW = 4, ALL_FEW = 2 }; /* pixels of a thread, as of planes */
+enum { FEW = 4, ALL_FEW = 2 }; /* pixels of a thread, as for planes */
 
 static int pixels_of(const nb_term_case *how)
 {
@@ -103,10 +105,10 @@ template <int SHAPE, int TABLE> static kernel kernel_of(const nb_term_case *how)
 
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job)
 {
-    const int64_t most = 4096, each = (int64_t)THREADS * pixels_of(how),
+    const int64_t blocks_max = 4096, each = (int64_t)THREADS * pixels_of(how),
                   batches = (pixels + each - 1) / each;
     job->items = how->level >= NB_TERMS_ALL ? (int)NB_PULL_ALL : (int)NB_PULL_CRYSTAL;
-    job->rounds = (int)((batches + most - 1) / most);
+    job->rounds = (int)((batches + blocks_max - 1) / blocks_max);
     job->blocks = (int)((batches + job->rounds - 1) / job->rounds);
 }
 

@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(THREADS) k_finite(const T *x, size_t n, double
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
                            gpuStream_t stream)
 {
-    const size_t most = 1024, blocks = (n + THREADS - 1) / THREADS;
-    const unsigned grid = (unsigned)(blocks < most ? blocks : most);
+    const size_t blocks_max = 1024, blocks = (n + THREADS - 1) / THREADS;
+    const unsigned grid = (unsigned)(blocks < blocks_max ? blocks : blocks_max);
     if (type == NB_REAL_FLOAT32)
         k_finite<<<grid, THREADS, 0, stream>>>((const float *)numbers, n, bad);
     else
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** sums[k] = or += the slices; a block for each. */
+/** sums[k] = or += the slices; one block for each sum. */
 __global__ void __launch_bounds__(THREADS)
     k_join(const double *partial, int slices, int items, int begins, double *sums)
 {

@@ -16,7 +16,7 @@ const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
     const char *reason = nb_slopes_need_double(plan, job);
     if (reason)
         return reason;
-    if (plan->cells > NB_TERM_MOST_CELLS)
+    if (plan->cells > NB_TERM_CELLS_MAX)
         return "the crystal is too large for 32-bit fractions";
     if (!(plan->index < NB_FIXED_INDICES))
         return "Miller indices are too large for fixed point";
@@ -95,7 +95,7 @@ static void set_sources(const nb_slope_job *job, int side, nb_term_tables *t,
         else
             groups[t->n_groups++] = (nb_term_group){source->incident, s, s + 1, 0};
         last = &groups[t->n_groups - 1];
-        last->most = fmax(last->most, sources[s].wavenumber);
+        last->largest = fmax(last->largest, sources[s].wavenumber);
     }
     t->spectrum = job->spectrum && job->sums & NB_SLOPE_WAVE;
 }
@@ -128,20 +128,20 @@ static void set_orientations(const nb_slope_job *job, nb_term_tables *t,
     }
 }
 
-/** Of the first orientation and source. */
+/** Set the constants of the first orientation and source. */
 static void set_constants(const nb_scene *sc, nb_term_tables *t)
 {
     const nb_orientation *u = &sc->lattice.orientations[0];
     const nb_vec3 axes[3] = {u->a, u->b, u->c};
     for (int i = 0; i < 3; i++) {
         const double h = t->wavenumber * nb_dot(axes[i], t->groups[0].incident);
-        double lost;
+        double error;
         t->constant[i] = t->start + h;
-        lost = h - (t->constant[i] - t->start) + NB_FIXED_TINY;
-        if (fabs(lost) < NB_FIXED_TINY)
-            lost = NB_FIXED_TINY;
-        t->aside[i] = (float)lost;
-        t->aside_turns[i] = (float)(sc->lattice.N[i] * lost);
+        error = h - (t->constant[i] - t->start) + NB_FIXED_TINY;
+        if (fabs(error) < NB_FIXED_TINY)
+            error = NB_FIXED_TINY;
+        t->aside[i] = (float)error;
+        t->aside_turns[i] = (float)(sc->lattice.N[i] * error);
     }
 }
 
@@ -186,12 +186,12 @@ void nb_term_tables_free(nb_term_tables *t)
     memset(t, 0, sizeof *t);
 }
 
-enum { MOST_PLANES = 290 }; /* whose rows a block's memory has room for */
+enum { PLANES_MAX = 290 }; /* limit of planes whose rows fit a block's memory */
 
 #define MASK(number, bits) bits,
 static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
 
-/** One ray to each pixel of flat panels, all of whose photons are counted. */
+/** True for one ray per pixel on flat panels that count all photons. */
 static int has_plain_rays(const nb_scene *sc)
 {
     if (sc->oversample != 1 || sc->amorphous)
@@ -208,7 +208,7 @@ static int has_plain_rays(const nb_scene *sc)
 static int is_plain(const nb_slope_job *job)
 {
     const nb_scene *sc = job->scene;
-    return has_plain_rays(sc) && job->count < MOST_PLANES &&
+    return has_plain_rays(sc) && job->count < PLANES_MAX &&
            (double)sc->beam.n_sources * sc->lattice.n_orientations <= NB_TERM_RUN;
 }
 
@@ -274,8 +274,8 @@ static nb_plain_panel panel_of(const nb_panel *panel, const nb_term_tables *t,
     return to;
 }
 
-/** What a number by the nine of gradients times h has in them where a ray has one term: rows' weights of `index`, per unit
- * of a turn about `axis` that goes with each orientation. */
+/** Add a turn to the rows' weights of `index`, where a ray has one term: the nine
+ * gradients times h contain the turn. Per unit of a turn of the crystal about `axis`. */
 static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double *index)
 {
     const nb_vec3 a = cell_of(t, 0), b = cell_of(t, 1), c = cell_of(t, 2);
@@ -286,7 +286,7 @@ static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double 
             unit / volume * nb_dot(nb_cross(axis, cell_of(t, i / 3)), reciprocal[i % 3]);
 }
 
-/** The weights of gradients times -h of the only term. */
+/** Set the weights of gradients times -h of the only term. */
 static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
                       const nb_tangent *by, double unit, float *w)
 {
@@ -304,7 +304,8 @@ static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
             (float)(unit * (double)t->lift[i / 3] * index[i]);
 }
 
-/** Numbers of a nb_term_run are by -h, and the image is twice. */
+/** Set the weights of a row; numbers of a nb_term_run are by -h, and the image is
+ * twice. */
 static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
                   int one, float *w)
 {
@@ -361,7 +362,7 @@ static int kind_of(const float *row, int moves)
     return kind;
 }
 
-/** Rows by their kinds; all: [planes][NB_PLAIN_TOTALS] by the planes' numbers. */
+/** Sort rows by their kinds; all: [planes][NB_PLAIN_TOTALS] by plane number. */
 static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *out)
 {
     int n = 0;
@@ -379,14 +380,14 @@ static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *
     out->first[NB_PLAIN_KINDS_COUNT] = n;
 }
 
-/** From the corner to the panel's middle. */
+/** Move the origin of the weights from the corner to the panel's middle. */
 static void shift_moves(const double middle[2], double *w)
 {
     for (int i = 0; i < 3; i++)
         w[i] += middle[0] * w[3 + i] + middle[1] * w[6 + i];
 }
 
-/** About the middle of the spans on each panel: of some of them. */
+/** Set the approximate middle of the spans on each panel, from some of the spans. */
 static void find_middles(const nb_slope_job *job, const nb_span *spans, size_t n,
                          nb_plain_panel *panels)
 {

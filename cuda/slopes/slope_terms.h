@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of a ray's terms by one thread: lattice in single precision from fixed-point indices
- * (fixed_point.h).  Plain C, so that a test on the host runs it.
+/** The sums of a ray's terms by one thread: lattice in single precision from fixed-point
+ * indices (fixed_point.h). Plain C, so that a test on the host runs it.
  *
- * All that parameters need beside the numbers of cells is linear in the gradient by h, k, l times the wavenumber.
- * Sources of one direction share h up to the wavenumber, so these gradients are added over them first, and the
- * outer products with h, and what turns make of them, are once for an orientation. */
+ * Everything that parameters need, except for slopes by the numbers of cells, is linear
+ * in the gradient by h, k, l times the wavenumber. Sources of one direction share h up to
+ * the wavenumber, so these gradients are first added over such sources; outer products
+ * with h, and slopes by turns, are then made once per orientation. */
 #ifndef NB_CUDA_SLOPE_TERMS_H
 #define NB_CUDA_SLOPE_TERMS_H
 
@@ -49,7 +50,7 @@ NB_TERM int nb_high_word(double x)
 #endif
 }
 
-/** 1/sqrt to double precision, as depth.cuh has it. */
+/** 1/sqrt to double precision, as in depth.cuh. */
 NB_TERM double nb_term_inverse_root(double x)
 {
 #ifdef NB_GPU_DEVICE_PASS
@@ -70,20 +71,20 @@ NB_TERM float nb_term_load(const float *at)
 }
 
 enum {
-    NB_TERM_RUN = 64,         /* terms in single precision before they join the doubles */
-    NB_TERM_MOST_CELLS = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
+    NB_TERM_RUN = 64,        /* terms in single precision before they join the doubles */
+    NB_TERM_CELLS_MAX = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
 };
 
-/** Which sums are made. */
+/** Levels of the sums. */
 typedef enum nb_term_level {
     NB_TERMS_IMAGE,
-    NB_TERMS_CRYSTAL, /* gradient times index, and by the numbers of cells */
+    NB_TERMS_CRYSTAL, /* gradient times index, and slopes by the numbers of cells */
     NB_TERMS_ALL
 } nb_term_level;
 
-/** What the compiler is to specialise for. */
+/** The constants that the compiler specialises for. */
 typedef struct nb_term_case {
-    int gauss;   /* else a parallelepiped */
+    int gauss;   /* 1: a Gaussian; 0: a parallelepiped */
     int general; /* numbers of cells that are not whole, or -dmin */
     int table;   /* F^2 from a table */
     int level;   /* nb_term_level */
@@ -91,9 +92,10 @@ typedef struct nb_term_case {
 } nb_term_case;
 
 typedef struct nb_term_source {
-    double wavenumber;      /* 1/m */
-    float weight, relative; /* twice; wavenumber, of the first source's */
-    float spectrum;         /* relative times nb_slope_job.spectrum */
+    double wavenumber; /* 1/m */
+    /* weight: twice; relative: wavenumber relative to the first source's */
+    float weight, relative;
+    float spectrum; /* relative times nb_slope_job.spectrum */
     int table, unused[2];
 } __attribute__((aligned(16))) nb_term_source;
 
@@ -101,53 +103,54 @@ typedef struct nb_term_source {
 typedef struct nb_term_group {
     nb_vec3 incident;
     int first, end;
-    double most; /* wavenumber */
+    double largest; /* largest wavenumber */
 } nb_term_group;
 
 typedef struct nb_term_orientation {
     double exact[9], unused; /* a b c, m */
-    float cell[9];           /* the same */
+    float cell[9];           /* the same as floats */
     float turn[3];           /* nb_slope_job.turns */
     float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
 } __attribute__((aligned(16))) nb_term_orientation;
 
-/** A scene for these sums; it does not own its arrays.  Each lattice sum is a part of its peak, and gradients are parts of N
- * times it. */
+/** A scene for these sums; its arrays belong to the caller. Each lattice sum is relative
+ * to its peak, and gradients are relative to N times the peak. */
 typedef struct nb_term_tables {
     const nb_term_orientation *orientations;
     const nb_term_source *sources;
     const nb_term_group *groups;
     int n_orientations, n_groups;
-    int cells[3];              /* whole numbers next to N */
-    float part[3];             /* what is left of N */
+    int cells[3];              /* nearest whole numbers of N */
+    float part[3];             /* N less cells */
     float step[3], tiny[3];    /* N 2^-32 and N 2^-40 */
     float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
-    float lift[3];             /* N; 0 where N = 1: exactly no slope, not a rounding */
+    float lift[3];             /* N; 0 where N = 1: slopes are then exactly 0 */
     float fall, steep;         /* law of decay: log2 of L^2 by R^2; -2 g/width */
-    double width;              /* of the law */
+    double width;              /* width of the law */
     double inverse[3];         /* units of `cells`: 1, or 1/N of the law of decay */
-    const float *F2;           /* as nb_F2_index has it; NULL: constant */
+    const float *F2;           /* indexed as by nb_F2_index; NULL: constant */
     int stride[3], offset;
-    double unit;  /* electrons^2 of 1 in the sums */
-    double start; /* of an index */
+    double unit;  /* electrons^2 of a 1 in the sums */
+    double start; /* start of an index */
     nb_vec3 spindle;
-    double wavenumber; /* of the first source */
-    double weights;    /* of all terms */
-    /* of the only term: -h and `start` at a direction of 0; what its rounding lost, and N times that, never 0 */
+    double wavenumber; /* wavenumber of the first source */
+    double weights;    /* sum over all terms */
+    /* for the only term: -h and `start` at a direction of 0; the rounding error of this
+     * sum, and N times the error, never 0 */
     double constant[3];
     float aside[3], aside_turns[3];
     double dmin;
-    int turns, spectrum; /* are there any? */
+    int turns, spectrum; /* 1 if the job has turns, a spectrum */
 } nb_term_tables;
 
-/** Sums in single precision; by -h, so that gradients turn their sign. */
+/** Sums in single precision; slopes are by -h, so gradients have the opposite sign. */
 typedef struct nb_term_run {
     float image, fudge, cells[3];
     float index[9], ray[3], mosaic, phi, osc, spectrum;
 } nb_term_run;
 
-/** The sums over sources of one direction, at one orientation: by[i] of gradients times relative wavenumbers, and
- * the same times nb_term_source.spectrum. */
+/** The sums over sources of one direction, at one orientation: by[i] of gradients times
+ * relative wavenumbers, and of gradients times nb_term_source.spectrum. */
 typedef struct nb_term_gradient {
     float by[3], spectrum[3];
 } nb_term_gradient;
@@ -175,7 +178,7 @@ NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
     return a;
 }
 
-/** F^2 L^2 of a parallelepiped, twice, and its slopes; F2 has the weight, twice. */
+/** F^2 L^2 of a parallelepiped, twice, and its slopes; F2 includes twice the weight. */
 NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
                             nb_term_run *run, float g[3], const nb_term_case how)
 {
@@ -197,7 +200,8 @@ NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
     run->cells[2] = fmaf(by_z, z.by_N, run->cells[2]);
 }
 
-/** The same of a Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells' square. */
+/** nb_term_square for a Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells'
+ * square. */
 NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
                            nb_term_run *run, float g[3], const nb_term_case how)
 {
@@ -221,8 +225,9 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
     run->fudge = fmaf(image, R2, run->fudge);
 }
 
-/** Sources first .. end - 1 of a group at one orientation; scale: of all terms; D: a, b, c times direction less incident, m.  reach: beyond
- * this wavenumber -dmin removes the crystal; 0: nowhere. */
+/** Add sources first .. end - 1 of a group at one orientation; scale: factor of all
+ * terms; D: a, b, c times direction less incident, m. reach: at larger wavenumbers than
+ * 1/reach -dmin removes the crystal; 0: at no wavenumber. */
 NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
                              int end, double reach, float scale, nb_term_run *run,
                              nb_term_gradient *to, const nb_term_case how)
@@ -265,7 +270,7 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
 /** A ray and the sources of a group. */
 typedef struct nb_term_ray_group {
     nb_vec3 delta;  /* direction less incident */
-    float q[3];     /* the same */
+    float q[3];     /* delta as floats */
     float about[3]; /* q x spindle */
     double reach;   /* nb_term_sources */
 } nb_term_ray_group;
@@ -284,10 +289,11 @@ NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
     to->about[0] = (float)about.x;
     to->about[1] = (float)about.y;
     to->about[2] = (float)about.z;
-    to->reach = length * group->most > 1 ? length : 0;
+    to->reach = length * group->largest > 1 ? length : 0;
 }
 
-/** What an orientation makes of the gradients: h = -D, times the wavenumber (nb_term_finish). */
+/** Contract the gradients of an orientation: h = -D, times the wavenumber
+ * (nb_term_finish). */
 NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
                               const double D[3], nb_term_gradient *G, nb_term_run *run,
                               const nb_term_case how)
@@ -330,7 +336,8 @@ NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_
     }
 }
 
-/** Single precision joins the doubles.  A call with a copy, so that the doubles stay out of the registers. */
+/** Add the sums in single precision to the doubles. A call with a copy, so that the
+ * doubles stay out of the registers. */
 NB_HD_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
 {
     int i;
@@ -358,7 +365,7 @@ NB_TERM void nb_term_flush(nb_term_run *run, nb_slope_sums *to, const nb_term_ca
     memset(run, 0, sizeof *run);
 }
 
-/** Units, signs, and what follows from other sums. */
+/** Apply units and signs, and set the sums that follow from other sums. */
 NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slope_sums *to)
 {
     const double F = sc->factors.table.default_F, unit = t->unit,
@@ -376,13 +383,13 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
     to->fudge *= -unit / t->width;
     to->spectrum *= slope;
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
-    if (F != 0) /* every F is it */
+    if (F != 0) /* every F is default_F */
         to->default_F = 2 * to->crystal / F;
     to->background = t->weights;
     to->image = to->crystal + sc->background * t->weights;
 }
 
-/** The materials of a ray: all of nb_run_source but the crystal and the water. */
+/** Add the materials of a ray: all of nb_run_source except the crystal and the water. */
 NB_HD_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
                                   nb_slope_sums *to)
 {
@@ -416,7 +423,7 @@ NB_TERM void nb_term_index(const nb_term_tables *t, int m, const nb_term_ray_gro
     D[2] = fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z));
 }
 
-/** All sources of a group at one orientation; *added: terms since the last flush. */
+/** Add all sources of a group at one orientation; *added: terms since the last flush. */
 NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
                                      const nb_term_group *group,
                                      const nb_term_ray_group *ray, nb_term_run *run,
@@ -460,10 +467,10 @@ NB_TERM void nb_term_ray(const nb_term_tables *t, const nb_slope_job *job,
         nb_term_materials(job, ray, to);
 }
 
-/* The totals of one pixel by one thread, in double or with terms in single precision.  Plain C, as
- * slope_terms.h. */
+/* The totals of one pixel by one thread, in double or with terms in single precision.
+ * Plain C, like slope_terms.h. */
 
-/** Not inlined on a GPU: each of many kernels would have its own copy. */
+/** Not inlined on a GPU: each of many kernels would have a copy. */
 NB_HD_CALL void nb_pixel_aim(const nb_scene *sc, const nb_pixel_place *pixel, int ray,
                              nb_pull_point *at)
 {
@@ -528,7 +535,7 @@ NB_TERM void nb_pixel_fast(const nb_term_tables *tables, const nb_slope_job *job
     nb_pixel_finish(job, pixel, &first, t);
 }
 
-/** Plane p of panel k. */
+/** Contract the totals of a pixel for one row: plane p of panel k. */
 NB_TERM double nb_contract(const int *first, const nb_contraction_term *terms, int row,
                            const nb_pixel_totals *t)
 {

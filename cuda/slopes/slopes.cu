@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum { PARTS = 20, ALIGN = 64 };
-#define CHUNK_BYTES 1e9 /* of planes on the device at a time */
+#define CHUNK_BYTES 1e9 /* limit of the planes on the device at one time */
 
-/** Bytes that go to the device in one piece, each part at its address there. */
+/** Bytes that go to the device in one piece; each part has an address there. */
 typedef struct parcel {
     struct {
         const void *from;
@@ -16,7 +16,7 @@ typedef struct parcel {
     } parts[PARTS];
     int n;
     size_t bytes;
-    char *base; /* on the device */
+    char *base; /* address on the device */
 } parcel;
 
 static int add_part(parcel *p, const void *from, size_t bytes)
@@ -28,7 +28,7 @@ static int add_part(parcel *p, const void *from, size_t bytes)
     return p->n++;
 }
 
-/** Where a part will be; NULL for one that is not there. */
+/** Future address of a part; NULL for a missing part. */
 template <typename T> static const T *part_of(const parcel *p, int i, const T *from)
 {
     return from ? (const T *)(p->base + p->parts[i].at) : NULL;
@@ -58,20 +58,20 @@ static nb_status send_parcel(nb_backend_state *state, nb_cuda_mirror *to, const 
     return st;
 }
 
-/** Numbers of the spans' pixels. */
+/** Send the spans and the numbers of their pixels. */
 static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_task *task = pass->task;
-    nb_cuda_slopes *own = pass->own;
+    nb_cuda_slopes *memory = pass->memory;
     parcel p = {};
     int64_t *before;
     nb_status st;
-    if (task->number != 0 && task->number == own->spans_of) {
-        pass->job.pixels = own->pixels;
-        pass->pixels = own->n_pixels;
+    if (task->number != 0 && task->number == memory->spans_of) {
+        pass->job.pixels = memory->pixels;
+        pass->pixels = memory->n_pixels;
         return NB_OK;
     }
-    own->spans_of = 0;
+    memory->spans_of = 0;
     before = (int64_t *)nb_alloc_raw(task->n + 1, sizeof *before, "pixels", err);
     if (!before)
         return NB_ERR_NOMEM;
@@ -86,19 +86,19 @@ static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
         pass->job.pixels.width = 0;
     int spans = add_part(&p, task->spans, task->n * sizeof *task->spans);
     int numbers = add_part(&p, before, (task->n + 1) * sizeof *before);
-    st = reserve_parcel(&own->spans, &p, err);
-    NB_TRY(send_parcel(pass->state, &own->spans, &p, err));
+    st = reserve_parcel(&memory->spans, &p, err);
+    NB_TRY(send_parcel(pass->state, &memory->spans, &p, err));
     pass->job.pixels.spans = part_of(&p, spans, task->spans);
     pass->job.pixels.before = part_of(&p, numbers, before);
     pass->job.pixels.n = (int)task->n;
-    own->pixels = pass->job.pixels;
-    own->n_pixels = pass->pixels = before[task->n];
-    own->spans_of = st ? 0 : task->number;
+    memory->pixels = pass->job.pixels;
+    memory->n_pixels = pass->pixels = before[task->n];
+    memory->spans_of = st ? 0 : task->number;
     nb_free(before);
     return st;
 }
 
-/** Sensors that panels name. */
+/** Number of the sensors that panels refer to. */
 static size_t sensor_count(const nb_scene *sc)
 {
     int n = 0;
@@ -107,42 +107,45 @@ static size_t sensor_count(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** Arrays of a fit, without the pictures, which are sent apart. */
+/** Arrays of a fit; the images are sent separately. */
 typedef struct fit_parts {
     nb_observation seen;
     nb_slope_fit fit;
     const float *photons, *background; /* on the device */
 } fit_parts;
 
-/** Where parts at[0 ... 3] will be: the fit, its observation, its knots and their values. */
+/** Set the future addresses of parts at[0 ... 3]: the fit, its observation, its knots and
+ * their values. */
 static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
-                      const nb_slope_fit *fit, const nb_scene *scene, fit_parts *there)
+                      const nb_slope_fit *fit, const nb_scene *scene, fit_parts *on_device)
 {
-    there->seen = *fit->seen;
-    there->seen.photons = there->photons;
-    there->seen.background = there->background;
-    there->seen.knots = part_of(p, at[2], fit->seen->knots);
-    there->seen.values = part_of(p, at[3], fit->seen->values);
-    there->fit = *fit;
-    there->fit.scene = scene;
-    there->fit.seen = part_of(p, at[1], &there->seen);
-    pass->fit = part_of(p, at[0], &there->fit);
+    on_device->seen = *fit->seen;
+    on_device->seen.photons = on_device->photons;
+    on_device->seen.background = on_device->background;
+    on_device->seen.knots = part_of(p, at[2], fit->seen->knots);
+    on_device->seen.values = part_of(p, at[3], fit->seen->values);
+    on_device->fit = *fit;
+    on_device->fit.scene = scene;
+    on_device->fit.seen = part_of(p, at[1], &on_device->seen);
+    pass->fit = part_of(p, at[0], &on_device->fit);
 }
 
-/** The same of parts at[0 ... 3]: which planes, their rows, what moves them, panels. */
+/** Set the future addresses of parts at[0 ... 3]: numbers of planes, their rows, moves,
+ * panels. */
 static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *at,
-                        nb_plain_rows *there)
+                        nb_plain_rows *on_device)
 {
-    *there = *plain;
-    there->order = (int *)part_of(p, at[0], plain->order);
-    there->rows = (float *)part_of(p, at[1], plain->rows);
-    there->moves = (double *)part_of(p, at[2], plain->moves);
-    there->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
+    *on_device = *plain;
+    on_device->order = (int *)part_of(p, at[0], plain->order);
+    on_device->rows = (float *)part_of(p, at[1], plain->rows);
+    on_device->moves = (double *)part_of(p, at[2], plain->moves);
+    on_device->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
 }
 
-/** Everything small: the job with its scene, the tables of the terms, what contracts, a fit. */
+/** Send everything small: the job with its scene, the tables of the terms, contractions,
+ * a fit. */
 static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
-                             fit_parts *there, nb_error *err)
+                             fit_parts *on_device, nb_error *err)
 {
     const nb_slope_job *job = pass->task->job;
     const nb_scene *sc = job->scene;
@@ -169,8 +172,8 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
         add_part(&p, t->orientations, m * sizeof *t->orientations),
         add_part(&p, t->sources, s * sizeof *t->sources),
         add_part(&p, t->groups, (size_t)t->n_groups * sizeof *t->groups),
-        add_part(&p, fit ? &there->fit : NULL, sizeof there->fit),
-        add_part(&p, fit ? &there->seen : NULL, sizeof there->seen),
+        add_part(&p, fit ? &on_device->fit : NULL, sizeof on_device->fit),
+        add_part(&p, fit ? &on_device->seen : NULL, sizeof on_device->seen),
         add_part(&p, fit ? seen->knots : NULL,
                  fit ? (size_t)seen->n_knots * sizeof *seen->knots : 0),
         add_part(&p, fit ? seen->values : NULL,
@@ -180,7 +183,7 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
         add_part(&p, plain->moves,
                  planes * (size_t)sc->n_panels * NB_PLAIN_MOVES * sizeof *plain->moves),
         add_part(&p, plain->panels, (size_t)sc->n_panels * sizeof *plain->panels)};
-    NB_FORWARD(reserve_parcel(&pass->own->tables, &p, err));
+    NB_FORWARD(reserve_parcel(&pass->memory->tables, &p, err));
     pass->job.panels = scene.panels = part_of(&p, at[0], sc->panels);
     pass->job.sensors = scene.sensors = part_of(&p, at[1], sc->sensors);
     copy.scene = part_of(&p, at[2], &scene);
@@ -195,39 +198,39 @@ static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
     pass->job.tables.orientations = part_of(&p, at[9], t->orientations);
     pass->job.tables.sources = part_of(&p, at[10], t->sources);
     pass->job.tables.groups = part_of(&p, at[11], t->groups);
-    place_plain(plain, &p, at + 16, &pass->plain_there.rows);
+    place_plain(plain, &p, at + 16, &pass->plain_on_device.rows);
     if (fit)
-        place_fit(pass, &p, at + 12, fit, copy.scene, there);
-    return send_parcel(pass->state, &pass->own->tables, &p, err);
+        place_fit(pass, &p, at + 12, fit, copy.scene, on_device);
+    return send_parcel(pass->state, &pass->memory->tables, &p, err);
 }
 
-/** The pictures of a fit. */
+/** Send the images of a fit. */
 static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
-                               fit_parts *there, nb_error *err)
+                               fit_parts *on_device, nb_error *err)
 {
     const size_t bytes = fit->scene->raster.pixels * sizeof(float);
     const uint64_t number = pass->task->number;
-    nb_cuda_slopes *own = pass->own;
+    nb_cuda_slopes *memory = pass->memory;
     nb_status st = NB_OK;
-    if (number == 0 || number != own->pictures_of) {
-        own->pictures_of = 0;
-        st = nb_cuda_upload_mirror(pass->state, &own->photons, fit->seen->photons, bytes,
-                                   "the picture", err);
+    if (number == 0 || number != memory->pictures_of) {
+        memory->pictures_of = 0;
+        st = nb_cuda_upload_mirror(pass->state, &memory->photons, fit->seen->photons,
+                                   bytes, "the picture", err);
         if (!st && fit->seen->background)
-            st = nb_cuda_upload_mirror(pass->state, &own->background,
+            st = nb_cuda_upload_mirror(pass->state, &memory->background,
                                        fit->seen->background, bytes, "the background",
                                        err);
-        own->pictures_of = st ? 0 : number;
+        memory->pictures_of = st ? 0 : number;
     }
-    there->photons = (const float *)own->photons.device.at;
-    there->background =
-        fit->seen->background ? (const float *)own->background.device.at : NULL;
-    pass->photons = there->photons;
-    pass->background = there->background;
+    on_device->photons = (const float *)memory->photons.device.at;
+    on_device->background =
+        fit->seen->background ? (const float *)memory->background.device.at : NULL;
+    pass->photons = on_device->photons;
+    pass->background = on_device->background;
     return st;
 }
 
-/** Tables of the terms, if they can be in single precision. */
+/** Make tables of the terms, if terms can be in single precision. */
 static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_job *job = pass->task->job;
@@ -254,25 +257,26 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     pass->how = nb_term_case_of(job);
     if (!st && pass->plain.planes > 0) {
         pass->how = nb_plain_case_of(job);
-        pass->plain_there.frame = nb_plain_frame_of(job, &pass->tables);
-        pass->plain_there.first = pass->plain.panels[0];
-        pass->plain_there.n_panels = sc->n_panels;
+        pass->plain_on_device.frame = nb_plain_frame_of(job, &pass->tables);
+        pass->plain_on_device.first = pass->plain.panels[0];
+        pass->plain_on_device.n_panels = sc->n_panels;
     }
     return st;
 }
 
-/** Do sums over pixels need no planes?  One that moves panels needs sums for each of them. */
+/** True if sums over pixels need no planes. A parameter that moves panels needs sums for
+ * each panel. */
 static int pulls_plain(const nb_cuda_slope_pass *pass)
 {
     return pass->plain.planes > 0 &&
            (!pass->job.moves || pass->task->job->scene->n_panels == 1);
 }
 
-/** How many pixels at a time. */
+/** Set the number of pixels of a chunk. */
 static void cut(nb_cuda_slope_pass *pass)
 {
-    double most = CHUNK_BYTES / ((double)pass->bytes * pass->job.planes);
-    pass->chunk = most < pass->pixels ? (int64_t)most : pass->pixels;
+    double limit = CHUNK_BYTES / ((double)pass->bytes * pass->job.planes);
+    pass->chunk = limit < pass->pixels ? (int64_t)limit : pass->pixels;
     pass->chunk = (pass->chunk + NB_CUDA_SLICE - 1) / NB_CUDA_SLICE * NB_CUDA_SLICE;
 }
 
@@ -286,7 +290,7 @@ static nb_cuda_slopes *slopes_of(nb_backend_state *state, nb_error *err)
 
 static nb_status reserve_planes(nb_cuda_slope_pass *pass, nb_error *err)
 {
-    nb_cuda_buffer *planes = &pass->own->planes;
+    nb_cuda_buffer *planes = &pass->memory->planes;
     nb_status st = nb_cuda_reserve(
         planes, (size_t)pass->chunk * (size_t)pass->job.planes * pass->bytes,
         "the derivatives", err);
@@ -301,7 +305,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
 {
     const nb_slope_fit *fit = want->fit;
     const nb_engine engine = nb_cuda_engine(&state->device);
-    fit_parts there = {};
+    fit_parts on_device = {};
     nb_status st;
     memset((void *)pass, 0, sizeof *pass);
     pass->state = state;
@@ -309,7 +313,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
     pass->plan = nb_plan_of(task->job->scene, task->precision, &engine);
     pass->job.planes = task->job->count + 1;
     pass->job.moves = nb_slope_job_moves(task->job);
-    if (!(pass->own = slopes_of(state, err)))
+    if (!(pass->memory = slopes_of(state, err)))
         return NB_ERR_NOMEM;
     if ((st = nb_cuda_check(err, gpuSetDevice(state->device.index),
                             "choosing the device")) ||
@@ -317,11 +321,11 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
         (st = prepare_terms(pass, err)) ||
         (st = nb_contraction_build(task->job, &pass->contraction, err)) ||
         (st = send_spans(pass, err)) ||
-        (fit && (st = send_pictures(pass, fit, &there, err))) ||
-        (st = send_tables(pass, fit, &there, err)))
+        (fit && (st = send_pictures(pass, fit, &on_device, err))) ||
+        (st = send_tables(pass, fit, &on_device, err)))
         return st;
     pass->pulls = want->pulls && pulls_plain(pass);
-    /* sums of kernels in double precision are of doubles */
+    /* kernels in double precision make sums from doubles */
     pass->bytes = want->exact || (!pass->fast && (fit || want->pulls)) ? sizeof(double)
                                                                        : sizeof(float);
     cut(pass);
@@ -336,7 +340,7 @@ void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
     nb_contraction_free(&pass->contraction);
 }
 
-/** Wait, and ask the caller whether to go on. */
+/** Wait, then ask the caller whether to stop. */
 static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_hooks *hooks = pass->task->hooks;
@@ -366,10 +370,10 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
     const double pixels = 0.3 * rate / pass->plan.terms;
     const int64_t last =
         origin + pass->chunk < pass->pixels ? origin + pass->chunk : pass->pixels;
-    const int64_t least = NB_CUDA_SLICE, most = pass->chunk;
-    const int64_t step = pixels < (double)least  ? least
-                         : pixels < (double)most ? (int64_t)(pixels / least) * least
-                                                 : most;
+    const int64_t least = NB_CUDA_SLICE, limit = pass->chunk;
+    const int64_t step = pixels < (double)least   ? least
+                         : pixels < (double)limit ? (int64_t)(pixels / least) * least
+                                                  : limit;
     nb_status st = NB_OK;
     if (origin == 0)
         st = nb_cuda_pass_begin(pass, err);
@@ -378,7 +382,7 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
         pass->job.from = from;
         pass->job.end = from + step < last ? from + step : last;
         if (pass->plain.planes > 0)
-            nb_cuda_launch_slopes_plain(&pass->job, &pass->plain_there, &pass->how,
+            nb_cuda_launch_slopes_plain(&pass->job, &pass->plain_on_device, &pass->how,
                                         pass->state->stream);
         else if (pass->fast)
             nb_cuda_launch_slopes_fast(&pass->job, &pass->how, pass->state->stream);
@@ -394,19 +398,19 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
     return st ? st : nb_cuda_pass_mark(pass, err);
 }
 
-void nb_cuda_slopes_free(nb_cuda_slopes *own)
+void nb_cuda_slopes_free(nb_cuda_slopes *memory)
 {
-    if (!own)
+    if (!memory)
         return;
-    nb_cuda_mirror *const mirrors[] = {&own->tables, &own->spans, &own->photons,
-                                       &own->background};
-    nb_cuda_buffer *const buffers[] = {&own->planes, &own->dloss, &own->weights,
-                                       &own->partial, &own->sums};
+    nb_cuda_mirror *const mirrors[] = {&memory->tables, &memory->spans, &memory->photons,
+                                       &memory->background};
+    nb_cuda_buffer *const buffers[] = {&memory->planes, &memory->dloss, &memory->weights,
+                                       &memory->partial, &memory->sums};
     for (nb_cuda_mirror *mirror : mirrors) {
         nb_cuda_release(&mirror->device);
         nb_free(mirror->sent);
     }
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
-    nb_free(own);
+    nb_free(memory);
 }

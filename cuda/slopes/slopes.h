@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Derivatives on the device: what its files share. */
+/** Derivatives on the device: declarations that its files share. */
 #ifndef NB_CUDA_SLOPES_H
 #define NB_CUDA_SLOPES_H
 
@@ -11,18 +11,19 @@ extern "C" {
 #include "slope_tables.h"
 }
 
-/** Pixels of a request side by side: pixel i of span k is number before[k] + i. */
+/** Pixels of a request in order: pixel i of span k is number before[k] + i. */
 typedef struct nb_cuda_pixels {
     const nb_span *spans;
     const int64_t *before; /* [n + 1] */
     int n;
-    int width; /* pixels of every span; 0: they differ */
+    int width; /* pixels of every span; 0: spans differ */
 } nb_cuda_pixels;
 
-/** Planes of some pixels, and how they are made.  Arrays and structs that it names are on the device. */
+/** Planes of some pixels, and the inputs of their kernels. All addresses are on the
+ * device. */
 typedef struct nb_cuda_slope_job {
     nb_term_tables tables;
-    const nb_slope_job *job; /* and its scene */
+    const nb_slope_job *job; /* with its scene */
     const nb_panel *panels;
     const nb_sensor *sensors;
     nb_cuda_pixels pixels;
@@ -31,36 +32,36 @@ typedef struct nb_cuda_slope_job {
     int planes, moves;
     int64_t origin; /* number of the planes' first pixel */
     int64_t from, end;
-    int64_t stride; /* of a plane */
-    double *out;    /* [planes][stride] */
-    float *single;  /* the same in place of out, or NULL */
+    int64_t stride; /* length of a plane */
+    double *out;    /* [planes][stride]; used if single is NULL */
+    float *single;  /* planes as floats; may be NULL */
 } nb_cuda_slope_job;
 
-/** What is made of planes, which have the numbers origin ... end - 1. */
+/** Sums over planes, which have the pixels of numbers origin ... end - 1. */
 typedef struct nb_cuda_fit_job {
     nb_cuda_pixels pixels;
     const nb_slope_fit *fit;
-    const double *planes; /* or NULL: */
-    const float *single;  /* the same planes */
+    const double *planes; /* NULL: `single` has the planes */
+    const float *single;  /* the planes as floats */
     int64_t origin, end, stride;
-    int count, n;    /* named parameters; those and knots */
+    int count, n;    /* count: named parameters; n: parameters and knots */
     double *partial; /* [slices][items] */
     int items, slices;
     int slice;           /* pixels that a block adds up */
-    int begins;          /* sums are set, not added to */
-    const double *dloss; /* of a pullback, [end - origin]; NULL: a fit */
+    int begins;          /* 1: sums are set; 0: added to */
+    const double *dloss; /* for a pullback, [end - origin]; NULL: a fit */
 } nb_cuda_fit_job;
 
-/** What plain jobs have beside it (slope_plain.h). */
+/** Additional data of plain jobs (slope_plain.h). */
 typedef struct nb_cuda_plain {
     nb_plain_rows rows; /* on the device */
     nb_plain_frame frame;
-    nb_plain_panel first; /* of n_panels */
+    nb_plain_panel first; /* first one of n_panels */
     int n_panels;
 } nb_cuda_plain;
 
-/** A pullback without planes (slope_pull.cu).  single or precise: the slope of the loss, [pixels of the stack]; the other
- * one is NULL. */
+/** A pullback without planes (slope_pull.cu). single or precise: the slope of the loss,
+ * [pixels of the stack]; the other one is NULL. */
 typedef struct nb_cuda_pull_job {
     nb_cuda_slope_job all;
     nb_cuda_plain plain;
@@ -74,7 +75,7 @@ typedef struct nb_cuda_pull_job {
 typedef struct nb_cuda_gram_job {
     nb_cuda_slope_job all;
     nb_cuda_plain plain;
-    const float *photons, *background; /* [pixels of the stack]; background: or NULL */
+    const float *photons, *background; /* [pixels of the stack]; background may be NULL */
     nb_likelihood likelihood;
     double sigma;
     float image[2];                  /* photons of NB_PLAIN_IMAGE and NB_PLAIN_ONE */
@@ -84,8 +85,10 @@ typedef struct nb_cuda_gram_job {
 
 enum {
     NB_CUDA_SLICE =
-        1024, /* numbers of planes are a multiple; pixels that a block of a pullback adds up */
-    NB_CUDA_FIT_MOST = 170 /* parameters and knots of a fit */
+        /* planes have multiples of this number of pixels; a block of a pullback adds up
+         * this number */
+    1024,
+    NB_CUDA_FIT_MAX = 170 /* limit of parameters and knots of a fit */
 };
 
 /* --- slopes_double.cu --- */
@@ -94,48 +97,53 @@ void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stre
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 gpuStream_t stream);
 /* --- slopes_plain.cu --- */
-/** Of a job that nb_plain_rows_build takes.  Pixels begin at a multiple of 4, and planes have room for one. */
+/** For a job that nb_plain_rows_build accepts. Pixels begin at a multiple of 4, and
+ * planes have room for whole batches. */
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
                                  const nb_term_case *how, gpuStream_t stream);
 /* --- slope_pull.cu --- */
-/** items, rounds and blocks of a pullback of so many pixels. */
+/** Set items, rounds and blocks of a pullback of this number of pixels. */
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);
-/** sums[items]: what nb_plain_contract takes. */
+/** Make sums[items] for nb_plain_contract. */
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
                                double *sums, gpuStream_t stream);
 /* --- slope_gram.cu --- */
-/** items, rounds, blocks and each of normal equations of so many pixels. */
+/** Set items, rounds, blocks and each of normal equations of this number of pixels. */
 void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
                        nb_cuda_gram_job *job);
-/** sums[items]: what nb_plain_equations takes. */
+/** Make sums[items] for nb_plain_equations. */
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
                          double *sums, gpuStream_t stream);
 /* --- slope_sums.cu --- */
-/** *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
+/** Set *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
                            gpuStream_t stream);
-/** sums[items] = or += (begins or not) the sums over `slices` of partial[slices][items]. */
+/** sums[items] = (begins) or += the sums over `slices` of partial[slices][items]. */
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
                          double *sums, gpuStream_t stream);
-/** sums[items] = or += the gradient of a pullback, in an order that the pixels' numbers fix. */
+/** sums[items] = or += the gradient of a pullback, in an order that depends only on pixel
+ * numbers. */
 void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
-/** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type: nb_real_type. */
+/** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type:
+ * nb_real_type. */
 void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            const void *from, int64_t origin, int64_t n, double *to,
                            gpuStream_t stream);
 
 /* --- slope_fit.cu --- */
-/** How many pixels a block of a fit of at most so many pixels adds up. */
+/** Number of pixels that a block of a fit adds up, for a fit of at most `pixels`
+ * pixels. */
 int nb_cuda_fit_slice(int64_t pixels);
-/** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an order that the pixels' numbers
- * fix. */
+/** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an
+ * order that depends only on pixel numbers. */
 void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
 
 /* --- slope_products.cu --- */
 /** nb_backend_device.makes_slopes */
 int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why);
 
-/* --- One pass over pixels: slopes.cu runs it, slope_products.cu makes something of its planes --- */
+/* --- One pass over pixels: slopes.cu runs it, slope_products.cu makes products from its
+ * planes --- */
 
 /** Pixels of a job. */
 typedef struct nb_slope_task {
@@ -143,62 +151,64 @@ typedef struct nb_slope_task {
     nb_precision precision;
     const nb_span *spans; /* in order; each pixel once */
     size_t n;
-    uint64_t number; /* of their list (nb_sums) */
+    uint64_t number; /* number of the list of spans (nb_sums) */
     const nb_hooks *hooks;
 } nb_slope_task;
 
-/** What stays between passes. */
+/** Memory that stays between passes. */
 struct nb_cuda_slopes {
     nb_cuda_mirror tables, spans; /* small arrays and structs; spans and their numbers */
     nb_cuda_mirror photons, background;
-    uint64_t spans_of, pictures_of; /* numbers of the lists that these are of; 0: others */
-    nb_cuda_pixels pixels;          /* of spans_of */
+    /* numbers of the lists of the spans and images; 0: of other lists */
+    uint64_t spans_of, pictures_of;
+    nb_cuda_pixels pixels; /* pixels of spans_of */
     int64_t n_pixels;
     nb_cuda_buffer planes, dloss, weights, partial, sums;
 };
 
-/** What a pass is to make. */
+/** Results that a pass makes. */
 typedef struct nb_cuda_pass_want {
-    const nb_slope_fit *fit; /* of normal equations, or NULL */
+    const nb_slope_fit *fit; /* for normal equations; may be NULL */
     int exact;               /* planes of doubles */
-    int pulls; /* only sums over pixels: no planes where there is another way */
+    int pulls; /* only sums over pixels are wanted: planes are left out if possible */
 } nb_cuda_pass_want;
 
 /** A pass over pixels. */
 typedef struct nb_cuda_slope_pass {
     nb_backend_state *state;
-    nb_cuda_slopes *own;
+    nb_cuda_slopes *memory;
     const nb_slope_task *task;
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;             /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2;         /* fast */
-    nb_term_tables tables;             /* fast; on the host */
-    nb_plain_rows plain;               /* on the host; planes 0: not plain */
-    nb_cuda_plain plain_there;         /* the same for kernels */
-    nb_contraction contraction;        /* on the host */
-    nb_cuda_slope_job job;             /* on the device */
-    const nb_slope_fit *fit;           /* there, of a normal equation's observation */
-    const float *photons, *background; /* the same */
-    int pulls;                         /* sums need no planes: there are none */
-    size_t bytes;                      /* of a number of a plane */
+    nb_cuda_launch launch;         /* its scene has the device's addresses */
+    nb_cuda_factor_squares F2;     /* fast */
+    nb_term_tables tables;         /* fast; on the host */
+    nb_plain_rows plain;           /* on the host; planes 0: not plain */
+    nb_cuda_plain plain_on_device; /* for kernels: `plain` on the device */
+    nb_contraction contraction;    /* on the host */
+    nb_cuda_slope_job job;         /* on the device */
+    const nb_slope_fit *fit; /* on the device; has the observation of normal equations */
+    const float *photons, *background; /* on the device, of the same observation */
+    int pulls;                         /* sums need no planes: no planes are made */
+    size_t bytes;                      /* size of a number of a plane */
     int64_t pixels, chunk, done;       /* chunk: pixels at a time */
 } nb_cuda_slope_pass;
 
-/** Everything that launches need.  Close it after an error, too. */
+/** Prepare everything that launches need. Close the pass after an error, too. */
 nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
                             const nb_cuda_pass_want *want, nb_cuda_slope_pass *pass,
                             nb_error *err);
 void nb_cuda_pass_close(nb_cuda_slope_pass *pass);
 
-/** The planes of the chunk that begins at a pixel.  Errors: NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+/** Make the planes of the chunk that begins at a pixel. Errors: NB_ERR_DEVICE,
+ * NB_ERR_CANCELLED. */
 nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error *err);
 
-/** The beginning of the kernels, for nb_cuda_kernel_seconds. */
+/** Mark the beginning of the kernels, for nb_cuda_kernel_seconds. */
 nb_status nb_cuda_pass_begin(nb_cuda_slope_pass *pass, nb_error *err);
 
-/** The end of the kernels so far, for nb_cuda_kernel_seconds. */
+/** Mark the present end of the kernels, for nb_cuda_kernel_seconds. */
 nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives in double precision: the sums of the scalar engine, one thread a pixel. */
+/* Derivatives in double precision: the sums of the scalar engine, one thread per
+ * pixel. */
 #include "slope_place.cuh"
 
 enum { THREADS = 128 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with terms in single precision (slope_terms.h), one thread a pixel. */
+/* Derivatives with terms in single precision (slope_terms.h), one thread per pixel. */
 #include "slope_place.cuh"
 
 enum {
     THREADS = 128,
     BLOCKS =
-        4 /* at least, on a multiprocessor: 128 registers, which four terms at a time need */
+        /* smallest number on a multiprocessor: 128 registers, for four terms at a time */
+    4
 };
 
 template <int GAUSS, int GENERAL, int TABLE, int LEVEL>

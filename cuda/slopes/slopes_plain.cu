@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of pixels with one ray and few terms (slope_plain.h).  A thread has a few pixels side by side, so
- * that its stores are wide. */
+/* Derivatives of pixels with one ray and few terms (slope_plain.h). A thread has a few
+ * adjacent pixels, so that its stores are wide. */
 #include "slope_batch.cuh"
 #include "slope_tables.h"
 
 enum {
     THREADS = 128,
-    BLOCKS = 8192 /* at most about as many: rows are read once a block */
+    BLOCKS = 8192 /* approximate limit: each block reads the rows once */
 };
 
 typedef struct plain_job {
@@ -16,8 +16,9 @@ typedef struct plain_job {
     int rounds;
 } plain_job;
 
-/** The batch's pixels of a plane, from `to` on.  What is behind the last pixel is written, too: planes have room for whole
- * batches.  Nobody reads them soon, so that they pass by the caches. */
+/** Store the batch's pixels of a plane, from `to` on. Places after the last pixel are
+ * written, too: planes have room for whole batches. The values are not read soon, so
+ * they bypass the caches. */
 template <int PIXELS>
 static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64_t at,
                                              const float (&value)[PIXELS])
@@ -35,11 +36,11 @@ static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64
     }
 }
 
-/** What a block reads once. */
+/** Data that a block reads once. */
 typedef struct block_rows {
     const float4 *rows;
-    const double *moves;   /* of the only panel; NULL: they are looked up */
-    const int64_t *places; /* where planes begin */
+    const double *moves;   /* for the only panel; NULL: looked up */
+    const int64_t *places; /* starts of planes */
 } block_rows;
 
 /** Add a group of weights times the pixels' numbers. */
@@ -53,7 +54,7 @@ static __device__ __forceinline__ void add_quad(const float4 four, float (&value
         value[j] = add(j, w, value[j]);
 }
 
-/** What a parameter that moves panels makes of the pixels. */
+/** Add the slopes of the pixels by a parameter that moves panels. */
 template <int PIXELS>
 static __device__ __forceinline__ void add_moves(const plain_job &p,
                                                  const batch<PIXELS> &b,
@@ -69,7 +70,7 @@ static __device__ __forceinline__ void add_moves(const plain_job &p,
     }
 }
 
-/** The planes of a kind. */
+/** Store the planes of a kind. */
 template <unsigned MASK, int PIXELS>
 static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
                                             const block_rows &of, int64_t at, int kind,

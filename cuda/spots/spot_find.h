@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Boxes of spot_work.h by blocks of threads, found and drawn.
+/** Find and draw the boxes of spot_work.h, by blocks of threads.
  *
- * Find: boxes wait in shared memory until there is
- * one for each thread; then they are fitted and put into a list, from which work is shared
- * evenly.
+ * Find: boxes wait in shared memory until there is one for each thread; then they are
+ * fitted and put into a list, from which work is shared evenly.
  *
- * Draw: fitted boxes by a block of threads. The rays of some boxes are numbered
- * consecutively; each lane of a warp takes a ray of any box. Rays have different numbers of
- * sources; they are queued until there is one for each lane. */
+ * Draw: a block of threads takes fitted boxes. The rays of some boxes are numbered
+ * consecutively; each lane of a warp takes a ray of any box. Rays have different numbers
+ * of sources; they are queued until there is one for each lane. */
 #ifndef NB_CUDA_SPOT_FIND_H
 #define NB_CUDA_SPOT_FIND_H
 
@@ -17,12 +16,12 @@
 enum {
     DRAW_THREADS = 128,
     DRAW_LANES = 32,
-    DRAW_RAYS = 128, /* number that a warp takes at a time */
+    DRAW_RAYS = 128, /* number of rays that a warp takes at a time */
     DRAW_QUEUE = 2 * DRAW_LANES,
-    DRAW_LARGE = 1 << 20 /* least rays of a box that is drawn by itself */
+    DRAW_LARGE = 1 << 20 /* a box with more rays is drawn alone */
 };
 
-/** Rays whose terms are not summed yet. */
+/** Rays whose terms are still to be summed. */
 typedef struct draw_queue {
     double scale[DRAW_QUEUE], shift[DRAW_QUEUE], base[DRAW_QUEUE], high[DRAW_QUEUE];
     double counts[DRAW_QUEUE]; /* factor of a term, electrons^2 */
@@ -30,18 +29,19 @@ typedef struct draw_queue {
     int first[DRAW_QUEUE];
 } draw_queue;
 
-/** Shared data of a block for MOST boxes. */
-template <int MOST> struct draw_lists {
-    nb_spot_box boxes[MOST];
-    nb_spot_frame frames[MOST];
-    unsigned rays[MOST + 1]; /* before each box, and of all */
-    unsigned taken;          /* rays */
+/** Shared data of a block for up to COUNT boxes. */
+template <int COUNT> struct draw_lists {
+    nb_spot_box boxes[COUNT];
+    nb_spot_frame frames[COUNT];
+    /* sum over all earlier boxes; the last one is the sum over all */
+    unsigned rays[COUNT + 1];
+    unsigned taken; /* rays that warps have taken */
     draw_queue queues[DRAW_THREADS / DRAW_LANES];
 };
 
 /** Position of a lane in the boxes. */
 typedef struct draw_place {
-    int box, u, v, du, dv, width; /* du, dv: to the ray DRAW_LANES further */
+    int box, u, v, du, dv, width; /* du, dv: step to the ray DRAW_LANES further */
     nb_spot_brush brush;
 } draw_place;
 
@@ -59,28 +59,29 @@ static __device__ __forceinline__ void draw_add(const nb_spot_pass &p, size_t pi
     p.marks[pixel / NB_SPOT_MARK] = 1;
 }
 
-/** Replace the numbers by the sums of those before; list[n]: sum of all. By one warp. */
+/** Replace the numbers by the sums of the earlier numbers; list[n]: sum of all. By one
+ * warp. */
 static __device__ void draw_sum_before(unsigned *list, int n)
 {
     const int lane = (int)threadIdx.x % DRAW_LANES;
     unsigned before = 0;
     for (int i = lane; i - lane < n; i += DRAW_LANES) {
-        const unsigned own = i < n ? list[i] : 0;
-        unsigned sum = own;
+        const unsigned number = i < n ? list[i] : 0;
+        unsigned sum = number;
         for (int d = 1; d < DRAW_LANES; d *= 2) {
             const unsigned below =
                 gpuShuffle(sum, lane >= d ? lane - d : lane, DRAW_LANES);
             sum += lane >= d ? below : 0;
         }
         if (i < n)
-            list[i] = before + sum - own;
+            list[i] = before + sum - number;
         before += gpuShuffle(sum, DRAW_LANES - 1, DRAW_LANES);
     }
     if (lane == 0)
         list[n] = before;
 }
 
-/** The last of n boxes that has no more rays than `ray` before it. */
+/** The last of n boxes that starts at or before ray number `ray`. */
 static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
 {
     int low = 0, high = n - 1;
@@ -94,8 +95,8 @@ static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
     return low;
 }
 
-/** Move to a ray; at->box: at most the box of the ray; with `moved` that of the lane's last
- * ray. */
+/** Move to a ray. at->box: a box up to that of the ray; with `moved`, the box of the
+ * lane's last ray. */
 static __device__ __forceinline__ void draw_go(const nb_spot_pass &p, const unsigned *rays,
                                                const nb_spot_box *boxes, unsigned ray,
                                                bool moved, draw_place *at)
@@ -134,7 +135,7 @@ static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
     gpuSyncLanes();
 }
 
-/** The span of the lane's ray. Returns 0 if there are no terms to sum. */
+/** Set the span of the lane's ray. Returns 0 if there are no terms to sum. */
 template <int LAW, bool PLAIN>
 static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
                                                const nb_spot_box &box,
@@ -152,14 +153,14 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
     const nb_spot_aim aim =
         nb_spot_aim_at(&p, PLAIN, brush, &box, &frame, at->u, at->v, &ray);
     const nb_spot_lines line = nb_spot_lines_of(&aim);
-    if (!(line.across2 <= brush->pair.most))
+    if (!(line.across2 <= brush->pair.R2_max))
         return 0;
     *span = nb_spot_span_of(&p.spots, &brush->pair, &line);
     *counts = nb_spot_counts(&p, PLAIN, brush, &ray);
     return p.spots.offset[span->first] <= span->high;
 }
 
-/** Put the lanes' rays with terms into the queue; returns its length. */
+/** Put the lanes' rays with terms into the queue; returns the queue's length. */
 static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, int lit,
                                                 const nb_spot_span &span, double counts,
                                                 const nb_spot_brush &brush)
@@ -179,9 +180,9 @@ static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, 
 }
 
 /** Draw the rays of the n boxes in the lists, by all warps of the block. */
-template <int LAW, bool PLAIN, int MOST>
+template <int LAW, bool PLAIN, int COUNT>
 static __device__ __forceinline__ void draw_rays(const nb_spot_pass &p,
-                                                 draw_lists<MOST> &lists, int n)
+                                                 draw_lists<COUNT> &lists, int n)
 {
     const unsigned lane = threadIdx.x % DRAW_LANES, all = lists.rays[n];
     draw_queue &queue = lists.queues[threadIdx.x / DRAW_LANES];
@@ -230,10 +231,10 @@ static __device__ gpuCall void draw_large(const nb_spot_pass &p, const nb_spot_b
         }
 }
 
-/** Draw n <= MOST fitted boxes by all threads of the block. PLAIN: the pass is plain. */
-template <int LAW, bool PLAIN, int MOST>
+/** Draw n <= COUNT fitted boxes by all threads of the block. PLAIN: the pass is plain. */
+template <int LAW, bool PLAIN, int COUNT>
 static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
-                                                  draw_lists<MOST> &lists,
+                                                  draw_lists<COUNT> &lists,
                                                   const nb_spot_box *boxes, int n)
 {
     int large = 0;
@@ -261,13 +262,13 @@ static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
 
 enum {
     FIND_THREADS = DRAW_THREADS,
-    FIND_BLOCKS = 4, /* of a multiprocessor */
-    FIND_BATCH = 8,  /* largest number of items that a block takes together, */
-    FIND_TURNS = 1,  /* and the number of times that it takes some */
-    FIND_DRAWS = 16  /* number of boxes that it draws together */
+    FIND_BLOCKS = 4, /* per multiprocessor */
+    FIND_BATCH = 8,  /* limit of items that a block takes together */
+    FIND_TURNS = 1,  /* number of times that a block takes items */
+    FIND_DRAWS = 16  /* number of boxes that a block draws together */
 };
 
-/** The list of fitted boxes that are not drawn yet. */
+/** The list of fitted boxes that wait to be drawn. */
 typedef struct box_list {
     nb_spot_box *boxes;
     unsigned room;
@@ -283,21 +284,22 @@ typedef struct found_lists {
     nb_spot_sight sights[FIND_THREADS];
     nb_spot_box boxes[2 * FIND_THREADS]; /* not fitted */
     draw_lists<FIND_DRAWS> draw;
-    int n_sights, n_boxes, n_rest;
-    unsigned batch; /* item that is done now */
+    int n_sights, n_boxes, n_overflow;
+    unsigned batch; /* number of the batch in work */
 } found_lists;
 
 /** Draw the first n of a block's boxes. */
 template <int LAW, bool PLAIN>
-static __device__ gpuCall void draw_rest(const nb_spot_pass &p, found_lists &lists, int n)
+static __device__ gpuCall void draw_overflow(const nb_spot_pass &p, found_lists &lists,
+                                             int n)
 {
     for (int first = 0; first < n; first += FIND_DRAWS)
         draw_boxes<LAW, PLAIN>(p, lists.draw, lists.boxes + first,
                                n - first < FIND_DRAWS ? n - first : (int)FIND_DRAWS);
 }
 
-/** Fit the first n <= FIND_THREADS waiting boxes and put them into the list, or draw them if the
- * list is full; returns the number of boxes left. */
+/** Fit the first n <= FIND_THREADS waiting boxes and put them into the list, or draw them
+ * if the list is full; returns the number of boxes that still wait. */
 template <int LAW, bool PLAIN>
 static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int waiting, int n)
@@ -314,17 +316,17 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
     if (lane == 0 && lanes)
         at = atomicAdd(&list.counts[FOUND], (unsigned)__popc(lanes));
     at = gpuShuffle(at, 0, DRAW_LANES) + __popc(lanes & ((1u << lane) - 1));
-    const bool rests = box.width > 0 && at >= list.room;
-    if (box.width > 0 && !rests)
+    const bool overflows = box.width > 0 && at >= list.room;
+    if (box.width > 0 && !overflows)
         list.boxes[at] = box;
     if (thread == 0)
-        lists.n_rest = 0;
-    const int n_rest = __syncthreads_count(rests);
-    if (n_rest > 0) {
-        if (rests)
-            lists.boxes[atomicAdd(&lists.n_rest, 1)] = box;
+        lists.n_overflow = 0;
+    const int n_overflow = __syncthreads_count(overflows);
+    if (n_overflow > 0) {
+        if (overflows)
+            lists.boxes[atomicAdd(&lists.n_overflow, 1)] = box;
         __syncthreads();
-        draw_rest<LAW, PLAIN>(p, lists, n_rest);
+        draw_overflow<LAW, PLAIN>(p, lists, n_overflow);
     }
     if (thread < left)
         lists.boxes[thread] = lists.boxes[n + thread];
@@ -358,7 +360,7 @@ static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** The sight of candidate i of all items. Returns 0 if there is none. */
+/** The sight of candidate i of all items. Returns 0 if it does not exist. */
 static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, int64_t i,
                                int batch, nb_spot_sight *sight)
 {
@@ -395,8 +397,8 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** Find the boxes of items first .. end - 1. A block takes `batch` items, and then the next free
- * ones, because some items have most of the boxes. */
+/** Find the boxes of items first .. end - 1. A block takes `batch` items at a time until
+ * all are taken, because a few items have the majority of the boxes. */
 template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     k_spots(const NB_GRID_CONSTANT nb_spot_pass p, box_list list, int64_t first,
@@ -411,12 +413,14 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     for (;;) {
         if (thread == 0)
             lists.batch = atomicAdd(&list.counts[NEXT_BATCH], 1u);
-        __syncthreads(); /* items before it are done */
+        __syncthreads(); /* earlier items are done */
         const int64_t at = lists.batch;
         if (at >= batches)
             break;
         if (thread <
-            batch) { /* neighbouring items, which have many boxes together, go to different blocks */
+            /* neighbouring items, which have many boxes together, go to different
+             * blocks */
+            batch) {
             const int64_t k = first + at + thread * batches;
             nb_spot_item *item = &lists.items[thread];
             lists.candidates[thread] =

@@ -6,7 +6,7 @@
 #include "../../src/physics/limits.h"
 #include "../../src/physics/panels.h"
 
-#define LARGEST_SUM 0x1p61         /* units */
+#define LARGEST_SUM 0x1p61         /* limit of a pixel's sum, units */
 #define BRIGHTEST (1 - 1e-6)       /* relative error of a sum of doubles */
 #define ROUNDING_OF_BRIGHTEST 1e-7 /* a tenth of the error of the arithmetic */
 #define ROUNDING_OF_BOUND 0.1
@@ -89,17 +89,18 @@ static nb_status build_tables(nb_spot_setup *s, const nb_scene *sc, nb_error *er
 static double largest_sum(const nb_spots *sp)
 {
     const nb_scene *sc = sp->scene;
-    double weights = 0, most = 0;
+    double weights = 0, largest = 0;
     for (int i = 0; i < sc->beam.n_sources; i++)
         weights += sc->beam.sources[i].weight;
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
-        most = fmax(most, (sensor->absorb ? 1 : sensor->layers) *
+        largest =
+            fmax(largest, (sensor->absorb ? 1 : sensor->layers) *
                               (sc->oversample_omega ? nb_largest_solid_angle(panel) : 1));
     }
     return sp->most * sp->cells2 * weights * sc->lattice.n_orientations * sc->oversample *
-           sc->oversample * most;
+           sc->oversample * largest;
 }
 
 static void set_units(nb_spot_setup *s, const nb_plan *plan)
@@ -161,7 +162,7 @@ nb_status nb_spot_setup_build(const nb_plan *plan, nb_spot_setup *s, nb_error *e
     s->whole.raster.mask = NULL;
     s->whole.raster.roi =
         (nb_region){0, s->whole.raster.columns - 1, 0, s->whole.raster.rows - 1};
-    s->may = plan->tolerance;
+    s->tolerance = plan->tolerance;
     all.scene = &s->whole;
     NB_FORWARD(nb_spots_build(&all, &s->spots, err));
     set_pass(s, plan->scene);
@@ -231,22 +232,23 @@ int nb_spot_setup_suffices(const nb_spot_setup *s, const nb_spots_result *result
                                ROUNDING_OF_BRIGHTEST * result->brightest);
 }
 
-double nb_spot_setup_lost(const nb_spot_setup *s, double bound)
+double nb_spot_setup_share(const nb_spot_setup *s, double bound)
 {
     return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
 }
 
-/** Bound for the terms, less the error by whole units of their sums. */
+/** Set the bound of the terms: the tolerance less the error by whole units of their
+ * sums. */
 static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
 {
-    nb_tolerance may = s->may;
-    const double bound = nb_tolerance_photons(&may, result->brightest),
-                 lost = nb_spot_setup_lost(s, bound);
-    if (lost > 0) {
-        may.part = 0;
-        may.photons = bound - lost;
+    nb_tolerance tolerance = s->tolerance;
+    const double bound = nb_tolerance_photons(&tolerance, result->brightest),
+                 share = nb_spot_setup_share(s, bound);
+    if (share > 0) {
+        tolerance.part = 0;
+        tolerance.photons = bound - share;
     }
-    nb_spots_limit(&s->spots, &may, &s->pass.limits, result);
+    nb_spots_limit(&s->spots, &tolerance, &s->pass.limits, result);
     s->pass.reach = result->reach;
     if (s->spots.law != NB_LAW_EDGE)
         result->bound = bound;
@@ -256,10 +258,10 @@ nb_status nb_spot_setup_render(nb_spot_setup *s, nb_spot_runner *run, void *cont
                                nb_spots_result *result, nb_error *err)
 {
     const int gauss = s->spots.law != NB_LAW_EDGE;
-    const int coarse = s->rounding > ROUNDING_OF_BOUND * s->may.photons;
+    const int coarse = s->rounding > ROUNDING_OF_BOUND * s->tolerance.photons;
     nb_status st = NB_OK;
     memset(result, 0, sizeof *result);
-    if (gauss && (s->may.part > 0 || coarse))
+    if (gauss && (s->tolerance.part > 0 || coarse))
         st = nb_spot_setup_brightest(s, NB_SPOTS_TRIES, run, context, &result->brightest,
                                      err);
     if (st)

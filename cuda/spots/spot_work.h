@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of each thread for a picture from its reflections (src/plan/spots.h). Host and device:
+/** The work of each thread for an image from its reflections (src/plan/spots.h). Host and device:
  * a test runs the same functions one after the other.
  *
  *   item       a column of reflections (h, k) and a few orientations of one group
  *   sight      a reflection of the column that a panel may see
- *   box        the sub-pixels that it may light in one orientation, by one run of sources, at a layer
- *   sums       of terms, in whole units: their order does not matter, nor does the bytes' */
+ *   box        the sub-pixels that the sight may light in one orientation, by one run of
+ *              sources, at a layer
+ *   sums       of terms, in whole units: the order of terms changes no byte */
 #ifndef NB_CUDA_SPOT_WORK_H
 #define NB_CUDA_SPOT_WORK_H
 
@@ -52,7 +53,8 @@ NB_HD double nb_spot_power(double fixed)
     sum = fmaf(sum, f, NB_SPOT_POWER_1);
     sum = fmaf(sum, f, NB_SPOT_POWER_0);
     memcpy(&mantissa, &sum, sizeof mantissa);
-    /* as a double, times 2 to the whole part; 896: the exponents' biases differ by it */
+    /* convert to a double, times 2 to the whole part; 896 is the difference of the
+     * exponents' biases */
     bits = ((int64_t)mantissa << 29) + ((int64_t)(((int32_t)bits >> 23) + 896) << 52);
     memcpy(&power, &bits, sizeof power);
     return power;
@@ -80,13 +82,13 @@ NB_HD nb_spot_span nb_spot_span_of(const nb_spots *sp, const nb_spot_pair *pair,
     return span;
 }
 
-/** Sum of weight exp(-2 R^2/width), by two at a time; weight NULL: 1. */
+/** Sum of weight exp(-2 R^2/width), two terms at a time; weight NULL: 1. */
 NB_HD double nb_spot_span_sum(const double *offset, const double *weight,
                               const nb_spot_span *span)
 {
     double sums[2] = {0, 0};
     for (int a = span->first; offset[a] <= span->high; a += 2)
-        for (int i = 0; i < 2; i++) { /* there is padding behind the last */
+        for (int i = 0; i < 2; i++) { /* the arrays are padded */
             const double k = fma(offset[a + i], span->scale, span->shift),
                          power = nb_spot_power(fma(-k, k, span->base)),
                          term = weight ? power * weight[a + i] : power;
@@ -107,14 +109,14 @@ NB_HD double nb_spot_one_term(const nb_spots *sp, const nb_spot_pair *pair,
                               const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
     const double R2 = nb_spot_radius2(aim);
-    if (!(R2 <= pair->most) || !(aim->last >= pair->offset[0]))
+    if (!(R2 <= pair->R2_max) || !(aim->last >= pair->offset[0]))
         return 0;
     if (law == NB_LAW_EDGE)
         return nb_spot_tophat_lit(pair, at, 0, R2) ? pair->weight[0] : 0;
     return nb_spot_decay_term(sp, pair, R2, 1);
 }
 
-/** Weighted F_latt^2/cells2 that a pair adds to a ray; law: of nb_spots. */
+/** Weighted F_latt^2/cells2 that a pair adds to a ray; law: that of nb_spots. */
 NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
                            const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
@@ -123,7 +125,7 @@ NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
     if (pair->run->n == 1)
         return nb_spot_one_term(sp, pair, at, law, aim);
     line = nb_spot_lines_of(aim);
-    if (!(line.across2 <= pair->most))
+    if (!(line.across2 <= pair->R2_max))
         return 0;
     if (law == NB_LAW_EDGE) {
         const nb_spot_line one = {line.across2, line.slope2, line.shift, line.last};
@@ -140,7 +142,7 @@ enum {
     NB_SPOT_MARK = 32    /* pixels that share a mark */
 };
 
-/** Data of a pass; arrays are in the memory where it runs. */
+/** Data of a pass; arrays are in the memory of the processor that runs it. */
 typedef struct nb_spot_pass nb_spot_pass;
 struct nb_spot_pass {
     nb_scene scene;
@@ -150,24 +152,24 @@ struct nb_spot_pass {
     const nb_panel *panels;
     const nb_sensor *sensors;
     const nb_spot_plane *planes;
-    const nb_region *regions; /* of the panels */
-    int layers, chunks;       /* largest of a panel, of a group of orientations */
-    int orientations;         /* largest of an item */
-    int plain; /* all rays of a reflection have the same factor, and -dmin culls none */
+    const nb_region *regions; /* regions of the panels */
+    int layers, chunks;       /* largest number of a panel, of a group of orientations */
+    int orientations;         /* largest number of an item */
+    int plain; /* all rays of a reflection have the same factor, and -dmin culls no ray */
     int64_t columns;
-    double per_edge;          /* sub-pixels of a pixel's edge, inverse */
-    double unit, per_unit;    /* of the sums, electrons^2 [sr] */
-    double water;             /* of a ray, electrons^2 */
-    const uint8_t *mask;      /* of the stack, NULL: all pixels of the regions */
-    unsigned long long *sums; /* of each pixel of the stack */
-    unsigned char *marks;     /* [pixels/NB_SPOT_MARK]: one of them has a sum */
+    double per_edge;          /* 1/sub-pixels along a pixel's edge */
+    double unit, per_unit;    /* unit of the sums and its inverse, electrons^2 [sr] */
+    double water;             /* water per ray, electrons^2 */
+    const uint8_t *mask;      /* mask of the stack; NULL: all pixels of the regions */
+    unsigned long long *sums; /* sums of the stack's pixels */
+    unsigned char *marks; /* [pixels/NB_SPOT_MARK]: 1 if a pixel of the mark has a sum */
 };
 
 typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */
     double p0[3], g0[3], v[3], b3[3];
     nb_spot_column column;
-    double hole, holes; /* first index that is left out, and their number */
+    double hole, holes; /* first index that is left out, and number of indices left out */
     int first, end;     /* orientations */
     int64_t candidates; /* sights to try */
 } nb_spot_item;
@@ -189,19 +191,19 @@ NB_HD int64_t nb_spot_items(const nb_spot_pass *p)
     return p->columns * p->chunks * p->spots.n_groups;
 }
 
-/** Number of orientations of the item; 0: none. */
+/** Set the orientations of item i. Returns 0 if the item has no orientations. */
 NB_HD int nb_spot_item_range(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
 {
-    const int64_t rest = i / p->columns;
-    const nb_spot_group *group = &p->spots.groups[rest / p->chunks];
-    item->spot.group = (int32_t)(rest / p->chunks);
-    item->first = group->first + (int)(rest % p->chunks) * NB_SPOT_CHUNK;
+    const int64_t part = i / p->columns;
+    const nb_spot_group *group = &p->spots.groups[part / p->chunks];
+    item->spot.group = (int32_t)(part / p->chunks);
+    item->first = group->first + (int)(part % p->chunks) * NB_SPOT_CHUNK;
     item->end = item->first + NB_SPOT_CHUNK < group->end ? item->first + NB_SPOT_CHUNK
                                                          : group->end;
     return item->first < item->end;
 }
 
-/** Set item i. Returns 0 if no panel can see any of it. */
+/** Set item i. Returns 0 if no panel can see any part of the item. */
 NB_HD int nb_spot_item_of(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
 {
     const nb_spots *sp = &p->spots;
@@ -228,13 +230,14 @@ NB_HD int nb_spot_item_of(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
         return 0;
     item->hole = fmax(item->column.from + 1, item->column.low);
     last = fmin(item->column.to - 1, item->column.high);
-    item->holes = fmax(0.0, last - item->hole + 1); /* none: from is infinite */
+    /* 0 if the column has no hole: from is infinite */
+    item->holes = fmax(0.0, last - item->hole + 1);
     item->candidates = (int64_t)(item->column.high - item->column.low + 1 - item->holes) *
                        p->scene.n_panels;
     return item->candidates > 0;
 }
 
-/** Does a region have any of these pixels? */
+/** True if a region overlaps the range of pixels. */
 NB_HD int nb_spot_meets(const nb_region *r, double range[2][2])
 {
     return r->fmin <= r->fmax && r->smin <= r->smax && range[0][1] >= r->fmin &&
@@ -282,14 +285,14 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     return nb_spot_meets(region, range);
 }
 
-/** Does any source excite the reflection in the box's orientation? */
+/** True if a source excites the reflection in orientation m. */
 NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
 {
     const double *a = sp->along + m, *b = a + sp->stride, *c = b + sp->stride;
-    double most;
-    const double middle = nb_spot_excitation(sp, spot, &most);
+    double limit;
+    const double middle = nb_spot_excitation(sp, spot, &limit);
     return fabs(a[0] * spot->h[0] + b[0] * spot->h[1] + c[0] * spot->h[2] + middle) <=
-           most;
+           limit;
 }
 
 /** Set a box: a sight in an orientation, for a run of sources, at a layer; not fitted. Returns 0
@@ -354,13 +357,14 @@ NB_HD nb_spot_brush nb_spot_brush_of(const nb_spot_pass *p, const nb_spot_box *b
     return brush;
 }
 
-/** Rays of a box in the crystal's own coordinates. w = start + u fast + v slow is A times the
- * vector to the middle of its sub-pixel (u, v); the square of this vector is a polynomial. */
+/** Rays of a box in coordinates of the crystal. w = start + u fast + v slow is A times
+ * the vector to the middle of sub-pixel (u, v) of the box; the square of this vector is
+ * a polynomial. */
 typedef struct nb_spot_frame {
     double start[3], fast[3], slow[3];
     double incident[3]; /* A times the sources' direction */
     double Lh[3];
-    double square[6]; /* of 1, u, v, u^2, u v, v^2; m^2 */
+    double square[6]; /* coefficients of 1, u, v, u^2, u v, v^2; m^2 */
     double middle;    /* kappa, 1/m */
 } nb_spot_frame;
 
@@ -424,8 +428,9 @@ NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const 
     return (unsigned long long)(law == NB_LAW_EDGE ? fmax(1.0, units + 0.5) : units);
 }
 
-/** The ray to sub-pixel (u, v) of a box.  plain: the pass's; *frame, the box's, is
- * needed where it is; the direction of *ray is set where it is not. */
+/** The ray to sub-pixel (u, v) of a box. In a plain pass the frame of the box gives the
+ * ray, and *ray gets factors of 1. Otherwise the frame is unused, and *ray is set with
+ * its direction. */
 NB_HD nb_spot_aim nb_spot_aim_at(const nb_spot_pass *p, int plain, nb_spot_brush *brush,
                                  const nb_spot_box *box, const nb_spot_frame *frame,
                                  int u, int v, nb_ray *ray)
@@ -463,7 +468,7 @@ NB_HD double nb_spot_counts(const nb_spot_pass *p, int plain, const nb_spot_brus
     return counts;
 }
 
-/** The pixel, of the stack, that has the ray. */
+/** The pixel of the stack that contains the ray. */
 NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
 {
     const int os = brush->at.scene->oversample;
@@ -473,8 +478,8 @@ NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
     return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
 }
 
-/** Value that a ray adds to the sum of its pixel, in units. law: of nb_spots; the rest:
- * nb_spot_aim_at. */
+/** Value that a ray adds to the sum of its pixel, in units. law: that of nb_spots; other
+ * parameters: see nb_spot_aim_at. */
 NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, int plain,
                                        nb_spot_brush *brush, const nb_spot_box *box,
                                        const nb_spot_frame *frame, nb_law law, int u,
@@ -533,7 +538,8 @@ NB_HD double nb_spot_water(const nb_spot_pass *p, const nb_panel *panel,
     return sum;
 }
 
-/** Photons of a pixel of the stack with this sum; 0 outside of its panel's region and in the mask. */
+/** Photons of a pixel of the stack with this sum; 0 outside the region of the pixel's
+ * panel and in the mask. */
 NB_HD double nb_spot_photons(const nb_spot_pass *p, size_t pixel, unsigned long long sum)
 {
     const int k = nb_spot_panel_of(p, pixel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures from reflections (spot_work.h).  Sums are whole numbers, so their order, and with it that of the blocks,
- * changes no byte. */
+/* Images from reflections (spot_work.h). Sums are whole numbers, so the order of terms,
+ * and with it that of the blocks, changes no byte. */
 #include "../backend/render_job.h"
 #include "spots.h"
 
@@ -12,17 +12,17 @@ extern "C" {
 }
 
 #define PART 0.3      /* seconds: display watchdogs, progress and SIGINT */
-#define SPOTS_DIM 1e3 /* nb_spots_work_of: all that counts */
+#define SPOTS_DIM 1e3 /* for nb_spots_work_of: count all reflections */
 
 enum {
-    BLOCKS = 5,            /* of a multiprocessor, that draw */
-    BOXES = 64,            /* largest number that they draw together, */
-    TURNS = 4,             /* and the number of times that they take some */
-    LEAST_BOXES = 1 << 12, /* that are listed */
-    MOST_BOXES = 1 << 20,
-    SCAN = 256,      /* threads that read marks, */
-    SCAN_BLOCKS = 8, /* blocks of them for a multiprocessor */
-    SCAN_MARKS = 4   /* least number of marks that a warp reads together */
+    BLOCKS = 5,          /* blocks that draw, per multiprocessor */
+    BOXES = 64,          /* limit of boxes that a block draws together */
+    TURNS = 4,           /* number of times that a block takes boxes */
+    BOXES_MIN = 1 << 12, /* smallest length of the list */
+    BOXES_MAX = 1 << 20,
+    SCAN = 256,      /* threads that read marks */
+    SCAN_BLOCKS = 8, /* blocks of SCAN threads per multiprocessor */
+    SCAN_MARKS = 4   /* smallest number of marks that a warp reads together */
 };
 
 /* ------------------------------------------------------------------ terms */
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
 
 /* ------------------------------------------------------------------ pixels */
 
-/** The sum of a pixel whose mark is set; it is 0 afterwards. */
+/** Take the sum of a pixel whose mark is set, and set it to 0. */
 static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass &p,
                                                               size_t pixel)
 {
@@ -61,8 +61,8 @@ static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass
     return sum;
 }
 
-/** Find the set marks among `each` marks from `first` on, and clear them. At most one for each
- * lane. */
+/** Find the set marks among `each` marks from `first` on, and clear them. At most one
+ * mark for each lane. */
 static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, size_t first,
                                                       int each)
 {
@@ -108,13 +108,14 @@ __global__ void __launch_bounds__(SCAN)
     }
 }
 
-/** A pixel and its photons, in the order of these. */
+/** A key that orders pixels by their photons. */
 static __device__ __forceinline__ unsigned long long key_of(double photons, size_t pixel)
 {
     return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
 }
 
-/** As above: the bits of the photons of the brightest pixel, and its number. */
+/** Find the brightest pixel: the bits of its photons, and its number. A warp takes `each`
+ * marks together. */
 __global__ void __launch_bounds__(SCAN)
     k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, int each,
                      unsigned long long *brightest, unsigned long long *key)
@@ -124,23 +125,23 @@ __global__ void __launch_bounds__(SCAN)
                  warp = (size_t)blockIdx.x * (SCAN / NB_SPOT_MARK) +
                         threadIdx.x / NB_SPOT_MARK;
     unsigned long long best = 0;
-    double most = 0;
+    double peak = 0;
     for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each)
         for (unsigned lit = take_marks(p, first, each); lit; lit &= lit - 1) {
             const size_t i = (first + (size_t)__ffs((int)lit) - 1) * NB_SPOT_MARK + lane;
             const unsigned long long sum = i < pixels ? take_sum(p, i) : 0;
             if (sum > 0) {
                 const double photons = nb_spot_photons(&p, i, sum);
-                most = fmax(most, photons);
+                peak = fmax(peak, photons);
                 best = max(best, key_of(photons, i));
             }
         }
     for (int half = NB_SPOT_MARK / 2; half > 0; half /= 2) {
-        most = fmax(most, gpuShuffleXor(most, half, 32));
+        peak = fmax(peak, gpuShuffleXor(peak, half, 32));
         best = max(best, gpuShuffleXor(best, half, 32));
     }
-    if (lane == 0 && most > 0) {
-        atomicMax(brightest, (unsigned long long)__double_as_longlong(most));
+    if (lane == 0 && peak > 0) {
+        atomicMax(brightest, (unsigned long long)__double_as_longlong(peak));
         atomicMax(key, best);
     }
 }
@@ -162,8 +163,8 @@ static void kernels_of(const nb_spot_pass *pass, find_kernel **find, draw_kernel
 static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass,
                              int64_t first, int64_t end, nb_error *err)
 {
-    const int64_t most = (int64_t)r->launch->multiprocessors * FIND_BLOCKS,
-                  share = (end - first) / (most * FIND_TURNS) + 1,
+    const int64_t blocks_max = (int64_t)r->launch->multiprocessors * FIND_BLOCKS,
+                  share = (end - first) / (blocks_max * FIND_TURNS) + 1,
                   batch = share < FIND_BATCH ? share : (int64_t)FIND_BATCH,
                   wanted = (end - first + batch - 1) / batch;
     const nb_cuda_buffer *boxes = &r->state->spot_boxes;
@@ -182,8 +183,8 @@ static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass
         kernels_of<NB_LAW_EDGE>(pass, &find, &draw);
     else
         kernels_of<NB_LAW_DECAY>(pass, &find, &draw);
-    find<<<(unsigned)(wanted < most ? wanted : most), FIND_THREADS, 0, r->launch->stream>>>(
-        *pass, list, first, end, (int)batch);
+    find<<<(unsigned)(wanted < blocks_max ? wanted : blocks_max), FIND_THREADS, 0,
+           r->launch->stream>>>(*pass, list, first, end, (int)batch);
     draw<<<(unsigned)(r->launch->multiprocessors * BLOCKS), DRAW_THREADS, 0, r->launch->stream>>>(
         *pass, list);
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
@@ -245,7 +246,7 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
 {
     const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
     const unsigned blocks = (unsigned)(r->launch->multiprocessors * SCAN_BLOCKS);
-    unsigned long long *most =
+    unsigned long long *peak =
         (unsigned long long *)((char *)r->state->small.at + NB_SMALL_BRIGHTEST);
     nb_cuda_look *look = (nb_cuda_look *)((char *)r->state->small.at + NB_SMALL_LOOK);
     nb_status st = NB_OK;
@@ -257,16 +258,16 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
         nb_cuda_launch_spot_image(r->launch, pass, (float *)r->state->image.at);
         return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
     }
-    st = nb_cuda_check(err, gpuMemsetAsync(most, 0, sizeof *most, r->launch->stream),
+    st = nb_cuda_check(err, gpuMemsetAsync(peak, 0, sizeof *peak, r->launch->stream),
                        "clearing the brightest pixel");
     NB_TRY(nb_cuda_check(err, gpuMemsetAsync(look, 0, sizeof *look, r->launch->stream),
                          "clearing the brightest pixel"));
     if (st)
         return st;
     k_spot_brightest<<<blocks, SCAN, 0, r->launch->stream>>>(
-        *pass, marks_of_warp(r->launch, pass), most, &look->key);
+        *pass, marks_of_warp(r->launch, pass), peak, &look->key);
     st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    return st ? st : nb_cuda_fetch_brightest(r, most, brightest, err);
+    return st ? st : nb_cuda_fetch_brightest(r, peak, brightest, err);
 }
 
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err)
@@ -294,9 +295,8 @@ nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
 {
     const double pairs = 2 * nb_spots_work_of(plan, SPOTS_DIM).pairs;
     nb_status st;
-    *run = {state, launch,
-            (int64_t)ceil(fmax(fmax(seconds / PART, pairs / MOST_BOXES), 1)),
-            (unsigned)fmin(MOST_BOXES, pairs + LEAST_BOXES)};
+    *run = {state, launch, (int64_t)ceil(fmax(fmax(seconds / PART, pairs / BOXES_MAX), 1)),
+            (unsigned)fmin(BOXES_MAX, pairs + BOXES_MIN)};
     st = nb_cuda_reserve(&state->spot_boxes, run->room * sizeof(nb_spot_box), "boxes",
                          err);
     if (!st || !state->spot_boxes.full)
@@ -332,13 +332,13 @@ nb_status nb_cuda_spots_run(nb_cuda_job *job, nb_error *err)
     nb_spots_result *result = &state->notes.left;
     nb_cuda_spot_run render;
     nb_spot_setup setup;
-    nb_scene there = launch->scene;
+    nb_scene on_device = launch->scene;
     nb_status st;
     NB_FORWARD(nb_spot_setup_build(plan, &setup, err));
-    there.n_panels = plan->scene->n_panels;
+    on_device.n_panels = plan->scene->n_panels;
     st = nb_cuda_upload_mirror(state, &state->spot_tables, setup.tables, setup.bytes,
                                "tables of spots", err);
-    nb_spot_setup_move(&setup, state->spot_tables.device.at, &there);
+    nb_spot_setup_move(&setup, state->spot_tables.device.at, &on_device);
     setup.pass.mask = launch->scene.raster.mask;
     NB_TRY(nb_cuda_reserve_sums(state, &setup.pass, err));
     NB_TRY(nb_cuda_spot_run_of(state, plan, launch, state->path->seconds(plan), &render,

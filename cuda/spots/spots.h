@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures from reflections on the device. */
+/** Images from reflections on the device. */
 #ifndef NB_CUDA_SPOTS_H
 #define NB_CUDA_SPOTS_H
 
@@ -7,16 +7,17 @@
 
 /** Result of a search for the brightest pixel, on the device at NB_SMALL_LOOK. */
 typedef struct nb_cuda_look {
-    unsigned long long key; /* the bits of its photons in float << 32 | its number in the stack */
-    unsigned long long sum; /* of all of its terms, in whole units */
-    double photons;         /* of that sum */
+    /* bits of the photons as float << 32 | number of the pixel in the stack */
+    unsigned long long key;
+    unsigned long long sum; /* sum of all terms of the pixel, in whole units */
+    double photons;         /* photons of that sum */
 } nb_cuda_look;
 
 /** State of a pass on the device. */
 typedef struct nb_cuda_spot_run {
     nb_backend_state *state;
     const nb_cuda_launch *launch;
-    int64_t parts; /* of a pass, which start one after the other */
+    int64_t parts; /* number of parts of a pass, run one after the other */
     unsigned room; /* boxes in state->spot_boxes */
 } nb_cuda_spot_run;
 
@@ -31,7 +32,7 @@ typedef struct nb_spot_pass nb_spot_pass;
 nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
                             nb_error *err);
 
-/** A double of the device. */
+/** Fetch a double from the device. */
 nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
                                   double *brightest, nb_error *err);
 
@@ -42,8 +43,9 @@ void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass 
 /** Reserve sums and marks that are 0; every image leaves them 0. */
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
 
-/** Did one of these pictures fail because the device memory was full? Then their memory is freed,
- * as calculating every step needs less. */
+/** True if an image from reflections or in blocks of rays failed because the device
+ * memory was full. The memory of both paths is then freed, as calculating every step
+ * needs less. */
 int nb_cuda_spots_lack_room(nb_backend_state *state);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "../backend/paths.h"
 
-/* Seconds on an H200: to start and for the first pass; for a column of reflections and a group of
- * orientations, a reflection in an orientation, a ray of its box, a ray of a Gaussian with
- * several sources, a term, a pixel. */
+/* Seconds on an H200, for: the start and the first pass; a column of reflections and a
+ * group of orientations; a reflection in an orientation; a ray of its box; a ray of a
+ * Gaussian with several sources; a term; a pixel. */
 #define SPOTS_START 2e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 3e-10
@@ -30,7 +30,8 @@ static double spots_seconds(const nb_plan *plan)
                (size * fp64);
 }
 
-#define GAIN 1.5 /* least gain, as large as the error of estimates */
+/* smallest gain for which the path is used, as large as the error of estimates */
+#define GAIN 1.5
 
 static int applies(const nb_plan *plan, const char **why)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The materials of an amorphous background in double precision, behind the crystal. */
+/* The materials of an amorphous background in double precision, added after the
+ * crystal. */
 #include "many.cuh"
 
 #include "../../src/physics/pixel.h"
 #include "quick_background.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* as k_double */
+enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* same block as k_double */
 
-/** One thread a pixel. EXACT: equal to src/physics to the last bit, if the crystal is, too. */
+/** One thread per pixel. EXACT: equal to src/physics to the last bit, if the crystal is,
+ * too. */
 template <bool EXACT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     k_background(const NB_GRID_CONSTANT nb_cuda_plain_job p)

@@ -7,7 +7,7 @@
 /* Largest seconds of a launch, because of display watchdogs, progress and SIGINT. */
 static const double launch_seconds = 0.3;
 
-/** Steps a second. */
+/** Steps per second. */
 static double rate_of(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -38,13 +38,13 @@ int nb_cuda_end_of_launch(const nb_cuda_job *job, int k)
 {
     const nb_scene *sc = job->scene;
     const nb_panel *first = &sc->panels[k];
-    double pixels = 0, most = launch_seconds * rate_of(job) / job->plan.terms;
+    double pixels = 0, limit = launch_seconds * rate_of(job) / job->plan.terms;
     int end = k;
     for (; job->kept && end < sc->n_panels; end++) {
         const nb_panel *panel = &sc->panels[end];
         pixels += nb_region_pixels(nb_panel_region(sc, panel));
         if (panel->sensor != first->sensor || panel->point_pixel != first->point_pixel ||
-            pixels > most)
+            pixels > limit)
             break;
     }
     return end > k ? end : k + 1;

@@ -5,8 +5,8 @@
 
 #include "../../src/physics/ray.h"
 
-/** 1/sqrt to double precision: the approximation of the upper word, then one third-order Newton
- * step. */
+/** 1/sqrt to double precision: an approximation from the upper word, then one third-order
+ * Newton step. */
 static __device__ __forceinline__ double inverse_root(double x)
 {
     double r = gpuRoughRoot(x), e;
@@ -22,8 +22,8 @@ static __device__ __forceinline__ double inverse_of(double x)
     return fma(r, fma(e, e, e), r);
 }
 
-/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths. Each
- * layer before this one lets pass the same fraction. */
+/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths.
+ * All earlier layers pass the same fraction. */
 static __device__ __forceinline__ double mean_depth(double path, double inverse,
                                                     int layer, float *captured)
 {

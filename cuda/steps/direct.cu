@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Few steps a pixel: distances and Miller indices in double and the lattice in float.
- * Along a row the position is linear, so an index costs two multiply-adds. */
+/* Few steps per pixel: distances and Miller indices in double and the lattice in float.
+ * The position is linear along a row, so an index costs two multiply-adds. */
 #include "../backend/render_job.h"
 #include "many.cuh"
 #include "row.cuh"
@@ -9,9 +9,9 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     STRIDE = PIXELS * BLOCK_X,
-    SEVERAL = 2,    /* TABLE: each source has its own */
+    SEVERAL = 2,    /* TABLE: sources have different tables */
     RUN = 64,       /* steps summed in one float before they join the total */
-    ONE_BLOCKS = 5, /* of k_one on a multiprocessor; 6 and 7 are slower by 4 % */
+    ONE_BLOCKS = 5, /* blocks of k_one per multiprocessor; 6 and 7 are slower by 4 % */
     WET_BLOCKS = 4, /* 5 and 6 are as fast, but spill on some devices */
     ONE_CHUNKS = 4
 };
@@ -23,8 +23,8 @@ static __device__ __forceinline__ int first_pixel(const row_job &p, unsigned x)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** F_latt^2 of a round crystal of few steps a pixel: near its zeros from indices in double.  All sources have one
- * direction. */
+/** F_latt^2 of a round crystal with few steps per pixel: near its zeros from indices in
+ * double. All sources have one direction. */
 template <bool DEEP>
 static __device__ __forceinline__ float few_round(const row_job &p, const line lines[3],
                                                   const nb_cuda_direct_term &step,
@@ -47,9 +47,9 @@ static __device__ __forceinline__ float few_round(const row_job &p, const line l
     return nb_sphere_exact(nb_sphere_u2(p.sphere, d));
 }
 
-/** One step for four pixels: their lattice factors (squared, unless LAW is that of fringes) and,
- * from a table, F^2.  lines: of the three axes.  QUOTIENT: see nb_interference_quotient.  first: of the
- * step's table. */
+/** One step for four pixels: their lattice factors (squared, unless LAW is that of
+ * fringes) and, from a table, F^2. lines: those of the three axes. QUOTIENT: see
+ * nb_interference_quotient. first: start of the step's table. */
 template <int TABLE, bool QUOTIENT, bool DEEP, int LAW>
 static __device__ __forceinline__ void aim_step(const row_job &p,
                                                 const nb_cuda_direct_term &step,
@@ -150,13 +150,14 @@ struct wet {
     }
 };
 
-/** A block of pixels. One ray and one step (of weight 1) a pixel, and no factor but a plain
- * polarization and the solid angle: the common quick picture. Values that do not change along the
- * row are calculated once. beside: dry or wet. */
-template <bool TABLE, bool POINT, int LAW, class BESIDE>
+/** A block of pixels with one ray and one step (of weight 1) per pixel, and with no
+ * factors other than an unpolarized or no polarization and the solid angle: the common
+ * quick image. Values that are constant along the row are calculated once. materials:
+ * dry or wet. */
+template <bool TABLE, bool POINT, int LAW, class MATERIALS>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
-                                                 unsigned y, const BESIDE &beside)
+                                                 unsigned y, const MATERIALS &materials)
 {
     int f = first_pixel(at_panel, x),
         s = at_panel.window.s0 + (int)(y * BLOCK_Y + threadIdx.y);
@@ -176,7 +177,7 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             cosine[i] = at(row.beam, x.F[i]) * x.r[i];
-        beside.at(cosine, background);
+        materials.at(cosine, background);
         aim_step<TABLE, true, false, LAW>(p, p.terms[0], row.lines, row.constants, x,
                                           p.index.offset, value, F2);
 #pragma unroll
@@ -195,15 +196,16 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 }
 
 /** Run the blocks of one panel or many. */
-template <bool TABLE, bool POINT, bool MANY, int LAW, class BESIDE>
-static __device__ __forceinline__ void all_blocks(const row_job &p, const BESIDE &beside)
+template <bool TABLE, bool POINT, bool MANY, int LAW, class MATERIALS>
+static __device__ __forceinline__ void all_blocks(const row_job &p,
+                                                  const MATERIALS &materials)
 {
     if constexpr (MANY)
         for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, beside);
+            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, materials);
         });
     else
-        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, beside);
+        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, materials);
 }
 
 template <bool TABLE, bool POINT, bool MANY, int LAW>
@@ -213,7 +215,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     all_blocks<TABLE, POINT, MANY, LAW>(p, dry{p});
 }
 
-/** The same with materials. */
+/** k_one with materials. */
 template <bool TABLE, bool POINT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     k_one_wet(const NB_GRID_CONSTANT material_job p)
@@ -221,14 +223,14 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     all_blocks<TABLE, POINT, MANY, NB_LAW_FRINGES>(p.row, wet(p));
 }
 
-/** The sum over the steps for four pixels; terms: of their panel. */
+/** The sum over the steps for four pixels; terms: those of their panel. */
 template <int TABLE, bool DEEP, int LAW>
 static __device__ __forceinline__ void add_terms(const row_job &p,
                                                  const nb_cuda_direct_term *terms,
                                                  const row_points &row, const four &x,
                                                  float sum[PIXELS])
 {
-    float lost[PIXELS] = {};
+    float error[PIXELS] = {};
     for (int first = 0; first < p.n_terms; first += RUN) {
         int end = min(first + RUN, p.n_terms);
         float run[PIXELS] = {};
@@ -247,12 +249,12 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
         }
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
-            add_compensated(sum[i], lost[i], run[i]);
+            add_compensated(sum[i], error[i], run[i]);
     }
 }
 
-/** A block of pixels with any number of rays and steps a pixel. DEEP: layers at their mean
- * depth. */
+/** A block of pixels with any number of rays and steps per pixel. DEEP: layers at their
+ * mean depth. */
 template <int TABLE, bool DEEP, int LAW, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3 : 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
@@ -261,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
     int f = first_pixel(at_panel, block_x<MANY>(p, at_panel)),
         s = at_panel.window.s0 + (int)(block_y<MANY>(p, at_panel) * BLOCK_Y + threadIdx.y);
     int os = p.scene.oversample;
-    float value[PIXELS] = {}, lost[PIXELS] = {}, factor[PIXELS];
+    float value[PIXELS] = {}, error[PIXELS] = {}, factor[PIXELS];
     if (f >= at_panel.window.f1 || s >= at_panel.window.s1)
         return;
     for (int layer = 0; layer < at_panel.sensor.layers; layer++)
@@ -276,7 +278,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
                     factor[i] = cached<DEEP>(at_panel, row, x, i);
-                add_compensated(value[i], lost[i],
+                add_compensated(value[i], error[i],
                                 (sum[i] + p.background) *
                                     ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
@@ -287,7 +289,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
     store(at_panel, f, s, value);
 }
 
-/** Is k_one possible? Fills the members that only it uses. */
+/** Fill the members that only k_one uses; returns 1 if k_one can render the job. */
 static int is_plain(row_job *job)
 {
     const nb_panel *panel = &job->panel;
@@ -359,7 +361,8 @@ template <bool MANY> static direct_kernel plain_kernel(int law, int table, int p
     }
 }
 
-/** Blocks of pixels that a thread of k_one takes; small: of a small part of the image. */
+/** Number of blocks of pixels that a thread of k_one takes; is_part: the launch has many
+ * panels. */
 static int choose_chunks(const nb_cuda_launch *launch, int width, int height, int is_part)
 {
     const int64_t across = (width + STRIDE - 1) / STRIDE, enough = 64;
@@ -371,7 +374,8 @@ static int choose_chunks(const nb_cuda_launch *launch, int width, int height, in
     return is_part && across < ONE_CHUNKS ? (int)across : (int)ONE_CHUNKS;
 }
 
-/** The job of a panel, one of many (is_part) or the only one; *one: k_one is possible. */
+/** The job of a panel, one of many (is_part) or the only one; *one: 1 if k_one can render
+ * it. */
 static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         int is_part, int *one, dim3 *grid)
 {
@@ -405,12 +409,13 @@ static double share_of(const nb_cuda_launch *launch, const row_job *job)
            launch->scene.lattice.n_orientations / job->scale;
 }
 
-/** Jobs with one ray and one step a pixel. */
+/** True if a launch can include materials: one ray and one step per pixel. */
 static int is_wet(const nb_cuda_job *render)
 {
     const nb_cuda_launch *launch = &render->launch;
     row_job job = make_row_job(launch, &render->terms);
-    const double share = share_of(launch, &job), far = 1e25; /* floats hold it and F^2 */
+    /* floats hold this number and F^2 */
+    const double share = share_of(launch, &job), far = 1e25;
     return launch->cells.n > 0 && is_plain(&job) &&
            nb_shape_law(launch->scene.lattice.shape) == NB_LAW_FRINGES &&
            share > 1 / far && share < far;
@@ -426,7 +431,7 @@ template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
     return kernels[table][point];
 }
 
-/** The kernel for a job of k_one. */
+/** Launch the kernel with materials for a job of k_one. */
 static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
                        const nb_cuda_many *many)
 {
@@ -455,7 +460,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
               deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
-    (void)part; /* the only one */
+    (void)part; /* there is only one part */
     if (with_materials) {
         launch_wet(launch, many ? job_of_many(job, many) : job, grid, many);
         return;
@@ -477,16 +482,16 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
 /* ------------------------------------------------------------------ the path's kernel */
 
 enum {
-    MAX_KEPT = 1 << 28, /* bytes of steps of several panels */
-    MOST_PANELS = 65535 /* rows of blocks in one launch */
+    MAX_KEPT = 1 << 28, /* limit of the bytes of steps of several panels */
+    PANELS_MAX = 65535  /* limit of the rows of blocks in one launch */
 };
 
 /** Number of panels whose steps are kept at once: all or one. */
 static int panels_kept(const nb_scene *sc, size_t steps)
 {
     const size_t n = (size_t)sc->n_panels;
-    return n <= MOST_PANELS && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
-                                                                                   : 1;
+    return n <= PANELS_MAX && n * steps <= MAX_KEPT / sizeof(nb_cuda_direct_term) ? (int)n
+                                                                                  : 1;
 }
 
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)

@@ -8,9 +8,9 @@
 #include "../../src/physics/pixel.h"
 #include "warp_pixel.cuh"
 
-enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* a thread a pixel */
+enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* one thread per pixel */
 
-/** One thread a pixel. */
+/** One thread per pixel. */
 template <bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 0)
     k_double(const NB_GRID_CONSTANT nb_cuda_plain_job p)
@@ -69,7 +69,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
                       part == parts - 1};
     dim3 grid;
     nb_cuda_plain_job job = make_job(launch, &grid);
-    (void)with_materials; /* never */
+    (void)with_materials; /* not supported */
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
     if (parts > 1)
         p.sums = (double *)render->state->sums.at + launch->panel.first_pixel;
@@ -84,14 +84,14 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
         k_double<false><<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     return job->scene->lattice.n_orientations;
 }
 
 extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_rate,
                                                          .prepare = NULL,
-                                                         .parts = most_parts,
+                                                         .parts = parts_max,
                                                          .submit = submit,
                                                          .is_wet = NULL,
                                                          .job = NULL,
@@ -100,8 +100,8 @@ extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_
                                                          .exact = 1,
                                                          .adds_parts = 1};
 
-/** Calculate pixels of a panel again by whole warps; with_materials: the image contains their
- * photons. */
+/** Calculate pixels of a panel again by whole warps; with_materials: the image contains
+ * the materials' photons. */
 static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
                                                     int with_materials)
 {
@@ -125,8 +125,9 @@ static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
     }
 }
 
-/** The fast kernels do not prevent 0/0 (a Miller index that is a whole number to 32 bits, a
- * few in 1e9 steps) and set *wanted. Here a whole warp calculates each such pixel again. */
+/** The fast kernels do not prevent 0/0 (a Miller index that is a whole number to 32 bits,
+ * a few in 1e9 steps) but set *wanted. Here a whole warp calculates each such pixel
+ * again. */
 template <bool MANY>
 __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT nb_cuda_plain_job p)
 {

@@ -10,13 +10,13 @@
 #include "../backend/paths.h"
 #include "../../src/terms/shapes.h"
 
-/* steps of a pixel from which on zeros of a sphere's transform average out; near the first zeros
- * a float has an error of 2e-4 */
+/* steps per pixel from which on zeros of a sphere's transform average out; near the first
+ * zeros a float has an error of 2e-4 */
 #define ROUND_TERMS 8
-/* steps from which on the brightest pixel is near a peak; in tails a float of a round or Gaussian
- * crystal has an error of up to 3e-6 */
+/* pixels from which on the brightest one is near a peak; in tails a float of a round or
+ * Gaussian crystal has an error of up to 3e-6 */
 #define FORM_PIXELS 1e5
-/* of a pixel, in a table */
+/* limit of the steps of a pixel in a table */
 #define MAX_STEPS 1e8
 
 int nb_cuda_has_one_direction(const nb_beam *beam)
@@ -43,7 +43,8 @@ static double fraction_limit(const nb_plan *plan)
     return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
 }
 
-/** Can floats hold the factor of every panel from sums relative to `unit` to photons? */
+/** True if floats hold, for every panel, the factor from sums relative to `unit` to
+ * photons. */
 static int floats_hold_photons(const nb_scene *sc, double unit)
 {
     for (int k = 0; k < sc->n_panels; k++) {
@@ -63,7 +64,8 @@ static int is_flat(const nb_scene *sc)
     return 1;
 }
 
-/** Shapes other than parallelepipeds have their own lattice in float, for any real N. */
+/** True for shapes other than parallelepipeds, whose lattice in float takes any real
+ * N. */
 static int has_form(const nb_scene *sc)
 {
     return nb_shape_law(sc->lattice.shape) != NB_LAW_FRINGES;
@@ -74,8 +76,8 @@ static int has_edge(const nb_scene *sc)
     return nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
 }
 
-/** Can floats hold F^2 (of a table; a constant is apart from the sum), the sums of all steps, the
- * water, and the factor from sums to photons? */
+/** True if floats hold F^2 (of a table; a constant is outside the sum), the sums of all
+ * steps, the water, and the factor from sums to photons. */
 static int floats_hold_sums(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -106,13 +108,13 @@ static double sharpest(const nb_plan *plan)
                                        : sqrt(fmax(r[0], fmax(r[1], r[2]))));
 }
 
-/** Are there reflections to interpolate between? */
+/** True if F is interpolated between reflections of a table. */
 int nb_cuda_interpolates(const nb_scene *sc)
 {
     return sc->factors.table.interpolate && sc->factors.table.nh > 0;
 }
 
-/** May indices be in fixed point, and lattice and sums in float? */
+/** True if indices may be in fixed point, and lattice and sums in float. */
 int nb_cuda_floats_apply(const nb_plan *plan, const char **why)
 {
     const nb_scene *sc = plan->scene;

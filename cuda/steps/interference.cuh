@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** The interference function from fractions of Miller indices in fixed point
- * (../../src/terms/interference.h), in their own scale: arguments of 2^32 turns, whose squares
- * are of 2^64. The coefficients contain this scale, times a common 2^124 that cancels in the
- * quotient; this saves six multiplications. The last coefficient is a denormal
- * number, hence never compile this with -ftz=true or -use_fast_math. */
+ * (../../src/terms/interference.h), in a different scale: arguments are in units of
+ * 2^-32 turns, their squares in units of 2^-64. The coefficients contain this scale,
+ * times a common 2^124 that cancels in the quotient; this saves six multiplications. The
+ * last coefficient is a denormal number, so this file must not be compiled with
+ * -ftz=true or -use_fast_math. */
 #ifndef NB_CUDA_INTERFERENCE_CUH
 #define NB_CUDA_INTERFERENCE_CUH
 
@@ -23,7 +24,7 @@ static __device__ __forceinline__ float nb_scaled_sine(float y)
     return fmaf(fmaf(fmaf(fmaf(c4, y, c3), y, c2), y, c1), y, c0);
 }
 
-/** 1/x to 1 ulp, without the slow path for denormal x (none occurs). */
+/** 1/x to 1 ulp, without the slow path for denormal x, which does not occur. */
 static __device__ __forceinline__ float nb_reciprocal(float x)
 {
     return gpuReciprocal(x);

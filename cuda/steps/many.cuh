@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One launch for many panels: each block belongs to one of them. */
+/** One launch for many panels: each block belongs to one panel. */
 #ifndef NB_CUDA_MANY_CUH
 #define NB_CUDA_MANY_CUH
 
@@ -25,7 +25,7 @@ static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, i
     return low;
 }
 
-/** Panel k's job to shared memory; all threads of the block take part. */
+/** Copy panel k's job to shared memory; all threads of the block take part. */
 template <class JOB>
 static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k, JOB *job)
 {
@@ -37,9 +37,9 @@ static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k
     __syncthreads();
 }
 
-/** Call work(job, x, y) for the blocks of pixels of this block of threads, one after the other, so
- * that a job is fetched once for many of them. COUNTED: the next block is counted, without
- * quotients, which takes two registers more. */
+/** Call work(job, x, y) for the blocks of pixels of this block of threads, one after the
+ * other, so that a job is fetched once for many blocks. COUNTED: the next block is
+ * counted, without quotients, which takes two more registers. */
 template <bool COUNTED, class JOB, class WORK>
 static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
 {
@@ -88,7 +88,7 @@ static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
     }
 }
 
-/** The block among those of its panel, at: across and down. */
+/** Coordinates of the block among those of its panel: across and down. */
 template <bool MANY, class JOB>
 static __device__ __forceinline__ unsigned block_x(const JOB &p, const JOB &at)
 {
@@ -107,15 +107,16 @@ static __device__ __forceinline__ unsigned block_y(const JOB &p, const JOB &at)
         return blockIdx.y;
 }
 
-/** Values read from a job in shared memory are not kept in registers beyond this point. */
+/** Make the compiler read values of a job in shared memory again after this point instead
+ * of keeping them in registers. */
 template <bool MANY> static __device__ __forceinline__ void forget()
 {
     if constexpr (MANY)
         gpuForget();
 }
 
-/** Store a panel's job among those of many panels, after this number of blocks; returns its own
- * number of blocks. */
+/** Store a panel's job among those of many panels, after `before` blocks; returns the
+ * number of the panel's blocks. */
 template <class JOB> static int put_job(JOB job, int before, int blocks, void *to)
 {
     job.many.before = before;
@@ -123,7 +124,7 @@ template <class JOB> static int put_job(JOB job, int before, int blocks, void *t
     return blocks;
 }
 
-/** The job for a launch of many panels, one of which it is. */
+/** The job for a launch of many panels, from the job of one panel. */
 template <class JOB> static JOB job_of_many(JOB job, const nb_cuda_many *many)
 {
     job.many = *many;

@@ -9,15 +9,15 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     WIDE = PIXELS * BLOCK_X,
-    BLOCKS = 4, /* on a multiprocessor */
+    BLOCKS = 4, /* per multiprocessor */
     ONE_RAY_BLOCKS = 5,
-    CHUNKS = 4 /* of a row with one ray a pixel, a thread */
+    CHUNKS = 4 /* chunks of a row that a thread takes, with one ray per pixel */
 };
 
-/** One ray a pixel, of weight 1; any; layers at their mean depth. */
+/** One ray per pixel, of weight 1; any rays; layers at their mean depth. */
 enum { ONE_RAY, ALL_RAYS, DEEP_RAYS };
 
-/** A source along a row of points, and what makes cells of angles. */
+/** A source along a row of points, and the factor that turns angles into cells. */
 typedef struct material_source {
     line incident;
     double half; /* 1/(2 lambda), 1/m */
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
                                                      const row_points &row, const four &x,
                                                      float sum[PIXELS])
 {
-    float lost[PIXELS] = {};
+    float error[PIXELS] = {};
     for (int k = 0; k < p.of.n; k++) {
         const nb_cells m = p.of.list[k];
         for (int j = 0; j < p.row.scene.beam.n_sources; j++) {
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
             for (int i = 0; i < PIXELS; i++) {
                 const double cosine = at_pixel<DEEP>(source.incident, x, i) * x.r[i];
                 const float F = F_at(p, m, chord(cosine) * source.half);
-                add_compensated(sum[i], lost[i], weight * F * fabsf(F));
+                add_compensated(sum[i], error[i], weight * F * fabsf(F));
             }
         }
     }
@@ -76,14 +76,14 @@ static __device__ __forceinline__ void one_ray(const material_job &p,
         out[i] *= cached<false>(at_panel, row, x, i);
 }
 
-/** The same with any rays. */
+/** Photons of four pixels of a row, with any rays. */
 template <bool DEEP, bool MANY>
 static __device__ __forceinline__ void all_rays(const material_job &p,
                                                 const row_job &at_panel, int f, int s,
                                                 float out[PIXELS])
 {
     const int os = p.row.scene.oversample;
-    float lost[PIXELS] = {}, factor[PIXELS];
+    float error[PIXELS] = {}, factor[PIXELS];
 #pragma unroll
     for (int i = 0; i < PIXELS; i++)
         out[i] = 0;
@@ -98,7 +98,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
             for (int i = 0; i < PIXELS; i++) {
                 if (layer == 0 && sub == 0)
                     factor[i] = cached<DEEP>(at_panel, row, x, i);
-                add_compensated(out[i], lost[i],
+                add_compensated(out[i], error[i],
                                 sum[i] * ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
         }

@@ -46,7 +46,7 @@ static void describe_jobs(const nb_cuda_job *job, nb_cuda_jobs_of *is)
     is->change = state->change;
 }
 
-/** Make all jobs, and the numbers of blocks before each. */
+/** Make all jobs, and the numbers of blocks before each job. */
 static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -67,7 +67,7 @@ static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
     }
     nb_status st =
         nb_cuda_upload_mirror(state, &state->jobs[which], at, size, "the panels", err);
-    state->is_prepared = prepared; /* prepared data do not depend on them */
+    state->is_prepared = prepared; /* prepared data do not depend on the jobs */
     state->change = change;
     nb_free(at);
     return st;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The materials of a pixel for the fast paths: nb_pixel_background in double to 1e-14, without quotients and exact
- * roots in the inner loop, and with the piece of the table kept from source to source.  For host and device. */
+/** The materials of a pixel for the fast paths: nb_pixel_background in double to 1e-14,
+ * without quotients and exact roots in the inner loop; the piece of the table is kept
+ * from source to source. For host and device. */
 #ifndef NB_CUDA_QUICK_BACKGROUND_H
 #define NB_CUDA_QUICK_BACKGROUND_H
 
@@ -30,7 +31,7 @@ NB_HD double nb_quick_inverse(double x)
 #endif
 }
 
-/** Does the piece contain x? The last piece has no end; its `next` is its start. */
+/** True if the piece contains x. The last piece has no end; its `next` is its start. */
 NB_HD int nb_piece_holds(const nb_table_piece *p, double x)
 {
     return x >= p->x && (x < p->next || p->next <= p->x);
@@ -84,7 +85,7 @@ NB_HD double nb_quick_sources(const nb_scene *sc, const nb_amorphous *a, nb_vec3
     return sum * sc->lattice.n_orientations;
 }
 
-/** Factors of the pixel's first ray, as nb_cached_factors. */
+/** Factors of the pixel's first ray, like nb_cached_factors. */
 NB_HD double nb_quick_factor(const nb_scene *sc, const nb_ray *ray)
 {
     double factor = sc->oversample_omega ? 1.0 : ray->omega;

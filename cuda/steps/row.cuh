@@ -16,7 +16,7 @@
 enum { PIXELS = 4 };
 enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
 
-/** v.P along a row, O behind the layer's front face: base + F slope + O depth. */
+/** v.P along a row, at depth O from the layer's front face: base + F slope + O depth. */
 typedef struct line {
     double base, slope, depth;
 } line;
@@ -32,23 +32,26 @@ typedef struct row_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int chunks;                  /* of neighbouring blocks of pixels, for each thread */
-    int aligned;                 /* rows start on 16 bytes and have no mask */
-    double edge_fast, edge_slow; /* of a sub-pixel, m */
-    double scale;                /* of the image */
+    int chunks;  /* neighbouring blocks of pixels that each thread takes */
+    int aligned; /* rows start on 16 bytes and have no mask */
+    double edge_fast, edge_slow; /* edges of a sub-pixel, m */
+    double scale;                /* from sums to the image */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
     double along[2], square[3], beam[2],
-        beam_slope;   /* k_one: plain_row's, polynomials in S */
-    float background; /* of one ray */
+        beam_slope;   /* k_one: for plain_row, polynomials in S */
+    float background; /* per ray */
     int polar, polar_oversampled;
     double K;
-    nb_vec3 incident, B, E; /* of the first source: nb_polarization's frame */
-    /* the next two and the scene last, for k_one spills where the fields that it reads move */
-    double path, inverse_path; /* of a layer, attenuation lengths, and its inverse */
+    /* direction of the first source, and its frame of nb_polarization */
+    nb_vec3 incident, B, E;
+    /* the next two and the scene are last, because k_one spills if the fields that it
+     * reads move */
+    double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
     nb_scene scene;
-    nb_shape_form shape; /* of crystals that are no parallelepipeds */
+    nb_shape_form shape; /* for shapes other than parallelepipeds */
     nb_cuda_many many;
-    /* round crystals of few steps: nb_sphere_u2's, of indices and of their steps of 2^-32 */
+    /* round crystals with few steps: factors for nb_sphere_u2, for indices and for steps
+     * of 2^-32 */
     double sphere[3], sphere_steps[3];
 } row_job;
 
@@ -57,15 +60,15 @@ typedef struct row_points {
     nb_vec3 base;
     double along, square; /* |P|^2 = square + F (along + F) */
     double first;         /* F of pixel 0 */
-    line incident, B, E;  /* only what the polarization needs */
-    line height; /* above the sample, along the normal; for layers at their depth */
+    line incident, B, E;  /* set only if the polarization needs them */
+    line height; /* above the sample, along the normal; for layers at their mean depth */
 } row_points;
 
 /** Four pixels of a row of points. */
 typedef struct four {
-    double F[PIXELS], r[PIXELS]; /* along the row, and 1/|P| */
-    /* layers at their mean depth (DEEP) only: how far behind the front face, m, and what they
-     * capture */
+    double F[PIXELS], r[PIXELS]; /* F along the row; r = 1/|P| */
+    /* only for layers at their mean depth (DEEP): depth from the front face, m, and
+     * captured fraction */
     double O[PIXELS];
     float captured[PIXELS];
 } four;
@@ -197,7 +200,7 @@ static __device__ __forceinline__ double line_at_row(const double a[2], double S
     return fma(S, a[1], a[0]);
 }
 
-/** The lines and constants of one step along a row. */
+/** Set the lines and constants of one step along a row. */
 static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &step,
                                                   const row_points &row, line lines[3],
                                                   double constants[3])
@@ -211,8 +214,9 @@ static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &ste
     }
 }
 
-/** Positions of four pixels along the row, at this distance; `first`: that of pixel 0. With a
- * table, positions outside the window are moved to its edge, as F^2 ends there. */
+/** Positions of four pixels along the row, APART pixels apart; `first` is the position of
+ * pixel 0. With a table, positions outside the window are moved to its edge, as F^2 ends
+ * there. */
 template <bool TABLE, int APART = 1>
 static __device__ __forceinline__ void pixel_positions(const row_job &p, double first,
                                                        int f, double F[PIXELS])
@@ -228,7 +232,7 @@ static __device__ __forceinline__ void pixel_positions(const row_job &p, double 
                         fma((double)(p.window.f1 - 1), pixel, first));
 }
 
-/** Positions and 1/distances, with DEEP those of the layer's mean depth. */
+/** Positions and 1/distances; with DEEP, those at the layer's mean depth. */
 template <bool TABLE, bool DEEP, int APART = 1>
 static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_points &row,
                                                   int f, int layer)
@@ -250,11 +254,11 @@ static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_po
     return x;
 }
 
-/** sum += x without losing what rounding drops (Kahan). */
-static __device__ __forceinline__ void add_compensated(float &sum, float &lost, float x)
+/** sum += x, with the rounding error kept in `error` (Kahan). */
+static __device__ __forceinline__ void add_compensated(float &sum, float &error, float x)
 {
-    float y = __fsub_rn(x, lost), t = __fadd_rn(sum, y);
-    lost = __fsub_rn(__fsub_rn(t, sum), y);
+    float y = __fsub_rn(x, error), t = __fadd_rn(sum, y);
+    error = __fsub_rn(__fsub_rn(t, sum), y);
     sum = t;
 }
 
@@ -270,11 +274,12 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
     job->polar_oversampled = sc->oversample_polar && !sc->beam.nopolar;
 }
 
-/** Fill all members but those of the launch. */
+/** Fill all members except those of the launch. */
 static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    int dark = !terms->F2.at && terms->F2.constant == 0; /* largest water */
+    /* the water is then the largest term */
+    int dark = !terms->F2.at && terms->F2.constant == 0;
     double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
                   nb_shape_height2(&sc->lattice);
     row_job job = {};
@@ -311,10 +316,10 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
 typedef struct material_job {
     nb_cuda_cells of;
     row_job row;
-    float share; /* of all molecules, against the crystal: k_one_wet only */
+    float share; /* molecules relative to the crystal: only for k_one_wet */
 } material_job;
 
-/** |d - i| = 2 sin(theta), from the cosine between both. */
+/** |d - i| = 2 sin(theta), from the cosine of the angle between d and i. */
 static __device__ __forceinline__ double chord(double cosine)
 {
     const double tiny = 1e-200; /* keeps the root finite in the direct beam */
@@ -323,7 +328,7 @@ static __device__ __forceinline__ double chord(double cosine)
     return fma(0.5 * s, e, s); /* to 1e-12 */
 }
 
-/** F at x = sin(theta)/lambda outside of the cells. */
+/** F at x = sin(theta)/lambda where cells have no value. */
 static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
                                                  double x)
 {

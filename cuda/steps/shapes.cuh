@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** F_latt^2 of round and Gaussian crystals and of top hats, relative to its height, in single precision from the
- * fractions of the Miller indices as 32-bit fixed-point numbers.  Errors: plans/paths.md, section 2. */
+/** F_latt^2 of round and Gaussian crystals and of top hats, relative to their height, in
+ * single precision from the fractions of the Miller indices as 32-bit fixed-point
+ * numbers. Errors: plans/paths.md, section 2. */
 #ifndef NB_CUDA_SHAPES_CUH
 #define NB_CUDA_SHAPES_CUH
 
@@ -8,7 +9,7 @@
 
 #include "../../src/terms/shapes.h"
 
-/** A sphere with few steps a pixel; a law for templates, in addition to nb_law. */
+/** A sphere with few steps per pixel; a law for templates, in addition to nb_law. */
 enum { NB_LAW_FEW_SPHERE = 16 };
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
@@ -26,7 +27,7 @@ static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
     return form;
 }
 
-/** F_latt^2 at a reflection if the sums of kernels are relative to it, else 1. */
+/** F_latt^2 at a reflection if sums of kernels are relative to this height, else 1. */
 static inline double nb_shape_height2(const nb_lattice *lattice)
 {
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
@@ -36,8 +37,8 @@ static inline double nb_shape_height2(const nb_lattice *lattice)
     return cells * cells * (shape.height * shape.height);
 }
 
-/** nb_sphere_transform squared at x = pi sqrt(u2), only in floats; for many steps, which average
- * out its zeros. */
+/** nb_sphere_transform squared at x = pi sqrt(u2), only in floats; for many steps, whose
+ * average hides the zeros. */
 static __device__ __forceinline__ float nb_sphere_square(float u2)
 {
     const float y = u2 * (float)(NB_PI * NB_PI), u = sqrtf(u2);
@@ -49,7 +50,8 @@ static __device__ __forceinline__ float nb_sphere_square(float u2)
     return closed * closed;
 }
 
-/** Edge: NaN where it is in doubt, and the pixel is calculated again (double.cu: k_repair). */
+/** F_latt^2 by a law. Edge: NaN where a float cannot decide; the pixel is then calculated
+ * again (double.cu: k_repair). */
 template <int LAW>
 static __device__ __forceinline__ float nb_shape_square(const int w[3],
                                                         const nb_shape_form &form)
@@ -66,7 +68,7 @@ static __device__ __forceinline__ float nb_shape_square(const int w[3],
     return exp2f(r2);
 }
 
-/** Is F of a step needed? Not if F_latt^2 is 0. */
+/** True if F of a step is needed: not where F_latt^2 is 0. */
 template <int LAW> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
 {
     return LAW != NB_LAW_EDGE || lattice != 0;

@@ -10,8 +10,8 @@ int nb_cuda_is_exact(const nb_backend_state *state)
     return kernel && kernel->exact;
 }
 
-/** Do the materials have their own kernel? They need cells, flat panels with layers at the same
- * depths, and one factor of polarization. */
+/** True if the materials have a kernel. It needs cells, flat panels with layers at the
+ * same depths, and one factor of polarization. */
 static int has_cells(const nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;
@@ -29,7 +29,7 @@ static int has_cells(const nb_cuda_job *job)
     return 1;
 }
 
-/** Does the kernel of the crystal include the materials? */
+/** True if the kernel of the crystal includes the materials. */
 static int is_wet(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -37,7 +37,7 @@ static int is_wet(const nb_cuda_job *job)
            kernel->is_wet(job);
 }
 
-/** The materials of a panel, or of many. */
+/** Add the materials of a panel, or of many. */
 static void submit_materials(nb_cuda_job *job)
 {
     if (has_cells(job))
@@ -47,13 +47,14 @@ static void submit_materials(nb_cuda_job *job)
                                   job->many[NB_JOBS_PLAIN]);
 }
 
-/** Is the image repaired on the device? Yes if it stays there, or if materials are added. */
+/** True if the image is repaired on the device: if it stays there, or if materials are
+ * added. */
 static int repairs_there(const nb_cuda_job *job)
 {
     return job->stays || job->launch.scene.amorphous;
 }
 
-/** Does the host look for pixels to repair after a download? */
+/** True if the host looks for pixels to repair after a download. */
 static int host_repairs(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -72,7 +73,7 @@ static void submit(nb_cuda_job *job, int part)
         submit_materials(job);
 }
 
-/** Wait for launch i; ask the caller whether to go on. */
+/** Wait for launch i, then ask the caller whether to stop. */
 static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     const nb_hooks *hooks = &job->state->options.hooks;
@@ -85,7 +86,7 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
 
 /* ------------------------------------------------------------------ several panels */
 
-/** Is any kernel in double precision used, to render or afterwards? */
+/** True if a kernel in double precision is used, to render or afterwards. */
 static int needs_plain(const nb_cuda_job *job)
 {
     return !host_repairs(job);
@@ -136,7 +137,7 @@ static void submit_panels(nb_cuda_job *job, int k, int end)
 
 /* ------------------------------------------------------------------ all panels */
 
-/** Called after launch i of `total`; waits for the launch before it. */
+/** Called after launch i of `total`; waits for the previous launch. */
 static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -149,7 +150,7 @@ static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
     return st;
 }
 
-/** The launches of panel k; *i: launches before it. */
+/** Run the launches of panel k; *i: number of earlier launches. */
 static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error *err)
 {
     const nb_cuda_terms all = job->terms;
@@ -169,7 +170,7 @@ static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error 
     return st;
 }
 
-/** All launches. Steps are already set for the first panel. */
+/** Run all launches. Steps are already set for the first panel. */
 static nb_status run_panels(nb_cuda_job *job, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -219,8 +220,8 @@ nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
     return nb_cuda_check(err, code, "clearing the image");
 }
 
-/** The tables of the fast kernels, or the ones of the last render if nothing has changed.
- * *fits = 0: there is no room for them. */
+/** Set the tables of the fast kernels: those of the last render if nothing has changed,
+ * else new ones. *fits = 0: they do not fit in memory. */
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -243,7 +244,7 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
     return NB_OK;
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     int parts = 1;
     for (int k = 0; k < job->scene->n_panels && job->max_parts > 1; k++) {
@@ -270,7 +271,7 @@ nb_status nb_cuda_steps_run(nb_cuda_job *job, nb_error *err)
     const nb_path_kernel *kernel = nb_cuda_kernel_of(state);
     nb_status st = NB_OK;
     job->max_parts = kernel->parts ? kernel->parts(job) : 1;
-    if (kernel->adds_parts && most_parts(job) > 1)
+    if (kernel->adds_parts && parts_max(job) > 1)
         st = nb_cuda_reserve(&state->sums, job->scene->raster.pixels * sizeof(double),
                              "partial sums", err);
     NB_TRY(nb_cuda_clear(job, err));

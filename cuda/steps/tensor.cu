@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many steps a pixel on the FP64 tensor cores (compute capability 8.0, 9.0, 10.0).
+/* Many steps per pixel on the FP64 tensor cores (compute capability 8.0, 9.0, 10.0).
  *
  * One m8n8k4 product gives a Miller index of 8 steps for 8 pixels: rows of A are the
- * steps' vectors a/lambda and, as the fourth column, magic number - a.i/lambda;
- * columns of B are the pixels' directions and 1.  A warp owns 8 x 4 pixels. */
+ * steps' vectors a/lambda and, as the fourth column, magic number - a.i/lambda; columns
+ * of B are the pixels' directions and 1. A warp takes 8 x 4 pixels. */
 #include <float.h>
 #include <limits.h>
 
@@ -12,21 +12,22 @@
 #include "tensor_job.cuh"
 
 enum {
-    WARPS = 8,   /* of a block */
-    SEVERAL = 2, /* TABLE: each source has its own */
+    WARPS = 8,   /* per block */
+    SEVERAL = 2, /* TABLE: sources have different tables */
     RUN = 64     /* octets summed in one float before they join the total */
 };
 
 /** Data of a warp outside of the registers of the inner loop. */
 typedef struct warp_memory {
     double total[2 * ROWS][32]; /* per lane: steps of its row, pixels of its columns */
-    double sum[ROWS * COLUMNS]; /* of the rays so far, at each pixel */
+    double sum[ROWS * COLUMNS]; /* sum over the rays so far, at each pixel */
     double direction[ROWS * COLUMNS][4];
-    float weight[ROWS * COLUMNS]; /* of the ray at each pixel */
+    float weight[ROWS * COLUMNS]; /* weight of the ray at each pixel */
 } warp_memory;
 
 #ifdef NB_GPU_TENSOR_CODE
-/** Intensity of this lane's step at its two pixels of one row; b: the row's B fragment.  LAW: nb_law. */
+/** Intensity of this lane's step at its two pixels of one row; b: B fragment of the row.
+ * LAW: nb_law. */
 template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
@@ -39,7 +40,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         gpuMultiply(t[axis], a[axis], b);
 #pragma unroll
     for (c = 0; c < 2; c++) {
-        const int flip = TABLE ? INT_MIN : 0; /* undo the half step */
+        const int flip = TABLE ? INT_MIN : 0; /* removes the half step */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
         float r;
@@ -78,7 +79,7 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
         for (i = first; i < stop; i++) {
             float weight =
                 WEIGHTED ? __ldg(p.weights + (size_t)i * 8 + (lane >> 2)) : 1.0f;
-            int first_cell = 0; /* of several tables: the step's */
+            int first_cell = 0; /* for several tables: start of the step's table */
             if (TABLE == SEVERAL)
                 first_cell =
                     p.index.offset + __ldg(p.tables + (size_t)i * 8 + (lane >> 2));
@@ -98,8 +99,9 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
     }
 }
 
-/** Each lane calculates the direction of its pixel, row lane/8 and column lane%8; then b has the
- * form for the products: component lane%4 of the direction to column lane/4 of each row. */
+/** Each lane calculates the direction of its pixel, row lane/8 and column lane%8. Then b
+ * is set for the products: component lane%4 of the direction to column lane/4 of each
+ * row. */
 static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
                                                 int s, int lane, double b[ROWS],
                                                 warp_memory *memory)
@@ -185,7 +187,8 @@ template <int LAW, bool WEIGHTED, bool MANY> static tensor_kernel kernel_of(int 
     return kernels[table];
 }
 
-/** Shapes other than the parallelepiped always have weights, because their idle steps are not 0. */
+/** Shapes other than the parallelepiped always have weights, because their padding steps
+ * are not 0. */
 template <bool MANY> static tensor_kernel choose_kernel(int law, int table, bool weighted)
 {
     return law == NB_LAW_SPHERE  ? kernel_of<NB_LAW_SPHERE, true, MANY>(table)
@@ -223,7 +226,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     tensor_kernel kernel = many ? choose_kernel<true>(law, table, job.weights != NULL)
                                 : choose_kernel<false>(law, table, job.weights != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
-    (void)with_materials; /* never */
+    (void)with_materials; /* not supported */
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
@@ -234,7 +237,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
 static int equal_weights(const nb_scene *sc)
 {
     int equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
-                sc->lattice.N[2] > 1; /* idle steps add 0 */
+                sc->lattice.N[2] > 1; /* padding steps add 0 */
     for (int i = 0; i < sc->beam.n_sources; i++)
         equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
     return equal;
@@ -276,14 +279,14 @@ static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
     return prepare_fragments(job->state, &job->launch, equal, &job->terms, err);
 }
 
-static int most_parts(const nb_cuda_job *job)
+static int parts_max(const nb_cuda_job *job)
 {
     return job->terms.octets;
 }
 
 extern "C" const nb_path_kernel nb_cuda_kernel_tensor = {.rate = nb_cuda_tensor_rate,
                                                          .prepare = prepare,
-                                                         .parts = most_parts,
+                                                         .parts = parts_max,
                                                          .submit = submit,
                                                          .is_wet = NULL,
                                                          .job = put_panel_job,

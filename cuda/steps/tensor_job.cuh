@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Many steps a pixel, a warp for a tile of pixels: common parts of the kernel with FP64 tensor
- * cores and the tricubic one. */
+/** Many steps per pixel, a warp for a tile of pixels: common parts of the kernel with
+ * FP64 tensor cores and of the tricubic kernel. */
 #ifndef NB_CUDA_TENSOR_JOB_CUH
 #define NB_CUDA_TENSOR_JOB_CUH
 
@@ -8,7 +8,7 @@
 #include "depth.cuh"
 #include "shapes.cuh"
 
-enum { ROWS = 4, COLUMNS = 8 }; /* of pixels, of a warp's tile */
+enum { ROWS = 4, COLUMNS = 8 }; /* size of a warp's tile, pixels */
 
 typedef struct tensor_job {
     nb_scene scene;
@@ -23,15 +23,15 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add;         /* octets */
-    double term;                 /* F^2 when constant, else 1 */
-    double background;           /* of one ray, when this launch is the one to add it */
-    double path, inverse_path;   /* of a layer, attenuation lengths, and its inverse */
-    double edge_fast, edge_slow; /* of a sub-pixel, m; divided once */
-    nb_shape_form shape;         /* of crystals that are no parallelepipeds */
+    int first, end, add;       /* octets */
+    double term;               /* F^2 when constant, else 1 */
+    double background;         /* per ray, in the launch that adds it */
+    double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
+    double edge_fast, edge_slow; /* edges of a sub-pixel, m; divided once */
+    nb_shape_form shape;         /* for shapes other than parallelepipeds */
     nb_cuda_many many;
-    nb_cubic_table cubic; /* tricubic kernel only, as the next */
-    const void *waves;    /* its sources, and one more as padding */
+    nb_cubic_table cubic; /* only for the tricubic kernel, like `waves` */
+    const void *waves;    /* its sources, with one more as padding */
 } tensor_job;
 
 /** nb_go_deep for a flat detector: from the layer's front face to its mean depth. */
@@ -52,8 +52,8 @@ static __device__ __forceinline__ nb_ray go_deep(const tensor_job &p, nb_vec3 fr
     return ray;
 }
 
-/** Direction to a sub-pixel and the weight of its ray; the fast path has flat detectors
- * only. */
+/** Direction to a sub-pixel and the weight of the ray; fast paths have only flat
+ * detectors. */
 static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index, int f,
                                               int s, float *weight)
 {
@@ -78,7 +78,7 @@ static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index
     return ray.direction;
 }
 
-/** The job of a panel; its blocks, each with this number of warps, are side by side. */
+/** The job of a panel; its blocks, each with this number of warps, are in one row. */
 static tensor_job make_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                                   const nb_cuda_octets *octets, int warps)
 {

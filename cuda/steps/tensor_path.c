@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many steps a pixel: Miller indices on the FP64 tensor cores (tensor.cu). */
+/* Many steps per pixel: Miller indices on the FP64 tensor cores (tensor.cu). */
 #include "../backend/paths.h"
 
 /** Only the direct kernel handles scenes without a crystal. */
@@ -20,7 +20,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_direct_applies(plan, why);
 }
 
-/** Does any panel have layers at their mean depth? */
+/** True if a panel has layers at their mean depth. */
 static int is_deep(const nb_scene *sc)
 {
     for (int k = 0; k < sc->n_panels; k++)
@@ -29,13 +29,14 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
-/** Seconds with the time of a ray apart from its steps. It was measured as the number of steps
- * from which on this kernel is quicker than the direct one: 24, or 8 with layers at their mean
- * depth, because there the direct kernel's steps take a third longer and those of the tensor
- * cores do not. */
+/** Seconds, with a time per ray in addition to its steps. The time was measured as the
+ * number of steps from which on this kernel is quicker than the direct one: 24, or 8
+ * with layers at their mean depth, because there a step takes a third longer in the
+ * direct kernel, but not on the tensor cores. */
 static double seconds(const nb_plan *plan)
 {
-    const double even = (is_deep(plan->scene) ? 8 : 24) - 0.5; /* neither is quicker */
+    /* both kernels take the same time */
+    const double even = (is_deep(plan->scene) ? 8 : 24) - 0.5;
     return plan->rays * even *
                (1 / nb_cuda_direct_rate(plan) - 1 / nb_cuda_tensor_rate(plan)) +
            plan->rays * plan->steps / nb_cuda_tensor_rate(plan);

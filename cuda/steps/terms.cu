@@ -95,7 +95,7 @@ void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, i
     k_direct_terms<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, terms);
 }
 
-/** A row of blocks for a panel. */
+/** One row of blocks per panel. */
 __global__ void k_panels_terms(const NB_GRID_CONSTANT nb_scene sc, const char *panels,
                                size_t apart, int table, nb_cuda_direct_term *terms)
 {
@@ -115,7 +115,7 @@ void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size
         *scene, (const char *)panels, apart, table, terms);
 }
 
-/** A thread for a value: the tables of a reflection, then those of the next. */
+/** One thread per value: the tables of a reflection, then those of the next one. */
 __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
                           const NB_GRID_CONSTANT nb_cuda_factor_squares F2, float *out)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors between reflections (tricubic): indices in double, F and the lattice in float.
+/* Structure factors between reflections (tricubic): indices in double, F and the lattice
+ * in float.
  *
- * The caches cannot deliver 64 values for each step, so a thread keeps the coefficients of its
- * cell (cubic_cells.h) and loads others when a step leaves it. Steps of one orientation, which differ
- * in wavelength, are neighbours, and share the products of its axes with the direction. F is a
- * sum of 64 values that may cancel, so errors of floats matter where F passes through 0. A pixel
- * therefore has a second sum with the largest F of each cell. If it is much larger than the
- * first, the warp calculates the pixel's steps again in double. */
+ * The caches cannot deliver 64 values for each step, so a thread keeps the coefficients
+ * of its cell (cubic_cells.h) and loads others when a step leaves the cell. Steps of one
+ * orientation, which differ in wavelength, are neighbours, and share the products of its
+ * axes with the direction. F is a sum of 64 values that may cancel, so errors of floats
+ * matter where F passes through 0. A pixel therefore has a second sum with the largest F
+ * of each cell. If the second sum is much larger than the first, the warp calculates the
+ * pixel's steps again in double. */
 #include <float.h>
 
 #include "../backend/render_job.h"
@@ -14,13 +16,13 @@
 #include "tensor_job.cuh"
 
 enum {
-    WARPS = 4, /* of a block */
+    WARPS = 4, /* per block */
     BLOCKS = 4,
-    RUN = 64 /* steps summed in one float before they join the total, or somewhat more */
+    RUN = 64 /* steps summed in one float before they join the total, approximately */
 };
 
-/** A source: -1/lambda, its weight, and the number of sources from it on with its direction, at
- * most RUN. */
+/** A source: -1/lambda, its weight, and the length of the run of sources that starts here
+ * and has its direction, at most RUN. */
 typedef struct cubic_wave {
     double inverse;
     float weight;
@@ -38,7 +40,8 @@ static __device__ __forceinline__ double product_of(const nb_vec3 &v, const nb_v
     return fma(v.x, q.x, fma(v.y, q.y, v.z * q.z));
 }
 
-/** Products of an orientation's axes with the direction that a source is scattered by: index times lambda. */
+/** Products of an orientation's axes with direction less incident direction: index times
+ * lambda. */
 static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orientation,
                                                 int source, const nb_vec3 &d,
                                                 double along[3])
@@ -50,7 +53,7 @@ static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orienta
     along[2] = product_of(o.c, q);
 }
 
-/** F_latt^2 of fixed-point indices: low words. */
+/** F_latt^2 of fixed-point indices; low: their low words. */
 template <int LAW>
 static __device__ __forceinline__ float lattice_at(const tensor_job &p, const int low[3])
 {
@@ -62,9 +65,9 @@ static __device__ __forceinline__ float lattice_at(const tensor_job &p, const in
     }
 }
 
-/** Data of a thread outside of the registers of the inner loop: sums of F^2 F_latt^2 and of the
- * same with each cell's largest F, and the ray's direction. */
-enum { LIGHT, MOST, SUM, SUM_MOST, X, Y, Z, KEPT };
+/** Data of a thread outside the registers of the inner loop: sums of F^2 F_latt^2, the
+ * same sums with each cell's largest F, and the ray's direction. */
+enum { LIGHT, LARGEST, SUM, SUM_LARGEST, X, Y, Z, KEPT };
 typedef double cubic_memory[KEPT][32 * WARPS];
 
 /** The index of a step in fixed point, and its cell. */
@@ -88,21 +91,21 @@ static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
     return to;
 }
 
-/** F_latt^2 of a step, calculated while a cell is loaded. *F2 and *most: squares of F and of its
- * scale. */
+/** F_latt^2 of a step, calculated while a cell is loaded. *F2 and *scale2: squares of F
+ * and of the cell's scale. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ float one_step(const tensor_job &p,
                                                  const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
-                                                 float *most)
+                                                 float *scale2)
 {
-    /* far from a reflection these are 0 in a float, and F is not needed */
+    /* far from a reflection the lattice is 0 in a float, and F is not needed */
     constexpr bool ends = LAW == NB_LAW_DECAY || LAW == NB_LAW_EDGE;
     float lattice = 0;
     if (ends) {
         lattice = lattice_at<LAW>(p, to.low);
         if (lattice == 0) {
-            *F2 = *most = 0;
+            *F2 = *scale2 = 0;
             return 0;
         }
     }
@@ -112,23 +115,23 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
         lattice = lattice_at<LAW>(p, to.low);
     if (!WHOLE && to.at < 0) {
         const float F = (float)nb_cubic_nearest(&p.cubic, to.high, to.low);
-        *F2 = *most = F * F;
+        *F2 = *scale2 = F * F;
     } else {
         const float u[3] = {nb_cubic_distance(to.low[0]), nb_cubic_distance(to.low[1]),
                             nb_cubic_distance(to.low[2])};
         const float F = nb_cubic_at(cell, u);
         *F2 = F * F;
-        *most = cell->scale2;
+        *scale2 = cell->scale2;
     }
     return lattice;
 }
 
-/** The sources first..end-1 of an orientation, which have one direction. */
+/** Add the sources first..end-1 of an orientation, which have one direction. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void add_sources(const tensor_job &p, int first,
                                                    int end, const double along[3],
                                                    nb_cubic_cell *cell, float *light,
-                                                   float *most)
+                                                   float *largest)
 {
     cubic_wave next = wave_at(p, first);
 #pragma unroll 1
@@ -139,18 +142,18 @@ static __device__ __forceinline__ void add_sources(const tensor_job &p, int firs
         const cubic_place to = place_of<WHOLE>(p, along, wave.inverse);
         const float weight = one_step<LAW, WHOLE>(p, to, cell, &F2, &scale2) * wave.weight;
         *light = fmaf(F2, weight, *light);
-        *most = fmaf(scale2, weight, *most);
+        *largest = fmaf(scale2, weight, *largest);
     }
 }
 
-/** The sums along the ray to LIGHT and MOST. */
+/** Add the sums along the ray to LIGHT and LARGEST. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memory memory,
                                                  nb_cubic_cell *cell)
 {
     const int sources = p.scene.beam.n_sources, n = p.scene.lattice.n_orientations;
     const int me = (int)threadIdx.x;
-    float light = 0, most = 0;
+    float light = 0, largest = 0;
     int summed = 0;
     for (int orientation = 0; orientation < n; orientation++)
         for (int first = 0, end; first < sources; first = end) {
@@ -158,20 +161,20 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
             end = first + wave_at(p, first).run;
             aim_axes(p, orientation, first, {memory[X][me], memory[Y][me], memory[Z][me]},
                      along);
-            add_sources<LAW, WHOLE>(p, first, end, along, cell, &light, &most);
+            add_sources<LAW, WHOLE>(p, first, end, along, cell, &light, &largest);
             summed += end - first;
             if (summed < RUN)
                 continue;
             memory[LIGHT][me] += light;
-            memory[MOST][me] += most;
-            light = most = 0;
+            memory[LARGEST][me] += largest;
+            light = largest = 0;
             summed = 0;
         }
     memory[LIGHT][me] += light;
-    memory[MOST][me] += most;
+    memory[LARGEST][me] += largest;
 }
 
-/** The sum along a ray again, F in double: each lane has every 32nd step. */
+/** The sum along a ray again, with F in double: each lane takes every 32nd step. */
 template <int LAW>
 static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_vec3 &d,
                                                   int lane)
@@ -195,7 +198,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
     return total;
 }
 
-/** The sum over the rays of a pixel; in_doubt: it must be calculated again. */
+/** The sum over the rays of a pixel; *in_doubt: the sum must be calculated again. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ double sum_rays(const tensor_job &p,
                                                   const tensor_job &at, int rays, int f,
@@ -205,19 +208,19 @@ static __device__ __forceinline__ double sum_rays(const tensor_job &p,
     const int me = (int)threadIdx.x;
     nb_cubic_cell cell;
     cell.at = -1;
-    memory[SUM][me] = memory[SUM_MOST][me] = 0;
+    memory[SUM][me] = memory[SUM_LARGEST][me] = 0;
     for (int ray = 0; ray < rays; ray++) {
         float weight;
         const nb_vec3 d = aim(at, ray, f, s, &weight);
-        memory[LIGHT][me] = memory[MOST][me] = 0;
+        memory[LIGHT][me] = memory[LARGEST][me] = 0;
         memory[X][me] = d.x;
         memory[Y][me] = d.y;
         memory[Z][me] = d.z;
         sum_steps<LAW, WHOLE>(p, memory, &cell);
         memory[SUM][me] += (memory[LIGHT][me] * p.term + p.background) * weight;
-        memory[SUM_MOST][me] += memory[MOST][me] * p.term * weight;
+        memory[SUM_LARGEST][me] += memory[LARGEST][me] * p.term * weight;
     }
-    *in_doubt = memory[SUM_MOST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
+    *in_doubt = memory[SUM_LARGEST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
     return memory[SUM][me];
 }
 
@@ -247,7 +250,8 @@ static __device__ __forceinline__ void put_pixel(const tensor_job &p, const tens
         *p.repair = 1;
 }
 
-/** One thread for each pixel; a warp for 8 x 4 pixels, and for each of them that is in doubt. */
+/** One thread for each pixel; a warp for 8 x 4 pixels, and then for each pixel in
+ * doubt. */
 template <int LAW, bool WHOLE, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     k_tricubic(const NB_GRID_CONSTANT tensor_job p)
@@ -313,14 +317,14 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     const tricubic_kernel kernel = choose_kernel(
         nb_shape_law(launch->scene.lattice.shape), job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
-    (void)part; /* the only one */
+    (void)part; /* there is only one part */
     (void)with_materials;
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
 
-/** A thread for a cell's coefficients of a power of l, and one for its scale. */
+/** One thread for a cell's coefficients of a power of l, and one thread for its scale. */
 __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64_t n,
                               float *cells)
 {
@@ -335,7 +339,7 @@ __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64
         to[k] = make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
 }
 
-/** Fill the cells of a table, which have room; F: on the device. */
+/** Fill the cells of a table, which are allocated; F: on the device. */
 static void launch_cells(const nb_cubic_table *table, float *cells, gpuStream_t stream)
 {
     const int64_t n = (int64_t)nb_cubic_cells(table);
@@ -366,13 +370,13 @@ __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *w
     waves[i] = wave;
 }
 
-/** Memory for the kernel's data of the sources. */
+/** Bytes of the kernel's data of the sources. */
 static size_t wave_bytes(const nb_beam *beam)
 {
     return ((size_t)beam->n_sources + 1) * sizeof(cubic_wave);
 }
 
-/** Fill it from the sources on the device. */
+/** Fill the kernel's data of the sources from the sources on the device. */
 static void launch_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
 {
     k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(
@@ -382,11 +386,11 @@ static void launch_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
 /* ------------------------------------------------------------------ the path's kernel */
 
 enum {
-    MAX_CUBICS = 1 << 25, /* cells: 8.5 GiB, and half of the free memory */
+    MAX_CUBICS = 1 << 25, /* limit of cells: 8.5 GiB; also half of the free memory */
     CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float)
 };
 
-/** The cells of the one table, and the sources.  */
+/** Prepare the cells of the table, and the sources. */
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A pixel in double precision by a whole warp: the formulas of src/physics, with terms added in
- * another order. */
+/** A pixel in double precision by a whole warp: the formulas of src/physics, with terms
+ * added in another order. */
 #ifndef NB_CUDA_WARP_PIXEL_CUH
 #define NB_CUDA_WARP_PIXEL_CUH
 
@@ -29,8 +29,8 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     return sum;
 }
 
-/** A pixel by one warp; lane 0 has the value. It is not inlined, as inside a kernel's loops it
- * would take 254 registers. */
+/** A pixel by one warp; lane 0 gets the value. The function is not inlined: inside a
+ * kernel's loops it would take 254 registers. */
 static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *panel,
                                             const nb_sensor *sensor, int f, int s,
                                             int lane)

@@ -5,13 +5,14 @@
 
 #include "../backend/vendor.h"
 
-/** Sum of the values of a block's threads, in its first thread; THREADS: a power of two. */
-template <int THREADS> static __device__ double nb_add_threads(double own)
+/** Sum of the values of a block's threads, in the first thread; THREADS: a power of
+ * two. */
+template <int THREADS> static __device__ double nb_add_threads(double value)
 {
     __shared__ double all[THREADS];
     const int me = (int)threadIdx.x;
-    __syncthreads(); /* the sum before this one has been read */
-    all[me] = own;
+    __syncthreads(); /* all threads have read the previous sum */
+    all[me] = value;
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (me < half)
@@ -20,14 +21,15 @@ template <int THREADS> static __device__ double nb_add_threads(double own)
     return all[0];
 }
 
-/** c += A B, as gpuMultiplyAdd. */
+/** c += A B, like gpuMultiplyAdd. */
 static __device__ __forceinline__ void multiply_add(double c[2], double a, double b)
 {
 #ifdef NB_GPU_TENSOR_CODE
     gpuMultiplyAdd(c, a, b);
 #else
     const int lane = (int)threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
-#pragma unroll 1 /* or a kernel of many products takes half a minute and 0.5 GB to compile */
+/* unrolled, a kernel of many products takes half a minute and 0.5 GB to compile */
+#pragma unroll 1
     for (int k = 0; k < 4; k++) {
         const double x = gpuShuffle(a, row + k, 32);
         c[0] = fma(x, gpuShuffle(b, column + k, 32), c[0]);
@@ -36,7 +38,7 @@ static __device__ __forceinline__ void multiply_add(double c[2], double a, doubl
 #endif
 }
 
-/** The same as gpuMultiplyAddTall. */
+/** d += A B, like gpuMultiplyAddTall. */
 static __device__ __forceinline__ void multiply_add_tall(double d[4], const double a[4],
                                                          const double b[2])
 {

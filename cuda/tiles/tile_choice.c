@@ -6,10 +6,10 @@
 #include "../../src/plan/tiles.h"
 #include "../backend/paths.h"
 
-/* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda). With one F
- * for all reflections the tails of square crystals overlap everywhere. */
-/** Estimated ratio of the time of every step to that in blocks of rays, for the plan's part of the
- * picture. */
+/* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda).
+ * With the same F for all reflections the tails of square crystals overlap everywhere. */
+/** Estimated ratio of the time of every step to the time in blocks of rays, for the
+ * plan's part of the image. */
 static double tiles_gain(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
@@ -23,16 +23,17 @@ static double tiles_gain(const nb_plan *plan)
            pow(plan->rays, 0.41);
 }
 
-/* Seconds that every step would take.  Below TILES_START blocks of rays are not tried.  Above TILES_LONG, and
- * TILES_LONG_STEP for each step of a ray, they always are.  In between they are tried where they seem to gain
- * TILES_SEEM. */
+/* Seconds that every step would take. Below TILES_START blocks of rays are not tried.
+ * Above TILES_LONG, plus TILES_LONG_STEP for each step of a ray, they are always tried.
+ * In between they are tried if the estimated gain is at least TILES_SEEM. */
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 2.5e-6
 #define TILES_LOOK 0.15 /* part of the time on a core of a CPU */
 #define TILES_SEEM 1.3
-/* Seconds of a trial: TILES_TRIAL, and TILES_TRIAL_STEP for each step of a ray.  Where that is more than the part
- * TILES_DEAR of the time of every step, blocks must seem to gain TILES_SEEM_DEAR. */
+/* Seconds of a trial: TILES_TRIAL, plus TILES_TRIAL_STEP for each step of a ray. If this
+ * is more than the part TILES_DEAR of the time of every step, the estimated gain must be
+ * at least TILES_SEEM_DEAR. */
 #define TILES_TRIAL 5e-4
 #define TILES_TRIAL_STEP 5e-8
 #define TILES_DEAR 0.05
@@ -40,8 +41,8 @@ static double tiles_gain(const nb_plan *plan)
 /* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
 #define TILES_FEW 5e7
 
-/** Is a tolerance typed, and are there so few steps on the whole detector (without layers) that
- * calculating all is quick? */
+/** True if a tolerance is typed and the whole detector has so few steps (without layers)
+ * that calculating all is quick. */
 static int has_few_steps(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -49,7 +50,8 @@ static int has_few_steps(const nb_plan *plan)
                                        TILES_FEW * plan->engine.size;
 }
 
-/** Would a trial take too long compared with these seconds of every step? */
+/** The reason if a trial would take too long compared with `every`, the seconds of every
+ * step; else NULL. */
 static const char *refuse_trial(const nb_plan *plan, double every)
 {
     const double trial = TILES_TRIAL + TILES_TRIAL_STEP * plan->steps;
@@ -67,7 +69,7 @@ const char *nb_cuda_tiles_refuse(const nb_plan *plan)
 {
     const int forced = nb_path_is_forced(plan, NB_CUDA_TILES);
     const char *reason = NULL;
-    if (!forced && has_few_steps(plan)) /* the rest of the test takes microseconds */
+    if (!forced && has_few_steps(plan)) /* the following tests take microseconds */
         reason = "every step is quick";
     if (!reason)
         reason = nb_tiles_refuse(plan);

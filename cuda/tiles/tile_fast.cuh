@@ -9,7 +9,7 @@
 #include "../../src/plan/tiles.h"
 #include "../steps/shapes.cuh"
 
-/** F_latt^2 of a parallelepiped; 2^-40 keeps its sines off 0/0. */
+/** F_latt^2 of a parallelepiped; 2^-40 prevents 0/0 in its quotients of sines. */
 static __device__ __forceinline__ float nb_tile_square_lattice(const nb_tile_pass *p,
                                                                const int w[3])
 {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, i
         return (float)(F * F * p->inverse_unit);
     }
 #pragma unroll
-    for (int i = 0; i < 3; i++) /* beyond the end of the table it is that of its border */
+    for (int i = 0; i < 3; i++) /* outside the table its border counts */
         at += vi_clamp(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
     return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
 }
@@ -90,7 +90,7 @@ static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
         const double minus =
             fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])),
                 step->kappa, NB_FIXED_MAGIC + 0.5);
-        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the half again */
+        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the half step */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
     return nb_tile_fast_F2(p, step->source, h) * (nb_shape_law(shape) == NB_LAW_SPHERE

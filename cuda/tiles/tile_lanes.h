@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The 32 lanes of a warp, for code that also the host compiles. There the lanes run one after the
- * other, and variables of a lane are arrays. */
+/** The 32 lanes of a warp, for code that the host also compiles. On the host the lanes
+ * run one after the other, and variables of a lane are arrays. */
 #ifndef NB_CUDA_TILE_LANES_H
 #define NB_CUDA_TILE_LANES_H
 
@@ -48,7 +48,7 @@ enum { NB_TILE_LANES = 32 };
 #define NB_TILE_ADD(to, x) atomicAdd(to, x)
 #define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* in shared memory */
 
-/** Sum of the numbers of this lane and all lanes before it. */
+/** Sum of the numbers of this lane and all earlier lanes. */
 static __device__ __forceinline__ void nb_lanes_prefix(uint32_t *x)
 {
     const int lane = (int)(threadIdx.x % NB_TILE_LANES);
@@ -71,7 +71,7 @@ static __device__ __forceinline__ float nb_lanes_add(float x)
     return x;
 }
 
-/** Lanes of the same remainder by 4. */
+/** Sum over the lanes with the same remainder by 4. */
 static __device__ __forceinline__ void nb_lanes_add_quads(double *x)
 {
     for (int half = NB_TILE_LANES / 2; half > 2; half /= 2)
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void nb_lanes_meet(void)
     gpuSyncLanes();
 }
 
-/** Add n to a counter once; returns what it was. */
+/** Add n to a counter once per warp; returns the earlier value. */
 static __device__ __forceinline__ unsigned nb_lanes_reserve(unsigned *counter, unsigned n)
 {
     unsigned at = 0;
@@ -182,13 +182,13 @@ NB_HD unsigned nb_lanes_reserve(unsigned *counter, unsigned n)
 
 #endif
 
-/** Number of lanes before this one whose bit is set. */
+/** Number of earlier lanes whose bit is set. */
 NB_HD int nb_lanes_before(uint32_t bits, int lane)
 {
     return nb_lanes_count(bits & ((1u << lane) - 1));
 }
 
-/* Groups and steps of blocks of rays in packs of four numbers, as a lane reads them
+/* Groups and steps of blocks of rays in packs of four numbers, for one load by a lane
  * (src/plan/tiles.h has separate arrays, for vectors). */
 
 typedef struct nb_tile_four {
@@ -199,12 +199,13 @@ typedef struct nb_tile_two {
     float x, y;
 } nb_tile_two;
 
-/** Packed arrays, in the memory where the pass runs. */
+/** Packed arrays, in the memory of the processor that runs the pass. */
 typedef struct nb_tile_packs {
-    const nb_tile_four *rows; /* [3][rows] an axis in the middle, away */
-    const nb_tile_four *columns; /* [columns + 1] kappa_middle, kappa_range, stray, weights */
+    const nb_tile_four *rows; /* [3][rows]: an axis in the middle, away */
+    /* [columns + 1]: kappa_middle, kappa_range, stray, weight */
+    const nb_tile_four *columns;
     const nb_tile_four *axes;   /* [3][orientations] */
-    const nb_tile_two *sources; /* [sources] kappa, weight */
+    const nb_tile_two *sources; /* [sources]: kappa, weight */
 } nb_tile_packs;
 
 NB_HD nb_tile_four nb_tile_four_at(const nb_tile_four *at)
@@ -233,7 +234,7 @@ NB_HD nb_tile_two nb_tile_two_at(const nb_tile_two *at)
 typedef struct nb_step_group {
     float a[9];            /* axes in the middle of the orientations */
     float away[3];         /* nb_tiles.away */
-    nb_tile_column column; /* weight: of all steps */
+    nb_tile_column column; /* its weight is that of all steps */
 } nb_step_group;
 
 NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs *from,
@@ -255,7 +256,8 @@ NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs
     return g;
 }
 
-/** A group's bound times its weights.  q: the block's middle less the column's direction. */
+/** A group's bound times its weights. q: the block's middle less the column's
+ * direction. */
 NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
                                 const nb_step_group *g, const float q[3], const int shape)
 {
@@ -269,7 +271,8 @@ NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
     return nb_tile_group_bound(t, b, &g->column, middle, away, shape) * g->column.weight;
 }
 
-/** A step's bound times its weight.  along: its axes times the block's middle less the source's direction. */
+/** A step's bound times its weight. along: the step's axes times the block's middle less
+ * the source's direction. */
 NB_TERM vf nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float kappa,
                                float weight, const float along[3], const int shape)
 {
@@ -291,7 +294,7 @@ NB_TILE_HD void nb_tile_along(const nb_tiles *t, const nb_tile_packs *from,
 
 /* ------------------------------------------------------------------ on the host */
 
-/** Numbers of packs of four and of two numbers. */
+/** Number of packs of four numbers. */
 static inline size_t nb_tile_packs_fours(const nb_tiles *t)
 {
     return 3 * (size_t)t->rows + (size_t)t->columns + 1 + 3 * (size_t)t->orientations;
@@ -314,7 +317,7 @@ static inline nb_tile_packs nb_tile_packs_in(const nb_tiles *t, const void *byte
     return p;
 }
 
-/** Three axes of n, from arrays `stride` apart. */
+/** Pack three axes of n orientations, from arrays `stride` apart. */
 static inline nb_tile_four *nb_tile_pack_axes(nb_tile_four *to, const float *from,
                                               const float *w, size_t n, size_t stride)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Those with the smallest
- * bounds are left out, within a budget. */
+/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Groups and
+ * steps with the smallest bounds are left out, within a budget. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -8,14 +8,13 @@
 
 #include "tile_term.h"
 
-enum {
-    NB_TILE_UNITS = 1 << 14
-}; /* part of a budget for bounds that are above their share */
+enum { NB_TILE_UNITS = 1 << 14 }; /* units of a budget, for bounds above their share */
 
 #define NB_TILE_ROWS_PART 0.15f    /* part of a first budget for whole rows */
 #define NB_TILE_MARGIN (1 - 1e-4f) /* part of a budget for the rounding of sums */
 
-/** Candidates are sorted into bins, two to an octave: of a number of units, 1 .. 2^16 - 1. */
+/** Candidates are sorted into bins, two per octave of their number of units, 1 .. 2^16 -
+ * 1. */
 NB_HD int nb_tile_bin(uint32_t units)
 {
     const float x = (float)units;
@@ -30,14 +29,14 @@ NB_HD uint32_t nb_tile_bin_end(int bin)
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** A cut of n candidates: those left out are all in the bins before `bin`, and a number of those
- * in it. */
+/** A cut of n candidates: all candidates in the bins before `bin` are left out, and
+ * `some` of those in `bin`. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
 } nb_tile_cut;
 
-/** The largest cut that adds to no more than `left`. */
+/** The largest cut whose units add to no more than `left`. */
 NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
 {
     nb_tile_cut cut;
@@ -61,8 +60,8 @@ NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
     return cut;
 }
 
-/** Keep the numbers of those of n candidates, stack[at ..] = units << 16 | number, that are not
- * cut. Returns how many are kept. */
+/** Keep the numbers of the candidates, stack[at ..] = units << 16 | number, that are not
+ * cut, of n candidates. Returns the number of kept candidates. */
 NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut *cut)
 {
     int kept = 0, some = 0;
@@ -94,10 +93,10 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
     return kept;
 }
 
-/** State of moving candidates to the stack. */
+/** State of the move of candidates to the stack. */
 typedef struct nb_tile_heap {
-    int at, n;                /* on the stack */
-    float budget, share, per; /* share: of one item; per: units of the budget */
+    int at, n;                /* place and number on the stack */
+    float budget, share, per; /* share: budget of one item; per: units per budget */
 } nb_tile_heap;
 
 NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
@@ -111,7 +110,8 @@ NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
     return heap;
 }
 
-/** Add 32 bounds, of the lanes' items; returns each lane's that are too small to be candidates in *low. */
+/** Add 32 bounds, of the lanes' items. Bounds that are too small for candidates are added
+ * to each lane's *low. */
 NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
                                  const NB_LANE_ARG(int, item),
                                  const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
@@ -149,7 +149,7 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
     return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
-/** n/of of a budget. */
+/** The part n/of of a budget. */
 NB_TILE_HD float nb_tile_part_of(float budget, int n, int of)
 {
     return n == of ? budget : vf_over(budget * (float)n, (float)of);
@@ -179,17 +179,17 @@ NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, in
         q[x] = (float)(b->c[x] - p->tiles.towards[x][column]);
 }
 
-/** A test of a first block: of groups, or first of rows with all of their sources and then of
- * groups of some rows. */
+/** A test of a first block: of groups, or of rows with all of their sources and then of
+ * groups of the kept rows. */
 typedef struct nb_tile_look {
-    int rows, list; /* whole rows; rows of a list on the stack */
-    int at;         /* on the stack: what is kept */
+    int rows, list; /* items are whole rows; rows come from a list on the stack */
+    int at;         /* place of the kept items on the stack */
     int first, n;   /* items */
-    int minors;     /* an item is a major and a minor number */
+    int minors;     /* number of minor numbers; an item has a major and a minor number */
 } nb_tile_look;
 
-/** Test n groups from `first` on, column by column; by rows: n rows, and then those that are
- * kept. */
+/** The test of n groups from `first` on, column by column; by rows: the test of n rows,
+ * and then of the kept rows. */
 NB_TILE_HD nb_tile_look nb_tile_look_of(const nb_tile_pass *p, int second, int first,
                                         int n)
 {
@@ -268,7 +268,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
     k->tally[NB_TILE_TESTS] += (unsigned)(look->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
 }
 
-/** The kept items, as rows or as groups. */
+/** Store the kept items, as rows or as groups. */
 NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int kept)
 {
     uint32_t *at = &k->w->stack[look->at];
@@ -286,7 +286,8 @@ NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int 
     nb_lanes_meet();
 }
 
-/** Put the groups that a first block keeps, of n groups or rows, at the beginning of the stack. */
+/** Put the groups that a first block keeps, of n groups or rows, at the beginning of the
+ * stack; returns their number. */
 NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float budget,
                                     float *spent, const int shape)
 {
@@ -311,11 +312,11 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float bud
     return kept;
 }
 
-/** n groups of a list, the budget of a block for leaving some out, and the place for the
- * others. */
+/** n groups of a list, the budget for leaving some out, and the place for the kept
+ * groups. */
 typedef struct nb_tile_task {
-    int block;            /* of nb_tile_shared */
-    int list, n, to, end; /* end: of the stack that it may use */
+    int block;            /* number in nb_tile_shared */
+    int list, n, to, end; /* end: limit of the stack for this task */
     float budget;
 } nb_tile_task;
 
@@ -368,13 +369,14 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
 /* Number of steps of a group that a lane tests; four lanes test all 16. */
 enum { NB_TILE_RUN = 4, NB_TILE_RUNS = NB_TILE_STEPS / NB_TILE_RUN };
 
-/** A group's products with the axes: the same for all steps of one orientation and direction. */
+/** A group's products with the axes, the same for all steps of one orientation and
+ * direction. */
 typedef struct nb_tile_products {
     float along[3];
 } nb_tile_products;
 
-/** The bound of step NB_TILE_RUNS i + run of a group, for i = 0, 1 .. in turn; q0: the block's middle less the first
- * source's direction. */
+/** The bound of step NB_TILE_RUNS i + run of a group, for i = 0, 1 .. in turn; q0: the
+ * block's middle less the first source's direction. */
 NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
                                    uint32_t group, int i, int run, const float q0[3],
                                    nb_tile_products *products, const int shape)
@@ -395,7 +397,8 @@ NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
     }
 }
 
-/** The steps of the groups that a block of 2 x 2 rays keeps: group of the list times 16 plus step. */
+/** Put the steps that a block of 2 x 2 rays keeps of the groups on the stack: number of
+ * the group in the list times 16 plus number of the step. */
 NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, float *spent,
                                  const int shape)
 {

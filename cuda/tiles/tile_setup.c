@@ -8,27 +8,29 @@
 
 enum {
     ALIGNMENT = 64,
-    PILOTS = 2048,     /* approximate number of blocks tried for an estimate, */
-    PILOT_STRIDE = 31, /* but at most each n-th block, as trials take time */
+    PILOTS = 2048, /* approximate number of blocks tried for an estimate */
+    /* at most each n-th block is tried, as trials take time */
+    PILOT_STRIDE = 31,
     LEAST_PILOTS = 64,
-    /* least number of groups for a test of rows first */
+    /* smallest numbers of groups for a first test of rows */
     ROWS_LEAST = 8,
     COLUMNS_LEAST = 2
 };
 
-/* Largest change of an index over a first block. */
+/* Limit of the change of an index over a first block. */
 #define BLOCK_INDEX 0.6
-#define ROW_INDEX 0.5 /* largest change over the sources of a row, from the middle one */
+/* limit of the change over the sources of a row, from the middle one */
+#define ROW_INDEX 0.5
 
-/* Seconds of a whole H200 for a first block, a smaller one, 32 tests of groups, 32 of steps, and
- * 8 steps of 4 rays; fitted to times (reports/cuda). */
+/* Seconds of a whole H200 for a first block, a smaller block, 32 tests of groups, 32
+ * tests of steps, and 8 steps of 4 rays; fitted to times (reports/cuda). */
 static const double costs[NB_TILE_TALLIES] = {1.2e-9, 1.6e-9, 5.4e-10, 2.2e-10, 2e-10};
 #define ROUND_TERMS 1.1 /* factors for a sphere, and for doubles */
 #define EXACT_TERMS 12.0
 #define SUMMED (1 - 1e-5) /* relative error of a sum of floats */
 #define START 3e-4        /* the first search, launches */
 #define PIXEL 1e-11
-#define GAIN 1.15 /* least gain */
+#define GAIN 1.15 /* smallest gain for which blocks are used */
 
 /** Append an array to the tables; if `to` is NULL, only count its bytes. */
 static void *add_array(char *to, size_t *at, const void *from, size_t bytes)
@@ -48,7 +50,8 @@ static size_t count_rows(const nb_scene *sc)
     return rows;
 }
 
-/** The bits of a panel's first blocks: larger than nb_tile_block's, whose quarters are not tested by groups. */
+/** The bits of a panel's first blocks: larger than nb_tile_block's, whose quarters are
+ * not tested by groups. */
 static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
 {
     const double step = fmax(panel->pixel_fast, panel->pixel_slow) /
@@ -59,7 +62,8 @@ static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
                                                                : NB_TILE_SMALL;
 }
 
-/** Add the blocks of a panel's region after `items` others; returns the number of all. */
+/** Add the blocks of a panel's region after `items` other blocks; returns the new
+ * total. */
 static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region r,
                         int64_t items, nb_tile_grid *grid)
 {
@@ -79,8 +83,8 @@ static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region
     return items + (int64_t)grid->across * (((r.smax + 1) * os - 1) / edge + 1 - grid->v0);
 }
 
-/** Set the blocks of the wanted pixels, those of the whole detector, and the columns of rows that
- * may have photons. */
+/** Set the blocks of the wanted pixels, the blocks of the whole detector, and the columns
+ * of rows that may have photons. */
 static void fill_grids(nb_tile_setup *s, const nb_scene *sc, nb_tile_grid *grids, int *lit)
 {
     nb_plan whole = s->plan;
@@ -135,15 +139,15 @@ static int bits_of(int n)
     return bits;
 }
 
-/** Divides n items into parts of about equal size, at most `most`; returns the size. */
-static int even_part(int n, int most)
+/** Divide n items into parts of about equal size, at most `limit`; returns the size. */
+static int even_part(int n, int limit)
 {
-    const int parts = (n + most - 1) / most;
+    const int parts = (n + limit - 1) / limit;
     return (n + parts - 1) / parts;
 }
 
-/** Does a first test of an orientation with all of its sources save time? Sources must not be much
- * farther apart than the rays of a block. */
+/** True if a first test of an orientation with all of its sources saves time. Sources
+ * must not be much farther apart than the rays of a block. */
 static int looks_by_rows(const nb_tiles *t)
 {
     const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
@@ -191,7 +195,7 @@ nb_status nb_tile_setup_build(const nb_plan *plan, nb_tile_setup *s, nb_error *e
     nb_status st;
     memset(s, 0, sizeof *s);
     s->plan = *plan;
-    s->may = plan->tolerance;
+    s->tolerance = plan->tolerance;
     s->part = nb_tiles_like(plan->scene, &s->like);
     like.scene = &s->like;
     NB_FORWARD(nb_spot_setup_build(&like, &s->spots, err));
@@ -256,8 +260,8 @@ void nb_tile_setup_move(nb_tile_setup *s, const void *tables)
 
 /* ------------------------------------------------------------------ passes */
 
-/** Lower bound of the photons of the detector's brightest pixel: those of a pixel that a search
- * finds. */
+/** Lower bound of the photons of the detector's brightest pixel: the photons of the pixel
+ * that a search finds. */
 static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
                                 double *brightest, nb_error *err)
 {
@@ -275,14 +279,14 @@ static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
     return st;
 }
 
-/** The photons that a pixel may lack. */
+/** Set the photons that a pixel may lack. */
 static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
                            nb_spots_result *result, nb_error *err)
 {
     nb_status st = NB_OK;
-    if (s->may.part > 0)
+    if (s->tolerance.part > 0)
         st = find_brightest(s, run, &result->brightest, err);
-    result->bound = nb_tolerance_photons(&s->may, result->brightest);
+    result->bound = nb_tolerance_photons(&s->tolerance, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     else if (!st && !nb_spot_setup_suffices(&s->spots, result))
@@ -296,13 +300,13 @@ static int64_t pilot_stride(int64_t items)
     return some > PILOT_STRIDE ? some : few < PILOT_STRIDE ? few : PILOT_STRIDE;
 }
 
-/** Is this path quicker? Decided by the work for some blocks of the whole detector, so it does not
- * depend on the region. */
+/** Refuse if this path is not quicker. The work for some blocks of the whole detector
+ * decides, so the choice does not depend on the region. */
 static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
 {
-    const nb_tile_pass keep = s->pass;
-    const int round = nb_shape_law(keep.lattice.shape) == NB_LAW_SPHERE;
+    const nb_tile_pass saved = s->pass;
+    const int round = nb_shape_law(saved.lattice.shape) == NB_LAW_SPHERE;
     const double term = (round ? ROUND_TERMS : 1) * (s->exact ? EXACT_TERMS : 1);
     double counts[NB_TILE_TALLIES] = {0}, seconds = 0, unused;
     nb_tile_pass *p = &s->pass;
@@ -319,7 +323,7 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
     seconds = START + (seconds * (double)p->stride +
                        PIXEL * (double)p->spots.scene.raster.pixels) /
                           s->size;
-    s->pass = keep;
+    s->pass = saved;
     s->seconds = seconds * (double)s->items[0] / (double)s->items[1];
     if (!st && !(GAIN * seconds < s->every))
         result->refused = "every step is as quick";
@@ -329,17 +333,17 @@ static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
 nb_status nb_tile_setup_render(nb_tile_setup *s, const nb_tile_runner *run,
                                nb_spots_result *result, nb_error *err)
 {
-    double lack = 0, lost;
+    double lack = 0, share;
     nb_status st;
     memset(result, 0, sizeof *result);
     st = set_bound(s, run, result, err);
-    lost = nb_spot_setup_lost(&s->spots, result->bound);
-    s->pass.bound = result->bound - lost;
+    share = nb_spot_setup_share(&s->spots, result->bound);
+    s->pass.bound = result->bound - share;
     if (!st && !result->refused && s->every > 0)
         st = try_blocks(s, run, result, err);
     if (st || result->refused)
         return st;
     st = run->tiles(run->context, s, NULL, &lack, err);
-    result->bound = fmin(result->bound, lack + lost);
+    result->bound = fmin(result->bound, lack + share);
     return st;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures in blocks of rays (tile_work.h): tables in one piece of memory, and the sequence of
- * passes. Plain C without a device: the runner of a pass provides the arithmetic. */
+/** Images in blocks of rays (tile_work.h): tables in one piece of memory, and the
+ * sequence of passes. Plain C without a device: the runner of a pass provides the
+ * arithmetic. */
 #ifndef NB_CUDA_TILE_SETUP_H
 #define NB_CUDA_TILE_SETUP_H
 
@@ -13,49 +14,53 @@ extern "C" {
 #endif
 
 typedef struct nb_tile_setup {
-    nb_scene like; /* of Gaussians as bright as the middles of spots, for the first search */
-    nb_spot_setup spots; /* of that scene */
-    nb_tile_pass pass;   /* addresses are in `tables`, of the scene's arrays the host's */
-    nb_tiles tiles;      /* without factors.pairs, which the caller sets in pass.tiles */
+    /* the scene with Gaussians as bright as the middles of spots, for the first search */
+    nb_scene like;
+    nb_spot_setup spots; /* for the scene `like` */
+    /* addresses are in `tables`; those of the scene's arrays are in host memory */
+    nb_tile_pass pass;
+    nb_tiles tiles; /* without factors.pairs, which the caller sets in pass.tiles */
     nb_plan plan;
     void *tables;           /* owned */
-    size_t bytes;           /* of them */
-    void *steps_at, *packs; /* in the tables: the arrays of tiles, and the next two */
-    nb_tile_grid *grids;    /* of the wanted part of each panel, then of whole panels */
+    size_t bytes;           /* size of `tables` */
+    void *steps_at, *packs; /* in `tables`, like the next two: the arrays of tiles */
+    /* grids of the wanted part of each panel, then of whole panels */
+    nb_tile_grid *grids;
     int *lit;
-    int64_t items[2]; /* of these */
-    nb_tolerance may;
-    double part;    /* least visible part of a Gaussian's middle */
+    int64_t items[2]; /* numbers of blocks: of the wanted parts, of whole panels */
+    nb_tolerance tolerance;
+    double part;    /* smallest visible part of a Gaussian's middle */
     double every;   /* seconds of every step; 0: blocks of rays are used in any case */
-    double size;    /* of the engine */
-    double seconds; /* approximate, of the wanted pixels; 0: not known */
+    double size;    /* size of the engine */
+    double seconds; /* approximate, for the wanted pixels; 0: not known */
     double queued;  /* approximate part of the queue for an item */
     int exact;      /* terms are in doubles */
 } nb_tile_setup;
 
 /** Functions that run passes. */
 typedef struct nb_tile_runner {
-    nb_spot_runner *spots; /* the first look */
-    /** Photons, with all terms, of the brightest pixel that the last search found. pass: that of
-     * setup for whole panels. */
+    nb_spot_runner *spots; /* for the first search */
+    /** Photons, with all terms, of the brightest pixel that the last search found. pass:
+     * the pass of setup for whole panels. */
     nb_status (*pixel)(void *context, const nb_tile_setup *setup,
                        const nb_tile_pass *pass, double *photons, nb_error *err);
-    /** Run the items of a pass. counts: only count their work, [NB_TILE_TALLIES]; NULL: sum their
-     * terms and make the image; *lack: largest number of photons that a pixel lacks. */
+    /** Run the items of a pass. counts: only count the work, [NB_TILE_TALLIES]; NULL: sum
+     * the terms and make the image. *lack: largest number of photons that a pixel
+     * lacks. */
     nb_status (*tiles)(void *context, nb_tile_setup *setup, double *counts, double *lack,
                        nb_error *err);
     void *context;
 } nb_tile_runner;
 
-/** plan->scene: with the region that is wanted and no mask; it must outlive the setup.  Errors:
- * NB_ERR_NOMEM; then the setup is freed. */
+/** plan->scene: with the wanted region and without mask; it must outlive the setup.
+ * Errors: NB_ERR_NOMEM; the setup is then freed. */
 nb_status nb_tile_setup_build(const nb_plan *plan, nb_tile_setup *setup, nb_error *err);
 void nb_tile_setup_free(nb_tile_setup *setup);
 
 /** Bytes of factors.pairs. */
 size_t nb_tile_setup_pairs(const nb_tile_setup *setup);
 
-/** Let the pass refer to a copy of the tables, and to what setup->spots.pass refers to. */
+/** Let the pass refer to a copy of the tables, and to the data of setup->spots.pass. */
 void nb_tile_setup_move(nb_tile_setup *setup, const void *tables);
 
 /** Make the image, or refuse.  Errors: those of the runner. */
@@ -70,7 +75,7 @@ nb_status nb_tile_setup_render(nb_tile_setup *setup, const nb_tile_runner *run,
 
 #define NB_CUDA_TILES "tiles" /* the name of the path */
 
-/** The reason why blocks of rays are not tried, in a few words; NULL: they are. */
+/** The reason, in a few words, why blocks of rays are not tried; NULL if they are. */
 const char *nb_cuda_tiles_refuse(const nb_plan *plan);
 
 /** Settings of a trial, which do not depend on the region. */

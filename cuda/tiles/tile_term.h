@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** A pass of a picture in blocks of rays (tile_work.h), its rays and its terms. */
+/** A pass of an image in blocks of rays (tile_work.h), its rays and its terms. */
 #ifndef NB_CUDA_TILE_TERM_H
 #define NB_CUDA_TILE_TERM_H
 
 #include "../spots/spot_work.h"
 #include "tile_lanes.h"
 
-/** Kinds of arithmetic of terms: a shape, and doubles as in the reference, or floats. */
+/** Arithmetic of terms: a shape in the low bits, and a bit for doubles as in the
+ * reference; otherwise floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
 #ifndef __cplusplus
 _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits");
@@ -14,57 +15,61 @@ _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits")
 
 /** First blocks of a panel. */
 typedef struct nb_tile_grid {
-    int64_t first;    /* number of its first block */
-    int across, bits; /* blocks side by side; 2^bits rays along an edge */
-    int u0, v0;       /* its first block, counted from the panel's corner, in blocks */
-    size_t lit;       /* its first row in nb_tile_pass.lit */
-    double brightness; /* photons of a pixel for a sum of 1, relative to unit, of all its rays at a
-                            solid angle of 1 */
+    int64_t first;    /* number of the first block */
+    int across, bits; /* blocks along fast; 2^bits rays along an edge */
+    int u0, v0;       /* first block, counted from the panel's corner, in blocks */
+    size_t lit;       /* first row in nb_tile_pass.lit */
+    /* photons of a pixel for a sum of 1, relative to unit, of all of its rays at a solid
+     * angle of 1 */
+    double brightness;
 } nb_tile_grid;
 
-/** A task that a first block leaves to a later warp: its groups, or some of them for a block of 2
- * x 2 rays. */
+/** A task that a first block leaves to a later warp: all of its groups, or some groups
+ * for a block of 2 x 2 rays. */
 typedef struct nb_tile_late {
-    uint64_t wanted; /* as the next, of nb_tile_walk */
+    uint64_t wanted; /* rays as in nb_tile_walk, like the next line */
     int panel, layer, u, v;
-    int block, n;                /* block 0: all; groups, 0: nothing */
-    uint32_t list;               /* its first group, in words */
-    float photons, budget, rest; /* of the ray: for these groups, for all others */
+    int block, n;  /* block 0: all blocks; n: groups, 0: nothing to do */
+    uint32_t list; /* place of the first group, in words */
+    /* budgets of the ray: for these groups; for all other groups */
+    float photons, budget, others;
 } nb_tile_late;
 
-/** The queue of tasks; without room a task is done at once, with the same result. */
+/** The queue of tasks. If the queue is full, a task is done at once, with the same
+ * result. */
 typedef struct nb_tile_queue {
     nb_tile_late *tasks;
     uint32_t *words;
-    unsigned most_tasks, most_words;
-    unsigned *used; /* [2] tasks, words */
+    unsigned tasks_max, words_max;
+    unsigned *used; /* [2]: tasks, words */
 } nb_tile_queue;
 
-/** Data of a pass; arrays are in the memory where it runs. */
+/** Data of a pass; arrays are in the memory of the processor that runs it. */
 typedef struct nb_tile_pass {
-    nb_spot_pass spots; /* sums and where they go */
+    nb_spot_pass spots; /* sums and their destinations */
     nb_tiles tiles;     /* its scene is not used */
     nb_tile_packs packs;
     nb_lattice lattice; /* without orientations */
     const nb_tile_grid *grids;
-    const int *lit; /* first and last column of each row of a panel that may have photons */
-    double bound;   /* photons that a pixel may lack */
-    int64_t items, stride;  /* of all panels; only each stride-th is done */
-    int by_rows;            /* first tests are of rows of groups */
-    int chunk, column_bits; /* groups, or rows of them, that share a budget */
+    /* first and last column that may have photons, for each row of a panel */
+    const int *lit;
+    double bound;           /* photons that a pixel may lack */
+    int64_t items, stride;  /* items of all panels; only every stride-th item is done */
+    int by_rows;            /* first tests take rows of groups */
+    int chunk, column_bits; /* chunk: groups, or rows of groups, that share a budget */
     int single;             /* all sources have one direction */
     int only_count;
     nb_tile_queue queue;
-    /* of terms in floats */
+    /* for terms in floats */
     double inverse_unit;
     int N[3];
-    float form[3]; /* ROUND: fudge N^2, of fractions in units of 2^-64 */
-    float height2; /* ROUND: of the lattice factor */
+    float form[3]; /* ROUND: fudge N^2, for fractions in units of 2^-64 */
+    float height2; /* ROUND: factor of F_latt^2 */
 } nb_tile_pass;
 
 /* ------------------------------------------------------------------ rays */
 
-/** The ray to a sub-pixel of a panel, which is flat. */
+/** The ray to a sub-pixel of a flat panel. */
 NB_HD nb_ray nb_tile_ray_to(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_panel *panel = &p->spots.panels[k];
@@ -86,7 +91,7 @@ NB_HD int nb_tile_panel_of(const nb_tile_pass *p, int64_t item)
     return low;
 }
 
-/** Is the pixel requested, and may it have photons? */
+/** True if the pixel is requested and may have photons. */
 NB_HD int nb_tile_wants(const nb_tile_pass *p, int k, int f, int s)
 {
     const nb_spot_pass *sp = &p->spots;
@@ -100,7 +105,7 @@ NB_HD int nb_tile_wants(const nb_tile_pass *p, int k, int f, int s)
            sp->mask[panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f];
 }
 
-/** Factor of a ray, without its terms. */
+/** Factor of the terms of a ray. */
 NB_HD_CALL double nb_tile_factor(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_ray at = nb_tile_ray_to(p, k, layer, u, v);
@@ -109,13 +114,13 @@ NB_HD_CALL double nb_tile_factor(const nb_tile_pass *p, int k, int layer, int u,
 
 /* ------------------------------------------------------------------ terms */
 
-/** Running sums of a ray: in double, relative to 1 electron^2, and in float, relative to unit. */
+/** Running sums of a ray: in double, in electrons^2; in float, relative to unit. */
 typedef struct nb_tile_sum {
     double total;
     float run;
 } nb_tile_sum;
 
-/** Polarization of a source's ray, and 0 where -dmin culls. */
+/** Polarization of a source's ray, or 0 where -dmin culls. */
 NB_HD_CALL double nb_tile_variation(const nb_tile_pass *p, int source, nb_vec3 d)
 {
     const nb_scene *sc = &p->spots.scene;
@@ -180,12 +185,12 @@ NB_HD double nb_tile_sum_end(const nb_tile_pass *p, const nb_tile_sum *sum)
 /* Geometry of a first block of rays: its rays and their blocks (tile_work.h). */
 
 enum {
-    NB_TILE_CHUNK = 704, /* largest number of groups of a first block that share a budget */
-    NB_TILE_ROOM = 704, /* entries of the stack after them */
+    NB_TILE_CHUNK = 704, /* limit of groups of a first block that share a budget */
+    NB_TILE_ROOM = 704,  /* entries of the stack after the groups */
     NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
-    NB_TILE_ROW = 44,  /* largest number of groups of a row that is tested as a whole */
+    NB_TILE_ROW = 44,  /* limit of groups of a row that is tested as a whole */
     NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
-    NB_TILE_LARGE = 3, /* 8 of the largest */
+    NB_TILE_LARGE = 3, /* 8 rays along the edge of the largest first block */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
     NB_TILE_BLOCKS = 1 + 4 + 16,
     NB_TILE_CORNERS = -1
@@ -194,12 +199,14 @@ enum {
 /** Data shared by the lanes of a warp. */
 typedef struct nb_tile_shared {
     double ray[3][NB_TILE_RAYS];
-    nb_ray_block block[NB_TILE_BLOCKS]; /* the first block, its quarters and their quarters, each row by row */
+    /* the first block, its quarters and their quarters, each row by row */
+    nb_ray_block block[NB_TILE_BLOCKS];
     uint32_t stack[NB_TILE_STACK];
-    uint32_t bins[NB_TILE_LANES]; /* of nb_tile_heap; 0 between two heaps */
+    uint32_t bins[NB_TILE_LANES]; /* for nb_tile_heap; 0 between two heaps */
 } nb_tile_shared;
 
-/** Counts of the work, for each 32 lanes; for the choice between blocks and every step. */
+/** Counts of the work, in units of 32 lanes; for the choice between blocks and every
+ * step. */
 enum {
     NB_TILE_FIRST,
     NB_TILE_SMALLER,
@@ -213,15 +220,18 @@ enum {
 typedef struct nb_tile_walk {
     const nb_tile_pass *p;
     nb_tile_shared *w;
-    int panel, layer, u, v, bits; /* first sub-pixel of the panel; 2^bits along an edge */
-    uint64_t wanted;              /* rays, row by row */
-    int only; /* this block alone, of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first */
-    float photons; /* of a pixel for a sum of 1, relative to unit, of all its rays */
-    float lack;    /* photons, the largest so far */
+    /* first sub-pixel of the panel; 2^bits rays along an edge */
+    int panel, layer, u, v, bits;
+    uint64_t wanted; /* rays, row by row */
+    /* only this block of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first block */
+    int only;
+    /* photons of a pixel for a sum of 1, relative to unit, of all of its rays */
+    float photons;
+    float lack; /* photons, largest value so far */
     unsigned tally[NB_TILE_TALLIES];
 } nb_tile_walk;
 
-/** Does the pass need a ray? */
+/** True if the pass needs a ray. */
 NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
 {
     const nb_panel *of = &p->spots.panels[panel];
@@ -230,7 +240,7 @@ NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
     return f < of->columns && s < of->rows && nb_tile_wants(p, panel, f, s);
 }
 
-/** Set the block to item i, and find the rays that are needed. */
+/** Set the block to item i, and find the needed rays. */
 NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
 {
     const nb_tile_pass *p = k->p;
@@ -256,8 +266,8 @@ NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
     }
 }
 
-/** Upper bound of the photons of a pixel of a first block for a sum of 1 (relative to unit) of all
- * its rays. */
+/** Upper bound of the photons of a pixel of a first block for a sum of 1 (relative to
+ * unit) of all of its rays. */
 NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
 {
     const nb_spot_pass *sp = &p->spots;
@@ -272,7 +282,7 @@ NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
            p->grids[k].brightness;
 }
 
-/** A ray of the first block; rays beyond the panel's edge are moved to the edge. */
+/** A ray of the first block; rays outside the panel are moved to its edge. */
 NB_HD_CALL nb_vec3 nb_tile_direction(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_panel *panel = &p->spots.panels[k];
@@ -310,7 +320,8 @@ NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
     return (v << k->bits) + u;
 }
 
-/** Ray `lane` of a first block, or of those that a walk needs of it: all, its block's, or the corners. */
+/** Ray `lane` of a first block, or of the rays that a walk needs: all, those of its
+ * block, or the corners. */
 NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
 {
     const int last = (1 << k->bits) - 1;
@@ -320,8 +331,8 @@ NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
                        : (lane / 2 * last << k->bits) + lane % 2 * last;
 }
 
-/** The rays of the walk's layer, and the blocks that they make; with `only`, those of that block or of the first
- * one. */
+/** Set the rays of the walk's layer, and the blocks that the rays form; with `only`,
+ * those of that block or of the first block. */
 NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
 {
     const int all = k->only == 0, n = all ? 1 << 2 * k->bits : 4;

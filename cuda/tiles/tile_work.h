@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of a warp for a picture in blocks of rays (src/plan/tiles.h). Host and device: a test
+/** The work of a warp for an image in blocks of rays (src/plan/tiles.h). Host and device: a test
  * runs the lanes of a warp one after the other.
  *
  *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
@@ -7,20 +7,20 @@
  *   stack      of the warp: lists of groups of steps, one for each size of block, and of steps
  *   sums       of terms, in whole units (spot_work.h): the order of the blocks changes no byte
  *
- * Between NB_LANES and its closing brace the code is that of one lane. Variables that differ between lanes have the type
- * NB_LANE_OF and are read by NB_LANE. */
+ * Between NB_EACH_LANE and its closing brace the code is that of one lane. Variables that
+ * differ between lanes have the type NB_LANE_OF and are read by NB_LANE. */
 #ifndef NB_CUDA_TILE_WORK_H
 #define NB_CUDA_TILE_WORK_H
 
 #include "tile_lists.h"
 
 enum {
-    NB_TILE_WHOLE =
-        24, /* largest number of groups for which one warp takes a whole first block */
-    NB_TILE_PARTS = 176 /* largest number of groups of a task */
+    NB_TILE_WHOLE = 24, /* limit of groups for which one warp takes a whole first block */
+    NB_TILE_PARTS = 176 /* limit of groups of a task */
 };
 
-/* Parts of a budget that the groups of a block may take before its quarters or steps get the rest. */
+/* Part of a budget that the groups of a block may take before its quarters or steps get
+ * the remaining budget. */
 #define NB_TILE_FIRST_PART 0.3f
 #define NB_TILE_PART 0.5f
 
@@ -43,8 +43,8 @@ NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
     s->marks[pixel / NB_SPOT_MARK] = 1;
 }
 
-/** Terms of a pixel: of rays first_ray, first_ray + rays .. of all of its layers and of steps first_step ..; in double,
- * as its sum counts them. */
+/** Part of a pixel's sum: rays first_ray, first_ray + rays .. of all of its layers, and
+ * steps first_step, first_step + steps ..; in double, in the units of the pixel's sum. */
 NB_TILE_HD double nb_tile_pixel_sum(const nb_tile_pass *p, size_t pixel,
                                     unsigned first_ray, unsigned rays, int64_t first_step,
                                     int64_t steps, const int how)
@@ -77,7 +77,7 @@ NB_TILE_HD double nb_tile_pixel_sum(const nb_tile_pass *p, size_t pixel,
     return sum;
 }
 
-/** Step i of a list of steps at `steps`, of the groups of a task. */
+/** Step i of a list of steps at `steps`, for the groups of a task. */
 NB_TILE_HD void nb_tile_step_of(const nb_tile_walk *k, const nb_tile_task *task,
                                 int steps, int i, int *m, int *source)
 {
@@ -94,7 +94,7 @@ NB_TILE_HD nb_vec3 nb_tile_leaf_direction(const nb_tile_walk *k, int block, int 
     return nb_v3(k->w->ray[0][at], k->w->ray[1][at], k->w->ray[2][at]);
 }
 
-/** Sums of four rays. */
+/** Add the sums of four rays to their pixels. */
 NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
                                  const NB_LANE_ARG(double, sum))
 {
@@ -106,8 +106,8 @@ NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
     }
 }
 
-/** The terms of n steps on the stack at `steps`, for the four rays of a block: a quarter of the lanes for
- * each. */
+/** Sum the terms of n steps on the stack at `steps`, for the four rays of a block; each
+ * ray takes a quarter of the lanes. */
 NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int steps,
                                   int n, const int how)
 {
@@ -129,7 +129,7 @@ NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int
 }
 
 #ifdef NB_GPU_DEVICE_PASS
-/** The same in floats: a step for each lane, whose loads serve all four rays. */
+/** nb_tile_sum_terms in floats: a step for each lane, whose loads serve all four rays. */
 static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
                                                         const nb_tile_task *task,
                                                         int steps, int n, const int how)
@@ -156,8 +156,8 @@ static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
 }
 #endif
 
-/** Sum the steps of n groups for a block of 2 x 2 rays, a few groups at a time; returns the used
- * budget. */
+/** Sum the steps of n groups for a block of 2 x 2 rays, a few groups at a time; returns
+ * the used budget. */
 NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const int how)
 {
     const int room = (of->end - of->to) / NB_TILE_STEPS;
@@ -188,12 +188,12 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
 
 /* ------------------------------------------------------------------ blocks */
 
-/** Take groups i .. of a list, as room allows, and make the list of those that the block keeps.
+/** Take groups i .. of a list, as many as fit, and list those that the block keeps.
  * Returns the number taken. */
 NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
                                    float *spent, nb_tile_task *next, const int how)
 {
-    const int most = (of->end - of->to) / 2, n = of->n - i < most ? of->n - i : most;
+    const int limit = (of->end - of->to) / 2, n = of->n - i < limit ? of->n - i : limit;
     const float budget = nb_tile_part_of(of->budget - *spent, n, of->n - i);
     nb_tile_task part = *of;
     float more;
@@ -226,11 +226,12 @@ NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int
     return spent;
 }
 
-/** The four blocks of 2 x 2 rays of block q of 4 x 4; returns the largest used budget. */
+/** Run the four blocks of 2 x 2 rays of block q of 4 x 4; returns the largest used
+ * budget. */
 NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                                 const int how)
 {
-    float most = 0;
+    float largest = 0;
     const int n = k->only > 0 ? 1 : 4;
     NB_TILE_ROLLED
     for (int i = 0; i < n; i++) {
@@ -239,12 +240,13 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                      : k->bits == NB_TILE_SMALL
                          ? 1 + i
                          : 5 + (q / 2 * 2 + i / 2) * 4 + q % 2 * 2 + i % 2;
-        most = fmaxf(most, nb_tile_leaf(k, &leaf, how));
+        largest = fmaxf(largest, nb_tile_leaf(k, &leaf, how));
     }
-    return most;
+    return largest;
 }
 
-/** Block q of 4 x 4 rays: the first block, or a quarter of it. */
+/** Run block q of 4 x 4 rays: the first block, or a quarter of it. Returns the used
+ * budget. */
 NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
                                  const int how)
 {
@@ -268,17 +270,18 @@ NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
     return spent;
 }
 
-/** Run a task whose rays are set and whose groups are on the stack; to: free place after them. */
+/** Run a task whose rays are set and whose groups are on the stack; to: free place after
+ * the groups. */
 NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int list, int to,
                                  const int how)
 {
     const int quarters = k->bits == NB_TILE_LARGE && k->only == 0 ? 4 : 1;
     const nb_tile_task of = {0, list, t->n, to, to + NB_TILE_ROOM, t->budget};
-    float most = 0;
+    float largest = 0;
     NB_TILE_ROLLED
     for (int q = 0; q < quarters; q++)
-        most = fmaxf(most, nb_tile_quarter(k, &of, q, how));
-    k->lack = fmaxf(k->lack, (t->rest + most) * t->photons);
+        largest = fmaxf(largest, nb_tile_quarter(k, &of, q, how));
+    k->lack = fmaxf(k->lack, (t->others + largest) * t->photons);
 }
 
 /** Set the block to a task. */
@@ -293,8 +296,8 @@ NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
     k->only = t->block;
 }
 
-/** Run a task at once if the queue has no room; rare, so it is not inlined. Returns the photons
- * that a ray lacks. */
+/** Run a task at once if the queue is full; rare, so the function is not inlined. Returns
+ * the photons that a ray lacks. */
 NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
                                  const nb_tile_late *t, const int place[2], int how)
 {
@@ -308,36 +311,37 @@ NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
     return walk.lack;
 }
 
-/** Reserve this number of tasks and words of the queue. Returns 0 if there is no room. */
+/** Reserve this number of tasks and words of the queue. Returns 0 if the queue is
+ * full. */
 NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned words,
                                unsigned at[2])
 {
     const nb_tile_queue *q = &k->p->queue;
-    if (q->most_tasks == 0)
+    if (q->tasks_max == 0)
         return 0;
     at[0] = nb_lanes_reserve(&q->used[0], tasks);
     at[1] = nb_lanes_reserve(&q->used[1], words);
-    if (at[0] + tasks <= q->most_tasks && at[1] + words <= q->most_words)
+    if (at[0] + tasks <= q->tasks_max && at[1] + words <= q->words_max)
         return 1;
     NB_EACH_LANE(lane)
-    for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->most_tasks;
+    for (unsigned i = at[0] + (unsigned)lane; i < at[0] + tasks && i < q->tasks_max;
          i += NB_TILE_LANES)
         q->tasks[i].n = 0;
     return 0;
 }
 
-/** Largest number of tasks that a first block with this number of groups leaves: each has a block
- * of 2 x 2 rays and some of the groups. */
-NB_HD int nb_tile_most_tasks(int64_t groups)
+/** Limit of the tasks that a first block with this number of groups leaves: each task has
+ * a block of 2 x 2 rays and some of the groups. */
+NB_HD int nb_tile_task_limit(int64_t groups)
 {
-    const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* of whole rows */
+    const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* with whole rows */
         chunks = (groups + least - 1) / least;
     return (int)((groups + NB_TILE_PARTS - 1) / NB_TILE_PARTS + chunks)
            << 2 * (NB_TILE_LARGE - 1);
 }
 
-/** Leave the groups of a block to later warps: all to one task, or a block of 2 x 2 rays with some
- * of the groups to each. budget: total for the rays. */
+/** Leave the groups of a block to later warps: all groups to one task, or to each task a
+ * block of 2 x 2 rays with some of the groups. budget: total for the rays. */
 NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float budget,
                               const int how)
 {
@@ -365,7 +369,7 @@ NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float bud
         t.n = of->n * (part + 1) / parts - from;
         t.list = at[1] + (unsigned)from;
         t.budget = nb_tile_part_of(of->budget, t.n, of->n);
-        t.rest = budget - t.budget;
+        t.others = budget - t.budget;
         if (!waits) {
             const int place[2] = {of->list + from, of->to};
             k->lack = fmaxf(k->lack, nb_tile_run_now(k->p, k->w, &t, place, how));
@@ -392,8 +396,8 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
     nb_tile_run_late(k, &t, 0, t.n, how);
 }
 
-/** Run a first block at a layer, whose rays are set; returns the photons that a ray lacks, without
- * tasks for later warps. */
+/** Run a first block at a layer, whose rays are set. Returns the photons that a ray
+ * lacks, without those of tasks for later warps. */
 NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
 {
     const nb_tiles *t = &k->p->tiles;
@@ -419,7 +423,7 @@ NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
     return late ? 0 : spent;
 }
 
-/** Item i. */
+/** Run item i. */
 NB_TILE_HD void nb_tile_item(nb_tile_walk *k, int64_t i, const int how)
 {
     const nb_tile_pass *p = k->p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures in blocks of rays (tile_work.h): each warp takes one first block after the other. Sums
- * are whole numbers, so the order of the blocks changes no byte. */
+/* Images in blocks of rays (tile_work.h): each warp takes one first block after the
+ * other. Sums are whole numbers, so the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
 #include "../backend/render_job.h"
 #include "../spots/spots.h"
@@ -13,15 +13,15 @@ extern "C" {
 }
 
 enum {
-    WARPS = 4,        /* of a block of threads */
-    BLOCKS = 5,       /* of a multiprocessor */
-    EXACT_BLOCKS = 4, /* the same, where terms are in doubles */
+    WARPS = 4,        /* per block of threads */
+    BLOCKS = 5,       /* per multiprocessor */
+    EXACT_BLOCKS = 4, /* per multiprocessor, where terms are in doubles */
     BATCH = 4,        /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21,
     QUEUE_WORDS = 1 << 25,
-    QUEUE_LEAST = 64, /* smallest part that is tried */
-    PIXEL_STEPS = 2,  /* of a thread, of a single pixel; */
-    PIXEL_BLOCKS = 64 /* largest number of blocks, for steps and for rays */
+    QUEUE_LEAST = 64, /* smallest part of the queue that is tried */
+    PIXEL_STEPS = 2,  /* steps per thread, for a single pixel */
+    PIXEL_BLOCKS = 64 /* limit of blocks, for steps and for rays */
 };
 
 static constexpr int blocks_of(int how)
@@ -46,12 +46,12 @@ static constexpr int resident_blocks(int how)
 typedef struct tile_report {
     unsigned long long next, tally[NB_TILE_TALLIES];
     unsigned lack;    /* the bits of a float, photons */
-    unsigned used[2]; /* of the queue */
-    unsigned late;    /* the next task of it */
+    unsigned used[2]; /* used part of the queue */
+    unsigned late;    /* the next task of the queue */
 } tile_report;
 static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
 
-/** Results of a warp. */
+/** Add the results of a warp to those of the pass. */
 static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int count,
                                                    tile_report *report)
 {
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int
             atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
 }
 
-/** Data shared by the lanes of this warp. */
+/** Memory shared by the lanes of this warp, cleared. */
 static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
 {
     of += threadIdx.x / 32;
@@ -72,8 +72,8 @@ static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
     return of;
 }
 
-/** Run items first, first + stride .., spread over the picture, so that each launch has a similar
- * number of tasks. */
+/** Run items first, first + stride .., spread over the image, so that each launch has a
+ * similar number of tasks. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     report_walk(walk, p.only_count, report);
 }
 
-/** The tasks of the queue. */
+/** Run the tasks of the queue. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles_late(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report)
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     nb_tile_walk walk = {};
     walk.p = &p;
     walk.w = start_warp(shared);
-    const unsigned n = min(p.queue.used[0], p.queue.most_tasks);
+    const unsigned n = min(p.queue.used[0], p.queue.tasks_max);
     for (;;) {
         const unsigned i = nb_lanes_reserve(&report->late, 1);
         if (i >= n)
@@ -135,7 +135,8 @@ __global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_lo
     look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
 }
 
-/** Fill the largest F^2 of each reflection, and of it and its neighbours. */
+/** Fill the largest F^2 of each reflection, and that of the reflection with its
+ * neighbours. */
 __global__ void __launch_bounds__(256)
     k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
                  float2 *pairs)
@@ -145,22 +146,22 @@ __global__ void __launch_bounds__(256)
          i += (int64_t)gridDim.x * blockDim.x) {
         const int at[3] = {(int)(i / ((int64_t)f.n[1] * f.n[2])),
                            (int)(i / f.n[2] % f.n[1]), (int)(i % f.n[2])};
-        float most = 0;
+        float largest = 0;
         for (int k = 0; k < 27; k++) {
             const int to[3] = {at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1,
                                at[2] + k % 3 - 1};
             if (to[0] >= 0 && to[0] < f.n[0] && to[1] >= 0 && to[1] < f.n[1] &&
                 to[2] >= 0 && to[2] < f.n[2])
-                most = fmaxf(most, nb_tile_square(&sf, &f, to, per_unit));
+                largest = fmaxf(largest, nb_tile_square(&sf, &f, to, per_unit));
         }
         pairs[((int64_t)at[0] << f.shift[0]) + ((int64_t)at[1] << f.shift[1]) + at[2]] =
-            make_float2(nb_tile_square(&sf, &f, at, per_unit), most);
+            make_float2(nb_tile_square(&sf, &f, at, per_unit), largest);
     }
 }
 
 /* ------------------------------------------------------------------ one render */
 
-/** Both kernels of a part. */
+/** Launch both kernels of a part. */
 template <int HOW>
 static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                         tile_report *report, int64_t first, int64_t stride)
@@ -189,7 +190,8 @@ static part_launcher *launcher_of(const nb_tile_setup *setup)
     return NULL; /* nb_tiles_refuse */
 }
 
-/** Launches of a third of a second at most: display watchdogs, progress and SIGINT. */
+/** Run launches of a third of a second at most: for display watchdogs, progress and
+ * SIGINT. */
 static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                               tile_report *report, nb_error *err)
 {
@@ -203,7 +205,7 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
     part_launcher *const launch = launcher_of(setup);
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
-        /* of the queue, too */
+        /* clears the counters of the queue, too */
         if ((st = nb_cuda_check(
                  err, gpuMemsetAsync(&report->next, 0, sizeof report->next, stream),
                  "clearing a counter")) ||
@@ -246,7 +248,7 @@ static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
     return NULL; /* nb_tiles_refuse */
 }
 
-/** As nb_tile_runner says. */
+/** The member `pixel` of nb_tile_runner. */
 static nb_status run_pixel(void *context, const nb_tile_setup *setup,
                            const nb_tile_pass *pass, double *photons, nb_error *err)
 {
@@ -265,7 +267,7 @@ static nb_status run_pixel(void *context, const nb_tile_setup *setup,
     return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
 }
 
-/** As nb_tile_runner says. */
+/** The member `tiles` of nb_tile_runner. */
 static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
                            double *lack, nb_error *err)
 {
@@ -291,44 +293,45 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
         return st;
     memcpy(&lacks, &back.lack, sizeof lacks);
     *lack = lacks;
-    if (counts && setup->pass.queue.most_tasks > 0)
-        setup->queued = fmax((double)back.used[0] / setup->pass.queue.most_tasks,
-                             (double)back.used[1] / setup->pass.queue.most_words) *
+    if (counts && setup->pass.queue.tasks_max > 0)
+        setup->queued = fmax((double)back.used[0] / setup->pass.queue.tasks_max,
+                             (double)back.used[1] / setup->pass.queue.words_max) *
                         (double)setup->pass.stride / (double)setup->pass.items;
     for (int i = 0; i < NB_TILE_TALLIES && counts; i++)
         counts[i] = (double)back.tally[i];
     return NB_OK;
 }
 
-/** Size of the queue: as large as the picture needs, or as memory allows. A small queue needs more
- * launches; without a queue a warp does tasks at once. No byte depends on it. */
+/** Reserve the queue: as large as the image needs, or as memory allows. A small queue
+ * needs more launches; without a queue a warp does tasks at once. The size changes no
+ * byte. */
 static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
                                nb_tile_queue *q, nb_error *err)
 {
     const int64_t groups = (int64_t)setup->tiles.rows * setup->tiles.columns,
                   blocks = setup->items[1] * setup->spots.pass.layers;
-    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_most_tasks(groups)),
+    const double tasks = fmin(QUEUE_TASKS, (double)blocks * nb_tile_task_limit(groups)),
                  words = fmin(QUEUE_WORDS, (double)blocks * (double)groups);
     nb_status st = NB_ERR_DEVICE;
     *q = {};
     q->used = ((tile_report *)((char *)state->small.at + NB_SMALL_TILES))->used;
     for (int part = 1; part <= QUEUE_LEAST && st; part *= 8) {
-        q->most_tasks = (unsigned)(tasks / part) + 1;
-        q->most_words = (unsigned)(words / part) + 1;
+        q->tasks_max = (unsigned)(tasks / part) + 1;
+        q->words_max = (unsigned)(words / part) + 1;
         st = nb_cuda_reserve(&state->tile_queue,
-                             q->most_tasks * sizeof *q->tasks +
-                                 q->most_words * sizeof *q->words,
+                             q->tasks_max * sizeof *q->tasks +
+                                 q->words_max * sizeof *q->words,
                              "blocks that wait", err);
         if (st && !state->tile_queue.full)
             return st;
     }
     if (st) {
-        q->most_tasks = 0;
-        state->tile_queue.full = 0; /* it works without a queue, too */
+        q->tasks_max = 0;
+        state->tile_queue.full = 0; /* rendering works without a queue, too */
         return NB_OK;
     }
     q->tasks = (nb_tile_late *)state->tile_queue.at;
-    q->words = (uint32_t *)(q->tasks + q->most_tasks);
+    q->words = (uint32_t *)(q->tasks + q->tasks_max);
     return NB_OK;
 }
 
@@ -337,7 +340,7 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
                                nb_tile_setup *setup, nb_error *err)
 {
     const size_t bytes = nb_tile_setup_pairs(setup);
-    nb_scene there = launch->scene;
+    nb_scene on_device = launch->scene;
     nb_status st = nb_cuda_upload_mirror(state, &state->spot_tables, setup->spots.tables,
                                          setup->spots.bytes, "tables of spots", err);
     NB_TRY(nb_cuda_upload_mirror(state, &state->tile_tables, setup->tables, setup->bytes,
@@ -345,8 +348,8 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     NB_TRY(nb_cuda_reserve(&state->tile_pairs, bytes, "bounds of structure factors", err));
     if (st)
         return st;
-    there.n_panels = setup->like.n_panels;
-    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &there);
+    on_device.n_panels = setup->like.n_panels;
+    nb_spot_setup_move(&setup->spots, state->spot_tables.device.at, &on_device);
     setup->spots.pass.mask = launch->scene.raster.mask;
     st = nb_cuda_reserve_sums(state, &setup->spots.pass, err);
     NB_TRY(reserve_queue(state, setup, &setup->pass.queue, err));
@@ -355,7 +358,7 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     nb_tile_setup_move(setup, state->tile_tables.device.at);
     setup->pass.tiles.factors.pairs = (float *)state->tile_pairs.at;
     k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
-        there.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
+        on_device.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
         (float2 *)state->tile_pairs.at);
     return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From blocks of rays to the steps that matter there (tiles.cu). */
+/* From blocks of rays to the steps that matter to them (tiles.cu). */
 #include <math.h>
 #include <stdio.h>
 

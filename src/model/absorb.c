@@ -67,7 +67,7 @@ nb_status nb_absorber_of(const nb_settings *cfg, const nb_geometry *g,
     for (int i = 0; i < 3; i++)
         out->half[i] = 0.5e-6 * words.size_um[i];
     if (words.box)
-        out->turns = turn->steps < NB_TURNS_MOST ? turn->steps : NB_TURNS_MOST;
+        out->turns = turn->steps < NB_TURNS_MAX ? turn->steps : NB_TURNS_MAX;
     for (int k = 0; k < out->turns; k++)
         for (int i = 0; i < 3; i++)
             out->axis[k][i] = nb_rotate_about(

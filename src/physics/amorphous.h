@@ -11,7 +11,8 @@ NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
     return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
 }
 
-/** The piece from number low to high that holds x, 1/m; they are in order. */
+/** The piece among pieces[low] to pieces[high] that holds x, 1/m; the pieces ascend in
+ * x. */
 NB_HD const nb_table_piece *nb_piece_between(const nb_table_piece *pieces, int low,
                                              int high, double x)
 {
@@ -56,7 +57,8 @@ NB_HD double nb_amorphous_at(const nb_amorphous *a, double x)
     return sum;
 }
 
-/** As nb_source_sum, of the materials: each orientation of the crystal sees them. */
+/** Like nb_source_sum, for the materials: each orientation of the crystal adds their
+ * sum. */
 NB_HD double nb_background_source_sum(const nb_scene *sc, const nb_amorphous *a,
                                       const nb_ray *ray)
 {

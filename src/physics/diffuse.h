@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/** Diffuse scattering by liquid-like motions: every point of the crystal moves by a Gaussian field of covariance
- * U_ij C(r), so a pair scatters with exp(-X (1 - C)).  Its power series in X gives, for a block of N cells of volume V,
+/** Diffuse scattering by liquid-like motions: every point of the crystal moves by a Gaussian
+ * field of covariance U_ij C(r), so a pair scatters with exp(-X (1 - C)).  Its power series
+ * in X gives, for a block of N cells of volume V,
  *
  *     D(h) = (N/V) mean over R of exp(-X) sum_n X^n/n! sum_g I0(g) Gamma_n(u^2((h - g) R)),   X = X(h R)
  *
- * in electrons^2, beside |F|^2 |F_latt|^2 (docs/physics.md). This is the truth: every order of every reflection. */
+ * in electrons^2, in addition to |F|^2 |F_latt|^2 (docs/physics.md). This is the truth:
+ * every order of every reflection. */
 #ifndef NB_PHYSICS_DIFFUSE_H
 #define NB_PHYSICS_DIFFUSE_H
 
 #include "pixel.h"
 
 #define NB_DIFFUSE_FORMS 24
-#define NB_DIFFUSE_ORDERS 4096 /* of a point, at most: enough up to X = 20,000 */
+#define NB_DIFFUSE_ORDERS 4096 /* limit at one point: enough up to X = 20,000 */
 
 /** The model along the axes that one rotation of the group gives. Quadratic forms of index rows, in the order of
  * nb_shape_radius2. */
 typedef struct nb_diffuse_form {
-    double part;  /* of the mean over the rotations */
+    double part;  /* weight in the mean over the rotations */
     double X[6];  /* 4 pi^2 sum (sigma_i t_i)^2 */
     double u2[6]; /* 4 pi^2 sum (gamma_i t_i)^2 */
 } nb_diffuse_form;
@@ -25,7 +27,7 @@ typedef struct nb_diffuse {
     int gauss;       /* correlation exp(-r^2/2), else exp(-r) */
     int unperturbed; /* F of the table is that of the crystal at rest */
     double scale; /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
-    double sigma, gamma; /* the largest of each three, A */
+    double sigma, gamma; /* largest of the three sigmas and of the three gammas, A */
     int n_forms;         /* 0: no diffuse light */
     nb_diffuse_form forms[NB_DIFFUSE_FORMS];
 } nb_diffuse;
@@ -63,7 +65,8 @@ NB_HD void nb_diffuse_series_of(double X, nb_diffuse_series *out)
         out->weight[out->n++] = w;
 }
 
-/** The sum of the orders' kernels at x, each with its weight; without those whose exp is 0. */
+/** Sum of the orders' kernels at x, each times its weight. Orders whose exp is 0 are
+ * skipped. */
 NB_HD double nb_diffuse_orders(int gauss, const nb_diffuse_series *orders, double x)
 {
     const double first = gauss ? x / 1500 - orders->first : 0;
@@ -83,7 +86,7 @@ NB_HD double nb_diffuse_power(const nb_diffuse *d, const nb_diffuse_form *form, 
     return d->unperturbed ? F * F : F * F * exp(nb_shape_radius2(form->X, h, k, l));
 }
 
-/** The sum over all reflections of the n-th table, of one form. */
+/** Sum over all reflections of table n, for one form. */
 NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *form,
                                  const nb_factor_table *table, int n, double h, double k,
                                  double l)
@@ -106,7 +109,7 @@ NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *for
     return sum;
 }
 
-/** D at a point of reciprocal space, electrons^2 of a block; nh > 0. */
+/** D at a point of reciprocal space, electrons^2 per block; nh > 0. */
 NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, int n,
                            double h, double k, double l)
 {
@@ -116,7 +119,8 @@ NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, in
     return d->scale * sum;
 }
 
-/** The fraction of a reflection's Bragg light that the motions leave, where F is that of the crystal at rest. */
+/** Fraction of a reflection's Bragg light that remains in spite of the motions, if F is
+ * that of the crystal at rest. */
 NB_HD double nb_diffuse_left(const nb_diffuse *d, double h, double k, double l)
 {
     double sum = 0;
@@ -125,7 +129,7 @@ NB_HD double nb_diffuse_left(const nb_diffuse *d, double h, double k, double l)
     return sum;
 }
 
-/** As nb_source_sum in pixel.h: sum over sources and orientations along one ray. */
+/** Like nb_source_sum in pixel.h: sum over sources and orientations along one ray. */
 NB_HD double nb_diffuse_source_sum(const nb_scene *sc, const nb_diffuse *d, int table,
                                    const nb_ray *ray)
 {
@@ -149,7 +153,8 @@ NB_HD double nb_diffuse_source_sum(const nb_scene *sc, const nb_diffuse *d, int 
     return sum;
 }
 
-/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor, by F of this table. */
+/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor, with F from
+ * this table. */
 NB_HD double nb_pixel_diffuse(const nb_scene *sc, const nb_diffuse *d, int table,
                               const nb_panel *panel, const nb_sensor *sensor, int f, int s)
 {

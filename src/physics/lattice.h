@@ -6,8 +6,8 @@
 
 #include "scene.h"
 
-/** Below this value a sphere's closed form loses digits, and the series is exact in double
- * precision. */
+/** Below this value a sphere's closed form loses digits, and the series is exact in
+ * double precision. */
 #define NB_SPHERE_SERIES 0.05
 
 /** The reciprocal cell, 1/m: the product of reciprocal[i] with axis i is 1, with the other axes
@@ -20,7 +20,7 @@ NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
     reciprocal[2] = nb_scale(inverse, nb_cross(cell->a, cell->b));
 }
 
-/** Are the numbers of cells whole?  Then N d matters modulo 1 only. */
+/** True if the numbers of cells are whole. Then N d matters modulo 1 only. */
 NB_HD int nb_whole_cells(const nb_lattice *lattice)
 {
     const double *N = lattice->N;
@@ -56,7 +56,7 @@ NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
            m[4] * dh * dl + m[5] * dk * dl;
 }
 
-/** nb_lattice_factor of a shape that the compiler knows. */
+/** nb_lattice_factor for a shape that is a compile-time constant. */
 NB_HD double nb_lattice_factor_of(const nb_lattice *lattice, int shape, double dh,
                                   double dk, double dl)
 {

@@ -34,10 +34,10 @@ static inline size_t nb_table_values(const nb_factor_table *box)
 /** Number of entries that are measured together, while they are in a cache. */
 #define NB_TABLE_RUN ((size_t)4096)
 
-/** Statistics of a run of entries, or of several runs together. */
+/** Statistics of a run of entries, or of several runs together. The smallest nonzero |F|,
+ * dimmest, is INFINITY if all are 0. */
 typedef struct nb_table_run {
-    double most, least,
-        dimmest; /* of |F|; dimmest: the least that is not 0, INFINITY if all are 0 */
+    double largest, least, dimmest; /* largest, smallest, smallest nonzero |F| */
     uint64_t hash;
 } nb_table_run;
 
@@ -47,7 +47,7 @@ static inline nb_table_run nb_table_run_none(void)
     return none;
 }
 
-/** Measure the run of n values at F; with_hash: also their fingerprint. */
+/** Measure the run of n values at F, and with with_hash also calculate their hash. */
 static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_hash)
 {
     uint64_t hash[4] = {n, 1, 2, 3}; /* four chains of operations */
@@ -59,7 +59,7 @@ static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_h
     } x;
     for (i = 0; i < n; i++) {
         double value = fabs(F[i]), lit = value > 0 ? value : INFINITY;
-        run.most = value > run.most ? value : run.most;
+        run.largest = value > run.largest ? value : run.largest;
         run.least = value < run.least ? value : run.least;
         run.dimmest = lit < run.dimmest ? lit : run.dimmest;
     }
@@ -74,7 +74,7 @@ static inline nb_table_run nb_table_run_of(const double *F, size_t n, int with_h
 /** Add the statistics of the next run to `all`. */
 static inline void nb_table_run_add(nb_table_run *all, const nb_table_run *next)
 {
-    all->most = fmax(all->most, next->most);
+    all->largest = fmax(all->largest, next->largest);
     all->least = fmin(all->least, next->least);
     all->dimmest = fmin(all->dimmest, next->dimmest);
     all->hash = (all->hash ^ next->hash) * NB_TABLE_SPREAD + 1;
@@ -84,7 +84,7 @@ static inline void nb_table_run_add(nb_table_run *all, const nb_table_run *next)
 static inline void nb_factor_table_take(nb_factor_table *box, const nb_table_run *all)
 {
     int is_empty = nb_table_values(box) == 0;
-    box->most = all->most;
+    box->largest = all->largest;
     box->least = is_empty ? 0 : all->least;
     box->dimmest = isinf(all->dimmest) ? 0 : all->dimmest;
     box->hash = box->n_tables > 1 ? all->hash : 0;
@@ -99,7 +99,7 @@ static inline size_t nb_factor_table_at(const nb_factor_table *box, int h, int k
            (size_t)(l - box->lmin);
 }
 
-/** Fill box->most, least and dimmest from all tables, and the hash of several. */
+/** Fill box->largest, least and dimmest from all tables, and the hash of several. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {
     const size_t n = nb_table_values(box) / (size_t)nb_table_count(box);
@@ -119,7 +119,7 @@ static inline void nb_factor_table_measure(nb_factor_table *box)
 /** Largest |F| of all tables and default_F. */
 static inline double nb_largest_F(const nb_factor_table *box)
 {
-    return box->nh > 0 ? fmax(fabs(box->default_F), box->most) : fabs(box->default_F);
+    return box->nh > 0 ? fmax(fabs(box->default_F), box->largest) : fabs(box->default_F);
 }
 
 /** Smallest |F| of all tables and default_F that is not 0; 0 when all are. */
@@ -139,17 +139,17 @@ static inline double nb_largest_lattice(const nb_lattice *lattice)
                                                                        : cells * cells;
 }
 
-/** Can single precision sum the scene?  F^2 is taken relative to `unit` [electrons^2] (0: nothing
- * scatters), and `terms` of weight up to `weight` are added.  When it cannot, the sum is taken in
- * double precision. */
+/** True if single precision can sum the scene. F^2 is taken relative to `unit`
+ * [electrons^2] (0: nothing scatters), and `terms` of weight up to `weight` are added.
+ * Otherwise the sum is taken in double precision. */
 static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
                                   double weight)
 {
-    double most = nb_largest_F(&sc->factors.table),
+    double largest = nb_largest_F(&sc->factors.table),
            dimmest = nb_dimmest_F(&sc->factors.table);
-    if (most == 0 || !(unit > 0))
-        return most == 0;
-    return most * most / unit * nb_largest_lattice(&sc->lattice) * terms * weight <
+    if (largest == 0 || !(unit > 0))
+        return largest == 0;
+    return largest * largest / unit * nb_largest_lattice(&sc->lattice) * terms * weight <
                NB_FLOAT_TOP &&
            dimmest / sqrt(unit) * (dimmest / sqrt(unit)) > NB_FLOAT_LOW;
 }
@@ -161,7 +161,7 @@ static inline double nb_largest_solid_angle(const nb_panel *panel)
     return nearest > 0 ? panel->pixel_area / (nearest * nearest) : INFINITY;
 }
 
-/** Largest scattering of the materials, electrons^2 a sample. */
+/** Largest scattering of the materials, electrons^2 per sample. */
 static inline double nb_largest_amorphous(const nb_amorphous *a)
 {
     double sum = 0;
@@ -172,12 +172,12 @@ static inline double nb_largest_amorphous(const nb_amorphous *a)
     return sum;
 }
 
-/** Upper bound of the photons of a pixel; not finite if there is none. */
+/** Upper bound of the photons of a pixel; infinite or NaN if no bound is known. */
 static inline double nb_photon_bound(const nb_scene *sc)
 {
     const double between = 4; /* a tricubic overshoots its points by at most 1.25^3 */
     const nb_factor_table *table = &sc->factors.table;
-    double F = nb_largest_F(table), weights = 0, most = 0, crystal;
+    double F = nb_largest_F(table), weights = 0, brightest = 0, crystal;
     const double background = sc->background + nb_largest_amorphous(sc->amorphous);
     int i;
     for (i = 0; i < sc->beam.n_sources; i++)
@@ -193,9 +193,9 @@ static inline double nb_photon_bound(const nb_scene *sc)
                          nb_largest_solid_angle(panel);
         if (!isfinite(photons))
             return photons;
-        most = fmax(most, photons);
+        brightest = fmax(brightest, photons);
     }
-    return most;
+    return brightest;
 }
 
 #endif

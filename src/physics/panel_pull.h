@@ -20,7 +20,7 @@ NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
 }
 
-/** to += the slopes by the point x of a flat panel, of which X is the slope by x. */
+/** Add the slopes by the point x of a flat panel to *to; X is the slope by x. */
 NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O,
                         nb_vec3 X, nb_panel_slope *to)
 {
@@ -31,8 +31,8 @@ NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O
     to->layer_step += at->layer * nb_dot(X, panel->normal);
 }
 
-/** Part of the solid angle; `by`: the slope by its logarithm. Returns its part of the slope by log
- * |x|. */
+/** Add the slopes that come from the solid angle to *to; `by` is the slope by the
+ * logarithm of the angle. Returns the part of the slope by log |x|. */
 NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, double by,
                            nb_panel_slope *to)
 {
@@ -56,8 +56,9 @@ NB_HD double nb_pull_capture(int t, double y, double capture)
     return capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));
 }
 
-/** The absorbing layer of a flat panel. U: the slope by the point at its depth; capture: the slope
- * by the captured fraction. Returns the slope by the point of the front face. */
+/** Add the slopes of the absorbing layer of a flat panel to *to. U: the slope by the
+ * point at the layer's depth; capture: the slope by the captured fraction. Returns the
+ * slope by the point of the front face. */
 NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
                             const nb_pull_point *at, nb_vec3 front, double capture,
                             nb_vec3 U, nb_panel_slope *to)
@@ -78,8 +79,8 @@ NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
     return nb_add(U, nb_scale(by_g / R, nb_across(panel->normal, d)));
 }
 
-/** The same for a curved panel; by_R: the slope by the distance of the photons' depth
- * (nb_moving_curved). */
+/** Add the slopes of a curved panel and its layer to *to; by_R: the slope by the distance
+ * of the photons' depth (nb_moving_curved). */
 NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
                           const nb_pull_point *at, const nb_ray_slope *by, double by_R,
                           nb_panel_slope *to)
@@ -105,8 +106,8 @@ NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
     }
 }
 
-/** to += the slopes of a function of the ray by the panel's place; by: its slopes by the ray's direction,
- * solid angle and capture. */
+/** Add the slopes of a function of the ray by the panel's position to *to. `by` has the
+ * slopes of the function by the ray's direction, solid angle and capture. */
 NB_HD void nb_panel_pull(const nb_panel *panel, const nb_sensor *sensor,
                          const nb_pull_point *at, const nb_ray_slope *by,
                          nb_panel_slope *to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Panels of a stack: which panel has a row or a pixel, and which part of it is rendered. Host
- * code. */
+/** Panels of a stack: which panel has a row or a pixel, and which part of a panel is
+ * rendered. Host code. */
 #ifndef NB_PHYSICS_PANELS_H
 #define NB_PHYSICS_PANELS_H
 
@@ -62,7 +62,7 @@ static inline nb_region nb_panel_region(const nb_scene *sc, const nb_panel *pane
     return r;
 }
 
-/** Are all panels equally wide, so that the stack is a rectangle? */
+/** True if all panels have the same width, so that the stack is a rectangle. */
 static inline int nb_stack_is_even(const nb_scene *sc)
 {
     for (int k = 1; k < sc->n_panels; k++)
@@ -71,8 +71,8 @@ static inline int nb_stack_is_even(const nb_scene *sc)
     return 1;
 }
 
-/** Coordinates of a vector in a panel's plane along its (unit) axes: R = F fast + S slow. They
- * need not be at right angles. */
+/** Coordinates of a vector in a panel's plane along the panel's unit axes: R = F fast + S
+ * slow. The axes need not be at right angles. */
 static inline void nb_panel_place_of(nb_vec3 fast, nb_vec3 slow, nb_vec3 R, double *F,
                                      double *S)
 {
@@ -82,7 +82,7 @@ static inline void nb_panel_place_of(nb_vec3 fast, nb_vec3 slow, nb_vec3 R, doub
     *S = right ? s : (s - c * f) / (1 - c * c);
 }
 
-/** Pixels of a region. */
+/** Number of pixels in a region. */
 static inline double nb_region_pixels(nb_region r)
 {
     if (r.fmax < r.fmin || r.smax < r.smin)
@@ -90,7 +90,7 @@ static inline double nb_region_pixels(nb_region r)
     return (double)(r.fmax - r.fmin + 1) * (r.smax - r.smin + 1);
 }
 
-/** Pixels in the region of interest, masked ones too. */
+/** Number of pixels in the region of interest, with the masked ones. */
 static inline double nb_rendered_pixels(const nb_scene *sc)
 {
     double sum = 0;
@@ -99,7 +99,7 @@ static inline double nb_rendered_pixels(const nb_scene *sc)
     return sum;
 }
 
-/** Number of samples of these pixels, in all layers. */
+/** Number of samples of the rendered pixels, in all layers. */
 static inline double nb_rendered_samples(const nb_scene *sc)
 {
     double sum = 0;

@@ -5,8 +5,8 @@
  *             w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
  *
  * polar and omega are those of the pixel's first sub-pixel, layer and source, or with their
- * -oversample flag those of each term; B is the water and the materials (amorphous.h), whose part
- * is a sum of its own. Photons per pixel. */
+ * -oversample flag those of each term; B is the water and the materials (amorphous.h), summed
+ * apart. Photons per pixel. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -22,14 +22,14 @@ typedef struct nb_sample {
     double F_latt, F_cell;
 } nb_sample;
 
-/** Does -dmin remove the scattering of the crystal at q? */
+/** True if -dmin removes the scattering of the crystal at q. */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);
     return factors->dmin > 0 && stol > 0 && factors->dmin > 0.5 / stol;
 }
 
-/** F by the n-th table. */
+/** The sample at q, with F from table n. */
 NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *table,
                              int n, const nb_orientation *cell, nb_vec3 q)
 {
@@ -114,7 +114,7 @@ NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
     return sum;
 }
 
-/** As nb_pixel_sum, for the materials. */
+/** nb_pixel_sum for the materials. */
 NB_HD double nb_pixel_background_sum(const nb_scene *sc, const nb_amorphous *amorphous,
                                      const nb_panel *panel, const nb_sensor *sensor,
                                      int f, int s)

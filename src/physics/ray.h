@@ -14,14 +14,14 @@ typedef struct nb_ray {
     double capture; /* fraction of the photons that stop in this layer */
 } nb_ray;
 
-/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the panel's corner; `edge`: that of
- * a sub-pixel, m. */
+/** Centre of sub-pixel `sub` of pixel `p` along one edge, m from the panel's corner;
+ * `edge` is the edge of a sub-pixel, m. */
 NB_HD double nb_edge_point(double edge, int oversample, int p, int sub)
 {
     return edge * ((double)p * oversample + sub) + edge / 2.0;
 }
 
-/** The same, with the edge of a pixel, m. */
+/** nb_edge_point with the edge of a pixel, m. */
 NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
 {
     return nb_edge_point(pixel / oversample, oversample, p, sub);
@@ -95,9 +95,10 @@ NB_HD double nb_stopped(double path)
 /** Attenuation lengths below which a series gives the mean depth: the closed form loses digits. */
 #define NB_THIN_LAYER 1e-3
 
-/** Mean depth of the photons that stop in such a layer, as a fraction of its thickness. It is the
- * mean of x in 0..1 with density exp(-path x), 1/path - 1/(exp(path) - 1). 1/2 for a thin layer,
- * 1/path for a thick one. stopped = nb_stopped(path). */
+/** Mean depth of the photons that stop in a layer of `path` attenuation lengths, as a
+ * fraction of the layer's thickness: the mean of x in 0..1 with density exp(-path x),
+ * which is 1/path - 1/(exp(path) - 1). It is 1/2 for a thin layer and 1/path for a thick
+ * one. stopped = nb_stopped(path). */
 NB_HD double nb_mean_depth(double path, double stopped)
 {
     return fabs(path) < NB_THIN_LAYER ? 0.5 - path / 12.0
@@ -118,8 +119,8 @@ NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
     return ray;
 }
 
-/** The ray to the point (F, S) of a layer. Capture and mean depth are those along the ray
- * to the layer's front face. Position, direction and omega are those at the depth of the
+/** The ray to the point (F, S) of a layer. Capture and mean depth belong to the ray to
+ * the layer's front face. Position, direction and omega belong to the depth of the
  * layer. */
 NB_HD nb_ray nb_ray_to(const nb_panel *panel, const nb_sensor *sensor, double F, double S,
                        int layer)

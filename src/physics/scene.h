@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The scene: all data of a renderer. SI units (m, rad), unit vectors, flat arrays; it does
- * not change after it is built (src/model/scene_build.h). Plain data without functions, so
- * that it can be copied to a device with the addresses of its arrays replaced. */
+/** The scene: all data of a renderer. SI units (m, rad), unit vectors, flat arrays. The
+ * scene does not change after it is built (src/model/scene_build.h). It is plain data
+ * without functions, so that it can be copied to a device with the addresses of its
+ * arrays replaced. */
 #ifndef NB_PHYSICS_SCENE_H
 #define NB_PHYSICS_SCENE_H
 
@@ -19,7 +20,7 @@ typedef struct nb_region {
 /** The image in memory: a stack of panels, one after the other, each with rows of pixels. */
 typedef struct nb_raster {
     size_t pixels;
-    int columns, rows;   /* of the stack; columns: of its widest panel */
+    int columns, rows;   /* size of the stack; the widest panel gives its columns */
     nb_region roi;       /* the rendered region, inside the stack */
     const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
 } nb_raster;
@@ -27,8 +28,8 @@ typedef struct nb_raster {
 /** The position of one piece of the detector, and of its pixels in the stack. */
 typedef struct nb_panel {
     int columns, rows;
-    int first_row;                 /* of the stack */
-    size_t first_pixel;            /* of the stack */
+    int first_row;                 /* number in the stack */
+    size_t first_pixel;            /* number in the stack */
     int sensor;                    /* index in the scene's sensors */
     double pixel_fast, pixel_slow; /* edges of a pixel, m */
     nb_vec3 fast, slow, normal;    /* unit */
@@ -60,7 +61,7 @@ typedef struct nb_source {
     nb_vec3 incident; /* unit vector from source to sample */
     double lambda;    /* m */
     double weight;    /* intensity relative to the mean of all sources: I_i n / sum I */
-    int table;        /* which of the tables of F: 0 .. n_tables-1 */
+    int table;        /* number of a table of F, 0 .. n_tables-1 */
 } nb_source;
 
 typedef struct nb_beam {
@@ -84,7 +85,7 @@ typedef struct nb_lattice {
     double N[3]; /* unit cells along a, b, c; >= 1 */
     double fudge;
     double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d with M = xx yy zz xy xz yz
-                                          (factors 2 of the mixed terms included), d = h - h0 */
+                                          (with the factors 2 of mixed terms), d = h - h0 */
 } nb_lattice;
 
 /** Structure-factor amplitudes over a box of Miller indices: one table, or one for each group of
@@ -96,16 +97,15 @@ typedef struct nb_factor_table {
     const double *F; /* n_tables*nh*nk*nl */
     double default_F;
     int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
-    int measured;    /* the next three are filled: nb_factor_table_measure in limits.h */
-    double most, least, dimmest; /* of |F| in all tables; dimmest: the least but 0 */
-    int n_tables;                /* 0 is the same as 1 */
-    uint64_t hash;               /* hash of all F, if `measured` */
+    int measured;    /* the next line is filled: nb_factor_table_measure in limits.h */
+    double largest, least, dimmest; /* extremes of |F|; dimmest: the smallest nonzero */
+    int n_tables;                   /* 0 is the same as 1 */
+    uint64_t hash;                  /* hash of all F, if `measured` */
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table
-        table; /* by value, so that it is a parameter of a kernel and not in its memory */
-    double dmin; /* m; 0 off */
+    nb_factor_table table; /* by value: a kernel's parameter, not in its memory */
+    double dmin;           /* m; 0 off */
 } nb_factors;
 
 /** F between two points of a table: a cubic by Newton's divided differences over x, next, before
@@ -118,8 +118,8 @@ typedef struct nb_table_piece {
 } nb_table_piece;
 
 /** A material without order in the beam. sin(theta)/lambda times `per` is the number of a
- * bucket (or beyond the last). buckets[b] .. buckets[b + 1] are the pieces of the table in
- * this bucket. */
+ * bucket; larger numbers than the last bucket's mean the last bucket. buckets[b] ..
+ * buckets[b + 1] are the pieces of the table in bucket b. */
 typedef struct nb_scatterer {
     int first_piece, first_bucket, n_buckets;
     double per;       /* m */
@@ -145,11 +145,11 @@ typedef struct nb_scene {
     /* sampling */
     int oversample; /* sub-pixels along each edge */
     int oversample_polar, oversample_omega;
-    int64_t samples; /* of a pixel and layer: sources * orientations * oversample^2 */
+    int64_t samples; /* per pixel and layer: sources * orientations * oversample^2 */
     /* scale */
-    double background;      /* F_bg^2 N_mol / blocks of the water, electrons^2 a sample */
-    double intensity_scale; /* r_e^2 * fluence * blocks / samples */
-    const nb_amorphous *amorphous; /* NULL: no material */
+    double background; /* F_bg^2 N_mol / blocks of the water, electrons^2 per sample */
+    double intensity_scale;        /* r_e^2 * fluence * blocks / samples */
+    const nb_amorphous *amorphous; /* NULL: the scene has no such material */
 } nb_scene;
 
 #endif

@@ -7,32 +7,34 @@
 
 #include "vec3.h"
 
-enum { NB_SHADOW_MOST = 16 };
+enum { NB_SHADOW_MAX = 16 };
 
-/** A disc about the beam, or a bar from the beam outwards, whose end is round. */
+/** A disc about the beam, or a bar from the beam outwards with a round end. */
 typedef struct nb_shadow_item {
     int bar;
-    double half;         /* of its diameter or width, m */
-    double cosa, sina;   /* of the bar's angle, from fast to slow */
-    double transmission; /* of light that meets it */
+    double half;         /* half the diameter or the width, m */
+    double cosa, sina;   /* cosine and sine of the bar's angle from fast towards slow */
+    double transmission; /* fraction of the light that passes the item */
 } nb_shadow_item;
 
-/** On the plane at right angles to the beam, `distance` from the sample. */
+/** Stops in the plane at right angles to the beam, `distance` from the sample. */
 typedef struct nb_shadow {
     int n;
-    nb_shadow_item items[NB_SHADOW_MOST];
+    nb_shadow_item items[NB_SHADOW_MAX];
     nb_vec3 beam, fast, slow; /* unit, at right angles to each other */
     double distance;          /* m */
 } nb_shadow;
 
-/** How far (x, y) is outside of an item, m; below 0 inside.  It changes by no more than the way of (x, y). */
+/** Distance of (x, y) from the edge of an item, m; negative inside. A move of (x, y)
+ * changes the distance by at most the length of the move. */
 static inline double nb_shadow_over(const nb_shadow_item *item, double x, double y)
 {
     const double u = x * item->cosa + y * item->sina, v = -x * item->sina + y * item->cosa;
     return (item->bar && u >= 0 ? fabs(v) : sqrt(x * x + y * y)) - item->half;
 }
 
-/** Where a ray meets the plane; 0: it does not. */
+/** Point (*x, *y) where a ray meets the plane of the stops, m. Returns 0 if the ray
+ * misses the plane. */
 static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double *x,
                                   double *y)
 {
@@ -42,7 +44,7 @@ static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double 
     return along > 0;
 }
 
-/** What a pixel of this edge (m) at the place gets of its light. */
+/** Fraction of the light that reaches a pixel of this edge (m) at (x, y). */
 static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, double edge)
 {
     double factor = 1;
@@ -56,15 +58,15 @@ static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, do
 
 /* --- The body of a crystal that absorbs (docs/physics.md, section 24) --- */
 
-enum { NB_TURNS_MOST = 8 };
+enum { NB_TURNS_MAX = 8 };
 
 typedef struct nb_absorber {
     double mu;      /* 1/m; 0: nothing is absorbed */
-    int box;        /* or a sphere */
-    double half[3]; /* of its edges; of a sphere the radius, m */
+    int box;        /* 1: a box; 0: a sphere */
+    double half[3]; /* half the edges of a box, or the radius of a sphere, m */
     nb_vec3 beam;   /* unit */
-    int turns;      /* how many positions of a box a frame is the mean of */
-    nb_vec3 axis[NB_TURNS_MOST][3]; /* of its edges, unit */
+    int turns;      /* number of positions of a box that a frame averages */
+    nb_vec3 axis[NB_TURNS_MAX][3]; /* directions of the edges, unit */
 } nb_absorber;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The shapes of a crystal: a row for each.  What depends on a shape takes its numbers from its row, and its formulas
- * from the law that the row names. */
+/** The shapes of a crystal, one row each. A shape's numbers come from its row, and its
+ * formulas from the law that the row names. */
 #ifndef NB_PHYSICS_SHAPES_H
 #define NB_PHYSICS_SHAPES_H
 
@@ -20,7 +20,7 @@ typedef enum nb_law {
 
 /* ROW(number, law, height, width, reach, step, rate, name, flag, its old names, its help)
  *   height  F_latt at a reflection, in unit cells; at most 1
- *   width   of the law; 1 where it has none
+ *   width   of the law; 1 if the law has no width
  *   reach   displacement at which a crystal hardly overlaps with itself, in its size (sampling_error.c)
  *   step    time of a step in double on a CPU, in steps of the fixed-point kernel; measured, between those of an
  *           EPYC and of a Xeon (reports/cpu)
@@ -53,8 +53,8 @@ typedef struct nb_shape_row {
 #define NB_SHAPE_ONE(...) +1
 enum { NB_SHAPE_COUNT = 0 NB_SHAPES(NB_SHAPE_ONE) };
 
-/** The row of a shape (nb_shape); all zero for other numbers. It is a constant if the shape is a
- * constant. */
+/** The row of a shape (nb_shape); all zero for other numbers. The row is a constant if
+ * the shape is a constant. */
 NB_SHAPE_HD nb_shape_row nb_shape_row_of(int shape)
 {
     const nb_shape_row none = {NB_LAW_FRINGES, 0, 0, 0, 0, 0};
@@ -80,14 +80,14 @@ NB_SHAPE_HD nb_law nb_shape_law(int shape)
  * of spots. */
 enum { NB_SHAPE_SMOOTH = NB_SHAPE_GAUSS };
 
-/** Does the shape factor scale it? */
+/** True if the shape factor (-fudge) scales the shape. */
 NB_SHAPE_HD int nb_shape_is_scaled(int shape)
 {
     return nb_shape_law(shape) != NB_LAW_FRINGES;
 }
 
-/** Do its spots end, or fall so quickly that they end for any tolerance? Other shapes have
- * tails. */
+/** True if the shape's spots end, or fall so quickly that they end for any tolerance.
+ * Other shapes have tails. */
 NB_SHAPE_HD int nb_shape_ends(int shape)
 {
     switch (nb_shape_law(shape)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes of the terms of a pixel's sum (docs/physics.md, section 26): of the lattice transform and of F by
- * the Miller indices, and of a ray's direction, solid angle and capture by the detector's place. */
+/** Slopes of the terms of a pixel's sum (docs/physics.md, section 26): slopes of the lattice
+ * transform and of F by the Miller indices, and slopes of a ray's direction, solid angle
+ * and capture by the detector's position. */
 #ifndef NB_PHYSICS_SLOPES_H
 #define NB_PHYSICS_SLOPES_H
 
@@ -9,7 +10,7 @@
 #include "ray.h"
 #include "structure_factor.h"
 
-/** Ways to break derivatives on purpose.  A test compiles src/derive with, say,
+/** Ways to break derivatives on purpose. A test compiles src/derive with, for example,
  * -DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_DEGREES and must see the reference planes fail
  * (tests/check/test_derive_mutate.sh). */
 enum nb_slope_mutant {
@@ -168,8 +169,8 @@ NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
     return flat;
 }
 
-/** F_latt and its slopes at the offset d from the nearest reflection. The top hat has no slopes,
- * only L. */
+/** F_latt and its slopes at the offset d from the nearest reflection. The top hat has L
+ * only, and slopes of 0. */
 NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const double d[3])
 {
     const nb_lattice_slope none = {0, {0, 0, 0}, {0, 0, 0}, 0};
@@ -184,13 +185,14 @@ NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const doub
     }
 }
 
-/** F of a sample, its slopes, and the entries of the table that give it: the nearest, or 64 around
- * a point between them. */
+/** F of a sample, the slopes of F, and the entries of the table that give F: the nearest
+ * entry, or the 64 around a point between reflections. */
 typedef struct nb_F_slope {
     double F;
     double d[3];      /* by h, k, l; 0 for the nearest F */
-    int interpolated; /* 0: nearest F, at `entry`; weights are not set */
-    int64_t entry; /* index in the table, -1 outside of the box; if interpolated, of the first of the 64 */
+    int interpolated; /* 0: the nearest F, at `entry`; the weights are not set */
+    /* index in the table, -1 outside the box; interpolated: first of the 64 */
+    int64_t entry;
     double w[3][4]; /* cubic weights along h, k, l */
 } nb_F_slope;
 
@@ -234,7 +236,7 @@ NB_HD void nb_tricubic_slope(const nb_factor_table *sf, int n, const double h[3]
     out->interpolated = 1;
 }
 
-/** By the n-th table, as nb_structure_factor. */
+/** nb_structure_factor with slopes, from table n. */
 NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
                          const double h0[3], nb_F_slope *out)
 {
@@ -256,8 +258,8 @@ NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
     out->F = nb_table_at(sf, n)[out->entry];
 }
 
-/** Slope of the polarization factor by the direction, per unit of it (c, e, b as in
- * docs/physics.md section 14). */
+/** Slope of the polarization factor by the direction (c, e, b as in docs/physics.md,
+ * section 14). */
 NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 direction,
                                     nb_vec3 axis)
 {
@@ -267,12 +269,13 @@ NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 directio
     return nb_add(nb_scale(c, incident), nb_add(nb_scale(K * b, B), nb_scale(-K * e, E)));
 }
 
-/** The frame of the polarization (Kahn), unit, and how it turns. */
+/** The frame of the polarization (Kahn), unit vectors B and E, and their changes. */
 typedef struct nb_turning_frame {
     nb_vec3 B, E, dB, dE;
 } nb_turning_frame;
 
-/** As the incident direction moves by `by`, at right angles to it. */
+/** The frame and its changes as the incident direction moves by `by`, at right angles to
+ * it. */
 NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_vec3 by)
 {
     const nb_vec3 across = nb_cross(axis, incident);
@@ -286,7 +289,8 @@ NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_ve
     return f;
 }
 
-/** How nb_polarization changes as the incident direction moves by `by`, at right angles to it. */
+/** Slope of nb_polarization as the incident direction moves by `by`, at right angles to
+ * it. */
 NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
                                   nb_vec3 axis, nb_vec3 by)
 {
@@ -296,7 +300,7 @@ NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
                 nb_dot(direction, f.B) * nb_dot(direction, f.dB));
 }
 
-/** Its slope by the Kahn factor. */
+/** Slope of nb_polarization by the Kahn factor. */
 NB_HD double nb_polarization_by_K(nb_vec3 incident, nb_vec3 direction, nb_vec3 axis)
 {
     nb_vec3 B = nb_unit(nb_cross(axis, incident)), E = nb_unit(nb_cross(incident, B));
@@ -323,23 +327,25 @@ NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
     return sum;
 }
 
-/** How a panel and its sensor move: slopes of the members of nb_panel and nb_sensor of these names. */
+/** Slopes of the members of nb_panel and nb_sensor with these names, as panel and sensor
+ * move. */
 typedef struct nb_panel_slope {
     nb_vec3 pix0, fast, slow, normal;
     double close_distance, distance, Fbeam, Sbeam;
-    double roll; /* curved panel: rotation of curved_fast towards curved_slow, rad; both stay at right angles to the beam */
+    /* curved panel: curved_fast turns towards curved_slow about the beam, rad */
+    double roll;
     double layer_step, mu;
 } nb_panel_slope;
 
-/** How a ray moves. */
+/** Slopes of a ray's members. */
 typedef struct nb_ray_slope {
     nb_vec3 direction;
     double omega, capture;
 } nb_ray_slope;
 
-/** A point of a moving panel, and how it moves. */
+/** A point of a moving panel (x, R, d, u) and its slopes (dx, dR, dd, du). */
 typedef struct nb_moving_point {
-    nb_vec3 x, dx; /* m; of flat panels */
+    nb_vec3 x, dx; /* m; flat panels only */
     double R, dR;
     nb_vec3 d, dd; /* direction */
     double u, du;  /* curved panel: the angle along fast */
@@ -421,7 +427,8 @@ NB_HD double nb_mean_depth_slope(double path)
     return -1.0 / y + e / ((1 - e) * (1 - e));
 }
 
-/** The layer behind a point: the slope of its capture, and the point at the mean depth. */
+/** Move a point to the mean depth of its layer, if the sensor has mean depths. Returns
+ * the slope of the layer's capture. */
 NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
                              const nb_panel_slope *by, int t, nb_moving_point *p)
 {

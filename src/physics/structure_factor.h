@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** F_cell at a point of reciprocal space: nearest reflection, or tricubic between them. */
+/** F_cell at a point of reciprocal space: F of the nearest reflection, or tricubic
+ * between reflections. */
 #ifndef NB_PHYSICS_STRUCTURE_FACTOR_H
 #define NB_PHYSICS_STRUCTURE_FACTOR_H
 
@@ -30,14 +31,14 @@ NB_HD void nb_cubic_weights(double t, double w[4])
     w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;
 }
 
-/** Is x at least two points inside [min, min + n - 1]? */
+/** True if x is at least two points inside [min, min + n - 1]. */
 NB_HD int nb_cubic_fits(double x, int min, int n)
 {
     return x >= min + 2.0 && x <= min + n - 3.0;
 }
 
-/** |F| of the n-th table between reflections from its 4x4x4 neighbours; caller has checked
- * nb_cubic_fits. */
+/** |F| of the n-th table between reflections, from the 4x4x4 neighbours; the caller has
+ * checked nb_cubic_fits. */
 NB_HD double nb_F_tricubic(const nb_factor_table *sf, int n, double h, double k, double l)
 {
     double fh = floor(h), fk = floor(k), fl = floor(l), wh[4], wk[4], wl[4], sum = 0;

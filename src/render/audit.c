@@ -8,7 +8,7 @@
 #include "../physics/panels.h"
 
 enum {
-    PEAKS = 32, /* with fewer samples near a peak, one pixel may outshine the plane */
+    PEAKS = 32, /* with fewer samples near a peak, one pixel may dominate the plane */
     LOOKS = 4,  /* pixels that are compared */
     STRONG = 64 /* pixels down to 1/STRONG of the strongest one are mended */
 };
@@ -26,16 +26,16 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
     int layers = 1;
     double samples;
     for (int k = 0; k < sc->n_panels; k++) {
-        const int own = sc->sensors[sc->panels[k].sensor].layers;
-        layers = own > layers ? own : layers;
+        const int of_panel = sc->sensors[sc->panels[k].sensor].layers;
+        layers = of_panel > layers ? of_panel : layers;
     }
     samples = (double)nb_rendered_pixels(sc) * sc->oversample * sc->oversample * layers *
               sc->beam.n_sources * sc->lattice.n_orientations;
     return job->count > 0 && samples < PEAKS * N[0] * N[1] * N[2];
 }
 
-/** The factor that brings a plane to the size of the photons.  It is 0 for a plane that the materials change too: these
- * follow the wavelength. */
+/** Factor that scales a plane to the size of the photons. It is 0 for a plane in which
+ * the materials change, too: materials follow the wavelength. */
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,
@@ -57,11 +57,11 @@ nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_aud
     double sum = 0;
     *out = (nb_slope_audit){.job = job, .stripes = stripes, .planes = job->count + 1};
     out->weight = nb_alloc(planes, sizeof *out->weight, what, err);
-    out->most = nb_alloc(n * planes, sizeof *out->most, what, err);
+    out->peak = nb_alloc(n * planes, sizeof *out->peak, what, err);
     out->values = nb_alloc(n * planes, sizeof *out->values, what, err);
     out->strength = nb_alloc(n, sizeof *out->strength, what, err);
     out->at = nb_alloc(n, sizeof *out->at, what, err);
-    if (!out->weight || !out->most || !out->values || !out->strength || !out->at)
+    if (!out->weight || !out->peak || !out->values || !out->strength || !out->at)
         return NB_ERR_NOMEM;
     for (int i = 0; i < job->count; i++)
         sum += out->weight[i + 1] = weight_of(job->scene, &job->tangents[i]);
@@ -73,7 +73,7 @@ nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_aud
 void nb_slope_audit_close(nb_slope_audit *audit)
 {
     nb_free(audit->weight);
-    nb_free(audit->most);
+    nb_free(audit->peak);
     nb_free(audit->values);
     nb_free(audit->strength);
     nb_free(audit->at);
@@ -88,9 +88,10 @@ static int pixels_of(const nb_slope_values *piece)
     return n;
 }
 
-/** strength[NB_PASS_PIECE] of a piece's pixels; most[planes], unless it is NULL, follows. */
+/** Set strength[NB_PASS_PIECE] of a piece's pixels, and raise peak[planes], which may be
+ * NULL, to the pixels' largest values. */
 static void measure(const nb_slope_audit *audit, const nb_slope_values *piece,
-                    double *strength, double *most)
+                    double *strength, double *peak)
 {
     const int n = pixels_of(piece);
     memset(strength, 0, (size_t)n * sizeof *strength);
@@ -102,8 +103,8 @@ static void measure(const nb_slope_audit *audit, const nb_slope_values *piece,
             top = x > top ? x : top;
             strength[i] += w * x;
         }
-        if (most && top > most[p])
-            most[p] = top;
+        if (peak && top > peak[p])
+            peak[p] = top;
     }
 }
 
@@ -127,7 +128,7 @@ void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
     double strength[NB_PASS_PIECE], *to = audit->values + stripe * planes;
     const int n = pixels_of(piece);
     int best = 0;
-    measure(audit, piece, strength, audit->most + stripe * planes);
+    measure(audit, piece, strength, audit->peak + stripe * planes);
     for (int i = 1; i < n; i++)
         best = strength[i] > strength[best] ? i : best;
     if (n == 0 || (audit->at[stripe].n > 0 && !(strength[best] > audit->strength[stripe])))
@@ -138,7 +139,7 @@ void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
         to[p] = piece->values[p * piece->stride + (size_t)best];
 }
 
-/** The stripe with the strongest pixel that is not seen yet; -1: none. */
+/** The stripe with the strongest pixel that is not in seen[n]; -1 if all are. */
 static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
 {
     int best = -1;
@@ -152,18 +153,19 @@ static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
     return best;
 }
 
-/** most[planes] of all stripes. */
-static void largest(const nb_slope_audit *audit, double *most)
+/** Largest value of each plane in all stripes: peak[planes]. */
+static void largest(const nb_slope_audit *audit, double *peak)
 {
     const size_t planes = (size_t)audit->planes;
-    memcpy(most, audit->most, planes * sizeof *most);
+    memcpy(peak, audit->peak, planes * sizeof *peak);
     for (size_t s = 1; s < (size_t)audit->stripes; s++)
         for (size_t p = 0; p < planes && audit->at[s].n > 0; p++)
-            most[p] = fmax(most[p], audit->most[s * planes + p]);
+            peak[p] = fmax(peak[p], audit->peak[s * planes + p]);
 }
 
-/** Are a stripe's values in its strongest pixel near enough to the reference's? */
-static int is_near(const nb_slope_audit *audit, const double *most, int stripe)
+/** True if a stripe's values in its strongest pixel are near enough to the
+ * reference's. */
+static int is_near(const nb_slope_audit *audit, const double *peak, int stripe)
 {
     const double *N = audit->job->scene->lattice.N;
     const double limit = fmax(N[0], fmax(N[1], N[2])) > MANY ? LIMIT_MANY : LIMIT;
@@ -171,22 +173,22 @@ static int is_near(const nb_slope_audit *audit, const double *most, int stripe)
     double truth[1 + NB_VARIABLES_MAX];
     nb_slopes_reference(audit->job, &audit->at[stripe], 1, truth, 1);
     for (int p = 0; p < audit->planes; p++)
-        if (!(fabs(values[p] - truth[p]) <= limit * most[p]))
+        if (!(fabs(values[p] - truth[p]) <= limit * peak[p]))
             return 0;
     return 1;
 }
 
 double nb_slope_audit_limit(const nb_slope_audit *audit)
 {
-    double most[1 + NB_VARIABLES_MAX];
+    double peak[1 + NB_VARIABLES_MAX];
     int seen[LOOKS];
-    largest(audit, most);
+    largest(audit, peak);
     for (int n = 0; n < LOOKS; n++) {
         const int stripe = next_strong(audit, seen, n);
         if (stripe < 0)
             break;
         seen[n] = stripe;
-        if (!is_near(audit, most, stripe))
+        if (!is_near(audit, peak, stripe))
             return audit->strength[seen[0]] / STRONG;
     }
     return INFINITY;
@@ -205,7 +207,7 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
         }
 }
 
-/** n numbers from number `at` on. */
+/** Read n numbers of an array, from number `at` on. */
 static void read_numbers(nb_real_type type, const void *array, size_t at, int n,
                          double *to)
 {
@@ -214,7 +216,7 @@ static void read_numbers(nb_real_type type, const void *array, size_t at, int n,
                                         : ((const double *)array)[at + (size_t)i];
 }
 
-/** values[1 + count][NB_PASS_PIECE] is for its work. */
+/** Audit a span in pieces; values[1 + count][NB_PASS_PIECE] is scratch memory. */
 static void take_span(nb_slope_audit *audit, const nb_span *all, int stripe,
                       const nb_slope_planes_out *out, double *values)
 {

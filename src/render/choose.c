@@ -17,9 +17,9 @@
 /* A device is taken if the CPU's estimate is more than MARGIN times the device's.  The CPU's estimate is 0.6 to 2.2 times
  * its real time, so it is more often too long. */
 #define MARGIN 1.1
-/* Frames that take longer have a renderer alone, seconds. */
+/* Frames that take longer, seconds, get a single renderer. */
 #define SHORT_FRAME 0.05
-/* Of a device's memory for all renderers, bytes. */
+/* Device memory that all renderers together may use, bytes. */
 #define ROOM 0x1p31
 /* The word for an automatic choice. */
 #define AUTOMATIC "auto"
@@ -69,7 +69,7 @@ nb_status nb_device_check(const char *word, nb_error *err)
     return nb_fail(err, NB_ERR_INPUT, "-device %.40s: must be one of %s", word, list);
 }
 
-/** A selected backend with a device. */
+/** Check a backend with a device that -device selects by name. */
 static nb_status take_named(const nb_scene *scene, const nb_render_options *options,
                             const char *word, const nb_backend *backend, char *reason,
                             size_t reason_size, nb_error *err)
@@ -87,8 +87,8 @@ static nb_status take_named(const nb_scene *scene, const nb_render_options *opti
 
 /** The estimate of a backend for a scene. */
 typedef struct offer {
-    const nb_backend *backend; /* NULL: nobody offers */
-    double seconds;            /* < 0: it cannot, why says it */
+    const nb_backend *backend; /* NULL: no backend */
+    double seconds; /* < 0: the backend cannot render the scene, `why` has the reason */
     char why[200];
 } offer;
 
@@ -155,7 +155,7 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
 int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
                          const nb_render_options *options)
 {
-    enum { MOST = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
+    enum { LIMIT = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
     const double bytes = (double)scene->raster.pixels * BYTES_OF_PIXEL +
                          (double)nb_table_values(&scene->factors.table) * BYTES_OF_F;
     nb_render_options one = *options, two = *options;
@@ -167,5 +167,5 @@ int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
               backend->estimate(scene, &one, why, sizeof why);
     if (seconds > SHORT_FRAME || bytes * 2 > ROOM)
         return 1;
-    return bytes * MOST < ROOM ? MOST : (int)(ROOM / bytes);
+    return bytes * LIMIT < ROOM ? LIMIT : (int)(ROOM / bytes);
 }

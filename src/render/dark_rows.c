@@ -38,13 +38,13 @@ void nb_background_rows_free(nb_background_rows *rows)
     rows->plans = NULL;
 }
 
-/** The tile of a pixel; its number in its panel. */
+/** Number, in its panel, of the tile of a pixel. */
 static int tile_of(const nb_background_panel *p, int f, int s)
 {
     return s / p->edge * p->across + f / p->edge;
 }
 
-/** Row s of the tile of pixel f. */
+/** Set *to from row s of the tile of pixel f. */
 static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
                      nb_background_strip *to)
 {
@@ -69,7 +69,7 @@ static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
     }
 }
 
-/** Is the piece of pixel f smooth? */
+/** True if the piece that contains pixel f is smooth. */
 static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
 {
     const nb_background_panel *p = &rows->tiles->panels[span->panel];
@@ -81,7 +81,7 @@ static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
                                           span->panel, first, span->slow));
 }
 
-/** Add to pixels f to end - 1 of the span, which are in a tile; row: pixel f. */
+/** Add pixels f to end - 1 of the span, which are in one tile; row: pixel f. */
 static void add_part(const nb_background_rows *rows, const nb_span *span, int f, int end,
                      int smooth, float *row)
 {
@@ -98,7 +98,8 @@ static void add_part(const nb_background_rows *rows, const nb_span *span, int f,
     }
 }
 
-/** A span in parts that are in one tile and smooth, or not; row: its first pixel. */
+/** Add a span in parts, each in one tile and either smooth or rough; row: its first
+ * pixel. */
 static void add_span(const nb_background_rows *rows, const nb_span *span, float *row)
 {
     const int edge = rows->tiles->panels[span->panel].edge, end = span->fast + span->n;
@@ -127,9 +128,9 @@ void nb_background_row(void *context, const nb_span *spans, size_t n, float *row
         add_span(rows, &spans[i], row + (spans[i].fast - spans->fast));
 }
 
-enum { SOME = 32 }; /* spans that are cut at a time */
+enum { SOME = 32 }; /* spans that are cut at once */
 
-/** No factor is negative or infinite, so that none makes a -0 or worse of 0. */
+/** True if every factor is finite and not negative, so that 0 times the factors is +0. */
 int nb_dark_is_zero(const nb_scene *sc)
 {
     if (sc->background != 0 || !(sc->intensity_scale >= 0) ||
@@ -156,7 +157,7 @@ nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
         *p = plans[k];
         if (!p->fixed)
             p->table.unit = 1;
-        p->fixed = 1; /* where the kernel knows that nothing scatters */
+        p->fixed = 1; /* the fixed-point kernel knows that nothing scatters */
         p->table.kind = NB_F_ZERO;
     }
     return NB_OK;
@@ -196,7 +197,8 @@ void nb_dark_rows_free(nb_dark_rows *rows)
     nb_background_rows_free(&rows->materials);
 }
 
-/** Up to SOME spans from *next on, cut to the columns first..last; how many. */
+/** Cut up to SOME spans, from *next on, to the columns first..last; returns their
+ * number. */
 static int cut(const nb_span *spans, size_t n, size_t *next, int first, int last,
                nb_span *cuts)
 {
@@ -225,7 +227,7 @@ static void render_dark(const nb_dark_rows *rows, const nb_span *spans, size_t n
         memset(to + (spans[i].fast - spans->fast), 0, (size_t)spans[i].n * sizeof *to);
 }
 
-/** The columns first..last of a row. */
+/** Render the columns columns[0]..columns[1] of a row. */
 static void render_part(const nb_dark_rows *rows, const nb_span *spans, size_t n,
                         float *row, const int columns[2], int lit)
 {
@@ -241,7 +243,7 @@ static void render_part(const nb_dark_rows *rows, const nb_span *spans, size_t n
     }
 }
 
-/** The crystal and the water. */
+/** Render the crystal and the water of a row. */
 static void render_row(const nb_dark_rows *rows, const nb_span *spans, size_t n,
                        float *row)
 {
@@ -252,7 +254,7 @@ static void render_row(const nb_dark_rows *rows, const nb_span *spans, size_t n,
         return;
     }
     nb_lit_columns(lit, spans->slow, &first, &last);
-    if (last < first) { /* all of the row goes to the last part */
+    if (last < first) { /* the last part has the whole row */
         first = 0;
         last = -1;
     }

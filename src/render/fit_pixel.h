@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A pixel of an observation: its loss, and what the normal equations need of it. */
+/** A pixel of an observation: its loss, and its numbers for the normal equations. */
 #ifndef NB_RENDER_FIT_PIXEL_H
 #define NB_RENDER_FIT_PIXEL_H
 
@@ -7,16 +7,17 @@
 #include "../physics/ray.h"
 #include "backend.h"
 
-#define NB_LEAST_PHOTONS 1e-9 /* of the model, in a logarithm or below a fraction */
+#define NB_LEAST_PHOTONS 1e-9 /* limit for the model in a logarithm or a denominator */
 
 /** A fit's observation over a scene. */
 typedef struct nb_slope_fit {
     const nb_observation *seen;
     const nb_scene *scene;
-    double wavelength_A; /* of the radial background */
+    double wavelength_A; /* wavelength for the radial background */
 } nb_slope_fit;
 
-/** One pixel: its model, and which numbers follow from it. */
+/** One pixel: loss, derivatives by the model m, and the knots of its radial
+ * background. */
 typedef struct nb_fit_pixel {
     double loss, slope, weight; /* dloss/dm; Fisher information of m */
     int knot;                   /* the first of two; -1 without a radial background */
@@ -52,7 +53,8 @@ NB_HD nb_fit_pixel nb_gauss_pixel(double n, double m, double sigma)
     return p;
 }
 
-/** The two hats at a pixel's sin(theta)/lambda; beyond the knots the end's value holds. */
+/** Set the two hats at a pixel's sin(theta)/lambda and return the radial background
+ * there; outside the knots the value of the end holds. */
 NB_HD double nb_radial_pixel(const nb_slope_fit *fit, const nb_span *span, int f,
                              nb_fit_pixel *p)
 {

@@ -29,8 +29,8 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
     return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
-/** As nb_piece_of; most buckets hold one border at most, and a branch would be right every other
- * time. */
+/** Like nb_piece_of. A bucket rarely holds more than one border, and a branch would be
+ * predicted wrong every other time. */
 NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
                                          const int32_t *bucket, double x)
 {
@@ -51,7 +51,7 @@ NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
     const nb_table_piece *pieces = a->pieces + m->first_piece;
     const int32_t *buckets = a->buckets + m->first_bucket;
     const vd bucket = vd_min(x * m->per, vd_set(m->n_buckets - 1));
-    const double *rows[NB_H]; /* of the pieces' doubles */
+    const double *rows[NB_H]; /* the pieces as rows of doubles */
     vd c[8], F;
     for (int i = 0; i < NB_H; i++)
         rows[i] = &piece_of(pieces, buckets + (int)bucket[i], x[i])->x;
@@ -60,7 +60,7 @@ NB_INLINE vd material_lanes(const nb_amorphous *a, const nb_scatterer *m, vd x)
     return vd_set(m->molecules) * F * (vd)((vl)F & INT64_MAX);
 }
 
-/** As nb_amorphous_at. */
+/** nb_amorphous_at by lanes. */
 NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
 {
     vd sum = vd_set(0);
@@ -69,7 +69,7 @@ NB_INLINE vd amorphous_lanes(const nb_amorphous *a, vd x)
     return sum;
 }
 
-/** As nb_background_source_sum. */
+/** nb_background_source_sum by lanes. */
 NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
@@ -89,7 +89,7 @@ NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, v
         sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
 }
 
-/** A polynomial of a line. */
+/** Value of a polynomial of a line at u. */
 NB_INLINE vf law_at(const nb_background_line *line, nb_background_law law, vf u)
 {
     vf sum = vf_set((float)line->c[law][NB_BACKGROUND_ORDER - 1]);
@@ -98,7 +98,7 @@ NB_INLINE vf law_at(const nb_background_line *line, nb_background_law law, vf u)
     return sum;
 }
 
-/** The mean sine of a line. */
+/** Mean sine of a line at u. */
 NB_INLINE vd sine_at(const nb_background_line *line, vd u)
 {
     const double *c = line->c[NB_BACKGROUND_SQUARE];
@@ -108,7 +108,7 @@ NB_INLINE vd sine_at(const nb_background_line *line, vd u)
     return vd_sqrt(vd_max(sum, vd_set(0)));
 }
 
-/** A group's table; at: sines times the grid's `per`. */
+/** F^2 from a group's table; at: sines times the grid's `per`. */
 NB_INLINE vf grid_lanes(const nb_background_grid *grid, int group, vd2 at)
 {
     const float *c = grid->c + (size_t)group * (size_t)grid->n * 4;
@@ -123,7 +123,7 @@ NB_INLINE vf grid_lanes(const nb_background_grid *grid, int group, vd2 at)
     return vf_fma(t, vf_fma(t, high, vf_gather(c + 1, i)), vf_gather(c, i));
 }
 
-/** Photons of a part of a block of pixels; u: places in the tile. */
+/** Photons of a part in a block of pixels; u: places in the tile. */
 NB_INLINE vf part_photons(const nb_background_strip *strip, int part, vd2 u)
 {
     const nb_background_grid *grid = strip->grid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Sum over orientations for every shape and option, in double (vector_plan.h: DOUBLE): what
- * src/physics/lattice.h and structure_factor.h say, for NB_H pixels at once. */
+/** Sum over orientations for every shape and option, in double (vector_plan.h: DOUBLE),
+ * as in src/physics/lattice.h and structure_factor.h, for NB_H pixels at once. */
 #ifndef NB_RENDER_KERNEL_DOUBLE_H
 #define NB_RENDER_KERNEL_DOUBLE_H
 

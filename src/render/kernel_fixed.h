@@ -2,15 +2,15 @@
 /** Sum over sources and orientations for SQUARE crystals in fixed point (vector_plan.h:
  * FIXED).
  *
- * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32: the low word
- * w of t is (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N
- * as an int is N times it, again modulo 1, exactly.  With a table, half is added and
+ * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32. The low word w
+ * of t is (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N as an
+ * int is N times the fraction, again modulo 1, exactly. With a table, half is added and
  * the high word is the reflection.
  *
- * An N that is not whole (NB_FIXED_REAL) is its nearest whole number and a part of one, which floats
- * multiply.  For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are too coarse a part
- * of a fringe: then N h is taken apart in the same way, and N (h - h0) is its whole
- * part, less N h0, plus its fraction. */
+ * An N that is not whole (NB_FIXED_REAL) is its nearest whole number plus a part of one,
+ * which floats multiply. For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are
+ * too coarse a part of a fringe. Then N h is split in the same way, and N (h - h0) is its
+ * whole part, less N h0, plus its fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
 #define NB_RENDER_KERNEL_FIXED_H
 
@@ -18,7 +18,7 @@
 
 #include "../terms/interference.h"
 
-/** What the compiler is to specialise for. */
+/** The constants that the compiler specialises the loops for. */
 typedef struct fixed_case {
     int kind; /* nb_f_kind */
     int mode; /* nb_fixed_mode */
@@ -39,13 +39,14 @@ typedef struct fixed_case {
     NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
 #define NB_CASE_NUMBER(kind, mode) ((int)(kind)*NB_FIXED_MODES + (int)(mode))
 
-/** A 2^-40 that keeps sines off 0/0: at w = 0 the ratio is then N, elsewhere it changes
- * nothing that 2^-32 steps could see; its cube is still a normal float. */
+/** 2^-40, added to arguments so that a quotient of sines is never 0/0: at w = 0 the ratio
+ * is then N. Elsewhere steps of 2^-32 hide the change. Its cube is still a normal
+ * float. */
 #define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, NB_FIXED_TINY)
 
 typedef struct fixed_constants {
     vi N[3];    /* nearest whole numbers */
-    vf part[3]; /* N less these */
+    vf part[3]; /* N less the nearest whole numbers */
     vf tiny[3]; /* N 2^-40 */
     vf inv_N[3];
     double cells[3]; /* N */
@@ -79,7 +80,7 @@ NB_INLINE nb_sine_args args_of_words(const vi w[3], const fixed_constants *c)
     return s;
 }
 
-/** The same for any N. */
+/** Arguments from the fractional indices for any N. */
 NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
 {
     nb_sine_args s;
@@ -91,7 +92,8 @@ NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
     return s;
 }
 
-/** The same from N h: whole fringes in the high words, their fraction in the low ones. */
+/** Arguments of one axis from N h: whole fringes in the high words, their fraction in the
+ * low ones. */
 NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
                                nb_sine_args *s)
 {
@@ -117,8 +119,8 @@ NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int
     return axis < 2 || nb_has_tables(kind) ? vi_shl(high, t->shift[axis]) : high;
 }
 
-/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block.  F2: of the step's
- * source. */
+/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. F2: the
+ * table of the step's source. */
 NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
                         const fixed_constants *c, const vd2 h[3], const fixed_case how)
 {
@@ -138,7 +140,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
         else if (how.kind == NB_F_CONST)
             w[i] = low_words(h[i].a, h[i].b);
         else
-            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* takes the half back off */
+            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* removes the half */
     if (how.mode == NB_FIXED_INDEX)
         args = args_of_words(w, c);
     else if (how.mode == NB_FIXED_REAL)
@@ -156,7 +158,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
     return how.kind == NB_F_CONST ? latt2 : latt2 * vf_gather(F2, index);
 }
 
-/** Where a source's F^2 is. */
+/** The table of F^2 of a source. */
 NB_INLINE const float *squares_of(const nb_vector_plan *p, const nb_vector_source *source,
                                   const fixed_case how)
 {
@@ -170,9 +172,9 @@ NB_INLINE void flush(vd2 *total, vf *run)
     *run = NB_MUTANT(SUM_COUNTED_TWICE, *run, vf_set(0.0f));
 }
 
-/** Many sources: h = a.d/lambda - a.i/lambda, the first part a product of what the
- * pixel and orientation have and what the source has, the second from the plan's
- * table.  factors: of each source, or NULL. */
+/** Many sources: h = a.d/lambda - a.i/lambda. The first part is a product of a factor of
+ * pixel and orientation with a factor of the source; the second part is in the plan's
+ * table. factors: one for each source; may be NULL. */
 NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf *factors,
                                const fixed_case how)
 {

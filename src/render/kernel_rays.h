@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Geometry of a block of pixels, in double: what src/physics/ray.h says, for NB_W at
- * once. */
+/** Geometry of a block of NB_W pixels in double, as in src/physics/ray.h. */
 #ifndef NB_RENDER_KERNEL_RAYS_H
 #define NB_RENDER_KERNEL_RAYS_H
 
@@ -65,7 +64,7 @@ NB_INLINE row_line line_of(const nb_vector_plan *p, int s, int subs, int layer)
            O = layer * sensor->layer_step;
     row_line line;
     if (panel->curved) {
-        if (sensor->mean_depth) { /* straight through: the same everywhere */
+        if (sensor->mean_depth) { /* photons go straight through: one depth everywhere */
             double path = sensor->layer_step * sensor->mu;
             O += nb_mean_depth(path, nb_stopped(path)) * sensor->layer_step;
         }
@@ -81,7 +80,8 @@ NB_INLINE row_line line_of(const nb_vector_plan *p, int s, int subs, int layer)
     return line;
 }
 
-/** Numbers along fast of the block's pixels; those past the region repeat its last. */
+/** Numbers along fast of the block's pixels; pixels past the region repeat its last
+ * one. */
 NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
 {
     const vd last = vd_set(p->region.fmax);
@@ -91,10 +91,10 @@ NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
     return f;
 }
 
-/** Where a row of the image goes. */
+/** Destination of a row of the image. */
 typedef struct row_output {
     float *first;   /* pixel `start` */
-    int start, end; /* its pixels, one past the last */
+    int start, end; /* first pixel, and one past the last */
 } row_output;
 
 /** Write the block at f0. */
@@ -134,7 +134,7 @@ NB_INLINE void curved_columns(const nb_vector_plan *p, vd f, int subf, vd *cosin
     }
 }
 
-/** Metres along fast of a sub-pixel of each pixel. */
+/** Metres along fast from the edge to a sub-pixel of each pixel. */
 NB_INLINE vd2 along_row(const nb_vector_plan *p, vd2 f, int subf)
 {
     return vd2_scale_add(f, p->panel.pixel_fast, vd2_set(p->edge * (subf + 0.5)));
@@ -166,7 +166,7 @@ NB_INLINE vd2 square_of(const rays *r)
     return vd2_fma(r->x, r->x, vd2_fma(r->y, r->y, vd2_mul(r->z, r->z)));
 }
 
-/** From positions to directions. */
+/** Turn positions into directions and set inv_r. */
 NB_INLINE void aim(rays *r)
 {
     r->inv_r = vd2_rsqrt(square_of(r));
@@ -187,7 +187,7 @@ NB_INLINE vd2 dot_ray(const rays *r, nb_vec3 a)
     return vd2_scale_add(r->x, a.x, vd2_scale_add(r->y, a.y, vd2_scale(r->z, a.z)));
 }
 
-/** As nb_solid_angle. */
+/** nb_solid_angle by lanes. */
 NB_INLINE vd2 solid_angle(const nb_panel *panel, const rays *r)
 {
     vd2 omega = vd2_scale(vd2_mul(r->inv_r, r->inv_r), panel->pixel_area), sine;
@@ -222,12 +222,12 @@ NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
 /** A row of points on a layer's front face. */
 typedef struct layer_row {
     int layer;
-    int plain; /* level (slope 0) and far away: the layer is thin beside the height */
+    int plain; /* level (slope 0) and far away: the layer is thin against the height */
     double step, path;    /* the layer's thickness, m and attenuation lengths */
     double height, slope; /* above the sample along the normal: height + F slope, m */
 } layer_row;
 
-/** |P + depth o|^2 / |P|^2 - 1 up to which a series will do for its root. */
+/** |P + depth o|^2 / |P|^2 - 1 up to which a series gives the root. */
 #define NB_SERIES_LIMIT 0.02
 
 NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, int layer)
@@ -239,12 +239,13 @@ NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, 
                      sensor->layer_step * sensor->mu,
                      nb_dot(line->U, p->panel.normal),
                      nb_dot(line->V, p->panel.normal)};
-    double most = row.step / fabs(row.height);
-    row.plain = fabs(row.slope) < 1e-15 && most * (2.0 + most) < NB_SERIES_LIMIT;
+    double ratio = row.step / fabs(row.height);
+    row.plain = fabs(row.slope) < 1e-15 && ratio * (2.0 + ratio) < NB_SERIES_LIMIT;
     return row;
 }
 
-/** As nb_capture and nb_mean_depth, by one exponential; path = 1/inverse attenuation lengths. */
+/** nb_capture and nb_mean_depth by one exponential; path = 1/inverse attenuation
+ * lengths. */
 NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
 {
     vd left, stopped = vd_decay(path, &left),
@@ -266,11 +267,11 @@ NB_INLINE vd inverse_root_near_one(vd e)
     return vd_horner(c, 8, e);
 }
 
-/** The layer's mean depth, m, and what it captures, for rays of this length and 1/length to its
- * front face. */
+/** Mean depth of the layer, m, and the fraction that the layer captures, for rays with
+ * this length and 1/length to the front face. */
 NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *captured)
 {
-    const int thin = row->path < NB_THIN_LAYER; /* else no path is: a ray is no shorter */
+    const int thin = row->path < NB_THIN_LAYER; /* a ray's path is at least row->path */
     vd2 inverse, path, depth;
     if (row->plain) {
         inverse = vd2_scale(inv_r, row->height / row->path);
@@ -285,7 +286,8 @@ NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *
     return vd2_scale(depth, row->step);
 }
 
-/** From points on the front face, with their 1/distance, to the rays to `depth` behind them. */
+/** Turn points on the front face, with their 1/distance, into rays to points deeper by
+ * `depth`. */
 NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, vd2 depth)
 {
     vd2 e;
@@ -326,7 +328,7 @@ NB_INLINE vd2 polarized(double K, vd2 c2, vd2 e, vd2 b)
     return vd2_fma(vd2_scale(turn, -K), odd, unpolarized(c2));
 }
 
-/** As nb_polarization. */
+/** nb_polarization by lanes. */
 NB_INLINE vd2 polarization(double K, const nb_vector_source *source, const rays *r)
 {
     vd2 c = dot_ray(r, source->incident), c2 = vd2_mul(c, c);
@@ -355,7 +357,7 @@ NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
     return (vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol);
 }
 
-/** The factors that are taken once a pixel, from its first ray, and the scale. */
+/** The factors of a pixel's first ray that hold for the whole pixel, and the scale. */
 NB_INLINE vd2 pixel_factor(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;

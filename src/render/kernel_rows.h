@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The pixel sum of src/physics/pixel.h, a row of the image at a time, for the
- * instruction set that this file is compiled for.  Defines that set's nb_row_kernel. */
+/** The pixel sum of src/physics/pixel.h, one row of the image at a time, for the
+ * instruction set that this file is compiled for. Defines the nb_row_kernel of that
+ * set. */
 #ifndef NB_RENDER_KERNEL_ROWS_H
 #define NB_RENDER_KERNEL_ROWS_H
 
@@ -26,7 +27,7 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
                  (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
 }
 
-/* A function for each case: gcc is slower by far with one of them all. */
+/* One function for each case: gcc is far slower with a single function for all cases. */
 #define NB_DO(kind, mode)                                                                \
     NB_STAGE vd2 structured_##kind##_##mode(const nb_vector_plan *p, const rays *r,      \
                                             const vf *factors)                           \
@@ -41,7 +42,7 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
 NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
 
-/** All sources at once; factors: of each, or NULL. */
+/** All sources at once; factors: one for each source; may be NULL. */
 NB_INLINE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
 {
     const vd2 none = vd2_set(0);
@@ -149,7 +150,7 @@ NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd
     }
 }
 
-/** Crystal and background of all sources, their factors in an array. */
+/** Crystal and background of all sources, with the sources' factors in an array. */
 NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
@@ -170,7 +171,7 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
                          p->table.unit, vd2_scale(all, background));
 }
 
-/** Factors taken once a pixel, from its first ray. */
+/** Factors of a pixel's first ray that hold for the whole pixel. */
 NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
     int i;
@@ -179,7 +180,7 @@ NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 
     }
 }
 
-/** Add to total what the rays of one sub-pixel and layer collect. */
+/** Add the sums along the rays of one sub-pixel and layer to total. */
 NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captured, int n,
                        vd2 *total)
 {
@@ -225,7 +226,7 @@ NB_STAGE void chunk_points(const nb_vector_plan *p, const int *f0, int n,
     }
 }
 
-/** Depths in the place of the lengths. */
+/** Replace lengths by depths. */
 NB_STAGE void chunk_depths(const nb_vector_plan *p, const int *f0, int n, int subf,
                            const layer_row *row, const rays *r, vd2 *depth, vd2 *captured)
 {
@@ -244,7 +245,8 @@ NB_STAGE void chunk_deep(const nb_vector_plan *p, int n, const layer_row *row,
         go_deep(&r[i], row, p->panel.normal, depth[i]);
 }
 
-/** As chunk_rays for layers at their mean depth, with what they capture. */
+/** chunk_rays for layers at their mean depth, with the fractions that the layers
+ * capture. */
 static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
                             const row_line *line, int subf, int layer, rays *r,
                             vd2 *captured)
@@ -256,7 +258,8 @@ static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
     chunk_deep(p, n, &row, depth, r);
 }
 
-/** What the layer captures of the rays to its front face, or straight through a curved sensor. */
+/** Fraction that the layer captures of the rays to its front face, or straight through a
+ * curved sensor. */
 NB_STAGE void capture_rays(const nb_vector_plan *p, const rays *r, int n, int layer,
                            vd2 *captured)
 {
@@ -301,7 +304,7 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
     }
 }
 
-/** Blocks of one row, on their way to the kernels. */
+/** Blocks of one row that wait for the kernels. */
 typedef struct row_blocks {
     int n, first[SIMPLE_CHUNK];
 } row_blocks;
@@ -322,7 +325,7 @@ void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans
     const nb_scene *sc = &p->scene;
     const nb_span *last = spans + n_spans - 1;
     const row_output out = {row, spans->fast, last->fast + last->n};
-    const int most = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
+    const int limit = p->simple ? SIMPLE_CHUNK : CHUNK, s = spans->slow;
     row_line lines[MAX_LINES];
     simple_row simple = {0};
     row_blocks blocks;
@@ -334,7 +337,7 @@ void NB_ROW_KERNEL(const nb_vector_plan *p, const nb_span *spans, size_t n_spans
     blocks.n = 0;
     for (; spans <= last; spans++) /* a block may reach into the next span */
         for (f = f > spans->fast ? f : spans->fast; f < spans->fast + spans->n; f += NB_W) {
-            if (blocks.n == most) {
+            if (blocks.n == limit) {
                 render_blocks(p, &blocks, s, lines, &simple, &out);
                 blocks.n = 0;
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The plainest pictures: a flat detector, one ray a pixel, one source, one
+/** The simplest images: a flat detector, one ray per pixel, one source, one
  * orientation, in fixed point (vector_plan.h: simple).  Along a row everything is linear:
- * with P the row's point nearest to the sample and x the way from it along the row V,
+ * with P the row's point nearest to the sample and x the distance from P along the row V,
  *   R^2 = |P|^2 + x^2   and   a.d = (a.P + x a.V)/R   for any vector a. */
 #ifndef NB_RENDER_KERNEL_SIMPLE_H
 #define NB_RENDER_KERNEL_SIMPLE_H
@@ -17,11 +17,12 @@ typedef struct simple_row {
     double pixel, start; /* x = pixel f + start, m */
     double P2;           /* |P|^2 */
     row_dot cell[3];     /* -a/lambda .. -c/lambda */
-    double offset[3];    /* what fixed_step wants added */
+    double offset[3];    /* added for fixed_step */
     row_dot incident, B, E;
     int oblique; /* the solid angle goes with 1/R^3, not 1/R^2 */
-    double crystal; /* photons per F_latt^2 at R = 1 m and, where polarization counts, half of
-                         them; `incident` has its square root when they are unpolarized */
+    /* photons per F_latt^2 at R = 1 m; half the photons if polarization counts. For an
+     * unpolarized beam, `incident` is multiplied by the square root of `crystal` */
+    double crystal;
     float background; /* in units of F_latt^2 */
 } simple_row;
 
@@ -80,19 +81,19 @@ NB_INLINE vd2 row_polarization(const simple_row *row, double K, vd2 x, vd2 inv2)
     vd2 c = component(row->incident, x), c2 = vd2_mul(c, c);
     if (K == 0)
         return vd2_fma(c2, inv2, vd2_set(row->crystal));
-    /* the angle is that of a ratio of two components: R cancels */
+    /* the angle depends on a ratio of two components: R cancels */
     return vd2_scale(
         polarized(K, vd2_mul(c2, inv2), component(row->E, x), component(row->B, x)),
         2.0 * row->crystal);
 }
 
-/** What the first loop hands to the second. */
+/** Results of the first loop for the second. */
 typedef struct simple_block {
     vd2 t[3];  /* for fixed_step */
     vf factor; /* photons per F_latt^2 */
 } simple_block;
 
-/** Pixels at f along fast. */
+/** Geometry of the pixels at f along fast. */
 NB_INLINE simple_block simple_block_at(const nb_vector_plan *p, const simple_row *row,
                                        vd2 f)
 {

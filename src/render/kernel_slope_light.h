@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes where a pixel has one step and no parameter moves the detector: everything behind the index is in single
- * precision, and no sum is kept (vector_sums.h: light). */
+/** Slopes where a pixel has one step and no parameter moves the detector: everything
+ * after the index is in single precision, and no sum is kept (vector_sums.h: light). */
 #ifndef NB_RENDER_KERNEL_SLOPE_LIGHT_H
 #define NB_RENDER_KERNEL_SLOPE_LIGHT_H
 
@@ -9,20 +9,21 @@
 #include "kernel_simple.h"
 #include "kernel_slope_sums.h"
 
-/** The cases that the loop is compiled for; of sums there are all but those by the scattering vector. */
+/** Phases that the loop is compiled for. The sums are all but those by the scattering
+ * vector. */
 #define NB_LIGHT_CASES(DO)                                                               \
     DO(NB_PHASE_INDEX)                                                                   \
     DO(NB_PHASE_FRINGES)                                                                 \
     DO(NB_PHASE_PARTS)
 
-/** Where planes go: to one of the two, `stride` numbers apart. */
+/** Destination of planes: either doubles or floats, `stride` numbers apart. */
 typedef struct light_planes {
     double *doubles;
     float *floats;
     size_t stride;
 } light_planes;
 
-/** The first n numbers of a block to number `at` of plane p. */
+/** Store the first n numbers of a block from number `at` of plane p on. */
 NB_INLINE void store_light(const light_planes *to, size_t p, int at, vf x, int n)
 {
     const size_t from = p * to->stride + (size_t)at;
@@ -54,7 +55,7 @@ NB_INLINE simple_row light_row(const nb_vector_slopes *t, const nb_vector_plan *
     return row;
 }
 
-/** Sums of the block's one step: F^2 L^2, by N, and gradient times index. */
+/** Sums of the block's one step: F^2 L^2, slopes by N, and gradient times index. */
 NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
                           const simple_block *block, vf *sum, const slope_case how)
 {
@@ -78,7 +79,7 @@ typedef struct light_group {
     vf sum[SLOPE_V][LIGHT_GROUP];
 } light_group;
 
-/** A sum of eight blocks: in registers. */
+/** Sums of eight blocks, in registers. */
 typedef struct light_eight {
     vf b0, b1, b2, b3, b4, b5, b6, b7;
 } light_eight;
@@ -103,7 +104,7 @@ NB_INLINE void store_block_of(vf x, float *to)
     memcpy(to, &x, sizeof x);
 }
 
-/** A whole group of floats. */
+/** Store a whole group of floats. */
 NB_INLINE void store_group(const light_eight *x, const light_group *g, float *to)
 {
     store_block_of(x->b0 * g->block[0].factor, to);
@@ -116,7 +117,7 @@ NB_INLINE void store_group(const light_eight *x, const light_group *g, float *to
     store_block_of(x->b7 * g->block[7].factor, to + 7 * NB_W);
 }
 
-/** Planes of a group's n pixels to number `at` on. */
+/** Store the planes of a group's n pixels from number `at` on. */
 NB_STAGE void light_contract(const nb_vector_slopes *t, const light_group *g, int n,
                              const light_planes *to, int at)
 {
@@ -169,14 +170,15 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
     }
 }
 
-/** The sums of n pixels, each times its dloss[] over `most`; added to sums[SLOPE_LIGHT]. */
+/** Add the sums of n pixels, each times its dloss[], to sums[SLOPE_LIGHT]. Floats hold
+ * dloss[] divided by `peak`. */
 NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
-                              const double *fast, int n, const double *dloss, double most,
+                              const double *fast, int n, const double *dloss, double peak,
                               double *sums, const slope_case how)
 {
     const slope_constants c = slope_constants_of(&p->scene, t->width);
     const simple_row row = light_row(t, p, s);
-    const double scale = 1 / most;
+    const double scale = 1 / peak;
     vf run[SLOPE_LIGHT];
     int k, i;
     for (k = 0; k < SLOPE_LIGHT; k++)
@@ -200,33 +202,33 @@ NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p
         memcpy(all, &run[k], sizeof all);
         for (i = 0; i < NB_W; i++)
             total += all[i];
-        sums[k] += most * total;
+        sums[k] += peak * total;
     }
 }
 
-/** Floats hold any loss over the largest of a row. */
+/** Largest |dloss| of a row, above 0: floats hold any loss divided by this number. */
 NB_INLINE double largest_loss(const double *dloss, int n)
 {
-    double most[8] = {1e-300};
+    double peak[8] = {1e-300};
     int i, k;
     for (i = 0; i + 8 <= n; i += 8)
         for (k = 0; k < 8; k++)
-            most[k] = fabs(dloss[i + k]) > most[k] ? fabs(dloss[i + k]) : most[k];
+            peak[k] = fabs(dloss[i + k]) > peak[k] ? fabs(dloss[i + k]) : peak[k];
     for (; i < n; i++)
-        most[0] = fmax(most[0], fabs(dloss[i]));
+        peak[0] = fmax(peak[0], fabs(dloss[i]));
     for (k = 1; k < 8; k++)
-        most[0] = fmax(most[0], most[k]);
-    return most[0];
+        peak[0] = fmax(peak[0], peak[k]);
+    return peak[0];
 }
 
 NB_STAGE void light_dot(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                         const double *fast, int n, const double *dloss, double *sums)
 {
-    const double most = largest_loss(dloss, n);
+    const double peak = largest_loss(dloss, n);
     switch (t->phase) {
 #define NB_DO(of_phase)                                                                  \
     case of_phase:                                                                       \
-        light_products(t, p, s, fast, n, dloss, most, sums,                              \
+        light_products(t, p, s, fast, n, dloss, peak, sums,                              \
                        (slope_case){NB_LAW_FRINGES, of_phase, NB_SLOPES_N});             \
         break;
         NB_LIGHT_CASES(NB_DO)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** A term of a ray (source, orientation), its gradient by h, k, l, and the sums of both, NB_W pixels at once: lattice in
- * single precision from fixed-point indices, as kernel_fixed.h has it. */
+/** A term of a ray (source, orientation), its gradient by h, k, l, and the sums of both,
+ * NB_W pixels at once: lattice in single precision from fixed-point indices, as in
+ * kernel_fixed.h. */
 #ifndef NB_RENDER_KERNEL_SLOPE_SUMS_H
 #define NB_RENDER_KERNEL_SLOPE_SUMS_H
 
@@ -10,14 +11,15 @@
 
 enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
 
-/** What the compiler is to specialise for. */
+/** The constants that the compiler specialises the loops for. */
 typedef struct slope_case {
     int law;   /* NB_LAW_FRINGES or _DECAY */
     int phase; /* nb_slope_phase */
     int sums;  /* nb_slope_level */
 } slope_case;
 
-/** By the negative Miller indices, as fixed point has them: g h keeps its sign, g alone turns it. */
+/** Gradient by the negative Miller indices, as in fixed point: g h keeps its sign, g
+ * alone changes sign. */
 typedef struct slope_term {
     vf g[3]; /* d(F^2 L^2)/d(-h) */
     vf h[3]; /* -h */
@@ -28,9 +30,9 @@ typedef struct slope_constants {
     fixed_constants fixed;
     vf N[3];
     vf half_fringe[3]; /* nb_slope_edge */
-    vf varies[3];      /* 1, or 0: nb_slope_varies; the sums get it, not each term */
+    vf varies[3];      /* 1 or 0 (nb_slope_varies), for the sums, not each term */
     double fall;       /* law of decay: log2 of L^2 by R^2 */
-    float steep;       /* the same: twice the slope of ln L^2 by R^2 */
+    float steep;       /* law of decay: twice the slope of ln L^2 by R^2 */
 } slope_constants;
 
 NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
@@ -56,7 +58,8 @@ typedef struct slope_index {
     vf power, R2; /* law of decay: exp(-2 g/width R^2) as SLOPE_RAISED has it, R^2 */
 } slope_index;
 
-/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.  parts: N is not whole. */
+/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.
+ * parts: N is not a whole number. */
 NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
                            slope_index *x)
 {
@@ -91,7 +94,7 @@ NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_inde
     }
 }
 
-/** t less its nearest whole number, as the high words have it. */
+/** t less its nearest whole number, which is that of the high words. */
 NB_INLINE vd2 from_nearest(vd2 t)
 {
     return (vd2){t.a - vd_floor(t.a + 0.5), t.b - vd_floor(t.b + 0.5)};
@@ -129,8 +132,8 @@ NB_INLINE vf slope_exp2(vf whole, vf part)
     return vf_pick((vf_mask)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
 }
 
-/** For the Gaussian: d, and the part of a peak.  The exponent is made in double, since far from a peak its
- * rounding in float would be many roundings of the value. */
+/** For the Gaussian: d, R^2 and the part of a peak. The exponent is made in double: far
+ * from a peak its rounding in float would be many roundings of the value. */
 NB_INLINE void decay_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -193,7 +196,7 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
     return weight * vf_gather(F2, index);
 }
 
-/** What a term of the parallelepiped has before its only division is done. */
+/** A term of the parallelepiped whose only division is under way. */
 typedef struct square_begun {
     nb_slope_parts of[3];
     vf inverse, F2;
@@ -233,7 +236,7 @@ NB_INLINE void square_finish(const slope_constants *c, const square_begun *from,
     }
 }
 
-/** Both for the parallelepiped. */
+/** square_begin and square_finish of a term of the parallelepiped. */
 NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
                            slope_term *term, const slope_case how)
 {
@@ -242,7 +245,8 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
     square_finish(c, &square, run, term, how);
 }
 
-/** The same for the law of decay, L^2 = exp(-2 g/width sum (N d)^2) in units of its largest. */
+/** F^2 L^2 and its slopes for the law of decay, added to run; L^2 = exp(-2 g/width sum (N
+ * d)^2) in units of its largest value. */
 NB_INLINE void decay_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
                           slope_term *term, const slope_case how)
 {
@@ -272,28 +276,32 @@ NB_INLINE vd2 block_of(const double *fast)
     return f;
 }
 
-/* --- sums over the terms of a ray (source, orientation) of which every derivative is a contraction
- * (docs/physics.md, section 26): in float over NB_VECTOR_SUM_RUN terms, then in double ---
+/* --- sums over the terms of a ray (source, orientation); every derivative contracts
+ * these sums (docs/physics.md, section 26). They are in float over NB_VECTOR_SUM_RUN terms, then
+ * in double ---
  *
- * The sources of one incident direction differ in their wavenumbers alone, so gradients times wavenumbers are summed over
- * some of them first.  These parts go through two loops, some at a time: the first makes them (above), the
- * second the outer products.  One loop would need more registers than there are. */
+ * The sources of one incident direction differ only in their wavenumbers, so
+ * gradients times wavenumbers are first summed over some such sources. The parts go
+ * through two loops, some at a time: the first loop makes the parts (above), the second
+ * their outer products. A single loop would need more registers than the CPU has. */
 
-enum { SLOPE_PARTS = 16 }; /* between the two loops */
+enum { SLOPE_PARTS = 16 }; /* parts between the two loops */
 
-/** What a ray has of the sources of one direction: q, and q x spindle, at the first source's wavenumber and in its unit. */
+/** A ray and the sources of one direction: q and q x spindle at the first source's
+ * wavenumber, in units of that wavenumber. */
 typedef struct slope_aim {
     vf q[3], about_spindle[3];
 } slope_aim;
 
-/** What a ray has of its sources. */
+/** A ray and its sources. */
 typedef struct slope_sources {
     vf weight[NB_VECTOR_MAX_FACTORS];
     slope_aim aim[NB_VECTOR_MAX_FACTORS]; /* [direction] */
 } slope_sources;
 
-/** Of one orientation and some sources of one direction: the sums of g times the relative wavenumber, and of that times
- * nb_vector_slopes.spectrum; -h at the first source's wavenumber. */
+/** Sums over some sources of one direction, for one orientation: g times the relative
+ * wavenumber, the same times nb_vector_slopes.spectrum, and -h at the first source's
+ * wavenumber. */
 typedef struct slope_part {
     vf g[3], spectrum[3], h[3];
 } slope_part;
@@ -315,7 +323,7 @@ NB_INLINE void outer_products(const slope_part *parts, int n, vf *run)
         run[SLOPE_H + i] = H[i];
 }
 
-/** Gradients by q (v), and what the other sums need of them. */
+/** Gradients v by q, and their sum. */
 NB_INLINE void gradients_by_q(const nb_vector_slopes *t, const slope_part *parts,
                               const slope_owner *owners, int n, vf (*v)[3], vf *run)
 {
@@ -375,7 +383,8 @@ NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_aim *aim,
     run[SLOPE_MOSAIC] = sum;
 }
 
-/** A turn of the incident direction changes q by -1/lambda of it, and a term by v of that. */
+/** A turn of the incident direction changes q by -1/lambda times the turn, and a term by
+ * v times the change of q. */
 NB_INLINE void beam_turns(const nb_vector_slopes *t, const slope_owner *owners, int n,
                           const vf (*v)[3], vf *run)
 {
@@ -417,7 +426,7 @@ typedef struct slope_run {
     int n, added; /* parts at hand; terms since the last flush */
 } slope_run;
 
-/** The sums of floats into the totals. */
+/** Add the sums of floats to the totals. */
 NB_INLINE void slope_flush(const slope_constants *c, slope_run *r, const slope_case how)
 {
     int i;
@@ -428,7 +437,8 @@ NB_INLINE void slope_flush(const slope_constants *c, slope_run *r, const slope_c
     r->added = 0;
 }
 
-/** The second loop over the parts at hand; into the totals when the floats have had enough. */
+/** Run the second loop over the parts at hand; if `enough`, then add the floats to the
+ * totals. */
 NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
                             const slope_aim *aim, slope_run *r, int enough,
                             const slope_case how)
@@ -452,7 +462,7 @@ NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
         slope_flush(c, r, how);
 }
 
-/** Sums of the first loop: to[] is from[]. */
+/** Copy the sums of the first loop. */
 NB_INLINE void copy_first(const vf *from, vf *to)
 {
     int i;
@@ -461,7 +471,7 @@ NB_INLINE void copy_first(const vf *from, vf *to)
     to[SLOPE_FUDGE] = from[SLOPE_FUDGE];
 }
 
-/** The second loop when there is no room for another part, or floats have had enough terms. */
+/** Run the second loop when parts[] is full, or floats have had enough terms. */
 NB_INLINE void slope_close(const nb_vector_slopes *t, const slope_constants *c,
                            const slope_aim *aim, slope_run *r, vf *first,
                            const slope_case how)
@@ -488,7 +498,7 @@ NB_INLINE vf slope_aim_at(const nb_vector_slopes *t, const nb_vector_plan *p,
     return slope_square(p, squares_of_source(p, b), x, weight);
 }
 
-/** A term's gradient to its part. */
+/** Add a term's gradient to its part. */
 NB_INLINE void slope_put(const nb_vector_slopes *t, const slope_term *term, int s,
                          slope_part *part, const slope_case how)
 {
@@ -517,8 +527,8 @@ NB_INLINE void decay_group(const nb_vector_slopes *t, const nb_vector_plan *p,
     }
 }
 
-/** A term is begun before the one before it is finished: a processor sees little more than one term ahead, and would
- * wait for the division. */
+/** A term is begun before the previous term is finished: a processor looks little more
+ * than one term ahead, and would wait for the division. */
 NB_INLINE void square_group(const nb_vector_slopes *t, const nb_vector_plan *p,
                             const slope_constants *c, const vd2 D[3],
                             const nb_slope_group *group, const vf *weight, vf *first,
@@ -540,7 +550,7 @@ NB_INLINE void square_group(const nb_vector_slopes *t, const nb_vector_plan *p,
     }
 }
 
-/** Everything of a ray's block. */
+/** All sums of a block of rays. */
 NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const rays *ray, const slope_sources *q, slope_run *r,
                           const slope_case how)

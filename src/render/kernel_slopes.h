@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of slopes by the sums of kernel_slope_sums.h, for the instruction set that this file is compiled for:
- * one step a pixel (kernel_slope_light.h), flat panels, and curved ones, whose rays and what parameters make of the sums
- * are the reference's (pixel_sums.h). */
+/** Rows of slopes by the sums of kernel_slope_sums.h, for the instruction set that this
+ * file is compiled for. Three kinds: one step per pixel (kernel_slope_light.h); flat
+ * panels; and curved panels, which use the rays and contractions of the reference
+ * (pixel_sums.h). */
 #ifndef NB_RENDER_KERNEL_SLOPES_H
 #define NB_RENDER_KERNEL_SLOPES_H
 
@@ -12,8 +13,8 @@
 #include "kernel_slope_sums.h"
 #include "pixel_sums.h"
 
-/* --- pixels of a flat panel: rays, what they capture, and how both follow the panel's place (physics/panel_pull.h),
- * NB_W at once --- */
+/* --- pixels of a flat panel: rays, captured fractions, and the slopes of both by the
+ * panel's position (physics/panel_pull.h), NB_W at once --- */
 
 typedef struct lanes3 {
     vd2 x, y, z;
@@ -60,7 +61,7 @@ typedef struct flat_ray {
     int layer;
 } flat_ray;
 
-/** The line's rays to their mean depth. */
+/** Aim the line's rays at their mean depth. */
 NB_INLINE void aim_deep(const nb_vector_plan *p, const row_line *line, vd2 f, int subf,
                         flat_ray *a)
 {
@@ -90,7 +91,8 @@ NB_INLINE void aim_flat(const nb_vector_plan *p, const row_line *line, vd2 f, in
     a->captured = p->sensor.absorb ? capture(p, &a->r, a->layer) : vd2_set(1.0);
 }
 
-/** Slopes by a ray's direction, by the logarithm of its solid angle, and by what is captured of it. */
+/** Slopes by a ray's direction, by the logarithm of its solid angle, and by its captured
+ * fraction. */
 typedef struct flat_slope {
     lanes3 direction;
     vd2 omega, capture;
@@ -108,7 +110,7 @@ NB_INLINE vd depth_slope(vd path)
                    e / (stopped * stopped) - 1.0 / (path * path));
 }
 
-/** Slope by the path of what the layer captures. */
+/** Slope of the layer's captured fraction by the path. */
 NB_INLINE vd capture_slope(vd path, int t)
 {
     return (t + 1.0) * vd_exp(-(t + 1.0) * path) - (double)t * vd_exp(-t * path);
@@ -121,7 +123,7 @@ NB_INLINE void pull_add(vd2 *pull, int at, lanes3 x)
     pull[at + 2] = vd2_add(pull[at + 2], x.z);
 }
 
-/** As nb_pull_layer. */
+/** nb_pull_layer by lanes. */
 NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 capture,
                            lanes3 U, vd2 *pull)
 {
@@ -146,7 +148,7 @@ NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 captu
     return lanes_add(U, vd2_mul(by_g, a->front_inv_r), lanes_across(normal, a->front));
 }
 
-/** pull[PULL_SUMS] += as nb_panel_pull. */
+/** Add to pull[PULL_SUMS] like nb_panel_pull. */
 NB_INLINE void pull_ray(const nb_vector_plan *p, const flat_ray *a, const flat_slope *by,
                         vd2 *pull)
 {
@@ -174,12 +176,12 @@ NB_INLINE void pull_ray(const nb_vector_plan *p, const flat_ray *a, const flat_s
 
 /** A block's pixels while their rays are added. */
 typedef struct flat_block {
-    vd2 total[SLOPE_SUMS], captured; /* captured: of the rays' weights */
+    vd2 total[SLOPE_SUMS], captured; /* captured: sum of the rays' weights */
     vd2 pull[PULL_SUMS];
     flat_ray first;
 } flat_block;
 
-/** A ray's sums. */
+/** Add a ray's sums to the block. */
 NB_INLINE void add_flat_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
                             const flat_ray *a, const vd2 *sum, flat_block *block)
 {
@@ -203,16 +205,16 @@ NB_INLINE void add_flat_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
     pull_ray(p, a, &by, block->pull);
 }
 
-/** Factors that are taken once a pixel. */
+/** Factors that hold for a whole pixel. */
 typedef struct flat_once {
     vd2 factor;       /* all, with the scale */
-    vd2 omega;        /* of them the solid angle, with the scale */
+    vd2 omega;        /* the solid angle, with the scale */
     vd2 polarization; /* slope by Kahn's factor */
     vd2 beam[2];      /* slopes of the polarization by turns of the beam */
     lanes3 turn;      /* slope of the polarization by the direction */
 } flat_once;
 
-/** As nb_polarization_turn of the pixel's source. */
+/** nb_polarization_turn by lanes, for the pixel's source. */
 NB_STAGE vd2 polarization_turn(const nb_vector_slopes *t, const nb_vector_plan *p,
                                const flat_ray *a, int axis)
 {
@@ -251,7 +253,8 @@ NB_INLINE flat_once once_of(const nb_vector_slopes *t, const nb_vector_plan *p,
     return x;
 }
 
-/** Put the pixel's factors to what the rays pull, and their own. */
+/** Multiply the slopes of the rays by the pixel's factors, and add the slopes of the
+ * factors. */
 NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 image,
                          flat_block *block)
 {
@@ -286,7 +289,7 @@ NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 ima
 #define NB_SLOPE_CASE(law, phase, level)                                                 \
     (16 * (int)(law) + 4 * (int)(phase) + (int)(level))
 
-/* A function for each case: gcc is slower by far with one of them all. */
+/* One function for each case: gcc is far slower with a single function for all cases. */
 #define NB_DO(law, phase, level)                                                         \
     NB_STAGE void sums_##law##_##phase##_##level(                                        \
         const nb_vector_slopes *t, const nb_vector_plan *p, const rays *ray,             \
@@ -368,7 +371,8 @@ NB_INLINE void spread_lanes(const vd2 *x, double *to)
     }
 }
 
-/** The ray's sums of a lane; by fixed point they are those by -h, so that g and v turn. */
+/** Set the ray's sums of one lane. In fixed point the derivatives are by -h, so g and v
+ * change sign. */
 static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lane,
                       nb_slope_sums *to)
 {
@@ -392,11 +396,12 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->spectrum = -sum[SLOPE_DISPERSION];
     to->beam[0] = sum[SLOPE_BEAM];
     to->beam[1] = sum[SLOPE_BEAM + 1];
-    if (sc->factors.table.default_F != 0) /* every F is it */
+    if (sc->factors.table.default_F != 0) /* every F is default_F */
         to->default_F = 2 * sum[SLOPE_IMAGE] / sc->factors.table.default_F;
 }
 
-/** The block's rays to one sub-pixel and layer.  Lanes beyond the last pixel repeat it. */
+/** The block's rays to one sub-pixel and layer. Lanes after the last pixel repeat that
+ * pixel. */
 static rays block_rays(slope_block *b, int layer, int subf, int subs)
 {
     const nb_panel *panel = b->pixels->panel;
@@ -444,7 +449,7 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
     }
 }
 
-/** The block's first n pixels, whose places are set. */
+/** Slopes of the block's first n pixels, whose places are set. */
 static void block_slopes(slope_block *b, int n, double *out, size_t stride)
 {
     const int os = b->plan->scene.oversample;
@@ -497,7 +502,7 @@ NB_INLINE void store_lanes(vd2 x, int n, double *to)
     memcpy(to, all, (size_t)n * sizeof *to);
 }
 
-/** The slope by a parameter; image: without polarization. */
+/** The slope by a parameter; `image` is without polarization. */
 NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *place,
                             const flat_block *block, const flat_once *once, vd2 image)
 {
@@ -516,7 +521,8 @@ NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *plac
     return sum;
 }
 
-/** The n pixels of row s at fast[]; lanes beyond the last one repeat it. */
+/** Slopes of the n pixels of row s at fast[]; lanes after the last pixel repeat that
+ * pixel. */
 NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                           const double *fast, int n, double *out, size_t stride)
 {
@@ -546,7 +552,9 @@ typedef struct slope_batch {
     const nb_vector_plan *plan;
     double *fast; /* [SLOPE_BATCH NB_W] */
     int n, slow;
-    light_planes to; /* slopes go there, which moves on; nowhere: times dloss, which moves on, to sums */
+    /* destination of slopes, which moves on; if NULL, slopes times dloss, which moves on,
+     * are added to sums */
+    light_planes to;
     const double *dloss;
     double *sums;
 } slope_batch;
@@ -568,7 +576,7 @@ static void curved_slopes(const slope_batch *b, int n, const double *fast, doubl
     block_slopes(&block, n, out, stride);
 }
 
-/** The last block's other lanes repeat its last pixel. */
+/** Repeat the last pixel in the other lanes of the last block. */
 NB_INLINE void fill_block(slope_batch *b)
 {
     for (int i = b->n; i % NB_W != 0; i++)
@@ -607,7 +615,8 @@ static void finish_batch(slope_batch *b)
     b->n = 0;
 }
 
-/** The first of n pixels from `fast` on that the batch has room for; how many. */
+/** Take as many of the n pixels from `fast` on as the batch has room for; returns their
+ * number. */
 NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
 {
     const int room = SLOPE_BATCH * NB_W - b->n, taken = n < room ? n : room;
@@ -624,7 +633,7 @@ NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
     return taken;
 }
 
-/** A block's lanes are the next pixels of the row that are wanted, side by side or not. */
+/** Put the next wanted pixels of the row, adjacent or not, into the lanes of a block. */
 static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -636,7 +645,8 @@ static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
     finish_batch(b);
 }
 
-/** b says where the numbers go; the rest is filled here. */
+/** Run all spans; b has the destination of the numbers, the other members are set
+ * here. */
 static void run_spans(slope_batch b, const nb_vector_slopes *t, const nb_span *spans,
                       size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The terms of a tile's reflections (spot_tile.h), for the instruction set that this file is compiled
- * for.  Everything is in double.  What a ray gets depends on its own tests alone: boxes, windows of
- * orientations and of sources only save work. */
+/** The terms of a tile's reflections (spot_tile.h), for the instruction set that this
+ * file is compiled for. Everything is in double. The sum of a ray depends only on tests
+ * of that ray: boxes, windows of orientations and of sources only save work. */
 #ifndef NB_RENDER_KERNEL_SPOTS_H
 #define NB_RENDER_KERNEL_SPOTS_H
 
@@ -12,9 +12,9 @@
 
 /* ------------------------------------------------------------------ boxes of NB_H orientations at once */
 
-/** What the boxes of a group of orientations share, for one run of sources. */
+/** Data that the boxes of a group of orientations share, for one run of sources. */
 typedef struct spot_view {
-    int group; /* -1: none yet */
+    int group; /* -1: not set */
     nb_spot_view of;
 } spot_view;
 
@@ -42,7 +42,8 @@ NB_INLINE void points_of(const nb_spots *sp, const nb_spot *spot, const int *m, 
                       vd_fma(b[3 + x], vd_set(spot->h[1]), b[6 + x] * (double)spot->h[2]));
 }
 
-/** nb_spot_box of NB_H orientations, where there is one run of sources.  Returns where there are any sub-pixels. */
+/** nb_spot_box of NB_H orientations, for one run of sources. Returns the mask of the
+ * orientations with sub-pixels. */
 static vl boxes_of(const nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
                    const int *m, vd box[2][2])
 {
@@ -80,7 +81,7 @@ NB_INLINE double vd_sum(vd x)
 
 /* ------------------------------------------------------------------ rays of a tile */
 
-/** Rays to NB_W sub-pixels in a row of a layer, and what each counts. */
+/** Rays to NB_W sub-pixels in a row of a layer, and the factor of each ray. */
 NB_INLINE rays spot_rays(const nb_spot_tile *t, const row_line *line,
                          const layer_row *deep, vd2 F, vd2 *factor)
 {
@@ -107,7 +108,7 @@ NB_INLINE rays spot_rays(const nb_spot_tile *t, const row_line *line,
     return r;
 }
 
-/** Make the rays of row v of sub-pixels, if they are not there. */
+/** Make the rays of row v of sub-pixels. */
 NB_STAGE void aim_row(nb_spot_tile *t, int v)
 {
     const nb_vector_plan *p = t->plan;
@@ -160,7 +161,8 @@ typedef struct spot_lines {
     vd low, high;
 } spot_lines;
 
-/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda: times the wavelength, or NULL. */
+/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda, which
+ * may be NULL: the same times the wavelength. */
 NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
@@ -184,7 +186,7 @@ NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return vd_sum(sum);
 }
 
-/** As decay_weights, of a ray u + i of row v. */
+/** decay_weights for a top hat and ray u + i of row v. */
 NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                 const spot_lines *lines, int i, int u, int v,
                                 double *lambda)
@@ -202,7 +204,8 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return nb_spot_tophat_weights(pair, &at, &line);
 }
 
-/** Weights of the rays whose bits are set; 0 of the others.  lambda: as in decay_weights. */
+/** Weights of the rays whose bits are set, 0 for other rays. lambda: as in
+ * decay_weights. */
 NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
                         const spot_lines *lines, unsigned lanes, const int at[2],
                         vd *lambda)
@@ -219,7 +222,7 @@ NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
     return sum;
 }
 
-/** One source of a top hat: the lanes that are set, and lit. */
+/** Weights by one source of a top hat: of the lanes that are set and lit. */
 static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
                         unsigned lanes, int u, int v)
 {
@@ -237,7 +240,7 @@ static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
 NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
                         int u, int v)
 {
-    const vl near = (vl)(R2 <= pair->most) & (vl)(last >= vd_set(pair->offset[0]));
+    const vl near = (vl)(R2 <= pair->R2_max) & (vl)(last >= vd_set(pair->offset[0]));
     const unsigned lanes = vl_bits(near);
     if (!lanes)
         return vd_set(0);
@@ -246,8 +249,8 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
     return nb_spot_decay_term(t->spots, pair, R2, near);
 }
 
-/** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda: the same times the wavelengths, or
- * NULL. */
+/** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda, which may
+ * be NULL: the same times the wavelengths. */
 NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
                         const int at[2], vd *lambda)
 {
@@ -265,7 +268,7 @@ NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const v
     if (lambda)
         *lambda = vd_set(0);
     lines.of = nb_spot_lines_of(&aim);
-    near = vl_bits((vl)(lines.of.across2 <= pair->most));
+    near = vl_bits((vl)(lines.of.across2 <= pair->R2_max));
     if (left < NB_H)
         near &= (1u << left) - 1;
     if (!near)
@@ -277,7 +280,8 @@ NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const v
     return weights_of(t, pair, &lines, near, at, lambda);
 }
 
-/** Add a pair's terms to the sums at place `to`, and those of its phi step and wavelengths. */
+/** Add the moments of a pair's terms, by phi step and by wavelength, to the sums at place
+ * `to`. */
 NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to, vd terms,
                            vd lambda)
 {
@@ -286,7 +290,8 @@ NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to,
     vd_store(t->lambda + to, vd_load(t->lambda + to) + lambda);
 }
 
-/** Add a pair's terms to sub-pixels across[0] .. across[1] of row v; moments: with those of phi and wavelength. */
+/** Add a pair's terms to sub-pixels across[0] .. across[1] of row v; moments: add those
+ * by phi and wavelength, too. */
 NB_INLINE void add_row(nb_spot_tile *t, const nb_spot_pair *pair, int v,
                        const int across[2], const int moments)
 {
@@ -323,7 +328,7 @@ static void add_picture(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2]
         add_row(t, pair, v, box[0], 0);
 }
 
-/** Make `drawn` hold these sub-pixels of a row, too. */
+/** Extend `drawn` by these sub-pixels of a row. */
 NB_INLINE void extend_drawn(nb_spot_tile *t, int v, const int across[2])
 {
     const int last = across[1] + NB_H - 1 < t->nu ? across[1] + NB_H - 1 : t->nu - 1;
@@ -373,7 +378,7 @@ static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
     }
 }
 
-/** The orientations m[0] .. m[count - 1]; m has NB_H valid ones. */
+/** Draw the orientations m[0] .. m[count - 1]; all NB_H numbers in m are valid. */
 static void draw_some(nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
                       const int *m, int count)
 {
@@ -399,7 +404,7 @@ static void draw_some(nb_spot_tile *t, const spot_view *view, const nb_spot *spo
     }
 }
 
-/** Every orientation in which a source may light the reflection. */
+/** Draw a reflection in every orientation in which a source may light it. */
 static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
 {
     const nb_spots *sp = t->spots;
@@ -407,8 +412,8 @@ static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
     const double *a = sp->along, *b = a + sp->stride, *c = b + sp->stride;
     const double h = spot->h[0], k = spot->h[1], l = spot->h[2];
     int some[NB_H], n = 0;
-    double most;
-    const double middle = nb_spot_excitation(sp, spot, &most);
+    double limit;
+    const double middle = nb_spot_excitation(sp, spot, &limit);
     if (view->group != spot->group)
         look_at_group(t, spot->group, view);
     for (int i = 0; i < NB_H; i++)
@@ -417,7 +422,7 @@ static void draw_spot(nb_spot_tile *t, spot_view *view, const nb_spot *spot)
         vd e = vd_fma(vd_load(a + m), vd_set(h),
                       vd_fma(vd_load(b + m), vd_set(k), vd_load(c + m) * l)) +
                middle;
-        unsigned lit = vl_bits((vl)(vd_max(e, -e) <= most));
+        unsigned lit = vl_bits((vl)(vd_max(e, -e) <= limit));
         if (group->end - m < NB_H)
             lit &= (1u << (group->end - m)) - 1;
         for (; lit; lit &= lit - 1) {
@@ -440,7 +445,7 @@ void NB_SPOT_KERNEL(nb_spot_tile *t)
     memset(t->touched, 0, rows);
     for (t->layer = 0; t->layer < t->plan->sensor.layers; t->layer++) {
         memset(t->aimed, 0, rows);
-        view.group = -1; /* it has the layer's depth */
+        view.group = -1; /* the view holds the layer's depth */
         for (size_t i = list->first[t->tile]; i < list->first[t->tile + 1]; i++)
             draw_spot(t, &view, &list->spots[list->of[i]]);
     }

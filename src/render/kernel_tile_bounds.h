@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (../terms/tile_bounds.h): what a vector of steps or groups reads, and the
- * threshold that the budget leaves. */
+/** Bounds of the terms of a block of rays (../terms/tile_bounds.h): the data of a vector
+ * of steps or groups, and the threshold that the budget allows. */
 #ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
@@ -29,7 +29,7 @@ NB_INLINE float vf_sum(vf x)
     return sum;
 }
 
-/** The n x n rays from (u, v), as far as the tile goes. */
+/** The n x n rays from (u, v), cut at the edge of the tile. */
 static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
 {
     const nb_spot_tile *r = &t->rays;
@@ -62,7 +62,7 @@ NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const doub
     }
 }
 
-/** Bounds of NB_W groups: rows from `row`, in a column; middle: of row_indices. */
+/** Bounds of NB_W groups: rows from `row`, in a column; middle: from row_indices. */
 NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
                           int column, const vf middle[3], const int shape)
 {
@@ -112,7 +112,7 @@ NB_INLINE void step_indices(const nb_tiles *t, nb_tile_group g, int k, const dou
     }
 }
 
-/** Weights of the same steps at most. */
+/** Largest weights of the steps of step_indices. */
 NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
 {
     const size_t step = (size_t)k * NB_W;
@@ -130,7 +130,7 @@ NB_INLINE vf step_bounds(const nb_tiles *t, const nb_ray_block *b, nb_tile_group
     return nb_tile_step_bound(t, b, h, shape) * step_weights(t, g, k);
 }
 
-/** What a group's terms add to at most, step by step. */
+/** Upper bound of the sum of a group's terms, from the bounds of its steps. */
 NB_INLINE float group_sum(const nb_tiles *t, const nb_ray_block *b, nb_tile_group g,
                           const int shape)
 {
@@ -144,8 +144,8 @@ enum {
     TILE_LADDER = 12
 }; /* thresholds that are tried, each three times the one before */
 
-/** The largest threshold tried under which the bounds add to no more than the budget.  *spent: that
- * sum.  bounds[] has room for a vector behind n. */
+/** The largest tried threshold for which the bounds up to it add to no more than the
+ * budget. *spent: that sum. bounds[] has room for a vector after its n numbers. */
 static float tile_threshold(float *bounds, size_t n, double budget, double *spent)
 {
     const double up = 1.0001 + 1e-7 * (double)n;
@@ -157,7 +157,7 @@ static float tile_threshold(float *bounds, size_t n, double budget, double *spen
         all = all + vf_load(bounds + i);
     *spent = vf_sum(all) * up;
     if (*spent <= budget)
-        return INFINITY; /* also without any */
+        return INFINITY; /* no group is needed */
     threshold[0] = (float)(budget / (double)n);
     for (int k = 1; k < TILE_LADDER; k++)
         threshold[k] = 3 * threshold[k - 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The steps that matter to a tile's rays (spot_tile.h), for the instruction set that this file is compiled
- * for.  Blocks of rays leave out groups of steps by their bounds, down to 2 x 2 rays; what remains is
- * calculated with the arithmetic of kernel_fixed.h and kernel_double.h, steps of one ray in the
- * lanes. */
+/** The steps that matter to a tile's rays (spot_tile.h), for the instruction set that
+ * this file is compiled for. Blocks of rays leave out groups of steps by their bounds,
+ * down to 2 x 2 rays; the remaining steps are calculated with the arithmetic of
+ * kernel_fixed.h and kernel_double.h, steps of one ray in the lanes. */
 #ifndef NB_RENDER_KERNEL_TILES_H
 #define NB_RENDER_KERNEL_TILES_H
 
@@ -16,7 +16,7 @@
 #define NB_TILE_KERNEL NB_SPOT_PASTE(nb_tiles_, NB_KERNEL_ISA)
 #endif
 
-/* Parts of what is left of the budget that the first blocks and each smaller one may spend. */
+/* Part of the remaining budget that a first block, and a smaller block, may spend. */
 #define TILE_FIRST_PART 0.3
 #define TILE_PART 0.5
 
@@ -72,7 +72,7 @@ NB_INLINE void term_indices(const nb_tiles *t, nb_tile_group g, int k, const dou
     }
 }
 
-/** Weights of the same steps; of the sources for this ray. */
+/** Weights of the steps of term_indices; weights: those of the sources for this ray. */
 NB_INLINE vd2 term_weights(const nb_tiles *t, nb_tile_group g, int k,
                            const double *weights)
 {
@@ -83,14 +83,14 @@ NB_INLINE vd2 term_weights(const nb_tiles *t, nb_tile_group g, int k,
                      weights[g.column]);
 }
 
-/** The source whose table a group takes. */
+/** The source whose table a group uses. */
 NB_INLINE const nb_vector_source *source_of(const nb_vector_plan *p, const nb_tiles *t,
                                             nb_tile_group g)
 {
     return &p->sources[t->source[t->by_source ? 0 : g.column]];
 }
 
-/** What a ray's steps are made of. */
+/** A ray and the groups of its steps. */
 typedef struct tile_ray {
     const nb_tile_group *list;
     size_t n;
@@ -122,7 +122,7 @@ NB_INLINE double fixed_terms(const nb_ray_tile *tile, const tile_ray *ray,
     return vd_sum(total.a + total.b);
 }
 
-/* A function for each case: gcc is slower by far with one of them all. */
+/* One function for each case: gcc is far slower with a single function for all cases. */
 #define NB_DO(kind, mode)                                                                \
     NB_STAGE double terms_##kind##_##mode(const nb_ray_tile *tile, const tile_ray *ray)  \
     {                                                                                    \
@@ -145,7 +145,7 @@ NB_INLINE double all_fixed_terms(const nb_ray_tile *tile, const tile_ray *ray)
     }
 }
 
-/** F^2 F_latt^2 of NB_H steps; h: negative. */
+/** F^2 F_latt^2 of NB_H steps; x, y, z: the negative indices. */
 NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd z,
                          const int shape)
 {
@@ -162,7 +162,7 @@ NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd
     return F * F;
 }
 
-/** The same in double: kernel_double.h. */
+/** Sum of the groups' terms in double: kernel_double.h. */
 NB_INLINE double double_terms(const nb_ray_tile *tile, const tile_ray *ray,
                               const int shape)
 {
@@ -233,7 +233,8 @@ static void add_ray(nb_ray_tile *tile, int u, int v, const nb_tile_group *list, 
 
 /* ------------------------------------------------------------------ blocks */
 
-/** The groups that a first block keeps, to the list; *spent: what the bounds of the others add to. */
+/** Put the groups that a first block keeps into its list; *spent: sum of the bounds of
+ * the others. */
 NB_INLINE size_t first_groups(nb_ray_tile *tile, const nb_ray_block *b, double budget,
                               double *spent, const int shape)
 {
@@ -264,7 +265,7 @@ NB_INLINE size_t first_groups(nb_ray_tile *tile, const nb_ray_block *b, double b
     return n;
 }
 
-/** Of n groups those that a block keeps. */
+/** Put those of n groups that a block keeps into keep[]; returns their number. */
 NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
                               const nb_tile_group *list, size_t n, nb_tile_group *keep,
                               double budget, double *spent, const int shape)
@@ -284,7 +285,7 @@ NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
     return kept;
 }
 
-/** first_groups and fewer_groups by the shape of the crystal. */
+/** first_groups and fewer_groups for the shape of the crystal. */
 NB_INLINE size_t first_groups_of(nb_ray_tile *tile, const nb_ray_block *b, double budget,
                                  double *spent)
 {
@@ -318,7 +319,8 @@ NB_INLINE size_t fewer_groups_of(nb_ray_tile *tile, const nb_ray_block *b,
     }
 }
 
-/** A block on its way down: n groups are left, so much of the budget is spent. */
+/** A block of the descent, with the groups that are left and the part of the budget that
+ * is spent. */
 typedef struct tile_branch {
     int u, v, n, level;
     const nb_tile_group *list;
@@ -344,7 +346,7 @@ static void add_rays_of(nb_ray_tile *tile, const tile_branch *at)
             }
 }
 
-/** The quarters of a block. */
+/** Descend into the quarters of a block. */
 static void descend(nb_ray_tile *tile, const tile_branch *from)
 {
     const int half = from->n / 2, last = half == 2;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of one ray, and what the parameters make of them: for every path. */
+/** The sums of one ray, and their contractions by parameters, for every path. */
 #ifndef NB_RENDER_PIXEL_SUMS_H
 #define NB_RENDER_PIXEL_SUMS_H
 
 #include "../physics/panel_pull.h"
 #include "sums.h"
 
-enum { NB_DEVICE_ENTRIES = 8 }; /* what a thread of a GPU has room for */
+enum { NB_DEVICE_ENTRIES = 8 }; /* entries that fit a thread of a GPU */
 #ifdef NB_GPU
 enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
 #else
@@ -29,8 +29,8 @@ typedef struct nb_slope_sums {
 
 /** A pixel while its rays are added. */
 typedef struct nb_pixel_slopes {
-    nb_slope_sums sums; /* of all rays, with their weights; `ray` is not used */
-    double *place;      /* [count]: what the detector's motion makes, before the scale */
+    nb_slope_sums sums; /* sums over all rays, with weights; `ray` is not used */
+    double *place;      /* [count]: slopes by the detector's motion, before the scale */
     const nb_panel *panel;
     const nb_sensor *sensor;
     int f, s;
@@ -51,12 +51,13 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
                       size_t stride);
 
-/* --- the numbers of a pixel that every parameter contracts, the detector's among them: what a GPU makes of a pixel's rays
- * (nb_slopes_add does the same for one parameter after the other) --- */
+/* --- the totals of a pixel that every parameter contracts, with those of the detector. A
+ * GPU adds a pixel's rays to these totals; nb_slopes_add does the same for one parameter
+ * after the other --- */
 
 enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
 
-/** Their places. */
+/** Places of the totals. */
 enum nb_slope_total {
     NB_TOTAL_IMAGE,
     NB_TOTAL_CRYSTAL,
@@ -96,8 +97,8 @@ NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
                          const nb_pull_point *at, const nb_slope_sums *ray,
                          nb_pixel_totals *to)
 {
-    const int own = job->scene->oversample_omega;
-    double omega = own ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
+    const int by_ray = job->scene->oversample_omega;
+    double omega = by_ray ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
     double *sum = to->sum;
     int i;
     sum[NB_TOTAL_IMAGE] += weight * ray->image;
@@ -120,7 +121,7 @@ NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
     if (pixel->moves) {
         nb_ray_slope by;
         by.direction = nb_scale(weight, ray->ray);
-        by.omega = own ? at->ray.capture * ray->image : 0;
+        by.omega = by_ray ? at->ray.capture * ray->image : 0;
         by.capture = omega * ray->image;
         nb_panel_pull(pixel->panel, pixel->sensor, at, &by, &to->place);
     }
@@ -135,7 +136,7 @@ NB_HD void nb_pull_point_to(const nb_scene *sc, const nb_pixel_place *pixel, int
     at->ray = nb_ray_to(pixel->panel, pixel->sensor, at->F, at->S, layer);
 }
 
-/** place times k. */
+/** Multiply a place by k. */
 NB_HD void nb_scale_place(double k, nb_panel_slope *place)
 {
     place->pix0 = nb_scale(k, place->pix0);
@@ -151,7 +152,8 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->mu *= k;
 }
 
-/** The totals with the factors that are calculated once per pixel, at its first point. */
+/** Multiply the totals by the factors that are calculated once per pixel, at its first
+ * point. */
 NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
                             const nb_pull_point *first, nb_pixel_totals *t)
 {
@@ -184,15 +186,15 @@ NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel
     nb_panel_pull(pixel->panel, pixel->sensor, first, &by, &t->place);
 }
 
-/* --- what parameters make of the totals of a pixel: sparse rows of weights --- */
+/* --- the contraction of a pixel's totals by parameters: sparse rows of weights --- */
 
 typedef struct nb_contraction_term {
     double weight; /* photons per unit of the parameter, per unit of the total */
     int total;     /* nb_slope_total */
 } nb_contraction_term;
 
-/** Plane p of panel k is the sum of terms first[(1 + count) k + p] ... first[... + 1] - 1; plane 0 is the image. Arrays
- * are owned. */
+/** Plane p of panel k is the sum of terms first[(1 + count) k + p] ... first[... + 1] -
+ * 1; plane 0 is the image. The struct owns its arrays. */
 typedef struct nb_contraction {
     int *first;                 /* [n_panels (1 + count) + 1] */
     nb_contraction_term *terms; /* [n] */
@@ -204,7 +206,7 @@ nb_status nb_contraction_build(const nb_slope_job *job, nb_contraction *out,
                                nb_error *err);
 void nb_contraction_free(nb_contraction *c); /* zeroed is fine */
 
-/** Does a parameter move the detector? */
+/** True if a parameter moves the detector. */
 int nb_slope_job_moves(const nb_slope_job *job);
 
 #endif

@@ -9,9 +9,9 @@
 #include "../physics/slopes.h"
 #include "pixel_sums.h"
 
-/* --- of which entries of the table of F a sample's F is made --- */
+/* --- the entries of the table of F that make up a sample's F --- */
 
-/** The weight of entry `at` of the table in F. */
+/** Weight of entry `at` of the table in F. */
 NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t at)
 {
     int64_t first = F->entry, i, j, m;
@@ -25,7 +25,8 @@ NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t 
     return i < 4 && j < 4 && m < 4 ? F->w[0][i] * F->w[1][j] * F->w[2][m] : 0;
 }
 
-/** The weight of all that is default_F, outside of the n-th table and in it. */
+/** Weight of default_F in F: of points outside the n-th table, and of entries with this
+ * value. */
 NB_HD double nb_F_share_of_default(const nb_factor_table *sf, int n, const nb_F_slope *F)
 {
     const double *table = sf->nh > 0 ? nb_table_at(sf, n) : NULL;
@@ -45,7 +46,7 @@ NB_HD double nb_F_share_of_default(const nb_factor_table *sf, int n, const nb_F_
 
 /* --- sums --- */
 
-/** One source along one ray: its terms are added without its weight. */
+/** One source along one ray; its terms are added without the source's weight. */
 typedef struct nb_source_run {
     const nb_slope_job *job;
     const nb_source *source;
@@ -72,7 +73,7 @@ NB_HD void nb_run_entries(nb_source_run *run, const nb_ray_term *t)
         run->sums.entry[i] += k * nb_F_share(sf, &t->F, run->job->entries[i]);
 }
 
-/** What turns and stretches of the scattering vector make of a term. */
+/** Add the slopes by turns and stretches of the scattering vector of a term. */
 NB_HD void nb_run_gradient(nb_source_run *run, const nb_orientation *u, int m,
                            const nb_ray_term *t)
 {
@@ -140,9 +141,11 @@ NB_HD void nb_run_orientation(nb_source_run *run, int m)
     nb_run_term(run, u, m, &t);
 }
 
-/** The materials without order at the source's q; *stretch += their slope by the logarithm of q.  Their slope by the ray's
- * direction joins the crystal's, but for a part along the ray: they know the angle between beam and ray alone, so it is along the
- * beam.  Where rays turn about the beam it leaves exactly nothing; along q it would leave a rounding of many photons. */
+/** Sum of the materials without order at the source's q; their slope by the logarithm of
+ * q is added to *stretch. Their slope by the ray's direction joins the crystal's, except
+ * for a part along the ray. Materials depend only on the angle between beam and ray, so
+ * the slope is along the beam. Where rays turn about the beam its effect is exactly 0; a
+ * slope along q would leave a rounding of many photons. */
 NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 {
     const nb_scene *sc = run->job->scene;
@@ -158,8 +161,8 @@ NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 }
 
 #ifndef NB_GPU
-/** What turns of the source's direction make: v by the scattering vector, value: the term without polarization, P: its own
- * polarization, or 1. */
+/** Add the slopes by turns of the source's direction. v: the slope by the scattering
+ * vector; value: the term without polarization; P: the polarization of the term, or 1. */
 static inline void nb_run_beam(const nb_source_run *run, const nb_ray *ray, int j,
                                nb_vec3 v, double value, double P, nb_slope_sums *to)
 {
@@ -179,7 +182,7 @@ static inline void nb_run_beam(const nb_source_run *run, const nb_ray *ray, int 
 }
 #endif
 
-/** Add a source's terms to the ray. */
+/** Add a source's terms to the sums of the ray. */
 NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_sums *to)
 {
     const nb_slope_job *job = run->job;
@@ -197,7 +200,7 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     if (job->scene->amorphous)
         value += nb_run_materials(run, &wave);
 #ifndef NB_GPU
-    if (length > 0) /* that of the materials is along q */
+    if (length > 0) /* the slope of the materials is along q */
         v = nb_add(v, nb_scale((wave - alone) / (length * length), run->q));
 #endif
     if (polar) {

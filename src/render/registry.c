@@ -4,7 +4,8 @@
 
 #include "simd.h"
 
-extern const nb_backend nb_backend_cuda; /* without nvcc a stub that reports it */
+/* without nvcc a stub that reports the missing backend */
+extern const nb_backend nb_backend_cuda;
 
 const nb_backend *const nb_backends[] = {&nb_backend_simd, &nb_backend_scalar,
                                          &nb_backend_cuda, NULL};

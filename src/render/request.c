@@ -8,7 +8,7 @@
 #include "../physics/panels.h"
 #include "sums.h"
 
-/** The first pixel of a row from f on that is lit; `end` if there is none. */
+/** The first rendered pixel of a row from f on; `end` if the mask leaves out all. */
 static int next_lit(const uint8_t *mask, int f, int end)
 {
     uint64_t eight = 0;
@@ -22,7 +22,8 @@ static int next_lit(const uint8_t *mask, int f, int end)
     return f;
 }
 
-/** The runs of rendered pixels of a row, to spans unless that is NULL; how many. */
+/** Find the runs of rendered pixels of a row and write them to spans, which may be NULL;
+ * returns their number. */
 static size_t split_row(const nb_scene *sc, int k, const nb_region *r, int slow,
                         nb_span *spans)
 {
@@ -85,7 +86,8 @@ nb_span nb_span_of_pixel(const nb_scene *sc, int fast, int row)
                      nb_row_start(sc, row) + (size_t)fast};
 }
 
-/** The end of the spans that lie in one row, and side by side in the planes as in the panel. */
+/** The end of the spans that lie in one row and have the same distances in the planes as
+ * in the panel. */
 static size_t row_end(const nb_request *request, size_t first)
 {
     const nb_span *a = &request->spans[first], *b = a;

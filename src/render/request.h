@@ -6,25 +6,27 @@
 #include "../base/threads.h"
 #include "backend.h"
 
-/** Spans of all rendered pixels of a scene: a run of them in a row is one, and each goes to its
- * place in the stack.  *spans[*n] is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+/** Spans of all rendered pixels of a scene: each run of pixels in a row is one span, and
+ * its place in the planes is its place in the stack. *spans[*n] belongs to the caller
+ * (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_spans_build(const nb_scene *scene, nb_span **spans, size_t *n, nb_error *err);
 
 /** The span of one pixel, by its column and its row of the stack. */
 nb_span nb_span_of_pixel(const nb_scene *scene, int fast, int row);
 
-/** The rows of a request: row r has the spans (*first)[r] to (*first)[r + 1] - 1.  They are neighbours in
- * the list and lie in the planes as in the panel.  *first[*rows + 1] is the caller's (nb_free).
- * Errors: NB_ERR_NOMEM. */
+/** The rows of a request: row r has the spans (*first)[r] to (*first)[r + 1] - 1. They
+ * are neighbours in the list and have the same distances in the planes as in the panel.
+ * *first[*rows + 1] belongs to the caller (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_request_rows(const nb_request *request, size_t **first, int *rows,
                           nb_error *err);
 
-/** The scene whose region of interest is the rectangle of the stack around the spans, without mask:
- * for what has to hold wherever a pixel lies.  filled, if not NULL: whether the spans fill it. */
+/** The scene whose region of interest is the rectangle of the stack around the spans,
+ * without mask: for properties that must hold wherever a pixel lies. *filled, which may
+ * be NULL: 1 if the spans fill the rectangle. */
 nb_scene nb_request_scene(const nb_request *request, const nb_scene *scene, int *filled);
 
-/** Refuse what no backend makes yet, and spans outside the panels or the planes.  name: of the
- * backend.  Errors: NB_ERR_UNSUPPORTED, NB_ERR_INTERNAL. */
+/** Refuse slopes of another scene, and spans outside the panels or the planes. name: name
+ * of the backend. Errors: NB_ERR_INTERNAL. */
 nb_status nb_request_check(const nb_request *request, const nb_scene *scene,
                            size_t pixels, const char *name, nb_error *err);
 
@@ -47,8 +49,9 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);
 
-/** How many renderers should share a device, one for each frame that is under way.  A frame waits several
- * times for kernels and copies, and meanwhile others use the device; long ones keep it busy alone. */
+/** Number of renderers that should share a device, one for each frame that is under way.
+ * A frame waits several times for kernels and copies, and other frames use the device in
+ * the meantime; a long frame keeps the device busy alone. */
 int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
                          const nb_render_options *options);
 
@@ -65,26 +68,29 @@ typedef struct nb_row_job {
     const nb_request *request;
     const nb_planes *planes;
     void *context;
-    /** Render n spans of one row.  row points at the first one's first pixel, and pixel f of the panel
-     * is (f - spans->fast) behind it.  What lies between the spans may be written too. */
+    /** Render n spans of one row. row points at the first pixel of the first span; pixel
+     * f of the panel is at row[f - spans->fast]. Pixels between the spans may be
+     * written, too. */
     void (*row)(void *context, const nb_span *spans, size_t n, float *row);
     int threads;
     const nb_hooks *hooks; /* progress is called by the calling thread only */
 } nb_row_job;
 
-/** Run job->row for every row of the request; what is outside the spans becomes 0.
- * Errors: NB_ERR_NOMEM; NB_ERR_CANCELLED when the progress hook asked to stop. */
+/** Run job->row for every row of the request; pixels outside the spans become 0. Errors:
+ * NB_ERR_NOMEM; NB_ERR_CANCELLED when the progress hook asked to stop. */
 nb_status nb_render_rows(const nb_row_job *job, nb_error *err);
 
-/** The same with calls for `piece` pixels of a row, each of one span: where a row takes seconds, a stop
- * need not wait for its end.  piece 0: whole rows. */
+/** nb_render_rows with calls for `piece` pixels of one span: where a row takes seconds, a
+ * stop need not wait for the end of the row. piece 0: whole rows. */
 nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err);
 
-/** Make sums over the n spans of one row, by thread number `thread`.  Rows of one stripe come in order, by one thread. */
+/** Make sums over the n spans of one row, by thread number `thread`. Rows of one stripe
+ * come in order, by one thread. */
 typedef void nb_row_sum(void *context, const nb_span *spans, size_t n, int stripe,
                         int thread);
 
-/** Run `sum` instead of job->row, for rows in so many stripes at most.  Nothing goes to the planes: they may be NULL. */
+/** Run `sum` instead of job->row, for rows in at most this number of stripes. Nothing is
+ * written to the planes, which may be NULL. */
 nb_status nb_sum_rows(const nb_row_job *job, nb_row_sum *sum, int stripes, nb_error *err);
 
 #endif

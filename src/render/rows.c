@@ -11,7 +11,7 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 
-enum { PAGES_AHEAD = 8 << 20 }; /* bytes a thread */
+enum { PAGES_AHEAD = 8 << 20 }; /* bytes per thread */
 
 void nb_threads_start(int threads)
 {
@@ -25,12 +25,14 @@ typedef struct row_run {
     const nb_row_job *job;
     const size_t *first; /* [rows + 1]: the first span of each row */
     int rows, piece;
-    int stripes;     /* of rows, which threads share; of an image each is a row */
-    nb_row_sum *sum; /* instead of job->row, and nothing goes to the planes; or NULL */
+    /* groups of rows that threads share; for an image, every row is a stripe */
+    int stripes;
+    /* called instead of job->row, writes nothing to the planes; may be NULL */
+    nb_row_sum *sum;
     atomic_int done, stop;
 } row_run;
 
-/** Where row r begins in the planes; for r = rows, where the last one ends. */
+/** Place in the planes where row r begins; r = rows: where the last row ends. */
 static size_t row_start(const row_run *run, int r)
 {
     const nb_span *spans = run->job->request->spans;
@@ -40,7 +42,8 @@ static size_t row_start(const row_run *run, int r)
 }
 
 #ifdef MADV_POPULATE_WRITE
-/** Are the pages of a piece there?  Asking takes a tenth of what bringing them again would. */
+/** True if the pages of a piece are in memory. The test takes a tenth of the time of a
+ * second populate call. */
 static int are_present(char *at, size_t bytes)
 {
     unsigned char present[512]; /* a large page's small ones */
@@ -54,9 +57,10 @@ static int are_present(char *at, size_t bytes)
 }
 #endif
 
-/** Called by every thread of a team, to share the pages of n rows out.  Pages that nobody has touched
- * come from the system zeroed: here a large one at a time, because left to the first touch two
- * threads in one large page would both zero it.  What cannot be brought so is touched later. */
+/** Called by every thread of a team, to share out the pages of n rows. The system gives
+ * untouched pages zeroed. Here they come one large page at a time: at a first touch by
+ * two threads in one large page, both threads would zero it. Pages that cannot be
+ * brought this way come at the first touch. */
 static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -82,8 +86,8 @@ static void bring_pages(const row_run *run, int row, int n)
     (void)n;
 }
 
-/** Zero the pixels from the end of span i - 1 to the start of span i, by the thread that has them in
- * its cache; i = n: to the end of the plane. */
+/** Zero the pixels from the end of span i - 1 to the start of span i, by the thread that
+ * has these pixels in its cache; i = n: to the end of the plane. */
 static void clear_before(const row_run *run, size_t i)
 {
     const nb_request *request = run->job->request;
@@ -97,7 +101,7 @@ static void clear_before(const row_run *run, size_t i)
         memset(planes->image + from, 0, (to - from) * sizeof(float));
 }
 
-/** The first thread asks whether to go on. */
+/** Report progress; the first thread asks the hook whether to stop. */
 static void report(row_run *run, int rows_done)
 {
     const nb_hooks *hooks = run->job->hooks;
@@ -107,7 +111,7 @@ static void report(row_run *run, int rows_done)
         atomic_store(&run->stop, 1);
 }
 
-/** A row in pieces, so that a stop need not wait for its end. */
+/** Render a row in pieces, so that a stop need not wait for the end of the row. */
 static void run_pieces(row_run *run, const nb_span *spans, size_t n)
 {
     const nb_row_job *job = run->job;
@@ -151,7 +155,7 @@ static int stripe_start(const row_run *run, int s)
     return (int)((int64_t)run->rows * s / run->stripes);
 }
 
-/** Called by every thread of a team, to share stripes out. */
+/** Called by every thread of a team, to share out stripes. */
 static void run_stripes(row_run *run, int from, int to)
 {
     int s;
@@ -163,8 +167,9 @@ static void run_stripes(row_run *run, int from, int to)
     }
 }
 
-/** Called by every thread of a team.  Pages are brought a few megabytes ahead of the rows, so that
- * they are still in the caches when they are filled; nobody waits for anybody. */
+/** Called by every thread of a team. Pages are brought a few megabytes ahead of the rows,
+ * so that they are still in the caches when they are filled; no thread waits for another
+ * one. */
 static void run_rows(row_run *run)
 {
     const size_t pixels = row_start(run, run->rows) - row_start(run, 0);
@@ -179,7 +184,7 @@ static void run_rows(row_run *run)
     }
 }
 
-/** The request has its spans. */
+/** Run a request that has its spans. */
 static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
     const nb_row_job *job = run->job;
@@ -203,7 +208,7 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
     return NB_OK;
 }
 
-/** run: without rows yet. */
+/** Run a request with or without spans; the rows of *run are not set yet. */
 static nb_status run_request(row_run *run, int stripes, nb_error *err)
 {
     nb_row_job whole = *run->job;

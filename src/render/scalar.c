@@ -53,7 +53,7 @@ static void render_row(void *context, const nb_span *spans, size_t n, float *row
                 (float)nb_pixel_intensity(sc, panel, sensor, f, spans->slow);
 }
 
-/** Pixels that take some hundredths of a second, 0: more than a row has. */
+/** Pixels that take some hundredths of a second; 0: a row has fewer. */
 static int piece_of(const nb_scene *sc)
 {
     const nb_engine engine = {.threads = 1};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of pixels in double, one term after the other, and what parameters make of them: the reference. */
+/* Sums of pixels in double, one term after the other, and their contractions by
+ * parameters: the reference. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -29,7 +30,7 @@ double nb_slope_steepest(const nb_plan *plan)
     return 2 * NB_PI * plan->cells * (plan->index + 1);
 }
 
-/** to += weight from, but for `ray`. */
+/** Add weight times *from to *to, all members but `ray`. */
 static void add_sums(const nb_slope_job *job, double weight, const nb_slope_sums *from,
                      nb_slope_sums *to)
 {
@@ -82,7 +83,7 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 /** The factors that are calculated once per pixel, at its first point. */
 typedef struct cached {
     nb_pixel_point at;
-    double polar, omega; /* 1 where each term has its own */
+    double polar, omega; /* 1 where each term has the factor */
     nb_vec3 polar_slope; /* by the direction */
     double polar_by_K;
 } cached;
@@ -107,7 +108,8 @@ static cached cached_factors(const nb_slope_job *job, const nb_pixel_slopes *pix
     return c;
 }
 
-/** What a parameter makes of the sums over rays, before the scale and the cached factors. */
+/** Contract the sums over rays by a parameter, before the scale and the cached
+ * factors. */
 static double contract(const nb_tangent *t, const nb_slope_sums *s)
 {
     double sum = t->mosaic * s->mosaic + t->phi * s->phi + t->osc * s->osc +
@@ -125,7 +127,7 @@ static double contract(const nb_tangent *t, const nb_slope_sums *s)
     return t->entry >= 0 ? sum + s->entry[t->entry] : sum;
 }
 
-/** How the cached factors' product changes. */
+/** Slope of the product of the cached factors by a parameter. */
 static double cached_slope(const nb_slope_job *job, const nb_tangent *t,
                            const nb_pixel_slopes *pixel, const cached *c)
 {
@@ -168,7 +170,7 @@ void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, dou
     }
 }
 
-/** All rays of a pixel. */
+/** Add all rays of a pixel. */
 static void sum_pixel(const nb_slope_job *job, nb_pixel_slopes *pixel)
 {
     const nb_panel *panel = pixel->panel;

@@ -15,10 +15,10 @@ struct nb_backend_state {
     nb_render_options options;
     nb_isa isa;
     int threads;
-    const nb_path *path;  /* of the last scene; NULL: it had no pixels */
-    nb_path_notes notes;  /* of its image */
-    int asked;            /* a tolerance, for the last scene */
-    nb_kept_squares kept; /* of the last scene with several tables of F */
+    const nb_path *path;  /* path of the last scene; NULL: the scene had no pixels */
+    nb_path_notes notes;  /* notes on the last image */
+    int asked;            /* the last scene had a tolerance */
+    nb_kept_squares kept; /* kept from the last scene with several tables of F */
 };
 
 const nb_kernel_set nb_kernel_sets[] = {
@@ -43,7 +43,8 @@ static nb_kernel_set kernels_for(nb_isa isa)
     return *set;
 }
 
-/** Seconds of a step of the fixed-point kernel on one core, about: measured, reports/cpu. */
+/** Approximate seconds of a step of the fixed-point kernel on one core; measured,
+ * reports/cpu. */
 static double step_seconds(nb_isa isa)
 {
     return isa == NB_ISA_AVX512 ? 1.1e-9 : isa == NB_ISA_AVX2 ? 1.7e-9 : 8e-9;
@@ -101,7 +102,8 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     return NB_OK;
 }
 
-/** The slopes of a request, whose bytes do not depend on which pixels it has.  The last image's notes stay. */
+/** Render the slopes of a request; the bytes of a slope do not depend on the request's
+ * other pixels. The notes of the last image stay. */
 static nb_status render_sums(nb_render *r, const nb_engine *engine, nb_error *err)
 {
     nb_plan plan = nb_plan_of(r->scene, r->request->precision, engine);
@@ -166,7 +168,7 @@ static nb_lack lack(const nb_backend_state *state)
 static void describe(const nb_backend_state *state, char *line, size_t size)
 {
     const nb_path_notes *notes = &state->notes;
-    const int lost = state->asked && notes->left.refused;
+    const int ineffective = state->asked && notes->left.refused;
     char how[240] = "";
     if (state->path && state->path->describe)
         state->path->describe(notes, how, sizeof how);
@@ -174,7 +176,8 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
              nb_isa_name(state->isa),
              state->options.precision == NB_PRECISION_DOUBLE ? "double" : "mixed",
              state->threads, state->threads == 1 ? "" : "s", *how ? "; " : "", how,
-             lost ? "; -tolerance has no effect: " : "", lost ? notes->left.refused : "");
+             ineffective ? "; -tolerance has no effect: " : "",
+             ineffective ? notes->left.refused : "");
 }
 
 static void close_simd(nb_backend_state *state)

@@ -13,14 +13,15 @@
 /* The vector kernels: the same source (kernel_rows.h) compiled once per instruction
  * set. */
 
-/** Render n spans of one row of the plan's panel, see nb_row_job.  Each pixel's bytes depend on the plan
- * and the instruction set alone, not on its neighbours. */
+/** Render n spans of one row of the plan's panel, see nb_row_job. The bytes of a pixel
+ * depend only on the plan and the instruction set, not on neighbours. */
 typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, size_t n,
                            float *row);
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 
-/** A part of a row of pixels in a tile of the background (../plan/background_tiles.h): polynomials of a pixel's place. */
+/** A part of a row of pixels in a tile of the background (../plan/background_tiles.h):
+ * polynomials of a pixel's place. */
 typedef struct nb_background_line {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
 } nb_background_line;
@@ -39,9 +40,9 @@ typedef void nb_background_kernel(const nb_span *span, const nb_background_strip
 nb_background_kernel nb_background_sse2, nb_background_avx2, nb_background_avx512,
     nb_background_neon;
 
-/** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h).  SCALAR, asked
- * for or named by NANOBRAGG_ISA, and scenes with Miller indices or tables beyond 32 bits
- * go to the scalar backend; estimate and describe say so. */
+/** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h). SCALAR, from the
+ * options or from NANOBRAGG_ISA, and scenes with Miller indices or tables of more than
+ * 32 bits use the scalar backend; estimate and describe report it. */
 extern const nb_backend nb_backend_simd;
 
 /** The vector kernels of an instruction set. */
@@ -52,26 +53,26 @@ typedef struct nb_kernel_set {
     nb_tile_kernel *tile;
     nb_background_kernel *background;
     nb_spot_draw *draw;
-    nb_slope_row *slopes; /* of: nb_vector_slopes, as of those below */
+    nb_slope_row *slopes; /* void *of: nb_vector_slopes, as for the next two */
     nb_slope_floats *slope_floats;
     nb_slope_dot *slope_dot; /* sums[SLOPE_LIGHT] */
 } nb_kernel_set;
 
-/** Those of this build; the last one has NULL kernels. */
+/** The kernels of this build; the last set has NULL kernels. */
 extern const nb_kernel_set nb_kernel_sets[];
 
-/* Rows of the vector renderer to which the materials of an amorphous background are added, and rows whose dark pixels
- * (../plan/dark.h) get no step. */
+/* Rows of the vector renderer to which the materials of an amorphous background are
+ * added, and rows whose dark pixels (../plan/dark.h) need no step. */
 
 typedef struct nb_background_rows {
     nb_row_kernel *kernel;
     nb_background_kernel *smooth; /* NULL: `kernel` for all pixels */
-    nb_vector_plan *plans;        /* of each panel; owned; NULL: there is no material */
-    nb_background_tiles *tiles;   /* owned; NULL: none is smooth */
+    nb_vector_plan *plans;        /* one per panel; owned; NULL: no material */
+    nb_background_tiles *tiles;   /* owned; NULL: no tile is smooth */
 } nb_background_rows;
 
-/** plans: of each panel of the scene, nb_vector_plans_build; they must outlive the rows, which are zeroed but
- * for their kernels.  Errors: NB_ERR_NOMEM. */
+/** plans: one per panel of the scene, from nb_vector_plans_build; the plans must outlive
+ * the rows. The caller zeroes the rows except for their kernels. Errors: NB_ERR_NOMEM. */
 nb_status nb_background_rows_build(const nb_scene *sc, const nb_vector_plan *plans,
                                    int threads, nb_background_rows *rows, nb_error *err);
 void nb_background_rows_free(nb_background_rows *rows);
@@ -82,26 +83,27 @@ void nb_background_row(void *context, const nb_span *spans, size_t n, float *row
 typedef struct nb_dark_rows {
     nb_row_kernel *kernel;
     nb_background_kernel *background; /* NULL: kernel for all pixels */
-    int threads;                      /* that prepare; 0: as 1 */
-    const nb_vector_plan *plans;      /* of each panel */
-    nb_lit_panel *lit;       /* of each panel, owned; NULL: every pixel may be lit */
-    nb_vector_plan *without; /* of each panel, without the crystal; owned; NULL: what is dark
-                                    is 0 */
+    int threads;                      /* that prepare; 0 means 1 */
+    const nb_vector_plan *plans;      /* one per panel */
+    nb_lit_panel *lit; /* one per panel; owned; NULL: every pixel may be lit */
+    /* one per panel, without the crystal; owned; NULL: dark pixels are 0 */
+    nb_vector_plan *without;
     nb_background_rows materials;
 } nb_dark_rows;
 
-/** Plans must outlive the rows.  rows is zeroed but for kernels, threads and plans.  Errors: NB_ERR_NOMEM. */
+/** The plans must outlive the rows. The caller zeroes rows except for kernels, threads
+ * and plans. Errors: NB_ERR_NOMEM. */
 nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err);
 void nb_dark_rows_free(nb_dark_rows *rows);
 
 /** For nb_row_job; context: a nb_dark_rows. */
 void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row);
-/** Copies of plans that render the water alone: the bytes that the same plans give where every F is
- * 0.  The caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+/** Copies of plans that render only the water: the same bytes as the plans with every F
+ * 0. The copies belong to the caller (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
                                    nb_vector_plan **without, nb_error *err);
 
-/** Is every pixel without crystal exactly 0? */
+/** True if every pixel without crystal is exactly 0. */
 int nb_dark_is_zero(const nb_scene *scene);
 
 #endif

@@ -4,20 +4,21 @@
 
 #include "vector_paths.h"
 
-/** Are the numbers that kernel_simple.h keeps as floats for a panel far from a float's limits? */
+/** True if the numbers that kernel_simple.h keeps as floats for a panel are far from a
+ * float's limits. */
 static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
 {
     const nb_scene *sc = plan->scene;
     double unit = plan->largest * plan->largest;
     double photons = sc->intensity_scale * sc->beam.sources[0].weight *
-                     panel->pixel_area * unit; /* per F_latt^2 at 1 m, about */
+                     panel->pixel_area * unit; /* approximately, per F_latt^2 at 1 m */
     double size =
         fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
     return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&
            fmax(size, panel->distance) < 1e4 && sc->background < 1e18 * unit;
 }
 
-/** One ray a pixel, and a flat panel. */
+/** True for one ray per pixel and a flat panel. */
 static int is_plain(const nb_scene *sc, const nb_panel *panel)
 {
     const nb_sensor *sensor = &sc->sensors[panel->sensor];

@@ -13,8 +13,8 @@
 #include "request.h"
 #include "tile_rows.h"
 
-enum { TILE = 64 };          /* sub-pixels along an edge, about */
-#define BRIGHTEST (1 - 1e-6) /* a sum of doubles is known to this */
+enum { TILE = 64 };          /* approximate number of sub-pixels along an edge */
+#define BRIGHTEST (1 - 1e-6) /* accuracy of a sum of doubles */
 
 /** One walk over tiles. */
 typedef struct spot_pass {
@@ -22,8 +22,8 @@ typedef struct spot_pass {
     const nb_spots *spots;
     const nb_span_rows *rows; /* NULL: only the brightest pixel is wanted */
     nb_spot_list list;
-    nb_spot_tile *tiles;  /* of each thread */
-    nb_bright *brightest; /* of each thread */
+    nb_spot_tile *tiles;  /* one per thread */
+    nb_bright *brightest; /* one per thread */
     atomic_size_t done;
     atomic_int stop;
 } spot_pass;
@@ -82,7 +82,7 @@ static void free_pass(spot_pass *pass)
     nb_spot_list_free(&pass->list);
 }
 
-/** What is rendered of each panel of a scene; the caller's. */
+/** The rendered region of each panel of a scene; the array belongs to the caller. */
 static nb_region *regions_of(const nb_scene *sc, nb_error *err)
 {
     nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
@@ -91,7 +91,8 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
     return regions;
 }
 
-/** Terms within the limits of a scene's region, to rows if they are there. */
+/** Sum the terms within the limits of a scene's region; the sums go to rows, if rows is
+ * not NULL. */
 static nb_status run_pass(const nb_render *job, const nb_spots *spots,
                           const nb_spot_limits *limits, const nb_span_rows *rows,
                           nb_bright *brightest, nb_error *err)
@@ -139,18 +140,19 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
     return st;
 }
 
-/** The photons that a pixel may lack, and the threshold of a term that keeps to them. */
+/** Set the photons that a pixel may lack, and the threshold of a term that keeps within
+ * this bound. */
 static nb_status set_bound(const nb_render *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
-    const nb_tolerance *may = &job->plan->tolerance;
+    const nb_tolerance *tolerance = &job->plan->tolerance;
     nb_bright best = {0};
     nb_status st = NB_OK;
-    if (spots->law != NB_LAW_EDGE && may->part > 0)
+    if (spots->law != NB_LAW_EDGE && tolerance->part > 0)
         st = nb_spots_brightest(job, NB_SPOTS_TRIES, &best, err);
     result->brightest = best.photons;
     if (!st)
-        nb_spots_limit(spots, may, limits, result);
+        nb_spots_limit(spots, tolerance, limits, result);
     return st;
 }
 
@@ -181,7 +183,7 @@ nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_er
     return st;
 }
 
-/** The request has its spans. */
+/** Render a request that has its spans. */
 static nb_status render_spans(const nb_render *job, const nb_request *request,
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
@@ -203,7 +205,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 {
     nb_request request = *job->request;
     nb_spot_limits limits = {0};
-    nb_span *own = NULL;
+    nb_span *built = NULL;
     nb_spots spots;
     nb_status st = nb_spots_build(job->plan, &spots, err);
     memset(result, 0, sizeof *result);
@@ -212,11 +214,11 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
     st = set_bound(job, &spots, &limits, result, err);
     if (!st && !result->refused) {
         if (!request.spans && request.n > 0) {
-            st = nb_spans_build(job->scene, &own, &request.n, err);
-            request.spans = own;
+            st = nb_spans_build(job->scene, &built, &request.n, err);
+            request.spans = built;
         }
         NB_TRY(render_spans(job, &request, &spots, &limits, result, err));
-        nb_free(own);
+        nb_free(built);
     }
     nb_spots_free(&spots);
     return st;
@@ -224,8 +226,8 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step;
- * by the same measurement. */
+/* Seconds of the path / seconds of its estimate. The estimate only decides when the path
+ * is quicker than every step. Measured together with the estimate. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)
@@ -238,7 +240,8 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Of the whole detector; where it applies it is taken, for small regions too. */
+/** Seconds for the whole detector. Where the path applies it is taken, for small regions,
+ * too. */
 static double seconds(const nb_plan *plan)
 {
     const double by_spots = plan->tolerance.skip
@@ -252,7 +255,7 @@ static nb_status prepare(nb_render *r, nb_error *err)
     return nb_vector_plans_build(r->plan, NB_SUMS_DOUBLE, r->kept, &r->plans, err);
 }
 
-/** Every step if it refuses. */
+/** Run the path, or every step if the path refuses. */
 static nb_status run(nb_render *r, nb_error *err)
 {
     nb_status st;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the paths of a CPU share: every step, by the kernel of the instruction set. */
+/* Code that the paths of a CPU share: every step, by the kernel of the instruction
+ * set. */
 #include <stdint.h>
 
 #include "simd.h"
 #include "request.h"
 #include "vector_paths.h"
 
-/* Seconds on one core, measured (reports/cpu): of a pixel's geometry. */
+/* Seconds of a pixel's geometry on one core, measured (reports/cpu). */
 #define PIXEL 1e-9
 
 const char *nb_table_refuse(const nb_factor_table *sf)

@@ -17,13 +17,13 @@ typedef struct slope_walk {
     size_t widest;   /* pixels of a piece */
     double *buffers; /* [threads][1 + count][widest] */
     int audited;
-    nb_slope_audit audit; /* if audited */
-    double limit;         /* finite: the audit's, whose pixels are mended */
+    nb_slope_audit audit; /* used if audited */
+    double limit; /* if finite, pixels of at least this strength take values in double */
 } slope_walk;
 
-/** The next pixels of a row: spans from number *i on, of the first one *behind are done.  A long span is cut
- * into *part. */
-static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_span *part,
+/** The next pixels of a row: spans from number *i on; the first *done pixels of the first
+ * span are finished. A long span is cut into *part. */
+static void next_piece(const nb_slope_values *row, size_t *i, int *done, nb_span *part,
                        nb_slope_values *piece)
 {
     const size_t first = *i;
@@ -35,12 +35,12 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
     if (piece->n > 0)
         return;
     *part = row->spans[first];
-    part->fast += *behind;
-    part->at += (size_t)*behind;
-    part->n -= *behind;
-    *behind += NB_PASS_PIECE;
+    part->fast += *done;
+    part->at += (size_t)*done;
+    part->n -= *done;
+    *done += NB_PASS_PIECE;
     if (part->n <= NB_PASS_PIECE) {
-        *behind = 0;
+        *done = 0;
         *i += 1;
     } else {
         part->n = NB_PASS_PIECE;
@@ -49,7 +49,7 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *behind, nb_sp
     piece->n = 1;
 }
 
-/** Slopes of a piece, for the sink. */
+/** Make the slopes of a piece and give them to the sink. */
 static void take_piece(slope_walk *walk, nb_slope_values *piece, double *values)
 {
     const nb_slope_sink *sink = walk->sink;
@@ -76,23 +76,23 @@ static void take_piece(slope_walk *walk, nb_slope_values *piece, double *values)
     sink->take(sink->user, piece);
 }
 
-/** As nb_row_sum. */
+/** An nb_row_sum. */
 static void take_row(void *context, const nb_span *spans, size_t n, int stripe, int thread)
 {
     slope_walk *walk = context;
     double *values =
         walk->buffers + (size_t)thread * walk->widest * (size_t)(walk->job->count + 1);
     const nb_slope_values row = {spans, n, values, NULL, walk->widest, stripe};
-    int behind = 0;
+    int done = 0;
     for (size_t i = 0; i < n;) {
         nb_slope_values piece = row;
         nb_span part;
-        next_piece(&row, &i, &behind, &part, &piece);
+        next_piece(&row, &i, &done, &part, &piece);
         take_piece(walk, &piece, values);
     }
 }
 
-/** All rows, and again if single precision does not do. */
+/** Take all rows, and a second time if single precision is too coarse. */
 static nb_status take_rows(slope_walk *walk, const nb_row_job *rows, nb_error *err)
 {
     const nb_slope_sink *sink = walk->sink;

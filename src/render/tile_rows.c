@@ -5,7 +5,7 @@
 #include "../physics/limits.h"
 #include "../physics/pixel.h"
 
-#define ROUNDING 1e-9 /* of a pixel's photons, at most */
+#define ROUNDING 1e-9 /* largest rounding error, relative to a pixel's photons */
 
 static size_t row_of(const nb_scene *sc, const nb_span *span)
 {
@@ -36,7 +36,8 @@ void nb_span_rows_free(nb_span_rows *rows)
     nb_free(rows->order);
 }
 
-/** The terms of a pixel of the tile, added up over its sub-pixels; one of their rows is touched. */
+/** Sum of the terms of a pixel of the tile over its sub-pixels; at least one of their
+ * rows is touched. */
 static inline double pixel_terms(const nb_spot_tile *t, int f, int s)
 {
     const int os = t->plan->scene.oversample;
@@ -57,7 +58,8 @@ static double photons_of(const nb_spot_tile *t, int f, int s, double terms)
            nb_cached_factors(sc, &t->plan->panel, &t->plan->sensor, t->f0 + f, t->s0 + s);
 }
 
-/** Add the pixels of row s of the tile to the image; returns the brightest. */
+/** Add the pixels of row s of the tile to the image; returns the photons of the brightest
+ * pixel. */
 static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *image,
                         int s)
 {
@@ -110,8 +112,8 @@ nb_bright nb_brighter(nb_bright a, nb_bright b)
     return a.s < b.s || (a.s == b.s && a.f < b.f) ? a : b;
 }
 
-/** The brightest pixel of row s, or `best`.  A pixel whose terms, per_term photons each at most, are too few for more
- * is not aimed at. */
+/** The brighter one of *best and the brightest pixel of row s. A pixel with too few
+ * terms, of at most per_term photons each, is skipped. */
 static nb_bright look_at_row(const nb_spot_tile *t, int panel, int s, double per_term,
                              nb_bright best)
 {
@@ -129,10 +131,11 @@ nb_bright nb_tile_look(const nb_spot_tile *t, int panel, nb_bright best)
 {
     const nb_scene *sc = &t->plan->scene;
     /* the polarization is at most 1 here (nb_spots_refuse_beam) */
-    const double most = sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
+    const double omega =
+        sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
     for (int s = 0; s < t->ns; s++)
         if (row_is_touched(t, s))
-            best = look_at_row(t, panel, s, sc->intensity_scale * most * (1 + ROUNDING),
+            best = look_at_row(t, panel, s, sc->intensity_scale * omega * (1 + ROUNDING),
                                best);
     return best;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the pixels of a tile go. */
+/** Tiles of a panel, and the destinations of their pixels. */
 #ifndef NB_RENDER_TILE_ROWS_H
 #define NB_RENDER_TILE_ROWS_H
 
@@ -9,65 +9,66 @@
 #include "backend.h"
 #include "vector_plan.h"
 
-/* A tile of a panel, which the kernels share: its light comes from its reflections (../plan/spots.h), or its rays look
- * for the steps that matter (../plan/tiles.h). */
+/* A tile of a panel, which the kernels share: either its reflections are drawn
+ * (../plan/spots.h), or its rays search the steps that matter (../plan/tiles.h). */
 
 typedef struct nb_spot_tile {
     const nb_spots *spots;
     const nb_spot_list *list;
-    const nb_vector_plan *plan; /* of the panel */
+    const nb_vector_plan *plan; /* plan of the panel */
     const nb_spot_plane *plane;
-    size_t tile; /* of the list */
+    size_t tile; /* number in the list */
     int tophat, has_factor;
     int f0, s0, nf, ns;         /* pixels: first and count */
     int nu, nv;                 /* sub-pixels */
-    int layer;                  /* while it is drawn */
-    size_t pitch;               /* of the arrays below: [nv][pitch] */
-    double *x, *y, *z, *factor; /* directions, and what a ray counts */
-    double *sum;                /* of terms, electrons^2 */
-    /* Of nb_spot_draw alone; NULL: of pictures */
+    int layer;                  /* the layer that is being drawn */
+    size_t pitch;               /* length of a row of the arrays below: [nv][pitch] */
+    double *x, *y, *z, *factor; /* directions, and weights of the rays */
+    double *sum;                /* sum of terms, electrons^2 */
+    /* For nb_spot_draw only; NULL for images */
     double *phi, *lambda; /* sums of terms times their phi step and wavelength */
-    int (*wanted)[2];     /* [ns] of each row of pixels, sub-pixels: first and last */
-    int drawn[2][2];      /* sub-pixels that may have been added to: first and last */
+    int (*wanted)[2]; /* [ns]: first and last wanted sub-pixel of each row of pixels */
+    int drawn[2][2];  /* first and last sub-pixels that terms may have been added to */
     unsigned char *aimed, *touched; /* rows with rays of the layer; rows with a sum */
 } nb_spot_tile;
 
-/** Sum the terms of the tile's reflections; rows that are not `touched` have none. */
+/** Sum the terms of the tile's reflections; rows that are not `touched` have no terms. */
 typedef void nb_spot_kernel(nb_spot_tile *tile);
 
 nb_spot_kernel nb_spots_sse2, nb_spots_avx2, nb_spots_avx512, nb_spots_neon;
 
-/** Sum the terms of one reflection and of the tile's layer, with phi and lambda, where pixels are `wanted`, and set
- * `drawn`; drawn[0][0] > drawn[0][1]: there are none.  `touched` and, with each layer, `aimed` begin as 0. */
+/** Sum the terms of one reflection in the tile's layer, with phi and lambda, where pixels
+ * are `wanted`, and set `drawn`; drawn[0][0] > drawn[0][1] if there are no terms. The
+ * caller zeroes `touched` and, for each layer, `aimed`. */
 typedef void nb_spot_draw(nb_spot_tile *tile, const nb_spot *spot);
 
 nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;
 
-/** Sub-pixels of the tile whose rays of the layer a run of sources may light; g: of the reflection in the
- * orientation.  0: none. */
+/** Sub-pixels of the tile whose rays of the layer a run of sources may light; g: the
+ * reflection's point in the orientation. Returns 0 if there are no such sub-pixels. */
 int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2]);
 
-/** Place a tile at number of the list; plans: of each panel.  Returns its panel. */
+/** Place a tile at number of the list; plans: one per panel. Returns the tile's panel. */
 int nb_spot_tile_place(nb_spot_tile *tile, const nb_spots *spots, const nb_spot_list *list,
                        const nb_vector_plan *plans, size_t number);
 
-/** Memory for tiles of so many sub-pixels along an edge.  Errors: NB_ERR_NOMEM. */
+/** Memory for tiles of this number of sub-pixels along an edge. Errors: NB_ERR_NOMEM. */
 nb_status nb_spot_tile_alloc(nb_spot_tile *tile, int edge, nb_error *err);
 void nb_spot_tile_free(nb_spot_tile *tile);
 
-/* --- A tile whose rays look for the steps that matter (../plan/tiles.h) --- */
+/* --- A tile whose rays search the steps that matter (../plan/tiles.h) --- */
 
-enum { NB_TILE_LEVELS = 6 }; /* of blocks, from 64 rays along an edge to 2 */
+enum { NB_TILE_LEVELS = 6 }; /* sizes of blocks, from 64 rays along an edge to 2 */
 
 typedef struct nb_tile_group {
     int32_t row, column;
 } nb_tile_group;
 
-/** What was done, for the choice between this way and every step. */
+/** Counts of the work, for the choice between blocks and every step. */
 typedef struct nb_tile_counts {
     double rays;   /* pixels that may be lit */
-    double blocks; /* of all sizes */
+    double blocks; /* blocks of all sizes */
     double groups; /* tested by their middles */
     double steps;  /* tested, in groups */
     double terms;  /* calculated, in groups */
@@ -78,28 +79,29 @@ typedef struct nb_ray_tile {
     const nb_tiles *tiles;
     int block;           /* edge of the first blocks, sub-pixels */
     int only_count;      /* leave the terms out */
-    unsigned char *want; /* [ns][nf] pixels that may be lit and are asked for; owned */
-    double budget; /* sum of terms that a ray may lack at a solid angle of 1, relative to unit */
-    double lack; /* the largest sum of bounds left out of a ray, times its solid angle */
+    unsigned char *want; /* [ns][nf] pixels that may be lit and are requested; owned */
+    /* sum of terms that a ray may lack at a solid angle of 1, relative to unit */
+    double budget;
+    double lack; /* largest sum of bounds left out of a ray, times its solid angle */
     nb_tile_counts counts;
     /* scratch, owned */
-    float *bounds;                        /* of groups */
+    float *bounds;                        /* bounds of groups */
     nb_tile_group *lists[NB_TILE_LEVELS]; /* groups that are left, for each size of block */
-    double *weights;                      /* of the sources, for a ray */
+    double *weights;                      /* weights of the sources for a ray */
 } nb_ray_tile;
 
-/** Sum the terms of the tile's rays that are not left out, to rays.sum. */
+/** Add the terms of the tile's rays that are not left out to rays.sum. */
 typedef void nb_tile_kernel(nb_ray_tile *tile);
 
 nb_tile_kernel nb_tiles_sse2, nb_tiles_avx2, nb_tiles_avx512, nb_tiles_neon;
 
-/** No less than the solid angle of the pixels and rays of a block of the tile. */
+/** Upper bound of the solid angle of the pixels and rays of a block of the tile. */
 double nb_tile_solid_angle(const nb_ray_tile *tile, int u, int v, int n);
 
-/** Is a pixel of the block wanted? */
+/** True if a pixel of the block is wanted. */
 int nb_tile_wanted(const nb_ray_tile *tile, int u, int v, int n);
 
-/** Memory for a tile of so many sub-pixels along an edge.  Errors: NB_ERR_NOMEM. */
+/** Memory for a tile of this number of sub-pixels along an edge. Errors: NB_ERR_NOMEM. */
 nb_status nb_ray_tile_alloc(nb_ray_tile *tile, const nb_tiles *tiles, int edge,
                             nb_error *err);
 void nb_ray_tile_free(nb_ray_tile *tile);
@@ -110,13 +112,13 @@ typedef struct nb_span_rows {
     size_t *first, *order; /* owned */
 } nb_span_rows;
 
-/** Errors: NB_ERR_NOMEM; rows are to be freed all the same. */
+/** Errors: NB_ERR_NOMEM; rows must be freed after an error, too. */
 nb_status nb_span_rows_build(const nb_scene *scene, const nb_span *spans, size_t n,
                              nb_span_rows *rows, nb_error *err);
 void nb_span_rows_free(nb_span_rows *rows);
 
-/** Add the tile's sums to the pixels of an image; returns the brightest, photons, or `brightest` if that is
- * more. */
+/** Add the tile's sums to the pixels of an image; returns the larger one of `brightest`
+ * and the photons of the brightest pixel. */
 double nb_tile_finish(const nb_spot_tile *tile, const nb_span_rows *rows, float *image,
                       double brightest);
 
@@ -126,10 +128,11 @@ typedef struct nb_bright {
     int panel, f, s;
 } nb_bright;
 
-/** The brighter one of two; of equals the one that comes first on the detector. */
+/** The brighter one of two; of two equal ones the first on the detector. */
 nb_bright nb_brighter(nb_bright a, nb_bright b);
 
-/** The brightest pixel of the tile, which is one of this panel's, or `best` if that is brighter. */
+/** The brighter one of `best` and the brightest pixel of the tile, which lies on this
+ * panel. */
 nb_bright nb_tile_look(const nb_spot_tile *tile, int panel, nb_bright best);
 
 #endif

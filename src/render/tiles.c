@@ -16,27 +16,27 @@
 enum {
     TILE = 64,
     PILOTS = 512
-}; /* sub-pixels along an edge, about; blocks looked at for an estimate */
-#define ROOM (1 - 1e-4) /* of a budget, for the rounding of what is calculated from it */
+}; /* approximate sub-pixels along an edge; blocks that an estimate looks at */
+/* part of a budget that is used, for the rounding of numbers derived from it */
+#define ROOM (1 - 1e-4)
 
 /* Costs in groups of steps of the kernel of every step, measured (reports/cpu). */
 typedef struct tile_costs {
-    double ray, block, group, steps, terms; /* of nb_tile_counts */
+    double ray, block, group, steps, terms; /* costs of the counts of nb_tile_counts */
 } tile_costs;
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
-#define GAIN 1.3 /* least gain */
+#define GAIN 1.3 /* smallest gain for which blocks are used */
 
-#define SUMMED (1 - 1e-6) /* a sum of doubles is known to this */
-#define MOST_TERMS 1e8    /* of a single pixel: some seconds */
+#define SUMMED (1 - 1e-6) /* accuracy of a sum of doubles */
+#define TERMS_MAX 1e8     /* terms of a single pixel: some seconds */
 
 /** One panel's tiles. */
 typedef struct tile_grid {
     nb_lit_panel lit;
-    int edge, block; /* pixels; sub-pixels */
-    int across,
-        first[2]; /* tiles: in a row; of the first one, counted from the panel's corner */
-    size_t start; /* number of its first tile */
+    int edge, block;      /* pixels; sub-pixels */
+    int across, first[2]; /* tiles in a row; first tile from the panel's corner */
+    size_t start;         /* number of its first tile */
 } tile_grid;
 
 typedef struct tile_pass {
@@ -47,9 +47,9 @@ typedef struct tile_pass {
     double bound; /* photons */
     tile_grid *grids;
     size_t tiles;
-    nb_ray_tile *of; /* each thread's */
+    nb_ray_tile *of; /* one per thread */
     double *brightest;
-    int pilot; /* count what blocks of the whole detector need */
+    int pilot; /* only count the work of blocks of the whole detector */
     atomic_size_t done;
     atomic_int stop;
 } tile_pass;
@@ -69,8 +69,8 @@ static const tile_grid *grid_of(const tile_pass *pass, size_t tile, int *panel)
     return &pass->grids[*panel];
 }
 
-/** Photons of a pixel per sum of terms, relative to unit, that all of its rays have, at a solid angle of
- * 1. */
+/** Photons of a pixel per sum of terms (relative to unit) that each ray of the pixel has,
+ * at a solid angle of 1. */
 static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
 {
     const nb_scene *sc = pass->scene;
@@ -78,7 +78,8 @@ static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
            (sensor->absorb ? 1 : sensor->layers) * pass->steps->unit;
 }
 
-/** Tiles are cut at the panel's edges, not at the region's: no byte depends on it. */
+/** Place a tile; tiles end at the panel's edges, not at the region's, which changes no
+ * byte. */
 static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
 {
     int k;
@@ -88,7 +89,7 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     nb_ray_tile *t = &pass->of[thread];
     nb_spot_tile *r = &t->rays;
     const nb_sensor *sensor = &pass->scene->sensors[panel->sensor];
-    const double most = brightness_of(pass, sensor);
+    const double brightness = brightness_of(pass, sensor);
     r->plan = &pass->job->plans[k];
     r->has_factor = sensor->absorb || pass->scene->oversample_omega;
     r->f0 = (grid->first[0] + i % grid->across) * grid->edge;
@@ -99,7 +100,7 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     r->nv = r->ns * os;
     t->block = grid->block;
     t->only_count = pass->pilot;
-    t->budget = most > 0 ? pass->bound / most * ROOM : 0;
+    t->budget = brightness > 0 ? pass->bound / brightness * ROOM : 0;
     return t;
 }
 
@@ -114,7 +115,8 @@ static int want_columns(nb_ray_tile *t, int s, int first, int end)
     return end > first;
 }
 
-/** What is asked for and may be lit; 0: nothing. */
+/** Mark the pixels that are requested and may be lit; returns 0 if there is no such
+ * pixel. */
 static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel *lit)
 {
     const nb_spot_tile *r = &t->rays;
@@ -134,7 +136,8 @@ static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel
     return any;
 }
 
-/** One block of the tile, another one in each; 0: it is dark. */
+/** Mark one block of the tile, a different one in each tile; returns 0 if the block is
+ * dark. */
 static int want_block(nb_ray_tile *t, const nb_lit_panel *lit, size_t tile)
 {
     const nb_spot_tile *r = &t->rays;
@@ -194,7 +197,7 @@ static int tile_edge(const nb_render *job, int oversample)
     return job->edge > 0 ? job->edge * edge : edge;
 }
 
-/** The tiles of each panel's region, counted from its corner. */
+/** Make the tiles of each panel's region, counted from the panel's corner. */
 static nb_status make_grids(tile_pass *pass, const nb_plan *plan, nb_error *err)
 {
     const nb_scene *sc = pass->scene;
@@ -258,16 +261,17 @@ static void add_counts(const tile_pass *pass, nb_tile_counts *to)
     }
 }
 
-/** Photons that a pixel lacks at most. */
+/** Upper bound of the photons that a pixel lacks. */
 static double largest_lack(const tile_pass *pass)
 {
-    double lack = 0, most = 0;
+    double lack = 0, brightness = 0;
     for (int k = 0; k < pass->scene->n_panels; k++)
-        most = fmax(most, brightness_of(
-                              pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
+        brightness = fmax(
+            brightness,
+            brightness_of(pass, &pass->scene->sensors[pass->scene->panels[k].sensor]));
     for (int i = 0; i < pass->job->threads; i++)
         lack = fmax(lack, pass->of[i].lack);
-    return fmin(pass->bound, lack * most);
+    return fmin(pass->bound, lack * brightness);
 }
 
 /** Walk over the tiles of the plan's scene. */
@@ -276,7 +280,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 {
     nb_status st;
     pass->scene = plan->scene;
-    atomic_store(&pass->done, 0); /* the trial's */
+    atomic_store(&pass->done, 0); /* the trial has counted, too */
     st = make_grids(pass, plan, err);
     NB_TRY(alloc_tiles(pass, err));
     if (!st)
@@ -295,7 +299,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 
 /* ------------------------------------------------------------------ bound and choice */
 
-/** A lower limit of the photons of all terms of a pixel: without those of the background. */
+/** Lower bound of the photons of all terms of a pixel, without the background. */
 static double terms_of(const nb_scene *sc, const nb_bright *at)
 {
     const nb_panel *panel = &sc->panels[at->panel];
@@ -306,8 +310,9 @@ static double terms_of(const nb_scene *sc, const nb_bright *at)
            SUMMED;
 }
 
-/** As nb_spots_brightest: the middles of the spots are those of Gaussians, but for a factor.  They are a quarter to
- * a half of the pixel; all of its terms say what it is. */
+/** nb_spots_brightest for any shape: the middles of the spots are those of Gaussians up
+ * to a factor. The middles give a quarter to a half of the pixel's photons; all terms of
+ * the pixel then give the whole. */
 static nb_status find_brightest(const nb_render *job, double *brightest, nb_error *err)
 {
     nb_scene like;
@@ -318,26 +323,26 @@ static nb_status find_brightest(const nb_render *job, double *brightest, nb_erro
     first.scene = &like;
     st = nb_spots_brightest(&first, NB_SPOTS_MIDDLES, &best, err);
     *brightest = best.photons * part;
-    if (!st && *brightest > 0 && job->plan->terms <= MOST_TERMS)
+    if (!st && *brightest > 0 && job->plan->terms <= TERMS_MAX)
         *brightest = fmax(*brightest, terms_of(job->scene, &best));
     return st;
 }
 
-/** The photons that a pixel may lack. */
+/** Set the photons that a pixel may lack. */
 static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
-    const nb_tolerance *may = &job->plan->tolerance;
+    const nb_tolerance *tolerance = &job->plan->tolerance;
     nb_status st = NB_OK;
-    if (may->part > 0)
+    if (tolerance->part > 0)
         st = find_brightest(job, &result->brightest, err);
-    result->bound = nb_tolerance_photons(may, result->brightest);
+    result->bound = nb_tolerance_photons(tolerance, result->brightest);
     if (!st && !(result->bound > 0))
         result->refused = "no reflection lights a pixel";
     return st;
 }
 
-/** Are blocks quicker?  Decided by the work for a few blocks of the whole detector, so it does not depend on
- * the region and the number of threads. */
+/** Refuse if blocks are not quicker. The work for a few blocks of the whole detector
+ * decides, so that the choice does not depend on the region and the number of threads. */
 static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *err)
 {
     nb_scene whole = *pass->job->scene;
@@ -361,7 +366,7 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
     return st;
 }
 
-/** The request has its spans. */
+/** Render a request that has its spans. */
 static nb_status render_spans(tile_pass *pass, const nb_request *request,
                               nb_spots_result *result, nb_error *err)
 {
@@ -382,7 +387,7 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
 {
     const nb_render *job = pass->job;
     nb_request request = *job->request;
-    nb_span *own = NULL;
+    nb_span *built = NULL;
     nb_status st = NB_OK;
     pass->bound = result->bound;
     if (!job->always)
@@ -390,11 +395,11 @@ static nb_status render_steps(tile_pass *pass, nb_spots_result *result, nb_error
     if (st || result->refused)
         return st;
     if (!request.spans && request.n > 0) {
-        st = nb_spans_build(job->scene, &own, &request.n, err);
-        request.spans = own;
+        st = nb_spans_build(job->scene, &built, &request.n, err);
+        request.spans = built;
     }
     NB_TRY(render_spans(pass, &request, result, err));
-    nb_free(own);
+    nb_free(built);
     return st;
 }
 
@@ -415,12 +420,13 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Seconds of the path / seconds of its estimate, which only decides when the path is quicker than every step
- * (tests/bench/choose.c). */
+/* Seconds of the path / seconds of its estimate. The estimate only decides when the path
+ * is quicker than every step (tests/bench/choose.c). */
 #define LONGER 2.8
-/* Seconds on one core of a trial, measured (reports/cpu): the brightest pixel is looked for, and bounds are
- * made for some blocks.  If every step takes less than FEW_TRIALS trials, there is none.  If it takes MANY_TRIALS, blocks
- * are tried where they seem to gain SEEMS.  The longer every step takes, the less they need to gain. */
+/* Seconds of a trial on one core, measured (reports/cpu): the trial searches the
+ * brightest pixel and makes bounds for some blocks. If every step takes less than
+ * FEW_TRIALS trials, there is no trial. If every step takes MANY_TRIALS, blocks are tried
+ * where they seem to gain SEEMS. The longer every step takes, the less gain is needed. */
 #define TRIAL 5e-3
 #define TRIAL_OF_TABLE 7e-3
 #define FEW_TRIALS 2.5
@@ -445,7 +451,8 @@ static int applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/** Where it applies it is tried: a few blocks say whether every step is quicker. */
+/** Seconds of the path. Where the path applies it is tried: a few blocks decide whether
+ * every step is quicker. */
 static double seconds(const nb_plan *plan)
 {
     return nb_tiles_refuse(plan)
@@ -461,7 +468,7 @@ static nb_status prepare(nb_render *r, nb_error *err)
     return nb_vector_plans_build(r->plan, sums, r->kept, &r->plans, err);
 }
 
-/** Every step if it refuses. */
+/** Run the path, or every step if the path refuses. */
 static nb_status run(nb_render *r, nb_error *err)
 {
     nb_status st;

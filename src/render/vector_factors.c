@@ -7,11 +7,12 @@
 
 #include <math.h>
 
-/* Largest numbers of entries of a table over all visible reflections: always allowed; allowed if there are
- * WORK_PER_ENTRY look-ups or more for each entry. */
+/* Limits of the entries of a table over all visible reflections. SMALL_TABLE is always
+ * allowed; LARGE_TABLE is allowed with at least WORK_PER_ENTRY look-ups for each
+ * entry. */
 enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
 
-/** The box, its entries not yet filled. */
+/** Set the box and the strides; the entries are filled later. */
 static void set_box(nb_factor_squares *t, const nb_index_box *box)
 {
     uint32_t stride[3];
@@ -30,8 +31,7 @@ static double box_entries(const nb_factor_squares *t)
     return ldexp(t->box.n[0], t->shift[0]);
 }
 
-/** The part of the table, as ranges of its indices along one axis, that the file
- * covers. */
+/** Range, along one axis, of the table's indices that the file covers. */
 static void overlap(const nb_factor_squares *t, int axis, int first, int count,
                     int *begin, int *end)
 {
@@ -43,7 +43,7 @@ static void overlap(const nb_factor_squares *t, int axis, int first, int count,
 
 typedef struct overlap_box {
     int begin[3], end[3];
-    int partial; /* the table reaches beyond the file: default_F is in it */
+    int partial; /* the table is larger than the file: default_F is in it */
 } overlap_box;
 
 static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table *sf)
@@ -68,25 +68,25 @@ static const double *file_row(const nb_factor_squares *t, const nb_factor_table 
     return sf->F + (h * sf->nk + k) * sf->nl + (-(int64_t)t->box.low[2] - sf->lmin);
 }
 
-static nb_status fill(const nb_factor_table *sf, double most, nb_factor_squares *t,
+static nb_status fill(const nb_factor_table *sf, double largest, nb_factor_squares *t,
                       nb_error *err)
 {
     overlap_box o = overlap_of(t, sf);
     size_t entries = (size_t)box_entries(t), e;
-    double inv_most = 1.0 / most;
+    double inv_largest = 1.0 / largest;
     int i, j, k;
     t->F2 = nb_alloc(entries, sizeof *t->F2, "structure-factor table", err);
     if (!t->F2)
         return NB_ERR_NOMEM;
     if (o.partial && sf->default_F != 0)
         for (e = 0; e < entries; e++)
-            t->F2[e] = nb_relative_square(sf->default_F, inv_most);
+            t->F2[e] = nb_relative_square(sf->default_F, inv_largest);
     for (i = o.begin[0]; i < o.end[0]; i++)
         for (j = o.begin[1]; j < o.end[1]; j++) {
             float *row = t->F2 + ((size_t)i << t->shift[0]) + ((size_t)j << t->shift[1]);
             const double *F = file_row(t, sf, i, j);
             for (k = o.begin[2]; k < o.end[2]; k++)
-                row[k] = nb_relative_square(F[-k], inv_most);
+                row[k] = nb_relative_square(F[-k], inv_largest);
         }
     return NB_OK;
 }
@@ -98,8 +98,8 @@ nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
     double work = plan->rays * plan->steps; /* terms that are looked up */
     nb_index_box box;
     nb_status st;
-    /* of the whole file, not only of what is visible: a pixel's bytes must not depend on the
-     * region that is rendered */
+    /* from the whole file, not only the visible part: a pixel's bytes must not depend on
+     * the rendered region */
     t->unit = plan->largest * plan->largest;
     if (sf.nh == 0 || fmin(fabs(sf.default_F), sf.least) == plan->largest) {
         t->kind = plan->largest == 0 ? NB_F_ZERO : NB_F_CONST;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of a CPU.  A new one needs a line here and a file. */
+/* The paths of a CPU. A new path needs a line here and a file. */
 #include "vector_paths.h"
 
-/* The quickest of equals is first; the last renders everything. */
+/* The quickest of equal paths comes first; the last path renders everything. */
 #define PATHS(A)                                                                         \
     A(nb_path_simple)                                                                    \
     A(nb_path_fixed)                                                                     \

@@ -7,7 +7,7 @@
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
-/* of the table of offsets */
+/* limit of the table of offsets */
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
@@ -95,7 +95,7 @@ static nb_status plan_offsets(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
-/** Each source's table in the squares. */
+/** Point each source at its table in the squares. */
 static void aim_tables(nb_vector_plan *p)
 {
     const nb_beam *beam = &p->scene.beam;
@@ -104,7 +104,7 @@ static void aim_tables(nb_vector_plan *p)
         p->sources[i].F2 = p->table.F2 + beam->sources[i].table;
 }
 
-/** What all panels share. */
+/** Set the data that all panels share. */
 static nb_status plan_scene(const nb_plan *plan, nb_vector_sums sums,
                             nb_kept_squares *kept, nb_vector_plan *p, nb_error *err)
 {
@@ -115,7 +115,7 @@ static nb_status plan_scene(const nb_plan *plan, nb_vector_sums sums,
     p->fixed = sums != NB_SUMS_DOUBLE;
     if ((st = plan_sources(p, err)) != NB_OK || !p->fixed)
         return st;
-    if ((st = nb_factor_squares_build(plan, kept ? kept : &p->own, &p->table, err)) !=
+    if ((st = nb_factor_squares_build(plan, kept ? kept : &p->squares, &p->table, err)) !=
         NB_OK)
         return st;
     aim_tables(p);
@@ -163,7 +163,7 @@ void nb_vector_plans_free(nb_vector_plan *p)
     }
     if (!nb_has_tables(p[0].table.kind))
         nb_free(p[0].table.F2);
-    nb_kept_squares_free(&p[0].own);
+    nb_kept_squares_free(&p[0].squares);
     nb_free(p[0].sources);
     nb_free(p[0].offsets);
     nb_free(p);

@@ -10,10 +10,10 @@
 #include "pixel_sums.h"
 #include "vector_paths.h"
 
-/* bytes of the table of incident directions */
+/* limit of the bytes of the table of incident directions */
 #define MAX_INCIDENT 2.5e8
 enum {
-    MOST_TOGETHER = NB_VECTOR_SUM_RUN / 2
+    TOGETHER_MAX = NB_VECTOR_SUM_RUN / 2
 }; /* sources whose gradients are added first */
 
 static nb_slope_phase phase_of(const nb_plan *plan)
@@ -47,7 +47,7 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Of the photons alone and up to 30 parameters, about. */
+/** Approximate seconds for the photons alone and for up to 30 parameters. */
 static double seconds(const nb_plan *plan)
 {
     return 2 * nb_fixed_seconds(plan);
@@ -70,7 +70,7 @@ static void copy_vector(nb_vec3 from, double scale, float *to)
     to[2] = (float)(scale * from.z);
 }
 
-/** Memory for the tables. */
+/** Allocate the tables. */
 static nb_status reserve(nb_vector_slopes *v, nb_error *err)
 {
     const nb_slope_job *job = v->job;
@@ -95,7 +95,7 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     return NB_OK;
 }
 
-/** Whether a source has the direction of the sources of a group. */
+/** True if a source has the direction of the sources of a group. */
 static int fits_group(const nb_vector_source *s, const nb_slope_group *group,
                       const nb_vector_source *sources)
 {
@@ -112,7 +112,7 @@ static void fill_sources(nb_vector_slopes *v)
     for (int s = 0; s < sc->beam.n_sources; s++) {
         nb_slope_group *group = &v->groups[v->n_groups];
         const int same = v->n_groups > 0 && fits_group(&sources[s], group - 1, sources);
-        if (same && s - group[-1].first < MOST_TOGETHER)
+        if (same && s - group[-1].first < TOGETHER_MAX)
             group[-1].end++;
         else
             v->groups[v->n_groups++] =
@@ -135,7 +135,7 @@ static void fill_sources(nb_vector_slopes *v)
         }
 }
 
-/** How the directions turn. */
+/** Fill the turns of the directions. */
 static void fill_beam(nb_vector_slopes *v)
 {
     for (int k = 0; k < v->n_groups; k++)
@@ -244,7 +244,8 @@ static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
     return fill_places(v, err);
 }
 
-/** One step a pixel whose numbers floats hold, and parameters that only contract the sums of kernel_slope_light.h. */
+/** True for one step per pixel whose numbers floats hold, and parameters that only
+ * contract the sums of kernel_slope_light.h. */
 static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
 {
     const char *why;
@@ -271,7 +272,7 @@ static void close_tables(nb_vector_slopes *v)
     nb_free(v->beam);
 }
 
-/** v is zeroed; close_tables frees it, after an error too. */
+/** Fill the tables; v is zeroed. close_tables frees v, after an error, too. */
 static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *err)
 {
     const nb_plan *plan = r->plan;
@@ -299,7 +300,7 @@ static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *
     return NB_OK;
 }
 
-/** The sums of a light scene's pixels, contracted. */
+/** Contract the sums of a light scene's pixels. */
 static void light_dot(const void *of, const nb_span *spans, size_t n, const double *dloss,
                       double *sums)
 {
@@ -314,20 +315,21 @@ static void light_dot(const void *of, const nb_span *spans, size_t n, const doub
     }
 }
 
-/** The kernel's crystal and, with few terms a ray, the rest of the reference. */
+/** Add the slopes of the materials by the reference, which has few terms per ray, to the
+ * crystal's slopes by the kernel. */
 static void add_materials(const void *of, const nb_span *spans, size_t n, double *out,
                           size_t stride)
 {
     const nb_vector_slopes *v = of;
-    double rest[1 + NB_VARIABLES_MAX];
+    double slopes[1 + NB_VARIABLES_MAX];
     v->crystal(of, spans, n, out, stride);
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < spans[i].n; k++, out++) {
             const nb_span pixel = {spans[i].panel, spans[i].fast + k, spans[i].slow, 1,
                                    spans[i].at + (size_t)k};
-            nb_slopes_reference(&v->materials, &pixel, 1, rest, 1);
+            nb_slopes_reference(&v->materials, &pixel, 1, slopes, 1);
             for (int p = 0; p <= v->job->count; p++)
-                out[(size_t)p * stride] += rest[p];
+                out[(size_t)p * stride] += slopes[p];
         }
 }
 

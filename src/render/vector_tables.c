@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of F^2 for sources that have tables of their own.  Only reflections near the Ewald sphere are
- * filled: of a still a few in a hundred. */
+/* Tables of F^2 for sources with different tables. Only reflections near the Ewald sphere
+ * are filled: a few in a hundred for a still. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +37,8 @@ void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
     }
 }
 
-/** Place of a reflection in the table of the file (-1: outside), and in the table of squares. */
+/** Place of a reflection in the table of the file (-1: outside the file), and in the
+ * table of squares. */
 typedef struct cell {
     int32_t from, to;
 } cell;
@@ -47,13 +48,13 @@ typedef struct cell_list {
     size_t n;
 } cell_list;
 
-/** Rows of reflections that are filled; NULL: all. */
+/** Rows of reflections that are filled; runs NULL: all reflections. */
 typedef struct filled_rows {
     nb_index_run *runs; /* owned */
     int axis;
 } filled_rows;
 
-/** `fold`: the axis with the largest shift, of which `length` places are kept apart. */
+/** `fold`: the axis with the largest shift; `length` of its places are kept apart. */
 static void set_tables(int n_tables, const nb_index_box *box, int fold, int length,
                        nb_factor_squares *t)
 {
@@ -76,7 +77,7 @@ static double bytes_of(const nb_factor_squares *t)
     return t->mask ? sizeof(float) * ((double)t->mask + 1) : INFINITY;
 }
 
-/** The longest of the runs; *sum: of all. */
+/** The longest run; *sum: length of all runs. */
 static int longest_run(const nb_index_box *box, const filled_rows *rows, double *sum)
 {
     const size_t n =
@@ -117,7 +118,8 @@ static cell cell_of(const nb_factor_squares *t, const nb_factor_table *sf, const
     return (cell){file_place(sf, &t->box, at), (int32_t)(to & (uint32_t)t->mask)};
 }
 
-/** Rows after the outer-th group of them; each place along their axis has its next cell in `next`. */
+/** List the rows of group number `outer`; next[] has the next cell of each place along
+ * the axis of the rows. */
 static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
                       const filled_rows *rows, size_t outer, size_t inner,
                       cell_list *list, size_t *next)
@@ -145,7 +147,8 @@ static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
     }
 }
 
-/** Those to fill, in the file's order, which falls along each axis.  Errors: NB_ERR_NOMEM. */
+/** List the cells to fill in the file's order, which falls along each axis. Errors:
+ * NB_ERR_NOMEM. */
 static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
                             const filled_rows *rows, cell_list *list, nb_error *err)
 {
@@ -169,10 +172,11 @@ static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *s
     return next && list->cells ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Some of the reflections in `count` tables from F on, which are `apart`, to F2 and the places after it.
- * Each line is in memory that was not used lately: that of the next tables is asked for meanwhile. */
+/** Fill some reflections in `count` tables from F on, which are `apart`, into F2 and the
+ * places after it. Each line is in memory that was not used recently: the lines of the
+ * next tables are prefetched. */
 static void fill_together(const double *F, size_t apart, int count, int more, float *F2,
-                          double inv_most, float outside, const cell *cells, size_t n)
+                          double inv_largest, float outside, const cell *cells, size_t n)
 {
     int32_t line = -1;
     for (size_t i = 0; i < n; i++) {
@@ -181,7 +185,7 @@ static void fill_together(const double *F, size_t apart, int count, int more, fl
         for (int k = 0; k < count; k++)
             to[k] = from < 0 ? outside
                              : nb_relative_square(F[(size_t)k * apart + (size_t)from],
-                                                  inv_most);
+                                                  inv_largest);
         if (from < 0 || from / LINE == line)
             continue;
         line = from / LINE;
@@ -190,19 +194,19 @@ static void fill_together(const double *F, size_t apart, int count, int more, fl
     }
 }
 
-/** Some of the reflections in all tables. */
-static void fill_chunk(const nb_factor_table *sf, float *F2, double most,
+/** Fill some reflections in all tables. */
+static void fill_chunk(const nb_factor_table *sf, float *F2, double largest,
                        const cell *cells, size_t n)
 {
-    const double inv_most = 1.0 / most;
-    const float outside = nb_relative_square(sf->default_F, inv_most);
+    const double inv_largest = 1.0 / largest;
+    const float outside = nb_relative_square(sf->default_F, inv_largest);
     const int tables = nb_table_count(sf);
     const size_t apart = nb_table_values(sf) / (size_t)tables;
     for (int k = 0; k < tables; k += TOGETHER) {
         const int count = tables - k < TOGETHER ? tables - k : TOGETHER,
-                  rest = tables - k - count;
-        fill_together(nb_table_at(sf, k), apart, count, rest < TOGETHER ? rest : TOGETHER,
-                      F2 + k, inv_most, outside, cells, n);
+                  left = tables - k - count;
+        fill_together(nb_table_at(sf, k), apart, count, left < TOGETHER ? left : TOGETHER,
+                      F2 + k, inv_largest, outside, cells, n);
     }
 }
 
@@ -219,7 +223,8 @@ static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
     }
 }
 
-/** Large pages would be fetched and cleared whole, although little of the memory is filled. */
+/** Prevent large pages: they would be fetched and cleared whole, although little of the
+ * memory is filled. */
 static void keep_pages_small(float *F2, size_t bytes)
 {
 #ifdef MADV_NOHUGEPAGE
@@ -240,7 +245,7 @@ void nb_kept_squares_free(nb_kept_squares *kept)
     *kept = (nb_kept_squares){0};
 }
 
-/** Memory for the squares: that of the last ones if it is as large. */
+/** Memory for the squares: that of the last squares if its size is the same. */
 static nb_status take_memory(nb_kept_squares *kept, nb_factor_squares *t, nb_error *err)
 {
     const size_t bytes = (size_t)bytes_of(t);
@@ -261,7 +266,8 @@ static nb_status take_memory(nb_kept_squares *kept, nb_factor_squares *t, nb_err
     return NB_OK;
 }
 
-/** Are they those of these tables and runs?  Tables that nobody measured have no fingerprint. */
+/** True if the kept squares belong to these tables and runs. Tables that were not
+ * measured have no hash. */
 static int is_kept(const nb_kept_squares *kept, const nb_factor_squares *t,
                    const nb_factor_table *sf, const filled_rows *rows, size_t n_runs)
 {
@@ -280,7 +286,7 @@ static int is_kept(const nb_kept_squares *kept, const nb_factor_squares *t,
              memcmp(kept->runs, rows->runs, n_runs * sizeof *rows->runs) == 0));
 }
 
-/** Allocate and fill.  rows->runs NULL: all of the box. */
+/** Allocate and fill the tables. rows->runs NULL: the whole box. */
 static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
                              nb_factor_squares *t, nb_kept_squares *kept, nb_error *err)
 {
@@ -288,7 +294,7 @@ static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
     cell_list list = {0};
     nb_status st;
     NB_FORWARD(take_memory(kept, t, err));
-    kept->from.measured = 0; /* until they are filled */
+    kept->from.measured = 0; /* until the tables are filled */
     st = list_cells(t, sf, rows, &list, err);
     if (!st)
         fill_tables(plan, t, &list);

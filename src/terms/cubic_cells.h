@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** F between reflections, tricubic as nb_F_tricubic, from a table of cells: each has its 64
- * coefficients, by powers of the distances from its middle. A step then needs 63 multiply-adds,
- * and a thread keeps the cell while steps stay in it. Coefficients are floats, so the error of F
- * is relative to the largest F of the cell. A pixel whose photons come from places with much
- * smaller F is in doubt; nb_cubic_exact, in double, then decides. Indices are negated, as in
- * src/plan/fixed_point.h; the cubic through four points is symmetric. For host and device. */
+/** F between reflections, tricubic like nb_F_tricubic, from a table of cells. A cell has
+ * 64 coefficients, of the powers of the distances from its middle. A step then needs 63
+ * multiply-adds, and a thread keeps the cell while steps stay in it. Coefficients are
+ * floats, so the error of F is relative to the largest F of the cell. A pixel whose
+ * photons come from places with much smaller F is in doubt; nb_cubic_exact, in double,
+ * then decides. Indices are negated, as in src/plan/fixed_point.h; the cubic through
+ * four points is symmetric. For host and device. */
 #ifndef NB_TERMS_CUBIC_CELLS_H
 #define NB_TERMS_CUBIC_CELLS_H
 
@@ -13,28 +14,31 @@
 #include "../plan/plan.h"
 #include "lane.h"
 
-/** A pixel is in doubt if its sum with each F^2 replaced by its cell's scale^2 exceeds its sum by
- * this factor. The error of F is below 2.5e-7 of the scale (tests/unit/test_cubic.c), so other
- * pixels are right within 5e-7 sqrt(10000) = 5e-5, by Cauchy and Schwarz. */
+/** A pixel is in doubt if its sum with each F^2 replaced by its cell's scale^2 exceeds
+ * its sum by this factor. The error of F is below 2.5e-7 of the scale
+ * (tests/unit/test_cubic.c), so other pixels are accurate within 5e-7 sqrt(10000) =
+ * 5e-5, by Cauchy and Schwarz. */
 #define NB_CUBIC_DOUBT 10000.0f
 
-/** Floats of a cell: 64 coefficients, powers of l, then k, then h from its middle; the square of its scale, which is
- * the largest |F| of its 64; and three that keep cells at multiples of 16 bytes. */
+/** Floats of a cell: 64 coefficients (powers of l, then k, then h, from its middle); the
+ * square of its scale, which is the largest |F| of its 64 neighbours; and three that
+ * align cells to 16 bytes. */
 enum { NB_CUBIC_FLOATS = 68 };
 
 /** Cells that pixels see and whose 64 neighbours are in the box of F. */
 typedef struct nb_cubic_table {
     const float *cells;  /* [n[0]][n[1]][n[2]][NB_CUBIC_FLOATS] */
-    const double *F;     /* the one table */
-    int low[3], n[3];    /* cells: first and count; 0: none */
-    int min[3], size[3]; /* of F: first index and count */
-    int whole;           /* no pixel sees an index outside of the cells */
+    const double *F;     /* the table that the cells describe */
+    int low[3], n[3];    /* first cell and number of cells on each axis; 0: no cells */
+    int min[3], size[3]; /* first index and number of indices of F */
+    int whole;           /* 1: no pixel sees an index outside the cells */
     unsigned stride[2],
-        offset; /* high words times these: the number of a cell, modulo 2^32 */
+        offset; /* number of a cell: high words times strides, + offset, mod 2^32 */
     double default_F;
 } nb_cubic_table;
 
-/** The cells of box, the reflections that pixels see, by table number `table`; cells is left NULL. */
+/** The cells of `box`, the reflections that pixels see, for the table of number `table`;
+ * the member `cells` is left NULL. */
 static inline nb_cubic_table nb_cubic_table_of(const nb_factor_table *sf, int table,
                                                const nb_index_box *box)
 {
@@ -77,8 +81,8 @@ static inline double nb_cubic_cells(const nb_cubic_table *t)
     return (double)t->n[0] * t->n[1] * t->n[2];
 }
 
-/** Index in F of the last of the four neighbours along l of a cell's row i of 16; the others are
- * before it. */
+/** Address in F of the second of the four neighbours along l of row i (of 16) of a cell.
+ * The neighbours before, here, next and last are at [1], [0], [-1] and [-2]. */
 NB_HD const double *nb_cubic_points(const nb_cubic_table *t, int64_t cell, int i)
 {
     const int64_t l = -(t->low[2] + cell % t->n[2]) - t->min[2];
@@ -87,7 +91,7 @@ NB_HD const double *nb_cubic_points(const nb_cubic_table *t, int64_t cell, int i
     return t->F + (h * t->size[1] + k) * t->size[2] + l;
 }
 
-/** Row i of a cell: the cubic by powers of a fraction u in 0..1. */
+/** Coefficients of row i of a cell: the cubic by powers of a fraction u in 0..1. */
 NB_HD void nb_cubic_row(const nb_cubic_table *t, int64_t cell, int i, double c[4])
 {
     const double *f = nb_cubic_points(t, cell, i);
@@ -114,19 +118,20 @@ NB_HD double nb_cubic_power(int power, const double f[4])
     }
 }
 
-/** Largest |F| of a cell's 64. */
+/** Largest |F| of a cell's 64 neighbours. */
 NB_HD double nb_cubic_scale(const nb_cubic_table *t, int64_t cell)
 {
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < 16; i++) {
         const double *f = nb_cubic_points(t, cell, i);
         for (int j = -2; j < 2; j++)
-            most = fmax(most, fabs(f[j]));
+            largest = fmax(largest, fabs(f[j]));
     }
-    return most;
+    return largest;
 }
 
-/** The 16 coefficients of a cell with this power of l; with power 4: what follows them. */
+/** The 16 coefficients of a cell with this power of l. Power 4 gives the square of the
+ * scale and three zeros. */
 NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float *out)
 {
     double along_k[4][4];
@@ -167,7 +172,7 @@ NB_HD void nb_cubic_products(double u, double w[4])
 
 /** A cell in registers. */
 typedef struct nb_cubic_cell {
-    int at; /* its number; -1: none yet */
+    int at; /* number of the cell; -1: not loaded */
     float c[16][4], scale2;
 } nb_cubic_cell;
 
@@ -178,7 +183,7 @@ NB_HD int nb_cubic_number(const nb_cubic_table *t, const int high[3])
                  (unsigned)high[2] + t->offset);
 }
 
-/** The same; -1: there is none, and the nearest reflection counts. */
+/** Number of the cell, or -1 outside the cells, where the nearest reflection counts. */
 NB_HD int nb_cubic_find(const nb_cubic_table *t, const int high[3])
 {
     const unsigned h = (unsigned)(high[0] - NB_FIXED_HIGH - t->low[0]),
@@ -189,7 +194,7 @@ NB_HD int nb_cubic_find(const nb_cubic_table *t, const int high[3])
                : -1;
 }
 
-/** Four coefficients. */
+/** Copy four coefficients. */
 NB_HD void nb_cubic_copy(const float *from, float c[4])
 {
 #ifdef NB_GPU_DEVICE_PASS
@@ -214,7 +219,8 @@ NB_HD void nb_cubic_load(const nb_cubic_table *t, int at, nb_cubic_cell *cell)
     cell->scale2 = from[64];
 }
 
-/** The distance from a cell's middle of an index in fixed point, whose low word has 2^-32 of it. */
+/** Distance of an index in fixed point from the middle of its cell; `low`, the low word,
+ * is in units of 2^-32. */
 NB_HD float nb_cubic_distance(int low)
 {
     return fmaf((float)(unsigned)low, 0x1p-32f, -0.5f);
@@ -240,7 +246,7 @@ NB_HD float nb_cubic_at(const nb_cubic_cell *cell, const float u[3])
     return nb_cubic_along(u[2], along_k);
 }
 
-/** The same in double, from the table of F; low: low words of the index. */
+/** F of a cell in double, from the table of F; low: low words of the index. */
 NB_HD double nb_cubic_exact(const nb_cubic_table *t, int at, const int low[3])
 {
     const double u = (double)(unsigned)low[2] * 0x1p-32;
@@ -255,7 +261,8 @@ NB_HD double nb_cubic_exact(const nb_cubic_table *t, int at, const int low[3])
     return F;
 }
 
-/** F of the nearest reflection; low: low words, whose sign says that a fraction is 1/2 or more. */
+/** F of the nearest reflection; low: low words, whose sign marks a fraction of 1/2 or
+ * more. */
 NB_HD double nb_cubic_nearest(const nb_cubic_table *t, const int high[3], const int low[3])
 {
     int64_t at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Sines, exponentials and powers of vectors of doubles; for the CPU alone.  The coefficients are Chebyshev fits of our own.
- * The constant terms are held, so that a ratio of two sines is exact where both arguments
- * vanish. */
+/** Sines, exponentials and powers of vectors of doubles, for the CPU only. The
+ * coefficients are Chebyshev fits made for this project. The constant terms are fixed,
+ * so that a ratio of two sines is exact where both arguments vanish. */
 #ifndef NB_TERMS_FUNCTIONS_H
 #define NB_TERMS_FUNCTIONS_H
 
@@ -64,7 +64,7 @@ static const double nb_exp_series[13] = {1.0,
                                          1.0 / 39916800,
                                          1.0 / 479001600};
 
-/** x = n ln 2 + r, n whole. */
+/** Split x = n ln 2 + r into n, a whole number, and r, which is returned. */
 NB_INLINE vd vd_split_exponent(vd x, vd *n)
 {
     *n = vd_round(x * NB_LOG2_E);

@@ -7,9 +7,9 @@
 
 #include "lane.h"
 
-/* 2 P' of sin(pi x) = x P(z), z = x^2 <= 1/4, beside P of base/coefficients.h. Degree 4: the
- * error of 2 z P' is at most 7e-10. Degree 3: the error of 2 P' is at most 2.3e-6, and relative
- * 2e-7 near 0, where a central fringe needs it most. */
+/* Coefficients of 2 P', where sin(pi x) = x P(z), z = x^2 <= 1/4; base/coefficients.h has
+ * those of P. Degree 4: the error of 2 z P' is at most 7e-10. Degree 3: the error of 2 P'
+ * is at most 2.3e-6, and relative 2e-7 near 0, where a central fringe needs it most. */
 #define NB_SINE_SLOPE4_0 (-10.3354254312f)
 #define NB_SINE_SLOPE4_1 10.2006488359f
 #define NB_SINE_SLOPE4_2 (-3.59545191419f)
@@ -27,13 +27,14 @@ NB_TERM vf nb_fraction(vi w, vf least)
     return vf_fma(vf_from_int(w), vf_set((float)NB_FIXED_STEP), least);
 }
 
-/** N d modulo 1, of whole N; least: N times that of d. */
+/** N d modulo 1 for whole N; `least` is N times that of nb_fraction. */
 NB_TERM vf nb_turns(vi w, vi N, vf least)
 {
     return nb_fraction(vi_mul(w, N), least);
 }
 
-/** The same for any N: the nearest whole number in integers, the rest of N in floats. */
+/** N d modulo 1 for any N: the nearest whole number in integers, `part`, the fraction of
+ * N, in floats. */
 NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
 {
     const vf u =
@@ -46,7 +47,7 @@ typedef struct nb_sine_args {
     vf x[6];
 } nb_sine_args;
 
-/** F_latt, but for its sign. All six sines are calculated together, so that their chains of
+/** F_latt up to its sign. All six sines are calculated together, so that their chains of
  * dependent operations overlap. */
 NB_TERM vf nb_interference_of(nb_sine_args s)
 {
@@ -70,8 +71,8 @@ NB_TERM vf nb_interference_of(nb_sine_args s)
     return vf_over(p[0] * p[1] * p[2], p[3] * p[4] * p[5]);
 }
 
-/** d^2 at the edge of the central fringe, |N d| = 1/2; slightly less, so that by rounding of d no
- * phase N d of another fringe is taken for the central one. */
+/** d^2 at the edge of the central fringe, |N d| = 1/2. The value is slightly less, so
+ * that no phase N d of another fringe is taken for a central one when d is rounded. */
 static inline float nb_slope_edge(double N)
 {
     return (float)((0.25 - 1e-6) / (N * N));
@@ -102,8 +103,8 @@ typedef struct nb_slope_parts {
     vf top, below, slope, tilt, by_N;
 } nb_slope_parts;
 
-/** edge: nb_slope_edge; degree: that of the slope by u, as in nb_sine_slope. It matters where u is
- * large, as the slope by d is then small. */
+/** edge: nb_slope_edge; degree: that of the slope by u, as in nb_sine_slope. The degree
+ * matters where u is large, as the slope by d is then small. */
 NB_TERM nb_slope_parts nb_slope_parts_of(vf d, vf u, vf edge, const int degree)
 {
     const vf zd = d * d;

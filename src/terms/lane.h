@@ -35,7 +35,7 @@ NB_TERM vf_mask vf_nowhere(void)
 {
     return (vf_mask){0};
 }
-/** a b + c of numbers that all lanes share, as vf_mad. */
+/** vf_mad for numbers that all lanes share. */
 NB_TERM float nb_mad(float a, float b, float c)
 {
     return a * b + c;
@@ -66,25 +66,25 @@ NB_TERM vi vf_bits(vf x)
 {
     return (vi)x;
 }
-/** Where the mask is true x, else 0. */
+/** x where the mask is true, else 0. */
 NB_TERM vd vd_where(vd_mask mask, vd x)
 {
     return (vd)(mask & (vl)x);
 }
-/** The larger one; b where a is not a number. */
+/** The larger of a and b; b where a is not a number. */
 NB_TERM vd vd_max_number(vd a, vd b)
 {
     return vd_pick((vd_mask)(a > b), a, b);
 }
-/** The whole number n next to x, |n| < 1022, and *power = 2^n. */
+/** The whole number n nearest to x, |n| < 1022, and *power = 2^n. */
 NB_TERM vd vd_whole(vd x, vd *power)
 {
     const vd n = vd_round(x);
     *power = vd_exp2_whole(n);
     return n;
 }
-/** A divisor > 0: on a CPU the number, on a GPU the inverse of its root, which takes a few
- * multiplications. */
+/** A divisor x > 0. The CPU keeps x; the GPU keeps the inverse root of x, which takes a
+ * few multiplications. */
 typedef vd vd_divisor;
 
 NB_TERM vd_divisor vd_divisor_of(vd x)
@@ -113,15 +113,15 @@ NB_TERM vi vi_count(vi x, vf_mask mask)
 #else
 #define NB_TERM static inline
 #endif
-/* Unrolls a loop over arrays of a formula, so that they stay in registers. Without it k_spots is
- * up to 9 % slower. */
+/* Unrolls a loop over arrays of a formula, so that the arrays stay in registers. Without
+ * this k_spots is up to 9 % slower. */
 #ifdef NB_GPU_DEVICE_PASS
 #define NB_TERM_EACH _Pragma("unroll")
 #else
 #define NB_TERM_EACH
 #endif
 
-/* Without such an instruction fma() is a call. */
+/* 1 if the processor has a fused instruction; elsewhere fma() is a slow call. */
 #if defined(NB_GPU_DEVICE_PASS) || defined(__FP_FAST_FMA)
 #define NB_FUSED 1
 #else
@@ -157,10 +157,10 @@ NB_TERM vi vi_shl(vi a, int32_t n)
 {
     return (vi)((uint32_t)a << n);
 }
-NB_TERM vi vi_clamp(vi a, int32_t most)
+NB_TERM vi vi_clamp(vi a, int32_t limit)
 {
     a = a < 0 ? 0 : a;
-    return a < most ? a : most;
+    return a < limit ? a : limit;
 }
 NB_TERM vf vf_fma(vf a, vf b, vf c)
 {

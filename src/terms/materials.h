@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** F of materials without order: in a piece of their table, by lanes in double; and from cells of one width with a cubic
- * in float each, for the GPU: 16 bytes for a look-up, and no search. */
+/** F of materials without order. In double by lanes: from a piece of their table. In
+ * float for the GPU: from cells of one width with a cubic in each, 16 bytes per look-up
+ * and no search. */
 #ifndef NB_TERMS_MATERIALS_H
 #define NB_TERMS_MATERIALS_H
 
@@ -17,24 +18,25 @@ NB_TERM vd nb_piece_lanes(const vd c[8], vd x)
     return vd_min(vd_max_number(F, vd_min(c[3], c[7])), vd_max(c[3], c[7]));
 }
 
-/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to between both ends. c[0] NaN:
- * a cell without such a cubic; the pieces are used. */
+/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to values between both
+ * ends. A NaN in c[0] marks a cell that no such cubic fits; the pieces are used
+ * instead. */
 typedef struct nb_cell {
     float c[4];
 } nb_cell;
 
-/** sin(theta)/lambda times `per` plus `shift` is, rounded, the number of a cell, from 0 to last or beyond them; the
- * first and the last are constants. */
+/** sin(theta)/lambda times `per` plus `shift`, rounded, is the number of a cell. The
+ * first and the last cell are constants; numbers outside 0 .. last mean these two. */
 typedef struct nb_cells {
-    double per, shift; /* m; none */
+    double per, shift; /* `per`: m; `shift` has no unit */
     int first, last;   /* among the cells of all materials */
-    float share;       /* of all molecules */
+    float share;       /* the material's share of all molecules */
     int material;
 } nb_cells;
 
 /** Added to a number so that its low word is the number of a cell. */
 #define NB_CELL_MAGIC 0x1.8p52
-#define NB_MOST_CELLS (1 << 16)
+#define NB_CELLS_MAX (1 << 16)
 
 /** F in a cell whose c[0] is a number. */
 NB_HD float nb_cell_F(const float c[4], float u)
@@ -44,14 +46,14 @@ NB_HD float nb_cell_F(const float c[4], float u)
     return fminf(fmaxf(F, fminf(c[0], end)), fmaxf(c[0], end));
 }
 
-/** Does the cell from x to x + w agree with F of the pieces? */
+/** True if the cell from x to x + w agrees with F of the pieces. */
 static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
                                 const nb_scatterer *m, double x, double w)
 {
     enum { PROBES = 17 };
-    const double off = 2e-7; /* relative error of F; twice as much of its square */
+    const double off = 2e-7; /* relative error of F; F^2 has twice as much */
     for (int i = 0; i < PROBES; i++) {
-        const double u = (i + 1e-3) / (PROBES - 1 + 2e-3); /* just inside the ends, too */
+        const double u = (i + 1e-3) / (PROBES - 1 + 2e-3); /* just inside both ends */
         const double F = nb_piece_F(nb_piece_of(a, m, x + u * w), x + u * w);
         if (!(fabs((double)nb_cell_F(cell->c, (float)u) - F) <= off * fabs(F)))
             return 0;
@@ -79,8 +81,8 @@ static inline nb_cell nb_material_cell(const nb_amorphous *a, const nb_scatterer
     return cell;
 }
 
-/** The pieces of material m: the first one of the table (without the constant before it), and the
- * last. */
+/** The pieces of material m: *begin is the first one of the table (the constant before it
+ * is skipped), *end is the last. */
 static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
                                   const nb_table_piece **begin, const nb_table_piece **end)
 {
@@ -90,7 +92,7 @@ static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
         ++*begin;
 }
 
-/** Number of cells of material m, with the two constants. */
+/** Number of cells of material m; the two constants count. */
 static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
 {
     const nb_table_piece *begin, *end;
@@ -99,7 +101,7 @@ static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
     for (const nb_table_piece *p = begin; p < end; p++)
         least = fmin(least, p->next - p->x);
     const double n = begin < end ? rint((end->x - begin->x) / least) : 0;
-    return 2 + (int)fmin(n, NB_MOST_CELLS);
+    return 2 + (int)fmin(n, NB_CELLS_MAX);
 }
 
 /** Number of cells of material m per 1/m. */
@@ -111,7 +113,8 @@ static inline double nb_cells_per(const nb_amorphous *a, const nb_scatterer *m)
     return n > 0 ? n / (end->x - begin->x) : 0;
 }
 
-/** Fill nb_cells_count cells of a material, the first of all materials' being number `first`. */
+/** Fill nb_cells_count cells of a material. `first` is the number of its first cell among
+ * the cells of all materials. */
 static inline nb_cells nb_cells_fill(const nb_amorphous *a, int material, int first,
                                      nb_cell *cells)
 {

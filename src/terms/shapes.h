@@ -10,11 +10,13 @@
 #include "../plan/fixed_point.h"
 #include "lane.h"
 
-/* --- The edge of a top hat: if a float cannot decide on which side of it a step is, doubles do --- */
+/* --- The edge of a top hat: where floats cannot decide the side of a step, doubles do
+ * --- */
 
 /* Largest error of a fraction: rounding to 2^-32 and of doubles up to NB_FIXED_INDICES. */
 #define NB_EDGE_FRACTION 1.5e-9
-/* Roundings of a term of R^2: of its coefficient and fractions, and of the sums that it passes through. */
+/* Roundings of a term of R^2: those of its coefficient and fractions, and of the sums
+ * that contain it. */
 #define NB_EDGE_ROUNDINGS 9
 /* Largest part of R^2 in doubt; with more, too many pixels would be calculated twice. */
 #define NB_EDGE_DOUBT 1e-3
@@ -34,7 +36,7 @@ NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float 
                 fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z));
 }
 
-/** Extent of a spot with an edge along each index; INFINITY: without limit. */
+/** Extent of a spot with an edge along each index; INFINITY: no limit. */
 NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
 {
     const double *m = lattice->radius2, width = nb_shape_row_of(lattice->shape).width;
@@ -80,13 +82,15 @@ NB_HD nb_shape_form nb_edge_form(const nb_lattice *lattice)
     return form;
 }
 
-/* --- nb_sphere_transform squared, for crystals with few steps a pixel.  There zeros of the sphere are visible, and around
- * a zero a phase in single precision is not accurate enough --- */
+/* --- nb_sphere_transform squared, for crystals with few steps per pixel. There the zeros
+ * of the sphere are visible, and around a zero a phase in single precision is too
+ * inaccurate --- */
 
 #define NB_SPHERE_FLAT 3.0f /* x^2 below which the closed form loses digits */
 
-/* A float of sin x - x cos x has an error of 1e-7 x. Below this part of x it is calculated again;
- * otherwise pixels of 1e-6 of the brightest could have errors above 1e-4. */
+/* A float of sin x - x cos x has an error of 1e-7 x. Below this part of x the value is
+ * calculated again in double; otherwise pixels of 1e-6 of the brightest could have errors
+ * above 1e-4. */
 #define NB_SPHERE_DOUBT 0.003f
 
 #ifdef NB_GPU_DEVICE_PASS
@@ -149,20 +153,22 @@ NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
     *cosine = fmaf(s, y, 1.0f) * z;
 }
 
-/** sin and cos of pi u up to a common sign; rough2: u2 in float. *x: pi u. */
+/** sin and cos of pi u up to a common sign; rough2: u2 as a float. *x: pi u. */
 NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
                                  float *cosine)
 {
     const float inverse = nb_sphere_inverse_root(rough2), rough = rough2 * inverse,
                 whole = (rough + 0x1.8p23f) - 0x1.8p23f;
     /* correction of the root by Newton; u2 - rough^2 needs doubles */
-    const float lacks = (float)fma(-(double)rough, (double)rough, u2) * (0.5f * inverse),
-                rest = (rough - whole) + lacks;
-    *x = (whole + rest) * (float)NB_PI;
-    nb_sphere_half_turn(rest, sine, cosine);
+    const float correction =
+                    (float)fma(-(double)rough, (double)rough, u2) * (0.5f * inverse),
+                fraction = (rough - whole) + correction;
+    *x = (whole + fraction) * (float)NB_PI;
+    nb_sphere_half_turn(fraction, sine, cosine);
 }
 
-/** The same for any u2 >= 0, with waves in float of a phase in double; *doubt: it is too near to a zero. */
+/** The transform squared for any u2 >= 0, with waves in float of a phase in double.
+ * *doubt: 1 if u2 is too near to a zero. */
 NB_HD float nb_sphere_near(double u2, int *doubt)
 {
     const float rough2 = (float)u2, y = rough2 * (float)(NB_PI * NB_PI);

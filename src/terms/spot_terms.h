@@ -21,14 +21,14 @@
 #define NB_SPOT_EXP_7 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 / 5040)
 #define NB_SPOT_EXP_8 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 40320)
 
-/** A reflection of an orientation, as the sources of a run see it. */
+/** A reflection of an orientation, for the sources of a run. */
 typedef struct nb_spot_pair {
     const nb_spot *spot;
     const nb_spot_run *run;
     int m; /* orientation */
     double A[3][3], Lh[3];
-    double F2;   /* F^2 F_latt^2 at the reflection */
-    double most; /* largest R^2 of terms */
+    double F2;     /* F^2 F_latt^2 at the reflection */
+    double R2_max; /* largest R^2 of terms */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
@@ -37,13 +37,14 @@ typedef struct nb_spot_ray {
     const nb_scene *scene;
     const nb_panel *panel;
     const nb_sensor *sensor;
-    const int *sources; /* of nb_spots */
+    const int *sources; /* sources of nb_spots */
     int u, v, layer;    /* sub-pixel of the panel */
 } nb_spot_ray;
 
 /** Line of R^2 against kappa of one ray: across2 + slope2 (offset + shift)^2. */
 typedef struct nb_spot_line {
-    double across2, slope2, shift, last; /* last: largest offset, beyond it -dmin culls */
+    /* last: largest offset; -dmin culls larger ones */
+    double across2, slope2, shift, last;
 } nb_spot_line;
 
 /** g of a reflection in an orientation, 1/m. */
@@ -72,7 +73,7 @@ NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spo
     pair.run = run;
     pair.m = m;
     pair.F2 = F2;
-    pair.most = spot->reach2 * (1 + NB_SPOT_ROOM);
+    pair.R2_max = spot->reach2 * (1 + NB_SPOT_ROOM);
     pair.offset = sp->offset + run->first;
     pair.weight = sp->weight + run->first;
     pair.below = sp->below + run->first;
@@ -90,7 +91,7 @@ NB_HD nb_spot_pair nb_spot_pair_of(const nb_spots *sp, const nb_factor_table *ta
     return nb_spot_pair_with(sp, nb_spot_peak(sp, table, spot, run), spot, m, run);
 }
 
-/** The panel is flat. */
+/** The ray to *at, on a flat panel. */
 NB_HD nb_ray nb_spot_ray_of(const nb_spot_ray *at)
 {
     const int os = at->scene->oversample;
@@ -115,7 +116,8 @@ NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, in
     return p.F_latt != 0 && p.h0 == h[0] && p.k0 == h[1] && p.l0 == h[2];
 }
 
-/** Does a ray meet this reflection of a top hat, by the arithmetic of the scalar renderer? */
+/** True if a ray meets this reflection of a top hat, in the arithmetic of the scalar
+ * renderer. */
 NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, int source)
 {
     switch (at->scene->lattice.shape) {
@@ -129,7 +131,8 @@ NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, 
     }
 }
 
-/** Does the source's step count? Where rounding could decide, the scalar arithmetic does. */
+/** True if the source's step counts. Where rounding could decide, the scalar arithmetic
+ * does. */
 NB_HD int nb_spot_tophat_lit(const nb_spot_pair *pair, const nb_spot_ray *at, int entry,
                              double R2)
 {
@@ -153,7 +156,7 @@ NB_HD int nb_spot_entry(const nb_spot_pair *pair, double x)
     return a;
 }
 
-/** Does entry i of a top hat count, and is it not culled? */
+/** True if entry i of a top hat counts and is not culled. */
 NB_HD int nb_spot_entry_lit(const nb_spot_pair *pair, const nb_spot_ray *at,
                             const nb_spot_line *line, int i)
 {
@@ -199,8 +202,8 @@ NB_TERM vd nb_spot_exp2(vd x)
     return vd_fma(sum, f, vd_set(1)) * power;
 }
 
-/** Weighted F_latt^2/cells2 by the law of decay, of a run of one source; near: lanes with R^2 at
- * most the pair's `most`. */
+/** Weighted F_latt^2/cells2 by the law of decay, for a run of one source; near: lanes
+ * with R^2 of at most the pair's R2_max. */
 NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R2,
                               vd_mask near)
 {
@@ -243,7 +246,7 @@ NB_TERM vd nb_spot_radius2(const nb_spot_aim *aim)
     return vd_fma(U[0], U[0], vd_fma(U[1], U[1], U[2] * U[2]));
 }
 
-/** nb_spot_line for rays. */
+/** nb_spot_line by lanes, one for each ray. */
 typedef struct nb_spot_lines {
     vd across2, slope2, shift, last;
     vd_divisor by_slope2;
@@ -267,9 +270,9 @@ NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
     return line;
 }
 
-/* Boxes of sub-pixels that a reflection may reach in an orientation (../plan/spots.h); other
- * sub-pixels need no test. A lane is an orientation. Mathematics: plans/paths.md, section
- * 3. */
+/* Boxes of sub-pixels that a reflection may reach in an orientation (../plan/spots.h);
+ * other sub-pixels need no test. A lane is an orientation. Mathematics: plans/paths.md,
+ * section 3. */
 
 /** A layer of a panel for a run of sources, in some orientations. */
 typedef struct nb_spot_view {
@@ -277,12 +280,13 @@ typedef struct nb_spot_view {
     double depth[2];     /* coordinates of the ends of the layer's rays */
     double axis_E[2][3]; /* the panel's vectors times the semi-axes of a cell */
     double n_E[3];
-    double spread; /* of these among the orientations' cells, for a unit vector */
+    double spread; /* spread of axis_E, n_E among the cells, for a unit vector */
     double axis_length[2], incident[3], incident_n, incident_axis[2];
     double shortest, longest; /* wavelengths */
 } nb_spot_view;
 
-/** cell: of one of the orientations. */
+/** The view of a layer by a run of sources; `cell` is the cell of one of the
+ * orientations. */
 NB_HD nb_spot_view nb_spot_view_of(const nb_spot_plane *plane, const nb_sensor *sensor,
                                    int layer, const nb_spot_run *run,
                                    const nb_spot_cell *cell, double spread)
@@ -352,8 +356,8 @@ typedef struct nb_spot_field {
     int oversample, first, n;
 } nb_spot_field;
 
-/** Sub-pixels whose middles are between these pixels: to[0] .. to[1], counted from the first; none
- * if to[0] > to[1]. */
+/** Sub-pixels to[0] .. to[1], counted from the first of the field, whose middles are
+ * between these pixels; empty if to[0] > to[1]. */
 NB_TERM void nb_spot_clip(const vd range[2], const nb_spot_field *field, vd to[2])
 {
     const double start = (double)field->first + 0.5, os = field->oversample;
@@ -376,8 +380,9 @@ NB_TERM void nb_spot_wavelengths(const nb_spots *sp, const nb_spot_view *view,
     }
 }
 
-/** The sub-pixels box[axis][0] .. box[axis][1] of two fields, one for each axis; g: of the
- * reflection in the orientations. Returns the mask of lanes with any. */
+/** The sub-pixels box[axis][0] .. box[axis][1] of two fields, one for each axis; g: the
+ * reflection's point in the orientations. Returns the mask of lanes whose box has
+ * sub-pixels. */
 NB_TERM vd_mask nb_spot_box_of(const nb_spots *sp, const nb_spot_view *view,
                                const nb_spot *spot, const vd g[3],
                                const nb_spot_field field[2], vd box[2][2])

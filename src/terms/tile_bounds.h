@@ -38,10 +38,10 @@ NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, doubl
 }
 
 /** The block of four corner rays. A ray is d = v/|v| with v in the hull of the corner rays, and
- * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; widen: NB_TILE_WIDEN; tests use other
+ * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; margin: NB_TILE_WIDEN; tests use other
  * values. */
 NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
-                                   double depth, double widen)
+                                   double depth, double margin)
 {
     nb_ray_block b;
     double ext[3] = {0}, far2 = 0, far, off = 0;
@@ -59,10 +59,10 @@ NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
     off = nb_norm(nb_sub(nb_v3(b.c[0], b.c[1], b.c[2]), s->beam)) + s->spread;
     b.off = (float)(off * (1 + 1e-6));
     for (int i = 0; i < 3; i++) {
-        double most = ext[i] + s->turn[i] * far +
-                      s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
-                                      NB_TILE_UNIT_ROUNDING * (s->spread > 0));
-        b.half[i] = (float)(widen * s->most_kappa * most + 3e-7);
+        double change = ext[i] + s->turn[i] * far +
+                        s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
+                                        NB_TILE_UNIT_ROUNDING * (s->spread > 0));
+        b.half[i] = (float)(margin * s->most_kappa * change + 3e-7);
     }
     return b;
 }
@@ -100,7 +100,7 @@ NB_TERM vf nb_tile_square_bound(const nb_tiles *t, const vf d[3])
     return vf_over(vf_set(1), product);
 }
 
-/** The same for a round crystal: S^2 <= 9 (1 + x^2)/x^6. */
+/** Upper bound of F_latt^2 of a round crystal: S^2 <= 9 (1 + x^2)/x^6. */
 NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
 {
     vf x2 = vf_set(0);
@@ -111,8 +111,8 @@ NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
            t->peak;
 }
 
-/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half of h. shape:
- * that of t. */
+/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half[] of
+ * h[]. shape: that of t. */
 NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
                          const int shape)
 {
@@ -136,13 +136,15 @@ NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
     return vf_pick(wide, vf_set(t->peak), bound) * NB_TILE_UP;
 }
 
-/** The sources of a column: tiles.h has kappa_middle, kappa_range, stray and weights of each. */
+/** The sources of a column; tiles.h describes kappa_middle, kappa_range, stray and
+ * weight. */
 typedef struct nb_tile_column {
     float kappa, range, stray, weight;
 } nb_tile_column;
 
-/** Bound of a group for weight 1. middle: product of the middle of the orientations with the
- * block's middle less the column's direction; away: of these orientations (tiles.h). */
+/** Bound of a group for weight 1. middle: product of the middle of the orientations with
+ * the block's middle less the column's direction; away: largest distance of the
+ * orientations from their middle (tiles.h). */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
                                const vf away[3], const int shape)

@@ -124,7 +124,7 @@ UNIT_TEST(extremes_of_a_table)
     const double F[8] = {0, -3, 0.5, 2, 0, 1, 7, -0.25};
     nb_factor_table box = {.nh = 2, .nk = 2, .nl = 2, .F = F};
     nb_factor_table_measure(&box);
-    assert_true(box.most == 7 && box.least == 0 && box.dimmest == 0.25);
+    assert_true(box.largest == 7 && box.least == 0 && box.dimmest == 0.25);
     assert_true(nb_largest_F(&box) == 7 && nb_dimmest_F(&box) == 0.25);
     box.default_F = 9;
     assert_true(nb_largest_F(&box) == 9 && nb_dimmest_F(&box) == 0.25);
