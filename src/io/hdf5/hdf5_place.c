@@ -438,8 +438,8 @@ static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
     nb_h5_members(h, columns, sizeof columns / sizeof *columns, all->rows,
                   sizeof *all->rows, all->n);
     put_crystal_U(h, all);
-    nb_h5_member_texts(h, CRYSTALS "/hkl_file", all->rows->file, sizeof *all->rows,
-                       all->n);
+    nb_h5_member_texts(h, CRYSTALS "/hkl_file", all->n ? all->rows->file : NULL,
+                       sizeof *all->rows, all->n);
 }
 
 /** The line of -spectra of each shot, from 0. */
