@@ -103,21 +103,10 @@ static inline uint64_t nb_hash_bytes(uint64_t hash, const void *data, size_t byt
         }
     }
 }
-/** The same with an array of n, or NULL. */
-static inline uint64_t nb_hash_array(uint64_t hash, const void *array, int n, size_t size)
-{
-    return nb_hash_bytes(hash, array, array ? (size_t)n * size : 0);
-}
-/** The same with an array of n, or NULL. */
-static inline uint64_t nb_hash_array(uint64_t hash, const void *array, int n, size_t size)
-{
-    return nb_hash_bytes(hash, array, array ? (size_t)n * size : 0);
-}
 
 /** The same with an array of n, or NULL. */
 static inline uint64_t nb_hash_array(uint64_t hash, const void *array, int n, size_t size)
 {
     return nb_hash_bytes(hash, array, array ? (size_t)n * size : 0);
 }
-
 #endif
