@@ -60,6 +60,6 @@ static inline void *nb_no_fftw(int unused, ...)
 #define fftw_execute_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
 #define fftw_plan_dft_c2r(...) nb_no_fftw(0, __VA_ARGS__)
 #define fftw_plan_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_plan_many_dft(...) nb_no_fftw(0, __VA_ARGS__)
+#define fftw_plan_many_dft(rank, n, many, in, ...) nb_no_fftw(0, n, in)
 #endif
 #endif
