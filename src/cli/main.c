@@ -45,26 +45,16 @@ static void notice_flags(const nb_cli *cli, char **argv)
     }
 }
 
-static nb_status show_config(const nb_sim *sim, nb_error *err)
-{
-    char *json = NULL;
-    nb_status st = nb_sim_config_json(sim, &json, err);
-    if (!st) {
-        size_t length = strlen(json);
-        printf("%s%s", json, length && json[length - 1] == '\n' ? "" : "\n");
-    }
-    nb_free(json);
-    return st;
-}
-
-static nb_status print_report(const nb_cli *cli, const nb_sim *sim, nb_error *err)
+/** Print the configuration, or the report. */
+static nb_status print_text(const nb_sim *sim,
+                            nb_status (*text_of)(const nb_sim *, char **, nb_error *),
+                            FILE *out, const char *end, nb_error *err)
 {
     char *text = NULL;
-    nb_status st = nb_sim_report(sim, &text, err);
-    if (!st) {
-        fputs(text, cli->text);
-        fflush(cli->text);
-    }
+    nb_status st = text_of(sim, &text, err);
+    if (!st)
+        fprintf(out, "%s%s", text, end);
+    fflush(out);
     nb_free(text);
     return st;
 }
@@ -104,7 +94,7 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
 
     memset(&stats, 0, sizeof stats);
     if (!st && !cli->quiet)
-        st = print_report(cli, sim, err);
+        st = print_text(sim, nb_sim_report, cli->text, "", err);
     if (!st) {
         st = nb_sim_render(sim, NULL, &stats, err);
         nb_progress_end(progress);
@@ -137,13 +127,6 @@ static void share_stdout(nb_cli *cli)
     nb_ignore_broken_pipes();
 }
 
-static nb_status run_series(const nb_cli *cli, nb_progress *progress, nb_ranks **ranks,
-                            nb_error *err)
-{
-    nb_status st = nb_ranks_join(ranks, err);
-    return st ? st : nb_cli_run_series(cli, *ranks, progress, err);
-}
-
 static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
 {
     nb_progress progress;
@@ -154,8 +137,10 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
 
     nb_progress_init(&progress, cli->progress && !cli->printout, cli->quiet);
     if (nb_cli_is_series(cli) && !cli->show_config && !cli->trace &&
-        !cli->cfg.stolout_file[0])
-        return run_series(cli, &progress, ranks, err);
+        !cli->cfg.stolout_file[0]) {
+        st = nb_ranks_join(ranks, err);
+        return st ? st : nb_cli_run_series(cli, *ranks, &progress, err);
+    }
     st = cli->cfg.write_noise && !nb_cli_is_series(cli)
              ? nb_saturation_check(&cli->cfg, 65534, "-noisefile", err)
              : NB_OK;
@@ -175,7 +160,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     if (cli->show_config && (st = nb_sim_write_geometry(sim, err)))
         ;
     else if (cli->show_config)
-        st = show_config(sim, err);
+        st = print_text(sim, nb_sim_config_json, stdout, "\n", err);
     else if (cli->cfg.stolout_file[0])
         st = nb_sim_write_stol(sim, err);
     else if (cli->trace)

@@ -151,21 +151,12 @@ typedef struct parser {
     const char *typed; /* the flag as typed */
 } parser;
 
-/** "x y z (mm)": how the value is written. */
-static const char *form_of(const nb_flag *flag, char *text, size_t size)
-{
-    size_t used = strlen(nb_param_value(flag, text, size));
-
-    if (flag->unit)
-        snprintf(text + used, size - used, " (%s)", flag->unit);
-    return text;
-}
-
 /** The next of `needed` arguments of the flag, `got` of them taken so far; NULL: failed. */
 static const char *take(parser *p, int needed, int got)
 {
     const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
     char many[48], form[200];
+    size_t used;
 
     if (next && !nb_flag_find(next)) {
         p->at++;
@@ -175,7 +166,9 @@ static const char *take(parser *p, int needed, int got)
         snprintf(many, sizeof many, "a value");
     else
         snprintf(many, sizeof many, "%d values (%d given)", needed, got);
-    form_of(p->flag, form, sizeof form);
+    used = strlen(nb_param_value(p->flag, form, sizeof form)); /* "x y z (mm)" */
+    if (p->flag->unit)
+        snprintf(form + used, sizeof form - used, " (%s)", p->flag->unit);
     if (next)
         nb_cli_fail(p->err, "%.40s needs %s, but the flag %.40s follows; write %.40s %s",
                     p->typed, many, next, p->typed, form);

@@ -146,7 +146,7 @@ OTHERS = [("lambda-img", lambda: header(WAVELENGTH=12398), LONG), ("lambda-expt"
 OTHERS_REFUSED = [("lambda-img", lambda: header(WAVELENGTH="1e-10"), RANGE), ("lambda-expt", lambda: expt(1e-10), "wavelength"),
                   ("lambda-crystals", lambda: crystals(**{"lambda": 1}), "not one of a single crystal"),
                   ("distance-crystals", lambda: crystals(distance=90), "not one of a single crystal"),
-                  ("cell-crystals", lambda: crystals(cell=FLAT), "c.jsonl:2: -cell"), ("Badd-crystals", lambda: crystals(Badd=5), "c.jsonl:2: -Badd needs")]
+                  ("cell-crystals", lambda: crystals(cell=FLAT), "c.jsonl:2: -cell"), ("Badd-crystals", lambda: crystals(Badd=5), "c.jsonl:2: -Badd 5 needs")]
 
 PYTHON = """
 import json, sys
