@@ -46,6 +46,8 @@ typedef struct nb_variable_name {
     int panel; /* -1: all */
     int hkl[3];
     const char *unit, *flag, *moves;
+    unsigned sums;               /* NB_SLOPE_* */
+    size_t member;               /* of its flag in nb_config; without a flag not used */
     char name[NB_VARIABLE_NAME]; /* as nb_variable has it */
 } nb_variable_name;
 
@@ -103,7 +105,5 @@ void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tang
 
 /** The part of a tangent that moves panel k. */
 nb_panel_slope nb_panel_tangent(const nb_subject *of, const nb_variable_name *v, int k);
-/** Does it move a panel or its sensor? */
-int nb_moves_panels(nb_variable_kind kind);
 
 #endif

@@ -43,24 +43,14 @@ nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
 
 /* --- derivatives (derive_footprint.c); run: of the simulation's job, open --- */
 
-/** given[1 + count][pixels]: the image and its slopes in the region and mask of `wanted`, the simulation's scene or a
- * part of it; 0 elsewhere.  Errors: those of the renderer, NB_ERR_NOMEM. */
-nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
-                                  const nb_scene *wanted, double *given, nb_error *err);
-
-/** The same of the pixels of a list alone: values[1 + count][list->n].  Light is rendered only where it reaches them.  Not on a
- * device.  Errors: as above. */
+/** The image and its slopes at the pixels of a list: values[1 + count][list->n].  Light is rendered only where it reaches
+ * them.  Errors: those of the renderer, NB_ERR_NOMEM. */
 nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
                               const nb_slope_list *list, double *values, nb_error *err);
 
-/** Derivatives planes[count][pixels] of this type, and the image. */
-nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
-                                  nb_real_type type, void *planes, float *image,
-                                  nb_error *err);
-
-/** nb_slope_pullback and, if F is not NULL, nb_slope_F. */
+/** nb_slope_pullback of dloss[pixels], which is 0 where nothing is rendered, and, if F is not NULL, nb_slope_F. */
 nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
-                                    nb_real_type type, const void *dloss,
-                                    double *gradient, nb_hkl_gradient *F, nb_error *err);
+                                    const double *dloss, double *gradient,
+                                    nb_hkl_gradient *F, nb_error *err);
 
 #endif
