@@ -6,7 +6,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/store.h"
-#include "light_store.h"
 #include "files.h"
 
 static void free_files(void *object)
@@ -33,7 +32,7 @@ nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
 {
     memset(in, 0, sizeof *in);
     in->store = nb_store_new(err);
-    return in->store ? nb_light_store_new(&in->lights, err) : NB_ERR_NOMEM;
+    return in->store ? NB_OK : NB_ERR_NOMEM;
 }
 
 const uint8_t *nb_inputs_mask(const nb_inputs *in)
@@ -82,7 +81,6 @@ nb_inputs nb_inputs_hold(const nb_inputs *in)
     nb_shared_hold(in->panels);
     nb_shared_hold(in->files);
     nb_shared_hold(in->marked);
-    nb_shared_hold(in->lights);
     nb_shared_hold(in->sources);
     nb_shared_hold(in->factors);
     nb_shared_hold(in->sums);
@@ -100,7 +98,7 @@ nb_inputs nb_inputs_share(const nb_inputs *old)
                     .panels = old->panels,
                     .panels_id = old->panels_id,
                     .marked = old->marked,
-                    .lights = old->lights,
+                    .light_threads = old->light_threads,
                     .limit = old->limit,
                     .typed = old->typed,
                     .shade = old->shade,
@@ -115,7 +113,6 @@ void nb_inputs_drop(nb_inputs *in)
     nb_shared_drop(in->panels);
     nb_shared_drop(in->files);
     nb_shared_drop(in->marked);
-    nb_shared_drop(in->lights);
     nb_shared_drop(in->sources);
     nb_shared_drop(in->factors);
     nb_shared_drop(in->sums);

@@ -144,7 +144,7 @@ typedef struct nb_inputs {
     int has_spectrum;        /* the lines are the spectrum of one frame */
     nb_factor_files *factors; /* shared; behind tables that are made; NULL: -hkl or a cache */
     nb_factor_sums *sums;     /* shared; of these files; NULL: nothing is made yet */
-    struct nb_light_store *lights; /* shared; tables for light of other kinds: light.h */
+    int light_threads; /* that make a table of diffuse light, if a simulation has fewer: others wait for it */
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
     nb_limit limit;
     int of_series;      /* sums and tables are in the store for all frames of a series */

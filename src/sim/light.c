@@ -100,7 +100,7 @@ nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F
     return NB_OK;
 }
 
-/** The light of one crystal's pixels, ready to be made; its table is held. */
+/** The light of one crystal's pixels, ready to be made; its table is the last of sim->light. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          nb_diffuse_plane *plane, nb_error *err)
 {
@@ -113,14 +113,12 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     st = nb_diffuse_plane_new(&m->scene, &m->diffuse, source.reach, plane, err);
     source.direct = !st && nb_diffuse_plane_samples(plane) <= FEW_SAMPLES;
     NB_TRY(nb_light_clip(&source, lattice, &clipped, &F, err));
-    NB_TRY(nb_light_store_take(in->lights, &source, &t, err));
+    NB_TRY(nb_light_table_take(in, &source, &t, err));
     nb_free(F);
     if (st)
         return st;
-    plane->table = t; /* held */
-    sim->light->orders = t->orders;
-    sim->light->X_most = t->X_most;
-    sim->light->table_bytes = nb_diffuse_table_bytes(t);
+    nb_shared_drop(sim->light->table);
+    sim->light->table = plane->table = t;
     return NB_OK;
 }
 
@@ -135,7 +133,6 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     else if (!st)
         st = photons->device->light(photons->state, &plane, add, err);
     nb_diffuse_plane_clear(&plane);
-    nb_shared_drop(plane.table);
     return st;
 }
 
@@ -250,6 +247,7 @@ static double photons_of(const nb_sim *sim)
 void nb_sim_light_node(const nb_sim *sim, nb_json to)
 {
     const nb_config *cfg = &sim->model.settings.value;
+    const nb_diffuse_table *table = sim->light ? sim->light->table : NULL;
     nb_json o;
     if (!has_light(sim))
         return;
@@ -259,9 +257,9 @@ void nb_sim_light_node(const nb_sim *sim, nb_json to)
     nb_json_number(o, "photons", photons_of(sim));
     if (!sim->light)
         return;
-    nb_json_number(o, "orders", sim->light->orders);
-    nb_json_number(o, "largest_X", sim->light->X_most);
-    nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
+    nb_json_number(o, "orders", table ? table->orders : 0);
+    nb_json_number(o, "largest_X", table ? table->X_most : 0);
+    nb_json_number(o, "table_MB", table ? nb_diffuse_table_bytes(table) / 1e6 : 0);
 }
 
 void nb_sim_light_free(nb_sim_light *light)
@@ -269,6 +267,7 @@ void nb_sim_light_free(nb_sim_light *light)
     if (!light)
         return;
     nb_free(light->plane);
+    nb_shared_drop(light->table);
     nb_free(light);
 }
 
