@@ -46,8 +46,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
-/** The mask of the stack: of the file, of -panel and of -mask. */
-nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err);
+/** Mask the panels in files->spec that the list of -panel does not name. */
+nb_status nb_choose_panels(const char *list, nb_files *files, nb_error *err);
 
 /** A crystal as files of detectors have it (nb_detector_spec.crystal). */
 void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix);

@@ -65,7 +65,7 @@ static void say_marked(const plane_file *f, const nb_image *image)
                   n, (long long)image->fast * image->slow, why);
 }
 
-/** Of any image; its header is not used, but an offset of its pixels is taken away. */
+/** Of any image; its header is not used, but the offset of the pixels of light and factors is taken away. */
 static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
                             nb_error *err)
@@ -78,6 +78,8 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
     scratch.detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
     scratch.detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
     st = nb_image_load(f->path, f->flag, NULL, &scratch, &image, NULL, err);
+    if (f->kind == NB_ARRAY_MASK)
+        image.pedestal = 0;
     for (size_t i = 0; !st && i < (size_t)image.fast * (size_t)image.slow; i++)
         if (!image.left_out || !image.left_out[i])
             image.pixels[i] -= (float)image.pedestal;
@@ -86,6 +88,24 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
         st = take_canvas(f, cfg, g, files, &image, out, err);
     }
     nb_image_free(&image);
+    return st;
+}
+
+nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *g, const nb_files *files,
+                       size_t pixels, uint8_t *mask, nb_error *err)
+{
+    const plane_file f = {.flag = "-mask", .path = cfg->mask_file, .kind = NB_ARRAY_MASK};
+    float *values = nb_alloc_large(pixels, sizeof *values, "mask", err);
+    nb_image image = {0};
+    nb_status st = values ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !nb_in_memory(cfg, f.path, NB_MEMORY_MASK))
+        st = read_image(&f, cfg, g, files, values, err);
+    else if (!st && !(st = nb_arrays_mask(cfg->arrays, &image, err)))
+        st = take_canvas(&f, cfg, g, files, &image, values, err);
+    for (size_t i = 0; i < pixels && !st; i++)
+        mask[i] = mask[i] && values[i] > 0;
+    nb_image_free(&image);
+    nb_free(values);
     return st;
 }
 
@@ -232,30 +252,31 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                          size_t pixels, nb_files *files, const nb_hooks *hooks,
                          nb_error *err)
 {
-    const nb_arrays *a = cfg->arrays;
-    plane_file factors = {"-transmission",
-                          cfg->transmission_file,
-                          0,
-                          1e6,
-                          NB_ARRAY_TRANSMISSION,
-                          NULL,
-                          0,
-                          0,
-                          hooks},
-               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0,
-                        0,      hooks};
+    const nb_arrays none = {0}, *a = cfg->arrays ? cfg->arrays : &none;
+    const plane_file factors = {.flag = "-transmission",
+                                .path = cfg->transmission_file,
+                                .most = 1e6,
+                                .kind = NB_ARRAY_TRANSMISSION,
+                                .array = nb_in_memory(cfg, cfg->transmission_file,
+                                                      NB_MEMORY_TRANSMISSION)
+                                             ? a->transmission
+                                             : NULL,
+                                .fast = a->transmission_fast,
+                                .slow = a->transmission_slow,
+                                .hooks = hooks},
+                     light = {.flag = "-add",
+                              .path = cfg->add_file,
+                              .least = -1e30,
+                              .most = 1e30,
+                              .kind = NB_ARRAY_ADD,
+                              .array = nb_in_memory(cfg, cfg->add_file, NB_MEMORY_ADD)
+                                           ? a->add
+                                           : NULL,
+                              .fast = a->add_fast,
+                              .slow = a->add_slow,
+                              .hooks = hooks};
     plane_request r = {&factors, cfg, g, files, pixels};
     nb_status st;
-    if (nb_in_memory(cfg, factors.path, NB_MEMORY_TRANSMISSION)) {
-        factors.array = a->transmission;
-        factors.fast = a->transmission_fast;
-        factors.slow = a->transmission_slow;
-    }
-    if (nb_in_memory(cfg, light.path, NB_MEMORY_ADD)) {
-        light.array = a->add;
-        light.fast = a->add_fast;
-        light.slow = a->add_slow;
-    }
     st = load_plane(in, &r, &files->transmission, err);
     r.file = &light;
     NB_TRY(load_plane(in, &r, &files->add, err));
