@@ -90,10 +90,12 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     const uint8_t *mask = c->sim->model.scene.raster.mask;
     nb_scene scene = c->sim->model.scene;
     uint8_t *seen = nb_alloc(scene.raster.pixels, 1, "mask", err);
+    int on_device = 0;
     nb_status st = seen ? nb_engine_open(engine, err) : NB_ERR_NOMEM;
     for (size_t i = 0; i < c->n && !st; i++)
         seen[c->at[i]] = !mask || mask[c->at[i]];
     scene.raster.mask = seen;
+    NB_TRY(nb_sim_plan_footprint(c->sim, &on_device, err));
     NB_TRY(nb_sim_render_footprint(c->sim, &scene, &request, c->image, err));
     nb_free(seen);
     return st;

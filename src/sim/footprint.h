@@ -29,15 +29,12 @@ nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, i
                                 nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);
 
-/** A plan that stays for the next image, and what it was made from. */
-typedef struct nb_footprint_kept nb_footprint_kept;
-void nb_footprint_kept_free(nb_footprint_kept *kept); /* NULL is fine */
-
-/** Does the simulation's device spread the light, and keep the image?  Errors: nb_footprint_plan_make's. */
-nb_status nb_sim_footprint_on_device(nb_sim *sim, int *is, nb_error *err);
+/** Plan the footprint of the next image; *on_device stays 1 if the simulation's device spreads the light and keeps the image.
+ * Errors: nb_footprint_plan_make's. */
+nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err);
 
 /** nb_render_scene_as of a scene, the simulation's or with another mask, with its footprint: image[pixels], or NULL
- * where nb_sim_footprint_on_device.  Errors: those of the renderer, and of nb_footprint_plan_make. */
+ * where the device keeps it, as nb_sim_plan_footprint said before.  Errors: those of the renderer. */
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
                                   const nb_request *as, float *image, nb_error *err);
 
