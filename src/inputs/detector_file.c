@@ -115,13 +115,11 @@ static nb_status make_spec(void *user, void **object, size_t *bytes, nb_error *e
     nb_status st = !spec              ? NB_ERR_NOMEM
                    : r->cfg->detector ? nb_detector_spec_copy(r->cfg->detector, spec, err)
                                       : nb_read_geometry(r->cfg, r->hooks, spec, err);
+    *object = spec;
     if (!st && spec->n_panels)
         st = check_given(r->cfg, spec, err);
-    if (st)
-        nb_shared_drop(spec);
-    else
+    if (!st)
         *bytes = sizeof *spec + (size_t)spec->n_panels * sizeof *spec->panels;
-    *object = st ? NULL : spec;
     return st;
 }
 

@@ -316,11 +316,9 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     const files_request *r = user;
     nb_files *files = nb_files_new(err);
     nb_status st = files ? fill_files(r, files, err) : NB_ERR_NOMEM;
-    if (st)
-        nb_shared_drop(files);
-    else
+    *object = files;
+    if (!st)
         *bytes = sizeof *files + (files->mask ? pixels_of(&files->spec, r->geometry) : 0);
-    *object = st ? NULL : files;
     return st;
 }
 
@@ -387,15 +385,12 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     const table_request *r = user;
     nb_tables *t = nb_shared_new(sizeof *t, free_tables, "structure factors", err);
     nb_status st = t ? nb_tables_new(t, err) : NB_ERR_NOMEM;
-    NB_TRY(load_table(r->cfg, r->hooks, t->file, err));
-    if (!st) {
-        nb_tables_describe(t, 1, NULL);
-        *bytes = nb_table_values(&t->box) * sizeof(double);
-    } else {
-        nb_shared_drop(t);
-    }
-    *object = st ? NULL : t;
-    return st;
+    *object = t;
+    NB_FORWARD(st);
+    NB_FORWARD(load_table(r->cfg, r->hooks, t->file, err));
+    nb_tables_describe(t, 1, NULL);
+    *bytes = nb_table_values(&t->box) * sizeof(double);
+    return NB_OK;
 }
 
 /** Load a table of F that is used as it is: a list, the cache, or F(000) alone. */

@@ -157,6 +157,9 @@ nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_err
 void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
                           const nb_hooks *hooks);
 
+/** The smallest and largest sin(theta)/lambda (1/m) of the first source on a net of points over the rendered region. */
+void nb_scene_stol(const nb_scene *scene, double range[2]);
+
 /** Photons of water and materials in the image, from the middles of some of its pixels: right to some percent. */
 double nb_background_about(const nb_model *model);
 

@@ -35,9 +35,7 @@ static nb_status make_gainmap(void *user, void **object, size_t *size, nb_error 
         if (!isfinite(map[i]))
             st = nb_fail_at(err, NB_ERR_INPUT, r->path, 0,
                             "-gainmap: number %zu is not finite", i + 1);
-    if (st)
-        nb_shared_drop(map);
-    *object = st ? NULL : map;
+    *object = map;
     *size = bytes;
     return st;
 }

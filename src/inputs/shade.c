@@ -135,29 +135,6 @@ static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_
     return NB_OK;
 }
 
-static inline uint64_t step_of(uint64_t chain, const float *two)
-{
-    uint64_t word;
-    memcpy(&word, two, sizeof word);
-    chain = (chain ^ word) * NB_TABLE_SPREAD;
-    return chain ^ chain >> 32;
-}
-
-/** By four chains of operations side by side. */
-static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
-{
-    uint64_t a = hash, b = 1, c = 2, d = 3;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        a = step_of(a, v + i);
-        b = step_of(b, v + i + 2);
-        c = step_of(c, v + i + 4);
-        d = step_of(d, v + i + 6);
-    }
-    hash = nb_hash_bytes(hash, (const uint64_t[4]){a, b, c, d}, 4 * sizeof a);
-    return nb_hash_bytes(hash, v + i, (n - i) * sizeof *v);
-}
-
 /** Write factors of 0 as nb_mix_factor reads them. */
 static void write_zeros(float *factors, size_t n)
 {
@@ -214,11 +191,10 @@ static nb_status make_plane(void *user, void **object, size_t *bytes, nb_error *
     if (!st && r->file->least >= 0)
         write_zeros(plane->pixel, r->pixels);
     if (!st)
-        plane->hash = hash_plane(NB_HASH_START, plane->pixel, r->pixels);
-    if (st)
-        nb_shared_drop(plane);
+        plane->hash =
+            nb_hash_bytes(NB_HASH_START, plane->pixel, r->pixels * sizeof(float));
     *bytes = r->pixels * sizeof(float);
-    *object = st ? NULL : plane;
+    *object = plane;
     return st;
 }
 

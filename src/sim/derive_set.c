@@ -277,11 +277,9 @@ static void rebuild_matrix(const double m[9], changes *c)
     cell.b = nb_scale(x[1], nb_add(nb_scale(sa, e[1]), nb_scale(ca, e[2])));
     cell.c = nb_scale(x[2], e[2]);
     nb_reciprocal_cell(&cell, out);
-    for (int i = 0; i < 3; i++) {
-        c->matrix[i] = out[i].x * c->matrix_lambda_A;
-        c->matrix[3 + i] = out[i].y * c->matrix_lambda_A;
-        c->matrix[6 + i] = out[i].z * c->matrix_lambda_A;
-    }
+    for (int i = 0; i < 3; i++)
+        out[i] = nb_scale(c->matrix_lambda_A, out[i]);
+    nb_put_columns(out[0], out[1], out[2], c->matrix);
     if (c->start->steps)
         nb_scan_to_reference(&c->start->middle, c->matrix, c->matrix);
 }
@@ -482,14 +480,10 @@ static int sets(const nb_param *row, const char *name, const char *flag)
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err)
 {
     nb_moves *left;
-    int n = 0;
-    for (int i = 0; *moves && i < (*moves)->n; i++)
-        n += sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name));
-    if (!n)
+    if (!*moves)
         return NB_OK;
-    if (!(left = moves_like(*moves, 0, err)))
+    if (!(left = moves_like(NULL, (*moves)->n, err)))
         return NB_ERR_NOMEM;
-    left->n = 0;
     for (int i = 0; i < (*moves)->n; i++)
         if (!sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name)))
             left->at[left->n++] = (*moves)->at[i];
