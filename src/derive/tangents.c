@@ -2,7 +2,6 @@
 #include "variables.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -244,8 +243,7 @@ void nb_slope_job_free(nb_slope_job *job)
     memset(job, 0, sizeof *job);
 }
 
-/** Why a parameter moves nothing; NULL: it may. */
-static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
+const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_name *v)
 {
     const nb_model *m = of->model;
     const nb_scene *sc = &m->scene;
@@ -294,11 +292,4 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     default:
         return NULL;
     }
-}
-
-int nb_variable_moves(const nb_subject *of, const nb_variable_name *v, char why[160])
-{
-    const char *reason = stands_still(of, v);
-    snprintf(why, 160, "%s", reason ? reason : "");
-    return !reason;
 }

@@ -97,8 +97,8 @@ nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names
                              int count, nb_slope_job *job, nb_error *err);
 void nb_slope_job_free(nb_slope_job *job); /* zeroed is fine */
 
-/** Can the parameter move a pixel?  0: why[160] says why not. */
-int nb_variable_moves(const nb_subject *of, const nb_variable_name *v, char why[160]);
+/** Why a parameter moves no pixel; NULL: it may. */
+const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_name *v);
 
 /** The crystal's part of a tangent. */
 void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tangent *t);

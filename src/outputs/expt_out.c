@@ -269,17 +269,6 @@ static void put_list(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
     nb_json_array(root, "scaling_model");
 }
 
-/** Write the tree, and delete it. */
-static nb_status put_tree(nb_json root, const char *path, nb_error *err)
-{
-    char *text;
-    nb_status st;
-    NB_FORWARD(nb_json_print(root, "the experiments", &text, err));
-    st = nb_outfile_put(path, text, strlen(text), err);
-    nb_free(text);
-    return st;
-}
-
 nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, int frames,
                         nb_error *err)
 {
@@ -294,7 +283,7 @@ nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, int frames
     add_crystal_points(
         (nb_json){cJSON_GetArrayItem(nb_json_at(root, "crystal").json, 0), &failed}, sim,
         frames);
-    return put_tree(root, sim->cfg.exptout_file, err);
+    return nb_json_file(root, "the experiments", sim->cfg.exptout_file, "", err);
 }
 
 nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_error *err)
@@ -307,7 +296,7 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     root = (nb_json){cJSON_CreateObject(), &failed};
     put_list(root, sim, &d, 1, list);
     nb_detector_spec_free(&d);
-    return put_tree(root, list->path, err);
+    return nb_json_file(root, "the experiments", list->path, "", err);
 }
 
 /* --- stills of a series: written object by object, as there may be many --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives of the expected photons: the public calls. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -16,15 +17,8 @@
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {
-    const nb_beam *beam = &sim->model.scene.beam;
-    double weight = 0, sum = 0;
-    if (!sim->in.lines)
-        return sim->model.wavelength_A;
-    for (int i = 0; i < beam->n_sources; i++) {
-        weight += beam->sources[i].weight;
-        sum += beam->sources[i].weight * beam->sources[i].lambda;
-    }
-    return sum / weight / NB_ANGSTROM;
+    return sim->in.lines ? nb_beam_mean(&sim->model.scene.beam) / NB_ANGSTROM
+                         : sim->model.wavelength_A;
 }
 
 nb_subject nb_sim_subject(const nb_sim *sim)
@@ -53,6 +47,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && name && out);
     const nb_subject of = nb_sim_subject(sim);
+    const char *why;
     nb_variable_name v;
     nb_status st = nb_variable_parse(&of, name, &v, err);
     memset(out, 0, sizeof *out);
@@ -64,7 +59,9 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
     out->unit = v.unit;
     out->flag = v.flag;
     out->moves = v.moves;
-    out->can_move = nb_variable_moves(&of, &v, out->why_not);
+    why = nb_variable_stands_still(&of, &v);
+    out->can_move = !why;
+    snprintf(out->why_not, sizeof out->why_not, "%s", why ? why : "");
     return NB_OK;
 }
 
@@ -92,14 +89,6 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     else
         *out = v;
     return st;
-}
-
-static void say_still(const nb_hooks *hooks, const nb_subject *of,
-                      const nb_variable_name *v)
-{
-    char why[160];
-    if (!nb_variable_moves(of, v, why))
-        nb_notice(hooks, "the derivative by %s is 0: %s", v->name, why);
 }
 
 /** The most that the cell of a spindle step differs from that of the frame's middle. */
@@ -146,6 +135,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                            int pullback, nb_slope_job *job, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
+    const char *why;
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
@@ -159,7 +149,8 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                                   : "F: all structure factors need a pullback; name one "
                                     "as F:1:-2:3");
         NB_TRY(check_change(&sim->model, &v[i], err));
-        say_still(&sim->hooks, &of, &v[i]);
+        if ((why = nb_variable_stands_still(&of, &v[i])))
+            nb_notice(&sim->hooks, "the derivative by %s is 0: %s", v[i].name, why);
     }
     NB_TRY(nb_slope_job_build(&of, v, count, job, err));
     for (int i = 0; i < count && !st; i++)

@@ -79,13 +79,6 @@ static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
         .threads = nb_thread_count(sim->engine.options.threads)};
 }
 
-double nb_light_needs(const nb_sim *sim)
-{
-    double lattice[6];
-    const nb_diffuse_source source = source_of(sim, &sim->in, &sim->model, lattice);
-    return nb_diffuse_table_needs(&source);
-}
-
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
                            nb_error *err)
 {
@@ -136,40 +129,25 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     return st;
 }
 
-/** Into the device's plane. */
-static nb_status make_there(nb_sim *sim, nb_error *err)
+/** The light of all crystals: plane[pixels of the stack], 0 where nothing is rendered, or (NULL) the device's plane. */
+static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
 {
+    const size_t n = sim->model.scene.raster.pixels;
     const nb_model *m;
+    float *own = NULL;
     nb_status st = NB_OK;
     int add = 0;
     for (int i = 0; !st && (m = model_of(sim, i)); i++) {
         if (m->diffuse.n_forms == 0)
             continue;
-        st = make_crystal(sim, i, NULL, add, err);
+        if (add && plane && !own && !(own = nb_alloc_large(n, sizeof *own, "light", err)))
+            return NB_ERR_NOMEM;
+        st = make_crystal(sim, i, add ? own : plane, add, err);
+        for (size_t p = 0; !st && add && plane && p < n; p++)
+            plane[p] += own[p];
         add = 1;
     }
-    return st;
-}
-
-/** plane[pixels of the stack] = photons; 0 where nothing is rendered. */
-static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
-{
-    const size_t n = sim->model.scene.raster.pixels;
-    const nb_model *m;
-    float *own = plane;
-    nb_status st = NB_OK;
-    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
-        if (m->diffuse.n_forms == 0)
-            continue;
-        st = make_crystal(sim, i, own, 0, err);
-        for (size_t p = 0; !st && own != plane && p < n; p++)
-            plane[p] += own[p];
-        if (!st && own == plane && model_of(sim, i + 1) &&
-            !(own = nb_alloc_large(n, sizeof *own, "light", err)))
-            return NB_ERR_NOMEM;
-    }
-    if (own != plane)
-        nb_free(own);
+    nb_free(own);
     return st;
 }
 
@@ -177,7 +155,7 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;
-    return fill(sim, sim->light->plane, err);
+    return make_all(sim, sim->light->plane, err);
 }
 
 static int device_makes(const nb_sim *sim)
@@ -213,7 +191,7 @@ nb_status nb_sim_make_light(nb_sim *sim, nb_error *err)
     nb_status st;
     if (!nb_sim_light_plane(sim) || device_makes(sim))
         return NB_OK;
-    st = fill(sim, sim->light->plane, err);
+    st = make_all(sim, sim->light->plane, err);
     sim->light->late.missing = st != NB_OK;
     return st;
 }
@@ -224,7 +202,7 @@ nb_status nb_sim_light_there(nb_sim *sim, nb_error *err)
     nb_status st;
     if (!nb_sim_light_plane(sim) || !device_makes(sim))
         return NB_OK;
-    st = make_there(sim, &local);
+    st = make_all(sim, NULL, &local);
     if (st == NB_ERR_DEVICE)
         return nb_mix_need_light(&sim->engine.photons.mix, err);
     if (st && err)
@@ -281,7 +259,7 @@ nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
     if (!sim->light && !(sim->light = nb_alloc(1, sizeof *sim->light, "light", err)))
         return NB_ERR_NOMEM;
-    st = fill(sim, plane, err);
+    st = make_all(sim, plane, err);
     mix.light = plane;
     for (size_t i = 0; !st && i < sim->model.scene.raster.pixels; i++)
         plane[i] = nb_mix_light(&mix, i);

@@ -8,9 +8,6 @@
 #include "../io/common/json_node.h"
 #include "sim.h"
 
-/** Bytes of the table of diffuse light of the first crystal, and of its making. */
-double nb_light_needs(const nb_sim *sim);
-
 /** F whose halos the first crystal of an image has: *table, with *F, to be freed, or (NULL) F of the simulation.
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
