@@ -219,6 +219,22 @@ nb_status nb_choose_panels(const char *list, nb_files *files, nb_error *err)
     return st;
 }
 
+/* --- gains --- */
+
+nb_status nb_load_panel_noise(nb_files *files, nb_error *err)
+{
+    const nb_detector_spec *d = &files->spec;
+    size_t n = (size_t)d->n_panels;
+    if (!n)
+        return NB_OK;
+    files->panel_gains = nb_alloc(2 * n, sizeof *files->panel_gains, "panels", err);
+    for (size_t k = 0; files->panel_gains && k < n; k++) {
+        files->panel_gains[k] = d->panels[k].gain;
+        files->panel_gains[n + k] = nb_said_or(d->panels[k].saturation, 0);
+    }
+    return files->panel_gains ? NB_OK : NB_ERR_NOMEM;
+}
+
 /* --- crystal --- */
 
 void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix)

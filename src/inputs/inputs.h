@@ -42,7 +42,7 @@ typedef struct nb_files {
     nb_key key;
     nb_detector_spec spec; /* owned; no panels without a file */
     uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
-    float *gainmap; /* shared; [pixels], -gainmap; NULL: none */
+    const nb_plane *gainmap; /* shared; -gainmap; NULL: none */
     const nb_plane *transmission; /* shared; -transmission, as nb_mix_factor reads it; NULL: none */
     const nb_plane *add;  /* shared; -add; NULL: none */
     uint64_t planes_hash; /* of the contents of both; 0: none */

@@ -94,23 +94,24 @@ nb_status nb_light_clip(nb_diffuse_source *s, const double lattice[6],
 
 /* --- tables --- */
 
-/** A number of all that a table is made from. */
-static uint64_t mark_of(const nb_diffuse_source *s)
+/** The key of all that a table is made from. */
+static nb_key key_of(const nb_diffuse_source *s)
 {
-    enum { NUMBERS = 13, OF_FORM = sizeof(nb_diffuse_form) / sizeof(double) };
     const nb_diffuse *m = s->model;
     const nb_factor_table *f = s->factors;
-    const size_t voxels = (size_t)f->nh * (size_t)f->nk * (size_t)f->nl,
-                 n = (size_t)m->n_forms * OF_FORM;
+    const size_t voxels = (size_t)f->nh * (size_t)f->nk * (size_t)f->nl;
     const uint64_t hash = f->measured && f->hash && f->n_tables <= 1 /* nb_tables_sign */
                               ? f->hash
                               : nb_table_run_of(nb_table_at(f, s->table), voxels, 1).hash;
-    double x[NUMBERS + OF_FORM * NB_DIFFUSE_FORMS] = {
-        0,        f->hmin,        f->kmin,  f->lmin,  f->nh,    f->nk,    f->nl,
-        m->gauss, m->unperturbed, m->sigma, m->gamma, s->reach, s->direct};
-    memcpy(x, &hash, sizeof *x);
-    memcpy(x + NUMBERS, m->forms, n * sizeof *x);
-    return nb_table_run_of(x, NUMBERS + n, 1).hash | 1;
+    const int wholes[] = {f->hmin, f->kmin,  f->lmin,        f->nh,    f->nk,
+                          f->nl,   m->gauss, m->unperturbed, s->direct};
+    const double numbers[] = {m->sigma, m->gamma, s->reach};
+    nb_key key = nb_key_of("diffuse light");
+    nb_key_add(&key, &hash, sizeof hash);
+    nb_key_add(&key, wholes, sizeof wholes);
+    nb_key_add(&key, numbers, sizeof numbers);
+    nb_key_add(&key, m->forms, (size_t)m->n_forms * sizeof *m->forms);
+    return key;
 }
 
 typedef struct table_request {
@@ -134,11 +135,10 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
 nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
                               const nb_diffuse_table **table, nb_error *err)
 {
-    table_request r = {*source, mark_of(source)};
-    nb_key key = nb_key_of("diffuse light");
+    const nb_key key = key_of(source);
+    table_request r = {*source, key.word[0] | 1};
     void *object;
     nb_status st;
-    nb_key_add(&key, &r.mark, sizeof r.mark);
     if (source->threads < in->light_threads)
         r.source.threads = nb_thread_count(in->light_threads);
     st = nb_store_take(in->store, &key, make_table, &r, &object, err);

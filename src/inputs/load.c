@@ -294,7 +294,6 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
 {
     const nb_config *cfg = r->cfg;
     const nb_geometry *g = r->geometry;
-    nb_store *store = r->in->store;
     size_t pixels;
     nb_status st = NB_OK;
     files->key = r->key;
@@ -302,7 +301,6 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
         st = nb_detector_spec_copy(r->spec, &files->spec, err);
     pixels = pixels_of(&files->spec, g);
     NB_TRY(make_mask(cfg, g, pixels, files, err));
-    NB_TRY(nb_load_gainmap(store, cfg, pixels, &files->gainmap, err));
     NB_TRY(nb_load_planes(r->in, cfg, g, pixels, files, r->hooks, err));
     NB_TRY(load_spectrum(cfg, files, err));
     NB_TRY(load_blocks(cfg, files, err));

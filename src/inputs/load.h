@@ -32,10 +32,6 @@ nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
 nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
                           const nb_hooks *hooks, nb_error *err);
 
-/** Read -gainmap for a detector of `pixels` pixels; *map is held, or NULL.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
-nb_status nb_load_gainmap(nb_store *store, const nb_config *cfg, size_t pixels,
-                          float **map, nb_error *err);
-
 /** The gain and the largest trusted value of each panel of a file. */
 nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shade.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 typedef struct plane_file {
     const char *flag, *path;
     double least, most;
-    nb_array_kind kind;
+    nb_array_kind kind; /* 0: a headerless file alone */
     const float *array; /* NULL: read the file `path` */
     int fast, slow;     /* size of the array */
     const nb_hooks *hooks;
@@ -168,6 +169,13 @@ static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
     if (file.bytes == bytes) {
         st = nb_input_read(&file, 0, out, bytes, err);
         nb_input_close(&file);
+    } else if (!f->kind) {
+        st = nb_fail_at(
+            err, NB_ERR_INPUT, f->path, 0,
+            "%s has %llu bytes, but the detector has %zu pixels, which are %zu "
+            "bytes of 32-bit floats",
+            f->flag, (unsigned long long)file.bytes, r->pixels, bytes);
+        nb_input_close(&file);
     } else {
         nb_input_close(&file);
         st = read_image(f, r->cfg, r->geometry, r->files, out, err);
@@ -251,9 +259,13 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                               .fast = a->add_fast,
                               .slow = a->add_slow,
                               .hooks = hooks};
-    plane_request r = {&factors, cfg, g, files, pixels};
+    const plane_file gains = {
+        .flag = "-gainmap", .path = cfg->gainmap_file, .least = -FLT_MAX, .most = FLT_MAX};
+    plane_request r = {&gains, cfg, g, files, pixels};
     nb_status st;
-    st = load_plane(in, &r, &files->transmission, err);
+    st = load_plane(in, &r, &files->gainmap, err);
+    r.file = &factors;
+    NB_TRY(load_plane(in, &r, &files->transmission, err));
     r.file = &light;
     NB_TRY(load_plane(in, &r, &files->add, err));
     if (st)

@@ -120,7 +120,8 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
         h = nb_hash_bytes(h, files->transmission->pixel, pixels * sizeof(float));
     if (files->add)
         h = nb_hash_bytes(h, files->add->pixel, pixels * sizeof(float));
-    return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
+    return files->gainmap ? nb_hash_bytes(h, files->gainmap->pixel, pixels * sizeof(float))
+                          : h;
 }
 
 /** What the crystals of -crystals have of their own: the lines, and files that they name. */

@@ -32,9 +32,9 @@ typedef struct nb_sim_engine {
     nb_render_options options;
     const nb_image_kernels *kernels; /* as options.isa asks */
     nb_photons photons; /* the last image; those of nb_sim_render(sim, NULL, ...) are owned */
-    nb_device_image *lent;      /* over the last image, or NULL */
-    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
-    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
+    nb_device_image *lent;       /* over the last image, or NULL */
+    struct nb_spares *spares;    /* shared with the images that were lent, or NULL */
+    struct nb_warming *warming;  /* owned; a device that is being started, or NULL */
     nb_footprint_plan footprint; /* owned; of the last image, or empty */
     float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
     size_t second_pixels;
