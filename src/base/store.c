@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "error.h"
 #include "memory.h"
 
 /* Limits of the objects that only the store holds. */
@@ -214,10 +215,11 @@ nb_status nb_store_take(nb_store *s, const nb_key *key, nb_store_maker make, voi
     pthread_mutex_lock(&s->lock);
     if (!(*object = nb_store_find(s, key))) {
         st = make(user, object, &bytes, err);
-        if (!st && (st = nb_store_put(s, key, *object, bytes, err)))
+        NB_TRY(nb_store_put(s, key, *object, bytes, err));
+        if (st) {
             nb_shared_drop(*object);
-        if (st)
             *object = NULL;
+        }
     }
     pthread_mutex_unlock(&s->lock);
     return st;

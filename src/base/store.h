@@ -28,7 +28,7 @@ int nb_key_equal(const nb_key *a, const nb_key *b);
 /** A new, empty store; NULL and NB_ERR_NOMEM in err if memory is short. */
 nb_store *nb_store_new(nb_error *err);
 
-/** Make an object by nb_shared_new and set its size in bytes. */
+/** Make an object by nb_shared_new and set its size in bytes; after an error the store drops *object, NULL or not whole. */
 typedef nb_status (*nb_store_maker)(void *user, void **object, size_t *bytes,
                                     nb_error *err);
 /** Find the object of this key, or make it; it is held for the caller.  Other threads wait meanwhile.  A maker may take

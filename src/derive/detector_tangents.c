@@ -14,11 +14,6 @@ typedef struct motion {
 static const nb_vec3 zero = {0, 0, 0};
 static const nb_vec3 unit_axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-int nb_moves_panels(nb_variable_kind kind)
-{
-    return kind >= NB_VAR_DISTANCE && kind <= NB_VAR_ABS;
-}
-
 /** The point of the panel in the beam moves with the panel. */
 static motion with_spot(const nb_panel *p, motion by)
 {

@@ -24,6 +24,15 @@ void nb_slope_list_free(nb_slope_list *list)
     memset(list, 0, sizeof *list);
 }
 
+void nb_slope_list_scatter(const nb_slope_list *list, const double *values, double *plane)
+{
+    for (size_t i = 0; i < list->pixels->n; i++) {
+        const nb_span *span = &list->pixels->spans[i];
+        memcpy(plane + span->at, values + list->place[span->at],
+               (size_t)span->n * sizeof *plane);
+    }
+}
+
 void nb_slope_list_gather(const nb_slope_list *list, const double *all, size_t stack,
                           size_t planes, size_t stride, double *values)
 {
@@ -78,6 +87,7 @@ nb_status nb_slope_list_fill(const nb_slope_run *run, const nb_slope_list *list,
 {
     list_sink to = {list, (size_t)run->job->count + 1, stride, values};
     const nb_slope_sink sink = {.user = &to, .take = take};
-    return run->backend->device ? gather_device(run, &to, err)
-                                : nb_slope_render(run, list->pixels, &sink, err);
+    return run->backend->device && !run->given
+               ? gather_device(run, &to, err)
+               : nb_slope_render(run, list->pixels, &sink, err);
 }

@@ -100,11 +100,10 @@ static void given_row(const void *of, const nb_span *spans, size_t n, double *ou
 {
     const nb_slope_run *run = of;
     const nb_slope_list *list = run->given_of;
-    const size_t pixels = list ? list->n : run->job->scene->raster.pixels;
     for (size_t i = 0; i < n; out += spans[i++].n) {
-        const size_t at = list ? list->place[spans[i].at] : spans[i].at;
+        const size_t at = list->place[spans[i].at];
         for (size_t p = 0; p <= (size_t)run->job->count; p++)
-            memcpy(out + p * stride, run->given + p * pixels + at,
+            memcpy(out + p * stride, run->given + p * list->n + at,
                    (size_t)spans[i].n * sizeof *out);
     }
 }
@@ -144,7 +143,7 @@ nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
                         nb_error *err)
 {
     clear_planes(run->job, out);
-    return fill(run, NULL, out, err);
+    return fill(run, run->given ? run->given_of->pixels : NULL, out, err);
 }
 
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err)

@@ -31,8 +31,8 @@ typedef struct nb_slope_run {
     nb_precision precision;
     int threads; /* for what is not rendered */
     const nb_hooks *hooks;
-    const double *given; /* [1 + count][pixels]: image and slopes of normal equations; NULL: they are rendered */
-    const nb_slope_list *given_of; /* the pixels that given has, NULL: the stack */
+    const double *given; /* [1 + count][given_of->n]: image and slopes; NULL: they are rendered */
+    const nb_slope_list *given_of;
 } nb_slope_run;
 
 /** Planes and images that are wanted, 0 outside of the region and the mask. */
@@ -95,6 +95,9 @@ void nb_slope_list_free(nb_slope_list *list); /* zeroed is fine */
  * nb_slope_render. */
 nb_status nb_slope_list_fill(const nb_slope_run *run, const nb_slope_list *list,
                              size_t stride, double *values, nb_error *err);
+
+/** A plane of the stack from that of a list; other pixels stay. */
+void nb_slope_list_scatter(const nb_slope_list *list, const double *values, double *plane);
 
 /** values[planes][stride] from whole planes, all[planes][stack]. */
 void nb_slope_list_gather(const nb_slope_list *list, const double *all, size_t stack,

@@ -2,12 +2,12 @@
 #include "variables.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../model/beam.h"
+#include "../model/detector.h"
 #include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -122,38 +122,7 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
         break;
     }
     nb_crystal_tangent(of, v, t);
-    return nb_moves_panels(v->kind) ? move_panels(of, v, t, err) : NB_OK;
-}
-
-static unsigned sums_of(nb_variable_kind kind)
-{
-    switch (kind) {
-    case NB_VAR_MISSET:
-    case NB_VAR_ROT:
-    case NB_VAR_CELL:
-        return NB_SLOPE_INDEX;
-    case NB_VAR_CELLS:
-        return NB_SLOPE_CELLS;
-    case NB_VAR_MOSAIC:
-        return NB_SLOPE_MOSAIC;
-    case NB_VAR_PHI:
-    case NB_VAR_OSC:
-        return NB_SLOPE_SPINDLE;
-    case NB_VAR_LAMBDA:
-    case NB_VAR_DISPERSION:
-        return NB_SLOPE_WAVE;
-    case NB_VAR_DIVERGENCE:
-        return NB_SLOPE_BEAM;
-    case NB_VAR_POLAR:
-        return NB_SLOPE_POLAR;
-    case NB_VAR_FUDGE:
-        return NB_SLOPE_FUDGE;
-    case NB_VAR_DEFAULT_F:
-    case NB_VAR_F:
-        return NB_SLOPE_F;
-    default:
-        return nb_moves_panels(kind) ? NB_SLOPE_RAY : 0;
-    }
+    return v->sums & NB_SLOPE_RAY ? move_panels(of, v, t, err) : NB_OK;
 }
 
 /** Axis and rate of each orientation by the mosaic spread. */
@@ -242,7 +211,7 @@ nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names
     if (!job->tangents || !job->entries)
         return NB_ERR_NOMEM;
     for (int i = 0; i < count; i++)
-        job->sums |= sums_of(names[i].kind);
+        job->sums |= names[i].sums;
     if (job->sums & NB_SLOPE_MOSAIC)
         st = make_turns(of, job, err);
     if (!st && job->sums & NB_SLOPE_WAVE)
@@ -274,14 +243,10 @@ void nb_slope_job_free(nb_slope_job *job)
     memset(job, 0, sizeof *job);
 }
 
-/** Why a parameter moves nothing; NULL: it may. */
-static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
+const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_name *v)
 {
     const nb_model *m = of->model;
     const nb_scene *sc = &m->scene;
-    int absorbs = 0;
-    for (int k = 0; k < sc->n_panels; k++)
-        absorbs |= sc->sensors[sc->panels[k].sensor].absorb;
     switch (v->kind) {
     case NB_VAR_MOSAIC:
         return sc->lattice.n_domains > 1 ? NULL : "there is one mosaic domain (-mosaic)";
@@ -314,7 +279,8 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
                    : "the convention and the pivot do not use it";
     case NB_VAR_THICK:
     case NB_VAR_ABS:
-        return absorbs ? NULL : "there is no absorbing sensor (-detector_thick)";
+        return nb_scene_absorbs(sc) ? NULL
+                                    : "there is no absorbing sensor (-detector_thick)";
     case NB_VAR_POLAR:
         return sc->beam.nopolar ? "-nopolar is typed" : NULL;
     case NB_VAR_FUDGE:
@@ -326,11 +292,4 @@ static const char *stands_still(const nb_subject *of, const nb_variable_name *v)
     default:
         return NULL;
     }
-}
-
-int nb_variable_moves(const nb_subject *of, const nb_variable_name *v, char why[160])
-{
-    const char *reason = stands_still(of, v);
-    snprintf(why, 160, "%s", reason ? reason : "");
-    return !reason;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of parameters in a simulation, and what it cannot be differentiated by. */
 #include <math.h>
+#include <string.h>
 
 #include "../base/error.h"
 #include "../model/beam.h"
+#include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/structure_factor.h"
@@ -71,35 +73,6 @@ static const nb_place_change *change_of(const nb_subject *of, int panel)
                                                             : &none;
 }
 
-static double detector_value(const nb_subject *of, const nb_variable_name *v)
-{
-    const nb_geometry *g = &of->model->geometry;
-    const nb_settings *cfg = of->cfg;
-    const double tilt[] = {cfg->value.rot_deg[0], cfg->value.rot_deg[1],
-                           cfg->value.rot_deg[2], cfg->value.twotheta_deg};
-    const nb_place_change *change = change_of(of, v->panel);
-    switch (v->kind) {
-    case NB_VAR_DISTANCE:
-        return cfg->value.distance_mm;
-    case NB_VAR_CLOSE_DISTANCE:
-        return NB_TYPED_OR(cfg, close_distance_mm, g->placed.close_distance / NB_MM);
-    case NB_VAR_CENTRE:
-        return centre_value(of, v->axis);
-    case NB_VAR_TILT:
-        return nb_said_or(tilt[v->axis], 0);
-    case NB_VAR_SHIFT:
-        return change->shift[v->axis] / NB_MM;
-    case NB_VAR_SHIFT_ALONG:
-        return change->along[v->axis] / NB_MM;
-    case NB_VAR_TURN:
-        return change->turn[v->axis] / NB_DEG;
-    case NB_VAR_THICK:
-        return cfg->value.thick_um;
-    default:
-        return cfg->value.abs_um;
-    }
-}
-
 static double footprint_value(const nb_subject *of, int axis)
 {
     nb_footprint_words w;
@@ -108,15 +81,13 @@ static double footprint_value(const nb_subject *of, int axis)
     return st ? NAN : values[axis];
 }
 
-static double F_value(const nb_subject *of, const int hkl[3])
-{
-    return nb_F_nearest(of->F, 0, hkl[0], hkl[1], hkl[2]);
-}
-
 double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
 {
     const nb_model *m = of->model;
     const nb_settings *cfg = of->cfg;
+    const nb_place_change *change = change_of(of, v->panel);
+    double value; /* of the flag's member */
+    memcpy(&value, (const char *)&cfg->value + v->member, sizeof value);
     switch (v->kind) {
     case NB_VAR_MISSET:
         return cfg->value.misset_mode == NB_MISSET_FIXED
@@ -129,37 +100,37 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_CELLS:
         return m->crystal.N[v->axis];
     case NB_VAR_MOSAIC:
-        return cfg->value.mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG
-                                               : cfg->value.mosaic_spread_deg;
-    case NB_VAR_PHI:
-        return cfg->value.phi_deg;
+        return cfg->value.mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG : value;
     case NB_VAR_OSC:
-        return NB_TYPED_OR(cfg, osc_deg, m->phi_range / NB_DEG);
+        return NB_TYPED(cfg, osc_deg) ? value : m->phi_range / NB_DEG;
     case NB_VAR_LAMBDA:
         return of->wavelength_A;
-    case NB_VAR_DISPERSION:
-        return cfg->value.dispersion_pct;
     case NB_VAR_DIVERGENCE:
-        return v->axis ? NB_TYPED_OR(cfg, vdiv_range_mrad, 0)
-                       : NB_TYPED_OR(cfg, hdiv_range_mrad, 0);
+        return nb_is_typed(cfg, v->member) ? value : 0;
     case NB_VAR_FOOTPRINT:
         return footprint_value(of, v->axis);
-    case NB_VAR_POLAR:
-        return cfg->value.polarization;
-    case NB_VAR_FUDGE:
-        return cfg->value.fudge;
+    case NB_VAR_CLOSE_DISTANCE:
+        return NB_TYPED(cfg, close_distance_mm)
+                   ? value
+                   : m->geometry.placed.close_distance / NB_MM;
+    case NB_VAR_CENTRE:
+        return centre_value(of, v->axis);
+    case NB_VAR_TILT:
+        return nb_said_or(value, 0);
+    case NB_VAR_SHIFT:
+        return change->shift[v->axis] / NB_MM;
+    case NB_VAR_SHIFT_ALONG:
+        return change->along[v->axis] / NB_MM;
+    case NB_VAR_TURN:
+        return change->turn[v->axis] / NB_DEG;
     case NB_VAR_FLUENCE:
         return nb_beam_fluence(cfg);
-    case NB_VAR_WATER:
-        return cfg->value.water_um;
-    case NB_VAR_DEFAULT_F:
-        return cfg->value.default_F;
     case NB_VAR_F:
-        return F_value(of, v->hkl);
+        return nb_F_nearest(of->F, 0, v->hkl[0], v->hkl[1], v->hkl[2]);
     case NB_VAR_ALL_F:
         return NAN;
     default:
-        return detector_value(of, v);
+        return value;
     }
 }
 
@@ -196,13 +167,9 @@ static nb_status check_placement(const nb_subject *of, const nb_variable_name *v
 static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
                               nb_error *err)
 {
-    const nb_model *m = of->model;
-    int absorbs = 0, typed = v->kind == NB_VAR_THICK
-                                 ? NB_TYPED(of->cfg, thick_um)
-                                 : NB_TYPED(of->cfg, abs_um) && !of->cfg->value.sensor[0];
-    for (int k = 0; k < m->scene.n_panels; k++)
-        absorbs |= m->scene.sensors[m->scene.panels[k].sensor].absorb;
-    if (typed || !absorbs)
+    const int typed = nb_is_typed(of->cfg, v->member) &&
+                      (v->kind == NB_VAR_THICK || !of->cfg->value.sensor[0]);
+    if (typed || !nb_scene_absorbs(&of->model->scene))
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
@@ -211,10 +178,9 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {
-    const int held =
-        v->axis ? NB_TYPED(of->cfg, vdiv_step_mrad) && !NB_TYPED(of->cfg, vdiv_range_mrad)
-                : NB_TYPED(of->cfg, hdiv_step_mrad) && !NB_TYPED(of->cfg, hdiv_range_mrad);
-    return held
+    const int step =
+        v->axis ? NB_TYPED(of->cfg, vdiv_step_mrad) : NB_TYPED(of->cfg, hdiv_step_mrad);
+    return step && !nb_is_typed(of->cfg, v->member)
                ? nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s", v->name, v->flag)
                : NB_OK;
 }

@@ -17,69 +17,68 @@ typedef struct row {
     nb_variable_kind kind;
     int axis;
     const char *unit, *flag, *moves;
-    int of_panel; /* may be asked of one panel */
+    unsigned sums; /* NB_SLOPE_* */
+    int of_panel;  /* may be asked of one panel */
 } row;
 
 /* In the order in which groups open. */
 /* clang-format off */
 static const row rows[] = {
-{"misset_x", "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", 0},
-{"misset_y", "misset", NB_VAR_MISSET, 1, "deg", "-misset", "the crystal, the second angle of -misset", 0},
-{"misset_z", "misset", NB_VAR_MISSET, 2, "deg", "-misset", "the crystal, the third angle of -misset", 0},
-{"rot_x", "rot", NB_VAR_ROT, 0, "deg", "", "the crystal, about lab x", 0},
-{"rot_y", "rot", NB_VAR_ROT, 1, "deg", "", "the crystal, about lab y", 0},
-{"rot_z", "rot", NB_VAR_ROT, 2, "deg", "", "the crystal, about lab z", 0},
-{"cell_a", "cell", NB_VAR_CELL, 0, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_b", "cell", NB_VAR_CELL, 1, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_c", "cell", NB_VAR_CELL, 2, "A", "-cell", "the cell, its orientation held", 0},
-{"cell_al", "cell", NB_VAR_CELL, 3, "deg", "-cell", "the cell, its orientation held", 0},
-{"cell_be", "cell", NB_VAR_CELL, 4, "deg", "-cell", "the cell, its orientation held", 0},
-{"cell_ga", "cell", NB_VAR_CELL, 5, "deg", "-cell", "the cell, its orientation held", 0},
-{"N_a", "N", NB_VAR_CELLS, 0, "cells", "-Na", "the size of the crystal along a", 0},
-{"N_b", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", 0},
-{"N_c", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", 0},
-{"mosaic", NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", 0},
-{"phi", NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", 0},
-{"osc", NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", 0},
-{"lambda", NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", 0},
-{"dispersion", NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", 0},
-{"hdivrange", "divergence", NB_VAR_DIVERGENCE, 0, "mrad", "-hdivrange", "the width of the beam's horizontal directions, their number held", 0},
-{"vdivrange", "divergence", NB_VAR_DIVERGENCE, 1, "mrad", "-vdivrange", "the width of the beam's vertical directions, their number held", 0},
-{"footprint_a", "footprint", NB_VAR_FOOTPRINT, 0, "mm", "-footprint", "the width of the spots along the footprint's first axis", 0},
-{"footprint_b", "footprint", NB_VAR_FOOTPRINT, 1, "mm", "-footprint", "the width of the spots across it", 0},
-{"footprint_angle", "footprint", NB_VAR_FOOTPRINT, 2, "deg", "-footprint", "the footprint, about the beam", 0},
-{"distance", NULL, NB_VAR_DISTANCE, 0, "mm", "-distance", "the detector", 0},
-{"close_distance", NULL, NB_VAR_CLOSE_DISTANCE, 0, "mm", "-close_distance", "the detector", 0},
-{"Xbeam", "beam", NB_VAR_CENTRE, 0, "mm", "-Xbeam", "the beam centre", 0},
-{"Ybeam", "beam", NB_VAR_CENTRE, 1, "mm", "-Ybeam", "the beam centre", 0},
-{"ORGX", "beam", NB_VAR_CENTRE, 2, "pixels", "-ORGX", "the nearest point", 0},
-{"ORGY", "beam", NB_VAR_CENTRE, 3, "pixels", "-ORGY", "the nearest point", 0},
-{"detector_rotx", "tilt", NB_VAR_TILT, 0, "deg", "-detector_rotx", "the detector, about lab x", 0},
-{"detector_roty", "tilt", NB_VAR_TILT, 1, "deg", "-detector_roty", "the detector, about lab y", 0},
-{"detector_rotz", "tilt", NB_VAR_TILT, 2, "deg", "-detector_rotz", "the detector, about lab z", 0},
-{"twotheta", "tilt", NB_VAR_TILT, 3, "deg", "-twotheta", "the detector's swing", 0},
-{"shift_x", "shift", NB_VAR_SHIFT, 0, "mm", "", "the placed detector, along lab x", 1},
-{"shift_y", "shift", NB_VAR_SHIFT, 1, "mm", "", "the placed detector, along lab y", 1},
-{"shift_z", "shift", NB_VAR_SHIFT, 2, "mm", "", "the placed detector, along lab z", 1},
-{"shift_fast", NULL, NB_VAR_SHIFT_ALONG, 0, "mm", "", "the placed detector, along its fast axis", 1},
-{"shift_slow", NULL, NB_VAR_SHIFT_ALONG, 1, "mm", "", "the placed detector, along its slow axis", 1},
-{"shift_normal", NULL, NB_VAR_SHIFT_ALONG, 2, "mm", "", "the placed detector, along its normal", 1},
-{"rot_fast", NULL, NB_VAR_TURN, 0, "deg", "", "the placed detector, about its fast axis at its origin", 1},
-{"rot_slow", NULL, NB_VAR_TURN, 1, "deg", "", "the placed detector, about its slow axis at its origin", 1},
-{"rot_normal", NULL, NB_VAR_TURN, 2, "deg", "", "the placed detector, about its normal at its origin", 1},
-{"detector_thick", NULL, NB_VAR_THICK, 0, "um", "-detector_thick", "the thickness of the sensor", 0},
-{"detector_abs", NULL, NB_VAR_ABS, 0, "um", "-detector_abs", "the attenuation depth of the sensor", 0},
-{"polar", NULL, NB_VAR_POLAR, 0, "", "-polar", "the Kahn factor", 0},
-{"fudge", NULL, NB_VAR_FUDGE, 0, "", "-fudge", "the shape factor", 0},
-{"fluence", NULL, NB_VAR_FLUENCE, 0, "photons/m2", "-fluence", "all photons", 0},
-{"water", NULL, NB_VAR_WATER, 0, "um", "-water", "the water's photons", 0},
-{"default_F", NULL, NB_VAR_DEFAULT_F, 0, "electrons", "-default_F", "every F that is default_F", 0},
-{"F", NULL, NB_VAR_ALL_F, 0, "electrons", "", "every F of the table", 0},
+{"misset_x", "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", NB_SLOPE_INDEX, 0},
+{"misset_y", "misset", NB_VAR_MISSET, 1, "deg", "-misset", "the crystal, the second angle of -misset", NB_SLOPE_INDEX, 0},
+{"misset_z", "misset", NB_VAR_MISSET, 2, "deg", "-misset", "the crystal, the third angle of -misset", NB_SLOPE_INDEX, 0},
+{"rot_x", "rot", NB_VAR_ROT, 0, "deg", "", "the crystal, about lab x", NB_SLOPE_INDEX, 0},
+{"rot_y", "rot", NB_VAR_ROT, 1, "deg", "", "the crystal, about lab y", NB_SLOPE_INDEX, 0},
+{"rot_z", "rot", NB_VAR_ROT, 2, "deg", "", "the crystal, about lab z", NB_SLOPE_INDEX, 0},
+{"cell_a", "cell", NB_VAR_CELL, 0, "A", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"cell_b", "cell", NB_VAR_CELL, 1, "A", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"cell_c", "cell", NB_VAR_CELL, 2, "A", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"cell_al", "cell", NB_VAR_CELL, 3, "deg", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"cell_be", "cell", NB_VAR_CELL, 4, "deg", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"cell_ga", "cell", NB_VAR_CELL, 5, "deg", "-cell", "the cell, its orientation held", NB_SLOPE_INDEX, 0},
+{"N_a", "N", NB_VAR_CELLS, 0, "cells", "-Na", "the size of the crystal along a", NB_SLOPE_CELLS, 0},
+{"N_b", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", NB_SLOPE_CELLS, 0},
+{"N_c", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", NB_SLOPE_CELLS, 0},
+{"mosaic", NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", NB_SLOPE_MOSAIC, 0},
+{"phi", NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", NB_SLOPE_SPINDLE, 0},
+{"osc", NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", NB_SLOPE_SPINDLE, 0},
+{"lambda", NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", NB_SLOPE_WAVE, 0},
+{"dispersion", NULL, NB_VAR_DISPERSION, 0, "%", "-dispersion", "the width of the spectrum", NB_SLOPE_WAVE, 0},
+{"hdivrange", "divergence", NB_VAR_DIVERGENCE, 0, "mrad", "-hdivrange", "the width of the beam's horizontal directions, their number held", NB_SLOPE_BEAM, 0},
+{"vdivrange", "divergence", NB_VAR_DIVERGENCE, 1, "mrad", "-vdivrange", "the width of the beam's vertical directions, their number held", NB_SLOPE_BEAM, 0},
+{"footprint_a", "footprint", NB_VAR_FOOTPRINT, 0, "mm", "-footprint", "the width of the spots along the footprint's first axis", 0, 0},
+{"footprint_b", "footprint", NB_VAR_FOOTPRINT, 1, "mm", "-footprint", "the width of the spots across it", 0, 0},
+{"footprint_angle", "footprint", NB_VAR_FOOTPRINT, 2, "deg", "-footprint", "the footprint, about the beam", 0, 0},
+{"distance", NULL, NB_VAR_DISTANCE, 0, "mm", "-distance", "the detector", NB_SLOPE_RAY, 0},
+{"close_distance", NULL, NB_VAR_CLOSE_DISTANCE, 0, "mm", "-close_distance", "the detector", NB_SLOPE_RAY, 0},
+{"Xbeam", "beam", NB_VAR_CENTRE, 0, "mm", "-Xbeam", "the beam centre", NB_SLOPE_RAY, 0},
+{"Ybeam", "beam", NB_VAR_CENTRE, 1, "mm", "-Ybeam", "the beam centre", NB_SLOPE_RAY, 0},
+{"ORGX", "beam", NB_VAR_CENTRE, 2, "pixels", "-ORGX", "the nearest point", NB_SLOPE_RAY, 0},
+{"ORGY", "beam", NB_VAR_CENTRE, 3, "pixels", "-ORGY", "the nearest point", NB_SLOPE_RAY, 0},
+{"detector_rotx", "tilt", NB_VAR_TILT, 0, "deg", "-detector_rotx", "the detector, about lab x", NB_SLOPE_RAY, 0},
+{"detector_roty", "tilt", NB_VAR_TILT, 1, "deg", "-detector_roty", "the detector, about lab y", NB_SLOPE_RAY, 0},
+{"detector_rotz", "tilt", NB_VAR_TILT, 2, "deg", "-detector_rotz", "the detector, about lab z", NB_SLOPE_RAY, 0},
+{"twotheta", "tilt", NB_VAR_TILT, 3, "deg", "-twotheta", "the detector's swing", NB_SLOPE_RAY, 0},
+{"shift_x", "shift", NB_VAR_SHIFT, 0, "mm", "", "the placed detector, along lab x", NB_SLOPE_RAY, 1},
+{"shift_y", "shift", NB_VAR_SHIFT, 1, "mm", "", "the placed detector, along lab y", NB_SLOPE_RAY, 1},
+{"shift_z", "shift", NB_VAR_SHIFT, 2, "mm", "", "the placed detector, along lab z", NB_SLOPE_RAY, 1},
+{"shift_fast", NULL, NB_VAR_SHIFT_ALONG, 0, "mm", "", "the placed detector, along its fast axis", NB_SLOPE_RAY, 1},
+{"shift_slow", NULL, NB_VAR_SHIFT_ALONG, 1, "mm", "", "the placed detector, along its slow axis", NB_SLOPE_RAY, 1},
+{"shift_normal", NULL, NB_VAR_SHIFT_ALONG, 2, "mm", "", "the placed detector, along its normal", NB_SLOPE_RAY, 1},
+{"rot_fast", NULL, NB_VAR_TURN, 0, "deg", "", "the placed detector, about its fast axis at its origin", NB_SLOPE_RAY, 1},
+{"rot_slow", NULL, NB_VAR_TURN, 1, "deg", "", "the placed detector, about its slow axis at its origin", NB_SLOPE_RAY, 1},
+{"rot_normal", NULL, NB_VAR_TURN, 2, "deg", "", "the placed detector, about its normal at its origin", NB_SLOPE_RAY, 1},
+{"detector_thick", NULL, NB_VAR_THICK, 0, "um", "-detector_thick", "the thickness of the sensor", NB_SLOPE_RAY, 0},
+{"detector_abs", NULL, NB_VAR_ABS, 0, "um", "-detector_abs", "the attenuation depth of the sensor", NB_SLOPE_RAY, 0},
+{"polar", NULL, NB_VAR_POLAR, 0, "", "-polar", "the Kahn factor", NB_SLOPE_POLAR, 0},
+{"fudge", NULL, NB_VAR_FUDGE, 0, "", "-fudge", "the shape factor", NB_SLOPE_FUDGE, 0},
+{"fluence", NULL, NB_VAR_FLUENCE, 0, "photons/m2", "-fluence", "all photons", 0, 0},
+{"water", NULL, NB_VAR_WATER, 0, "um", "-water", "the water's photons", 0, 0},
+{"default_F", NULL, NB_VAR_DEFAULT_F, 0, "electrons", "-default_F", "every F that is default_F", NB_SLOPE_F, 0},
+{"F", NULL, NB_VAR_ALL_F, 0, "electrons", "", "every F of the table", 0, 0},
 };
 /* clang-format on */
 enum { ROWS = sizeof rows / sizeof *rows };
-
-static const char F_moves[] = "one structure factor";
 
 /** Find the name or group nearest to a misspelled one; NULL if all are far. */
 static const char *nearest(const char *name)
@@ -134,7 +133,8 @@ static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
         out->panel = -1;
         out->unit = "electrons";
         out->flag = "";
-        out->moves = F_moves;
+        out->moves = "one structure factor";
+        out->sums = NB_SLOPE_F;
         snprintf(out->name, sizeof out->name, "F:%d:%d:%d", out->hkl[0], out->hkl[1],
                  out->hkl[2]);
         return NB_OK;
@@ -145,13 +145,24 @@ static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
                    name);
 }
 
+static int is_word(const char *word, size_t n, const char *name)
+{
+    return name && strlen(name) == n && !memcmp(word, name, n);
+}
+
+/** Find the row of this name; NULL for another word. */
+static const row *find(const char *word, size_t n)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (is_word(word, n, rows[i].name))
+            return &rows[i];
+    return NULL;
+}
+
 const char *nb_variable_flag(const char *name)
 {
-    const size_t n = strcspn(name, "@");
-    for (int i = 0; i < ROWS; i++)
-        if (strlen(rows[i].name) == n && !memcmp(rows[i].name, name, n))
-            return rows[i].flag;
-    return "";
+    const row *r = find(name, strcspn(name, "@"));
+    return r ? r->flag : "";
 }
 
 /** The number of a panel's name. */
@@ -181,6 +192,8 @@ static nb_status fill(const nb_subject *of, const row *r, const char *at,
     out->unit = r->unit;
     out->flag = r->flag;
     out->moves = r->moves;
+    out->sums = r->sums;
+    out->member = r->flag[0] ? nb_param_find(r->flag + 1)->offset : 0;
     snprintf(out->name, sizeof out->name, "%s%s", r->name, at);
     if (!*at)
         return NB_OK;
@@ -189,19 +202,13 @@ static nb_status fill(const nb_subject *of, const row *r, const char *at,
     return find_panel(of, at + 1, &out->panel, err);
 }
 
-static int is_word(const char *word, size_t n, const char *name)
-{
-    return name && strlen(name) == n && !memcmp(word, name, n);
-}
-
 /** Find the row of a name, or of the flag with this name or synonym; NULL for an unknown word. */
 static const row *row_of(const char *word, size_t n)
 {
     char flag[NB_VARIABLE_NAME];
     const nb_param *param;
-    for (int i = 0; i < ROWS; i++)
-        if (is_word(word, n, rows[i].name))
-            return &rows[i];
+    if (find(word, n))
+        return find(word, n);
     snprintf(flag, sizeof flag, "%.*s", (int)n, word);
     param = nb_param_find(flag);
     for (int i = 0; i < ROWS && param; i++)

@@ -46,6 +46,8 @@ typedef struct nb_variable_name {
     int panel; /* -1: all */
     int hkl[3];
     const char *unit, *flag, *moves;
+    unsigned sums;               /* NB_SLOPE_* */
+    size_t member;               /* of its flag in nb_config; without a flag not used */
     char name[NB_VARIABLE_NAME]; /* as nb_variable has it */
 } nb_variable_name;
 
@@ -95,15 +97,13 @@ nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names
                              int count, nb_slope_job *job, nb_error *err);
 void nb_slope_job_free(nb_slope_job *job); /* zeroed is fine */
 
-/** Can the parameter move a pixel?  0: why[160] says why not. */
-int nb_variable_moves(const nb_subject *of, const nb_variable_name *v, char why[160]);
+/** Why a parameter moves no pixel; NULL: it may. */
+const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_name *v);
 
 /** The crystal's part of a tangent. */
 void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tangent *t);
 
 /** The part of a tangent that moves panel k. */
 nb_panel_slope nb_panel_tangent(const nb_subject *of, const nb_variable_name *v, int k);
-/** Does it move a panel or its sensor? */
-int nb_moves_panels(nb_variable_kind kind);
 
 #endif

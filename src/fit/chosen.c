@@ -118,8 +118,9 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
                                 .tolerance = engine->options.tolerance};
     nb_scene scene = c->sim->model.scene;
     uint8_t *seen;
+    int on_device = 0;
     nb_status st = mask_others(c, &scene, &seen, err);
-    NB_TRY(nb_engine_open(engine, err));
+    NB_TRY(nb_sim_plan_footprint(c->sim, &on_device, err));
     NB_TRY(nb_sim_render_footprint(c->sim, &scene, &request, c->image, err));
     nb_free(seen);
     return st;

@@ -143,7 +143,8 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
             size_t at = nb_panel_pixel(panel, f, s);
             size_t from = pixel_in_picture(j, k, f, s, at);
             double adu = picture->pixels[from];
-            double here = gain * (sim->in.files->gainmap ? sim->in.files->gainmap[at] : 1);
+            double here =
+                gain * (sim->in.files->gainmap ? sim->in.files->gainmap->pixel[at] : 1);
             double d = nb_place_stol(sim, panel, f, s);
             out->stol[at] = (float)d;
             if ((j->dmin > 0 && d * 2 * j->dmin > 1) ||

@@ -166,23 +166,26 @@ double nb_background_about(const nb_model *model)
     return sum / SOME * nb_rendered_pixels(&dark);
 }
 
-/** The smallest and largest sin(theta)/lambda (1/m) on a net of points over the panels. */
-static void seen(const nb_scene *sc, double range[2])
+void nb_scene_stol(const nb_scene *sc, double range[2])
 {
     enum { POINTS = 33 };
     range[0] = INFINITY;
     range[1] = 0;
-    for (int k = 0; k < sc->n_panels; k++)
-        for (int i = 0; i < POINTS * POINTS; i++) {
-            const nb_panel *p = &sc->panels[k];
-            double F = (i % POINTS) * (p->columns * p->pixel_fast) / (POINTS - 1);
-            double S = (int)(i / POINTS) * (p->rows * p->pixel_slow) / (POINTS - 1);
-            nb_ray ray = nb_ray_along(nb_panel_point(p, F, S, 0));
-            double x =
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *p = &sc->panels[k];
+        const nb_region r = nb_panel_region(sc, p);
+        for (int i = 0; i < POINTS * POINTS && nb_region_pixels(r) > 0; i++) {
+            const double u = (i % POINTS) / (POINTS - 1.),
+                         v = (int)(i / POINTS) / (POINTS - 1.);
+            const double F = (r.fmin + u * (r.fmax - r.fmin + 1)) * p->pixel_fast,
+                         S = (r.smin + v * (r.smax - r.smin + 1)) * p->pixel_slow;
+            const nb_ray ray = nb_ray_along(nb_panel_point(p, F, S, 0));
+            const double x =
                 0.5 * nb_norm(nb_scattering_vector(sc->beam.sources, ray.direction));
             range[0] = fmin(range[0], x);
             range[1] = fmax(range[1], x);
         }
+    }
 }
 
 /** Question a path that no liquid or solid sample has: it may be typed in um, as for -water. */
@@ -220,7 +223,7 @@ void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
             hooks,
             "the table of the background has F < 0: there it takes photons away, and "
             "pixels may be negative");
-    seen(&model->scene, range);
+    nb_scene_stol(&model->scene, range);
     if (range[1] > set->last || range[0] < set->first)
         nb_notice(
             hooks,

@@ -57,55 +57,43 @@ static int is_blank(const char *p, const char *end)
     return p == end;
 }
 
-static int count_lines(const char *text, size_t bytes)
-{
-    int n = 0;
-    for (const char *end = text + bytes, *p = nb_text_body(text, end), *next; p < end;
-         p = next + 1) {
-        next = memchr(p, '\n', (size_t)(end - p));
-        next = next ? next : end;
-        n += !is_blank(p, next);
-        if (n > NB_CRYSTALS_MOST)
-            break;
-    }
-    return n;
-}
-
-static void cut(nb_crystal_lines *l, size_t bytes)
+/** Cut the text into at most `most` lines; returns how many it has, or more than `most`. */
+static int cut(nb_crystal_lines *l, size_t bytes, int most)
 {
     int number = 0, n = 0;
     char *end = l->text + bytes, *next;
-    for (char *p = end - (end - nb_text_body(l->text, end)); p < end; p = next + 1) {
+    for (char *p = end - (end - nb_text_body(l->text, end)); p < end && n <= most;
+         p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
         number++;
         *next = '\0';
-        if (!is_blank(p, next))
-            l->line[n++] = (struct nb_crystal_line){p, (size_t)(next - p), number};
+        if (!is_blank(p, next) && n++ < most)
+            l->line[n - 1] = (struct nb_crystal_line){p, (size_t)(next - p), number};
     }
+    return n;
 }
 
 nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
                                nb_crystal_lines *l, nb_error *err)
 {
+    const size_t lines = nb_text_lines(text, bytes);
+    const int most = lines < NB_CRYSTALS_MOST ? (int)lines : NB_CRYSTALS_MOST;
     nb_status st = NB_OK;
     memset(l, 0, sizeof *l);
     snprintf(l->path, sizeof l->path, "%s", path);
     l->text = text;
-    l->n = count_lines(text, bytes);
-    if (memchr(text, '\0', bytes))
+    if (!(l->line = nb_alloc((size_t)most, sizeof *l->line, "-crystals", err)))
+        st = NB_ERR_NOMEM;
+    else if (memchr(text, '\0', bytes))
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "-crystals: the file has a NUL byte");
-    else if (l->n < 1 || l->n > NB_CRYSTALS_MOST)
+    else if ((l->n = cut(l, bytes, most)) < 1 || l->n > most)
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                         l->n < 1 ? "-crystals: no line with a JSON object"
                                  : "-crystals: more than %d lines",
                         NB_CRYSTALS_MOST);
-    else if (!(l->line = nb_alloc((size_t)l->n, sizeof *l->line, "-crystals", err)))
-        st = NB_ERR_NOMEM;
     if (st)
         nb_crystal_lines_free(l);
-    else
-        cut(l, bytes);
     return st;
 }
 

@@ -10,7 +10,6 @@
 #include "../base/memory.h"
 #include "../base/store.h"
 #include "../base/text.h"
-#include "../io/table/arrays.h"
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -116,13 +115,11 @@ static nb_status make_spec(void *user, void **object, size_t *bytes, nb_error *e
     nb_status st = !spec              ? NB_ERR_NOMEM
                    : r->cfg->detector ? nb_detector_spec_copy(r->cfg->detector, spec, err)
                                       : nb_read_geometry(r->cfg, r->hooks, spec, err);
+    *object = spec;
     if (!st && spec->n_panels)
         st = check_given(r->cfg, spec, err);
-    if (st)
-        nb_shared_drop(spec);
-    else
+    if (!st)
         *bytes = sizeof *spec + (size_t)spec->n_panels * sizeof *spec->panels;
-    *object = st ? NULL : spec;
     return st;
 }
 
@@ -174,7 +171,7 @@ nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
     return leave_out_files(cfg, in, spec->n_panels, err);
 }
 
-/* --- mask --- */
+/* --- -panel --- */
 
 /** The panel that a word of -panel names; -1: none. */
 static int find_panel(const nb_detector_spec *d, const char *word, size_t n)
@@ -189,7 +186,7 @@ static int find_panel(const nb_detector_spec *d, const char *word, size_t n)
     return number;
 }
 
-static nb_status choose_panels(const char *list, nb_files *files, nb_error *err)
+nb_status nb_choose_panels(const char *list, nb_files *files, nb_error *err)
 {
     const nb_detector_spec *d = &files->spec;
     const char *word = list;
@@ -222,68 +219,20 @@ static nb_status choose_panels(const char *list, nb_files *files, nb_error *err)
     return st;
 }
 
-/** -mask is an image of the canvas. */
-static nb_status mask_canvas(const nb_config *cfg, const nb_image *image,
-                             nb_detector_spec *d, nb_error *err)
+/* --- gains --- */
+
+nb_status nb_load_panel_noise(nb_files *files, nb_error *err)
 {
-    int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", err);
-    nb_panel_canvas canvas;
-    nb_status st = place ? nb_spec_need_mask(d, err) : NB_ERR_NOMEM;
-    uint8_t *to = d->mask;
-    if (!st) {
-        canvas = nb_layout_panels(d, cfg->layout, place);
-        if (image->fast != canvas.size[0] || image->slow != canvas.size[1])
-            st = nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
-                            "-mask has %d x %d pixels, but the panels fill %d x %d "
-                            "(-layout)",
-                            image->fast, image->slow, canvas.size[0], canvas.size[1]);
+    const nb_detector_spec *d = &files->spec;
+    size_t n = (size_t)d->n_panels;
+    if (!n)
+        return NB_OK;
+    files->panel_gains = nb_alloc(2 * n, sizeof *files->panel_gains, "panels", err);
+    for (size_t k = 0; files->panel_gains && k < n; k++) {
+        files->panel_gains[k] = d->panels[k].gain;
+        files->panel_gains[n + k] = nb_said_or(d->panels[k].saturation, 0);
     }
-    for (int k = 0; !st && k < d->n_panels; k++)
-        for (int j = 0; j < d->panels[k].size[1]; j++) {
-            const float *row = image->pixels +
-                               (size_t)(place[k][1] + j) * (size_t)image->fast +
-                               place[k][0];
-            for (int i = 0; i < d->panels[k].size[0]; i++, to++)
-                *to = *to && row[i] > 0;
-        }
-    nb_free(place);
-    return st;
-}
-
-/** Its header is not used. */
-static nb_status load_mask_image(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
-{
-    NB_OWN_CONFIG scratch = {0};
-    nb_image image;
-    nb_status st;
-    nb_config_defaults(&scratch);
-    scratch.max_read_MB = cfg->max_read_MB;
-    if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
-        st = nb_arrays_mask(cfg->arrays, &image, err);
-    else
-        st = nb_image_load(cfg->mask_file, "-mask", NULL, &scratch, &image, NULL, err);
-    if (st)
-        return st;
-    st = mask_canvas(cfg, &image, d, err);
-    nb_image_free(&image);
-    return st;
-}
-
-nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err)
-{
-    nb_detector_spec *d = &files->spec;
-    size_t n = nb_spec_first_pixel(d, d->n_panels);
-    nb_status st = NB_OK;
-    if (cfg->panel_list[0])
-        st = choose_panels(cfg->panel_list, files, err);
-    if (!st && cfg->mask_file[0])
-        st = load_mask_image(cfg, d, err);
-    if (st || !d->mask)
-        return st;
-    if (!(files->mask = nb_alloc_raw(n, 1, "mask", err)))
-        return NB_ERR_NOMEM;
-    memcpy(files->mask, d->mask, n);
-    return NB_OK;
+    return files->panel_gains ? NB_OK : NB_ERR_NOMEM;
 }
 
 /* --- crystal --- */

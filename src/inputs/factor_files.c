@@ -109,39 +109,36 @@ static nb_status wrong_kind(const content *c, const char *wanted, nb_error *err)
                       c->flag, what ? what : "no file of a known kind", wanted);
 }
 
-static int is_model(nb_content kind)
+/** Find out whether the file of -pdb, -mtz or -cif is a model; refuse other kinds.  A CIF with both is a model unless
+ * columns are typed. */
+static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
+                            nb_error *err)
 {
-    return kind == NB_CONTENT_MMCIF || kind == NB_CONTENT_SMALL ||
-           kind == NB_CONTENT_MODEL_AND_REFLECTIONS;
-}
-
-/** What -cif is; a file with both is a model unless columns are typed. */
-static nb_status check_cif(const nb_config *cfg, const content *c, int *model,
-                           nb_error *err)
-{
-    *model = is_model(c->kind);
-    if (c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS && cfg->mtz_label[0])
-        *model = 0;
-    if (*model || c->kind == NB_CONTENT_REFLECTION_CIF ||
-        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
-        return NB_OK;
-    return wrong_kind(c, "a model or reflections as CIF", err);
-}
-
-static nb_status check_pdb(const content *c, nb_error *err)
-{
-    if (c->kind == NB_CONTENT_PDB || c->kind == NB_CONTENT_MMCIF ||
-        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
-        return NB_OK;
-    return wrong_kind(c, "a model as PDB or mmCIF", err);
-}
-
-static nb_status check_mtz(const content *c, nb_error *err)
-{
-    if (c->kind == NB_CONTENT_MTZ || c->kind == NB_CONTENT_REFLECTION_CIF ||
-        c->kind == NB_CONTENT_MODEL_AND_REFLECTIONS)
-        return NB_OK;
-    return wrong_kind(c, "reflections as MTZ or structure-factor CIF", err);
+    enum { MODEL = 1, REFLECTIONS = 2 };
+    static const struct {
+        nb_content kind;
+        char flags[4]; /* their second letters */
+        int holds;
+    } known[] = {{NB_CONTENT_PDB, "p", MODEL},
+                 {NB_CONTENT_MMCIF, "pc", MODEL},
+                 {NB_CONTENT_SMALL, "c", MODEL},
+                 {NB_CONTENT_MODEL_AND_REFLECTIONS, "pcm", MODEL | REFLECTIONS},
+                 {NB_CONTENT_REFLECTION_CIF, "cm", REFLECTIONS},
+                 {NB_CONTENT_MTZ, "m", REFLECTIONS}};
+    const char flag = c->flag[1];
+    *model = flag == 'p';
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].kind == c->kind && strchr(known[i].flags, flag)) {
+            if (flag == 'c')
+                *model = known[i].holds & MODEL &&
+                         !(known[i].holds & REFLECTIONS && cfg->mtz_label[0]);
+            return NB_OK;
+        }
+    return wrong_kind(c,
+                      flag == 'c'   ? "a model or reflections as CIF"
+                      : flag == 'p' ? "a model as PDB or mmCIF"
+                                    : "reflections as MTZ or structure-factor CIF",
+                      err);
 }
 
 /** The rules of the flags, now that it is known what -cif is. */
@@ -202,17 +199,14 @@ static nb_status read_one(nb_factor_files *m, const char *flag, const char *path
                           nb_error *err)
 {
     content c;
-    int model = flag[1] == 'p';
+    int model = 0;
     nb_status st;
     if (!path[0])
         return NB_OK;
     st = read_content(m, flag, path, &c, err);
-    if (!st && flag[1] == 'c') {
-        if (!(st = check_cif(&m->settings.value, &c, &model, err)))
-            st = check_as(m, model, err);
-    } else if (!st) {
-        st = model ? check_pdb(&c, err) : check_mtz(&c, err);
-    }
+    NB_TRY(check_kind(&m->settings.value, &c, &model, err));
+    if (!st && flag[1] == 'c')
+        st = check_as(m, model, err);
     NB_TRY(model ? parse_model(m, &c, err) : parse_list(m, &c, err));
     nb_free(c.data);
     return st;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of F of a simulation: one for each group of its wavelengths. */
-#define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../base/error.h"
@@ -313,22 +310,6 @@ static void finish_table(const table_runs *r, const nb_orbit_map *map, double or
         nb_table_run_add(all, &r->run[i]);
 }
 
-/** In large pages where the system has them: the first touch of small ones takes as long as a table. */
-static double *table_memory(size_t voxels, size_t tables, nb_error *err)
-{
-    const size_t large = (size_t)2 << 20;
-    size_t bytes;
-    void *memory;
-    if (!nb_size_mul(voxels, tables * sizeof(double), &bytes) || bytes < 2 * large ||
-        posix_memalign(&memory, large, bytes))
-        return nb_alloc_raw(voxels, tables * sizeof(double),
-                            "tables of structure factors", err);
-#ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
-
 /** The tables of a model from the second on. */
 static nb_status fill_more(const nb_factor_sums *sums, const nb_waves *waves,
                            const nb_factor_box *box, const table_runs *r,
@@ -430,7 +411,9 @@ static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *
         old->file->F = NULL;
         nb_tables_drop(old);
     }
-    return F ? F : table_memory(voxels, (size_t)tables, err);
+    return F ? F
+             : nb_alloc_large(voxels, (size_t)tables * sizeof *F,
+                              "tables of structure factors", err);
 }
 
 /** Tables for these wavelengths, which they take. *tables is the caller's after an error, too.  *old may be gone then. */

@@ -15,21 +15,9 @@ const char *nb_dump_name(const nb_config *cfg)
     return cfg->dump_file[0] ? cfg->dump_file : "Fdump.bin";
 }
 
-/** Is it the name of an array (nb_config_use_arrays)? */
-static int is_memory(const char *path)
-{
-    static const char *const names[] = {
-        NB_MEMORY_HKL,          NB_MEMORY_MASK, NB_MEMORY_SOURCES, NB_MEMORY_MATRIX,
-        NB_MEMORY_TRANSMISSION, NB_MEMORY_ADD,  NB_MEMORY_BLOCKS,  NB_MEMORY_A};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(path, names[i]) == 0)
-            return 1;
-    return 0;
-}
-
 static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
 {
-    if (!wanted || !use.path[0] || is_memory(use.path))
+    if (!wanted || !use.path[0] || !strncmp(use.path, "memory:", 7))
         return n;
     list[n] = use;
     return n + 1;

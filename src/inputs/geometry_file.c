@@ -74,18 +74,16 @@ static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err)
 {
-    const char *flag = cfg->geom_file[0]   ? "-geom"
-                       : cfg->expt_file[0] ? "-expt"
-                                           : "-nxmx";
-    const char *name = cfg->geom_file[0]   ? cfg->geom_file
-                       : cfg->expt_file[0] ? cfg->expt_file
-                                           : cfg->nxmx_file;
-    const unsigned open = name[0] ? open_fields(cfg, spec) : 0;
+    const nb_param *row = nb_param_first_set(NB_PARAM_GEOMETRY, cfg);
+    const char *name = row ? nb_text_at(cfg, row->offset) : "";
+    const unsigned open = row ? open_fields(cfg, spec) : 0;
+    char flag[NB_PARAM_LABEL];
     if (open & NB_OPEN_WAVELENGTH && !cfg->geom_file[0] && !NB_GIVEN(cfg, lambda_A) &&
         !NB_GIVEN(cfg, energy_eV) && !cfg->source_file[0])
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "no wavelength: type -lambda, -energy or -sourcefile");
-    nb_header_say_open(cfg, open, flag, name, hooks);
+    if (row)
+        nb_header_say_open(cfg, open, nb_param_label(row, flag), name, hooks);
     return NB_OK;
 }
 

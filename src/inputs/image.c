@@ -247,20 +247,15 @@ static nb_status make_header(void *user, void **object, size_t *bytes, nb_error 
     const header_request *r = user;
     kept_header *h = nb_shared_new(sizeof *h, free_header, "header of an image", err);
     nb_image image = {0};
-    nb_status st = h ? NB_OK : NB_ERR_NOMEM;
-    if (!st) {
-        snprintf(h->path, sizeof h->path, "%s", r->path);
-        st = parse_image(&h->in, h->path, r->flag, r->cfg, 0, &image, err);
-    }
-    if (!st) {
-        h->size[0] = image.fast;
-        h->size[1] = image.slow;
-        *bytes = sizeof *h + h->in.file.bytes;
-    }
+    nb_status st;
+    if (!(*object = h))
+        return NB_ERR_NOMEM;
+    snprintf(h->path, sizeof h->path, "%s", r->path);
+    st = parse_image(&h->in, h->path, r->flag, r->cfg, 0, &image, err);
+    h->size[0] = image.fast;
+    h->size[1] = image.slow;
+    *bytes = sizeof *h + h->in.file.bytes;
     nb_image_free(&image);
-    if (st)
-        nb_shared_drop(h);
-    *object = st ? NULL : h;
     return st;
 }
 

@@ -6,7 +6,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/store.h"
-#include "light_store.h"
 #include "files.h"
 
 static void free_files(void *object)
@@ -33,7 +32,7 @@ nb_status nb_inputs_new(nb_inputs *in, nb_error *err)
 {
     memset(in, 0, sizeof *in);
     in->store = nb_store_new(err);
-    return in->store ? nb_light_store_new(&in->lights, err) : NB_ERR_NOMEM;
+    return in->store ? NB_OK : NB_ERR_NOMEM;
 }
 
 const uint8_t *nb_inputs_mask(const nb_inputs *in)
@@ -52,17 +51,12 @@ void nb_inputs_key_file(nb_key *key, const nb_inputs *in, const char *name,
         nb_key_add(key, &in->array_id[i], sizeof in->array_id[i]);
 }
 
-static void hold_tables(const nb_tables *t)
+nb_tables nb_tables_hold(const nb_tables *t)
 {
     nb_shared_hold(t->file);
     nb_shared_hold(t->of_source);
     nb_shared_hold(t->waves);
     nb_shared_hold(t->listed);
-}
-
-nb_tables nb_tables_hold(const nb_tables *t)
-{
-    hold_tables(t);
     return *t;
 }
 
@@ -75,21 +69,27 @@ void nb_tables_drop(nb_tables *t)
     memset(t, 0, sizeof *t);
 }
 
+/** Call for each shared object of the inputs but arrays and tables. */
+static void each_shared(const nb_inputs *in, void (*call)(const void *object))
+{
+    const void *const all[] = {in->store,  in->panels,  in->files,
+                               in->marked, in->sources, in->factors,
+                               in->sums,   in->shade,   in->absorb};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        call(all[i]);
+}
+
+static void hold(const void *object)
+{
+    nb_shared_hold(object);
+}
+
 nb_inputs nb_inputs_hold(const nb_inputs *in)
 {
-    nb_shared_hold(in->store);
+    each_shared(in, hold);
     nb_arrays_hold(&in->arrays);
-    nb_shared_hold(in->panels);
-    nb_shared_hold(in->files);
-    nb_shared_hold(in->marked);
-    nb_shared_hold(in->lights);
-    nb_shared_hold(in->sources);
-    nb_shared_hold(in->factors);
-    nb_shared_hold(in->sums);
-    hold_tables(&in->tables);
-    hold_tables(&in->typed);
-    nb_shared_hold(in->shade);
-    nb_shared_hold(in->absorb);
+    nb_tables_hold(&in->tables);
+    nb_tables_hold(&in->typed);
     return *in;
 }
 
@@ -100,7 +100,7 @@ nb_inputs nb_inputs_share(const nb_inputs *old)
                     .panels = old->panels,
                     .panels_id = old->panels_id,
                     .marked = old->marked,
-                    .lights = old->lights,
+                    .light_threads = old->light_threads,
                     .limit = old->limit,
                     .typed = old->typed,
                     .shade = old->shade,
@@ -112,18 +112,9 @@ nb_inputs nb_inputs_share(const nb_inputs *old)
 void nb_inputs_drop(nb_inputs *in)
 {
     nb_arrays_drop(&in->arrays, NB_ARRAYS_ALL);
-    nb_shared_drop(in->panels);
-    nb_shared_drop(in->files);
-    nb_shared_drop(in->marked);
-    nb_shared_drop(in->lights);
-    nb_shared_drop(in->sources);
-    nb_shared_drop(in->factors);
-    nb_shared_drop(in->sums);
     nb_tables_drop(&in->tables);
     nb_tables_drop(&in->typed);
-    nb_shared_drop(in->shade);
-    nb_shared_drop(in->absorb);
-    nb_shared_drop(in->store);
+    each_shared(in, nb_shared_drop);
     memset(in, 0, sizeof *in);
 }
 

@@ -41,8 +41,8 @@ typedef struct nb_plane {
 typedef struct nb_files {
     nb_key key;
     nb_detector_spec spec; /* owned; no panels without a file */
-    uint8_t *mask;  /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
-    float *gainmap; /* shared; [pixels], -gainmap; NULL: none */
+    uint8_t *mask; /* owned; [pixels] of the stack, 0 = masked; NULL: none is masked */
+    const nb_plane *gainmap; /* shared; -gainmap; NULL: none */
     const nb_plane *transmission; /* shared; -transmission, as nb_mix_factor reads it; NULL: none */
     const nb_plane *add;  /* shared; -add; NULL: none */
     uint64_t planes_hash; /* of the contents of both; 0: none */
@@ -144,7 +144,7 @@ typedef struct nb_inputs {
     int has_spectrum;        /* the lines are the spectrum of one frame */
     nb_factor_files *factors; /* shared; behind tables that are made; NULL: -hkl or a cache */
     nb_factor_sums *sums;     /* shared; of these files; NULL: nothing is made yet */
-    struct nb_light_store *lights; /* shared; tables for light of other kinds: light.h */
+    int light_threads; /* that make a table of diffuse light, if a simulation has fewer: others wait for it */
     int table_from_hkl; /* read from -hkl, or -dump is typed: the cache is written */
     nb_limit limit;
     int of_series;      /* sums and tables are in the store for all frames of a series */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* F whose halos an image has, and how far they are wanted. */
+/* F whose halos an image has, how far they are wanted, and tables of light that simulations share. */
 #include <math.h>
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/store.h"
+#include "../base/threads.h"
 #include "../factors/factors.h"
 #include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../physics/limits.h"
-#include "light_store.h"
 #include "factors.h"
-#include "inputs.h"
+#include "light_table.h"
 
 int nb_config_is_diffuse(const nb_config *cfg)
 {
@@ -89,4 +90,58 @@ nb_status nb_light_clip(nb_diffuse_source *s, const double lattice[6],
     s->factors = to;
     s->table = 0;
     return NB_OK;
+}
+
+/* --- tables --- */
+
+/** The key of all that a table is made from. */
+static nb_key key_of(const nb_diffuse_source *s)
+{
+    const nb_diffuse *m = s->model;
+    const nb_factor_table *f = s->factors;
+    const size_t voxels = (size_t)f->nh * (size_t)f->nk * (size_t)f->nl;
+    const uint64_t hash = f->measured && f->hash && f->n_tables <= 1 /* nb_tables_sign */
+                              ? f->hash
+                              : nb_table_run_of(nb_table_at(f, s->table), voxels, 1).hash;
+    const int wholes[] = {f->hmin, f->kmin,  f->lmin,        f->nh,    f->nk,
+                          f->nl,   m->gauss, m->unperturbed, s->direct};
+    const double numbers[] = {m->sigma, m->gamma, s->reach};
+    nb_key key = nb_key_of("diffuse light");
+    nb_key_add(&key, &hash, sizeof hash);
+    nb_key_add(&key, wholes, sizeof wholes);
+    nb_key_add(&key, numbers, sizeof numbers);
+    nb_key_add(&key, m->forms, (size_t)m->n_forms * sizeof *m->forms);
+    return key;
+}
+
+typedef struct table_request {
+    nb_diffuse_source source;
+    uint64_t mark;
+} table_request;
+
+static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    const table_request *r = user;
+    nb_diffuse_table *table = NULL;
+    nb_status st = nb_diffuse_table_new(&r->source, &table, err);
+    if (!st) {
+        table->mark = r->mark;
+        *bytes = (size_t)nb_diffuse_table_bytes(table);
+    }
+    *object = table;
+    return st;
+}
+
+nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
+                              const nb_diffuse_table **table, nb_error *err)
+{
+    const nb_key key = key_of(source);
+    table_request r = {*source, key.word[0] | 1};
+    void *object;
+    nb_status st;
+    if (source->threads < in->light_threads)
+        r.source.threads = nb_thread_count(in->light_threads);
+    st = nb_store_take(in->store, &key, make_table, &r, &object, err);
+    *table = object;
+    return st;
 }

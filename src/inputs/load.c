@@ -58,43 +58,25 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
     return st || *spec ? st : load_image_headers(cfg, in->store, hooks, err);
 }
 
-/** The pixels of -mask. */
-static nb_status read_mask(const nb_config *cfg, nb_image *image, nb_error *err)
+/** The mask of the stack: of the file of panels, of -panel, -mask and the gaps of -detector. */
+static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, size_t pixels,
+                           nb_files *files, nb_error *err)
 {
-    NB_OWN_CONFIG scratch = {0};
-    if (nb_in_memory(cfg, cfg->mask_file, NB_MEMORY_MASK))
-        return nb_arrays_mask(cfg->arrays, image, err);
-    nb_config_copy(&scratch, cfg);
-    return nb_image_load(cfg->mask_file, "-mask", NULL, &scratch, image, NULL, err);
-}
-
-/** 1 where the mask's pixel is above 0. */
-static nb_status take_mask(const nb_config *cfg, const nb_geometry *g,
-                           const nb_image *image, nb_files *files, nb_error *err)
-{
-    const size_t n = (size_t)g->fpixels * (size_t)g->spixels;
-    if (image->fast != g->fpixels || image->slow != g->spixels)
-        return nb_fail_at(err, NB_ERR_INPUT, cfg->mask_file, 0,
-                          "-mask has %d x %d pixels, but the detector has %d x %d",
-                          image->fast, image->slow, g->fpixels, g->spixels);
-    if (!(files->mask = nb_alloc_raw(n, 1, "mask", err)))
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        files->mask[i] = image->pixels[i] > 0;
-    return NB_OK;
-}
-
-static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, nb_files *files,
-                           nb_error *err)
-{
-    nb_image image = {0};
     nb_status st = NB_OK;
-    if (files->spec.n_panels)
-        return nb_load_panel_mask(cfg, files, err);
-    if (cfg->mask_file[0] && !(st = read_mask(cfg, &image, err)))
-        st = take_mask(cfg, g, &image, files, err);
-    nb_image_free(&image);
-    return st ? st : nb_mask_named_detector(cfg, &files->mask, err);
+    if (files->spec.n_panels && cfg->panel_list[0])
+        st = nb_choose_panels(cfg->panel_list, files, err);
+    if (!st && (cfg->mask_file[0] || files->spec.mask)) {
+        if (!(files->mask = nb_alloc_raw(pixels, 1, "mask", err)))
+            return NB_ERR_NOMEM;
+        if (files->spec.mask)
+            memcpy(files->mask, files->spec.mask, pixels);
+        else
+            memset(files->mask, 1, pixels);
+    }
+    if (!st && cfg->mask_file[0])
+        st = nb_load_mask(cfg, g, files, pixels, files->mask, err);
+    return st || files->spec.n_panels ? st
+                                      : nb_mask_named_detector(cfg, &files->mask, err);
 }
 
 static nb_status read_matrix(const char *data, size_t bytes, const char *path,
@@ -306,15 +288,13 @@ static nb_status fill_files(const files_request *r, nb_files *files, nb_error *e
 {
     const nb_config *cfg = r->cfg;
     const nb_geometry *g = r->geometry;
-    nb_store *store = r->in->store;
     size_t pixels;
     nb_status st = NB_OK;
     files->key = r->key;
     if (r->spec)
         st = nb_detector_spec_copy(r->spec, &files->spec, err);
     pixels = pixels_of(&files->spec, g);
-    NB_TRY(make_mask(cfg, g, files, err));
-    NB_TRY(nb_load_gainmap(store, cfg, pixels, &files->gainmap, err));
+    NB_TRY(make_mask(cfg, g, pixels, files, err));
     NB_TRY(nb_load_planes(r->in, cfg, g, pixels, files, r->hooks, err));
     NB_TRY(load_spectrum(cfg, files, err));
     NB_TRY(load_blocks(cfg, files, err));
@@ -328,11 +308,9 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     const files_request *r = user;
     nb_files *files = nb_files_new(err);
     nb_status st = files ? fill_files(r, files, err) : NB_ERR_NOMEM;
-    if (st)
-        nb_shared_drop(files);
-    else
+    *object = files;
+    if (!st)
         *bytes = sizeof *files + (files->mask ? pixels_of(&files->spec, r->geometry) : 0);
-    *object = st ? NULL : files;
     return st;
 }
 
@@ -399,15 +377,12 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     const table_request *r = user;
     nb_tables *t = nb_shared_new(sizeof *t, free_tables, "structure factors", err);
     nb_status st = t ? nb_tables_new(t, err) : NB_ERR_NOMEM;
-    NB_TRY(load_table(r->cfg, r->hooks, t->file, err));
-    if (!st) {
-        nb_tables_describe(t, 1, NULL);
-        *bytes = nb_table_values(&t->box) * sizeof(double);
-    } else {
-        nb_shared_drop(t);
-    }
-    *object = st ? NULL : t;
-    return st;
+    *object = t;
+    NB_FORWARD(st);
+    NB_FORWARD(load_table(r->cfg, r->hooks, t->file, err));
+    nb_tables_describe(t, 1, NULL);
+    *bytes = nb_table_values(&t->box) * sizeof(double);
+    return NB_OK;
 }
 
 /** Load a table of F that is used as it is: a list, the cache, or F(000) alone. */

@@ -32,10 +32,6 @@ nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
 nb_status nb_load_factors(nb_config *cfg, nb_inputs *in, int64_t seed,
                           const nb_hooks *hooks, nb_error *err);
 
-/** Read -gainmap for a detector of `pixels` pixels; *map is held, or NULL.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
-nb_status nb_load_gainmap(nb_store *store, const nb_config *cfg, size_t pixels,
-                          float **map, nb_error *err);
-
 /** The gain and the largest trusted value of each panel of a file. */
 nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
@@ -46,8 +42,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
-/** The mask of the stack: of the file, of -panel and of -mask. */
-nb_status nb_load_panel_mask(const nb_config *cfg, nb_files *files, nb_error *err);
+/** Mask the panels in files->spec that the list of -panel does not name. */
+nb_status nb_choose_panels(const char *list, nb_files *files, nb_error *err);
 
 /** A crystal as files of detectors have it (nb_detector_spec.crystal). */
 void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix);
@@ -156,6 +152,9 @@ nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_err
 /** For a new simulation: an image that goes beyond its table, and flags without one. */
 void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
                           const nb_hooks *hooks);
+
+/** The smallest and largest sin(theta)/lambda (1/m) of the first source on a net of points over the rendered region. */
+void nb_scene_stol(const nb_scene *scene, double range[2]);
 
 /** Photons of water and materials in the image, from the middles of some of its pixels: right to some percent. */
 double nb_background_about(const nb_model *model);

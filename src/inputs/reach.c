@@ -19,18 +19,6 @@ static double longest_diagonal(nb_vec3 a, nb_vec3 b, nb_vec3 c)
     return most;
 }
 
-/** G as nb_reciprocal_metric of a crystal. */
-static void crystal_metric(const nb_crystal *x, double G[6])
-{
-    const nb_vec3 *a = &x->astar, *b = &x->bstar, *c = &x->cstar;
-    G[0] = nb_dot(*a, *a);
-    G[1] = nb_dot(*b, *b);
-    G[2] = nb_dot(*c, *c);
-    G[3] = 2 * nb_dot(*a, *b);
-    G[4] = 2 * nb_dot(*a, *c);
-    G[5] = 2 * nb_dot(*b, *c);
-}
-
 /** L^-1 B L^-T with A = L L^T, both as metrics; out xx yy zz xy xz yz without factors 2. */
 static void relative(const double A[6], const double B[6], double out[6])
 {
@@ -75,28 +63,21 @@ static double largest_eigenvalue(const double m[6])
     return mean + 2 * p * cos(acos(r) / 3);
 }
 
-static double ratio_of(const double A[6], const double B[6])
-{
-    double m[6];
-    relative(A, B, m);
-    return sqrt(largest_eigenvalue(m));
-}
-
 double nb_metric_ratio(const double a[6], const double b[6])
 {
-    double A[6], B[6];
+    double A[6], B[6], m[6];
     nb_reciprocal_metric(a, A);
     nb_reciprocal_metric(b, B);
-    return ratio_of(A, B);
+    relative(A, B, m);
+    return sqrt(largest_eigenvalue(m));
 }
 
 double nb_table_limit(double q, const nb_crystal *x, const double cell[6],
                       int interpolated)
 {
-    double G[6], of_cell[6];
+    double own[6];
     double diagonal = longest_diagonal(x->astar, x->bstar, x->cstar);
     double limit = q + diagonal * (interpolated ? 2.5 : 0.5);
-    crystal_metric(x, G);
-    nb_reciprocal_metric(cell, of_cell);
-    return 1 / (limit * ratio_of(G, of_cell) * (1 + 1e-9));
+    nb_factor_cell_of(x, own);
+    return 1 / (limit * nb_metric_ratio(own, cell) * (1 + 1e-9));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shade.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 typedef struct plane_file {
     const char *flag, *path;
     double least, most;
-    nb_array_kind kind;
+    nb_array_kind kind; /* 0: a headerless file alone */
     const float *array; /* NULL: read the file `path` */
     int fast, slow;     /* size of the array */
     const nb_hooks *hooks;
@@ -65,7 +66,7 @@ static void say_marked(const plane_file *f, const nb_image *image)
                   n, (long long)image->fast * image->slow, why);
 }
 
-/** Of any image; its header is not used, but an offset of its pixels is taken away. */
+/** Of any image; its header is not used, but the offset of the pixels of light and factors is taken away. */
 static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
                             nb_error *err)
@@ -78,6 +79,8 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
     scratch.detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
     scratch.detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
     st = nb_image_load(f->path, f->flag, NULL, &scratch, &image, NULL, err);
+    if (f->kind == NB_ARRAY_MASK)
+        image.pedestal = 0;
     for (size_t i = 0; !st && i < (size_t)image.fast * (size_t)image.slow; i++)
         if (!image.left_out || !image.left_out[i])
             image.pixels[i] -= (float)image.pedestal;
@@ -86,6 +89,24 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
         st = take_canvas(f, cfg, g, files, &image, out, err);
     }
     nb_image_free(&image);
+    return st;
+}
+
+nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *g, const nb_files *files,
+                       size_t pixels, uint8_t *mask, nb_error *err)
+{
+    const plane_file f = {.flag = "-mask", .path = cfg->mask_file, .kind = NB_ARRAY_MASK};
+    float *values = nb_alloc_large(pixels, sizeof *values, "mask", err);
+    nb_image image = {0};
+    nb_status st = values ? NB_OK : NB_ERR_NOMEM;
+    if (!st && !nb_in_memory(cfg, f.path, NB_MEMORY_MASK))
+        st = read_image(&f, cfg, g, files, values, err);
+    else if (!st && !(st = nb_arrays_mask(cfg->arrays, &image, err)))
+        st = take_canvas(&f, cfg, g, files, &image, values, err);
+    for (size_t i = 0; i < pixels && !st; i++)
+        mask[i] = mask[i] && values[i] > 0;
+    nb_image_free(&image);
+    nb_free(values);
     return st;
 }
 
@@ -113,29 +134,6 @@ static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_
                               "%s: pixel %zu is %g; it must be %g to %g", f->flag, i,
                               v[i], f->least, f->most);
     return NB_OK;
-}
-
-static inline uint64_t step_of(uint64_t chain, const float *two)
-{
-    uint64_t word;
-    memcpy(&word, two, sizeof word);
-    chain = (chain ^ word) * NB_TABLE_SPREAD;
-    return chain ^ chain >> 32;
-}
-
-/** By four chains of operations side by side. */
-static uint64_t hash_plane(uint64_t hash, const float *v, size_t n)
-{
-    uint64_t a = hash, b = 1, c = 2, d = 3;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        a = step_of(a, v + i);
-        b = step_of(b, v + i + 2);
-        c = step_of(c, v + i + 4);
-        d = step_of(d, v + i + 6);
-    }
-    hash = nb_hash_bytes(hash, (const uint64_t[4]){a, b, c, d}, 4 * sizeof a);
-    return nb_hash_bytes(hash, v + i, (n - i) * sizeof *v);
 }
 
 /** Write factors of 0 as nb_mix_factor reads them. */
@@ -171,6 +169,13 @@ static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
     if (file.bytes == bytes) {
         st = nb_input_read(&file, 0, out, bytes, err);
         nb_input_close(&file);
+    } else if (!f->kind) {
+        st = nb_fail_at(
+            err, NB_ERR_INPUT, f->path, 0,
+            "%s has %llu bytes, but the detector has %zu pixels, which are %zu "
+            "bytes of 32-bit floats",
+            f->flag, (unsigned long long)file.bytes, r->pixels, bytes);
+        nb_input_close(&file);
     } else {
         nb_input_close(&file);
         st = read_image(f, r->cfg, r->geometry, r->files, out, err);
@@ -194,11 +199,10 @@ static nb_status make_plane(void *user, void **object, size_t *bytes, nb_error *
     if (!st && r->file->least >= 0)
         write_zeros(plane->pixel, r->pixels);
     if (!st)
-        plane->hash = hash_plane(NB_HASH_START, plane->pixel, r->pixels);
-    if (st)
-        nb_shared_drop(plane);
+        plane->hash =
+            nb_hash_bytes(NB_HASH_START, plane->pixel, r->pixels * sizeof(float));
     *bytes = r->pixels * sizeof(float);
-    *object = st ? NULL : plane;
+    *object = plane;
     return st;
 }
 
@@ -232,31 +236,36 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                          size_t pixels, nb_files *files, const nb_hooks *hooks,
                          nb_error *err)
 {
-    const nb_arrays *a = cfg->arrays;
-    plane_file factors = {"-transmission",
-                          cfg->transmission_file,
-                          0,
-                          1e6,
-                          NB_ARRAY_TRANSMISSION,
-                          NULL,
-                          0,
-                          0,
-                          hooks},
-               light = {"-add", cfg->add_file, -1e30, 1e30, NB_ARRAY_ADD, NULL, 0,
-                        0,      hooks};
-    plane_request r = {&factors, cfg, g, files, pixels};
+    const nb_arrays none = {0}, *a = cfg->arrays ? cfg->arrays : &none;
+    const plane_file factors = {.flag = "-transmission",
+                                .path = cfg->transmission_file,
+                                .most = 1e6,
+                                .kind = NB_ARRAY_TRANSMISSION,
+                                .array = nb_in_memory(cfg, cfg->transmission_file,
+                                                      NB_MEMORY_TRANSMISSION)
+                                             ? a->transmission
+                                             : NULL,
+                                .fast = a->transmission_fast,
+                                .slow = a->transmission_slow,
+                                .hooks = hooks},
+                     light = {.flag = "-add",
+                              .path = cfg->add_file,
+                              .least = -1e30,
+                              .most = 1e30,
+                              .kind = NB_ARRAY_ADD,
+                              .array = nb_in_memory(cfg, cfg->add_file, NB_MEMORY_ADD)
+                                           ? a->add
+                                           : NULL,
+                              .fast = a->add_fast,
+                              .slow = a->add_slow,
+                              .hooks = hooks};
+    const plane_file gains = {
+        .flag = "-gainmap", .path = cfg->gainmap_file, .least = -FLT_MAX, .most = FLT_MAX};
+    plane_request r = {&gains, cfg, g, files, pixels};
     nb_status st;
-    if (nb_in_memory(cfg, factors.path, NB_MEMORY_TRANSMISSION)) {
-        factors.array = a->transmission;
-        factors.fast = a->transmission_fast;
-        factors.slow = a->transmission_slow;
-    }
-    if (nb_in_memory(cfg, light.path, NB_MEMORY_ADD)) {
-        light.array = a->add;
-        light.fast = a->add_fast;
-        light.slow = a->add_slow;
-    }
-    st = load_plane(in, &r, &files->transmission, err);
+    st = load_plane(in, &r, &files->gainmap, err);
+    r.file = &factors;
+    NB_TRY(load_plane(in, &r, &files->transmission, err));
     r.file = &light;
     NB_TRY(load_plane(in, &r, &files->add, err));
     if (st)

@@ -7,10 +7,15 @@
 #include "../image/light.h"
 #include "inputs.h"
 
-/** Read -transmission and -add for a detector of `pixels` pixels; notes tell how many pixels a file marks.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Read -gainmap, -transmission and -add for a detector of `pixels` pixels; notes tell how many pixels a file marks.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
                          const nb_geometry *geometry, size_t pixels, nb_files *files,
                          const nb_hooks *hooks, nb_error *err);
+
+/** Set mask[pixels of the stack] to 0 where -mask, an image of the detector's canvas or an array, is not above 0.  Errors:
+ * NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *geometry,
+                       const nb_files *files, size_t pixels, uint8_t *mask, nb_error *err);
 
 /** The factors of the model's pixels, unless the inputs have them from one that is alike.  Errors: NB_ERR_INPUT,
  * NB_ERR_NOMEM. */

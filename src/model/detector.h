@@ -177,4 +177,13 @@ nb_status nb_sensor_of_panel(const nb_settings *cfg, const nb_panel_spec *spec,
                              const nb_sensor_inputs *in, const nb_hooks *hooks,
                              nb_material *found, nb_sensor *out, nb_error *err);
 
+/** Has a panel a sensor that absorbs? */
+static inline int nb_scene_absorbs(const nb_scene *sc)
+{
+    int absorbs = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        absorbs |= sc->sensors[sc->panels[k].sensor].absorb;
+    return absorbs;
+}
+
 #endif

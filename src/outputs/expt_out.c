@@ -10,6 +10,7 @@
 #include "../base/outfile.h"
 #include "../io/common/panel_spec.h"
 #include "../model/detector.h"
+#include "../model/units.h"
 #include "write.h"
 #include "report.h"
 
@@ -55,25 +56,6 @@ static void put_beam(nb_json beam, const nb_detector_spec *d)
     nb_json_number(beam, "transmission", 1);
 }
 
-static void add_beam(nb_json root, const nb_detector_spec *d, const nb_sim *sim,
-                     int frames)
-{
-    nb_json beam = nb_json_add_object(nb_json_array(root, "beam"));
-    put_beam(beam, d);
-    add_beam_points(beam, d, sim->cfg.detector, frames);
-}
-
-static void add_mask(nb_json panel, int k, const nb_mask_box *boxes, int n)
-{
-    nb_json list = nb_json_array(panel, "mask");
-    for (int i = 0; i < n; i++)
-        if (boxes[i].panel == k) {
-            const double box[4] = {boxes[i].x[0], boxes[i].y[0], boxes[i].x[1],
-                                   boxes[i].y[1]};
-            nb_json_add_numbers(list, box, 4);
-        }
-}
-
 static void put_place(nb_json panel, const nb_panel_spec *p)
 {
     put_dxtbx(panel, "fast_axis", p->fast, 1);
@@ -81,20 +63,20 @@ static void put_place(nb_json panel, const nb_panel_spec *p)
     put_dxtbx(panel, "origin", p->origin, 1e3);
 }
 
-static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int place[2],
-                      const nb_mask_box *boxes, int n)
+/** trusted: counts, where the panel has no largest one of its own. */
+static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
+                      const double trusted[2])
 {
     const double size[2] = {p->size[0], p->size[1]}, at[2] = {place[0], place[1]};
     const double pixel[2] = {p->pixel[0] * 1e3, p->pixel[1] * 1e3};
-    const double trusted[2] = {0, isnan(p->saturation) ? 0 : p->saturation};
-    nb_json one = nb_json_add_object(list);
+    const double range[2] = {trusted[0], nb_said_or(p->saturation, trusted[1])};
     nb_json_text(one, "name", p->name);
     nb_json_text(one, "type", "SENSOR_PAD");
     put_place(one, p);
     nb_json_numbers(one, "raw_image_offset", at, 2);
     nb_json_numbers(one, "image_size", size, 2);
     nb_json_numbers(one, "pixel_size", pixel, 2);
-    nb_json_numbers(one, "trusted_range", trusted, 2);
+    nb_json_numbers(one, "trusted_range", range, 2);
     nb_json_number(one, "thickness", p->thickness * 1e3);
     nb_json_text(one, "material",
                  p->material[0]     ? p->material
@@ -102,7 +84,7 @@ static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int pla
                                     : "");
     nb_json_number(one, "mu", p->thickness > 0 ? p->attenuation * 1e-3 : 0);
     nb_json_text(one, "identifier", "");
-    add_mask(one, k, boxes, n);
+    nb_json_array(one, "mask");
     nb_json_number(one, "gain", p->gain);
     nb_json_number(one, "pedestal", 0);
     nb_json_text(nb_json_object(one, "px_mm_strategy"), "type",
@@ -110,29 +92,26 @@ static void add_panel(nb_json list, const nb_panel_spec *p, int k, const int pla
                                   : "SimplePxMmStrategy");
 }
 
-static void add_detector(nb_json root, const nb_sim *sim, const nb_detector_spec *d)
+static void put_detector(nb_json detector, const nb_sim *sim, const nb_detector_spec *d,
+                         const double trusted[2])
 {
     enum { MOST_BOXES = 1000000 };
-    nb_json list =
-        nb_json_array(nb_json_add_object(nb_json_array(root, "detector")), "panels");
+    nb_json list = nb_json_array(detector, "panels");
     int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", NULL);
     nb_mask_box *boxes;
-    int n = nb_spec_mask_boxes(d, MOST_BOXES, &boxes), begin = 0;
-    if (!place) {
-        *root.failed = 1;
-        n = 0;
-    }
+    const int n = nb_spec_mask_boxes(d, MOST_BOXES, &boxes);
+    *detector.failed |= !place;
     if (n < 0)
         nb_notice(&sim->hooks, "-exptout: the mask has too many pieces and is left out");
     if (place)
         nb_sim_canvas(sim, place);
-    for (int k = 0; place && k < d->n_panels; k++) {
-        int end = begin;
-        while (end < n && boxes[end].panel == k)
-            end++;
-        add_panel(list, &d->panels[k], k, place[k], boxes ? boxes + begin : NULL,
-                  end - begin);
-        begin = end;
+    for (int k = 0, i = 0; place && k < d->n_panels; k++) {
+        const nb_json one = nb_json_add_object(list);
+        put_panel(one, &d->panels[k], place[k], trusted);
+        for (; i < n && boxes[i].panel == k; i++)
+            nb_json_add_numbers(
+                nb_json_at(one, "mask"),
+                (double[]){boxes[i].x[0], boxes[i].y[0], boxes[i].x[1], boxes[i].y[1]}, 4);
     }
     nb_free(boxes);
     nb_free(place);
@@ -198,144 +177,114 @@ static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
     }
 }
 
-/** Edges in the lab, m; they take the place of others. */
-static void add_edges(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[3])
+/** edges: in the lab, m. */
+static void put_crystal(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[3])
 {
     static const char *const keys[] = {"real_space_a", "real_space_b", "real_space_c"};
+    nb_json_text(crystal, "__id__", "crystal");
     for (int i = 0; i < 3; i++) {
         double v[3];
-        cJSON_DeleteItemFromObject(crystal.json, keys[i]);
         nb_nexus_of_lab(sim->model.geometry.convention, edges[i], v);
         put_dxtbx(crystal, keys[i], v, 1e10);
     }
+    nb_json_text(crystal, "space_group_hall_symbol", " P 1");
 }
 
-static void add_crystal(nb_json root, const nb_sim *sim, int frames)
-{
-    const nb_crystal *x = &sim->model.crystal;
-    const nb_vec3 edges[3] = {x->a, x->b, x->c};
-    nb_json one = nb_json_add_object(nb_json_array(root, "crystal"));
-    nb_json_text(one, "__id__", "crystal");
-    add_edges(one, sim, edges);
-    nb_json_text(one, "space_group_hall_symbol", " P 1");
-    add_crystal_points(one, sim, frames);
-}
+/** The numbers of an experiment's models; -1: it has none. */
+typedef struct models {
+    int beam, detector, goniometer, scan, imageset, crystal;
+} models;
 
-static void add_experiment(nb_json root, int scan)
+static void put_experiment(nb_json one, const char *identifier, const models *m)
 {
-    nb_json one = nb_json_add_object(nb_json_array(root, "experiment"));
+    const struct {
+        const char *key;
+        int number;
+    } all[] = {
+        {"beam", m->beam}, {"detector", m->detector}, {"goniometer", m->goniometer},
+        {"scan", m->scan}, {"imageset", m->imageset}, {"crystal", m->crystal}};
     nb_json_text(one, "__id__", "Experiment");
-    nb_json_text(one, "identifier", "");
-    nb_json_number(one, "beam", 0);
-    nb_json_number(one, "detector", 0);
-    nb_json_number(one, "goniometer", 0);
-    if (scan)
-        nb_json_number(one, "scan", 0);
-    nb_json_number(one, "crystal", 0);
+    nb_json_text(one, "identifier", identifier);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].number >= 0)
+            nb_json_number(one, all[i].key, all[i].number);
 }
 
-/** The tree of one experiment. */
-static void add_all(nb_json root, const nb_sim *sim, const nb_detector_spec *d, int frames)
+/** Add the beam of a picture, as in nb_expt_list, unless it is that of the picture before.  Returns its number. */
+static int add_own_beam(nb_json beams, const nb_sim *sim, const nb_detector_spec *d,
+                        const double beam[4])
 {
+    const int n = cJSON_GetArraySize(beams.json);
+    nb_detector_spec own = *d;
+    nb_json one = {cJSON_CreateObject(), beams.failed};
+    own.wavelength_A = beam[0];
+    nb_nexus_of_lab(sim->model.geometry.convention, nb_v3(beam[1], beam[2], beam[3]),
+                    own.beam.v);
+    put_beam(one, &own);
+    if (n && cJSON_Compare(one.json, cJSON_GetArrayItem(beams.json, n - 1), 1)) {
+        cJSON_Delete(one.json);
+        return n - 1;
+    }
+    if (!cJSON_AddItemToArray(beams.json, one.json))
+        *beams.failed = 1;
+    return n;
+}
+
+/** The pictures of the list with a crystal.  frames: of the scan. */
+static void put_list(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
+                     int frames, const nb_expt_list *list)
+{
+    static const double trusted[2] = {0, 0};
     const int scan = d->osc_deg > 0 || d->phi_deg != 0;
+    models m = {.scan = scan ? 0 : -1, .imageset = -1, .crystal = 0};
+    nb_json experiments, beams, crystals;
     nb_json_text(root, "__id__", "ExperimentList");
-    add_experiment(root, scan);
+    experiments = nb_json_array(root, "experiment");
     nb_json_array(root, "imageset");
-    add_beam(root, d, sim, frames);
-    add_detector(root, sim, d);
+    beams = nb_json_array(root, "beam");
+    if (!list->beams) {
+        const nb_json beam = nb_json_add_object(beams);
+        put_beam(beam, d);
+        add_beam_points(beam, d, sim->cfg.detector, frames);
+    }
+    put_detector(nb_json_add_object(nb_json_array(root, "detector")), sim, d, trusted);
     add_goniometer(root, d);
     if (scan)
         add_scan(root, d, frames);
     else
         nb_json_array(root, "scan");
-    add_crystal(root, sim, frames);
+    crystals = nb_json_array(root, "crystal");
+    for (int k = 0; k < list->count; k++) {
+        const double *e = list->edges[k];
+        const nb_vec3 edges[3] = {
+            {e[0], e[1], e[2]}, {e[3], e[4], e[5]}, {e[6], e[7], e[8]}};
+        if (nb_norm(edges[0]) == 0)
+            continue;
+        if (list->beams)
+            m.beam = add_own_beam(beams, sim, d, list->beams[k]);
+        put_experiment(nb_json_add_object(experiments), list->names[k], &m);
+        put_crystal(nb_json_add_object(crystals), sim, edges);
+        m.crystal++;
+    }
     nb_json_array(root, "profile");
     nb_json_array(root, "scaling_model");
-}
-
-/** Write the tree, and delete it. */
-static nb_status put_tree(nb_json root, const char *path, nb_error *err)
-{
-    char *text;
-    nb_status st;
-    NB_FORWARD(nb_json_print(root, "the experiments", &text, err));
-    st = nb_outfile_put(path, text, strlen(text), err);
-    nb_free(text);
-    return st;
 }
 
 nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *d, int frames,
                         nb_error *err)
 {
+    const nb_crystal *x = &sim->model.crystal;
+    const double edges[1][9] = {
+        {x->a.x, x->a.y, x->a.z, x->b.x, x->b.y, x->b.z, x->c.x, x->c.y, x->c.z}};
+    const char *const name = "";
+    const nb_expt_list one = {.names = &name, .edges = edges, .count = 1};
     int failed = 0;
-    nb_json root = {cJSON_CreateObject(), &failed};
-    add_all(root, sim, d, frames);
-    return put_tree(root, sim->cfg.exptout_file, err);
-}
-
-/** A copy of `one` at the end of an array. */
-static nb_json add_copy(nb_json to, cJSON *array, const cJSON *one)
-{
-    nb_json copy = {cJSON_Duplicate(one, 1), to.failed};
-    if (!copy.json || !cJSON_AddItemToArray(array, copy.json))
-        *to.failed = 1;
-    return copy;
-}
-
-/** The beam of a picture, as in nb_expt_list: its number.  One that is that of the picture before is not written again. */
-static int add_own_beam(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
-                        const double beam[4])
-{
-    const nb_vec3 along = {beam[1], beam[2], beam[3]};
-    cJSON *beams = cJSON_GetObjectItem(root.json, "beam");
-    const int n = cJSON_GetArraySize(beams);
-    nb_detector_spec own = *d;
-    nb_json one = {cJSON_CreateObject(), root.failed};
-    own.wavelength_A = beam[0];
-    nb_nexus_of_lab(sim->model.geometry.convention, along, own.beam.v);
-    put_beam(one, &own);
-    if (n && cJSON_Compare(one.json, cJSON_GetArrayItem(beams, n - 1), 1)) {
-        cJSON_Delete(one.json);
-        return n - 1;
-    }
-    if (!cJSON_AddItemToArray(beams, one.json))
-        *root.failed = 1;
-    return n;
-}
-
-/** Of each picture with a crystal, as the first one but for name, crystal and beam. */
-static void add_list(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
-                     const nb_expt_list *list)
-{
-    cJSON *experiments = cJSON_GetObjectItem(root.json, "experiment");
-    cJSON *crystals = cJSON_GetObjectItem(root.json, "crystal");
-    cJSON *experiment = cJSON_DetachItemFromArray(experiments, 0);
-    cJSON *crystal = cJSON_DetachItemFromArray(crystals, 0);
-    int n = 0;
-    if (list->beams)
-        cJSON_DeleteItemFromArray(cJSON_GetObjectItem(root.json, "beam"), 0);
-    for (int k = 0; k < list->count; k++) {
-        const double *e = list->edges[k];
-        const nb_vec3 edges[3] = {
-            {e[0], e[1], e[2]}, {e[3], e[4], e[5]}, {e[6], e[7], e[8]}};
-        nb_json one;
-        if (nb_norm(edges[0]) == 0)
-            continue;
-        one = add_copy(root, experiments, experiment);
-        cJSON_DeleteItemFromObject(one.json, "identifier");
-        nb_json_text(one, "identifier", list->names[k]);
-        cJSON_DeleteItemFromObject(one.json, "crystal");
-        nb_json_number(one, "crystal", n++);
-        if (list->beams) {
-            cJSON_DeleteItemFromObject(one.json, "beam");
-            nb_json_number(one, "beam", add_own_beam(root, sim, d, list->beams[k]));
-        }
-        one = add_copy(root, crystals, crystal);
-        cJSON_DeleteItemFromObject(one.json, "A_at_scan_points"); /* of the first */
-        add_edges(one, sim, edges);
-    }
-    cJSON_Delete(experiment);
-    cJSON_Delete(crystal);
+    const nb_json root = {cJSON_CreateObject(), &failed};
+    put_list(root, sim, d, frames, &one);
+    add_crystal_points(
+        (nb_json){cJSON_GetArrayItem(nb_json_at(root, "crystal").json, 0), &failed}, sim,
+        frames);
+    return nb_json_file(root, "the experiments", sim->cfg.exptout_file, "", err);
 }
 
 nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_error *err)
@@ -346,10 +295,9 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     nb_status st;
     NB_FORWARD(nb_sim_detector_spec(sim, &d, err));
     root = (nb_json){cJSON_CreateObject(), &failed};
-    add_all(root, sim, &d, 1);
-    add_list(root, sim, &d, list);
+    put_list(root, sim, &d, 1, list);
     nb_detector_spec_free(&d);
-    return put_tree(root, list->path, err);
+    return nb_json_file(root, "the experiments", list->path, "", err);
 }
 
 /* --- stills of a series: written object by object, as there may be many --- */
@@ -365,29 +313,21 @@ typedef struct stills {
     int *beam, *detector; /* owned; [frames], numbers of models */
     nb_json like;         /* owned; the detector of sim */
     nb_outfile *file;
-    char *text; /* owned; BUFFER bytes, `used` of them not written yet */
-    size_t used;
-    int objects; /* of the present array */
-    int failed;  /* no memory for JSON */
+    nb_draft text; /* owned; what is not written yet */
+    int objects;   /* of the present array */
+    int failed;    /* no memory for JSON */
 } stills;
 
-static nb_status flush(stills *s, nb_error *err)
+/** Write the text where it has more bytes. */
+static nb_status flush(stills *s, size_t bytes, nb_error *err)
 {
-    const size_t n = s->used;
-    s->used = 0;
-    return nb_outfile_write(s->file, s->text, n, err);
-}
-
-static nb_status put_text(stills *s, const char *text, nb_error *err)
-{
-    const size_t n = strlen(text);
-    nb_status st;
-    NB_FORWARD(s->used + n > BUFFER ? flush(s, err) : NB_OK);
-    if (n > BUFFER)
-        return nb_outfile_write(s->file, text, n, err);
-    memcpy(s->text + s->used, text, n);
-    s->used += n;
-    return NB_OK;
+    const size_t n = s->text.n;
+    if (s->text.failed)
+        return nb_fail_memory(err, s->text.room, "the experiments");
+    if (n <= bytes)
+        return NB_OK;
+    s->text.n = 0;
+    return nb_outfile_write(s->file, s->text.data, n, err);
 }
 
 /** Write and delete an object: a line. */
@@ -396,14 +336,13 @@ static nb_status put_object(stills *s, nb_json one, nb_error *err)
     char *text = one.json && !s->failed && nb_json_write_numbers(one.json)
                      ? cJSON_PrintUnformatted(one.json)
                      : NULL;
-    nb_status st;
     cJSON_Delete(one.json);
     if (!text)
         return nb_fail(err, NB_ERR_NOMEM, "out of memory (for the experiments)");
-    st = put_text(s, s->objects++ ? ",\n" : "\n", err);
-    NB_TRY(put_text(s, text, err));
+    nb_draft_put(&s->text, s->objects++ ? ",\n" : "\n");
+    nb_draft_bytes(&s->text, text, strlen(text));
     cJSON_free(text);
-    return st;
+    return flush(s, BUFFER, err);
 }
 
 static nb_json new_object(stills *s)
@@ -477,31 +416,27 @@ static int is_crystal(const nb_hdf5_crystal *row, const nb_hdf5_frame *t)
     return row ? !row->twin && isfinite(row->A[0]) : isfinite(t->A[0]);
 }
 
-static nb_status put_experiment(stills *s, int k, int crystal, nb_error *err)
+static nb_status put_models(stills *s, const models *of, nb_error *err)
 {
-    nb_json one = new_object(s);
-    nb_json_text(one, "__id__", "Experiment");
-    nb_json_text(one, "identifier", "");
-    nb_json_number(one, "beam", s->beam[k]);
-    nb_json_number(one, "detector", s->detector[k]);
-    if (s->of->image)
-        nb_json_number(one, "imageset", k);
-    if (crystal >= 0)
-        nb_json_number(one, "crystal", crystal);
+    const nb_json one = new_object(s);
+    put_experiment(one, "", of);
     return put_object(s, one, err);
 }
 
 /** One for each crystal; one without crystal for a frame that has none. */
-static nb_status put_experiments(stills *s, int k, int *crystals, nb_error *err)
+static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *crystals,
+                                 nb_error *err)
 {
-    const nb_hdf5_frame *t;
-    int n, before = *crystals;
+    models of = {s->beam[k], s->detector[k], -1, -1, s->of->image ? k : -1, -1};
+    int n;
     const nb_hdf5_crystal *rows = crystals_of(s, k, &n);
-    nb_status st = truth_of(s, k, &t, err);
+    nb_status st = NB_OK;
     for (int m = 0; m < n && !st; m++)
-        if (is_crystal(rows ? rows + m : NULL, t))
-            st = put_experiment(s, k, (*crystals)++, err);
-    return st || *crystals > before ? st : put_experiment(s, k, -1, err);
+        if (is_crystal(rows ? rows + m : NULL, t)) {
+            of.crystal = (*crystals)++;
+            st = put_models(s, &of, err);
+        }
+    return st || of.crystal >= 0 ? st : put_models(s, &of, err);
 }
 
 /** "../" for each part of a relative folder; 0: it has parts that go up, or no room. */
@@ -550,12 +485,13 @@ static void name_from(const char *from, const char *image, char out[NB_PATH_MAX]
 }
 
 /** Its name from the folder of the experiments, and its place in the file. */
-static nb_status put_imageset(stills *s, int k, int *unused, nb_error *err)
+static nb_status put_imageset(stills *s, int k, const nb_hdf5_frame *t, int *next,
+                              nb_error *err)
 {
     char name[NB_PATH_MAX], from[NB_PATH_MAX] = "";
     int at = -1;
     nb_json one;
-    (void)unused;
+    (void)t, (void)next;
     if (!s->of->image)
         return NB_OK;
     s->of->image(s->of->user, k, name, &at);
@@ -574,14 +510,13 @@ static void nexus_of(const stills *s, const double lab[3], double out[3])
     nb_nexus_of_lab(s->sim->model.geometry.convention, nb_v3(lab[0], lab[1], lab[2]), out);
 }
 
-static nb_status put_own_beam(stills *s, int k, int *next, nb_error *err)
+static nb_status put_own_beam(stills *s, int k, const nb_hdf5_frame *t, int *next,
+                              nb_error *err)
 {
     nb_detector_spec d = *s->d;
-    const nb_hdf5_frame *t;
     nb_json one;
-    nb_status st = truth_of(s, k, &t, err);
-    if (st || s->beam[k] != *next)
-        return st;
+    if (s->beam[k] != *next)
+        return NB_OK;
     ++*next;
     d.wavelength_A = t->wavelength_A;
     if (!isnan(d.polarization))
@@ -637,15 +572,14 @@ static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p
         p->origin[x] += now[x] * 1e-3;
 }
 
-static nb_status put_own_detector(stills *s, int k, int *next, nb_error *err)
+static nb_status put_own_detector(stills *s, int k, const nb_hdf5_frame *t, int *next,
+                                  nb_error *err)
 {
-    const nb_hdf5_frame *t;
     nb_json one;
     cJSON *panel;
     int i = 0;
-    nb_status st = truth_of(s, k, &t, err);
-    if (st || s->detector[k] != *next)
-        return st;
+    if (s->detector[k] != *next)
+        return NB_OK;
     ++*next;
     one = (nb_json){cJSON_Duplicate(s->like.json, 1), &s->failed};
     cJSON_ArrayForEach(panel, cJSON_GetObjectItem(one.json, "panels"))
@@ -677,94 +611,72 @@ static nb_status put_still_crystal(stills *s, const double A[9], const nb_hdf5_f
         edges[c] = nb_cross(star[(c + 1) % 3], star[(c + 2) % 3]);
         edges[c] = nb_scale(1 / nb_dot(edges[c], star[c]), edges[c]);
     }
-    nb_json_text(one, "__id__", "crystal");
-    add_edges(one, s->sim, edges);
-    nb_json_text(one, "space_group_hall_symbol", " P 1");
+    put_crystal(one, s->sim, edges);
     return put_object(s, one, err);
 }
 
-static nb_status put_crystals(stills *s, int k, int *unused, nb_error *err)
+static nb_status put_crystals(stills *s, int k, const nb_hdf5_frame *t, int *next,
+                              nb_error *err)
 {
-    const nb_hdf5_frame *t;
     int n;
     const nb_hdf5_crystal *rows = crystals_of(s, k, &n);
-    nb_status st = truth_of(s, k, &t, err);
-    (void)unused;
+    nb_status st = NB_OK;
+    (void)next;
     for (int m = 0; m < n && !st; m++)
         if (is_crystal(rows ? rows + m : NULL, t))
             st = put_still_crystal(s, rows ? rows[m].A : t->A, t, err);
     return st;
 }
 
-/** All objects of one kind, frame after frame. */
+/** All objects of one kind, frame after frame; next: the number of a model, for what puts it. */
 static nb_status put_array(stills *s, const char *key,
-                           nb_status (*put)(stills *, int, int *, nb_error *),
+                           nb_status (*put)(stills *, int, const nb_hdf5_frame *,
+                                            int *next, nb_error *),
                            nb_error *err)
 {
-    char head[32];
-    int number = 0;
-    nb_status st;
-    snprintf(head, sizeof head, "\"%s\": [", key);
-    st = put_text(s, head, err);
+    const nb_hdf5_frame *t;
+    int next = 0;
+    nb_status st = NB_OK;
+    nb_draft_put(&s->text, "\"%s\": [", key);
     s->objects = 0;
-    for (int k = 0; k < s->of->frames && !st; k++)
-        st = put(s, k, &number, err);
-    return st ? st : put_text(s, "],\n", err);
+    for (int k = 0; k < s->of->frames && !st; k++) {
+        st = truth_of(s, k, &t, err);
+        NB_TRY(put(s, k, t, &next, err));
+    }
+    nb_draft_put(&s->text, "],\n");
+    return st;
 }
 
 static nb_status put_stills(stills *s, nb_error *err)
 {
     nb_status st = number_models(s, err);
-    NB_TRY(put_text(s, "{\"__id__\": \"ExperimentList\",\n", err));
+    nb_draft_put(&s->text, "{\"__id__\": \"ExperimentList\",\n");
     NB_TRY(put_array(s, "experiment", put_experiments, err));
     NB_TRY(put_array(s, "imageset", put_imageset, err));
     NB_TRY(put_array(s, "beam", put_own_beam, err));
     NB_TRY(put_array(s, "detector", put_own_detector, err));
     NB_TRY(put_array(s, "crystal", put_crystals, err));
-    NB_TRY(put_text(s,
-                    "\"goniometer\": [],\n\"scan\": [],\n\"profile\": [],\n"
-                    "\"scaling_model\": []}\n",
-                    err));
-    return st ? st : flush(s, err);
-}
-
-/** The counts that are trusted, of panels without limits of their own. */
-static void set_trusted(nb_json detector, const nb_detector_spec *d,
-                        const double trusted[2])
-{
-    cJSON *panel;
-    int i = 0;
-    cJSON_ArrayForEach(panel, cJSON_GetObjectItem(detector.json, "panels"))
-    {
-        const double own = d->panels[i++].saturation;
-        const double both[2] = {trusted[0], isnan(own) ? trusted[1] : own};
-        cJSON_DeleteItemFromObject(panel, "trusted_range");
-        nb_json_numbers((nb_json){panel, detector.failed}, "trusted_range", both, 2);
-    }
+    nb_draft_put(&s->text, "\"goniometer\": [],\n\"scan\": [],\n\"profile\": [],\n"
+                           "\"scaling_model\": []}\n");
+    return st ? st : flush(s, 0, err);
 }
 
 nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
                                const nb_expt_stills *of, nb_outfile *file, nb_error *err)
 {
     stills s = {.sim = sim, .d = detector, .of = of, .file = file};
-    nb_json root = new_object(&s);
     nb_status st = NB_ERR_NOMEM;
+    s.like = new_object(&s);
     s.truth = nb_alloc_raw(AT_ONCE, sizeof *s.truth, "experiments", err);
     s.beam = nb_alloc((size_t)of->frames, sizeof *s.beam, "experiments", err);
     s.detector = nb_alloc((size_t)of->frames, sizeof *s.detector, "experiments", err);
-    s.text = nb_alloc_raw(BUFFER, 1, "experiments", err);
-    add_detector(root, sim, detector);
-    s.like =
-        (nb_json){cJSON_DetachItemFromArray(cJSON_GetObjectItem(root.json, "detector"), 0),
-                  &s.failed};
-    set_trusted(s.like, detector, of->trusted);
-    if (s.truth && s.beam && s.detector && s.text)
+    put_detector(s.like, sim, detector, of->trusted);
+    if (s.truth && s.beam && s.detector)
         st = put_stills(&s, err);
-    cJSON_Delete(root.json);
     cJSON_Delete(s.like.json);
     nb_free(s.truth);
     nb_free(s.beam);
     nb_free(s.detector);
-    nb_free(s.text);
+    nb_free(s.text.data);
     return st;
 }

@@ -7,7 +7,6 @@
 #include "../base/embed.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/outfile.h"
 #include "../base/stop.h"
 #include "../model/units.h"
 #include "../picture/picture.h"
@@ -176,7 +175,7 @@ nb_status nb_page_write(const nb_page_job *job, const nb_sim *sim, nb_json root,
 {
     const char *const place = strstr(nb_page_html, PLACE), *behind = place + strlen(PLACE);
     nb_draft whole = {0};
-    char *json, *text = NULL;
+    char *json;
     nb_status st;
     NB_FORWARD(nb_page_json(job, sim, root, NB_PAGE_BYTES, &json, err));
     nb_draft_bytes(&whole, nb_page_html, (size_t)(place - nb_page_html));
@@ -185,10 +184,7 @@ nb_status nb_page_write(const nb_page_job *job, const nb_sim *sim, nb_json root,
     nb_draft_put(&whole, "</script>");
     nb_draft_bytes(&whole, behind, strlen(behind));
     nb_free(json);
-    st = nb_report_end(&whole, &text, err);
-    NB_TRY(nb_outfile_put(path, text, strlen(text), err));
-    nb_free(text);
-    return st;
+    return nb_draft_write(&whole, path, "the page", st, err);
 }
 
 int nb_is_page(const char *path)

@@ -173,21 +173,28 @@ static nb_status write_job(const nb_picture_job *job, const char *path, nb_error
     return st;
 }
 
-/** What an image shows: several panels assembled, its geometry where it is known and wanted. */
+/** What an image shows: several panels assembled, left-out pixels NaN, its geometry where it is known and wanted. */
 static nb_status show(const nb_image *image, const nb_png_options *options, int geometry,
                       nb_shown_image *shown, nb_error *err)
 {
     const nb_config *cfg = image->geometry;
     nb_picture_job *job = &shown->job;
+    nb_image marked = *image;
     nb_status st = NB_OK;
-    *job = (nb_picture_job){.image = image->pixels,
+    if (image->left_out) {
+        st = mark_left_out(image, &marked, err);
+        shown->marked = marked.pixels;
+    }
+    *job = (nb_picture_job){.image = marked.pixels,
                             .fast = image->fast,
                             .slow = image->slow,
                             .options = options,
                             .pedestal = image->pedestal,
                             .marked = image->left_out != NULL};
+    if (st)
+        return st;
     if (image->detector && image->detector->n_panels > 1) {
-        st = assemble(image->detector, image, job, &shown->assembly, err);
+        st = assemble(image->detector, &marked, job, &shown->assembly, err);
         job->wavelength = image->detector->wavelength_A * NB_ANGSTROM;
     } else if (cfg && geometry) {
         st = detector_of(cfg, &shown->detector, &job->wavelength, err);
@@ -225,14 +232,9 @@ nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k)
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err)
 {
     const nb_config *cfg = image->geometry;
-    nb_image marked = *image;
-    nb_status st = NB_OK;
+    nb_status st;
     memset(shown, 0, sizeof *shown);
-    if (image->left_out) {
-        st = mark_left_out(image, &marked, err);
-        shown->marked = marked.pixels;
-    }
-    NB_TRY(show(&marked, NULL, 1, shown, err));
+    st = show(image, NULL, 1, shown, err);
     if (is_of_panel(image)) {
         shown->assembly.panel = nb_panel_of_spec(image->detector, 0);
         shown->job.panel = &shown->assembly.panel;
@@ -252,18 +254,25 @@ void nb_shown_free(nb_shown_image *shown)
     memset(shown, 0, sizeof *shown);
 }
 
-/** An image without panels of its own, or with them, as a picture. */
-static nb_status picture_of(const nb_image *image, const nb_png_options *options,
-                            const char *path, nb_error *err)
+nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
+                           const char *path, nb_error *err)
 {
+    NB_IN_C_LOCALE;
+    NB_REFUSE_NULL(image && image->pixels && path);
+    static const nb_png_options standard;
     const nb_config *cfg = image->geometry;
-    const int rings =
-        cfg && options->rings && (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV));
     nb_shown_image shown = {0};
     nb_panel blocks;
     nb_png_options levels;
     float *shrunk = NULL, *flat = NULL;
-    nb_status st = show(image, options, rings, &shown, err);
+    nb_status st;
+    options = options ? options : &standard;
+    NB_FORWARD(nb_png_check(options, err));
+    NB_FORWARD(nb_png_check_name("the picture", path, err));
+    st = show(image, options,
+              options->rings && cfg &&
+                  (NB_GIVEN(cfg, lambda_A) || NB_GIVEN(cfg, energy_eV)),
+              &shown, err);
     if (!isfinite(shown.job.wavelength))
         shown.job.panel = NULL;
     NB_TRY(nb_shrink(&shown.job, &blocks, &shrunk, err));
@@ -272,26 +281,6 @@ static nb_status picture_of(const nb_image *image, const nb_png_options *options
     nb_free(flat);
     nb_free(shrunk);
     nb_shown_free(&shown);
-    return st;
-}
-
-nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
-                           const char *path, nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(image && image->pixels && path);
-    static const nb_png_options standard;
-    nb_image marked = *image;
-    nb_status st;
-    options = options ? options : &standard;
-    if ((st = nb_png_check(options, err)) ||
-        (st = nb_png_check_name("the picture", path, err)))
-        return st;
-    if (image->left_out)
-        st = mark_left_out(image, &marked, err);
-    NB_TRY(picture_of(&marked, options, path, err));
-    if (image->left_out)
-        nb_free(marked.pixels);
     return st;
 }
 

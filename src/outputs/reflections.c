@@ -13,12 +13,17 @@
 #include "../sim/light.h"
 #include "../sim/sim.h"
 
+/** The point of the reciprocal lattice, 1/A. */
+static nb_vec3 point_of(const nb_crystal *x, const nb_reflection *s)
+{
+    return nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
+                  nb_scale(s->l, x->cstar));
+}
+
 /** Spacing of the planes, A; of 0 0 0: 0. */
 static double spacing(const nb_crystal *x, const nb_reflection *s)
 {
-    const double g =
-        nb_norm(nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
-                       nb_scale(s->l, x->cstar)));
+    const double g = nb_norm(point_of(x, s));
     return g > 0 ? 1 / g : 0;
 }
 
@@ -26,11 +31,8 @@ static double spacing(const nb_crystal *x, const nb_reflection *s)
  * outside. */
 static double excitation(const nb_model *m, const nb_reflection *s)
 {
-    const nb_crystal *x = &m->crystal;
-    double phi = m->phi0 + m->phi_range / 2, k = 1 / m->wavelength_A;
-    nb_vec3 g = nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
-                       nb_scale(s->l, x->cstar));
-    g = nb_rotate_about(g, m->geometry.spindle, phi);
+    const double phi = m->phi0 + m->phi_range / 2, k = 1 / m->wavelength_A;
+    const nb_vec3 g = nb_rotate_about(point_of(&m->crystal, s), m->geometry.spindle, phi);
     return nb_norm(nb_add(nb_scale(k, m->geometry.beam), g)) - k;
 }
 
@@ -85,17 +87,15 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
                         nb_error *err)
 {
     const size_t n = out->count + more->count;
-    nb_reflection *all = nb_alloc_raw(n ? n : 1, sizeof *all, "list of spots", err);
-    if (all) {
-        if (out->count)
-            memcpy(all, out->list, out->count * sizeof *all);
+    const nb_status st = nb_grow(&out->list, out->count, n ? n : 1, sizeof *out->list,
+                                 "list of spots", err);
+    if (!st) {
         for (size_t i = 0; i < more->count; i++) {
-            all[out->count + i] = more->list[i];
-            all[out->count + i].crystal = (int16_t)(of ? of->crystal : 0);
-            all[out->count + i].twin = (int16_t)(of ? of->twin : 0);
+            nb_reflection *to = &out->list[out->count + i];
+            *to = more->list[i];
+            to->crystal = (int16_t)(of ? of->crystal : 0);
+            to->twin = (int16_t)(of ? of->twin : 0);
         }
-        nb_free(out->list);
-        out->list = all;
         out->count = n;
         out->panels = more->panels;
         out->background += more->background;
@@ -103,7 +103,7 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
         out->off_panels += more->off_panels;
     }
     nb_reflections_free(more);
-    return all ? NB_OK : NB_ERR_NOMEM;
+    return st;
 }
 
 /** The mix of an image of one crystal alone (NULL: the first), with the factors of pixels.  The first crystal's scene has the

@@ -66,6 +66,12 @@ void nb_report_lines(nb_draft *text, nb_json facts, const char *const *lines);
 
 /** The text to *out (nb_free), or the error. */
 nb_status nb_report_end(nb_draft *text, char **out, nb_error *err);
+/** Write the text as a file, and free it.  what: the name of the text in messages.  Returns st or its own error. */
+nb_status nb_draft_write(nb_draft *text, const char *path, const char *what, nb_status st,
+                         nb_error *err);
+/** Print a tree as a file that ends with `end`, and delete it. */
+nb_status nb_json_file(nb_json root, const char *what, const char *path, const char *end,
+                       nb_error *err);
 
 /* --- what is said of structure factors --- */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../base/error.h"
-#include "../base/outfile.h"
 #include "../io/image/writer.h"
 #include "../sim/light.h"
 #include "write.h"
@@ -61,20 +60,6 @@ static void add_clipped_files(nb_json list, const nb_sim *sim, nb_output_of of,
     }
 }
 
-/** Print and write; the file is complete or absent. */
-static nb_status write_json(nb_json root, const char *path, nb_error *err)
-{
-    char *text;
-    nb_status st = nb_json_print(root, "the report", &text, err);
-    if (!st) {
-        size_t length = strlen(text);
-        text[length] = '\n'; /* for the NUL */
-        st = nb_outfile_put(path, text, length + 1, err);
-    }
-    nb_free(text);
-    return st;
-}
-
 static void add_facts(nb_json o, const nb_fact *facts, const void *of, int panels)
 {
     for (const nb_fact *f = facts; f->name; f++)
@@ -120,7 +105,7 @@ nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats 
     if (nb_is_page(cfg->report_file))
         return nb_sim_page(sim, image, root, err);
     add_seconds(root, sim);
-    return write_json(root, cfg->report_file, err);
+    return nb_json_file(root, "the report", cfg->report_file, "\n", err);
 }
 
 /* --- of a series --- */
@@ -171,5 +156,5 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *s,
     nb_json_number(o, "max_fast", p->max_fast);
     nb_json_number(o, "max_slow", p->max_slow);
     add_outputs(root, cfg, s, p);
-    return write_json(root, cfg->report_file, err);
+    return nb_json_file(root, "the report", cfg->report_file, "\n", err);
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/outfile.h"
 #include "../base/text.h"
 
 nb_status nb_report_end(nb_draft *t, char **out, nb_error *err)
@@ -19,6 +21,29 @@ nb_status nb_report_end(nb_draft *t, char **out, nb_error *err)
     nb_free(t->data);
     *out = NULL;
     return nb_fail_memory(err, t->room, "the report");
+}
+
+nb_status nb_draft_write(nb_draft *t, const char *path, const char *what, nb_status st,
+                         nb_error *err)
+{
+    if (t->failed)
+        NB_TRY(nb_fail_memory(err, t->room, what));
+    NB_TRY(nb_outfile_put(path, t->data, t->n, err));
+    nb_free(t->data);
+    return st;
+}
+
+nb_status nb_json_file(nb_json root, const char *what, const char *path, const char *end,
+                       nb_error *err)
+{
+    nb_draft t = {0};
+    char *text = NULL;
+    nb_status st = nb_json_print(root, what, &text, err);
+    if (!st)
+        nb_draft_bytes(&t, text, strlen(text));
+    nb_free(text);
+    nb_draft_bytes(&t, end, strlen(end));
+    return nb_draft_write(&t, path, what, st, err);
 }
 
 /* --- lines --- */

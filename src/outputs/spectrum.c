@@ -8,7 +8,6 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/outfile.h"
 #include "../model/units.h"
 #include "../picture/picture.h"
 #include "picture.h"
@@ -16,7 +15,7 @@
 #include "../sim/sim.h"
 #include "write.h"
 
-enum { WIDTH = 800, HEIGHT = 500, DIGITS = 24 /* bytes of a typed number and a blank */ };
+enum { WIDTH = 800, HEIGHT = 500 };
 
 static double energy_of(const nb_spectrum *s, int i)
 {
@@ -33,23 +32,14 @@ static double step_of(const nb_spectrum *s, int part)
 
 static nb_status write_line(const nb_spectrum *s, const char *path, nb_error *err)
 {
-    const size_t room = 200 + (size_t)s->n * 2 * DIGITS;
-    char *text = nb_alloc_raw(room, 1, "spectrum", err);
-    int used;
-    nb_status st;
-    if (!text)
-        return NB_ERR_NOMEM;
-    used = snprintf(
-        text, room,
-        "# -spectrum %s: wavelengths (A) and weights; factor of the fluence %.12g\n",
+    nb_draft t = {0};
+    nb_draft_put(
+        &t, "# -spectrum %s: wavelengths (A) and weights; factor of the fluence %.12g\n",
         s->kind, s->factor);
     for (int i = 0; i < s->n; i++)
-        used += snprintf(text + used, room - (size_t)used, "%s%.12g %.12g", i ? " " : "",
-                         s->A[i], s->weight[i]);
-    used += snprintf(text + used, room - (size_t)used, "\n");
-    st = nb_outfile_put(path, text, (size_t)used, err);
-    nb_free(text);
-    return st;
+        nb_draft_put(&t, "%s%.12g %.12g", i ? " " : "", s->A[i], s->weight[i]);
+    nb_draft_put(&t, "\n");
+    return nb_draft_write(&t, path, "the spectrum", NB_OK, err);
 }
 
 /** Its kind, width and modes in words. */

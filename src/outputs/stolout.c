@@ -9,7 +9,6 @@
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/outfile.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/amorphous.h"
@@ -17,8 +16,9 @@
 #include "../inputs/load.h"
 #include "../sim/sim.h"
 #include "picture.h"
+#include "report.h"
 
-enum { MOST_BINS = 1000000, LINE = 100 };
+enum { MOST_BINS = 1000000 };
 
 /** The points of the table that is written. */
 typedef struct bin_list {
@@ -263,32 +263,25 @@ static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error
 }
 
 /** A line of the table. */
-static int say_bin(double x, const nb_bin_mean *m, char *to)
+static void put_bin(nb_draft *t, double x, const nb_bin_mean *m)
 {
-    double size = sqrt(fabs(m->mean)), error = m->deviation / sqrt((double)m->n);
-    double sigma = size > 0 ? error / (2 * size) : sqrt(error);
-    return snprintf(to, LINE, "%.10g %.8g %.4g %zu\n", x * NB_ANGSTROM,
-                    m->mean < 0 ? -size : size, sigma, m->n);
+    const double size = sqrt(fabs(m->mean)), error = m->deviation / sqrt((double)m->n);
+    const double sigma = size > 0 ? error / (2 * size) : sqrt(error);
+    nb_draft_put(t, "%.10g %.8g %.4g %zu\n", x * NB_ANGSTROM, m->mean < 0 ? -size : size,
+                 sigma, m->n);
 }
 
 static nb_status write_table(const table_job *job, const nb_bin_mean *means, nb_error *err)
 {
-    const size_t room = ((size_t)job->bins.n + 4) * LINE + NB_PATH_MAX;
-    char *text = nb_alloc_raw(room, 1, "table", err);
-    nb_status st = NB_ERR_NOMEM;
-    int n;
-    if (!text)
-        return st;
-    n = snprintf(text, room,
+    nb_draft t = {0};
+    nb_draft_put(&t,
                  "# sin(theta)/lambda (1/A), F (electrons), its sigma, pixels; nanobragg "
                  "%s, %.3g molecules\n",
                  NB_VERSION, nb_table_molecules(&job->sim->model.settings));
     for (int b = 0; b < job->bins.n; b++)
         if (means[b].n > 0)
-            n += say_bin(at_bin(&job->bins, b), &means[b], text + n);
-    st = nb_outfile_put(job->sim->cfg.stolout_file, text, (size_t)n, err);
-    nb_free(text);
-    return st;
+            put_bin(&t, at_bin(&job->bins, b), &means[b]);
+    return nb_draft_write(&t, job->sim->cfg.stolout_file, "the table", NB_OK, err);
 }
 
 /** The means of the bins, and the table of them. */

@@ -107,9 +107,9 @@ void nb_stream_axes(const nb_sim *sim, const double A[9], double phi, double out
 static void take_lattice(const nb_sim *sim, const nb_further *of, nb_stream_lattice *to)
 {
     const nb_crystal *x = of ? &of->model.crystal : &sim->model.crystal;
-    const double A[9] = {x->astar.x, x->bstar.x, x->cstar.x, x->astar.y, x->bstar.y,
-                         x->cstar.y, x->astar.z, x->bstar.z, x->cstar.z};
+    double A[9];
     memset(to, 0, sizeof *to);
+    nb_put_columns(x->astar, x->bstar, x->cstar, A);
     nb_stream_axes(sim, A, sim->model.phi0, to->A);
     nb_cell_of(x, to->cell);
     memcpy(to->N, x->N, sizeof to->N);

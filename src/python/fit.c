@@ -197,7 +197,7 @@ static PyMethodDef chosen_methods[] = {{"normal", chosen_normal, METH_VARARGS, N
                                        {"spread", chosen_spread, METH_VARARGS, NULL},
                                        {"image", chosen_image, METH_O, NULL},
                                        {"groups", chosen_groups, METH_NOARGS, NULL},
-                                        {"ungroup", chosen_ungroup, METH_NOARGS, NULL},
+                                       {"ungroup", chosen_ungroup, METH_NOARGS, NULL},
                                        {NULL, NULL, 0, NULL}};
 static PyGetSetDef chosen_properties[] = {
     {"n", chosen_count, NULL, "number of pixels", NULL}, {NULL, NULL, NULL, NULL, NULL}};

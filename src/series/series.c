@@ -55,7 +55,7 @@ static void choose_threads(nb_run *run)
     if (run->threads > room)
         run->threads = room > 1 ? (int)room : 1;
     run->threads_each = all / run->threads;
-    nb_light_store_let(run->base->in.lights, all);
+    run->base->in.light_threads = all;
     run->window = 2 * run->threads + 2;
 }
 

@@ -13,8 +13,6 @@
 #include "../params/params.h"
 #include "../physics/limits.h"
 #include "../physics/panels.h"
-#include "../physics/ray.h"
-#include "light.h"
 #include "../inputs/load.h"
 #include "../inputs/shade.h"
 
@@ -363,33 +361,13 @@ static void advise_truth(const nb_model *model, const nb_hooks *hooks)
 
 /* --- structure factors --- */
 
-/** The spacing at a point of a panel, A. */
-static double spacing(const nb_scene *sc, const nb_panel *panel, double f, double s)
-{
-    nb_vec3 d =
-        nb_unit(nb_panel_point(panel, f * panel->pixel_fast, s * panel->pixel_slow, 0));
-    nb_vec3 q = nb_sub(d, sc->beam.sources[0].incident);
-    return sc->beam.sources[0].lambda / nb_norm(q) * 1e10;
-}
-
-/** The smallest and the largest spacing at the corners and edges of the rendered region. */
+/** The smallest and the largest spacing in the rendered region, A. */
 static void spacings(const nb_scene *sc, double *finest, double *coarsest)
 {
-    enum { POINTS = 9 };
-    *finest = INFINITY;
-    *coarsest = 0;
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *panel = &sc->panels[k];
-        const nb_region r = nb_panel_region(sc, panel);
-        for (int i = 0; i < POINTS * POINTS && nb_region_pixels(r) > 0; i++) {
-            double u = (double)(i % POINTS) / (POINTS - 1),
-                   v = (double)(i / POINTS) / (POINTS - 1);
-            double d = spacing(sc, panel, r.fmin + u * (r.fmax - r.fmin + 1),
-                               r.smin + v * (r.smax - r.smin + 1));
-            *finest = fmin(*finest, d);
-            *coarsest = fmax(*coarsest, d);
-        }
-    }
+    double range[2];
+    nb_scene_stol(sc, range);
+    *finest = 0.5 / NB_ANGSTROM / range[1];
+    *coarsest = 0.5 / NB_ANGSTROM / range[0];
 }
 
 static void advise_factors(const nb_model *model, const nb_hooks *hooks)
@@ -554,24 +532,14 @@ void nb_say_dark(const nb_sim *sim, const nb_stats *stats)
 
 /* --- diffuse light --- */
 
-#define LARGE_TABLE 1e9 /* bytes that are worth a note */
-
 void nb_sim_advise_diffuse(const nb_sim *sim)
 {
     const nb_model *m = &sim->model;
     const nb_config *cfg = &m->settings.value;
     const double reach = nb_scene_reach(&m->scene), end = table_end(m),
                  q = end > 0 ? 1 / end : reach, x = 2 * NB_PI * m->diffuse.sigma * q;
-    const nb_shape_row shape = nb_shape_row_of(m->scene.lattice.shape);
-    double needs;
     if (!m->diffuse.n_forms)
         return;
-    needs = nb_light_needs(sim);
-    if (needs > LARGE_TABLE)
-        nb_notice(&sim->hooks,
-                  "-diffuse_sigma: the table of diffuse light will need %.2g GB for a "
-                  "cell of this size; -dmin makes it smaller",
-                  needs / 1e9);
     if (!m->diffuse.unperturbed && x * x > 5)
         nb_notice(
             &sim->hooks,
@@ -589,13 +557,6 @@ void nb_sim_advise_diffuse(const nb_sim *sim)
                 cfg->diffuse_gamma_A[i], m->crystal.N[i] * m->crystal.edge[i]);
             break;
         }
-    if (shape.law != NB_LAW_FRINGES && !cfg->diffuse_only)
-        nb_notice(
-            &sim->hooks,
-            "the Bragg light of a %s crystal does not add to exactly N cells, so Bragg "
-            "and "
-            "diffuse light are not in the exact proportion (docs/physics.md, section 12)",
-            nb_param_choice("shape", m->scene.lattice.shape));
 }
 
 /* --- time --- */

@@ -23,12 +23,9 @@ static void free_lines(void *object)
 static nb_status make_lines(void *user, void **object, size_t *bytes, nb_error *err)
 {
     nb_crystal_lines *lines = nb_shared_new(sizeof *lines, free_lines, "-crystals", err);
-    nb_status st = lines ? nb_crystal_lines_read(user, lines, err) : NB_ERR_NOMEM;
-    if (st)
-        nb_shared_drop(lines);
+    *object = lines;
     *bytes = 0;
-    *object = st ? NULL : lines;
-    return st;
+    return lines ? nb_crystal_lines_read(user, lines, err) : NB_ERR_NOMEM;
 }
 
 nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
@@ -164,26 +161,13 @@ void nb_crowd_free(struct nb_crowd *crowd)
 /** Room for n of them, those that are there included. */
 static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
 {
-    nb_further **all = nb_alloc((size_t)n, sizeof *all, "crystals", err);
-    const nb_scene **scenes = nb_alloc((size_t)n, sizeof *scenes, "crystals", err);
-    if (!all || !scenes) {
-        nb_free(all);
-        nb_free(scenes);
-        return NB_ERR_NOMEM;
-    }
-    if (crowd->n) {
-        memcpy(all, crowd->all, (size_t)crowd->n * sizeof *all);
-        memcpy(scenes, crowd->scenes, (size_t)crowd->n * sizeof *scenes);
-    }
-    nb_free(crowd->all);
-    nb_free(crowd->scenes);
-    crowd->all = all;
-    crowd->scenes = scenes;
-    while (crowd->n < n) {
-        if (!(all[crowd->n] = nb_alloc(1, sizeof **all, "crystals", err)))
+    const size_t used = (size_t)crowd->n, room = (size_t)n;
+    nb_status st;
+    NB_FORWARD(nb_grow(&crowd->all, used, room, sizeof *crowd->all, "crystals", err));
+    NB_FORWARD(nb_grow(&crowd->scenes, used, room, sizeof *crowd->scenes, "crystals", err));
+    for (; crowd->n < n; crowd->n++)
+        if (!(crowd->all[crowd->n] = nb_alloc(1, sizeof **crowd->all, "crystals", err)))
             return NB_ERR_NOMEM;
-        crowd->n++;
-    }
     return NB_OK;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives of the expected photons: the public calls. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/threads.h"
 #include "../derive/variables.h"
 #include "../model/units.h"
 #include "../render/request.h"
@@ -15,15 +17,8 @@
 
 double nb_sim_mean_wavelength(const nb_sim *sim)
 {
-    const nb_beam *beam = &sim->model.scene.beam;
-    double weight = 0, sum = 0;
-    if (!sim->in.lines)
-        return sim->model.wavelength_A;
-    for (int i = 0; i < beam->n_sources; i++) {
-        weight += beam->sources[i].weight;
-        sum += beam->sources[i].weight * beam->sources[i].lambda;
-    }
-    return sum / weight / NB_ANGSTROM;
+    return sim->in.lines ? nb_beam_mean(&sim->model.scene.beam) / NB_ANGSTROM
+                         : sim->model.wavelength_A;
 }
 
 nb_subject nb_sim_subject(const nb_sim *sim)
@@ -52,6 +47,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && name && out);
     const nb_subject of = nb_sim_subject(sim);
+    const char *why;
     nb_variable_name v;
     nb_status st = nb_variable_parse(&of, name, &v, err);
     memset(out, 0, sizeof *out);
@@ -63,7 +59,9 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
     out->unit = v.unit;
     out->flag = v.flag;
     out->moves = v.moves;
-    out->can_move = nb_variable_moves(&of, &v, out->why_not);
+    why = nb_variable_stands_still(&of, &v);
+    out->can_move = !why;
+    snprintf(out->why_not, sizeof out->why_not, "%s", why ? why : "");
     return NB_OK;
 }
 
@@ -91,14 +89,6 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     else
         *out = v;
     return st;
-}
-
-static void say_still(const nb_hooks *hooks, const nb_subject *of,
-                      const nb_variable_name *v)
-{
-    char why[160];
-    if (!nb_variable_moves(of, v, why))
-        nb_notice(hooks, "the derivative by %s is 0: %s", v->name, why);
 }
 
 /** The most that the cell of a spindle step differs from that of the frame's middle. */
@@ -145,6 +135,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                            int pullback, nb_slope_job *job, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
+    const char *why;
     nb_variable_name *v;
     nb_status st;
     memset(job, 0, sizeof *job);
@@ -158,7 +149,8 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
                                   : "F: all structure factors need a pullback; name one "
                                     "as F:1:-2:3");
         NB_TRY(check_change(&sim->model, &v[i], err));
-        say_still(&sim->hooks, &of, &v[i]);
+        if ((why = nb_variable_stands_still(&of, &v[i])))
+            nb_notice(&sim->hooks, "the derivative by %s is 0: %s", v[i].name, why);
     }
     NB_TRY(nb_slope_job_build(&of, v, count, job, err));
     for (int i = 0; i < count && !st; i++)
@@ -246,16 +238,89 @@ static void close_run(const nb_sim *sim, nb_slope_run *run)
         run->backend->close(run->state);
 }
 
-/** Behind the factors of pixels. */
-static void take_planes(const nb_sim *sim, int count, const nb_slope_planes_out *out)
+/** Slopes that are asked for: their job, what renders them, and image and slopes of pixels where more than the renderer
+ * makes them. */
+typedef struct slopes {
+    nb_slope_job job;
+    nb_slope_run run;
+    nb_slope_pixels own; /* owned */
+    nb_slope_list list;  /* of the pixels of `values` */
+    double *values;      /* owned; [1 + count][list.n], or NULL */
+} slopes;
+
+static void close_slopes(const nb_sim *sim, slopes *s)
 {
-    const size_t size = out->type == NB_REAL_FLOAT32 ? sizeof(float) : sizeof(double);
-    for (int i = 0; i < count; i++)
-        nb_sim_factor_plane(sim, 0, out->type,
-                            (char *)out->planes +
-                                (size_t)i * sim->model.scene.raster.pixels * size);
-    if (out->image)
-        nb_sim_factor_plane(sim, 1, NB_REAL_FLOAT32, out->image);
+    close_run(sim, &s->run);
+    nb_slope_job_free(&s->job);
+    nb_slope_list_free(&s->list);
+    nb_slope_pixels_free(&s->own);
+    nb_free(s->values);
+}
+
+/** The planes of the list behind a point spread, which needs whole ones. */
+static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s,
+                               nb_error *err)
+{
+    const size_t pixels = sim->model.scene.raster.pixels;
+    double *whole = nb_alloc_raw(pixels, sizeof *whole, "derivatives", err);
+    nb_status st = whole ? NB_OK : NB_ERR_NOMEM;
+    for (size_t k = 0; k <= (size_t)s->job.count && !st; k++) {
+        double *plane = s->values + k * s->list.n;
+        memset(whole, 0, pixels * sizeof *whole);
+        nb_slope_list_scatter(&s->list, plane, whole);
+        if (!(st = nb_sim_spread_values(sim, psf, whole, err)))
+            nb_slope_list_gather(&s->list, whole, pixels, 1, s->list.n, plane);
+    }
+    nb_free(whole);
+    return st;
+}
+
+/** Make image and slopes of these pixels (NULL: all) behind footprint, factors and a point spread (or NULL). */
+static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
+                             const nb_stage *psf, slopes *s, nb_error *err)
+{
+    const nb_scene *scene = &sim->model.scene;
+    const size_t planes = (size_t)s->job.count + 1;
+    nb_status st = NB_OK;
+    if (!pixels) {
+        st = nb_slope_scene_pixels(scene, &s->own, err);
+        pixels = &s->own;
+    }
+    NB_TRY(nb_slope_list_open(scene, pixels, &s->list, err));
+    if (!st && !(s->values = nb_alloc_raw(planes * s->list.n + 1, sizeof *s->values,
+                                          "derivatives", err)))
+        st = NB_ERR_NOMEM;
+    NB_TRY(nb_sim_has_footprint(sim)
+               ? nb_sim_footprint_at(sim, &s->run, &s->list, s->values, err)
+               : nb_slope_list_fill(&s->run, &s->list, s->list.n, s->values, err));
+    if (!st && nb_sim_has_factors(sim))
+        nb_sim_factor_list(sim, &s->list, planes, s->values);
+    if (!st && psf)
+        st = spread_planes(sim, psf, s, err);
+    s->run.given = s->values;
+    s->run.given_of = &s->list;
+    return st;
+}
+
+/** Open the slopes by these names: of an observation, behind its point spread; of NULL: of the image.  *s is zero; it is
+ * closed after an error, too. */
+static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
+                             const nb_pixels_seen *of, slopes *s, nb_error *err)
+{
+    nb_stage psf;
+    const int spreads = of && nb_sim_has_spread(sim, &psf);
+    const int rendered =
+        !spreads && !nb_sim_has_footprint(sim) && !nb_sim_has_factors(sim);
+    const nb_slope_pixels *pixels = of && !spreads ? of->pixels : NULL;
+    nb_status st = build_job(sim, names, count, 0, &s->job, err);
+    NB_TRY(open_run(sim, &s->job, of && rendered ? of->seen->n_knots : 0, &s->run, err));
+    if (st || rendered)
+        return st;
+    if (of && !spreads && !pixels) {
+        st = nb_slope_observed(&s->job, of->seen, &s->own, err);
+        pixels = &s->own;
+    }
+    return st ? st : fill_values(sim, pixels, spreads ? &psf : NULL, s, err);
 }
 
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
@@ -264,18 +329,10 @@ nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && (planes || count == 0));
     const nb_slope_planes_out out = {type, planes, image, NULL};
-    nb_slope_job job;
-    nb_slope_run run = {0};
-    nb_status st = build_job(sim, names, count, 0, &job, err);
-    NB_TRY(open_run(sim, &job, 0, &run, err));
-    if (!st && nb_sim_has_footprint(sim))
-        st = nb_sim_footprint_planes(sim, &run, type, planes, image, err);
-    else if (!st)
-        st = nb_slope_fill(&run, &out, err);
-    if (!st && nb_sim_has_factors(sim))
-        take_planes(sim, count, &out);
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
+    slopes s = {0};
+    nb_status st = open_slopes(sim, names, count, NULL, &s, err);
+    NB_TRY(nb_slope_fill(&s.run, &out, err));
+    close_slopes(sim, &s);
     return st;
 }
 
@@ -283,68 +340,37 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image);
-    nb_slope_job job;
-    nb_slope_run run = {0};
-    nb_status st = build_job(sim, NULL, 0, 0, &job, err);
-    NB_TRY(open_run(sim, &job, 0, &run, err));
-    if (!st && nb_sim_has_footprint(sim))
-        st = nb_sim_footprint_slopes(sim, &run, &sim->model.scene, image, err);
-    else if (!st)
-        st = nb_slope_image(&run, image, err);
-    if (!st && nb_sim_has_factors(sim))
-        nb_sim_factor_plane(sim, 1, NB_REAL_FLOAT64, image);
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
+    slopes s = {0};
+    nb_status st = open_slopes(sim, NULL, 0, NULL, &s, err);
+    NB_TRY(nb_slope_image(&s.run, image, err));
+    close_slopes(sim, &s);
     return st;
 }
 
-/** Is one of n numbers not finite?  By their exponents, since a loop without an exit is done by vectors. */
-static int any_not_finite(nb_real_type type, const void *array, size_t at, size_t n)
-{
-    int bad = 0;
-    for (size_t i = at; type == NB_REAL_FLOAT32 && i < at + n; i++) {
-        uint32_t bits;
-        memcpy(&bits, (const float *)array + i, sizeof bits);
-        bad |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    for (size_t i = at; type != NB_REAL_FLOAT32 && i < at + n; i++) {
-        uint64_t bits;
-        memcpy(&bits, (const double *)array + i, sizeof bits);
-        bad |= ((uint32_t)(bits >> 32) & 0x7ff00000u) == 0x7ff00000u;
-    }
-    return bad;
-}
+/* --- pullback --- */
 
-enum {
-    LOSS_PIECE = 1024,
-    LOSS_SHARED = 64 /* pieces, from which on threads share them */
-};
+/** The slopes of a loss by the pixels, slopes[pixels]. */
+typedef struct loss_slopes {
+    nb_real_type type;
+    const void *slopes;
+    const nb_stage *psf; /* the point spread that they are behind, or NULL */
+} loss_slopes;
 
-/** The same of a whole array, by threads. */
-static int any_at_all(nb_real_type type, const void *array, size_t n, int threads)
-{
-    const int pieces = (int)((n + LOSS_PIECE - 1) / LOSS_PIECE);
-    int bad = 0;
-    (void)threads;
-#pragma omp parallel for num_threads(threads) reduction(| : bad) if (pieces > LOSS_SHARED)
-    for (int i = 0; i < pieces; i++) {
-        const size_t at = (size_t)i * LOSS_PIECE, left = n - at;
-        bad |= any_not_finite(type, array, at, left < LOSS_PIECE ? left : LOSS_PIECE);
-    }
-    return bad;
-}
-
-static nb_status check_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
-                            nb_error *err)
+static nb_status check_loss(const nb_sim *sim, const loss_slopes *loss, nb_error *err)
 {
     const size_t pixels = sim->model.scene.raster.pixels;
-    size_t i = 0;
-    if (!any_at_all(type, dloss, pixels, nb_thread_count(sim->engine.options.threads)))
-        return NB_OK;
-    while (isfinite(nb_real(type, dloss, i)))
-        i++;
-    return nb_fail(err, NB_ERR_INPUT,
-                   "the slope of the loss is not finite at pixel %zu of %zu", i, pixels);
+    const int team = nb_image_threads(sim->engine.options.threads, (int64_t)pixels);
+    size_t first = pixels;
+    (void)team;
+#pragma omp parallel for num_threads(team) reduction(min : first)
+    for (size_t i = 0; i < pixels; i++)
+        if (!isfinite(nb_real(loss->type, loss->slopes, i)) && i < first)
+            first = i;
+    return first == pixels
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INPUT,
+                         "the slope of the loss is not finite at pixel %zu of %zu", first,
+                         pixels);
 }
 
 /** The first number of a gradient that is not finite; count: all are. */
@@ -356,38 +382,54 @@ static int not_finite_at(const double *gradient, int count)
     return i;
 }
 
-/** A device looks at the slopes of the loss while it adds them up; then only a gradient that is not finite needs a look. */
-static nb_status pull_checked(const nb_sim *sim, const nb_slope_run *run,
-                              nb_real_type type, const void *dloss, double *gradient,
-                              nb_hkl_gradient *F, nb_error *err)
+/** Those by the pixels before factors and point spread: *out[pixels] (nb_free), 0 where nothing is rendered. */
+static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double **out,
+                             nb_error *err)
 {
-    const int count = run->job->count, spreads = nb_sim_has_footprint(sim);
-    const int later = run->backend->device && count > 0 && !F && !spreads;
-    nb_status st = later ? NB_OK : check_loss(sim, type, dloss, err);
-    if (!st && spreads)
-        return nb_sim_footprint_pullback(sim, run, type, dloss, gradient, F, err);
-    NB_TRY(nb_slope_pullback(run, type, dloss, gradient, err));
-    if (!st && later && not_finite_at(gradient, count) < count)
-        st = check_loss(sim, type, dloss, err);
-    if (!st && F)
-        st = nb_slope_F(run, type, dloss, F, err);
+    const nb_scene *sc = &sim->model.scene;
+    nb_status st = NB_OK;
+    if (!(*out = nb_alloc_raw(sc->raster.pixels, sizeof **out, "slopes of a loss", err)))
+        return NB_ERR_NOMEM;
+    for (size_t i = 0; i < sc->raster.pixels; i++)
+        (*out)[i] = nb_real(loss->type, loss->slopes, i);
+    nb_keep_rendered(sc, *out);
+    if (loss->psf && !(st = nb_sim_spread_values(sim, loss->psf, *out, err)))
+        nb_keep_rendered(sc, *out);
+    if (!st)
+        nb_sim_factor_loss(sim, *out);
     return st;
 }
 
-/** The same of a loss behind the factors of pixels. */
-static nb_status pull_behind(const nb_sim *sim, const nb_slope_run *run,
-                             nb_real_type type, const void *dloss, double *gradient,
-                             nb_hkl_gradient *F, nb_error *err)
+/** A device looks at the slopes of the loss while it adds them up; then only a gradient that is not finite needs a look. */
+static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
+                               const loss_slopes *loss, double *gradient,
+                               nb_hkl_gradient *F, nb_error *err)
+{
+    const int count = run->job->count, later = run->backend->device && count > 0 && !F;
+    nb_status st = later ? NB_OK : check_loss(sim, loss, err);
+    NB_TRY(nb_slope_pullback(run, loss->type, loss->slopes, gradient, err));
+    if (!st && later && not_finite_at(gradient, count) < count)
+        st = check_loss(sim, loss, err);
+    if (!st && F)
+        st = nb_slope_F(run, loss->type, loss->slopes, F, err);
+    return st;
+}
+
+/** The same of a loss behind footprint, factors and point spread. */
+static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slopes *loss,
+                      double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
     const nb_variable_name all = {.kind = NB_VAR_ALL_F, .name = "F"};
-    double *before;
+    const int spreads = nb_sim_has_footprint(sim);
+    double *before = NULL;
     nb_status st = F ? nb_sim_check_factors(sim, &all, NULL, err) : NB_OK;
-    if (st || !nb_sim_has_factors(sim))
-        return st ? st : pull_checked(sim, run, type, dloss, gradient, F, err);
-    if ((st = check_loss(sim, type, dloss, err)) ||
-        (st = nb_sim_factor_loss(sim, type, dloss, &before, err)))
-        return st;
-    st = pull_checked(sim, run, NB_REAL_FLOAT64, before, gradient, F, err);
+    if (st || (!loss->psf && !spreads && !nb_sim_has_factors(sim)))
+        return st ? st : pull_rendered(sim, run, loss, gradient, F, err);
+    st = check_loss(sim, loss, err);
+    NB_TRY(loss_before(sim, loss, &before, err));
+    NB_TRY(spreads ? nb_sim_footprint_pullback(sim, run, before, gradient, F, err)
+                   : pull_rendered(sim, run, &(loss_slopes){NB_REAL_FLOAT64, before, NULL},
+                                   gradient, F, err));
     nb_free(before);
     return st;
 }
@@ -416,26 +458,32 @@ static nb_status check_gradient(const char *const *names, int count,
                : NB_OK;
 }
 
+static nb_status pullback(nb_sim *sim, const char *const *names, int count,
+                          const loss_slopes *loss, double *gradient, nb_hkl_gradient *F,
+                          nb_error *err)
+{
+    slopes s = {0};
+    nb_status st;
+    if (F)
+        memset(F, 0, sizeof *F);
+    st = build_job(sim, names, count, 1, &s.job, err);
+    NB_TRY(open_run(sim, &s.job, 0, &s.run, err));
+    NB_TRY(pull(sim, &s.run, loss, gradient, F, err));
+    NB_TRY(check_gradient(names, count, gradient, F, err));
+    if (st && F)
+        nb_hkl_gradient_free(F);
+    close_slopes(sim, &s);
+    return st;
+}
+
 nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err)
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
-    nb_slope_job job;
-    nb_slope_run run = {0};
-    nb_status st;
-    if (F)
-        memset(F, 0, sizeof *F);
-    st = build_job(sim, names, count, 1, &job, err);
-    NB_TRY(open_run(sim, &job, 0, &run, err));
-    NB_TRY(pull_behind(sim, &run, type, dloss, gradient, F, err));
-    NB_TRY(check_gradient(names, count, gradient, F, err));
-    if (st && F)
-        nb_hkl_gradient_free(F);
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
-    return st;
+    return pullback(sim, names, count, &(loss_slopes){type, dloss, NULL}, gradient, F,
+                    err);
 }
 
 nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
@@ -444,22 +492,20 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
-    nb_slope_job job;
-    nb_slope_run run = {0};
-    nb_status st = build_job(sim, names, count, 1, &job, err);
-    NB_TRY(open_run(sim, &job, 0, &run, err));
+    slopes s = {0};
+    nb_status st = build_job(sim, names, count, 1, &s.job, err);
+    NB_TRY(open_run(sim, &s.job, 0, &s.run, err));
     if (!st &&
-        (!run.backend->device || nb_sim_has_footprint(sim) || nb_sim_has_factors(sim)))
+        (!s.run.backend->device || nb_sim_has_footprint(sim) || nb_sim_has_factors(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,
                      "the derivatives of this simulation are not made on a device");
-    NB_TRY(nb_slope_pullback(&run, type, dloss, gradient, err));
+    NB_TRY(nb_slope_pullback(&s.run, type, dloss, gradient, err));
     if (!st && not_finite_at(gradient, count) < count)
         st = nb_fail(err, NB_ERR_INPUT,
                      "the slope of the loss is not finite, or the gradient by %s is "
                      "too large",
                      names[not_finite_at(gradient, count)]);
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
+    close_slopes(sim, &s);
     return st;
 }
 
@@ -468,21 +514,13 @@ nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int coun
                                  nb_hkl_gradient *F, nb_error *err)
 {
     NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && dloss);
+    NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
     nb_stage psf;
-    double *before;
-    nb_status st;
-    if (F)
-        memset(F, 0, sizeof *F);
-    if (!nb_sim_has_spread(sim, &psf))
-        return nb_sim_pullback(sim, names, count, type, dloss, gradient, F, err);
-    if ((st = check_loss(sim, type, dloss, err)) ||
-        (st = nb_sim_spread_loss(sim, &psf, type, dloss, &before, err)))
-        return st;
-    st = nb_sim_pullback(sim, names, count, NB_REAL_FLOAT64, before, gradient, F, err);
-    nb_free(before);
-    return st;
+    const loss_slopes loss = {type, dloss, nb_sim_has_spread(sim, &psf) ? &psf : NULL};
+    return pullback(sim, names, count, &loss, gradient, F, err);
 }
+
+/* --- fits --- */
 
 static nb_status check_observation(const nb_observation *seen, nb_error *err)
 {
@@ -501,122 +539,6 @@ static nb_status check_observation(const nb_observation *seen, nb_error *err)
     return NB_OK;
 }
 
-/** The scene whose pixels a fit needs before its point spread: those that are seen, where there is none.  *mask: nb_free. */
-static nb_status scene_of_fit(const nb_sim *sim, const nb_observation *seen, int psf,
-                              nb_scene *scene, uint8_t **mask, nb_error *err)
-{
-    const nb_raster *raster = &sim->model.scene.raster;
-    *scene = sim->model.scene;
-    *mask = NULL;
-    if (psf)
-        return NB_OK;
-    if (!(*mask = nb_alloc_raw(raster->pixels, 1, "mask", err)))
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < raster->pixels; i++)
-        (*mask)[i] = !isnan(seen->photons[i]) && (!raster->mask || raster->mask[i]);
-    scene->raster.mask = *mask;
-    return NB_OK;
-}
-
-/** Image and slopes behind the footprint. */
-static nb_status fill_footprint(const nb_sim *sim, const nb_slope_run *run,
-                                const nb_observation *seen, int psf, double *given,
-                                nb_error *err)
-{
-    nb_scene scene;
-    uint8_t *mask;
-    nb_status st = scene_of_fit(sim, seen, psf, &scene, &mask, err);
-    NB_TRY(nb_sim_footprint_slopes(sim, run, &scene, given, err));
-    nb_free(mask);
-    return st;
-}
-
-/** Image and slopes of a fit behind a footprint, factors of pixels or a point spread. */
-typedef struct fit_given {
-    double *values;      /* owned; NULL: there is neither */
-    nb_slope_list list;  /* of whose pixels they are; n 0: of the stack */
-    nb_slope_pixels own; /* owned */
-} fit_given;
-
-static void free_given(fit_given *given)
-{
-    nb_free(given->values);
-    nb_slope_list_free(&given->list);
-    nb_slope_pixels_free(&given->own);
-}
-
-/** Of the pixels that are seen, where no point spread and no device needs whole planes; NULL: list them. */
-static nb_status fill_list(const nb_sim *sim, const nb_slope_run *run,
-                           const nb_observation *seen, const nb_slope_pixels *pixels,
-                           fit_given *given, nb_error *err)
-{
-    const size_t planes = (size_t)run->job->count + 1;
-    nb_status st = NB_OK;
-    if (!pixels) {
-        st = nb_slope_observed(run->job, seen, &given->own, err);
-        pixels = &given->own;
-    }
-    NB_TRY(nb_slope_list_open(&sim->model.scene, pixels, &given->list, err));
-    if (!st && !(given->values = nb_alloc_raw(planes * given->list.n + 1, sizeof(double),
-                                              "derivatives", err)))
-        st = NB_ERR_NOMEM;
-    NB_TRY(nb_sim_has_footprint(sim)
-               ? nb_sim_footprint_at(sim, run, &given->list, given->values, err)
-               : nb_slope_list_fill(run, &given->list, given->list.n, given->values, err));
-    if (!st && nb_sim_has_factors(sim))
-        nb_sim_factor_list(sim, &given->list, planes, given->values);
-    return st;
-}
-
-/** Whole planes. */
-static nb_status fill_stack(nb_sim *sim, const nb_slope_run *run,
-                            const nb_observation *seen, const nb_stage *psf,
-                            double **given, nb_error *err)
-{
-    const size_t pixels = sim->model.scene.raster.pixels, n = (size_t)run->job->count + 1;
-    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
-    nb_status st = NB_ERR_NOMEM;
-    if (!(*given = nb_alloc_raw(pixels * n, sizeof **given, "derivatives", err)))
-        return st;
-    out.expected = *given;
-    out.planes = *given + pixels;
-    st = nb_sim_has_footprint(sim)
-             ? fill_footprint(sim, run, seen, psf != NULL, *given, err)
-             : nb_slope_fill(run, &out, err);
-    for (size_t i = 0; i < n && !st && nb_sim_has_factors(sim); i++)
-        nb_sim_factor_plane(sim, i == 0, NB_REAL_FLOAT64, *given + i * pixels);
-    for (size_t i = 0; i < n && psf && !st; i++)
-        st = nb_sim_spread_values(sim, psf, *given + i * pixels, err);
-    return st;
-}
-
-/** The job of a fit, and image and slopes that are given to it.  Both are freed after an error, too. */
-static nb_status fit_job(nb_sim *sim, const char *const *names, int count,
-                         const nb_pixels_seen *of, nb_slope_job *job, fit_given *given,
-                         nb_error *err)
-{
-    nb_slope_run run = {0};
-    nb_stage psf;
-    const int spreads = nb_sim_has_spread(sim, &psf),
-              behind = nb_sim_has_footprint(sim) || nb_sim_has_factors(sim);
-    nb_status st = build_job(sim, names, count, 0, job, err);
-    if (st || (!spreads && !behind))
-        return st;
-    st = open_run(sim, job, 0, &run, err);
-    if (!st && !spreads && !run.backend->device)
-        st = fill_list(sim, &run, of->seen, of->pixels, given, err);
-    else if (!st)
-        st = fill_stack(sim, &run, of->seen, spreads ? &psf : NULL, &given->values, err);
-    close_run(sim, &run);
-    return st;
-}
-
-static void use_given(const fit_given *given, nb_slope_run *run)
-{
-    run->given = given->values;
-    run->given_of = given->list.n ? &given->list : NULL;
-}
-
 nb_status nb_sim_normal(nb_sim *sim, const char *const *names, int count,
                         const nb_observation *seen, double *loss, double *gradient,
                         double *fisher, nb_error *err)
@@ -630,19 +552,12 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen);
-    nb_slope_job job = {0};
-    fit_given given = {0};
+    slopes s = {0};
     nb_slope_fit fit = {seen, &sim->model.scene, nb_sim_mean_wavelength(sim)};
-    nb_slope_run run = {0};
     nb_status st = check_observation(seen, err);
-    NB_TRY(fit_job(sim, names, count, &(nb_pixels_seen){seen, pixels, NULL}, &job, &given,
-                   err));
-    NB_TRY(open_run(sim, &job, seen->n_knots, &run, err));
-    use_given(&given, &run);
-    NB_TRY(nb_slope_normal(&run, &fit, pixels, loss, gradient, fisher, err));
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
-    free_given(&given);
+    NB_TRY(open_slopes(sim, names, count, &(nb_pixels_seen){seen, pixels, NULL}, &s, err));
+    NB_TRY(nb_slope_normal(&s.run, &fit, pixels, loss, gradient, fisher, err));
+    close_slopes(sim, &s);
     return st;
 }
 
@@ -651,46 +566,22 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && seen && expected);
-    nb_slope_job job = {0};
-    fit_given given = {0};
-    nb_slope_run run = {0};
+    slopes s = {0};
     nb_status st = check_observation(seen, err);
-    NB_TRY(fit_job(sim, NULL, 0, &(nb_pixels_seen){seen, NULL, NULL}, &job, &given, err));
-    NB_TRY(open_run(sim, &job, 0, &run, err));
-    use_given(&given, &run);
-    NB_TRY(nb_slope_expected(&run, seen, expected, err));
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
-    free_given(&given);
+    NB_TRY(open_slopes(sim, NULL, 0, &(nb_pixels_seen){seen, NULL, NULL}, &s, err));
+    NB_TRY(nb_slope_expected(&s.run, seen, expected, err));
+    close_slopes(sim, &s);
     return st;
-}
-
-/** From planes that were given. */
-static void copy_given(const fit_given *given, size_t planes, size_t stack,
-                       const nb_slope_list *list, double *values)
-{
-    if (given->list.n)
-        memcpy(values, given->values, planes * list->n * sizeof *values);
-    else
-        nb_slope_list_gather(list, given->values, stack, planes, list->n, values);
 }
 
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err)
 {
-    const size_t planes = (size_t)count + 1;
-    const nb_slope_list *list = of->list;
-    nb_slope_job job = {0};
-    fit_given given = {0};
-    nb_slope_run run = {0};
-    nb_status st = fit_job(sim, names, count, of, &job, &given, err);
-    NB_TRY(open_run(sim, &job, 0, &run, err));
-    if (!st && given.values)
-        copy_given(&given, planes, sim->model.scene.raster.pixels, list, values);
-    else if (!st)
-        st = nb_slope_list_fill(&run, list, list->n, values, err);
-    close_run(sim, &run);
-    nb_slope_job_free(&job);
-    free_given(&given);
+    const nb_observation seen = {.photons = of->seen->photons}; /* no knots */
+    const nb_pixels_seen plain = {&seen, of->pixels, of->list};
+    slopes s = {0};
+    nb_status st = open_slopes(sim, names, count, &plain, &s, err);
+    NB_TRY(nb_slope_list_fill(&s.run, of->list, of->list->n, values, err));
+    close_slopes(sim, &s);
     return st;
 }

@@ -34,19 +34,15 @@ nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
                             nb_error *err);
 
-/** Take plane[pixels], of the image or of slopes, behind the factors; the image gets the added light. */
-void nb_sim_factor_plane(const nb_sim *sim, int image, nb_real_type type, void *plane);
-
-/** The same of image and slopes of a list, values[planes][n]. */
+/** Take image and slopes of a list, values[planes][n], behind the factors; the image gets the added light. */
 void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t planes,
                         double *values);
 
 /** An image of these pixels. */
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
 
-/** The slopes of a loss by the pixels before the factors, [pixels].  *out: nb_free.  Errors: NB_ERR_NOMEM. */
-nb_status nb_sim_factor_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
-                             double **out, nb_error *err);
+/** Make slopes of a loss, dloss[pixels], those by the pixels before the factors. */
+void nb_sim_factor_loss(const nb_sim *sim, double *dloss);
 
 /** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
@@ -80,14 +76,12 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
 /** Is there a point spread?  *psf: its stage. */
 int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf);
 
-/** values[pixels of the stack], those of the region, through the spread, to the digits of doubles.  Errors:
- * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
+/** values[pixels of the stack], those of the region, through the spread, to the digits of doubles; the spread is its own
+ * adjoint, so slopes of a loss go back by it, too.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err);
 
-/** What the spread makes of the slopes of a loss by the pixels behind it: those by the pixels before it, [pixels], 0
- * outside of the region and the mask.  *out: nb_free.  Errors as above. */
-nb_status nb_sim_spread_loss(const nb_sim *sim, const nb_stage *psf, nb_real_type type,
-                             const void *dloss, double **out, nb_error *err);
+/** Set values[pixels] outside of a scene's region and mask to 0. */
+void nb_keep_rendered(const nb_scene *scene, double *values);
 
 #endif

@@ -142,20 +142,6 @@ static nb_status write_planes(nb_sim *sim, const wanted *w, const char *path,
     return st;
 }
 
-/** A panel's name may have any character. */
-static void put_name(nb_draft *t, const char *name)
-{
-    nb_draft_put(t, "\"");
-    for (; *name; name++)
-        if (*name == '"' || *name == '\\')
-            nb_draft_put(t, "\\%c", *name);
-        else if ((unsigned char)*name < ' ')
-            nb_draft_put(t, "\\u%04x", (unsigned)*name);
-        else
-            nb_draft_put(t, "%c", *name);
-    nb_draft_put(t, "\"");
-}
-
 static int64_t rendered_pixels(const nb_scene *sc)
 {
     int64_t n = 0;
@@ -174,27 +160,20 @@ static int64_t rendered_pixels(const nb_scene *sc)
 static nb_status write_gradient(const nb_sim *sim, const wanted *w,
                                 const double *gradient, nb_error *err)
 {
-    nb_draft t = {0};
+    int failed = 0;
+    const nb_json root = {cJSON_CreateObject(), &failed};
+    const nb_json values = nb_json_object(root, "gradient"),
+                  units = nb_json_object(root, "unit");
+    char *text;
     nb_status st;
-    nb_draft_put(&t, "{\n  \"gradient\": {");
     for (int i = 0; i < w->count; i++) {
-        char number[NB_TEXT_NUMBER];
-        nb_text_format(gradient[i], number);
-        nb_draft_put(&t, "%s\n    ", i ? "," : "");
-        put_name(&t, w->list[i]);
-        nb_draft_put(&t, ": %s", number);
+        nb_json_number(values, w->list[i], gradient[i]);
+        nb_json_text(units, w->list[i], w->about[i].unit);
     }
-    nb_draft_put(&t, "\n  },\n  \"unit\": {");
-    for (int i = 0; i < w->count; i++) {
-        nb_draft_put(&t, "%s\n    ", i ? "," : "");
-        put_name(&t, w->list[i]);
-        nb_draft_put(&t, ": \"%s\"", w->about[i].unit);
-    }
-    nb_draft_put(&t, "\n  },\n  \"loss_pixels\": %lld\n}\n",
-                 (long long)rendered_pixels(&sim->model.scene));
-    st = t.failed ? nb_fail_memory(err, t.room, "gradient")
-                  : nb_outfile_put(sim->cfg.grad_file, t.data, t.n, err);
-    nb_free(t.data);
+    nb_json_whole(root, "loss_pixels", rendered_pixels(&sim->model.scene));
+    NB_FORWARD(nb_json_print(root, "the gradient", &text, err));
+    st = nb_outfile_put(sim->cfg.grad_file, text, strlen(text), err);
+    nb_free(text);
     return st;
 }
 

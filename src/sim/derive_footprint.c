@@ -170,112 +170,6 @@ static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
     return st;
 }
 
-/* --- planes --- */
-
-static void keep_wanted(const nb_scene *sc, double *values)
-{
-    for (int k = 0; k < sc->n_panels; k++) {
-        const nb_panel *p = &sc->panels[k];
-        const nb_region r = nb_panel_region(sc, p);
-        for (int y = 0; y < p->rows; y++)
-            for (int x = 0; x < p->columns; x++) {
-                const size_t i = nb_panel_pixel(p, x, y);
-                if (y < r.smin || y > r.smax || x < r.fmin || x > r.fmax ||
-                    (sc->raster.mask && !sc->raster.mask[i]))
-                    values[i] = 0;
-            }
-    }
-}
-
-static void spread(const spreading *s, double *const *taps, int back, const double *from,
-                   double *to)
-{
-    nb_footprint_pass(s->parts.plan, s->wanted, taps, back, s->threads, from, to);
-}
-
-/** Plane p (0: the image) behind the footprint; light: the image before it; work[2][pixels]. */
-static nb_status spread_plane(const spreading *s, const nb_footprint *fp, int p,
-                              const double *light, double *plane, double *work,
-                              nb_error *err)
-{
-    const size_t pixels = s->wanted->raster.pixels;
-    double *more = work + pixels, **slopes = NULL;
-    nb_status st = p > 0 ? taps_slopes(s, fp, p - 1, &slopes, err) : NB_OK;
-    if (!st) {
-        spread(s, NULL, 0, plane, work);
-        if (slopes)
-            spread(s, slopes, 0, light, more);
-        for (size_t i = 0; i < pixels; i++)
-            plane[i] = work[i] + (slopes ? more[i] : 0);
-        keep_wanted(s->wanted, plane);
-    }
-    free_slopes(s, slopes);
-    return st;
-}
-
-/** Add the slopes of the background. */
-static nb_status add_rest(const spreading *s, double *given, nb_error *err)
-{
-    const size_t n = s->wanted->raster.pixels * ((size_t)s->job->count + 1);
-    double *rest;
-    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64};
-    nb_status st;
-    if (!s->parts.has_rest)
-        return NB_OK;
-    if (!(rest = nb_alloc(n, sizeof *rest, "derivatives", err)))
-        return NB_ERR_NOMEM;
-    out.expected = rest;
-    out.planes = s->job->count > 0 ? rest + s->wanted->raster.pixels : NULL;
-    st = nb_slope_fill(&s->rest_run, &out, err);
-    for (size_t i = 0; i < n && !st; i++)
-        given[i] += rest[i];
-    nb_free(rest);
-    return st;
-}
-
-nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
-                                  const nb_scene *wanted, double *given, nb_error *err)
-{
-    const nb_footprint *fp = &sim->model.footprint;
-    const size_t pixels = wanted->raster.pixels;
-    const int count = run->job->count;
-    nb_slope_planes_out out = {.type = NB_REAL_FLOAT64,
-                               .planes = count > 0 ? given + pixels : NULL,
-                               .expected = given};
-    spreading s;
-    double *work = nb_alloc(2 * pixels, sizeof *work, "footprint", err);
-    nb_status st = open_spreading(sim, run, wanted, &s, err);
-    if (!st && !work)
-        st = NB_ERR_NOMEM;
-    NB_TRY(nb_slope_fill(&s.light_run, &out, err));
-    for (int p = count; p >= 0 && !st; p--) /* the image last: others need it as it was */
-        st = spread_plane(&s, fp, p, given, given + (size_t)p * pixels, work, err);
-    NB_TRY(add_rest(&s, given, err));
-    close_spreading(&s);
-    nb_free(work);
-    return st;
-}
-
-nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
-                                  nb_real_type type, void *planes, float *image,
-                                  nb_error *err)
-{
-    const nb_scene *sc = &sim->model.scene;
-    const size_t pixels = sc->raster.pixels, n = pixels * (size_t)run->job->count;
-    double *given = nb_alloc_large(n + pixels, sizeof *given, "derivatives", err);
-    nb_status st =
-        given ? nb_sim_footprint_slopes(sim, run, sc, given, err) : NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels && image && !st; i++)
-        image[i] = (float)given[i];
-    for (size_t i = 0; i < n && !st; i++)
-        if (type == NB_REAL_FLOAT32)
-            ((float *)planes)[i] = (float)given[pixels + i];
-        else
-            ((double *)planes)[i] = given[pixels + i];
-    nb_free(given);
-    return st;
-}
-
 /* --- the pixels of a list --- */
 
 enum {
@@ -552,6 +446,12 @@ nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
 
 /* --- pullback --- */
 
+static void spread(const spreading *s, double *const *taps, int back, const double *from,
+                   double *to)
+{
+    nb_footprint_pass(s->parts.plan, s->wanted, taps, back, s->threads, from, to);
+}
+
 /** The part of a gradient that comes from the taps: the loss's slopes times (dK/dp) I. */
 static nb_status pull_taps(const spreading *s, const nb_footprint *fp,
                            const double *dloss, double *gradient, nb_error *err)
@@ -599,30 +499,24 @@ static nb_status pull_rest(const spreading *s, const double *dloss, double *grad
 }
 
 nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
-                                    nb_real_type type, const void *dloss,
-                                    double *gradient, nb_hkl_gradient *F, nb_error *err)
+                                    const double *dloss, double *gradient,
+                                    nb_hkl_gradient *F, nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
-    const size_t pixels = sc->raster.pixels;
-    double *behind = nb_alloc_raw(pixels, sizeof *behind, "loss", err);
-    double *before = nb_alloc_raw(pixels, sizeof *before, "loss", err);
+    double *before = nb_alloc_raw(sc->raster.pixels, sizeof *before, "loss", err);
     spreading s;
     nb_status st = open_spreading(sim, run, sc, &s, err);
-    if (!st && !(behind && before))
+    if (!st && !before)
         st = NB_ERR_NOMEM;
     if (!st) {
-        for (size_t i = 0; i < pixels; i++)
-            behind[i] = nb_real(type, dloss, i);
-        keep_wanted(sc, behind);
-        spread(&s, NULL, 1, behind, before);
+        spread(&s, NULL, 1, dloss, before);
         st = nb_slope_pullback(&s.light_run, NB_REAL_FLOAT64, before, gradient, err);
     }
-    NB_TRY(pull_taps(&s, &sim->model.footprint, behind, gradient, err));
-    NB_TRY(pull_rest(&s, behind, gradient, err));
+    NB_TRY(pull_taps(&s, &sim->model.footprint, dloss, gradient, err));
+    NB_TRY(pull_rest(&s, dloss, gradient, err));
     if (!st && F)
         st = nb_slope_F(&s.light_run, NB_REAL_FLOAT64, before, F, err);
     close_spreading(&s);
-    nb_free(behind);
     nb_free(before);
     return st;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives behind factors of pixels: the image is T I + add, so its slopes are T dI/dp, and those of a loss go back times T.  T holds. */
-#include <stdlib.h>
+/* Derivatives behind factors of pixels: the image is T I + add, so its slopes are T dI/dp, and those of a loss go back times T.
+ * T holds.  And behind the point spread. */
+#include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../image/light.h"
+#include "../physics/panels.h"
 #include "derive.h"
 #include "light.h"
 
@@ -17,28 +20,6 @@ static double factor_of(const nb_mix *mix, size_t pixel)
 {
     const double own = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
     return own * (mix->absorb ? mix->absorb[pixel] : 1);
-}
-
-void nb_sim_factor_plane(const nb_sim *sim, int image, nb_real_type type, void *plane)
-{
-    const nb_scene *sc = &sim->model.scene;
-    nb_mix mix = nb_sim_mix(sim);
-    mix.acts =
-        NULL; /* an image gets the added light too, and the absorption is everywhere */
-    for (int row = 0; row < sc->raster.rows; row++) {
-        const nb_mix_row r = nb_mix_row_of(&mix, sc, row);
-        for (int f = r.first; f < r.end; f++) {
-            const size_t i = (size_t)(r.start + f);
-            double value = nb_real(type, plane, i) * factor_of(&mix, i);
-            if (sc->raster.mask && !sc->raster.mask[i])
-                continue;
-            value += image ? nb_mix_added(&mix, i) : 0;
-            if (type == NB_REAL_FLOAT32)
-                ((float *)plane)[i] = (float)value;
-            else
-                ((double *)plane)[i] = value;
-        }
-    }
 }
 
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image)
@@ -64,17 +45,85 @@ void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t pla
     }
 }
 
-nb_status nb_sim_factor_loss(const nb_sim *sim, nb_real_type type, const void *dloss,
-                             double **out, nb_error *err)
+void nb_sim_factor_loss(const nb_sim *sim, double *dloss)
+{
+    const nb_mix mix = nb_sim_mix(sim);
+    for (size_t i = 0; i < sim->model.scene.raster.pixels; i++)
+        dloss[i] *= factor_of(&mix, i);
+}
+
+/* --- the point spread --- */
+
+int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf)
+{
+    nb_stage stages[NB_STAGES_MOST];
+    int at = nb_stage_at(stages, nb_sim_stages(sim, stages), NB_STAGE_SPREAD);
+    if (at >= 0)
+        *psf = stages[at];
+    return at >= 0;
+}
+
+/** out[pixels] of floats behind the spread; in: 0 outside of the region. */
+static nb_status spread_floats(const nb_sim *sim, const nb_stage *psf, const float *in,
+                               double *out, nb_error *err)
+{
+    const nb_scene *sc = &sim->model.scene;
+    nb_photons photons = nb_sim_photons(sim, in);
+    nb_light *light;
+    nb_status st;
+    photons.scene = sc;
+    st = nb_light_make(&photons, psf, 0, &light, err);
+    for (int row = 0; row < sc->raster.rows && !st; row++)
+        nb_light_row(light, row, out + nb_row_start(sc, row));
+    if (!st)
+        nb_light_free(light);
+    return st;
+}
+
+/** The spread takes floats: two of them are a double. */
+nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
+                               nb_error *err)
 {
     const size_t pixels = sim->model.scene.raster.pixels;
-    const nb_mix mix = nb_sim_mix(sim);
-    if (!(*out = nb_alloc_raw(pixels, sizeof **out, "slopes of a loss", err)))
-        return NB_ERR_NOMEM;
-    for (size_t i = 0; i < pixels; i++)
-        (*out)[i] = factor_of(&mix, i) * nb_real(type, dloss, i);
-    return NB_OK;
+    float *part = nb_alloc_raw(pixels, sizeof *part, "point spread", err);
+    double *spread = nb_alloc(pixels, sizeof *spread, "point spread", err);
+    double *sum = nb_alloc(pixels, sizeof *sum, "point spread", err);
+    nb_status st = part && spread && sum ? NB_OK : NB_ERR_NOMEM;
+    for (int k = 0, any = 1; k < 2 && any && !st; k++) {
+        any = 0;
+        for (size_t i = 0; i < pixels; i++) {
+            part[i] = (float)values[i];
+            values[i] -= (double)part[i];
+            any |= values[i] != 0;
+        }
+        st = spread_floats(sim, psf, part, spread, err);
+        for (size_t i = 0; i < pixels && !st; i++)
+            sum[i] += spread[i];
+    }
+    if (!st)
+        memcpy(values, sum, pixels * sizeof *sum);
+    nb_free(part);
+    nb_free(spread);
+    nb_free(sum);
+    return st;
 }
+
+void nb_keep_rendered(const nb_scene *sc, double *values)
+{
+    for (int k = 0; k < sc->n_panels; k++) {
+        const nb_panel *p = &sc->panels[k];
+        const nb_region r = nb_panel_region(sc, p);
+        for (int y = 0; y < p->rows; y++)
+            for (int x = 0; x < p->columns; x++) {
+                const size_t i = nb_panel_pixel(p, x, y);
+                if (y < r.smin || y > r.smax || x < r.fmin || x > r.fmax ||
+                    (sc->raster.mask && !sc->raster.mask[i]))
+                    values[i] = 0;
+            }
+    }
+}
+
+/* --- what parameters may not move --- */
 
 /** The flag whose wavelengths, directions, F or rotations a parameter moves; NULL: it moves none. */
 static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)

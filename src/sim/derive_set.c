@@ -207,56 +207,12 @@ static nb_status set_footprint(const nb_variable_name *v, double value, nb_confi
     return nb_footprint_read(text, &w, err);
 }
 
-static void set_field(const nb_variable_name *v, double value, nb_config *cfg)
+/** A number that is a member of the configuration. */
+static void set_member(const nb_variable_name *v, double value, nb_config *cfg)
 {
-    double *const centre[] = {&cfg->Xbeam_mm, &cfg->Ybeam_mm, &cfg->orgx, &cfg->orgy};
-    double *const tilt[] = {&cfg->rot_deg[0], &cfg->rot_deg[1], &cfg->rot_deg[2],
-                            &cfg->twotheta_deg};
-    switch (v->kind) {
-    case NB_VAR_PHI:
-        cfg->phi_deg = value;
-        break;
-    case NB_VAR_OSC:
-        cfg->osc_deg = value;
-        break;
-    case NB_VAR_DISPERSION:
-        cfg->dispersion_pct = value;
-        break;
-    case NB_VAR_DIVERGENCE:
-        *(v->axis ? &cfg->vdiv_range_mrad : &cfg->hdiv_range_mrad) = value;
-        break;
-    case NB_VAR_DISTANCE:
-        cfg->distance_mm = value;
-        break;
-    case NB_VAR_CLOSE_DISTANCE:
-        cfg->close_distance_mm = value;
-        break;
-    case NB_VAR_CENTRE:
-        *centre[v->axis] = value;
-        break;
-    case NB_VAR_TILT:
-        *tilt[v->axis] = value;
-        break;
-    case NB_VAR_THICK:
-        cfg->thick_um = value;
-        break;
-    case NB_VAR_ABS:
-        cfg->abs_um = value;
-        break;
-    case NB_VAR_POLAR:
-        cfg->polarization = value;
-        break;
-    case NB_VAR_FUDGE:
-        cfg->fudge = value;
-        break;
-    case NB_VAR_FLUENCE:
-        cfg->fluence = value;
+    memcpy((char *)cfg + v->member, &value, sizeof value);
+    if (v->kind == NB_VAR_FLUENCE)
         cfg->flux = 0;
-        break;
-    default:
-        cfg->water_um = value;
-        break;
-    }
 }
 
 static nb_status set_value(const nb_variable_name *v, double value, changes *c,
@@ -273,9 +229,6 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     case NB_VAR_CELL:
         c->cell[v->axis] = value;
         c->recell = 1;
-        return NB_OK;
-    case NB_VAR_CELLS:
-        c->cfg.N[v->axis] = value;
         return NB_OK;
     case NB_VAR_MOSAIC:
         set_mosaic(value, c);
@@ -296,7 +249,7 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     case NB_VAR_ALL_F:
         return nb_fail(err, NB_ERR_INPUT, "F: set single ones, as F:1:-2:3");
     default:
-        set_field(v, value, &c->cfg);
+        set_member(v, value, &c->cfg);
         return NB_OK;
     }
 }
@@ -324,11 +277,9 @@ static void rebuild_matrix(const double m[9], changes *c)
     cell.b = nb_scale(x[1], nb_add(nb_scale(sa, e[1]), nb_scale(ca, e[2])));
     cell.c = nb_scale(x[2], e[2]);
     nb_reciprocal_cell(&cell, out);
-    for (int i = 0; i < 3; i++) {
-        c->matrix[i] = out[i].x * c->matrix_lambda_A;
-        c->matrix[3 + i] = out[i].y * c->matrix_lambda_A;
-        c->matrix[6 + i] = out[i].z * c->matrix_lambda_A;
-    }
+    for (int i = 0; i < 3; i++)
+        out[i] = nb_scale(c->matrix_lambda_A, out[i]);
+    nb_put_columns(out[0], out[1], out[2], c->matrix);
     if (c->start->steps)
         nb_scan_to_reference(&c->start->middle, c->matrix, c->matrix);
 }
@@ -464,7 +415,7 @@ void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
                 cfg->energy_eV = NAN;
             } else if (v.kind != NB_VAR_LAMBDA && v.kind != NB_VAR_SHIFT &&
                        v.kind != NB_VAR_SHIFT_ALONG && v.kind != NB_VAR_TURN) {
-                set_field(&v, value, cfg);
+                set_member(&v, value, cfg);
             }
         }
 }
@@ -529,14 +480,10 @@ static int sets(const nb_param *row, const char *name, const char *flag)
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err)
 {
     nb_moves *left;
-    int n = 0;
-    for (int i = 0; *moves && i < (*moves)->n; i++)
-        n += sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name));
-    if (!n)
+    if (!*moves)
         return NB_OK;
-    if (!(left = moves_like(*moves, 0, err)))
+    if (!(left = moves_like(NULL, (*moves)->n, err)))
         return NB_ERR_NOMEM;
-    left->n = 0;
     for (int i = 0; i < (*moves)->n; i++)
         if (!sets(row, (*moves)->at[i].name, nb_variable_flag((*moves)->at[i].name)))
             left->at[left->n++] = (*moves)->at[i];

@@ -11,17 +11,21 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
+double nb_beam_mean(const nb_beam *beam)
+{
+    double weight = 0, sum = 0;
+    for (int i = 0; i < beam->n_sources; i++) {
+        weight += beam->sources[i].weight;
+        sum += beam->sources[i].weight * beam->sources[i].lambda;
+    }
+    return sum / weight;
+}
+
 double nb_sim_wavelength(const nb_sim *sim)
 {
-    const nb_scene *sc = &sim->model.scene;
-    double weight = 0, sum = 0;
-    if (!sim->in.has_spectrum && !sim->model.spectrum.n)
-        return sim->model.wavelength_A;
-    for (int i = 0; i < sc->beam.n_sources; i++) {
-        weight += sc->beam.sources[i].weight;
-        sum += sc->beam.sources[i].weight * sc->beam.sources[i].lambda;
-    }
-    return sum / weight * 1e10;
+    return sim->in.has_spectrum || sim->model.spectrum.n
+               ? nb_beam_mean(&sim->model.scene.beam) * 1e10
+               : sim->model.wavelength_A;
 }
 
 const char *nb_sim_panel(const nb_sim *sim, int k, int size[2])

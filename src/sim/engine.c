@@ -9,8 +9,8 @@
 #include "../base/error.h"
 #include "../base/stop.h"
 #include "../base/memory.h"
+#include "../params/config.h"
 #include "../render/request.h"
-#include "footprint.h"
 
 struct nb_warming {
     pthread_t thread;
@@ -77,7 +77,7 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.lent = NULL;
     like.spares = NULL;
     like.warming = NULL;
-    like.footprint = NULL;
+    like.footprint = (nb_footprint_plan){0};
     like.second = NULL;
     like.second_pixels = 0;
     like.rest = (nb_kept_rest){0};
@@ -126,8 +126,7 @@ void nb_engine_free(nb_sim_engine *engine)
     nb_engine_close(engine);
     free(engine->photons.own);
     engine->photons.own = NULL;
-    nb_footprint_kept_free(engine->footprint);
-    engine->footprint = NULL;
+    nb_footprint_plan_free(&engine->footprint);
     nb_free(engine->second);
     engine->second = NULL;
     nb_kept_rest_free(&engine->rest);

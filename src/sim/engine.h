@@ -3,6 +3,7 @@
 #ifndef NB_SIM_ENGINE_H
 #define NB_SIM_ENGINE_H
 
+#include "../image/footprint.h"
 #include "../image/image.h"
 #include "../nanobragg.h"
 #include "../physics/scene.h"
@@ -31,10 +32,10 @@ typedef struct nb_sim_engine {
     nb_render_options options;
     const nb_image_kernels *kernels; /* as options.isa asks */
     nb_photons photons; /* the last image; those of nb_sim_render(sim, NULL, ...) are owned */
-    nb_device_image *lent;      /* over the last image, or NULL */
-    struct nb_spares *spares;   /* shared with the images that were lent, or NULL */
-    struct nb_warming *warming; /* owned; a device that is being started, or NULL */
-    struct nb_footprint_kept *footprint; /* owned, or NULL: footprint.h */
+    nb_device_image *lent;       /* over the last image, or NULL */
+    struct nb_spares *spares;    /* shared with the images that were lent, or NULL */
+    struct nb_warming *warming;  /* owned; a device that is being started, or NULL */
+    nb_footprint_plan footprint; /* owned; of the last image, or empty */
     float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */

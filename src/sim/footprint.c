@@ -35,75 +35,21 @@ void nb_footprint_parts_free(nb_footprint_parts *parts)
     parts->mask = NULL;
 }
 
-/* --- the plan of the last image --- */
+/* --- images --- */
 
-struct nb_footprint_kept {
-    nb_footprint of;
-    nb_panel *panels; /* owned */
-    nb_footprint_plan plan;
-};
-
-void nb_footprint_kept_free(nb_footprint_kept *kept)
-{
-    if (!kept)
-        return;
-    nb_footprint_plan_free(&kept->plan);
-    nb_free(kept->panels);
-    nb_free(kept);
-}
-
-static int is_same_vector(nb_vec3 a, nb_vec3 b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-/** The panels as bytes: where padding differs, the plan is made again. */
-static int is_kept(const nb_footprint_kept *kept, const nb_model *m)
-{
-    const nb_footprint *a = &m->footprint, *b = kept ? &kept->of : NULL;
-    return b && kept->plan.n_panels == m->scene.n_panels && a->box == b->box &&
-           is_same_vector(a->a, b->a) && is_same_vector(a->b, b->b) &&
-           !memcmp(kept->panels, m->scene.panels,
-                   (size_t)m->scene.n_panels * sizeof *kept->panels);
-}
-
-static nb_status keep_plan(nb_sim *sim, const nb_footprint_plan **plan, nb_error *err)
-{
-    const nb_model *m = &sim->model;
-    const size_t n = (size_t)m->scene.n_panels;
-    nb_footprint_kept *kept = sim->engine.footprint;
-    nb_status st = NB_OK;
-    if (!is_kept(kept, m)) {
-        nb_footprint_kept_free(kept);
-        kept = sim->engine.footprint = nb_alloc(1, sizeof *kept, "footprint", err);
-        if (!kept || !(kept->panels = nb_alloc(n, sizeof *kept->panels, "panels", err)))
-            return NB_ERR_NOMEM;
-        kept->of = m->footprint;
-        memcpy(kept->panels, m->scene.panels, n * sizeof *kept->panels);
-        st = nb_footprint_plan_make(&m->footprint, &m->scene, 0, &kept->plan, err);
-    }
-    *plan = &kept->plan;
-    if (st) {
-        nb_footprint_kept_free(kept);
-        sim->engine.footprint = NULL;
-    }
-    return st;
-}
-
-nb_status nb_sim_footprint_on_device(nb_sim *sim, int *is, nb_error *err)
+nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err)
 {
     const nb_backend_device *device = sim->engine.backend->device;
-    const nb_footprint_plan *plan;
-    nb_status st = NB_OK;
-    *is = device && device->image.spread;
-    if (*is && !(st = keep_plan(sim, &plan, err)))
-        for (int k = 0; k < plan->n_panels; k++)
-            *is &= plan->panels[k].fast <= NB_DEVICE_FARTHEST &&
-                   plan->panels[k].slow <= NB_DEVICE_FARTHEST;
+    nb_footprint_plan *plan = &sim->engine.footprint;
+    nb_status st;
+    nb_footprint_plan_free(plan);
+    st = nb_footprint_plan_make(&sim->model.footprint, &sim->model.scene, 0, plan, err);
+    *on_device = *on_device && device && device->image.spread;
+    for (int k = 0; k < plan->n_panels && !st; k++)
+        *on_device &= plan->panels[k].fast <= NB_DEVICE_FARTHEST &&
+                      plan->panels[k].slow <= NB_DEVICE_FARTHEST;
     return st;
 }
-
-/* --- images --- */
 
 /** Where the device keeps the image; image may be NULL. */
 static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *sc,
@@ -145,10 +91,9 @@ static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *sc, const nb_request *as,
                                   float *image, nb_error *err)
 {
-    nb_footprint_parts parts = {0};
+    nb_footprint_parts parts = {.plan = &sim->engine.footprint};
     float *rest = NULL;
-    nb_status st = keep_plan(sim, &parts.plan, err);
-    NB_TRY(fill_parts(sc, &parts, err));
+    nb_status st = fill_parts(sc, &parts, err);
     if (!st && sim->engine.photons.device) {
         st = render_on_device(&sim->engine, sc, &parts, as, image, err);
         nb_footprint_parts_free(&parts);

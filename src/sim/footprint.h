@@ -29,38 +29,25 @@ nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, i
                                 nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);
 
-/** A plan that stays for the next image, and what it was made from. */
-typedef struct nb_footprint_kept nb_footprint_kept;
-void nb_footprint_kept_free(nb_footprint_kept *kept); /* NULL is fine */
-
-/** Does the simulation's device spread the light, and keep the image?  Errors: nb_footprint_plan_make's. */
-nb_status nb_sim_footprint_on_device(nb_sim *sim, int *is, nb_error *err);
+/** Plan the footprint of the next image; *on_device stays 1 if the simulation's device spreads the light and keeps the image.
+ * Errors: nb_footprint_plan_make's. */
+nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err);
 
 /** nb_render_scene_as of a scene, the simulation's or with another mask, with its footprint: image[pixels], or NULL
- * where nb_sim_footprint_on_device.  Errors: those of the renderer, and of nb_footprint_plan_make. */
+ * where the device keeps it, as nb_sim_plan_footprint said before.  Errors: those of the renderer. */
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
                                   const nb_request *as, float *image, nb_error *err);
 
 /* --- derivatives (derive_footprint.c); run: of the simulation's job, open --- */
 
-/** given[1 + count][pixels]: the image and its slopes in the region and mask of `wanted`, the simulation's scene or a
- * part of it; 0 elsewhere.  Errors: those of the renderer, NB_ERR_NOMEM. */
-nb_status nb_sim_footprint_slopes(const nb_sim *sim, const nb_slope_run *run,
-                                  const nb_scene *wanted, double *given, nb_error *err);
-
-/** The same of the pixels of a list alone: values[1 + count][list->n].  Light is rendered only where it reaches them.  Not on a
- * device.  Errors: as above. */
+/** The image and its slopes at the pixels of a list: values[1 + count][list->n].  Light is rendered only where it reaches
+ * them.  Errors: those of the renderer, NB_ERR_NOMEM. */
 nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
                               const nb_slope_list *list, double *values, nb_error *err);
 
-/** Derivatives planes[count][pixels] of this type, and the image. */
-nb_status nb_sim_footprint_planes(const nb_sim *sim, const nb_slope_run *run,
-                                  nb_real_type type, void *planes, float *image,
-                                  nb_error *err);
-
-/** nb_slope_pullback and, if F is not NULL, nb_slope_F. */
+/** nb_slope_pullback of dloss[pixels], which is 0 where nothing is rendered, and, if F is not NULL, nb_slope_F. */
 nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
-                                    nb_real_type type, const void *dloss,
-                                    double *gradient, nb_hkl_gradient *F, nb_error *err);
+                                    const double *dloss, double *gradient,
+                                    nb_hkl_gradient *F, nb_error *err);
 
 #endif

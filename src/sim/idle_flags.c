@@ -99,18 +99,10 @@ static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hook
         nb_notice(hooks, "-pivot has no effect: -pix0_vector says where the detector is");
 }
 
-static int has_sensor(const nb_scene *sc)
-{
-    for (int k = 0; k < sc->n_panels; k++)
-        if (sc->sensors[sc->panels[k].sensor].absorb)
-            return 1;
-    return 0;
-}
-
 /** Flags of a sensor, of panels and of steps without what they act on. */
 static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *hooks)
 {
-    const int sensor = has_sensor(sc), off = cfg->abs_um == 0 || isinf(cfg->abs_um);
+    const int sensor = nb_scene_absorbs(sc), off = cfg->abs_um == 0 || isinf(cfg->abs_um);
     const int removed = off && (cfg->thick_um > 0 || cfg->detector);
     const struct {
         const nb_param *row;

@@ -79,13 +79,6 @@ static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
         .threads = nb_thread_count(sim->engine.options.threads)};
 }
 
-double nb_light_needs(const nb_sim *sim)
-{
-    double lattice[6];
-    const nb_diffuse_source source = source_of(sim, &sim->in, &sim->model, lattice);
-    return nb_diffuse_table_needs(&source);
-}
-
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
                            nb_error *err)
 {
@@ -100,7 +93,7 @@ nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F
     return NB_OK;
 }
 
-/** The light of one crystal's pixels, ready to be made; its table is held. */
+/** The light of one crystal's pixels, ready to be made; its table is the last of sim->light. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          nb_diffuse_plane *plane, nb_error *err)
 {
@@ -113,14 +106,12 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     st = nb_diffuse_plane_new(&m->scene, &m->diffuse, source.reach, plane, err);
     source.direct = !st && nb_diffuse_plane_samples(plane) <= FEW_SAMPLES;
     NB_TRY(nb_light_clip(&source, lattice, &clipped, &F, err));
-    NB_TRY(nb_light_store_take(in->lights, &source, &t, err));
+    NB_TRY(nb_light_table_take(in, &source, &t, err));
     nb_free(F);
     if (st)
         return st;
-    plane->table = t; /* held */
-    sim->light->orders = t->orders;
-    sim->light->X_most = t->X_most;
-    sim->light->table_bytes = nb_diffuse_table_bytes(t);
+    nb_shared_drop(sim->light->table);
+    sim->light->table = plane->table = t;
     return NB_OK;
 }
 
@@ -135,44 +126,28 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     else if (!st)
         st = photons->device->light(photons->state, &plane, add, err);
     nb_diffuse_plane_clear(&plane);
-    nb_shared_drop(plane.table);
     return st;
 }
 
-/** Into the device's plane. */
-static nb_status make_there(nb_sim *sim, nb_error *err)
+/** The light of all crystals: plane[pixels of the stack], 0 where nothing is rendered, or (NULL) the device's plane. */
+static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
 {
+    const size_t n = sim->model.scene.raster.pixels;
     const nb_model *m;
+    float *own = NULL;
     nb_status st = NB_OK;
     int add = 0;
     for (int i = 0; !st && (m = model_of(sim, i)); i++) {
         if (m->diffuse.n_forms == 0)
             continue;
-        st = make_crystal(sim, i, NULL, add, err);
+        if (add && plane && !own && !(own = nb_alloc_large(n, sizeof *own, "light", err)))
+            return NB_ERR_NOMEM;
+        st = make_crystal(sim, i, add ? own : plane, add, err);
+        for (size_t p = 0; !st && add && plane && p < n; p++)
+            plane[p] += own[p];
         add = 1;
     }
-    return st;
-}
-
-/** plane[pixels of the stack] = photons; 0 where nothing is rendered. */
-static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
-{
-    const size_t n = sim->model.scene.raster.pixels;
-    const nb_model *m;
-    float *own = plane;
-    nb_status st = NB_OK;
-    for (int i = 0; !st && (m = model_of(sim, i)); i++) {
-        if (m->diffuse.n_forms == 0)
-            continue;
-        st = make_crystal(sim, i, own, 0, err);
-        for (size_t p = 0; !st && own != plane && p < n; p++)
-            plane[p] += own[p];
-        if (!st && own == plane && model_of(sim, i + 1) &&
-            !(own = nb_alloc_large(n, sizeof *own, "light", err)))
-            return NB_ERR_NOMEM;
-    }
-    if (own != plane)
-        nb_free(own);
+    nb_free(own);
     return st;
 }
 
@@ -180,7 +155,7 @@ static nb_status fill(nb_sim *sim, float *plane, nb_error *err)
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;
-    return fill(sim, sim->light->plane, err);
+    return make_all(sim, sim->light->plane, err);
 }
 
 static int device_makes(const nb_sim *sim)
@@ -216,7 +191,7 @@ nb_status nb_sim_make_light(nb_sim *sim, nb_error *err)
     nb_status st;
     if (!nb_sim_light_plane(sim) || device_makes(sim))
         return NB_OK;
-    st = fill(sim, sim->light->plane, err);
+    st = make_all(sim, sim->light->plane, err);
     sim->light->late.missing = st != NB_OK;
     return st;
 }
@@ -227,7 +202,7 @@ nb_status nb_sim_light_there(nb_sim *sim, nb_error *err)
     nb_status st;
     if (!nb_sim_light_plane(sim) || !device_makes(sim))
         return NB_OK;
-    st = make_there(sim, &local);
+    st = make_all(sim, NULL, &local);
     if (st == NB_ERR_DEVICE)
         return nb_mix_need_light(&sim->engine.photons.mix, err);
     if (st && err)
@@ -250,6 +225,7 @@ static double photons_of(const nb_sim *sim)
 void nb_sim_light_node(const nb_sim *sim, nb_json to)
 {
     const nb_config *cfg = &sim->model.settings.value;
+    const nb_diffuse_table *table = sim->light ? sim->light->table : NULL;
     nb_json o;
     if (!has_light(sim))
         return;
@@ -259,9 +235,9 @@ void nb_sim_light_node(const nb_sim *sim, nb_json to)
     nb_json_number(o, "photons", photons_of(sim));
     if (!sim->light)
         return;
-    nb_json_number(o, "orders", sim->light->orders);
-    nb_json_number(o, "largest_X", sim->light->X_most);
-    nb_json_number(o, "table_MB", sim->light->table_bytes / 1e6);
+    nb_json_number(o, "orders", table ? table->orders : 0);
+    nb_json_number(o, "largest_X", table ? table->X_most : 0);
+    nb_json_number(o, "table_MB", table ? nb_diffuse_table_bytes(table) / 1e6 : 0);
 }
 
 void nb_sim_light_free(nb_sim_light *light)
@@ -269,6 +245,7 @@ void nb_sim_light_free(nb_sim_light *light)
     if (!light)
         return;
     nb_free(light->plane);
+    nb_shared_drop(light->table);
     nb_free(light);
 }
 
@@ -282,7 +259,7 @@ nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT, "no diffuse light: give -diffuse_sigma");
     if (!sim->light && !(sim->light = nb_alloc(1, sizeof *sim->light, "light", err)))
         return NB_ERR_NOMEM;
-    st = fill(sim, plane, err);
+    st = make_all(sim, plane, err);
     mix.light = plane;
     for (size_t i = 0; !st && i < sim->model.scene.raster.pixels; i++)
         plane[i] = nb_mix_light(&mix, i);

@@ -4,12 +4,9 @@
 #ifndef NB_SIM_LIGHT_H
 #define NB_SIM_LIGHT_H
 
-#include "../inputs/light_store.h"
+#include "../inputs/light_table.h"
 #include "../io/common/json_node.h"
 #include "sim.h"
-
-/** Bytes of the table of diffuse light of the first crystal, and of its making. */
-double nb_light_needs(const nb_sim *sim);
 
 /** F whose halos the first crystal of an image has: *table, with *F, to be freed, or (NULL) F of the simulation.
  * Errors: NB_ERR_NOMEM. */
@@ -20,10 +17,9 @@ nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F
 typedef struct nb_sim_light {
     float *plane; /* owned */
     size_t pixels;
-    int lit;            /* the image has some */
-    nb_late_light late; /* makes the plane, if a device made it there */
-    int orders;         /* of the last crystal */
-    double X_most, table_bytes;
+    int lit;                       /* the image has some */
+    nb_late_light late;            /* makes the plane, if a device made it there */
+    const nb_diffuse_table *table; /* held; of the last crystal, or NULL */
 } nb_sim_light;
 
 /** Say whether the image that will be rendered has light, and reserve its plane.  Errors: NB_ERR_NOMEM. */

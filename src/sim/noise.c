@@ -116,8 +116,8 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
         (nb_stage){.kind = NB_STAGE_CALIBRATION,
                    .seed = noise.calib_seed,
                    .amount = noise.calibration});
-    add(stages, &n, files->gainmap != NULL,
-        (nb_stage){.kind = NB_STAGE_GAINMAP, .map = files->gainmap});
+    if (files->gainmap)
+        stages[n++] = (nb_stage){.kind = NB_STAGE_GAINMAP, .map = files->gainmap->pixel};
     add(stages, &n, 1,
         (nb_stage){.kind = NB_STAGE_GAIN,
                    .amount = noise.gain,

@@ -30,8 +30,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
         stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
     stays = stays && (!(home->mix.n_more || home->mix.rest) ||
                       sim->engine.backend->device->image.add_aside);
-    if (stays && nb_sim_has_footprint(sim))
-        st = nb_sim_footprint_on_device(sim, &stays, err);
+    if (nb_sim_has_footprint(sim))
+        st = nb_sim_plan_footprint(sim, &stays, err);
     if (st)
         return st;
     if (stays) {

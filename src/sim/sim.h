@@ -173,6 +173,8 @@ int nb_model_may_overflow(const nb_model *model);
 nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
                                 nb_error *err);
 
+/** Weighted mean wavelength, m. */
+double nb_beam_mean(const nb_beam *beam);
 /** Central wavelength, A; of a spectrum its weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
 

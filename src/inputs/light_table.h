@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /** Tables of diffuse light that simulations of the same files share, and the F that they are made of. */
-#ifndef NB_INPUTS_LIGHT_STORE_H
-#define NB_INPUTS_LIGHT_STORE_H
+#ifndef NB_INPUTS_LIGHT_TABLE_H
+#define NB_INPUTS_LIGHT_TABLE_H
 
 #include "../light/diffuse_table.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
+#include "inputs.h"
 
-/** What simulations that share their files share of it. */
-typedef struct nb_light_store nb_light_store;
-nb_status nb_light_store_new(nb_light_store **store, nb_error *err);
-
-/** Threads that make a table, as many as a simulation has or these: the others of a series wait for it. */
-void nb_light_store_let(nb_light_store *store, int threads);
-
-/** Give the table of a source, which is made where none is kept.  *table is held.  Errors: as nb_diffuse_table_new. */
-nb_status nb_light_store_take(nb_light_store *store, const nb_diffuse_source *source,
+/** Give the table of a source, which is made where the store has none.  *table is held.  Errors: as
+ * nb_diffuse_table_new. */
+nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
                               const nb_diffuse_table **table, nb_error *err);
 
 /** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin leaves, rounded so that frames
