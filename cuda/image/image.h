@@ -4,13 +4,13 @@
 #ifndef NB_CUDA_IMAGE_H
 #define NB_CUDA_IMAGE_H
 
-#include "../../src/image/footprint.h"
 #include "../../src/image/mix.h"
 #include "../../src/image/stages.h"
 #include "../backend/host.h"
 #include "../backend/state.h"
 
 extern "C" {
+#include "../../src/image/footprint.h"
 }
 
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err);

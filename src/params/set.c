@@ -399,6 +399,7 @@ static nb_status store_list(const nb_param *p, void *base, const char *text, nb_
 nb_status nb_param_store(const nb_param *p, void *base, const char *const *words, int n,
                          nb_error *err)
 {
+    static const char *const no_depth[] = {"0"};
     int least, most = nb_param_words(p, &least);
     int partial = n > least && n < most && p->kind != NB_KIND_CELL;
     nb_config *cfg = base;
@@ -433,8 +434,7 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
     case NB_KIND_ROI:
         return set_roi(p, cfg, words, err);
     case NB_KIND_DEPTH:
-        return set_elements(
-            p, base, strstr(words[0], "inf") ? &(const char *){"0"} : words, 1, err);
+        return set_elements(p, base, strstr(words[0], "inf") ? no_depth : words, 1, err);
     case NB_KIND_PNG_SCALE:
         return set_png_scale(p, &cfg->png, words[0], err);
     case NB_KIND_PNG_RINGS:
