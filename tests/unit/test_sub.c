@@ -31,6 +31,8 @@ UNIT_TEST(a_cell_has_as_many_words_as_are_numbers)
     nb_cli_free(&line.cli);
     assert_int_equal(parse(seven, 10, &line, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "'7' is one operand too many"));
+    nb_cli_free(&line.cli);
     assert_int_equal(parse(none, 5, &line, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-cell needs a value"));
+    nb_cli_free(&line.cli);
 }
