@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the detector that DIALS cannot read from an image file. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -28,11 +30,42 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
         name);
 }
 
+/** What -img does not restore of one panel from a geometry file. */
+static void notice_unkept(const nb_model *model, const nb_hooks *hooks)
+{
+    const nb_scene *sc = &model->scene;
+    const nb_panel *p = sc->panels;
+    const double square = 1e-9, right = 1e-9;
+    const struct {
+        int lost;
+        const char *name;
+    } parts[] = {{fabs(p->pixel_fast - p->pixel_slow) > square * p->pixel_fast,
+                  "unequal edges of pixels"},
+                 {fabs(nb_dot(p->fast, p->slow)) > right, "oblique axes"},
+                 {sc->sensors[p->sensor].absorb, "the sensor"},
+                 {sc->raster.mask != NULL, "masked pixels"}};
+    char text[120] = "";
+    size_t used = 0;
+    if (!model->settings.value.detector || sc->n_panels > 1)
+        return;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].lost)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                     used ? ", " : "", parts[i].name);
+    if (used)
+        nb_notice(hooks,
+                  "SMV does not hold these parts of the detector: %s; -img does not "
+                  "restore them",
+                  text);
+}
+
 void nb_notice_lost(const nb_sim *sim, const nb_hooks *hooks, nb_header_kind header)
 {
     const int simple = header == NB_HEADER_SIMPLE;
     const nb_image_meta m = nb_sim_describe(sim);
     int lost = nb_simple_header_loses(&m);
+    if (simple)
+        notice_unkept(&sim->model, hooks);
     if (lost && simple)
         nb_notice(hooks,
                   "DIALS cannot read %s from SMV; use -hdf5 FILE or -output "
