@@ -120,6 +120,7 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     uint8_t *seen;
     int on_device = 0;
     nb_status st = mask_others(c, &scene, &seen, err);
+    NB_TRY(nb_engine_open(engine, err));
     NB_TRY(nb_sim_plan_footprint(c->sim, &on_device, err));
     NB_TRY(nb_sim_render_footprint(c->sim, &scene, &request, c->image, err));
     nb_free(seen);

@@ -59,6 +59,8 @@ def footprint_is_found(folder):
           ", ".join(f"{k} {v:.1f}" for k, v in off.items()), found["footprint"])
     ok("a footprint is found", found["converged"] and found["footprint"]["kept"] and not found["divergence"]["kept"] and max(map(abs, off.values())) <= 3 and
        found["footprint"]["gain"] > found["footprint"]["cost"], (found["status"], off))
+    typed = sigmas_off(fit(image, folder, "-schedule", "plain", "-footprint", "gauss:0.4:0.15:30"), CRYSTAL)
+    ok("a fit begins with the footprint that is typed", max(map(abs, typed.values())) <= 3, typed)
     biased = sigmas_off(plain, CRYSTAL)
     ok("without it N is biased", max(abs(biased[k]) for k in ("N_a", "N_b", "N_c")) > 10 and "footprint_a" not in plain["parameters"],
        biased)
