@@ -109,4 +109,5 @@ static inline uint64_t nb_hash_array(uint64_t hash, const void *array, int n, si
 {
     return nb_hash_bytes(hash, array, array ? (size_t)n * size : 0);
 }
+
 #endif

@@ -40,7 +40,7 @@ const char *nb_text_body(const char *p, const char *end);
 /** The token at p (up to a blank or line end) for an error message: cut, printable. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
-/** Copy the next of the words, which blanks separate, and go behind it; 0: there is none. */
+/** Copy the next word of a list that blanks separate; *words moves past it.  Returns 0 at the end of the list. */
 int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
 /** How many letters must be put in, left out or changed to make b of a, without regard to case (V. I. Levenshtein, 1966);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/threads.h"
@@ -26,8 +27,7 @@ nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
 /** The nearest whole number, without a call; of |x| < 2^51. */
 static double whole(double x)
 {
-    const double big = 0x1.8p52;
-    return x + big - big;
+    return x + NB_ROUND_DOUBLE - NB_ROUND_DOUBLE;
 }
 
 void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3])
