@@ -190,10 +190,15 @@ static nb_status by_image(const nb_expt_table *t, const nb_geometry_typed *typed
         if (found++ == 0)
             *out = one;
     }
-    if (!st && !found)
+    if (!st && !found && only >= 0)
         st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
-                        "-expt_image %.200s: no experiment%s has an image of this name",
-                        typed->image, only < 0 ? "" : " of this -expt_number");
+                        "-expt_image %.200s: experiment %d (-expt_number) has no such "
+                        "image",
+                        typed->image, only);
+    else if (!st && !found)
+        st = nb_fail_at(err, NB_ERR_INPUT, file, 0,
+                        "-expt_image %.200s: no experiment has an image of this name",
+                        typed->image);
     else if (!st && found > 1)
         nb_notice(hooks,
                   "%s: %d experiments have the image %.200s; number %d is used "
