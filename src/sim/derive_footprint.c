@@ -176,7 +176,8 @@ enum {
     AHEAD =
         64 /* pixels of a list that are made at once; behind the light so many numbers are read, too */
 };
-#define LEAST_TAP 1e-12 /* of the light of a pixel; less is left out */
+/* Part of the light of a pixel below which a tap is left out; its slopes are up to a hundred times as large. */
+#define LEAST_TAP 1e-15
 
 /** What spreads the light of a list of pixels to those of another one. */
 typedef struct gather {
