@@ -70,7 +70,13 @@ def licence_of(source):
 def cuda_licence(nvcc):
     toolkit = os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
     found = [path for wanted in CUDA_LICENCES for path in glob.glob(os.path.join(toolkit, wanted))]
-    return ("cuda.txt", found[0]) if found else licence_of(nvcc)
+    return ("cuda.txt", found[0]) if found else licence_of(nvcc) or ("cuda.txt", cuda_header(nvcc))
+
+
+def cuda_header(nvcc):
+    """A header of the toolkit: its first comment is the notice that NVIDIA asks for, where a toolkit has no licence."""
+    done = subprocess.run([nvcc, "-x", "cu", "-M", "-"], input="", capture_output=True, text=True, check=True)
+    return next(word for word in done.stdout.split() if word.endswith("/cuda_runtime.h"))
 
 
 def with_common(licences):
@@ -78,7 +84,7 @@ def with_common(licences):
     found = {}
     for name, path in licences.items():
         with open(path, "rb") as text:
-            found[name] = text.read()
+            found[name] = text.read().partition(b"*/" if path.endswith(".h") else b"\0")[0]
         for common in COMMON.findall(found[name].decode("utf-8", "replace")):
             if os.path.isfile(common):
                 with open(common, "rb") as text:
