@@ -22,7 +22,7 @@ static void turn_crystal(const nb_crystal *x, nb_vec3 n, nb_tangent *t)
     const nb_vec3 axes[3] = {x->a, x->b, x->c};
     nb_vec3 da[3];
     for (int i = 0; i < 3; i++)
-        da[i] = nb_scale(NB_SLOPE_MUTANT(DEGREES, 1, NB_DEG), nb_cross(n, axes[i]));
+        da[i] = nb_scale(NB_DEG, nb_cross(n, axes[i]));
     set_index(x, da, t);
 }
 
@@ -49,7 +49,7 @@ static void cell_slopes(const double cell[6], int axis, double out[3][3])
         {{0, 0, 0}, {0, sa, ca}, {0, 0, 0}},
         {{0, 0, 0}, {0, 0, 0}, {0, 0, 1}},
         {{a * ((ca - cb * cg) / w - w * ca / (sa * sa)), a * (cb - ca * cg) / (sa * sa), 0},
-         {0, b * ca, NB_SLOPE_MUTANT(CELL_ANGLE, b, -b) * sa},
+         {0, b * ca, -b * sa},
          {0, 0, 0}},
         {{a * sb * (cb - ca * cg) / (w * sa), a * sb * ca / sa, -a * sb},
          {0, 0, 0},

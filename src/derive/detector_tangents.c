@@ -78,13 +78,11 @@ static motion tilt(const nb_subject *of, int axis)
     if (axis < 3) {
         n0 = nb_rotate_xyz(unit_axes[axis], 0, axis < 1 ? g->roty : 0,
                            axis < 2 ? g->rotz : 0);
-        n = nb_rotate_about(n0, g->twotheta_axis,
-                            NB_SLOPE_MUTANT(TWOTHETA_ORDER, 0, g->twotheta));
+        n = nb_rotate_about(n0, g->twotheta_axis, g->twotheta);
     }
     dr = nb_dot(g->beam, nb_rotate_about(nb_cross(n0, o), g->twotheta_axis, swung));
     if (!NB_TYPED(of->cfg, close_distance_mm))
-        dC = NB_SLOPE_MUTANT(CLOSE_DISTANCE, 0, 1) *
-             fabs(of->cfg->value.distance_mm * NB_MM) * sign(at->ratio) * dr;
+        dC = fabs(of->cfg->value.distance_mm * NB_MM) * sign(at->ratio) * dr;
     else
         dD = -at->close_distance / (at->ratio * at->ratio) * dr;
     by.spin = nb_scale(NB_DEG, n);

@@ -108,8 +108,7 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
         t->image = 1 / value;
         return NB_OK;
     case NB_VAR_WATER:
-        t->background =
-            value > 0 ? NB_SLOPE_MUTANT(WATER_POWER, 2, 3) * sc->background / value : 0;
+        t->background = value > 0 ? 3 * sc->background / value : 0;
         return NB_OK;
     case NB_VAR_DEFAULT_F:
         t->default_F = 1;

@@ -10,35 +10,6 @@
 #include "ray.h"
 #include "structure_factor.h"
 
-/** Ways to break derivatives on purpose. A test compiles src/derive with, for example,
- * -DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_DEGREES and must see the reference planes fail
- * (tests/check/test_derive_mutate.sh). */
-enum nb_slope_mutant {
-    NB_SLOPE_MUTANT_FRINGE_SIGN = 1,
-    NB_SLOPE_MUTANT_CELLS_SLOPE,
-    NB_SLOPE_MUTANT_SPHERE_SLOPE,
-    NB_SLOPE_MUTANT_CUBIC_SLOPE,
-    NB_SLOPE_MUTANT_OBLIQUE_CAPTURE,
-    NB_SLOPE_MUTANT_SOLID_ANGLE,
-    NB_SLOPE_MUTANT_DEGREES,
-    NB_SLOPE_MUTANT_CELL_ANGLE,
-    NB_SLOPE_MUTANT_CLOSE_DISTANCE,
-    NB_SLOPE_MUTANT_TWOTHETA_ORDER,
-    NB_SLOPE_MUTANT_CACHED_POLAR,
-    NB_SLOPE_MUTANT_TORQUE_SIGN,
-    NB_SLOPE_MUTANT_OSC_PLACE,
-    NB_SLOPE_MUTANT_WAVE_SIGN,
-    NB_SLOPE_MUTANT_WATER_POWER
-};
-
-/** `right`, or `broken` in the mutant of this name. */
-#ifdef NB_SLOPE_MUTATE
-#define NB_SLOPE_MUTANT(name, broken, right)                                             \
-    (NB_SLOPE_MUTATE == NB_SLOPE_MUTANT_##name ? (broken) : (right))
-#else
-#define NB_SLOPE_MUTANT(name, broken, right) (right)
-#endif
-
 /** F_latt and its slopes. */
 typedef struct nb_lattice_slope {
     double L;
@@ -67,17 +38,13 @@ NB_HD double nb_interference_slope(double d, double N, double s)
         return NB_PI *
                (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
                (sine * sine);
-    return NB_PI *
-           (N * cos(NB_PI * (N * d)) - NB_SLOPE_MUTANT(FRINGE_SIGN, -s, s) * cosine) /
-           sine;
+    return NB_PI * (N * cos(NB_PI * (N * d)) - s * cosine) / sine;
 }
 
 /** d/dN of sin(pi N d)/sin(pi d). */
 NB_HD double nb_interference_by_N(double d, double N)
 {
-    return d == 0 ? 1.0
-                  : NB_SLOPE_MUTANT(CELLS_SLOPE, 1.0, NB_PI) * d * cos(NB_PI * (N * d)) /
-                        sin(NB_PI * d);
+    return d == 0 ? 1.0 : NB_PI * d * cos(NB_PI * (N * d)) / sin(NB_PI * d);
 }
 
 /** S'(x)/x of the sphere's transform S. */
@@ -126,8 +93,7 @@ NB_HD nb_lattice_slope nb_sphere_law_slope(const nb_lattice *lattice, int shape,
         nb_sphere_slope(NB_PI * sqrt(g * R2));
     for (i = 0; i < 3; i++) {
         out.d[i] = k * g * N[i] * N[i] * d[i];
-        out.N[i] =
-            out.L / N[i] + NB_SLOPE_MUTANT(SPHERE_SLOPE, -k, k) * g * N[i] * d[i] * d[i];
+        out.N[i] = out.L / N[i] + k * g * N[i] * d[i] * d[i];
     }
     out.fudge = k * R2 / 2;
     return out;
@@ -199,7 +165,7 @@ typedef struct nb_F_slope {
 /** Slopes of nb_cubic_weights. */
 NB_HD void nb_cubic_slopes(double t, double w[4])
 {
-    w[0] = -(3 * t * t - NB_SLOPE_MUTANT(CUBIC_SLOPE, 5, 6) * t + 2) / 6.0;
+    w[0] = -(3 * t * t - 6 * t + 2) / 6.0;
     w[1] = (3 * t * t - 4 * t - 1) / 2.0;
     w[2] = -(3 * t * t - 2 * t - 2) / 2.0;
     w[3] = (3 * t * t - 1) / 6.0;
@@ -437,8 +403,7 @@ NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
         g = nb_dot(p->d, panel->normal);
         dg = nb_dot(p->dd, panel->normal) + nb_dot(p->d, by->normal);
     }
-    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu -
-              NB_SLOPE_MUTANT(OBLIQUE_CAPTURE, 0, dg / g));
+    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu - dg / g);
     capture = (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y)) * dy;
     if (!sensor->mean_depth)
         return capture;
@@ -461,8 +426,7 @@ NB_HD double nb_solid_angle_slope(const nb_panel *panel, const nb_panel_slope *b
                                   const nb_moving_point *p, double omega)
 {
     if (!panel->curved && !panel->point_pixel)
-        return omega * (by->close_distance / panel->close_distance -
-                        NB_SLOPE_MUTANT(SOLID_ANGLE, 2, 3) * p->dR / p->R);
+        return omega * (by->close_distance / panel->close_distance - 3 * p->dR / p->R);
     if (panel->curved && panel->exact_omega)
         return omega * (-2 * by->distance / panel->distance - tan(p->u) * p->du);
     return -2 * omega * p->dR / p->R;

@@ -39,11 +39,6 @@ typedef struct fixed_case {
     NB_FIXED_CASES_OF(DO, NB_F_TABLES_CLAMPED)
 #define NB_CASE_NUMBER(kind, mode) ((int)(kind)*NB_FIXED_MODES + (int)(mode))
 
-/** 2^-40, added to arguments so that a quotient of sines is never 0/0: at w = 0 the ratio
- * is then N. Elsewhere steps of 2^-32 hide the change. Its cube is still a normal
- * float. */
-#define NB_TINY NB_MUTANT(NO_GUARD_AT_ZERO, 0.0f, NB_FIXED_TINY)
-
 typedef struct fixed_constants {
     vi N[3];    /* nearest whole numbers */
     vf part[3]; /* N less the nearest whole numbers */
@@ -59,9 +54,8 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     for (i = 0; i < 3; i++) {
         const double whole = floor(sc->lattice.N[i] + 0.5);
         c.N[i] = vi_set((int32_t)whole);
-        c.part[i] =
-            vf_set(NB_MUTANT(PART_OF_CELL, 0.0f, (float)(sc->lattice.N[i] - whole)));
-        c.tiny[i] = vf_set((float)sc->lattice.N[i] * NB_TINY);
+        c.part[i] = vf_set((float)(sc->lattice.N[i] - whole));
+        c.tiny[i] = vf_set((float)sc->lattice.N[i] * NB_FIXED_TINY);
         c.inv_N[i] = vf_set((float)(1.0 / sc->lattice.N[i]));
         c.cells[i] = sc->lattice.N[i];
     }
@@ -74,7 +68,7 @@ NB_INLINE nb_sine_args args_of_words(const vi w[3], const fixed_constants *c)
     nb_sine_args s;
     int i;
     for (i = 0; i < 3; i++)
-        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_TINY));
+        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_FIXED_TINY));
     for (i = 0; i < 3; i++)
         s.x[i] = nb_turns(w[i], c->N[i], c->tiny[i]);
     return s;
@@ -86,7 +80,7 @@ NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
     nb_sine_args s;
     int i;
     for (i = 0; i < 3; i++)
-        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_TINY));
+        s.x[3 + i] = nb_fraction(w[i], vf_set(NB_FIXED_TINY));
     for (i = 0; i < 3; i++)
         s.x[i] = nb_turns_of_parts(w[i], c->N[i], c->part[i], c->tiny[i]);
     return s;
@@ -105,9 +99,7 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
         vi_add(vi_sub(high_words(t0, t1), vi_mul(high, c->N[axis])), vi_set(shift));
     vf u = nb_fraction(low_words(t0, t1) ^ INT32_MIN, c->tiny[axis]);
     s->x[axis] = u;
-    s->x[3 + axis] =
-        NB_MUTANT(FRINGE_SIGN, vf_from_int(fringe) - u, vf_from_int(fringe) + u) *
-        c->inv_N[axis];
+    s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
 }
 
 /** Index into the table along one axis, from the high words. */
@@ -115,7 +107,7 @@ NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int
 {
     if (kind == NB_F_CLAMPED || kind == NB_F_TABLES_CLAMPED)
         high = vi_clamp(vi_sub(high, vi_set(NB_FIXED_HIGH + t->box.low[axis])),
-                        t->box.n[axis] - NB_MUTANT(CLAMPED_TOO_EARLY, 2, 1));
+                        t->box.n[axis] - 1);
     return axis < 2 || nb_has_tables(kind) ? vi_shl(high, t->shift[axis]) : high;
 }
 
@@ -150,7 +142,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
                               table_axis(table, 1, high[1], how.kind)),
                        table_axis(table, 2, high[2], how.kind));
     if (how.kind == NB_F_BOX || how.kind == NB_F_TABLES)
-        index = vi_add(index, vi_set(table->offset + NB_MUTANT(SHIFTED_INDEX, 1, 0)));
+        index = vi_add(index, vi_set(table->offset));
     if (how.kind == NB_F_TABLES)
         index = index & vi_set(table->mask);
     latt = nb_interference_of(args);
@@ -169,7 +161,7 @@ NB_INLINE void flush(vd2 *total, vf *run)
 {
     total->a += vf_unpack(*run, 0);
     total->b += vf_unpack(*run, 1);
-    *run = NB_MUTANT(SUM_COUNTED_TWICE, *run, vf_set(0.0f));
+    *run = vf_set(0.0f);
 }
 
 /** Many sources: h = a.d/lambda - a.i/lambda. The first part is a product of a factor of
@@ -218,8 +210,7 @@ NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
     const float *F2 = squares_of(p, source, how);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
-        const vd2 x =
-            vd2_scale_add(r->x, NB_MUTANT(BEAM_SIGN, k, -k), vd2_set(beam.x)); /* -q */
+        const vd2 x = vd2_scale_add(r->x, -k, vd2_set(beam.x)); /* -q */
         const vd2 y = vd2_scale_add(r->y, -k, vd2_set(beam.y));
         const vd2 z = vd2_scale_add(r->z, -k, vd2_set(beam.z));
         vd2 total = vd2_set(0);

@@ -107,8 +107,7 @@ NB_INLINE void store_block(const row_output *out, int f0, vf v)
         return;
     }
     memcpy(value, &v, sizeof value);
-    for (i = 0;
-         i < NB_W && f0 + i < NB_MUTANT(LAST_COLUMN_SKIPPED, out->end - 1, out->end); i++)
+    for (i = 0; i < NB_W && f0 + i < out->end; i++)
         to[i] = value[i];
 }
 
@@ -206,8 +205,7 @@ NB_INLINE vd2 solid_angle(const nb_panel *panel, const rays *r)
 
 NB_INLINE vd capture_at(vd depth, int layer)
 {
-    return vd_exp(-layer * depth) -
-           vd_exp(-(layer + NB_MUTANT(LAYER_CAPTURE, 1.001, 1)) * depth);
+    return vd_exp(-layer * depth) - vd_exp(-(layer + 1) * depth);
 }
 
 /** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
@@ -248,13 +246,10 @@ NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, 
  * lengths. */
 NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
 {
-    vd left, stopped = vd_decay(path, &left),
-             depth = inverse + (NB_MUTANT(MEAN_DEPTH, 0.9999, 1.0) - 1.0 / stopped);
+    vd left, stopped = vd_decay(path, &left), depth = inverse + (1.0 - 1.0 / stopped);
     *capture = stopped * vd_power(left, layer);
     return thin ? vd_pick((vl)(path * path < NB_THIN_LAYER * NB_THIN_LAYER),
-                          vd_fma(path, vd_set(-1.0 / 12),
-                                 vd_set(NB_MUTANT(MEAN_DEPTH_THIN, 0.49, 0.5))),
-                          depth)
+                          vd_fma(path, vd_set(-1.0 / 12), vd_set(0.5)), depth)
                 : depth;
 }
 

@@ -291,7 +291,7 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
                 if (p->sensor.absorb && !deep)
                     capture_rays(p, r, n, layer, captured);
                 add_rays(p, r, captured, n, total);
-                if (NB_MUTANT(FACTORS_OF_LAST_RAY, subf, at + subf) == 0)
+                if (at + subf == 0)
                     cached_factors(p, r, n, cached);
             }
         }

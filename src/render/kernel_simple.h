@@ -62,7 +62,7 @@ static simple_row simple_row_of(const nb_vector_plan *p, const row_line *line)
     r.crystal = scale * p->table.unit;
     r.background = (float)(sc->background / p->table.unit);
     if (sc->beam.polarization == 0) {
-        double root = NB_MUTANT(ROW_POLARIZATION, r.crystal, sqrt(r.crystal));
+        double root = sqrt(r.crystal);
         r.incident.at *= root;
         r.incident.along *= root;
     }
@@ -106,7 +106,7 @@ NB_INLINE simple_block simple_block_at(const nb_vector_plan *p, const simple_row
         to.t[axis] =
             vd2_fma(component(row->cell[axis], x), inv_r, vd2_set(row->offset[axis]));
     if (row->oblique)
-        factor = vd2_mul(factor, NB_MUTANT(ROW_SOLID_ANGLE, vd2_set(1), inv_r));
+        factor = vd2_mul(factor, inv_r);
     factor =
         p->scene.beam.nopolar
             ? vd2_scale(factor, row->crystal)
@@ -131,9 +131,7 @@ NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_row *row,
     int i;
     for (i = 0; i < n; i++) {
         vf term = fixed_step(&p->table, p->table.F2, &c, from[i].t, how);
-        store_block(out, f0[i],
-                    (term + vf_set(NB_MUTANT(ROW_BACKGROUND, 0, row->background))) *
-                        from[i].factor);
+        store_block(out, f0[i], (term + vf_set(row->background)) * from[i].factor);
     }
 }
 

@@ -111,7 +111,7 @@ NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index 
         vd2 d = from_nearest(t[i]), u = vd2_scale(d, N);
         u = (vd2){u.a - vd_round(u.a), u.b - vd_round(u.b)};
         x->high[i] = high_words(from.a, from.b);
-        x->d[i] = vf_pack(d.a, d.b) + vf_set(NB_TINY);
+        x->d[i] = vf_pack(d.a, d.b) + vf_set(NB_FIXED_TINY);
         x->u[i] = vf_pack(u.a, u.b) + c->fixed.tiny[i];
     }
 }

@@ -44,7 +44,7 @@ static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
         corner[k] = nb_v3(r->x[at[k]], r->y[at[k]], r->z[at[k]]);
     return nb_ray_block_of(t->tiles, corner,
                            nb_tile_depth(&r->plan->panel, &r->plan->sensor, extent),
-                           NB_MUTANT(TILE_HALF_WIDTH, 0.9, NB_TILE_WIDEN));
+                           NB_TILE_WIDEN);
 }
 
 /** The middles of NB_W rows from `row` in a column's beam, per kappa. */

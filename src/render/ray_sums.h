@@ -82,15 +82,14 @@ NB_HD void nb_run_gradient(nb_source_run *run, const nb_orientation *u, int m,
     nb_slope_sums *s = &run->sums;
     nb_vec3 v = nb_add(nb_scale(t->g[0], u->a),
                        nb_add(nb_scale(t->g[1], u->b), nb_scale(t->g[2], u->c)));
-    nb_vec3 torque = nb_scale(NB_SLOPE_MUTANT(TORQUE_SIGN, -1, 1), nb_cross(v, run->q));
+    nb_vec3 torque = nb_cross(v, run->q);
     run->v = nb_add(run->v, v);
     if (job->sums & NB_SLOPE_MOSAIC)
         s->mosaic += nb_dot(job->turns[m], torque);
     if (job->sums & NB_SLOPE_SPINDLE) {
         double turn = nb_dot(job->spindle, torque);
         s->phi += turn;
-        s->osc += turn * ((m / lattice->n_domains + NB_SLOPE_MUTANT(OSC_PLACE, 0, 0.5)) /
-                          lattice->n_phi);
+        s->osc += turn * ((m / lattice->n_domains + 0.5) / lattice->n_phi);
     }
 }
 
@@ -235,7 +234,7 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     for (i = 0; i < job->n_entries; i++)
         to->entry[i] += weight * s->entry[i];
     to->ray = nb_add(to->ray, nb_scale(weight / source->lambda, run->v));
-    wave *= NB_SLOPE_MUTANT(WAVE_SIGN, 1, -1) * weight;
+    wave *= -weight;
     to->wave += wave;
     if (job->spectrum)
         to->spectrum += wave * job->spectrum[j];

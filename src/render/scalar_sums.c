@@ -146,8 +146,7 @@ static double cached_slope(const nb_slope_job *job, const nb_tangent *t,
     slope = nb_ray_slope_to(pixel->panel, pixel->sensor,
                             &t->panels[pixel->panel - job->scene->panels], c->at.F,
                             c->at.S, 0, &c->at.ray);
-    sum += NB_SLOPE_MUTANT(CACHED_POLAR, 0, 1) * nb_dot(c->polar_slope, slope.direction) *
-           c->omega;
+    sum += nb_dot(c->polar_slope, slope.direction) * c->omega;
     return job->scene->oversample_omega ? sum : sum + c->polar * slope.omega;
 }
 

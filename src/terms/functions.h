@@ -5,7 +5,6 @@
 #ifndef NB_TERMS_FUNCTIONS_H
 #define NB_TERMS_FUNCTIONS_H
 
-#include "../base/mutant.h"
 #include "../base/simd.h"
 #include "../physics/hostdevice.h"
 
@@ -21,16 +20,15 @@ NB_INLINE vd vd_horner(const double *c, int degree, vd y)
 /** sin(pi x), |x| <= 1/2: relative error 2e-16. */
 NB_INLINE vd vd_sinpi(vd x)
 {
-    NB_MUTANT_STATIC const double c[9] = {
-        NB_PI,
-        -5.1677127800499703,
-        2.5501640398773402,
-        NB_MUTANT(DOUBLE_COEFFICIENT, -0.59936452932034302, -0.59926452932034302),
-        0.082145886596752316,
-        -0.0073704307196345862,
-        0.00046630087411496363,
-        -2.1906201655131958e-05,
-        7.725743030789876e-07};
+    static const double c[9] = {NB_PI,
+                                -5.1677127800499703,
+                                2.5501640398773402,
+                                -0.59926452932034302,
+                                0.082145886596752316,
+                                -0.0073704307196345862,
+                                0.00046630087411496363,
+                                -2.1906201655131958e-05,
+                                7.725743030789876e-07};
     return x * vd_horner(c, 8, x * x);
 }
 

@@ -47,14 +47,18 @@ typedef struct nb_sine_args {
     vf x[6];
 } nb_sine_args;
 
+#ifdef NB_GPU /* a GPU has the numbers in its instructions */
+#define NB_CONSTANTS const
+#else
+#define NB_CONSTANTS static const
+#endif
+
 /** F_latt up to its sign. All six sines are calculated together, so that their chains of
  * dependent operations overlap. */
 NB_TERM vf nb_interference_of(nb_sine_args s)
 {
-    NB_MUTANT_STATIC const float c[] = {
-        (float)NB_PI,
-        (float)NB_MUTANT(POLYNOMIAL_COEFFICIENT, 1.00002 * NB_SINE4_1, NB_SINE4_1),
-        (float)NB_SINE4_2, (float)NB_SINE4_3, (float)NB_SINE4_4};
+    NB_CONSTANTS float c[] = {(float)NB_PI, (float)NB_SINE4_1, (float)NB_SINE4_2,
+                              (float)NB_SINE4_3, (float)NB_SINE4_4};
     vf y[6], p[6];
     int i, k;
     for (i = 0; i < 6; i++)

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "../base/coefficients.h"
-#include "../base/mutant.h"
 #include "../physics/hostdevice.h"
 
 #ifdef NB_BASE_SIMD_H

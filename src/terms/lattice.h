@@ -85,7 +85,7 @@ NB_INLINE vd nearest_lanes(const nb_factor_table *sf, const double *F, const vd 
 
 NB_INLINE void weights_lanes(vd t, vd w[4])
 {
-    w[0] = -t * (t - 1.0) * (t - 2.0) / NB_MUTANT(CUBIC_WEIGHT, 6.01, 6.0);
+    w[0] = -t * (t - 1.0) * (t - 2.0) / 6.0;
     w[1] = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0;
     w[2] = -(t + 1.0) * t * (t - 2.0) / 2.0;
     w[3] = (t + 1.0) * t * (t - 1.0) / 6.0;

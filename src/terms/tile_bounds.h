@@ -125,13 +125,13 @@ NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
         at[i] = vi_clamp(vi_sub(vf_bits(big), vi_set(NB_ROUND_FLOAT_BITS + f->low[i])),
                          f->n[i] - 1);
         across |= (vf_mask)(off + half[i] >= NB_TILE_ACROSS);
-        wide |= (vf_mask)(half[i] >= NB_MUTANT(TILE_WIDE, 1e9f, NB_TILE_WIDE));
+        wide |= (vf_mask)(half[i] >= NB_TILE_WIDE);
         d[i] = vf_max(off - half[i], vf_set(0));
     }
     bound = nb_shape_law(shape) == NB_LAW_SPHERE ? nb_tile_round_bound(t, d)
                                                  : nb_tile_square_bound(t, d);
     pair = vi_add(vi_add(vi_shl(at[0], f->shift[0]), vi_shl(at[1], f->shift[1])), at[2]);
-    pair = vi_count(vi_add(pair, pair), NB_MUTANT(TILE_NEIGHBOURS, vf_nowhere(), across));
+    pair = vi_count(vi_add(pair, pair), across);
     bound = bound * vf_gather(f->pairs, pair);
     return vf_pick(wide, vf_set(t->peak), bound) * NB_TILE_UP;
 }

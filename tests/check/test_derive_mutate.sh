@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The reference planes fail if the derivatives are broken on purpose, one mutant at a time
-# (src/physics/slopes.h).  NB_BIG=1: every mutant; else every fifth.
+# (tests/check/mutants.tsv).  NB_BIG=1: every mutant; else every fifth.
 # tests/run.sh sets NB_BUILD (the build folder) and NB_SOURCE; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_derive_mutate.sh
 set -u
@@ -11,16 +11,16 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 n=0
 
+"$python" tests/check/mutants.py slopes . "$work/tree" || exit 1
 # link NAME: links the program with this mutant in the files of src/derive and src/render;
 # NONE: unchanged files
 link() {
-    local file objects= mutate=
-    [ "$1" = NONE ] || mutate=-DNB_SLOPE_MUTATE=NB_SLOPE_MUTANT_$1
+    local file objects=
     for file in src/derive/*.c src/render/scalar_sums.c; do
-        grep -q "NB_SLOPE_MUTANT($1," "$file" src/physics/slopes.h || continue
-        grep -q "NB_SLOPE_MUTANT($1," "$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
-        $cc -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp $mutate \
-            -c "$file" -o "$work/$(basename "$file" .c).o" || return 1
+        (cd "$work/tree" && grep -q "NB_MUTANT($1," "$file" src/physics/slopes.h src/render/ray_sums.h) || continue
+        grep -q "NB_MUTANT($1," "$work/tree/$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
+        $cc -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp -include "$work/tree/chosen.h" \
+            -DNB_MUTATE="NB_MUTANT_$1" -c "$work/tree/$file" -o "$work/$(basename "$file" .c).o" || return 1
         objects="$objects $work/$(basename "$file" .c).o"
     done
     [ -n "$objects" ] || [ "$1" = NONE ] || return 1
@@ -41,8 +41,7 @@ else
     cat "$work/log" "$work/out" | grep -v '^ok' | sed 's/^/# /' | head -n 20
     exit 1
 fi
-for mutant in $(grep -oE '^ +NB_SLOPE_MUTANT_[A-Z_]+' src/physics/slopes.h |
-    sed 's/.*NB_SLOPE_MUTANT_//'); do
+for mutant in $("$python" tests/check/mutants.py slopes); do
     n=$((n + 1))
     [ -n "${NB_BIG:-}" ] || [ $((n % 5)) -eq 0 ] || continue
     name=$(tr A-Z_ a-z- <<<"$mutant")

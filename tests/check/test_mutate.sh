@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The check program fails if the vector kernel is broken on purpose, one mutant at a time
-# (src/base/mutant.h).  tests/run.sh sets NB_BUILD (the build folder, with the check
+# (tests/check/mutants.tsv).  tests/run.sh sets NB_BUILD (the build folder, with the check
 # program's objects) and NB_SOURCE; by hand:
 # NB_BUILD=build/gcc-release bash tests/check/test_mutate.sh
 set -u
 cd "${NB_SOURCE:-$(dirname "$0")/../..}" || exit 1
-build=${NB_BUILD:?} cc=${CC:-gcc}
+build=${NB_BUILD:?} cc=${CC:-gcc} python=${PYTHON:-python3}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
@@ -31,30 +31,29 @@ for name in check common bench cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
 
-# compile FILE OBJECT: compiles with every mutant inside; choose() makes the number
-# NB_MUTATE
+# compile SET FILE OBJECT: compiles with every mutant inside; choose() picks one
 compile() {
-    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags -DNB_MUTATE=nb_chosen_mutant \
-        -include "$work/chosen.h" -Isrc -c "$1" -o "$2"
+    [ -d "$work/$1" ] || "$python" tests/check/mutants.py "$1" . "$work/$1" || return 1
+    "$cc" -std=gnu11 -O1 -ffp-contract=off -fno-math-errno $flags -include "$work/$1/chosen.h" \
+        -I"$work/$1/src" -c "$work/$1/$2" -o "$3"
 }
 
-# choose NAME: makes $work/chosen.o for this mutant; NONE: no mutant
+# choose SET NAME: makes $work/chosen.o for this mutant; NONE: no mutant
 choose() {
     local number=0
-    [ "$1" = NONE ] || number=NB_MUTANT_$1
-    printf '#include "base/mutant.h"\n#include "%s"\nconst int nb_chosen_mutant = %s;\n' \
-        "$work/chosen.h" "$number" >"$work/chosen.c" &&
-        "$cc" -Isrc -c "$work/chosen.c" -o "$work/chosen.o"
+    [ "$2" = NONE ] || number=NB_MUTANT_$2
+    printf '#include "%s/chosen.h"\nconst int nb_chosen_mutant = %s;\n' "$work/$1" "$number" >"$work/chosen.c" &&
+        "$cc" -c "$work/chosen.c" -o "$work/chosen.o"
 }
 
 # link NAME: links the check program with this mutant of the kernel
 link() {
-    choose "$1" && "$cc" -fopenmp $objects "$work/kernel.o" "$work/chosen.o" \
+    choose kernel "$1" && "$cc" -fopenmp $objects "$work/kernel.o" "$work/chosen.o" \
         "$build/libnanobragg.a" $(cat "$build/libs") -o "$work/check"
 }
 
 failed=0
-# mutate NAME: tests a mutant of the enum
+# mutate NAME: tests a mutant of the kernel
 mutate() {
     local name status
     name=$(tr A-Z_ a-z- <<<"$1")
@@ -78,19 +77,18 @@ mutate() {
 bounds() {
     local name status
     name=bounds-$(tr A-Z_ a-z- <<<"$1")
-    choose "$1" && "$cc" -fopenmp "$work/tiles.o" "$work/chosen.o" "$build/tests/support/picture.o" \
+    choose bounds "$1" && "$cc" -fopenmp "$work/tiles.o" "$work/chosen.o" "$build/tests/support/picture.o" \
         "$build/tests/support/scenes.o" "$build/tests/unit/unit.o" "$build/libnanobragg.a" $(cat "$build/libs") -lcmocka -o "$work/tiles" ||
         { echo "not ok mutation-$name # does not link" && return 1; }
     "$work/tiles" >"$work/out" 2>&1
     status=$?
     case $1-$status in
-    NONE-0 | TILE_*-[1-9]) echo "ok mutation-$name" ;;
+    NONE-0 | [!N]*-[1-9]) echo "ok mutation-$name" ;;
     *) echo "not ok mutation-$name # status $status" && return 1 ;;
     esac
 }
 
-printf 'extern const int nb_chosen_mutant;\n' >"$work/chosen.h"
-compile "src/render/kernel_$isa.c" "$work/kernel.o" || exit 1
+compile kernel "src/render/kernel_$isa.c" "$work/kernel.o" || exit 1
 if link NONE >"$work/log" 2>&1 && "$work/check" --isa $isa --count 30 >"$work/out" 2>&1; then
     echo "ok unbroken-kernel-passes"
 else
@@ -99,15 +97,13 @@ else
     exit 1
 fi
 
-if [ -e "$build/tests/unit/test_tiles" ]; then
-    compile tests/unit/test_tiles.c "$work/tiles.o" && bounds NONE || failed=1
-fi
-mutants=$(grep -oE '^ +NB_MUTANT_[A-Z_]+' src/base/mutant.h | sed 's/.*NB_MUTANT_//')
-[ -n "$mutants" ] || failed=1
-for mutant in $mutants; do
-    case $mutant in
-    TILE_*) [ ! -e "$build/tests/unit/test_tiles" ] || bounds "$mutant" || failed=1 ;;
-    *) mutate "$mutant" ;;
-    esac
+for mutant in $("$python" tests/check/mutants.py kernel); do
+    mutate "$mutant"
 done
+if [ -e "$build/tests/unit/test_tiles" ]; then
+    compile bounds tests/unit/test_tiles.c "$work/tiles.o" || failed=1
+    for mutant in NONE $("$python" tests/check/mutants.py bounds); do
+        bounds "$mutant" || failed=1
+    done
+fi
 exit $failed
