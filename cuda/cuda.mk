@@ -40,7 +40,7 @@ $B/cuda/backend/device.cu.o: DEFS += $(foreach a,$(firstword $(filter $(CUDA_REA
 FFT_FOLDER := $(dir $(firstword $(wildcard $(foreach d,lib64 lib,$(CUDA_HOME)/$d/libcufft.so))))
 $B/cuda/image/fft.cu.o: DEFS += $(if $(FFT_FOLDER),-DNB_GPU_FFT_FOLDER='"$(FFT_FOLDER)"')
 
-.PHONY: test-cuda bench-cuda cuda-arches compile-cost hip-compile
+.PHONY: test-cuda bench-cuda cuda-arches compile-cost
 test-cuda: ## the checks that need an NVIDIA device (skipped, with the reason, without a device)
 	@bash tests/bench/gpu.sh build check spots products golden noise frames faults
 bench-cuda: ## the measurements on an NVIDIA device
@@ -49,5 +49,3 @@ cuda-arches: # for mk/compile_cost.py
 	@echo $(CUDA_ARCHES)
 compile-cost: ## the time of compiling, file by file; registers and spills of the kernels for every architecture
 	@$(PYTHON) mk/compile_cost.py --full --cpu $(if $(NVCC),--cuda all)
-hip-compile: ## compile cuda/ with hipcc for an AMD device: nothing is linked or run
-	@bash tests/check/hip_compile.sh

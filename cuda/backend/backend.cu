@@ -12,7 +12,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
 {
     nb_status st = nb_request_check(request, sc, planes->pixels, NB_GPU_WORD, err);
     NB_TRY(nb_cuda_check_places(request, sc, err));
-    NB_TRY(nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device"));
+    NB_TRY(nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device"));
     if (st)
         return st;
     if (request->sums)
@@ -54,7 +54,7 @@ static void close_cuda(nb_backend_state *state)
     int i;
     if (!state)
         return;
-    gpuSetDevice(state->device.index);
+    cudaSetDevice(state->device.index);
     nb_cuda_products_close(&state->products);
     nb_cuda_slopes_free(state->slopes);
     nb_cuda_footprint_release(&state->footprint);
@@ -79,20 +79,20 @@ static void close_cuda(nb_backend_state *state)
     }
     nb_cuda_ring_free(state->ring);
     if (state->repair)
-        gpuFreeHost(state->repair);
+        cudaFreeHost(state->repair);
     if (state->brightest)
-        gpuFreeHost(state->brightest);
+        cudaFreeHost(state->brightest);
     for (i = 0; i < 2; i++)
         if (state->bands[i])
-            gpuEventDestroy(state->bands[i]);
+            cudaEventDestroy(state->bands[i]);
     if (state->began)
-        gpuEventDestroy(state->began);
+        cudaEventDestroy(state->began);
     if (state->ended)
-        gpuEventDestroy(state->ended);
+        cudaEventDestroy(state->ended);
     if (state->stream)
-        gpuStreamDestroy(state->stream);
+        cudaStreamDestroy(state->stream);
     if (state->options.device_alone)
-        gpuDeviceReset();
+        cudaDeviceReset();
     nb_free(state);
 }
 
@@ -101,31 +101,31 @@ static void close_cuda(nb_backend_state *state)
 static nb_status start_device(nb_backend_state *state, nb_error *err)
 {
     nb_cuda_device *d = &state->device;
-    gpuDeviceProp properties;
+    cudaDeviceProp properties;
     int threads =
             state->options.threads > 0 ? state->options.threads : nb_cuda_thread_limit(),
         i;
     nb_status st;
-    if ((st = nb_cuda_check(err, gpuSetDevice(d->index), "choosing the device")) ||
-        (st = nb_cuda_check(err, gpuFree(NULL), "starting the device")) ||
-        (st = nb_cuda_check(err, gpuGetDeviceProperties(&properties, d->index),
+    if ((st = nb_cuda_check(err, cudaSetDevice(d->index), "choosing the device")) ||
+        (st = nb_cuda_check(err, cudaFree(NULL), "starting the device")) ||
+        (st = nb_cuda_check(err, cudaGetDeviceProperties(&properties, d->index),
                             "asking for the device's properties")) ||
-        (st = nb_cuda_check(err,
-                            gpuStreamCreateWithFlags(&state->stream, gpuStreamNonBlocking),
-                            "creating a stream")))
+        (st = nb_cuda_check(
+             err, cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking),
+             "creating a stream")))
         return st;
     snprintf(d->name, sizeof d->name, "%s", properties.name);
     d->has_tensor = d->has_tensor && nb_cuda_has_tensor_code();
     for (i = 0; i < 2 && !st; i++)
         st = nb_cuda_check(
-            err, gpuEventCreateWithFlags(&state->bands[i], gpuEventDisableTiming),
+            err, cudaEventCreateWithFlags(&state->bands[i], cudaEventDisableTiming),
             "creating an event");
-    NB_TRY(nb_cuda_check(err, gpuEventCreate(&state->began), "creating an event"));
-    NB_TRY(nb_cuda_check(err, gpuEventCreate(&state->ended), "creating an event"));
-    NB_TRY(nb_cuda_check(err, gpuMallocHost((void **)&state->repair, sizeof(int)),
+    NB_TRY(nb_cuda_check(err, cudaEventCreate(&state->began), "creating an event"));
+    NB_TRY(nb_cuda_check(err, cudaEventCreate(&state->ended), "creating an event"));
+    NB_TRY(nb_cuda_check(err, cudaMallocHost((void **)&state->repair, sizeof(int)),
                          "reserving pinned memory"));
     NB_TRY(nb_cuda_check(
-        err, gpuMallocHost((void **)&state->brightest, sizeof *state->brightest),
+        err, cudaMallocHost((void **)&state->brightest, sizeof *state->brightest),
         "reserving pinned memory"));
     NB_TRY(nb_cuda_products_open(&state->products, err));
     return st ? st : nb_cuda_ring_create(d->index, threads, &state->ring, err);

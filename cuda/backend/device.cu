@@ -10,16 +10,16 @@
 
 enum { KNOWN = 64 }; /* number of devices whose properties are kept */
 
-nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing)
+nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing)
 {
-    if (code == gpuSuccess)
+    if (code == cudaSuccess)
         return NB_OK;
-    gpuGetLastError(); /* clear the error, if possible */
-    if (code == gpuErrorDevicesUnavailable)
+    cudaGetLastError(); /* clear the error, if possible */
+    if (code == cudaErrorDevicesUnavailable)
         return nb_fail(err, NB_ERR_DEVICE,
                        NB_GPU_WORD ": the device is busy or in exclusive use (%s)", doing);
     return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s failed: %s", doing,
-                   gpuGetErrorString(code));
+                   cudaGetErrorString(code));
 }
 
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
@@ -27,21 +27,21 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
 {
     const double MiB = 1.0 / (1 << 20);
     size_t free_bytes = 0, total = 0;
-    gpuError_t code;
+    cudaError_t code;
     if (bytes <= buffer->bytes)
         return NB_OK;
     nb_cuda_release(buffer);
-    code = gpuMalloc(&buffer->at, bytes);
-    if (code == gpuSuccess) {
+    code = cudaMalloc(&buffer->at, bytes);
+    if (code == cudaSuccess) {
         buffer->bytes = bytes;
         return NB_OK;
     }
     buffer->at = NULL;
-    buffer->full = code == gpuErrorMemoryAllocation;
+    buffer->full = code == cudaErrorMemoryAllocation;
     if (!buffer->full)
         return nb_cuda_check(err, code, what);
-    gpuGetLastError();
-    gpuMemGetInfo(&free_bytes, &total);
+    cudaGetLastError();
+    cudaMemGetInfo(&free_bytes, &total);
     return nb_fail(
         err, NB_ERR_DEVICE,
         NB_GPU_WORD
@@ -53,20 +53,20 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
 void nb_cuda_release(nb_cuda_buffer *buffer)
 {
     if (buffer->at)
-        gpuFree(buffer->at);
+        cudaFree(buffer->at);
     buffer->at = NULL;
     buffer->bytes = 0;
     buffer->full = 0;
 }
 
 /** The reason why the runtime sees no device, in one line. */
-static void explain(gpuError_t code, char *why, size_t size)
+static void explain(cudaError_t code, char *why, size_t size)
 {
     const char *visible = getenv(NB_GPU_VISIBLE);
     int driver = 0, runtime = 0;
-    gpuGetLastError();
-    gpuDriverGetVersion(&driver);
-    gpuRuntimeGetVersion(&runtime);
+    cudaGetLastError();
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
         snprintf(why, size, "no " NB_GPU_VENDOR " driver is installed");
     else if (NB_GPU_MAJOR(driver) < NB_GPU_MAJOR(runtime))
@@ -77,27 +77,27 @@ static void explain(gpuError_t code, char *why, size_t size)
     else if (visible)
         snprintf(why, size, "no device is visible: " NB_GPU_VISIBLE " is '%.60s'",
                  visible);
-    else if (code == gpuSuccess || code == gpuErrorNoDevice)
+    else if (code == cudaSuccess || code == cudaErrorNoDevice)
         snprintf(why, size, "there is no " NB_GPU_VENDOR " device");
     else
-        snprintf(why, size, "%s", gpuGetErrorString(code));
+        snprintf(why, size, "%s", cudaGetErrorString(code));
 }
 
-static int attribute(gpuDeviceAttr which, int device)
+static int attribute(cudaDeviceAttr which, int device)
 {
     int value = 0;
-    if (gpuDeviceGetAttribute(&value, which, device) != gpuSuccess)
+    if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess)
         return 0;
     return value;
 }
 
 static void read_device(nb_cuda_device *d)
 {
-    d->major = attribute(gpuDevAttrComputeCapabilityMajor, d->index);
-    d->minor = attribute(gpuDevAttrComputeCapabilityMinor, d->index);
-    d->multiprocessors = attribute(gpuDevAttrMultiProcessorCount, d->index);
-    d->clock_ghz = attribute(gpuDevAttrClockRate, d->index) * 1e-6;
-    d->fp64_ratio = attribute(gpuDevAttrSingleToDoublePrecisionPerfRatio, d->index);
+    d->major = attribute(cudaDevAttrComputeCapabilityMajor, d->index);
+    d->minor = attribute(cudaDevAttrComputeCapabilityMinor, d->index);
+    d->multiprocessors = attribute(cudaDevAttrMultiProcessorCount, d->index);
+    d->clock_ghz = attribute(cudaDevAttrClockRate, d->index) * 1e-6;
+    d->fp64_ratio = attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio, d->index);
     if (d->fp64_ratio < 1)
         d->fp64_ratio = 32;
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
@@ -126,9 +126,9 @@ static void recall_device(nb_cuda_device *d)
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 {
     int count = 0;
-    gpuError_t code = gpuGetDeviceCount(&count);
+    cudaError_t code = cudaGetDeviceCount(&count);
     memset(device, 0, sizeof *device);
-    if (code != gpuSuccess || count == 0) {
+    if (code != cudaSuccess || count == 0) {
         explain(code, why, why_size);
         return 0;
     }

@@ -25,18 +25,18 @@ struct nb_cuda_ring {
     int device, threads;
     char *pinned; /* SLOTS chunks; owned */
     size_t pinned_bytes;
-    gpuEvent_t arrived[SLOTS];
+    cudaEvent_t arrived[SLOTS];
 };
 
 typedef struct copy_job {
     nb_cuda_ring *ring;
-    gpuStream_t stream;
+    cudaStream_t stream;
     char *to;
     const char *from;
     size_t bytes, chunk, chunks;
     /* each on a separate cache line, because all threads poll the first */
     alignas(64) std::atomic<size_t> arrived; /* number of chunks in the ring */
-    alignas(64) std::atomic<int> failed;     /* a gpuError_t */
+    alignas(64) std::atomic<int> failed;     /* a cudaError_t */
     struct {
         alignas(64) std::atomic<int> left; /* threads that still copy from this slot */
     } slot[SLOTS];
@@ -45,16 +45,16 @@ typedef struct copy_job {
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err)
 {
     nb_cuda_ring *r = (nb_cuda_ring *)nb_alloc(1, sizeof *r, "download ring", err);
-    gpuError_t code = gpuSuccess;
+    cudaError_t code = cudaSuccess;
     int k;
     *ring = NULL;
     if (!r)
         return NB_ERR_NOMEM;
     r->device = device;
     r->threads = threads > MAX_THREADS ? (int)MAX_THREADS : threads < 1 ? 1 : threads;
-    for (k = 0; k < SLOTS && code == gpuSuccess; k++)
-        code = gpuEventCreateWithFlags(&r->arrived[k], gpuEventDisableTiming);
-    if (code != gpuSuccess)
+    for (k = 0; k < SLOTS && code == cudaSuccess; k++)
+        code = cudaEventCreateWithFlags(&r->arrived[k], cudaEventDisableTiming);
+    if (code != cudaSuccess)
         nb_cuda_ring_free(r);
     else
         *ring = r;
@@ -67,10 +67,10 @@ void nb_cuda_ring_free(nb_cuda_ring *ring)
     if (!ring)
         return;
     if (ring->pinned)
-        gpuFreeHost(ring->pinned);
+        cudaFreeHost(ring->pinned);
     for (k = 0; k < SLOTS; k++)
         if (ring->arrived[k])
-            gpuEventDestroy(ring->arrived[k]);
+            cudaEventDestroy(ring->arrived[k]);
     nb_free(ring);
 }
 
@@ -80,14 +80,14 @@ static size_t chunk_bytes(const copy_job *job, size_t i)
     return left < job->chunk ? left : job->chunk;
 }
 
-static gpuError_t start_chunk(const copy_job *job, size_t i)
+static cudaError_t start_chunk(const copy_job *job, size_t i)
 {
     size_t slot = i % SLOTS;
-    gpuError_t code =
-        gpuMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * job->chunk,
-                       chunk_bytes(job, i), gpuMemcpyDeviceToHost, job->stream);
-    if (code == gpuSuccess)
-        code = gpuEventRecord(job->ring->arrived[slot], job->stream);
+    cudaError_t code =
+        cudaMemcpyAsync(job->ring->pinned + slot * CHUNK, job->from + i * job->chunk,
+                        chunk_bytes(job, i), cudaMemcpyDeviceToHost, job->stream);
+    if (code == cudaSuccess)
+        code = cudaEventRecord(job->ring->arrived[slot], job->stream);
     return code;
 }
 
@@ -96,7 +96,7 @@ template <class Ready> static int wait_for(const copy_job *job, Ready ready)
 {
     int spins;
     for (spins = 0; !ready(); spins++) {
-        if (job->failed.load(std::memory_order_relaxed) != gpuSuccess)
+        if (job->failed.load(std::memory_order_relaxed) != cudaSuccess)
             return 0;
         if (spins > 2000)
             sched_yield();
@@ -126,21 +126,21 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
  * start the next transfer into that slot. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
-    gpuError_t code;
+    cudaError_t code;
     if (i > 0 && i - 1 + SLOTS < job->chunks) {
         std::atomic<int> *left = &job->slot[(i - 1) % SLOTS].left;
         if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
             return 0;
         code = start_chunk(job, i - 1 + SLOTS);
-        if (code != gpuSuccess)
+        if (code != cudaSuccess)
             job->failed = code;
     }
-    code = gpuEventSynchronize(job->ring->arrived[i % SLOTS]);
-    if (code != gpuSuccess)
+    code = cudaEventSynchronize(job->ring->arrived[i % SLOTS]);
+    if (code != cudaSuccess)
         job->failed = code;
     job->slot[i % SLOTS].left.store(threads, std::memory_order_relaxed);
     job->arrived.store(i + 1, std::memory_order_release);
-    return job->failed == gpuSuccess;
+    return job->failed == cudaSuccess;
 }
 
 /** With three threads or more, the first only manages the transfers. */
@@ -166,11 +166,11 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     if (bytes <= ring->pinned_bytes)
         return NB_OK;
     if (ring->pinned)
-        gpuFreeHost(ring->pinned);
+        cudaFreeHost(ring->pinned);
     ring->pinned = NULL;
     ring->pinned_bytes = 0;
-    if (gpuMallocHost((void **)&ring->pinned, bytes) != gpuSuccess) {
-        gpuGetLastError();
+    if (cudaMallocHost((void **)&ring->pinned, bytes) != cudaSuccess) {
+        cudaGetLastError();
         return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": no %zu bytes of pinned memory",
                        bytes);
     }
@@ -180,11 +180,11 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
 
 /** Get the toolkit's attributes of memory; returns 0 for memory unknown to the
  * toolkit. */
-static int know(const void *memory, gpuPointerAttributes *about)
+static int know(const void *memory, cudaPointerAttributes *about)
 {
-    if (gpuPointerGetAttributes(about, memory) == gpuSuccess)
+    if (cudaPointerGetAttributes(about, memory) == cudaSuccess)
         return 1;
-    gpuGetLastError();
+    cudaGetLastError();
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int know(const void *memory, gpuPointerAttributes *about)
  * directly. */
 static int is_pinned(const void *memory)
 {
-    gpuPointerAttributes about;
+    cudaPointerAttributes about;
     return know(memory, &about) && gpuIsPinned(about);
 }
 
@@ -209,7 +209,7 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
 
 /** Divide a copy into chunks, and get memory for the chunks in flight. */
 static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const void *from,
-                          size_t bytes, gpuStream_t stream, nb_error *err)
+                          size_t bytes, cudaStream_t stream, nb_error *err)
 {
     job->ring = ring;
     job->stream = stream;
@@ -226,28 +226,28 @@ static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const voi
 }
 
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                           gpuStream_t stream, nb_error *err)
+                           cudaStream_t stream, nb_error *err)
 {
     copy_job job = {};
-    gpuError_t code = gpuSuccess;
+    cudaError_t code = cudaSuccess;
     size_t i, slots;
     nb_status st;
     if (is_pinned(to)) {
-        code = gpuMemcpyAsync(to, from, bytes, gpuMemcpyDeviceToHost, stream);
+        code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream);
         return nb_cuda_check(
-            err, code == gpuSuccess ? gpuStreamSynchronize(stream) : code, "rendering");
+            err, code == cudaSuccess ? cudaStreamSynchronize(stream) : code, "rendering");
     }
     NB_FORWARD(open_job(&job, ring, to, from, bytes, stream, err));
     slots = job.chunks < SLOTS ? job.chunks : (size_t)SLOTS;
-    for (i = 0; i < slots && code == gpuSuccess; i++)
+    for (i = 0; i < slots && code == cudaSuccess; i++)
         code = start_chunk(&job, i);
     st = nb_cuda_check(err, code, "rendering");
     if (!st) {
         nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
-        st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "rendering");
+        st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "rendering");
     }
     if (st) /* transfers in flight must end before the slots are freed */
-        gpuStreamSynchronize(stream);
+        cudaStreamSynchronize(stream);
     return st;
 }
 
@@ -268,10 +268,10 @@ static void fill_slice(copy_job *job, size_t i, int thread, int threads)
 /** First thread: let all threads fill the slot of chunk i, whose last chunk has been sent. */
 static void open_slot(copy_job *job, size_t i, int threads)
 {
-    gpuError_t code = gpuSuccess;
+    cudaError_t code = cudaSuccess;
     if (i >= SLOTS)
-        code = gpuEventSynchronize(job->ring->arrived[i % SLOTS]);
-    if (code != gpuSuccess)
+        code = cudaEventSynchronize(job->ring->arrived[i % SLOTS]);
+    if (code != cudaSuccess)
         job->failed = code;
     job->slot[i % SLOTS].left.store(threads, std::memory_order_relaxed);
     job->arrived.store(i + 1, std::memory_order_release);
@@ -282,16 +282,16 @@ static int send_chunk(copy_job *job, size_t i)
 {
     const size_t slot = i % SLOTS;
     std::atomic<int> *left = &job->slot[slot].left;
-    gpuError_t code;
+    cudaError_t code;
     if (!wait_for(job, [=] { return left->load(std::memory_order_acquire) == 0; }))
         return 0;
-    code = gpuMemcpyAsync(job->to + i * job->chunk, job->ring->pinned + slot * CHUNK,
-                          chunk_bytes(job, i), gpuMemcpyHostToDevice, job->stream);
-    if (code == gpuSuccess)
-        code = gpuEventRecord(job->ring->arrived[slot], job->stream);
-    if (code != gpuSuccess)
+    code = cudaMemcpyAsync(job->to + i * job->chunk, job->ring->pinned + slot * CHUNK,
+                           chunk_bytes(job, i), cudaMemcpyHostToDevice, job->stream);
+    if (code == cudaSuccess)
+        code = cudaEventRecord(job->ring->arrived[slot], job->stream);
+    if (code != cudaSuccess)
         job->failed = code;
-    return code == gpuSuccess;
+    return code == cudaSuccess;
 }
 
 static void send_chunks(void *context, int thread, int threads)
@@ -321,29 +321,29 @@ static int senders_of(const nb_cuda_ring *ring, size_t bytes)
 /** True if a transfer can start at this memory: it is pinned or on a device. */
 static int can_start_at(const void *memory)
 {
-    gpuPointerAttributes about;
+    cudaPointerAttributes about;
     return know(memory, &about) && (gpuIsPinned(about) || gpuIsOnDevice(about));
 }
 
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                       gpuStream_t stream, nb_error *err)
+                       cudaStream_t stream, nb_error *err)
 {
     copy_job job = {};
     nb_status st;
     if (can_start_at(from))
         return nb_cuda_check(err,
-                             gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream),
+                             cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
                              "sending numbers");
     NB_FORWARD(open_job(&job, ring, to, from, bytes, stream, err));
     nb_cuda_parallel(senders_of(ring, bytes), send_chunks, &job);
-    st = nb_cuda_check(err, (gpuError_t)job.failed.load(), "sending numbers");
+    st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "sending numbers");
     if (st)
-        gpuStreamSynchronize(stream);
+        cudaStreamSynchronize(stream);
     return st;
 }
 
 int nb_cuda_is_on(const void *memory, int device)
 {
-    gpuPointerAttributes about;
+    cudaPointerAttributes about;
     return know(memory, &about) && gpuIsOnDevice(about) && about.device == device;
 }

@@ -13,16 +13,16 @@ __global__ void k_hold(unsigned long long ns)
 
 void nb_cuda_hold(const nb_backend_state *state, double seconds)
 {
-    gpuSetDevice(state->device.index);
+    cudaSetDevice(state->device.index);
     k_hold<<<1, 1, 0, state->stream>>>((unsigned long long)(seconds * 1e9));
 }
 
 double nb_cuda_kernel_seconds(const nb_backend_state *state)
 {
     float ms = 0;
-    gpuSetDevice(state->device.index);
-    return gpuEventElapsedTime(&ms, state->began, state->ended) == gpuSuccess ? ms * 1e-3
-                                                                              : NAN;
+    cudaSetDevice(state->device.index);
+    return cudaEventElapsedTime(&ms, state->began, state->ended) == cudaSuccess ? ms * 1e-3
+                                                                                : NAN;
 }
 
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
@@ -30,30 +30,30 @@ void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
     const size_t step = (size_t)1 << 21; /* granularity of the device's memory */
     size_t free_bytes = 0, total = 0;
     void *memory = NULL;
-    gpuSetDevice(state->device.index);
-    if (gpuMemGetInfo(&free_bytes, &total) != gpuSuccess)
+    cudaSetDevice(state->device.index);
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
         return NULL;
     for (size_t take = free_bytes; take > bytes && take - bytes >= step; take -= step)
-        if (gpuMalloc(&memory, (take - bytes) / step * step) == gpuSuccess)
+        if (cudaMalloc(&memory, (take - bytes) / step * step) == cudaSuccess)
             return memory;
-    gpuGetLastError(); /* clear the error */
+    cudaGetLastError(); /* clear the error */
     return NULL;
 }
 
 void nb_cuda_give_back(void *memory)
 {
     if (memory)
-        gpuFree(memory);
+        cudaFree(memory);
 }
 
 void *nb_cuda_pinned(size_t bytes)
 {
     void *memory = NULL;
-    return gpuMallocHost(&memory, bytes) == gpuSuccess ? memory : NULL;
+    return cudaMallocHost(&memory, bytes) == cudaSuccess ? memory : NULL;
 }
 
 void nb_cuda_pinned_free(void *memory)
 {
     if (memory)
-        gpuFreeHost(memory);
+        cudaFreeHost(memory);
 }

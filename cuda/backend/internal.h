@@ -72,7 +72,7 @@ typedef struct nb_cuda_launch {
     nb_cuda_window window; /* in the panel's pixels */
     float *image;          /* device, the panel's [rows][columns] */
     int *repair; /* device: set when a pixel is NaN and must be calculated again */
-    gpuStream_t stream;
+    cudaStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* direction of the first source, in host memory */
     nb_cuda_cells cells;
@@ -146,7 +146,7 @@ typedef struct nb_cuda_terms {
 } nb_cuda_terms;
 
 /* --- device.cu --- */
-nb_status nb_cuda_check(nb_error *err, gpuError_t code, const char *doing);
+nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
 /** Reserve at least `bytes` on the device. The content is undefined when it had to grow. */
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
@@ -166,11 +166,11 @@ void nb_cuda_ring_free(nb_cuda_ring *ring);
 /** Copy bytes to `to` after the present work of `stream`; returns when the copy is
  * finished. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                           gpuStream_t stream, nb_error *err);
+                           cudaStream_t stream, nb_error *err);
 /** Copy bytes of the host, or of another device, to `to` on the device, in the stream's
  * order; `from` must stay valid until the copy is finished. */
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
-                       gpuStream_t stream, nb_error *err);
+                       cudaStream_t stream, nb_error *err);
 /** True if the memory is on this device. */
 int nb_cuda_is_on(const void *memory, int device);
 /** The ring's memory between downloads, divided into one piece for each thread, at most 32. */
@@ -208,7 +208,7 @@ int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
-                            float *out, gpuStream_t stream);
+                            float *out, cudaStream_t stream);
 /** Destination of the coefficients of the tensor cores' steps. */
 typedef struct nb_cuda_fragments {
     int octets;
@@ -217,14 +217,14 @@ typedef struct nb_cuda_fragments {
     int *tables;    /* may be NULL */
 } nb_cuda_fragments;
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
-                              const nb_cuda_fragments *to, gpuStream_t stream);
+                              const nb_cuda_fragments *to, cudaStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
-                                 nb_cuda_direct_term *terms, gpuStream_t stream);
+                                 nb_cuda_direct_term *terms, cudaStream_t stream);
 /** nb_cuda_launch_direct_steps for n panels in a row. panels: on the device, the first of
  * n panels that are `apart` bytes apart. */
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
-                                 gpuStream_t stream);
+                                 cudaStream_t stream);
 
 /* --- tensor.cu --- */
 /** True if the code for this device has the FP64 tensor-core kernels. */

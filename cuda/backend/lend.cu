@@ -5,16 +5,16 @@
 #include "../image/image.h"
 
 /** Run a function with this device as the current one. */
-template <class Work> static gpuError_t with_device(int device, Work work)
+template <class Work> static cudaError_t with_device(int device, Work work)
 {
     int before = device;
-    gpuError_t code = gpuGetDevice(&before);
-    if (code == gpuSuccess)
-        code = gpuSetDevice(device);
-    if (code == gpuSuccess)
+    cudaError_t code = cudaGetDevice(&before);
+    if (code == cudaSuccess)
+        code = cudaSetDevice(device);
+    if (code == cudaSuccess)
         code = work();
     if (before != device)
-        gpuSetDevice(before);
+        cudaSetDevice(before);
     return code;
 }
 
@@ -25,7 +25,7 @@ nb_status nb_cuda_locate(nb_backend_state *state, float **pixels, int *device,
     *device = state->device.index;
     return nb_cuda_check(err,
                          with_device(state->device.index,
-                                     [=] { return gpuStreamSynchronize(state->stream); }),
+                                     [=] { return cudaStreamSynchronize(state->stream); }),
                          "rendering");
 }
 
@@ -37,7 +37,7 @@ void nb_cuda_replace(nb_backend_state *state, float *other, size_t bytes)
 
 nb_status nb_cuda_settle(int device, nb_error *err)
 {
-    return nb_cuda_check(err, with_device(device, [] { return gpuDeviceSynchronize(); }),
+    return nb_cuda_check(err, with_device(device, [] { return cudaDeviceSynchronize(); }),
                          "waiting for the device");
 }
 
@@ -47,12 +47,12 @@ nb_status nb_cuda_copy(int device, const float *from, float *out, size_t bytes,
     return nb_cuda_check(
         err,
         with_device(device,
-                    [=] { return gpuMemcpy(out, from, bytes, gpuMemcpyDeviceToHost); }),
+                    [=] { return cudaMemcpy(out, from, bytes, cudaMemcpyDeviceToHost); }),
         "downloading");
 }
 
 void nb_cuda_discard(int device, float *pixels)
 {
-    with_device(device, [=] { return gpuFree(pixels); });
-    gpuGetLastError();
+    with_device(device, [=] { return cudaFree(pixels); });
+    cudaGetLastError();
 }

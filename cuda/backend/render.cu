@@ -11,7 +11,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
         nb_cuda_turn(job, k);
         nb_cuda_launch_repair(&job->launch, 0, NULL);
     }
-    NB_FORWARD(nb_cuda_check(err, gpuGetLastError(), "starting a kernel"));
+    NB_FORWARD(nb_cuda_check(err, cudaGetLastError(), "starting a kernel"));
     return nb_cuda_download(job->state->ring, image, job->state->image.at,
                             job->scene->raster.pixels * sizeof *image, job->state->stream,
                             err);
@@ -96,6 +96,6 @@ nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *sc,
     if (!st && image && *state->repair)
         st = repair(&job, image, err);
     if (st)
-        gpuStreamSynchronize(state->stream);
+        cudaStreamSynchronize(state->stream);
     return st;
 }

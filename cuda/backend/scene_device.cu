@@ -23,12 +23,13 @@ enum {
 };
 
 static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
-                        const char *what, gpuStream_t stream, nb_error *err)
+                        const char *what, cudaStream_t stream, nb_error *err)
 {
     nb_status st;
     NB_FORWARD(nb_cuda_reserve(buffer, bytes ? bytes : 1, what, err));
     return nb_cuda_check(
-        err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, stream), what);
+        err, cudaMemcpyAsync(buffer->at, from, bytes, cudaMemcpyHostToDevice, stream),
+        what);
 }
 
 /** Keep a copy of an array of the scene; *changed: 1 if the array differs from the
@@ -272,7 +273,7 @@ int nb_cuda_has_room(const nb_backend_state *state, double bytes)
 {
     size_t available = 0, all = 0;
     return bytes <= (double)state->F2.bytes ||
-           (gpuMemGetInfo(&available, &all) == gpuSuccess &&
+           (cudaMemGetInfo(&available, &all) == cudaSuccess &&
             bytes <= (double)(available + state->F2.bytes) / 2);
 }
 

@@ -36,12 +36,12 @@ nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size
                                          request->n * sizeof *request->spans,
                                          "the list of pixels", err);
     NB_TRY(nb_cuda_reserve(&state->lit, pixels, "the marks of the pixels", err));
-    NB_TRY(nb_cuda_check(err, gpuMemsetAsync(state->lit.at, 0, pixels, state->stream),
+    NB_TRY(nb_cuda_check(err, cudaMemsetAsync(state->lit.at, 0, pixels, state->stream),
                          "marking pixels"));
     if (st)
         return st;
     k_light<<<blocks, 256, 0, state->stream>>>((const nb_span *)state->spans.device.at,
                                                request->n, (uint8_t *)state->lit.at);
     *lit = (const uint8_t *)state->lit.at;
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }

@@ -40,9 +40,9 @@ typedef struct nb_cuda_products {
     size_t columns; /* size of the last image, with `rows` */
     int rows;
     nb_cuda_pieces pieces;
-    uint32_t taken;                       /* one bit per piece */
-    gpuStream_t streams[NB_CUDA_STREAMS]; /* for threads that fetch rows */
-    gpuEvent_t began, ended;
+    uint32_t taken;                        /* one bit per piece */
+    cudaStream_t streams[NB_CUDA_STREAMS]; /* for threads that fetch rows */
+    cudaEvent_t began, ended;
     double seconds; /* on the device, summed */
     int64_t download_ns;
 } nb_cuda_products;
@@ -90,15 +90,15 @@ typedef struct nb_cuda_mix {
 struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
-    gpuStream_t stream;
-    gpuEvent_t bands[2];     /* the last two launches */
-    gpuEvent_t began, ended; /* first and last event of the last render's kernels */
-    nb_cuda_ring *ring;      /* owned */
-    int *repair;             /* pinned, owned: set by kernels, see nb_cuda_launch */
-    double *brightest;       /* pinned, owned: photons of a pixel of a first pass */
-    const nb_path *path;     /* path of the last render */
-    int asked;               /* the last render had a tolerance */
-    nb_path_notes notes;     /* notes on its image */
+    cudaStream_t stream;
+    cudaEvent_t bands[2];     /* the last two launches */
+    cudaEvent_t began, ended; /* first and last event of the last render's kernels */
+    nb_cuda_ring *ring;       /* owned */
+    int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */
+    double *brightest;        /* pinned, owned: photons of a pixel of a first pass */
+    const nb_path *path;      /* path of the last render */
+    int asked;                /* the last render had a tolerance */
+    nb_path_notes notes;      /* notes on its image */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums;  /* sums of terms in whole numbers: 0 between renders */

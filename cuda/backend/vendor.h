@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Names, texts and instructions of one vendor's toolkit. The other files use gpuMalloc and
- * similar names. Another vendor needs another header of this kind. */
+/** Words of messages about CUDA, limits of device generations, and instructions that have no
+ * function in CUDA C or that differ between generations. */
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
-
-#ifdef NB_HIP /* a build by hipcc */
-#include "vendor_hip.h"
-#else
 
 #define NB_GPU_WORD "cuda" /* in -device */
 #define NB_GPU_TOOLKIT "CUDA"
@@ -27,62 +23,6 @@
 #define NB_GPU_DEVICE_PASS 1 /* the compiler makes code for the device */
 #endif
 
-/* --- the runtime --- */
-
-#define gpuDevAttrClockRate cudaDevAttrClockRate
-#define gpuDevAttrComputeCapabilityMajor cudaDevAttrComputeCapabilityMajor
-#define gpuDevAttrComputeCapabilityMinor cudaDevAttrComputeCapabilityMinor
-#define gpuDevAttrMultiProcessorCount cudaDevAttrMultiProcessorCount
-#define gpuDevAttrSingleToDoublePrecisionPerfRatio                                       \
-    cudaDevAttrSingleToDoublePrecisionPerfRatio
-#define gpuDeviceAttr cudaDeviceAttr
-#define gpuDeviceGetAttribute cudaDeviceGetAttribute
-#define gpuDeviceProp cudaDeviceProp
-#define gpuDeviceSynchronize cudaDeviceSynchronize
-#define gpuDeviceReset cudaDeviceReset
-#define gpuDriverGetVersion cudaDriverGetVersion
-#define gpuErrorDevicesUnavailable cudaErrorDevicesUnavailable
-#define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
-#define gpuErrorNoDevice cudaErrorNoDevice
-#define gpuError_t cudaError_t
-#define gpuEventCreate cudaEventCreate
-#define gpuEventCreateWithFlags cudaEventCreateWithFlags
-#define gpuEventDestroy cudaEventDestroy
-#define gpuEventDisableTiming cudaEventDisableTiming
-#define gpuEventElapsedTime cudaEventElapsedTime
-#define gpuEventRecord cudaEventRecord
-#define gpuEventSynchronize cudaEventSynchronize
-#define gpuEvent_t cudaEvent_t
-#define gpuFree cudaFree
-#define gpuFreeHost cudaFreeHost
-#define gpuFuncAttributes cudaFuncAttributes
-#define gpuFuncGetAttributes cudaFuncGetAttributes
-#define gpuGetDevice cudaGetDevice
-#define gpuGetDeviceCount cudaGetDeviceCount
-#define gpuGetDeviceProperties cudaGetDeviceProperties
-#define gpuGetErrorString cudaGetErrorString
-#define gpuGetLastError cudaGetLastError
-#define gpuHostAlloc cudaHostAlloc
-#define gpuHostAllocPortable cudaHostAllocPortable
-#define gpuMalloc cudaMalloc
-#define gpuMallocHost cudaMallocHost
-#define gpuMemGetInfo cudaMemGetInfo
-#define gpuMemcpy cudaMemcpy
-#define gpuMemcpyAsync cudaMemcpyAsync
-#define gpuMemcpyDefault cudaMemcpyDefault
-#define gpuMemcpyDeviceToHost cudaMemcpyDeviceToHost
-#define gpuMemcpyHostToDevice cudaMemcpyHostToDevice
-#define gpuMemsetAsync cudaMemsetAsync
-#define gpuPointerAttributes cudaPointerAttributes
-#define gpuPointerGetAttributes cudaPointerGetAttributes
-#define gpuRuntimeGetVersion cudaRuntimeGetVersion
-#define gpuSetDevice cudaSetDevice
-#define gpuStreamCreateWithFlags cudaStreamCreateWithFlags
-#define gpuStreamDestroy cudaStreamDestroy
-#define gpuStreamNonBlocking cudaStreamNonBlocking
-#define gpuStreamSynchronize cudaStreamSynchronize
-#define gpuStream_t cudaStream_t
-#define gpuSuccess cudaSuccess
 #define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
 #define gpuIsOnDevice(attributes) ((attributes).type == cudaMemoryTypeDevice)
 
@@ -93,14 +33,7 @@
 #define NB_GPU_TEXT_(x) #x
 #define NB_GPU_TEXT(x) NB_GPU_TEXT_(x)
 #define NB_GPU_FFT_SONAME "libcufft.so." NB_GPU_TEXT(CUFFT_VER_MAJOR)
-#define gpuFftComplex cufftDoubleComplex
-#define gpuFftHandle cufftHandle
-#define gpuFftResult cufftResult
-#define gpuFftSuccess CUFFT_SUCCESS
-#define gpuFftForward CUFFT_D2Z
-#define gpuFftBack CUFFT_Z2D
-/* Every function of the library that this backend calls: name here, name in the
- * library. */
+/* Functions of the library that this backend calls: name here, name in the library. */
 /* clang-format off */
 #define NB_GPU_FFT_FUNCTIONS(X) \
     X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \
@@ -136,18 +69,6 @@
 #define gpuSyncLanes() __syncwarp()
 /* read values from memory again */
 #define gpuForget() asm volatile("" ::: "memory")
-
-/** Sum of the lanes' whole numbers, modulo 2^32, in every lane. */
-static __device__ __forceinline__ unsigned gpuSumLanes(unsigned x)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(0xffffffffu, x);
-#else
-    for (int half = 16; half > 0; half /= 2)
-        x += gpuShuffleXor(x, half, 32);
-    return x;
-#endif
-}
 
 /** 1/sqrt(x) to about 20 bits. */
 static __device__ __forceinline__ double gpuRoughRoot(double x)
@@ -230,7 +151,6 @@ static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, dou
 }
 #endif
 
-#endif
 #endif
 /* For older devices the compiler spills registers here. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900

@@ -164,13 +164,13 @@ static unsigned blocks_of(const nb_cuda_chain *chain)
 }
 
 template <nb_pixel_type TYPE>
-static void launch(const nb_cuda_chain *chain, gpuStream_t stream)
+static void launch(const nb_cuda_chain *chain, cudaStream_t stream)
 {
     k_chain<TYPE><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
 }
 
 void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
-                          gpuStream_t stream)
+                          cudaStream_t stream)
 {
     if (type == NB_PIXEL_F32)
         launch<NB_PIXEL_F32>(chain, stream);
@@ -182,7 +182,7 @@ void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
         launch<NB_PIXEL_I32>(chain, stream);
 }
 
-void nb_cuda_launch_counts(const nb_cuda_chain *chain, gpuStream_t stream)
+void nb_cuda_launch_counts(const nb_cuda_chain *chain, cudaStream_t stream)
 {
     k_chain_counts<<<blocks_of(chain), BLOCK, 0, stream>>>(*chain);
 }
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(BLOCK)
                          panel.reach[0], weight);
 }
 
-void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream_t stream)
+void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, cudaStream_t stream)
 {
     k_gauss<false><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, chain->light, between);
     k_gauss<true><<<blocks_of(chain), BLOCK, 0, stream>>>(*chain, between, chain->light);

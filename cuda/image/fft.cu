@@ -40,14 +40,14 @@ nb_status nb_cuda_fft_need(nb_error *err)
 }
 
 struct nb_cuda_fft {
-    gpuFftHandle forward, back;
+    cufftHandle forward, back;
 };
 
-static nb_status check(gpuFftResult code, const char *doing, nb_error *err)
+static nb_status check(cufftResult code, const char *doing, nb_error *err)
 {
-    if (code == gpuFftSuccess)
+    if (code == CUFFT_SUCCESS)
         return NB_OK;
-    gpuGetLastError();
+    cudaGetLastError();
     return nb_fail(err, NB_ERR_DEVICE,
                    NB_GPU_WORD ": %s failed: " NB_GPU_FFT_SONAME " says %d", doing,
                    (int)code);
@@ -55,8 +55,8 @@ static nb_status check(gpuFftResult code, const char *doing, nb_error *err)
 
 /** Plan transforms of size[high, wide], without memory; *work grows to the bytes that the
  * plan needs. */
-static nb_status make_plan(int size[2], int images, int back, gpuStream_t stream,
-                           gpuFftHandle *plan, size_t *work, nb_error *err)
+static nb_status make_plan(int size[2], int images, int back, cudaStream_t stream,
+                           cufftHandle *plan, size_t *work, nb_error *err)
 {
     const char *doing = "planning a Fourier transform";
     const int complex_wide = size[1] / 2 + 1;
@@ -70,15 +70,15 @@ static nb_status make_plan(int size[2], int images, int back, gpuStream_t stream
     }
     if ((st = check(library.allocate_self(*plan, 0), doing, err)) ||
         (st = check(library.plan_many(*plan, 2, size, from, 1, from[0] * from[1], to, 1,
-                                      to[0] * to[1], back ? gpuFftBack : gpuFftForward,
-                                      images, &bytes),
+                                      to[0] * to[1], back ? CUFFT_Z2D : CUFFT_D2Z, images,
+                                      &bytes),
                     doing, err)))
         return st;
     *work = bytes > *work ? bytes : *work;
     return check(library.set_stream(*plan, stream), doing, err);
 }
 
-nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
+nb_status nb_cuda_fft_new(int wide, int high, int images, cudaStream_t stream,
                           nb_cuda_fft **fft, size_t *work, nb_error *err)
 {
     int size[2] = {high, wide};
@@ -107,15 +107,16 @@ nb_status nb_cuda_fft_forward(nb_cuda_fft *f, double *data, void *work, nb_error
     const char *doing = "transforming an image";
     nb_status st = check(library.set_work(f->forward, work), doing, err);
     return st ? st
-              : check(library.forward(f->forward, data, (gpuFftComplex *)data), doing,
-                      err);
+              : check(library.forward(f->forward, data, (cufftDoubleComplex *)data),
+                      doing, err);
 }
 
 nb_status nb_cuda_fft_back(nb_cuda_fft *f, double *data, void *work, nb_error *err)
 {
     const char *doing = "transforming an image back";
     nb_status st = check(library.set_work(f->back, work), doing, err);
-    return st ? st : check(library.back(f->back, (gpuFftComplex *)data, data), doing, err);
+    return st ? st
+              : check(library.back(f->back, (cufftDoubleComplex *)data, data), doing, err);
 }
 
 #else /* a toolkit without such a library */
@@ -127,7 +128,7 @@ nb_status nb_cuda_fft_need(nb_error *err)
                    " device");
 }
 
-nb_status nb_cuda_fft_new(int, int, int, gpuStream_t, nb_cuda_fft **fft, size_t *,
+nb_status nb_cuda_fft_new(int, int, int, cudaStream_t, nb_cuda_fft **fft, size_t *,
                           nb_error *err)
 {
     *fft = NULL;

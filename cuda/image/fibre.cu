@@ -60,7 +60,7 @@ static nb_status reserve(nb_cuda_fibres *fibres, const nb_cuda_fibre *t, nb_erro
     return st ? st : nb_cuda_reserve(&fibres->work, t->work ? t->work : 1, what, err);
 }
 
-static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, gpuStream_t stream,
+static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, cudaStream_t stream,
                           nb_error *err)
 {
     const nb_cuda_fibre_size *size = &t->size;
@@ -93,7 +93,7 @@ static nb_cuda_fibre_size size_of(const nb_panel *panel)
 }
 
 static nb_status make_one(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
-                          double fwhm, gpuStream_t stream, nb_cuda_fibre **out,
+                          double fwhm, cudaStream_t stream, nb_cuda_fibre **out,
                           nb_error *err)
 {
     nb_cuda_fibre *t = (nb_cuda_fibre *)nb_alloc(1, sizeof *t, "point spread", err);
@@ -127,7 +127,7 @@ static int fits(const nb_cuda_fibre *t, const nb_panel *panel, int panels, doubl
 
 /** Find the transforms for a batch of panels: kept ones or new ones. */
 static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
-                      double fwhm, gpuStream_t stream, nb_cuda_fibre **out, nb_error *err)
+                      double fwhm, cudaStream_t stream, nb_cuda_fibre **out, nb_error *err)
 {
     nb_cuda_fibre *t = fibres->first;
     nb_status st;
@@ -146,7 +146,7 @@ static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
 }
 
 static nb_status spread_batch(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
-                              double fwhm, double *light, gpuStream_t stream,
+                              double fwhm, double *light, cudaStream_t stream,
                               nb_error *err)
 {
     nb_cuda_fibre *t;
@@ -165,7 +165,7 @@ static nb_status spread_batch(nb_cuda_fibres *fibres, const nb_panel *panel, int
 }
 
 nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
-                               double fwhm, double *light, gpuStream_t stream,
+                               double fwhm, double *light, cudaStream_t stream,
                                nb_error *err)
 {
     const nb_cuda_fibre_size size = size_of(panel);

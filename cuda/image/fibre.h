@@ -20,7 +20,7 @@ void nb_cuda_fibres_release(nb_cuda_fibres *fibres);
  * by itself; fwhm in m. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE (out of device memory,
  * library missing). */
 nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
-                               double fwhm, double *light, gpuStream_t stream,
+                               double fwhm, double *light, cudaStream_t stream,
                                nb_error *err);
 /** True if two panels have the same point spread, and so share a call. */
 int nb_cuda_fibre_alike(const nb_panel *a, const nb_panel *b);

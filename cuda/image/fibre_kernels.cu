@@ -92,37 +92,38 @@ __global__ void __launch_bounds__(BLOCK)
 }
 
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
-                                   double slow, double g, double *data, gpuStream_t stream)
+                                   double slow, double g, double *data,
+                                   cudaStream_t stream)
 {
-    gpuMemsetAsync(data, 0, (size_t)size->high * 2 * (size_t)size->n * sizeof *data,
-                   stream);
+    cudaMemsetAsync(data, 0, (size_t)size->high * 2 * (size_t)size->n * sizeof *data,
+                    stream);
     k_fibre_function<<<blocks_for((int64_t)size->columns * size->rows), BLOCK, 0, stream>>>(
         *size, fast, slow, g, data);
 }
 
 void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data,
-                              double *hat, gpuStream_t stream)
+                              double *hat, cudaStream_t stream)
 {
     k_fibre_hat<<<blocks_for((int64_t)(size->high / 2 + 1) * size->n), BLOCK, 0, stream>>>(
         *size, data, hat);
 }
 
 void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
-                              const double *light, double *data, gpuStream_t stream)
+                              const double *light, double *data, cudaStream_t stream)
 {
     k_fibre_pad<<<blocks_of_panels((int64_t)size->high * 2 * size->n, panels), BLOCK, 0,
                   stream>>>(*size, light, data);
 }
 
 void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
-                                   const double *hat, double *data, gpuStream_t stream)
+                                   const double *hat, double *data, cudaStream_t stream)
 {
     k_fibre_multiply<<<blocks_of_panels((int64_t)size->high * size->n, panels), BLOCK, 0,
                        stream>>>(*size, hat, data);
 }
 
 void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
-                               const double *data, double *light, gpuStream_t stream)
+                               const double *data, double *light, cudaStream_t stream)
 {
     k_fibre_crop<<<blocks_of_panels((int64_t)size->columns * size->rows, panels), BLOCK,
                    0, stream>>>(*size, data, light);

@@ -274,7 +274,7 @@ static void swap(nb_cuda_buffer *a, nb_cuda_buffer *b)
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err)
 {
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     NB_TRY(nb_cuda_reserve(&state->footprint.background, pixels * sizeof(float),
                            "the background", err));
     if (!st)
@@ -295,7 +295,7 @@ static nb_status launch(nb_backend_state *state, footprint_job *job, const int r
     job->light = (const float *)state->image.at;
     job->out = (float *)fp->out.at;
     k_spread<<<blocks, threads, bytes, state->stream>>>(*job, room[0]);
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }
 
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
@@ -306,7 +306,7 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
     footprint_job job = {};
     int room[2], blocks;
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     NB_TRY(nb_cuda_reserve(&fp->out, sc->raster.pixels * sizeof(float), "the footprint",
                            err));
     NB_TRY(upload_panels(state, plan, sc, sources, &blocks, err));
@@ -323,7 +323,7 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
         st = launch(state, &job, room, blocks, err);
     if (!st)
         swap(&state->image, &fp->out);
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream),
                          "recording an event"));
     return st;
 }

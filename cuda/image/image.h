@@ -33,11 +33,11 @@ extern const nb_backend_device nb_cuda_device_entries;
  * device, those of the scene's arrays, too. */
 void nb_cuda_launch_product(const nb_scene *scene, const float *image,
                             const nb_product *product, void *out,
-                            unsigned long long *overloads, gpuStream_t stream);
+                            unsigned long long *overloads, cudaStream_t stream);
 
 /** Make out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
-                         gpuStream_t stream);
+                         cudaStream_t stream);
 
 /* --- The stages of the noise --- */
 
@@ -86,12 +86,13 @@ typedef struct nb_cuda_chain {
 } nb_cuda_chain;
 
 /** Fill chain->light by the stages before the spread. */
-void nb_cuda_launch_counts(const nb_cuda_chain *chain, gpuStream_t stream);
+void nb_cuda_launch_counts(const nb_cuda_chain *chain, cudaStream_t stream);
 /** Spread chain->light by the Gaussian; between: memory of the same size. */
-void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between, gpuStream_t stream);
+void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between,
+                          cudaStream_t stream);
 /** Fill chain->out from chain->light, or without a spread from the image. */
 void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
-                          gpuStream_t stream);
+                          cudaStream_t stream);
 
 /** A transform of the fibre function for panels of one size. */
 typedef struct nb_cuda_fibre_size {
@@ -103,18 +104,18 @@ typedef struct nb_cuda_fibre_size {
 /** data[high][2 n] = the function; fast and slow: edges of a pixel, g as in src/image/fibre.h. */
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
                                    double slow, double g, double *data,
-                                   gpuStream_t stream);
+                                   cudaStream_t stream);
 /** hat[high/2 + 1][n] = the real parts of data, divided by the transform's length. */
 void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data,
-                              double *hat, gpuStream_t stream);
+                              double *hat, cudaStream_t stream);
 /** data[high][2 n] = light[rows][columns], else 0; for this number of adjacent panels of
  * one size. */
 void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
-                              const double *light, double *data, gpuStream_t stream);
+                              const double *light, double *data, cudaStream_t stream);
 void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
-                                   const double *hat, double *data, gpuStream_t stream);
+                                   const double *hat, double *data, cudaStream_t stream);
 void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
-                               const double *data, double *light, gpuStream_t stream);
+                               const double *data, double *light, cudaStream_t stream);
 
 /* --- The footprint of the Bragg light (src/image/footprint.h): entries of nb_image_device --- */
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err);
@@ -136,7 +137,7 @@ nb_status nb_cuda_fft_need(nb_error *err);
 typedef struct nb_cuda_fft nb_cuda_fft;
 /** Plan both transforms for this number of adjacent images at once. *work: bytes that
  * both need while they run. */
-nb_status nb_cuda_fft_new(int wide, int high, int images, gpuStream_t stream,
+nb_status nb_cuda_fft_new(int wide, int high, int images, cudaStream_t stream,
                           nb_cuda_fft **fft, size_t *work, nb_error *err);
 void nb_cuda_fft_free(nb_cuda_fft *fft); /* may be NULL */
 nb_status nb_cuda_fft_forward(nb_cuda_fft *fft, double *data, void *work, nb_error *err);

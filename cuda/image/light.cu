@@ -170,7 +170,7 @@ static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, s
         return NB_OK;
     st = nb_cuda_check(
         err,
-        gpuMemcpyAsync(on_device, *array, bytes, gpuMemcpyHostToDevice, state->stream),
+        cudaMemcpyAsync(on_device, *array, bytes, cudaMemcpyHostToDevice, state->stream),
         "sending a table of diffuse light");
     *array = on_device;
     *at += aligned(bytes);
@@ -217,8 +217,8 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
         NB_TRY(send_array(state, to, &at, (void **)&p->near, b.near, err));
     }
     NB_TRY(nb_cuda_check(err,
-                         gpuMemcpyAsync(to->at, on_device, sizeof *on_device,
-                                        gpuMemcpyHostToDevice, state->stream),
+                         cudaMemcpyAsync(to->at, on_device, sizeof *on_device,
+                                         cudaMemcpyHostToDevice, state->stream),
                          "sending a table of diffuse light"));
     nb_free(on_device);
     return st;
@@ -376,7 +376,7 @@ nb_status nb_cuda_make_light(nb_backend_state *state, const nb_diffuse_plane *pl
     int blocks = 0;
     int64_t nodes = 0;
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     NB_TRY(send_plane(state, plane, &job.plane, err));
     NB_TRY(send_panels(state, plane, &blocks, &nodes, err));
     NB_TRY(nb_cuda_reserve(&state->diffuse.nodes, (size_t)(nodes + 1) * sizeof(float),
@@ -385,7 +385,7 @@ nb_status nb_cuda_make_light(nb_backend_state *state, const nb_diffuse_plane *pl
         st = nb_cuda_reserve(&state->mix.light, bytes, "diffuse light", err);
     if (!st && !add)
         st = nb_cuda_check(err,
-                           gpuMemsetAsync(state->mix.light.at, 0, bytes, state->stream),
+                           cudaMemsetAsync(state->mix.light.at, 0, bytes, state->stream),
                            "making diffuse light");
     if (st)
         return st;
@@ -396,7 +396,7 @@ nb_status nb_cuda_make_light(nb_backend_state *state, const nb_diffuse_plane *pl
     job.image = (float *)state->mix.light.at;
     launch_nodes(state, job, blocks, looks_of(plane));
     launch_pixels(state, job, &plane->scene);
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }
 
 void nb_cuda_diffuse_release(nb_cuda_diffuse *light)

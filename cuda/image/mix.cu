@@ -68,7 +68,8 @@ static nb_status send(nb_backend_state *state, nb_cuda_buffer *buffer, const flo
     if (st || !from)
         return st;
     return nb_cuda_check(
-        err, gpuMemcpyAsync(buffer->at, from, bytes, gpuMemcpyHostToDevice, state->stream),
+        err,
+        cudaMemcpyAsync(buffer->at, from, bytes, cudaMemcpyHostToDevice, state->stream),
         "uploading an image to mix");
 }
 
@@ -144,7 +145,7 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
 {
     mix_job job = {};
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     NB_TRY(nb_cuda_mask(state, sc, &job.mask, err));
     NB_TRY(send_planes(state, mix, sc->raster.pixels, err));
     NB_TRY(send_rows(state, mix, sc, err));
@@ -156,8 +157,8 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     if (mix->absorb && mix->rest)
         job.aside = (const float *)state->footprint.background.at;
     launch(state, job, sc);
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream),
                          "recording an event"));
     return st;
 }
@@ -175,11 +176,11 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     const size_t blocks = (pixels + BLOCK * EACH - 1) / (BLOCK * EACH);
     nb_status st;
     NB_FORWARD(
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device"));
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device"));
     k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
         (const float *)state->footprint.background.at, pixels, (float *)state->image.at);
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream),
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream),
                          "recording an event"));
     return st;
 }

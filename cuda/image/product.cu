@@ -38,11 +38,12 @@ static nb_status to_device(nb_backend_state *state, const nb_scene *sc,
 static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
 {
     float ms = 0;
-    nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->products.ended, state->stream), doing));
-    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(state->stream), doing));
-    if (!st && gpuEventElapsedTime(&ms, state->products.began, state->products.ended) ==
-                   gpuSuccess)
+    nb_status st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+    NB_TRY(
+        nb_cuda_check(err, cudaEventRecord(state->products.ended, state->stream), doing));
+    NB_TRY(nb_cuda_check(err, cudaStreamSynchronize(state->stream), doing));
+    if (!st && cudaEventElapsedTime(&ms, state->products.began, state->products.ended) ==
+                   cudaSuccess)
         state->products.seconds += ms * 1e-3;
     return st;
 }
@@ -50,9 +51,9 @@ static nb_status finish(nb_backend_state *state, const char *doing, nb_error *er
 static nb_status begin(nb_backend_state *state, nb_error *err)
 {
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     return st ? st
-              : nb_cuda_check(err, gpuEventRecord(state->products.began, state->stream),
+              : nb_cuda_check(err, cudaEventRecord(state->products.began, state->stream),
                               "starting a kernel");
 }
 
@@ -68,8 +69,8 @@ static nb_status sum_rows(nb_backend_state *state, const nb_scene *sc, nb_row_su
     nb_cuda_launch_sums(&on_device, (const float *)state->image.at,
                         (nb_row_sums *)state->products.sums.at, state->stream);
     NB_FORWARD(nb_cuda_check(err,
-                             gpuMemcpyAsync(sums, state->products.sums.at, bytes,
-                                            gpuMemcpyDeviceToHost, state->stream),
+                             cudaMemcpyAsync(sums, state->products.sums.at, bytes,
+                                             cudaMemcpyDeviceToHost, state->stream),
                              "adding up the image"));
     return finish(state, "adding up the image", err);
 }
@@ -125,14 +126,14 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
             state->products.chains.no_fft = 1; /* reported once */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
-                            gpuMemsetAsync(counters, 0, sizeof overloads, state->stream),
+                            cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),
                             "making integers")))
         return st;
     for (i = 0; i < n && !st; i++)
         st = launch_one(state, &on_device, products[i], i, err);
     NB_TRY(nb_cuda_check(err,
-                         gpuMemcpyAsync(overloads, counters, sizeof overloads,
-                                        gpuMemcpyDeviceToHost, state->stream),
+                         cudaMemcpyAsync(overloads, counters, sizeof overloads,
+                                         cudaMemcpyDeviceToHost, state->stream),
                          "making integers"));
     NB_TRY(finish(state, "making integers", err));
     for (i = 0; i < n && !st; i++)
@@ -160,19 +161,19 @@ static nb_status fetch(nb_backend_state *state, int i, int first, int rows, void
     int piece = piece_at(state, out);
     int64_t start = now_ns();
     nb_status st =
-        nb_cuda_check(err, gpuSetDevice(state->device.index), "choosing the device");
+        nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
     from += (size_t)first * row;
     if (!st && piece < 0 && rows == state->products.rows) {
         st = nb_cuda_download(state->ring, out, from, (size_t)rows * row, state->stream,
                               err);
     } else if (!st) {
-        gpuStream_t stream =
+        cudaStream_t stream =
             piece < 0 ? state->stream : state->products.streams[piece % NB_CUDA_STREAMS];
-        st = nb_cuda_check(
-            err,
-            gpuMemcpyAsync(out, from, (size_t)rows * row, gpuMemcpyDeviceToHost, stream),
-            "downloading");
-        NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(stream), "downloading"));
+        st = nb_cuda_check(err,
+                           cudaMemcpyAsync(out, from, (size_t)rows * row,
+                                           cudaMemcpyDeviceToHost, stream),
+                           "downloading");
+        NB_TRY(nb_cuda_check(err, cudaStreamSynchronize(stream), "downloading"));
     }
     __atomic_fetch_add(&state->products.download_ns, now_ns() - start, __ATOMIC_RELAXED);
     return st;
@@ -203,24 +204,24 @@ static void give(nb_backend_state *state, void *memory)
 static void *allocate(int device_index, size_t bytes)
 {
     void *memory = NULL;
-    if (gpuSetDevice(device_index < 0 ? 0 : device_index) == gpuSuccess &&
-        gpuHostAlloc(&memory, bytes, gpuHostAllocPortable) == gpuSuccess)
+    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess &&
+        cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess)
         return memory;
-    gpuGetLastError();
+    cudaGetLastError();
     return NULL;
 }
 
 static void release(void *memory)
 {
     if (memory)
-        gpuFreeHost(memory);
+        cudaFreeHost(memory);
 }
 
 static void warm(int device_index)
 {
-    if (gpuSetDevice(device_index < 0 ? 0 : device_index) == gpuSuccess)
-        gpuFree(NULL);
-    gpuGetLastError();
+    if (cudaSetDevice(device_index < 0 ? 0 : device_index) == cudaSuccess)
+        cudaFree(NULL);
+    cudaGetLastError();
 }
 
 static void times(const nb_backend_state *state, nb_device_times *out)
@@ -234,9 +235,9 @@ static void times(const nb_backend_state *state, nb_device_times *out)
 static int count_devices(void)
 {
     int count = 0;
-    if (gpuGetDeviceCount(&count) != gpuSuccess)
+    if (cudaGetDeviceCount(&count) != cudaSuccess)
         count = 0;
-    gpuGetLastError();
+    cudaGetLastError();
     return count;
 }
 
@@ -244,11 +245,11 @@ nb_status nb_cuda_products_open(nb_cuda_products *products, nb_error *err)
 {
     int i;
     nb_status st =
-        nb_cuda_check(err, gpuEventCreate(&products->began), "creating an event");
-    NB_TRY(nb_cuda_check(err, gpuEventCreate(&products->ended), "creating an event"));
+        nb_cuda_check(err, cudaEventCreate(&products->began), "creating an event");
+    NB_TRY(nb_cuda_check(err, cudaEventCreate(&products->ended), "creating an event"));
     for (i = 0; i < NB_CUDA_STREAMS && !st; i++)
         st = nb_cuda_check(
-            err, gpuStreamCreateWithFlags(&products->streams[i], gpuStreamNonBlocking),
+            err, cudaStreamCreateWithFlags(&products->streams[i], cudaStreamNonBlocking),
             "creating a stream");
     return st;
 }
@@ -262,11 +263,11 @@ void nb_cuda_products_close(nb_cuda_products *products)
     nb_cuda_chain_release(&products->chains);
     for (i = 0; i < NB_CUDA_STREAMS; i++)
         if (products->streams[i])
-            gpuStreamDestroy(products->streams[i]);
+            cudaStreamDestroy(products->streams[i]);
     if (products->began)
-        gpuEventDestroy(products->began);
+        cudaEventDestroy(products->began);
     if (products->ended)
-        gpuEventDestroy(products->ended);
+        cudaEventDestroy(products->ended);
 }
 
 extern const nb_backend_device nb_cuda_device_entries = {

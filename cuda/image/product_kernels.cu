@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(BLOCK) k_product(const NB_GRID_CONSTANT produc
 }
 
 template <nb_pixel_type TYPE, bool COUNTED>
-static void make(const product_job &job, gpuStream_t stream)
+static void make(const product_job &job, cudaStream_t stream)
 {
     unsigned blocks = (unsigned)((job.pixels + BLOCK - 1) / BLOCK);
     k_product<TYPE, COUNTED><<<blocks, BLOCK, 0, stream>>>(job);
@@ -120,7 +120,7 @@ static void make(const product_job &job, gpuStream_t stream)
 
 void nb_cuda_launch_product(const nb_scene *sc, const float *image,
                             const nb_product *product, void *out,
-                            unsigned long long *overloads, gpuStream_t stream)
+                            unsigned long long *overloads, cudaStream_t stream)
 {
     const nb_raster *raster = &sc->raster;
     product_job job = {
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(LANES *ROWS) k_sums(const NB_GRID_CONSTANT sum
 }
 
 void nb_cuda_launch_sums(const nb_scene *sc, const float *image, nb_row_sums *out,
-                         gpuStream_t stream)
+                         cudaStream_t stream)
 {
     const nb_raster *raster = &sc->raster;
     size_t first = (size_t)raster->roi.smin * raster->columns + raster->roi.fmin;

@@ -240,7 +240,7 @@ int nb_cuda_fit_slice(int64_t pixels)
 }
 
 template <typename T>
-static void launch(const nb_cuda_fit_job *job, const T *planes, gpuStream_t stream)
+static void launch(const nb_cuda_fit_job *job, const T *planes, cudaStream_t stream)
 {
     const int blocks = (job->n + ROWS) / ROWS; /* blocks of n + 1 rows */
     const unsigned parts = (unsigned)((blocks + BLOCKS - 1) / BLOCKS),
@@ -258,7 +258,7 @@ static void launch(const nb_cuda_fit_job *job, const T *planes, gpuStream_t stre
             <<<dim3(slices, parts * (parts - 1) / 2), THREADS, 0, stream>>>(*job, planes);
 }
 
-void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream)
+void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, cudaStream_t stream)
 {
     if (job->single)
         launch(job, job->single, stream);

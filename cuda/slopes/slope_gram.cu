@@ -287,7 +287,7 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
 }
 
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
-                         double *sums, gpuStream_t stream)
+                         double *sums, cudaStream_t stream)
 {
     kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));

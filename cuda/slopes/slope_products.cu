@@ -112,7 +112,7 @@ static nb_status fetch_planes(nb_backend_state *state, const nb_slope_task *task
             st = fetch_plane(&job, &pass, p, err);
     }
     if (st)
-        gpuStreamSynchronize(state->stream);
+        cudaStreamSynchronize(state->stream);
     nb_free(job.staging);
     nb_cuda_pass_close(&pass);
     return st;
@@ -180,7 +180,7 @@ static nb_status sum_chunk(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_er
         nb_cuda_launch_pullback(job, sums, pass->state->stream);
     else
         nb_cuda_launch_fit(job, sums, pass->state->stream);
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_pass_mark(pass, err);
 }
 
@@ -219,9 +219,9 @@ static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
     if ((size_t)pass->pixels == all)
         return NB_OK;
     NB_FORWARD(nb_cuda_check(
-        err, gpuMemsetAsync(flag, 0, sizeof bad, pass->state->stream), "clearing sums"));
+        err, cudaMemsetAsync(flag, 0, sizeof bad, pass->state->stream), "clearing sums"));
     nb_cuda_launch_finite(type, dloss, all, flag, pass->state->stream);
-    if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
+    if ((st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel")) ||
         (st = fetch_sums(pass, 1, &bad, err)))
         return st;
     for (int i = 0; i < pass->task->job->count && bad != 0; i++)
@@ -249,7 +249,7 @@ static nb_status pull_plain(nb_cuda_slope_pass *pass, nb_real_type type,
         job.precise = (const double *)dloss;
     NB_FORWARD(nb_cuda_pass_begin(pass, err));
     nb_cuda_launch_pull_plain(&job, &pass->how, sums, pass->state->stream);
-    if ((st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel")) ||
+    if ((st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel")) ||
         (st = nb_cuda_pass_mark(pass, err)) ||
         (st = fetch_sums(pass, job.items, found, err)))
         return st;
@@ -262,7 +262,7 @@ static nb_status pull_planes(nb_cuda_slope_pass *pass, nb_real_type type,
 {
     nb_cuda_fit_job job = {};
     nb_cuda_slopes *memory = pass->memory;
-    gpuStream_t stream = pass->state->stream;
+    cudaStream_t stream = pass->state->stream;
     nb_status st;
     job.count = job.n = job.items = pass->task->job->count;
     job.slice = NB_CUDA_SLICE;
@@ -294,7 +294,7 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
                       : pull_planes(&pass, type, on_device, gradient, err));
     NB_TRY(check_unused(&pass, type, on_device, gradient, err));
     if (st)
-        gpuStreamSynchronize(state->stream);
+        cudaStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
     return st;
 }
@@ -314,7 +314,7 @@ static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *
                               nb_error *err)
 {
     const nb_observation *seen = out->fit->seen;
-    gpuStream_t stream = pass->state->stream;
+    cudaStream_t stream = pass->state->stream;
     nb_cuda_gram_job job = {};
     double *sums, *items;
     nb_status st;
@@ -334,7 +334,7 @@ static nb_status normal_plain(nb_cuda_slope_pass *pass, const nb_slope_fit_out *
         return NB_ERR_NOMEM;
     if (!(st = nb_cuda_pass_begin(pass, err))) {
         nb_cuda_launch_gram(&job, &pass->how, sums, stream);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     }
     if (!st && !(st = nb_cuda_pass_mark(pass, err)) &&
         !(st = fetch_sums(pass, job.items, items, err)))
@@ -377,7 +377,7 @@ static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
     nb_status st = nb_cuda_pass_open(state, task, &want, &pass, err);
     NB_TRY(pass.pulls ? normal_plain(&pass, out, err) : normal_planes(&pass, out, err));
     if (st)
-        gpuStreamSynchronize(state->stream);
+        cudaStreamSynchronize(state->stream);
     nb_cuda_pass_close(&pass);
     return st;
 }

@@ -113,7 +113,7 @@ void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job
 }
 
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
-                               double *sums, gpuStream_t stream)
+                               double *sums, cudaStream_t stream)
 {
     kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));

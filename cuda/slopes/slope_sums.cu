@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(THREADS) k_gather(const NB_GRID_CONSTANT gathe
 
 void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            const void *from, int64_t origin, int64_t n, double *to,
-                           gpuStream_t stream)
+                           cudaStream_t stream)
 {
     const int single = type == NB_REAL_FLOAT32;
     const gather_job job = {*pixels,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(THREADS) k_finite(const T *x, size_t n, double
 }
 
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
-                           gpuStream_t stream)
+                           cudaStream_t stream)
 {
     const size_t blocks_max = 1024, blocks = (n + THREADS - 1) / THREADS;
     const unsigned grid = (unsigned)(blocks < blocks_max ? blocks : blocks_max);
@@ -96,12 +96,12 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
-                         double *sums, gpuStream_t stream)
+                         double *sums, cudaStream_t stream)
 {
     k_join<<<(unsigned)items, THREADS, 0, stream>>>(partial, slices, items, begins, sums);
 }
 
-void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream)
+void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, cudaStream_t stream)
 {
     if (job->items == 0)
         return;

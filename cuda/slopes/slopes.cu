@@ -315,7 +315,7 @@ nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
     pass->job.moves = nb_slope_job_moves(task->job);
     if (!(pass->memory = slopes_of(state, err)))
         return NB_ERR_NOMEM;
-    if ((st = nb_cuda_check(err, gpuSetDevice(state->device.index),
+    if ((st = nb_cuda_check(err, cudaSetDevice(state->device.index),
                             "choosing the device")) ||
         (st = nb_cuda_upload(state, task->job->scene, &pass->launch, err)) ||
         (st = prepare_terms(pass, err)) ||
@@ -344,7 +344,7 @@ void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
 static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_hooks *hooks = pass->task->hooks;
-    nb_status st = nb_cuda_check(err, gpuStreamSynchronize(pass->state->stream),
+    nb_status st = nb_cuda_check(err, cudaStreamSynchronize(pass->state->stream),
                                  "calculating derivatives");
     if (!st && hooks && hooks->progress &&
         hooks->progress(hooks->user, (double)pass->done / (double)pass->pixels))
@@ -354,13 +354,13 @@ static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
 
 nb_status nb_cuda_pass_begin(nb_cuda_slope_pass *pass, nb_error *err)
 {
-    return nb_cuda_check(err, gpuEventRecord(pass->state->began, pass->state->stream),
+    return nb_cuda_check(err, cudaEventRecord(pass->state->began, pass->state->stream),
                          "calculating derivatives");
 }
 
 nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err)
 {
-    return nb_cuda_check(err, gpuEventRecord(pass->state->ended, pass->state->stream),
+    return nb_cuda_check(err, cudaEventRecord(pass->state->ended, pass->state->stream),
                          "calculating derivatives");
 }
 
@@ -388,7 +388,7 @@ nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error 
             nb_cuda_launch_slopes_fast(&pass->job, &pass->how, pass->state->stream);
         else
             nb_cuda_launch_slopes_double(&pass->job, pass->state->stream);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
         pass->done = pass->job.end;
         if (!st &&
             (step < pass->pixels || (pass->task->hooks && pass->task->hooks->progress)))

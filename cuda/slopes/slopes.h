@@ -92,43 +92,44 @@ enum {
 };
 
 /* --- slopes_double.cu --- */
-void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stream);
+void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, cudaStream_t stream);
 /* --- slopes_fast.cu --- */
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
-                                gpuStream_t stream);
+                                cudaStream_t stream);
 /* --- slopes_plain.cu --- */
 /** For a job that nb_plain_rows_build accepts. Pixels begin at a multiple of 4, and
  * planes have room for whole batches. */
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
-                                 const nb_term_case *how, gpuStream_t stream);
+                                 const nb_term_case *how, cudaStream_t stream);
 /* --- slope_pull.cu --- */
 /** Set items, rounds and blocks of a pullback of this number of pixels. */
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);
 /** Make sums[items] for nb_plain_contract. */
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
-                               double *sums, gpuStream_t stream);
+                               double *sums, cudaStream_t stream);
 /* --- slope_gram.cu --- */
 /** Set items, rounds, blocks and each of normal equations of this number of pixels. */
 void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
                        nb_cuda_gram_job *job);
 /** Make sums[items] for nb_plain_equations. */
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
-                         double *sums, gpuStream_t stream);
+                         double *sums, cudaStream_t stream);
 /* --- slope_sums.cu --- */
 /** Set *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
-                           gpuStream_t stream);
+                           cudaStream_t stream);
 /** sums[items] = (begins) or += the sums over `slices` of partial[slices][items]. */
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
-                         double *sums, gpuStream_t stream);
+                         double *sums, cudaStream_t stream);
 /** sums[items] = or += the gradient of a pullback, in an order that depends only on pixel
  * numbers. */
-void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums,
+                             cudaStream_t stream);
 /** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type:
  * nb_real_type. */
 void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            const void *from, int64_t origin, int64_t n, double *to,
-                           gpuStream_t stream);
+                           cudaStream_t stream);
 
 /* --- slope_fit.cu --- */
 /** Number of pixels that a block of a fit adds up, for a fit of at most `pixels`
@@ -136,7 +137,7 @@ void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
 int nb_cuda_fit_slice(int64_t pixels);
 /** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an
  * order that depends only on pixel numbers. */
-void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, gpuStream_t stream);
+void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, cudaStream_t stream);
 
 /* --- slope_products.cu --- */
 /** nb_backend_device.makes_slopes */

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(THREADS)
     store_planes(p, i, place, t);
 }
 
-void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, gpuStream_t stream)
+void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, cudaStream_t stream)
 {
     unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
     k_slopes_double<<<blocks, THREADS, 0, stream>>>(*job);

@@ -37,7 +37,7 @@ template <int GAUSS, int GENERAL> static kernel kernel_of(const nb_term_case *ho
 }
 
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
-                                gpuStream_t stream)
+                                cudaStream_t stream)
 {
     unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
     kernel k = how->gauss     ? kernel_of<1, 0>(how)

@@ -153,7 +153,7 @@ static kernel kernel_of(const nb_term_case *how, int *pixels)
 }
 
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
-                                 const nb_term_case *how, gpuStream_t stream)
+                                 const nb_term_case *how, cudaStream_t stream)
 {
     plain_job p = {*job, plain->rows, plain_source_of(plain), 1};
     int pixels;

@@ -177,7 +177,7 @@ static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass
     nb_status st;
     NB_FORWARD(nb_cuda_check(
         err,
-        gpuMemsetAsync(list.counts, 0, COUNTS * sizeof *list.counts, r->launch->stream),
+        cudaMemsetAsync(list.counts, 0, COUNTS * sizeof *list.counts, r->launch->stream),
         "clearing counters"));
     if (pass->spots.law == NB_LAW_EDGE)
         kernels_of<NB_LAW_EDGE>(pass, &find, &draw);
@@ -187,7 +187,7 @@ static nb_status launch_part(const nb_cuda_spot_run *r, const nb_spot_pass *pass
            r->launch->stream>>>(*pass, list, first, end, (int)batch);
     draw<<<(unsigned)(r->launch->multiprocessors * BLOCKS), DRAW_THREADS, 0, r->launch->stream>>>(
         *pass, list);
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }
 
 static nb_status launch_items(const nb_cuda_spot_run *r, const nb_spot_pass *pass,
@@ -201,7 +201,7 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_spot_pass *pas
                       end = i == parts - 1 ? items : items / parts * (i + 1);
         st = launch_part(r, pass, first, end, err);
         if (!st && parts > 1)
-            st = nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering");
+            st = nb_cuda_check(err, cudaStreamSynchronize(r->launch->stream), "rendering");
         if (!st && hooks->progress &&
             hooks->progress(hooks->user, (double)(i + 1) / (double)parts))
             st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
@@ -213,11 +213,12 @@ nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *r, const void *from,
                                   double *brightest, nb_error *err)
 {
     double *pinned = r->state->brightest;
-    nb_status st = nb_cuda_check(err,
-                                 gpuMemcpyAsync(pinned, from, sizeof *pinned,
-                                                gpuMemcpyDeviceToHost, r->launch->stream),
-                                 "fetching the brightest pixel");
-    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(r->launch->stream), "rendering"));
+    nb_status st =
+        nb_cuda_check(err,
+                      cudaMemcpyAsync(pinned, from, sizeof *pinned,
+                                      cudaMemcpyDeviceToHost, r->launch->stream),
+                      "fetching the brightest pixel");
+    NB_TRY(nb_cuda_check(err, cudaStreamSynchronize(r->launch->stream), "rendering"));
     *brightest = st ? 0 : *pinned;
     return st;
 }
@@ -256,17 +257,17 @@ nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *bri
         return st;
     if (!brightest) {
         nb_cuda_launch_spot_image(r->launch, pass, (float *)r->state->image.at);
-        return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     }
-    st = nb_cuda_check(err, gpuMemsetAsync(peak, 0, sizeof *peak, r->launch->stream),
+    st = nb_cuda_check(err, cudaMemsetAsync(peak, 0, sizeof *peak, r->launch->stream),
                        "clearing the brightest pixel");
-    NB_TRY(nb_cuda_check(err, gpuMemsetAsync(look, 0, sizeof *look, r->launch->stream),
+    NB_TRY(nb_cuda_check(err, cudaMemsetAsync(look, 0, sizeof *look, r->launch->stream),
                          "clearing the brightest pixel"));
     if (st)
         return st;
     k_spot_brightest<<<blocks, SCAN, 0, r->launch->stream>>>(
         *pass, marks_of_warp(r->launch, pass), peak, &look->key);
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_fetch_brightest(r, peak, brightest, err);
 }
 
@@ -281,7 +282,7 @@ nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_e
         st = nb_cuda_reserve(&state->spot_sums, sums + marks, "the sums of the spots",
                              err);
         NB_TRY(nb_cuda_check(
-            err, gpuMemsetAsync(state->spot_sums.at, 0, sums + marks, state->stream),
+            err, cudaMemsetAsync(state->spot_sums.at, 0, sums + marks, state->stream),
             "clearing sums"));
     }
     pass->sums = (unsigned long long *)state->spot_sums.at;
@@ -316,7 +317,7 @@ int nb_cuda_spots_lack_room(nb_backend_state *state)
         full |= buffer->full;
     if (!full)
         return 0;
-    gpuStreamSynchronize(state->stream);
+    cudaStreamSynchronize(state->stream);
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     state->spot_pixels = 0;
@@ -343,9 +344,9 @@ nb_status nb_cuda_spots_run(nb_cuda_job *job, nb_error *err)
     NB_TRY(nb_cuda_reserve_sums(state, &setup.pass, err));
     NB_TRY(nb_cuda_spot_run_of(state, plan, launch, state->path->seconds(plan), &render,
                                err));
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->began, state->stream), "rendering"));
     NB_TRY(nb_spot_setup_render(&setup, nb_cuda_run_spots, &render, result, err));
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream), "rendering"));
     state->spot_pixels = st ? 0 : setup.pass.scene.raster.pixels;
     nb_spot_setup_free(&setup);
     return st;

@@ -78,7 +78,7 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
 {
     const nb_hooks *hooks = &job->state->options.hooks;
     nb_status st =
-        nb_cuda_check(err, gpuEventSynchronize(job->state->bands[i % 2]), "rendering");
+        nb_cuda_check(err, cudaEventSynchronize(job->state->bands[i % 2]), "rendering");
     if (!st && hooks->progress && hooks->progress(hooks->user, (i + 1.0) / total))
         st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     return st;
@@ -141,9 +141,9 @@ static void submit_panels(nb_cuda_job *job, int k, int end)
 static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     nb_backend_state *state = job->state;
-    nb_status st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    nb_status st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     if (!st && (total > 1 || state->options.hooks.progress))
-        st = nb_cuda_check(err, gpuEventRecord(state->bands[i % 2], state->stream),
+        st = nb_cuda_check(err, cudaEventRecord(state->bands[i % 2], state->stream),
                            "rendering");
     if (!st && i > 0)
         st = finish_launch(job, i - 1, total, err);
@@ -179,7 +179,7 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
     job->launch.few_round = nb_cuda_is_few_round(&job->plan);
     nb_status st = keep_jobs(job, err);
     int total = nb_cuda_count_launches(job), i = 0;
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->began, state->stream), "rendering"));
     if (!st && job->kept && job->terms.direct && !state->aimed) {
         nb_cuda_aim_panels(&job->launch, &job->terms, state->jobs[NB_JOBS_FAST].device.at,
                            nb_cuda_direct_job_bytes);
@@ -194,7 +194,7 @@ static nb_status run_panels(nb_cuda_job *job, nb_error *err)
         submit_panels(job, k, end);
         st = launched(job, i++, total, err);
     }
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->ended, state->stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream), "rendering"));
     if (!st && total > 0 && (total > 1 || state->options.hooks.progress))
         st = finish_launch(job, total - 1, total, err);
     return st;
@@ -210,13 +210,13 @@ static int covers_image(const nb_raster *raster)
 nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
 {
     const nb_raster *raster = &job->scene->raster;
-    gpuError_t code = gpuSuccess;
+    cudaError_t code = cudaSuccess;
     *job->state->repair = 0;
     if (needs_plain(job))
-        code = gpuMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
-    if (code == gpuSuccess && !(job->filled && covers_image(raster)))
-        code = gpuMemsetAsync(job->state->image.at, 0, raster->pixels * sizeof(float),
-                              job->state->stream);
+        code = cudaMemsetAsync(job->launch.repair, 0, sizeof(int), job->state->stream);
+    if (code == cudaSuccess && !(job->filled && covers_image(raster)))
+        code = cudaMemsetAsync(job->state->image.at, 0, raster->pixels * sizeof(float),
+                               job->state->stream);
     return nb_cuda_check(err, code, "clearing the image");
 }
 
@@ -293,5 +293,5 @@ nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err)
     if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
         submit_materials(job);
     job->many[which] = NULL;
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }

@@ -200,9 +200,9 @@ template <bool MANY> static tensor_kernel choose_kernel(int law, int table, bool
 
 int nb_cuda_has_tensor_code(void)
 {
-    gpuFuncAttributes code;
-    if (gpuFuncGetAttributes(
-            &code, (const void *)k_tensor<NB_LAW_FRINGES, 0, false, false>) != gpuSuccess)
+    cudaFuncAttributes code;
+    if (cudaFuncGetAttributes(
+            &code, (const void *)k_tensor<NB_LAW_FRINGES, 0, false, false>) != cudaSuccess)
         return 0;
     return code.ptxVersion == 80 || code.ptxVersion == 90 || code.ptxVersion == 100;
 }

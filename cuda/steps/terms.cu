@@ -55,7 +55,7 @@ __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
 }
 
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
-                              const nb_cuda_fragments *to, gpuStream_t stream)
+                              const nb_cuda_fragments *to, cudaStream_t stream)
 {
     fragment_job job = {*scene, *F2, ((int64_t)to->octets + 1) * 96, *to};
     k_fragments<<<(unsigned)((job.count + 255) / 256), 256, 0, stream>>>(job);
@@ -89,7 +89,7 @@ __global__ void k_direct_terms(const NB_GRID_CONSTANT nb_scene sc,
 }
 
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
-                                 nb_cuda_direct_term *terms, gpuStream_t stream)
+                                 nb_cuda_direct_term *terms, cudaStream_t stream)
 {
     unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
     k_direct_terms<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, terms);
@@ -108,7 +108,7 @@ __global__ void k_panels_terms(const NB_GRID_CONSTANT nb_scene sc, const char *p
 
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
-                                 gpuStream_t stream)
+                                 cudaStream_t stream)
 {
     unsigned count = (unsigned)(scene->beam.n_sources * scene->lattice.n_orientations);
     k_panels_terms<<<dim3((count + 63) / 64, (unsigned)n), 64, 0, stream>>>(
@@ -136,7 +136,7 @@ __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
 }
 
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,
-                            float *out, gpuStream_t stream)
+                            float *out, cudaStream_t stream)
 {
     int64_t values = (int64_t)F2->box.n[0] * F2->box.n[1] * F2->box.n[2] * F2->side;
     k_fill_F2<<<(unsigned)((values + 255) / 256), 256, 0, stream>>>(*sf, *F2, out);

@@ -340,7 +340,7 @@ __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64
 }
 
 /** Fill the cells of a table, which are allocated; F: on the device. */
-static void launch_cells(const nb_cubic_table *table, float *cells, gpuStream_t stream)
+static void launch_cells(const nb_cubic_table *table, float *cells, cudaStream_t stream)
 {
     const int64_t n = (int64_t)nb_cubic_cells(table);
     if (n > 0)
@@ -377,7 +377,7 @@ static size_t wave_bytes(const nb_beam *beam)
 }
 
 /** Fill the kernel's data of the sources from the sources on the device. */
-static void launch_waves(const nb_beam *beam, void *waves, gpuStream_t stream)
+static void launch_waves(const nb_beam *beam, void *waves, cudaStream_t stream)
 {
     k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(
         *beam, (cubic_wave *)waves);

@@ -201,22 +201,22 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
                   parts = (int64_t)fmin(fmax(ceil(fmax(setup->seconds, 1e-9) / 0.3),
                                              ceil(FILL * setup->queued * (double)items)),
                                         fmax(1.0, (double)items));
-    gpuStream_t stream = r->launch->stream;
+    cudaStream_t stream = r->launch->stream;
     part_launcher *const launch = launcher_of(setup);
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
         /* clears the counters of the queue, too */
         if ((st = nb_cuda_check(
-                 err, gpuMemsetAsync(&report->next, 0, sizeof report->next, stream),
+                 err, cudaMemsetAsync(&report->next, 0, sizeof report->next, stream),
                  "clearing a counter")) ||
             (st = nb_cuda_check(
-                 err, gpuMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
+                 err, cudaMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
                  "clearing a counter")))
             break;
         launch(r, setup, report, i * setup->pass.stride, parts * setup->pass.stride);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
         if (!st && parts > 1)
-            st = nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering");
+            st = nb_cuda_check(err, cudaStreamSynchronize(stream), "rendering");
         if (!st && !setup->pass.only_count && hooks->progress &&
             hooks->progress(hooks->user, (double)(i + 1) / (double)parts))
             st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
@@ -224,10 +224,10 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
     return st;
 }
 
-typedef void pixel_launcher(dim3, gpuStream_t, const nb_tile_pass *, nb_cuda_look *);
+typedef void pixel_launcher(dim3, cudaStream_t, const nb_tile_pass *, nb_cuda_look *);
 
 template <int HOW>
-static void launch_pixel(dim3 blocks, gpuStream_t stream, const nb_tile_pass *pass,
+static void launch_pixel(dim3 blocks, cudaStream_t stream, const nb_tile_pass *pass,
                          nb_cuda_look *look)
 {
     k_tile_pixel<HOW><<<blocks, 32 * WARPS, 0, stream>>>(*pass, look);
@@ -259,11 +259,11 @@ static nb_status run_pixel(void *context, const nb_tile_setup *setup,
                  each = PIXEL_STEPS * 32.0 * WARPS;
     const dim3 blocks((unsigned)fmin(PIXEL_BLOCKS, ceil(steps / each)),
                       (unsigned)fmin(PIXEL_BLOCKS, (double)os * os * pass->spots.layers));
-    gpuStream_t stream = r->launch->stream;
+    cudaStream_t stream = r->launch->stream;
     nb_status st;
     pixel_launcher_of(setup)(blocks, stream, pass, look);
     k_tile_photons<<<1, 1, 0, stream>>>(pass->spots, look);
-    st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
 }
 
@@ -274,21 +274,21 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     const nb_cuda_spot_run *r = (const nb_cuda_spot_run *)context;
     tile_report *report = (tile_report *)((char *)r->state->small.at + NB_SMALL_TILES),
                 back;
-    gpuStream_t stream = r->launch->stream;
+    cudaStream_t stream = r->launch->stream;
     float lacks;
-    nb_status st = nb_cuda_check(err, gpuMemsetAsync(report, 0, sizeof *report, stream),
+    nb_status st = nb_cuda_check(err, cudaMemsetAsync(report, 0, sizeof *report, stream),
                                  "clearing counters");
     NB_TRY(launch_items(r, setup, report, err));
     if (!st && !counts) {
         nb_cuda_launch_spot_image(r->launch, &setup->pass.spots,
                                   (float *)r->state->image.at);
-        st = nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
-        NB_TRY(nb_cuda_check(err, gpuEventRecord(r->state->ended, stream), "rendering"));
+        st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
+        NB_TRY(nb_cuda_check(err, cudaEventRecord(r->state->ended, stream), "rendering"));
     }
     NB_TRY(nb_cuda_check(
-        err, gpuMemcpyAsync(&back, report, sizeof back, gpuMemcpyDeviceToHost, stream),
+        err, cudaMemcpyAsync(&back, report, sizeof back, cudaMemcpyDeviceToHost, stream),
         "fetching counters"));
-    NB_TRY(nb_cuda_check(err, gpuStreamSynchronize(stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaStreamSynchronize(stream), "rendering"));
     if (st)
         return st;
     memcpy(&lacks, &back.lack, sizeof lacks);
@@ -360,7 +360,7 @@ static nb_status upload_tables(nb_backend_state *state, const nb_cuda_launch *la
     k_tile_pairs<<<(unsigned)launch->multiprocessors * 8, 256, 0, launch->stream>>>(
         on_device.factors.table, setup->pass.tiles.factors, 1 / setup->tiles.unit,
         (float2 *)state->tile_pairs.at);
-    return nb_cuda_check(err, gpuGetLastError(), "starting a kernel");
+    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }
 
 nb_status nb_cuda_tiles_run(nb_cuda_job *job, nb_error *err)
@@ -380,7 +380,7 @@ nb_status nb_cuda_tiles_run(nb_cuda_job *job, nb_error *err)
     setup.size = plan->engine.size;
     st = nb_cuda_spot_run_of(state, plan, launch, LOOK, &render, err);
     NB_TRY(upload_tables(state, launch, &setup, err));
-    NB_TRY(nb_cuda_check(err, gpuEventRecord(state->began, state->stream), "rendering"));
+    NB_TRY(nb_cuda_check(err, cudaEventRecord(state->began, state->stream), "rendering"));
     NB_TRY(nb_tile_setup_render(&setup, &run, result, err));
     state->spot_pixels = st ? 0 : setup.pass.spots.scene.raster.pixels;
     nb_tile_setup_free(&setup);

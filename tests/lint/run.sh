@@ -128,12 +128,6 @@ formats() {
         grep -vE '^src/(io/image/|inputs/files\.c:|outputs/picture\.c:)' | sed 's/^/    /' | grep .
 }
 
-# One header for each vendor of GPUs has the vendor's names.
-vendor_names() {
-    ! grep -nE '\b(cuda|hip)[A-Z]|(cuda|hip)_runtime|__(CUDA|HIP)|"(cuda|CUDA)|_VISIBLE_DEVICES|NVIDIA|nvidia|__shfl|__ballot|__any_sync|__syncwarp|__grid_constant__|\basm\b' \
-        -r cuda --include='*.[ch]*' | grep -vE '^cuda/backend/vendor(_hip)?\.h:' | sed 's/^/    /' | grep .
-}
-
 # Measured data: their README names each file, each has a known format; each folder has
 # its licence; the total is small.
 real_data() {
@@ -201,7 +195,6 @@ check one-bench one_bench
 check registry registry
 check paths paths
 check formats formats
-check vendor-names vendor_names
 check real-data real_data
 check exports exports
 check api-pages api_pages
