@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tiles.h"
+#include "vector_paths.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

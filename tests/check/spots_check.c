@@ -30,7 +30,7 @@
 #include "plan/tiles.h"
 #include "render/request.h"
 #include "render/simd.h"
-#include "render/tiles.h"
+#include "render/vector_paths.h"
 #include "render/vector_paths.h"
 #include "../../cuda/backend/host.h"
 #include "../support/render.h"
