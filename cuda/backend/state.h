@@ -3,7 +3,6 @@
 #ifndef NB_CUDA_STATE_H
 #define NB_CUDA_STATE_H
 
-#include "../image/fibre.h"
 #include "internal.h"
 
 extern "C" {
@@ -22,6 +21,12 @@ enum { NB_CUDA_STREAMS = 4 };
 /** The jobs of all panels: for the path's kernel if it is a fast one, for the kernels in
  * double precision, and for the materials' cells. */
 enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
+
+/** Transforms of the fibres' point spread, kept for the next image; fibre.cu defines nb_cuda_fibre. */
+typedef struct nb_cuda_fibres {
+    struct nb_cuda_fibre *first; /* owned */
+    nb_cuda_buffer data, work;
+} nb_cuda_fibres;
 
 /** Data for the stages of the noise. */
 typedef struct nb_cuda_chains {

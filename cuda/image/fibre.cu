@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "fibre.h"
-
 #include "../../src/image/fibre.h"
 #include "image.h"
 
-struct nb_cuda_fibre {
+typedef struct nb_cuda_fibre {
     nb_cuda_fibre_size size;
     int panels;              /* number of panels in one transform */
     double fast, slow, fwhm; /* edges of a pixel, width, m */
     nb_cuda_fft *fft;        /* owned */
     size_t work;             /* bytes that fft needs */
     nb_cuda_buffer hat;      /* owned: the function's transform, real and even */
-    nb_cuda_fibre *next;
-};
+    struct nb_cuda_fibre *next;
+} nb_cuda_fibre;
 
 /** Limit of kept transforms: two sizes of panels, each with full batches and a smaller
  * last batch. */

@@ -94,6 +94,18 @@ void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between,
 void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
                           cudaStream_t stream);
 
+/* --- fibre.cu: the fibres' point spread, an exact linear convolution as in src/image/fibre.c --- */
+void nb_cuda_fibres_release(nb_cuda_fibres *fibres);
+
+/** Spread the light of several adjacent panels of one size and kind in place, each panel
+ * by itself; fwhm in m. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE (out of device memory,
+ * library missing). */
+nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
+                               double fwhm, double *light, cudaStream_t stream,
+                               nb_error *err);
+/** True if two panels have the same point spread, and so share a call. */
+int nb_cuda_fibre_alike(const nb_panel *a, const nb_panel *b);
+
 /** A transform of the fibre function for panels of one size. */
 typedef struct nb_cuda_fibre_size {
     int columns, rows; /* size of the panel */
