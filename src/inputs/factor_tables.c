@@ -56,7 +56,7 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-/** Key of all values that files of structure factors depend on, except the crystal's cell. */
+/** Key of all values on which files of F depend, except the cell of the crystal. */
 static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
 {
     const char *const files[] = {cfg->pdb_file, cfg->cif_file, cfg->mtz_file,

@@ -67,9 +67,9 @@ typedef struct nb_factor_sums {
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
 } nb_factor_sums;
 
-/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is shared, with one
- * holder (nb_shared_drop), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM,
- * NB_ERR_UNSUPPORTED. */
+/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is shared
+ * with one holder (nb_shared_drop), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO,
+ * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_files **out,
                                nb_error *err);

@@ -145,7 +145,7 @@ static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *fla
     return NB_OK;
 }
 
-/** Fields that such a file does not give, or that cfg shows. */
+/** Fields of such a file, without given ones that cfg does not show. */
 static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;

@@ -46,9 +46,9 @@ typedef struct nb_files {
     const nb_plane *transmission; /* shared; -transmission for nb_mix_factor, or NULL */
     const nb_plane *add;          /* shared; -add, or NULL */
     uint64_t planes_hash;         /* hash of transmission and add; 0 without both */
-    double *panel_gains; /* owned; [panels] and then their largest trusted values, 0 for none; NULL
-                              without a file */
-    nb_fibres *fibres;          /* owned; transforms of the point spread */
+    double *panel_gains; /* owned; [panels] gains, then [panels] largest trusted values, 0
+                              if unknown; NULL without a file */
+    nb_fibres *fibres;   /* owned; transforms of the point spread */
     nb_amorphous_set amorphous; /* owned; tables of materials, or zero */
     nb_spectrum_point *points;  /* owned; [n_points] of a -spectrum file, or NULL */
     int n_points;
@@ -114,7 +114,7 @@ typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
 typedef enum nb_limit {
     NB_LIMIT_OWN,    /* as far as the image sees: the same for the same record */
     NB_LIMIT_ENOUGH, /* at least so far, for values of nb_sim_set_parameters */
-    NB_LIMIT_KEPT /* a frame: sums of the series (of_series) stay, others go as far as the image sees */
+    NB_LIMIT_KEPT /* a frame: sums of a series stay; others go as far as the image sees */
 } nb_limit;
 
 /** Inputs of a frame apart from the rows of its record. */
@@ -181,8 +181,8 @@ const uint8_t *nb_inputs_mask(const nb_inputs *in);
 nb_inputs nb_inputs_hold(const nb_inputs *in);
 void nb_inputs_drop(nb_inputs *in); /* *in is zero afterwards */
 
-/** Let a resolved cfg point to detector and arrays of *in, if it has any; the second does
- * the same for a record, with the caller's detector. */
+/** Let a resolved cfg, if it has a detector or arrays, point to those of *in.  The second
+ * function does the same for a record and the caller's detector. */
 void nb_inputs_show(const nb_inputs *in, nb_config *cfg);
 void nb_inputs_show_typed(const nb_inputs *in, nb_config *typed);
 
@@ -202,8 +202,9 @@ nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_
                             const nb_frame_extra *extra, const nb_hooks *hooks,
                             nb_config *cfg, nb_inputs *in, nb_error *err);
 
-/** Make F to dmin (A), or (0) to in->limit, and tables for the model's wavelengths, which
- * the model gets.  After an error the old ones stay.  No effect without files of F. */
+/** Make F to dmin (A; 0: to in->limit) and tables for the model's wavelengths, and give
+ * the tables to the model.  After an error the old ones stay.  No effect without files of
+ * F. */
 nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
                                  const nb_hooks *hooks, nb_error *err);
 

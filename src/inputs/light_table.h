@@ -13,8 +13,8 @@
 nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
                               const nb_diffuse_table **table, nb_error *err);
 
-/** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin leaves, rounded so that frames
- * share tables. */
+/** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin
+ * leaves, rounded so that frames share tables. */
 double nb_light_reach(const nb_model *crystal);
 
 /** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: factors

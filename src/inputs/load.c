@@ -203,7 +203,7 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** Load -hkl, else the cache of -dump, else Fdump.bin here if no flag gives F. */
+/** Load -hkl, else the cache of -dump, else one in this folder if no flag gives F. */
 static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
                             nb_factor_file *table, nb_error *err)
 {

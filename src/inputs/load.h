@@ -15,7 +15,7 @@
 
 /* --- reading the files of a configuration through the store of *in; call in this order --- */
 
-/** Complete cfg from the detector's file, -img and -mask; *spec: the file's detector (held), or NULL. */
+/** Complete cfg from the detector's file, -img and -mask; *spec: held, or NULL. */
 nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                           nb_detector_spec **spec, nb_error *err);
 /** Read the files of detector and materials into in->files; spec: of nb_load_headers. */
@@ -37,8 +37,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** Find the detector of cfg->detector or of the file that cfg names, and complete cfg from it.  Files of one panel are
- * refused or switched off for several panels.  *spec is held, or NULL. */
+/** Find the detector of cfg->detector or of the file that cfg names, and complete cfg.
+ * Files of one panel are refused or off for several panels.  *spec is held, or NULL. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
@@ -60,8 +60,8 @@ nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error 
 
 /* --- the detector that a geometry file describes --- */
 
-/** Read the geometry file that cfg names; *out has no panels without one.  Free it with
- * nb_detector_spec_free, after an error too.  Errors: those of nb_config_load_geometry. */
+/** Read the geometry file that cfg names; *out has no panels without one.  Free *out
+ * after an error, too (nb_detector_spec_free).  Errors: as nb_config_load_geometry. */
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err);
 /** The typed values that the geometry depends on. */
@@ -180,7 +180,7 @@ nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
 int nb_panels_in_image(const nb_detector_spec *detector, const nb_image *image,
                        nb_panel_pixels *out);
 
-/** A rectangle of as many pixels as the stack has: as wide as the first panel, if that fits. */
+/** Size of a rectangle with the stack's pixels, as wide as panel 0 if that fits. */
 void nb_stack_size(const nb_detector_spec *detector, int *fast, int *slow);
 
 /** Panel of pixel (fast, slow) of the image, or -1; at: the pixel in the panel. */

@@ -224,7 +224,7 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
     return st;
 }
 
-/** Hash of both planes' contents: devices keep planes, and an address may be used again. */
+/** Hash of both planes' contents: devices keep planes, and addresses are used again. */
 static uint64_t hash_planes(const nb_files *files)
 {
     const uint64_t both[2] = {files->transmission ? files->transmission->hash : 0,

@@ -53,7 +53,7 @@ typedef struct nb_shown_image {
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 
-/** Place, axes, size and beam of panel k, in the frame of the detector's vectors; the rest is zero. */
+/** Place, axes, size and beam of panel k in the frame of the vectors; the rest is 0. */
 nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
 
 /* --- two images of the same size, for the comparison and its picture --- */

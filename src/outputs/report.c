@@ -128,7 +128,7 @@ static void add_mosaic(nb_json to, const nb_sim *sim)
     nb_vec3 drawn[3];
     if (sim->in.files->blocks.n)
         nb_json_number(to, "blocks_deg", sim->in.files->blocks.angle / NB_DEG);
-    else if (sim->model.scene.lattice.n_domains > 1) /* may be NaN */
+    else if (sim->model.scene.lattice.n_domains > 1) /* NaN without a mean */
         nb_json_number(to, "turned_deg",
                        nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) / NB_DEG);
 }

@@ -57,8 +57,8 @@ typedef struct nb_stream_job {
     char *geometry;            /* owned */
 } nb_stream_job;
 
-/** Begin sim->cfg.stream_file.  hdf5: master, or NULL.  nb_stream_close after errors,
- * too. */
+/** Begin sim->cfg.stream_file; hdf5: the master of the series, or NULL.  Call
+ * nb_stream_close after errors, too. */
 nb_status nb_stream_open(const nb_sim *sim, const char *hdf5, nb_stream_job *job,
                          nb_error *err);
 /** Complete the file, or remove it after an error; returns st, or a new error. */

@@ -290,7 +290,8 @@ static double beam_off(const nb_model *model)
     return isfinite(least) ? least : 0;
 }
 
-/** Question a centre that is inside as pixels, or off by the detector's length. */
+/** Question a beam centre that would be inside as pixels, or that is farther outside than
+ * the detector is long. */
 static void odd_centre(const nb_model *model, char *text, size_t size)
 {
     const nb_settings *all = &model->settings;
@@ -572,7 +573,7 @@ static void say_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.3g days", seconds / 86400);
 }
 
-/** Note a long render by automatic spindle steps, and the error of a third as many. */
+/** Note that automatic spindle steps take long, and the error with a third as many. */
 static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time)
 {
     const int third = m->scene.lattice.n_phi / 3;

@@ -33,7 +33,7 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 
 /* --- typed flags that have no effect --- */
 
-/** Bits of the set rows with NB_PARAM_PLACES.  Call it before files fill in others. */
+/** A bit for each set row with NB_PARAM_PLACES.  Call it before files fill in others. */
 unsigned nb_typed_place(const nb_config *cfg);
 
 /** Note each flag of `typed` that moves nothing in the complete configuration, and flags

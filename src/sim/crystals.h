@@ -23,7 +23,7 @@ struct nb_crowd {
     int n;
     const nb_scene **scenes; /* owned, [n_scenes]; twin parts on one lattice share one */
     int n_scenes;
-    nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; mix of each law of the last crystal, or NULL */
+    nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; the last mix of each law, or NULL */
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */
     int n_given;
 };
@@ -32,7 +32,7 @@ struct nb_crowd {
 nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
                             nb_error *err);
 
-/** Read the lines of -crystals of cfg; *lines is held (nb_shared_drop), or NULL if -crystals is a number. */
+/** Read the lines of -crystals; *lines is held (nb_shared_drop), or NULL for a number. */
 nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
                             nb_crystal_lines **lines, nb_error *err);
 /** Read -crystals, and refuse flags that an image of several crystals cannot have. */

@@ -91,7 +91,7 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
-/** Largest difference of the matrix of a spindle step from 1, the frame's middle. */
+/** Largest difference of a spindle step's matrix from 1 (the middle of the frame). */
 static double scan_change(const nb_model *m)
 {
     double most = 0;
@@ -301,8 +301,8 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     return st;
 }
 
-/** Open slopes by these names: those of an observation with its point spread, or (of
- * NULL) of the image.  *s must be zero; close it after an error, too. */
+/** Open slopes by these names.  of: an observation, with its point spread, or (NULL) the
+ * image.  *s must be zero; close it after an error, too. */
 static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
                              const nb_pixels_seen *of, slopes *s, nb_error *err)
 {

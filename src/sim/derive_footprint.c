@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with -footprint.  The image is K I + B: K spreads the light I, B is the
- * background.  Slopes: K dI/dp + (dK/dp) I + dB/dp; a loss goes back by the adjoint. */
+/* Derivatives with -footprint.  The image is K I + B: K spreads the light I of the
+ * crystal, B is the background.  The slopes are K dI/dp + (dK/dp) I + dB/dp.  A loss goes
+ * back through the adjoint of K. */
 #include "footprint.h"
 
 #include <math.h>
@@ -173,7 +174,7 @@ static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
 /* --- the pixels of a list --- */
 
 enum {
-    AHEAD = 64 /* pixels made at once; so many numbers after the light are read */
+    AHEAD = 64 /* pixels made at once; so many numbers after the light are read, too */
 };
 /* Least part of a pixel's light for a tap; slopes may be a hundred times as large. */
 #define LEAST_TAP 1e-15

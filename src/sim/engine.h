@@ -31,11 +31,11 @@ typedef struct nb_sim_engine {
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
     const nb_image_kernels *kernels; /* for options.isa */
-    nb_photons photons; /* the last image; those of nb_sim_render(sim, NULL, ...) are owned */
-    nb_device_image *lent;       /* handle of the last image, or NULL */
-    struct nb_spares *spares;    /* shared with the lent images, or NULL */
-    struct nb_warming *warming;  /* owned; thread that starts a device, or NULL */
-    nb_footprint_plan footprint; /* owned; of the last image, or empty */
+    nb_photons photons;              /* the last image; owned if nb_sim_render got NULL */
+    nb_device_image *lent;           /* handle of the last image, or NULL */
+    struct nb_spares *spares;        /* shared with the lent images, or NULL */
+    struct nb_warming *warming;      /* owned; thread that starts a device, or NULL */
+    nb_footprint_plan footprint;     /* owned; of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */
@@ -61,7 +61,7 @@ void nb_engine_join(nb_sim_engine *engine);
 
 /** Errors: NB_ERR_DEVICE if a fork lost the device of the engine. */
 nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err);
-/** Open the backend, unless it is open.  Errors: as nb_engine_check, and the backend's. */
+/** Open the backend unless it is open.  Errors: nb_engine_check's, the backend's. */
 nb_status nb_engine_open(nb_sim_engine *engine, nb_error *err);
 /** Close the state of the backend, unless a fork lost its device. */
 void nb_engine_close(nb_sim_engine *engine);

@@ -15,7 +15,7 @@
 
 enum {
     FEW_SAMPLES =
-        128 /* samples of a detector; so few add all reflections sooner than by a grid */
+        128 /* so few samples are made sooner from all reflections than by a grid */
 };
 
 /** Inputs of model i. */

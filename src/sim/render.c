@@ -43,7 +43,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add a crystal's lack.  The brightest crystal bounds the brightest pixel from below. */
+/** Add a crystal's lack.  A crystal's brightest pixel is a lower bound for the
+ * image's. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;

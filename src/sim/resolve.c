@@ -30,7 +30,7 @@ static void stand_in(nb_config *cfg, int n, double F)
     cfg->default_F = F;
 }
 
-/** Check that cfg has a cell and structure factors; without both it gets a default crystal. */
+/** Check that cfg has cell and F; without both it gets a default crystal. */
 static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);

@@ -157,7 +157,7 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** *moves (held): those that stay if these rows (n_names 0: changed ones) are typed. */
+/** *moves (held): moves that stay if these rows (n_names 0: all changed) are typed. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)
@@ -223,7 +223,7 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     return ended(sim, &old, retype(sim, &old, names, n, err));
 }
 
-/** Type into the record the rows in which cfg differs from `old`, the resolved configuration. */
+/** Type the rows in which cfg differs from `old`, the resolved configuration. */
 static void type_changes(const nb_config *old, const nb_config *cfg, nb_config *typed)
 {
     copy_changes(old, cfg, typed);

@@ -40,12 +40,12 @@ struct nb_sim {
         moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
     nb_config cfg; /* the resolved record: completed from files, changed by the moves */
     nb_hooks hooks;
-    nb_asker asker;        /* questions about the last model */
-    nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
-    int64_t seed;          /* of the noise */
-    nb_inputs in;          /* loaded files */
-    nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
-    struct nb_start *start; /* shared; the simulation without moves; NULL before the first move */
+    nb_asker asker;         /* questions about the last model */
+    nb_notes *notes;        /* owned; the notices, for cfg.report_file; NULL without it */
+    int64_t seed;           /* of the noise */
+    nb_inputs in;           /* loaded files */
+    nb_displacement moved;  /* by nb_sim_set_parameters; its panels are owned */
+    struct nb_start *start; /* shared; the simulation without moves, or NULL */
     nb_model model;
     nb_undo *undo; /* owned; between nb_sim_begin and nb_sim_end */
     nb_sim_engine engine;
@@ -56,7 +56,7 @@ struct nb_sim {
     struct nb_crowd *crowd; /* owned; further crystals (crystals.h), or NULL */
 };
 
-/** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
+/** nb_sim_create for `images` images; `-device auto` chooses by this number. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
@@ -93,8 +93,8 @@ typedef struct nb_building {
     const nb_model *like; /* as in nb_model_damage_tables, or NULL */
     nb_asker *asker;
 } nb_building;
-/** Build the model with its tables of F, and add their time to *seconds.  *model is written whole; it is zero after
- * an error. */
+/** Build the model with its tables of F, and add their time to *seconds.  *model is
+ * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
 /** Inputs of a model without tables; *ends must live as long. */
@@ -108,33 +108,33 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
  * before.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change: keep configuration, inputs, displacement and model.  Errors: NB_ERR_NOMEM. */
+/** Begin a change: keep configuration, inputs, displacement, model.  NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** End a change whose status is st: build the model and choose the backend.  After an error (also of st) sim is as before
- * nb_sim_begin, but for its record.  Returns the error. */
+/** End a change whose status is st: build the model, choose the backend.  After an error,
+ * also of st, sim is as before nb_sim_begin except its record.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
 /** *out: the moves of sim and `count` new ones (nb_shared_drop, also after an error).
  * The first also set sim->start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
                            int count, const nb_moves **out, nb_error *err);
-/** Apply all moves to the start: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Set configuration, inputs and displacement by the moves.  NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 /** Apply the moves to a new record whose model is built; drop, with a note, moves of
  * parameters that the model does not have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
 /** Give the sums of F in sim->in to the start if they go farther; then *farther is 1. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
-/** Apply the moves of beam and detector to cfg, the configuration of a further crystal. */
+/** Apply moves of beam and detector to cfg, the configuration of a further crystal. */
 void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
-/** Remove from *moves the parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
+/** Replace *moves by moves without the row's parameters.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
 
-/** Replace the table of F by one of the same box, and apply the moves to it.  F is taken, also after an error. */
+/** Replace F in the same box, and apply the moves.  F is taken, also after an error. */
 nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
-/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and sim->in; the model is not built.
- * After an error both are as before. */
+/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and
+ * sim->in; the model is not built.  After an error both are as before. */
 nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
@@ -157,8 +157,8 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
-/** Give a clone the record of a frame or of a fitted picture, without moves.  After an error the clone can only be
- * freed. */
+/** Give a clone the record of a frame or of a fitted picture, without moves.  After an
+ * error the clone can only be freed. */
 nb_status nb_sim_frame(nb_sim *clone, const nb_config *typed, const nb_frame_extra *extra,
                        nb_error *err);
 
@@ -168,7 +168,7 @@ nb_status nb_sim_build_again(nb_sim *sim, nb_error *err);
 /** True if a pixel may exceed a float; then nb_sim_render looks at every pixel. */
 int nb_model_may_overflow(const nb_model *model);
 
-/** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
+/** Refuse an image with these statistics if a pixel is not finite.  NB_ERR_INPUT: the
  * message names the factor that is too large; NB_ERR_INTERNAL if no factor is. */
 nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
                                 nb_error *err);
