@@ -43,8 +43,7 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add a crystal's lack.  A crystal's brightest pixel is a lower bound for the
- * image's. */
+/** Add a crystal's lack.  Its brightest pixel is a lower bound for that of the image. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;
