@@ -9,7 +9,7 @@
 #include "../base/error.h"
 #include "../base/store.h"
 
-/** For each kind of array: the member of nb_config that names its file, the array's name, and its sizes in nb_arrays. */
+/** nb_config member with the file's name, name of the array, sizes in nb_arrays. */
 static const struct {
     size_t name;
     const char *memory;
@@ -35,7 +35,7 @@ static const struct {
     {                                                                                    \
         kind, offsetof(nb_arrays, member), sizeof *((nb_arrays *)0)->member              \
     }
-/** The arrays of the kinds; the first of a kind is there where the kind is. */
+/** The arrays of each kind; the first array of a kind shows whether the kind is given. */
 static const struct part {
     unsigned kind;
     size_t at, item;
@@ -85,7 +85,7 @@ static size_t count_of(const nb_arrays *a, unsigned kind)
     }
 }
 
-/** Those that are there. */
+/** Kinds of the arrays that are not NULL. */
 static unsigned kinds_in(const nb_arrays *a)
 {
     unsigned kinds = 0;
@@ -94,7 +94,7 @@ static unsigned kinds_in(const nb_arrays *a)
     return kinds;
 }
 
-/** Those that cfg uses with other pointers than `own`: a sum of nb_array_kind. */
+/** Sum of kinds that cfg uses with other pointers than the shared copies. */
 static unsigned find_changed(const nb_config *cfg, const nb_arrays *own)
 {
     unsigned changed = 0, used = 0;
@@ -160,7 +160,7 @@ const nb_arrays *nb_config_arrays(const nb_config *cfg)
     return cfg ? cfg->arrays : NULL;
 }
 
-/** Replace these kinds in *to by shared copies.  Errors: NB_ERR_NOMEM; *to is as before then. */
+/** Replace kinds in *to by shared copies.  NB_ERR_NOMEM: *to stays. */
 static nb_status copy(const nb_arrays *from, unsigned kinds, nb_arrays *to, nb_error *err)
 {
     nb_arrays fresh = *to, old = *to;
@@ -191,7 +191,7 @@ void nb_free_detector(void *object)
     nb_detector_spec_free(object);
 }
 
-/** Copy the caller's detector, unless it is the copy from before. */
+/** Copy the caller's detector, unless it is the former copy. */
 static nb_status take_panels(nb_inputs *in, nb_config *typed, nb_error *err)
 {
     nb_detector_spec *own = NULL;

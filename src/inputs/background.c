@@ -16,12 +16,12 @@
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
 
-enum { MOST = 33 }; /* materials of a run */
+enum { MAX_MATERIALS = 33 }; /* materials of a run */
 
-/** Tables while they are read. */
+/** Tables of materials while they are read. */
 typedef struct material_list {
-    nb_amorphous_source sources[MOST];
-    nb_stol_table tables[MOST]; /* owned */
+    nb_amorphous_source sources[MAX_MATERIALS];
+    nb_stol_table tables[MAX_MATERIALS]; /* owned */
     int n;
 } material_list;
 
@@ -36,7 +36,7 @@ static void take(material_list *list, double per_area)
     list->sources[list->n++] = (nb_amorphous_source){t->points, t->n, per_area};
 }
 
-/** The table of the flags. */
+/** Read the table of -stol, -4stol or -Q. */
 static nb_status read_table(const nb_config *cfg, material_list *list, nb_error *err)
 {
     const char *flag = nb_config_stol_flag(cfg), *path = cfg->stol_file;
@@ -70,7 +70,7 @@ static nb_status refuse(const char *word, int length, const char *why, nb_error 
         length < 60 ? length : 60, word, why);
 }
 
-/** One `name:path`. */
+/** Add a material `name:path`. */
 static nb_status add_named(const char *word, int length, material_list *list,
                            nb_error *err)
 {
@@ -84,7 +84,7 @@ static nb_status add_named(const char *word, int length, material_list *list,
         return refuse(word, length, "an unknown material", err);
     if (nb_text_double(colon + 1, end, &path) != end || !(path > 0 && path <= 1e9))
         return refuse(word, length, "the path must be a number above 0", err);
-    if (list->n == MOST)
+    if (list->n == MAX_MATERIALS)
         return refuse(word, length, "more than 32 materials", err);
     st = nb_stol_parse(m->text, strlen(m->text), m->name, 1, &list->tables[list->n], err);
     if (!st)
@@ -118,7 +118,7 @@ nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_err
     st = read_table(cfg, list, err);
     NB_TRY(read_list(cfg, list, err));
     NB_TRY(nb_amorphous_build(list->sources, list->n, set, err));
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_MATERIALS; i++)
         nb_stol_free(&list->tables[i]);
     nb_free(list);
     return st;
@@ -140,7 +140,7 @@ const char *nb_background_words(const nb_settings *all, char *text, size_t size)
     return text;
 }
 
-/** Water and materials of a pixel's middle, one ray a pixel. */
+/** Photons of water and materials in the middle of a pixel, by one ray. */
 static double middle_photons(const nb_scene *dark, size_t pixel)
 {
     const nb_panel *panel = &dark->panels[nb_panel_of_pixel(dark, pixel)];
@@ -157,7 +157,7 @@ double nb_background_about(const nb_model *model)
     double sum = 0;
     if (dark.raster.pixels == 0)
         return 0;
-    dark.factors.dmin = DBL_MAX; /* no crystal */
+    dark.factors.dmin = DBL_MAX; /* without the crystal */
     dark.oversample = 1;
     dark.intensity_scale *= rays;
     for (size_t i = 0; i < SOME; i++) /* spread by the golden section */
@@ -188,7 +188,7 @@ void nb_scene_stol(const nb_scene *sc, double range[2])
     }
 }
 
-/** Question a path that no liquid or solid sample has: it may be typed in um, as for -water. */
+/** Question a path too long for a liquid or solid: it may be in um, as for -water. */
 static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
 {
     for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));

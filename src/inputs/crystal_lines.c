@@ -57,18 +57,18 @@ static int is_blank(const char *p, const char *end)
     return p == end;
 }
 
-/** Cut the text into at most `most` lines; returns how many it has, or more than `most`. */
-static int cut(nb_crystal_lines *l, size_t bytes, int most)
+/** Cut the text into up to `limit` lines; returns their number, or more than `limit`. */
+static int cut(nb_crystal_lines *l, size_t bytes, int limit)
 {
     int number = 0, n = 0;
     char *end = l->text + bytes, *next;
-    for (char *p = end - (end - nb_text_body(l->text, end)); p < end && n <= most;
+    for (char *p = end - (end - nb_text_body(l->text, end)); p < end && n <= limit;
          p = next + 1) {
         next = memchr(p, '\n', (size_t)(end - p));
         next = next ? next : end;
         number++;
         *next = '\0';
-        if (!is_blank(p, next) && n++ < most)
+        if (!is_blank(p, next) && n++ < limit)
             l->line[n - 1] = (struct nb_crystal_line){p, (size_t)(next - p), number};
     }
     return n;
@@ -78,16 +78,16 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
                                nb_crystal_lines *l, nb_error *err)
 {
     const size_t lines = nb_text_lines(text, bytes);
-    const int most = lines < NB_CRYSTALS_MOST ? (int)lines : NB_CRYSTALS_MOST;
+    const int limit = lines < NB_CRYSTALS_MOST ? (int)lines : NB_CRYSTALS_MOST;
     nb_status st = NB_OK;
     memset(l, 0, sizeof *l);
     snprintf(l->path, sizeof l->path, "%s", path);
     l->text = text;
-    if (!(l->line = nb_alloc((size_t)most, sizeof *l->line, "-crystals", err)))
+    if (!(l->line = nb_alloc((size_t)limit, sizeof *l->line, "-crystals", err)))
         st = NB_ERR_NOMEM;
     else if (memchr(text, '\0', bytes))
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0, "-crystals: the file has a NUL byte");
-    else if ((l->n = cut(l, bytes, most)) < 1 || l->n > most)
+    else if ((l->n = cut(l, bytes, limit)) < 1 || l->n > limit)
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                         l->n < 1 ? "-crystals: no line with a JSON object"
                                  : "-crystals: more than %d lines",
@@ -109,7 +109,7 @@ void nb_crystal_lines_free(nb_crystal_lines *l)
     memset(l, 0, sizeof *l);
 }
 
-/** The objects of a list, a line each; as long as the list at most. */
+/** Write the objects of a list to text, a line each. */
 static nb_status spread(const char *list, char *text, nb_error *err)
 {
     cJSON *all = cJSON_Parse(list);
@@ -163,14 +163,14 @@ nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *l, nb_er
 
 /* --- applying --- */
 
-/** A flag that one crystal may have, and another not. */
+/** True for a flag that may differ between crystals of an image. */
 static int is_of_crystal(const nb_param *p)
 {
     return (p->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE | NB_PARAM_INNER |
                         NB_PARAM_OUTPUT | NB_PARAM_SERIES)) == NB_PARAM_CRYSTAL;
 }
 
-/** The words of a value; returns their number, -1 where it is none of a flag. */
+/** Words of a value; returns their number, or -1 if it is not the value of a flag. */
 static int words_of(const cJSON *value, char number[][NB_TEXT_NUMBER], const char **words)
 {
     const cJSON *one = cJSON_IsArray(value) ? value->child : value;
@@ -214,7 +214,7 @@ static int has(const cJSON *object, const nb_param *row)
     return 0;
 }
 
-/** What a line replaces as a whole. */
+/** Clear the settings that a line replaces. */
 static void clear_for(const cJSON *object, nb_config *cfg)
 {
     if (has(object, NB_ROW(hkl_file)) || has(object, NB_ROW(pdb_file)) ||
@@ -238,7 +238,7 @@ static void clear_for(const cJSON *object, nb_config *cfg)
         cfg->blocks = NB_ROW(blocks)->unset;
 }
 
-/** Is a flag in the line twice? */
+/** Name of a flag that is in the line twice, or NULL. */
 static const char *doubled(const cJSON *object)
 {
     const cJSON *a, *b;

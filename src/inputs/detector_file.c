@@ -27,7 +27,7 @@ static void say_other_wavelength(const nb_config *cfg, const nb_panel_spec *p,
                   file_A, used);
 }
 
-/** Defaults of flags; what was typed stays. */
+/** Complete flags from the detector; typed values stay. */
 static void complete(nb_config *cfg, const nb_detector_spec *d, const nb_hooks *hooks)
 {
     if (!NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
@@ -51,7 +51,7 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
                    flag, file ? "-" : "", file ? file : "detector", n);
 }
 
-/** Files that hold one panel are none of the defaults of several. */
+/** Refuse files of one panel for several panels, or switch default ones off. */
 static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error *err)
 {
     const int typed = cfg->typed_files;
@@ -65,7 +65,7 @@ static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error 
     return NB_OK;
 }
 
-/** Panels that a caller gives are checked as those of files. */
+/** Check the panels of a caller as those of files. */
 static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -79,7 +79,7 @@ static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error
     return st ? st : nb_spec_check_size(d, "detector", err);
 }
 
-/** A typed -detpixels must be the size of the file's canvas, whose panels say the rest. */
+/** Check that a typed -detpixels is the size of the file's stack of panels. */
 static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_error *err)
 {
     const char *file = nb_config_geometry_flag(cfg);
@@ -173,7 +173,7 @@ nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
 
 /* --- -panel --- */
 
-/** The panel that a word of -panel names; -1: none. */
+/** Panel that a word of -panel names, or -1. */
 static int find_panel(const nb_detector_spec *d, const char *word, size_t n)
 {
     int number;

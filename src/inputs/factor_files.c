@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models and reflection files: what each is by its content, whether the flags go with that, and
- * the cell and space group that they say. */
+/* Read models and reflection files: find the kind from the content, check the flags, and
+ * take cell and space group. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static nb_status read_content(nb_factor_files *m, const char *flag, const char *
 
 /* --- kinds --- */
 
-/** Is the first line that is no comment a list of numbers? */
+/** True if the first line that is not a comment is a list of numbers. */
 static int looks_like_list(const char *p, const char *end)
 {
     int words = 0;
@@ -109,15 +109,15 @@ static nb_status wrong_kind(const content *c, const char *wanted, nb_error *err)
                       c->flag, what ? what : "no file of a known kind", wanted);
 }
 
-/** Find out whether the file of -pdb, -mtz or -cif is a model; refuse other kinds.  A CIF with both is a model unless
- * columns are typed. */
+/** *model: 1 if the file of -pdb, -mtz or -cif is a model, else 0 for reflections.
+ * Refuse other kinds.  A CIF with both is a model unless columns are typed. */
 static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                             nb_error *err)
 {
     enum { MODEL = 1, REFLECTIONS = 2 };
     static const struct {
         nb_content kind;
-        char flags[4]; /* their second letters */
+        char flags[4]; /* second letters of the flags */
         int holds;
     } known[] = {{NB_CONTENT_PDB, "p", MODEL},
                  {NB_CONTENT_MMCIF, "pc", MODEL},
@@ -141,10 +141,10 @@ static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                       err);
 }
 
-/** The rules of the flags, now that it is known what -cif is. */
+/** Check the rules of the flags with -cif as -pdb or -mtz. */
 static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
-    nb_config as = m->asked; /* shares the texts, and is read alone */
+    nb_config as = m->asked; /* shares the texts; only read */
     nb_text *to = cif_is_model ? &as.pdb_file : &as.mtz_file;
     nb_error why = {0};
     nb_status st;
@@ -172,7 +172,7 @@ static nb_status parse_model(nb_factor_files *m, const content *c, nb_error *err
     return nb_structure_parse(c->data, c->bytes, c->path, &m->model, err);
 }
 
-/** Cell and wavelength are those of the column's data set. */
+/** Take cell and wavelength from the column's data set. */
 static void take_set(nb_reflection_file *list, int column)
 {
     const nb_column *c = &list->columns[column];
@@ -194,7 +194,7 @@ static nb_status parse_list(nb_factor_files *m, const content *c, nb_error *err)
     return st;
 }
 
-/** Read what one flag names, as a model or as reflections. */
+/** Read the file of one flag, a model or reflections. */
 static nb_status read_one(nb_factor_files *m, const char *flag, const char *path,
                           nb_error *err)
 {
@@ -212,7 +212,7 @@ static nb_status read_one(nb_factor_files *m, const char *flag, const char *path
     return st;
 }
 
-/** -hkl could not be read (st, err): if it is a file for another flag, say so instead. */
+/** Name the right flag if the file of -hkl, which failed with st, is of another kind. */
 static nb_status refuse_hkl(const char *data, size_t n, const char *path, nb_status st,
                             nb_error *err)
 {
@@ -321,7 +321,7 @@ static nb_status no_cell(const char *path, const char *flag, nb_error *err)
                       flag);
 }
 
-/** The cell of F: of the reflections, else of the model, else the typed one. */
+/** Choose the cell of F: the reflections', else the model's, else the typed one. */
 static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                              const nb_hooks *hooks, nb_error *err)
 {
@@ -365,7 +365,7 @@ static void be_P1(nb_symmetry *sg)
     memcpy(sg->name, "P 1", 4);
 }
 
-/** The space group of one file: typed, its own, or P 1. */
+/** Choose the space group of a file: the typed one, that of the file, or P 1. */
 static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)
@@ -409,7 +409,7 @@ static nb_status choose_symmetries(nb_factor_files *m, const nb_hooks *hooks,
     return st;
 }
 
-/** What is taken of a reflection file. */
+/** Note the columns that are used of a reflection file. */
 static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
 {
     char columns[200];
@@ -425,7 +425,7 @@ static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
                                      : "amplitudes in electrons");
 }
 
-/** Before anything is calculated: are there folders for the dumps? */
+/** Check that the dumps have folders before anything is calculated. */
 static nb_status check_folders(const nb_config *cfg, nb_error *err)
 {
     const char *const paths[] = {cfg->dump_mtz_file, cfg->dump_hkl_file};

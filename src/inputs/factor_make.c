@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the files' contents to tables of F: sums of a model, expansion, scale and fills. */
+/* Make tables of F from the files: sums of a model, expansion, scale and fills. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
                   "-F000 takes it without its sign");
 }
 
-/** What a user should know of the sum. */
+/** Notes on the sum of a model. */
 static void say_model(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     say_000(m, hooks);
@@ -121,7 +121,7 @@ nb_factor_box nb_factor_sums_box(const nb_factor_sums *m)
     return nb_factor_box_of(H);
 }
 
-/** The model's table, as large as the limit of its partials. */
+/** Make the model's table up to the limit of its partials. */
 static nb_status model_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
                             nb_factor_grid *out, nb_error *err)
 {
@@ -145,7 +145,7 @@ static size_t origin_of(const nb_factor_grid *grid)
     return nb_factor_grid_at(grid, 0, 0, 0);
 }
 
-/** F(000) as typed, times a scale. */
+/** Set F(000) to the typed value times a scale, if any is typed. */
 static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
 {
     const double F = NB_TYPED_OR(&m->files->settings, F000, NAN);
@@ -157,7 +157,7 @@ static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
         grid->phase[at] = 0;
 }
 
-/** F(000) of the model; other reflections keep what they have. */
+/** Copy F(000) of the model; other reflections stay. */
 static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
 {
     grid->F[origin_of(grid)] = model->F[origin_of(model)];
@@ -165,7 +165,7 @@ static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
         grid->phase[origin_of(grid)] = model->phase[origin_of(model)];
 }
 
-/** -Fscale model and -fill model. */
+/** Apply -Fscale model and -fill model. */
 static nb_status use_model(nb_factor_sums *m, double dmin, double wavelength, int threads,
                            const nb_hooks *hooks, nb_error *err)
 {
@@ -211,7 +211,7 @@ static nb_status expand(nb_factor_sums *m, double dmin, const nb_hooks *hooks,
     return nb_expand(&r, &m->grid, &m->expansion, err);
 }
 
-/** Where fills end: at the typed limit, else at the file's. */
+/** Limit d of fills, A: the typed one, else the file's. */
 static double fill_limit(const nb_factor_sums *m)
 {
     return m->files->settings.value.dmin_A > 0 ? m->files->settings.value.dmin_A
@@ -271,7 +271,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     if (!(m = nb_shared_new(sizeof *m, free_sums, "structure factors", err)))
         return NB_ERR_NOMEM;
     m->files = nb_shared_hold(files);
-    m->dmin = m->asked = dmin; /* make_list sets the list's own */
+    m->dmin = m->asked = dmin; /* make_list sets the limit of a list */
     m->scale_k = m->scale_B = NAN;
     st = files->list_path ? make_list(m, dmin, wavelength_A, threads, hooks, err)
                           : sum_model(m, dmin, threads, hooks, err);
@@ -282,7 +282,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     return st;
 }
 
-/** The table of a model. */
+/** Combine the partials of a model to a table. */
 static void combine(const nb_factor_sums *m, nb_factor_weight weight, const nb_wave *wave,
                     int threads, nb_factor_grid *out)
 {
@@ -307,7 +307,7 @@ void nb_factor_sums_fill(const nb_factor_sums *m, nb_factor_weight weight,
     combine(m, weight, wave, threads, &grid);
 }
 
-/** Phases and marks of absence of reflections. */
+/** Copy phases and marks of absent reflections. */
 static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_error *err)
 {
     size_t n = nb_factor_grid_voxels(from);
@@ -319,7 +319,7 @@ static nb_status copy_more(const nb_factor_grid *from, nb_factor_grid *out, nb_e
     return st;
 }
 
-/** Refuse F that overflow the floats of a file. */
+/** Refuse F that exceed the floats of a file. */
 static nb_status check_finite(const nb_factor_sums *m, const nb_factor_grid *grid,
                               nb_error *err)
 {
@@ -359,7 +359,7 @@ nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
     return st;
 }
 
-/** Place of -h -k -l, where h k l is at i; -1: outside of the box. */
+/** Place of -h -k -l for h k l at i, or -1 outside of the box. */
 static ptrdiff_t mate_of(const nb_factor_box *box, ptrdiff_t i)
 {
     const int *n = box->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of F of a simulation: one for each group of its wavelengths. */
+/* Tables of F of a simulation, one for each group of its wavelengths. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int nb_threads_of(const nb_config *cfg)
 
 /* --- files --- */
 
-/** The crystal that is typed as a cell or a matrix; *typed: there is one. */
+/** *out: the crystal that is typed as a cell or a matrix; *typed: 1 if there is any. */
 static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
                                int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
@@ -56,7 +56,7 @@ static nb_status make_files(void *user, void **object, size_t *bytes, nb_error *
     return st;
 }
 
-/** Key of all values that files of structure factors depend on, except the crystal's cell. */
+/** Key of all values on which files of F depend, except the cell of the crystal. */
 static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
 {
     const char *const files[] = {cfg->pdb_file, cfg->cif_file, cfg->mtz_file,
@@ -75,8 +75,8 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     return key;
 }
 
-/** True if the files have no cell and were read for another one.  Frames of a series share a list whose F do not depend
- * on the cell. */
+/** True if the files have no cell and were read for another cell.  Frames of a series
+ * share a list if its F do not depend on the cell. */
 static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
                               const nb_crystal *crystal)
 {
@@ -195,12 +195,12 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
 
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
 {
-    /* -dmin leaves out sampled points, not the halos of reflections beyond it */
+    /* -dmin leaves out sampled points, but halos of reflections outside reach inside */
     return !nb_factor_files_are_constant(files) ||
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-/** Halos reach into a frame from beyond it. */
+/** Reach of q with halos, which come from reflections outside of a frame. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
     const double *gamma = cfg->diffuse_gamma_A;
@@ -223,14 +223,14 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
-/** What a model sees.  Reflections without a typed limit are taken as far as they go. */
+/** Limit of F for a model.  Reflections without a typed limit go as far as they can. */
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
     return nb_factor_files_limit(files, &model->settings.value, nb_model_reach(model),
                                  &model->crystal);
 }
 
-/** The half of a cell that a table has in excess may pass the limit of what is known. */
+/** End a table at NB_SHORTEST_D if only its margin, half of a cell, goes farther. */
 static double allow_margin(const nb_model *model, double dmin)
 {
     const double seen =
@@ -252,7 +252,7 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
                    tables, need / 1e9);
 }
 
-/** The first table into its place; NaN where there is no value. */
+/** Fill the first table; NaN where a value is missing. */
 static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
                        const nb_factor_box *box, int threads, nb_tables *tables)
 {
@@ -266,17 +266,17 @@ static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
     tables->file->reflections = (int64_t)tables->stats.reflections;
 }
 
-/** F of 0 0 0 where no sum gives it; NaN: the sum's. */
+/** F of 0 0 0 in the direct beam, typed or 0; NaN: use the value of the sum. */
 static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
 {
     const double F =
-        files->settings.value.F000; /* in the direct beam 0, unless it is typed */
+        files->settings.value.F000; /* 0 in the direct beam, unless it is typed */
     return F >= 0 ? weight.k * F : NAN;
 }
 
-/** Numbers of a table that one thread writes and measures. */
+/** Runs of a table; one thread writes and measures a run. */
 typedef struct table_runs {
-    size_t voxels, n;  /* of a table; runs of a table */
+    size_t voxels, n;  /* voxels of a table; runs of a table */
     nb_table_run *run; /* owned; [n] */
     int threads, with_hash;
     double default_F;
@@ -289,7 +289,7 @@ static void replace_nan(double *F, size_t n, double value)
         F[i] = isnan(F[i]) ? value : F[i];
 }
 
-/** Measure a table, with default_F for NaN; map: write it before, with `origin` at 0 0 0 unless that is NaN. */
+/** Measure a table, NaN as default_F; map: first write it, with `origin` unless NaN. */
 static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
                          double *F, nb_table_run *all)
 {
@@ -310,7 +310,7 @@ static void finish_table(const table_runs *r, const nb_orbit_map *map, double or
         nb_table_run_add(all, &r->run[i]);
 }
 
-/** The tables of a model from the second on. */
+/** Fill the tables of a model from the second on. */
 static nb_status fill_more(const nb_factor_sums *sums, const nb_waves *waves,
                            const nb_factor_box *box, const table_runs *r,
                            nb_tables *tables, nb_table_run *extent, nb_error *err)
@@ -328,7 +328,7 @@ static nb_status fill_more(const nb_factor_sums *sums, const nb_waves *waves,
     return st;
 }
 
-/** Fill the memory of the tables, and measure it. */
+/** Fill all tables and measure them. */
 static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves,
                           const nb_factor_box *box, int threads, nb_tables *tables,
                           nb_error *err)
@@ -352,18 +352,18 @@ static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves,
     return st;
 }
 
-/** What tables are made with, beside sums and waves. */
+/** Settings of tables apart from sums and waves. */
 typedef struct table_asked {
     double default_F;
     nb_factor_weight weight;
     nb_factor_box box;
-    nb_factor_stats stats; /* zero: they are to be made */
+    nb_factor_stats stats; /* zero: to be calculated */
     int threads;
 } table_asked;
 
-/** Of a list the table has the box of its values alone: outside of it and between them F is default_F.  Where F is interpolated the
- * place of the box's edge counts: a scale of F must not move it, nor the cell of another crystal.  Else a full box is as good, and
- * frames whose B or scale differs use the same memory. */
+/** Box of the tables.  For a list it is that of the values; outside, F is default_F.  If
+ * F is interpolated, the edge counts: scale and cell must not move it.  Else a full box
+ * is as good, and frames that differ in B or scale share memory. */
 static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
     const nb_factor_box whole = nb_factor_sums_box(sums);
@@ -387,7 +387,7 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
         (in->limit == NB_LIMIT_KEPT) ? in->tables.stats
-                                     : none, /* the report of a clone has no statistics */
+                                     : none, /* a clone has no statistics in reports */
         nb_threads_of(&model->settings.value)};
 }
 
@@ -401,7 +401,7 @@ static int is_as_asked(const nb_tables *t, const nb_factor_sums *sums,
            !memcmp(&box, &a->box, sizeof box);
 }
 
-/** Memory for this many values. Memory of older tables of the same size is used again if nothing else holds them. */
+/** Memory for the values, that of old tables if it fits and nothing else holds it. */
 static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *err)
 {
     double *F = NULL;
@@ -416,7 +416,7 @@ static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *
                               "tables of structure factors", err);
 }
 
-/** Tables for these wavelengths, which they take. *tables is the caller's after an error, too.  *old may be gone then. */
+/** Make tables for `waves` (taken).  Free *tables on error, too; *old may be dropped. */
 static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
                              nb_waves *waves, nb_tables *old, nb_tables *tables,
                              nb_error *err)
@@ -439,9 +439,9 @@ static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
     return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
-/* --- the inputs of a model: files -> sums -> tables, each made again when it does not go far enough --- */
+/* --- files -> sums -> tables of a model; each is made again if it ends too early --- */
 
-/** What sums are made for. */
+/** Arguments of the maker of sums. */
 typedef struct sums_request {
     const nb_factor_files *files;
     double dmin, wavelength_A;
@@ -463,7 +463,7 @@ static nb_status make_sums(void *user, void **object, size_t *bytes, nb_error *e
     return st;
 }
 
-/** Do the sums go as far as they must? */
+/** True if the sums go as far as they must. */
 static int are_enough(const nb_inputs *in, double dmin)
 {
     const double own = in->sums ? in->sums->asked : 0;
@@ -474,7 +474,7 @@ static int are_enough(const nb_inputs *in, double dmin)
                                         : dmin > 0 && in->sums->dmin <= dmin;
 }
 
-/** Sums to dmin (0: as far as the model sees, or as a list goes; -1: a whole list). */
+/** Make sums to dmin (0: to the limit of model or list; -1: of a whole list). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
                           const nb_hooks *hooks, nb_error *err)
 {
@@ -501,14 +501,14 @@ static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
     return NB_OK;
 }
 
-/** Tables for these wavelengths. */
+/** Make tables for `waves` unless in->tables fit. */
 static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves,
                             const nb_hooks *hooks, nb_error *err)
 {
     nb_tables *t = &in->tables, fresh = {0};
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a)) /* a list's may have other wavelengths */
+        is_as_asked(t, in->sums, a)) /* wavelengths of a list may differ */
         return nb_tables_take_waves(t, waves, err);
     st = make_tables(in->sums, a, waves, t, &fresh, err);
     nb_tables_drop(st ? &fresh : t);
@@ -517,7 +517,7 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     return st ? st : nb_tables_put_typed(t, &in->typed, hooks, err);
 }
 
-/** Tables for the wavelengths of the model, and give them to it. */
+/** Make tables for the wavelengths of the model, and give them to the model. */
 static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hooks,
                              nb_error *err)
 {

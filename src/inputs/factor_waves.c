@@ -11,7 +11,7 @@
 #include "../params/params.h"
 #include "factors.h"
 
-/** The rows of an element; returns how many. */
+/** Find the rows of an element; returns their number. */
 static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **first)
 {
     size_t n = 0;
@@ -23,7 +23,7 @@ static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **f
     return n;
 }
 
-/** f' and f'' of one element; *outside: measured curves end before this energy. */
+/** f' and f'' of one element; *outside: 1 if measured curves lack this energy. */
 static nb_anomalous of_element(const nb_factor_sums *m, int Z, double energy, int *outside)
 {
     const nb_fprime_row *rows = NULL;
@@ -107,7 +107,7 @@ void nb_waves_free(nb_waves *w)
     memset(w, 0, sizeof *w);
 }
 
-/** Sources by wavelength. */
+/** A source, to be sorted by wavelength. */
 typedef struct entry {
     double wavelength, weight;
     int source;
@@ -134,15 +134,15 @@ static double mean_of(const entry *e, int n)
 
 double nb_mean_wavelength(const nb_source *sources, int n)
 {
-    double sum = 0, weight = 0, least = INFINITY, most = 0;
+    double sum = 0, weight = 0, least = INFINITY, largest = 0;
     for (int i = 0; i < n; i++) {
         double l = sources[i].lambda / NB_ANGSTROM;
         sum += sources[i].weight * l;
         weight += sources[i].weight;
         least = fmin(least, l);
-        most = fmax(most, l);
+        largest = fmax(largest, l);
     }
-    return least == most || !(weight > 0) ? least : sum / weight;
+    return least == largest || !(weight > 0) ? least : sum / weight;
 }
 
 static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
@@ -154,7 +154,7 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
     return 1;
 }
 
-/** Sources e[first..] of one group; returns where it ends.  at: scratch. */
+/** End of the group of sources that begins at e[first].  at: scratch. */
 static int end_of_group(const nb_factor_sums *m, const entry *e, int n, int first,
                         nb_wave at[2])
 {

@@ -23,14 +23,14 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
     return n + 1;
 }
 
-/** Is the cache of structure factors read? The rule of reading the inputs. */
+/** True if the cache of structure factors is read: the rule of reading the inputs. */
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&
            (cfg->dump_file[0] || !NB_GIVEN(cfg, default_F));
 }
 
-/** Is it written? Of models and reflection files only if it is named. */
+/** True if the cache is written.  With models and reflection files it must be named. */
 static int writes_cache(const nb_config *cfg)
 {
     return cfg->write_dump &&

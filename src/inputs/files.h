@@ -7,76 +7,76 @@
 #include "../nanobragg.h"
 #include "../params/config.h"
 
-/** The file name of the cache of structure factors. */
+/** File name of the cache of structure factors. */
 const char *nb_dump_name(const nb_config *cfg);
 
-/** What a file of a single image holds. */
+/** Contents of a file of a single image. */
 typedef enum nb_output_of {
     NB_OUTPUT_PHOTONS = 0,
     NB_OUTPUT_NOISE,
     NB_OUTPUT_PICTURE
 } nb_output_of;
 
-/** A file that a single image writes.  Lists of files, jobs, checks and the report go through the rows; only the cache of
- * structure factors (-dump), whose name has a default, has none. */
+/** An output file of a single image.  Lists of files, jobs, checks and the report use
+ * these rows.  The cache of F (-dump), whose name has a default, has no row. */
 typedef struct nb_output {
     const char *flag;
-    size_t path; /* of its name in nb_config */
-    size_t on; /* of an int that is 0 where it is not written; 0: it is written where it has a name */
-    const nb_writer *writer; /* NULL: no image */
-    const nb_writer *narrow; /* with -tiffbits 16; NULL: there is no choice */
+    size_t path; /* offset of its name in nb_config */
+    size_t on;   /* offset of an int, 0: not written; or 0: written if it has a name */
+    const nb_writer *writer; /* NULL if it is not an image */
+    const nb_writer *narrow; /* writer with -tiffbits 16, or NULL */
     nb_output_of of;
     int typed;     /* its bit of nb_config.typed_files; 0: it has no default name */
-    int one_panel; /* cannot hold several */
-    int of_series; /* a series writes it, too */
-    int hidden; /* not in -show_config, which masters of HDF5 keep: their bytes stay those of 0.3.0 */
+    int one_panel; /* 1: it cannot hold several panels */
+    int of_series; /* 1: a series writes it, too */
+    int hidden; /* 1: not in -show_config, so that HDF5 masters keep the bytes of 0.3.0 */
 } nb_output;
 
-/** The row behind `last` (NULL: the first); NULL at the end. */
+/** Row after `last` (NULL: the first row), or NULL at the end. */
 const nb_output *nb_output_next(const nb_output *last);
 
-/** Its name in a configuration; "": it is not written. */
+/** Name of the file in a configuration; "" if it is not written. */
 const char *nb_output_path(const nb_output *output, const nb_config *cfg);
 
 const nb_writer *nb_output_writer(const nb_output *output, const nb_config *cfg);
 
-/* --- What -crystals says: a number of crystals, or a line of flags for each --- */
+/* --- -crystals: a number of crystals, or a line of flags for each crystal --- */
 
 enum { NB_CRYSTALS_MOST = 1000 };
 
 /** A line is the JSON object of one crystal. */
 typedef struct nb_crystal_lines {
-    char *text;                   /* owned; the lines, cut by NULs; NULL: none */
+    char *text;                   /* owned; the lines, ended by NULs, or NULL */
     struct nb_crystal_line *line; /* owned, [n] */
     int n;
-    char path[NB_PATH_MAX]; /* for messages; "": of the flag itself */
+    char path[NB_PATH_MAX]; /* for messages; "" if the flag has the lines */
 } nb_crystal_lines;
 
-/** Cut `text` (owned afterwards, of `bytes` and a NUL) into lines; blank ones are left out.  Errors: NB_ERR_INPUT (none,
- * more than 1000, a NUL), NB_ERR_NOMEM; the lines are empty then. */
+/** Cut `text` (taken; `bytes` and a NUL) into lines; skip blank ones.  Empty after an
+ * error: NB_ERR_INPUT (no line, more than 1000, a NUL), NB_ERR_NOMEM. */
 nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
                                nb_crystal_lines *lines, nb_error *err);
-/** The same of what -crystals has: a file, or a list "[{...}, ...]"; of a number, or "", no lines. */
+/** Read the lines of -crystals: a file or a list "[{...}, ...]"; a number has none. */
 nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
                                 nb_error *err);
 const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
-/** "FILE:LINE" of line m into name, which stays without a file. */
+/** Put "FILE:LINE" of line m into name; without a file name stays. */
 void nb_crystal_lines_name(const nb_crystal_lines *lines, int m, char *name, size_t size);
 void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
 
-/** Let line m change cfg: its flags are a crystal's.  A file of F in it replaces those of cfg, a matrix its misset.
- * Errors: NB_ERR_INPUT with the line's place. */
+/** Apply line m, whose flags must be a crystal's, to cfg.  A file of F replaces the files
+ * of cfg, a matrix its misset.  Errors: NB_ERR_INPUT with the place of the line. */
 nb_status nb_crystal_lines_apply(const nb_crystal_lines *lines, int m, nb_config *cfg,
                                  nb_error *err);
 
-/* --- what -crystals says --- */
+/* --- kinds of -crystals --- */
 
 typedef enum nb_crystals_kind {
     NB_CRYSTALS_NUMBER,
     NB_CRYSTALS_LIST,
     NB_CRYSTALS_FILE
 } nb_crystals_kind;
-/** The kind of a text of -crystals; *n: its number (1 for ""), or -1 where it is out of range. */
+/** Kind of a text of -crystals; *n: its number (1 for ""), or -1 if out of range. */
 nb_crystals_kind nb_crystals_kind_of(const char *crystals, int *n);
 
 #endif

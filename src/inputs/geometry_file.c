@@ -54,8 +54,8 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
     return st;
 }
 
-/** What the detector leaves open, of what such a file may hold: a CrystFEL geometry has no more than the
- * wavelength. */
+/** Fields that such a file may have, but the detector leaves open.  A CrystFEL geometry
+ * has only the wavelength. */
 static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
 {
     unsigned open = isnan(d->wavelength_A) ? NB_OPEN_WAVELENGTH : 0;
@@ -70,7 +70,7 @@ static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
            (cfg->expt_file[0] && !d->beam.set ? NB_OPEN_BEAM : 0);
 }
 
-/** A file of experiments or NXmx without a wavelength would make a wrong picture. */
+/** Refuse experiments or NXmx without a wavelength, which would make a wrong picture. */
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err)
 {

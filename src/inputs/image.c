@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images from files, and what their headers say of the geometry. */
+/* Read images from files, and the geometry from their headers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 #include "../params/params.h"
 #include "load.h"
 
-/** Do we know where the detector stands? */
+/** True if distance or place and pixel size of the detector are known. */
 static int is_located(const nb_config *c)
 {
     return (NB_GIVEN(c, distance_mm) || NB_GIVEN(c, close_distance_mm) || c->pix0_m.set) &&
            NB_GIVEN(c, pixel_mm);
 }
 
-/** Our own files leave out what was not typed: the defaults hold then. */
+/** Set the defaults, which hold in a file of nanobragg if nothing else was typed. */
 static void fill_defaults(nb_config *c)
 {
     c->lambda_A = nb_beam_wavelength(NB_RESOLVED(c));
@@ -34,21 +34,21 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = NB_VALUE(c, distance_mm);
 }
 
-/** Read a whole file; one of more than 1 GB needs -max_read. */
+/** Read a whole file; more than 1 GB needs -max_read. */
 static nb_status read_bytes(const char *path, const char *flag, double most_MB,
                             nb_opened_image *in, nb_error *err)
 {
-    const size_t most = (size_t)fmax((double)NB_FILE_MOST, 1e6 * most_MB);
+    const size_t limit = (size_t)fmax((double)NB_FILE_MOST, 1e6 * most_MB);
     struct stat file;
-    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && (size_t)file.st_size > most)
+    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && (size_t)file.st_size > limit)
         return nb_fail(err, NB_ERR_INPUT,
                        "%s %.300s: larger than %zu bytes; type "
                        "-max_read %.0f to read it",
-                       flag, path, most, ceil((double)file.st_size / 1e6));
-    return nb_read_file(path, flag, most, &in->data, &in->file.bytes, err);
+                       flag, path, limit, ceil((double)file.st_size / 1e6));
+    return nb_read_file(path, flag, limit, &in->data, &in->file.bytes, err);
 }
 
-/** Read it once: an HDF5 frame into *out, of other formats the bytes.  most_MB: -max_read. */
+/** Open an image: read an HDF5 frame into *out, or the bytes.  most_MB: -max_read. */
 static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
                             double most_MB, nb_image *out, nb_error *err)
 {
@@ -97,7 +97,7 @@ static nb_status locate(const nb_opened_image *in, const nb_config *typed,
     return st;
 }
 
-/** The size of a headerless image: what was typed, else the parser takes a square. */
+/** Set the typed size of a headerless image; else the parser takes a square. */
 static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_error *err)
 {
     double side = floor(sqrt((double)(in->file.bytes / sizeof(float))) + 0.5);
@@ -121,7 +121,7 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
                       in->file.bytes);
 }
 
-/** Its size is the detector's, as far as none was typed (SMV has done that). */
+/** Use the size of the image as that of the detector if none is typed (not for SMV). */
 static void take_size(const int size[2], nb_config *cfg)
 {
     int typed[NB_SMV_GROUPS];
@@ -132,7 +132,7 @@ static void take_size(const int size[2], nb_config *cfg)
         cfg->detpixels[1] = size[1];
 }
 
-/** What was guessed, and what a user of -img would expect and does not get. */
+/** Notes on guesses, and on values of -img that are not used. */
 static void tell(const nb_opened_image *in, const int size[2], int is_mask,
                  const char *flag, const nb_hooks *hooks, const nb_config *cfg)
 {
@@ -178,7 +178,7 @@ static nb_status apply_header(const nb_opened_image *in, const int size[2], int 
     return st;
 }
 
-/** True for a mask of 0 and 65535 alone: there 65535 is a used pixel, not a mark. */
+/** True for a mask with only 0 and 65535, where 65535 is a used pixel, not a mark. */
 static int is_two_grey(const nb_image *mask)
 {
     for (size_t i = 0, n = (size_t)mask->fast * (size_t)mask->slow; i < n; i++)
@@ -187,7 +187,7 @@ static int is_two_grey(const nb_image *mask)
     return 1;
 }
 
-/** Set the pixels that the file marks to 0: such a pixel is masked, adds nothing and lets nothing through. */
+/** Set marked pixels to 0: they are masked, add nothing and let nothing through. */
 static void clear_marked(nb_image *image, const char *flag, const char *name,
                          const nb_hooks *hooks)
 {
@@ -225,7 +225,7 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     return st;
 }
 
-/** An opened image, as a store keeps it for its header. */
+/** An opened image in the store, for its header. */
 typedef struct kept_header {
     nb_opened_image in; /* in.data is owned */
     char path[NB_PATH_MAX];
@@ -286,7 +286,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(path && out);
-    nb_image panels = {0}; /* its detector alone */
+    nb_image panels = {0}; /* only the detector is used */
     nb_opened_image in;
     nb_status st;
     memset(out, 0, sizeof *out);
@@ -304,7 +304,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     if (!st && in.data)
         st = nb_image_parse(&in.file, out, err);
     if (!st && in.data)
-        in.format = nb_image_format_of(&in.file); /* the size tells a headerless one */
+        in.format = nb_image_format_of(&in.file); /* the size shows a headerless one */
     NB_TRY(locate(&in, typed, out, err));
     if (!st && in.format == NB_FORMAT_HDF5 && !panels.detector)
         st = nb_image_find_panels(in.name, NULL, &panels, err);

@@ -12,7 +12,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-/** What SMV headers say: ours has IMAGE_PEDESTAL, as ADSC's detectors do. */
+/** Pedestal from IMAGE_PEDESTAL of SMV headers of nanobragg and ADSC. */
 static double pedestal_of(const nb_smv_header *header)
 {
     double value = 0;
@@ -21,7 +21,7 @@ static double pedestal_of(const nb_smv_header *header)
     return value;
 }
 
-/** The fields that the documented keys may hold. */
+/** Fields that the documented keys may hold. */
 static unsigned smv_fields(const nb_smv_header *header)
 {
     unsigned fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE |
@@ -60,14 +60,14 @@ int nb_header_loses_centre(const nb_config *c)
 
 /* --- mini-CBF and HDF5 --- */
 
-/** Does the file swing the detector? */
+/** True if the file swings the detector. */
 static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
 {
     return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
            !isnan(s->twotheta_deg);
 }
 
-/** The detector's place, where nothing was typed.  The DENZO convention has no half pixel. */
+/** Take the detector's place if not typed.  The DENZO convention has no half pixel. */
 static void take_place(const nb_said_geometry *s, nb_config *cfg)
 {
     cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
@@ -81,7 +81,7 @@ static void take_place(const nb_said_geometry *s, nb_config *cfg)
         cfg->Xbeam_mm = s->beam_px[1] * cfg->pixel_mm;
         cfg->Ybeam_mm = s->beam_px[0] * cfg->pixel_mm;
         if (is_swung(s, cfg) && !cfg->pivot && s->pivot == NB_PIVOT_SAMPLE) {
-            cfg->pivot = NB_PIVOT_SAMPLE; /* then the nearest point counts */
+            cfg->pivot = NB_PIVOT_SAMPLE; /* the centre is then the nearest point */
             cfg->orgx = s->beam_px[0] + 0.5;
             cfg->orgy = s->beam_px[1] + 0.5;
         }
@@ -90,8 +90,8 @@ static void take_place(const nb_said_geometry *s, nb_config *cfg)
         cfg->twotheta_deg = NB_VALUE_OR(cfg, twotheta_deg, s->twotheta_deg);
 }
 
-/** Start and width of the rotation; a still is no typed -osc 0.  A scan that turns backwards turns
- * forwards about the opposite axis. */
+/** Take start and width of the rotation; a still does not count as -osc 0.  A scan that
+ * turns backwards turns forwards about the opposite axis. */
 static void take_rotation(const nb_said_geometry *s, nb_config *cfg)
 {
     int back = !NB_GIVEN(cfg, osc_deg) && s->osc_deg < 0;
@@ -101,7 +101,7 @@ static void take_rotation(const nb_said_geometry *s, nb_config *cfg)
     cfg->spindle_back ^= back;
 }
 
-/** A sensor whose material is not known here is not taken. */
+/** Take the sensor if its material is known. */
 static nb_status take_sensor(const nb_said_geometry *s, nb_config *cfg, const char *flag,
                              const char *name, const nb_hooks *hooks, nb_error *err)
 {
@@ -145,7 +145,7 @@ static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *fla
     return NB_OK;
 }
 
-/** The fields of such a file that it does not give, or that cfg shows. */
+/** Fields of such a file, without given ones that cfg does not show. */
 static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
@@ -155,7 +155,7 @@ static unsigned fields_of(const nb_said_geometry *s)
                        (isnan(s->beam_px[0] + s->beam_px[1]) ? 0 : NB_OPEN_CENTRE));
 }
 
-/** Was nothing typed that says where the detector stands? */
+/** True if no flag places the detector. */
 static int is_unplaced(const nb_config *c)
 {
     const double typed[] = {
@@ -174,7 +174,7 @@ static nb_opt3 vector(const double v[3], double scale)
     return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
 }
 
-/** A master of nanobragg gives the place of the detector by vectors, with its tilt. */
+/** Take the place of the detector, with tilt, from the vectors of a nanobragg master. */
 static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
 {
     const double *f = said->fast_axis, *s = said->slow_axis;
@@ -196,7 +196,7 @@ static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
     }
 }
 
-/** The scan axis of a file is that of the conventions, or against it; another one needs -nxmx. */
+/** Take a scan axis along or against that of the conventions; another one needs -nxmx. */
 static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *flag,
                       const char *name, const nb_hooks *hooks)
 {
@@ -235,7 +235,7 @@ static nb_status apply_hdf5(const nb_opened_image *in, const char *flag,
     return NB_OK;
 }
 
-/** Our own files stay at the swing's end: the beam centre is where the beam hits the detector. */
+/** Apply a CBF header; nanobragg's beam centre is where the beam hits the detector. */
 static nb_status apply_cbf(const nb_image_file *file, const char *flag,
                            const nb_hooks *hooks, nb_config *cfg, unsigned *fields,
                            nb_error *err)
@@ -272,7 +272,7 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
     return NB_OK;
 }
 
-/* --- what is open --- */
+/* --- open fields --- */
 
 unsigned nb_header_open(const nb_config *c)
 {

@@ -69,7 +69,7 @@ void nb_tables_drop(nb_tables *t)
     memset(t, 0, sizeof *t);
 }
 
-/** Call for each shared object of the inputs but arrays and tables. */
+/** Call a function for each shared object of the inputs except arrays and tables. */
 static void each_shared(const nb_inputs *in, void (*call)(const void *object))
 {
     const void *const all[] = {in->store,  in->panels,  in->files,

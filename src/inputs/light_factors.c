@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* F whose halos an image has, how far they are wanted, and tables of light that simulations share. */
+/* F for the halos of an image, their limit, and shared tables of diffuse light. */
 #include <math.h>
 #include <string.h>
 
@@ -36,16 +36,16 @@ double nb_light_reach(const nb_model *m)
                             m->diffuse.gamma);
 }
 
-/** Indices of a table that reach as far, along one axis. */
-static void cut(double most, int *low, int *n)
+/** Cut the indices of a table along one axis to -limit ... limit. */
+static void cut(double limit, int *low, int *n)
 {
-    const int first = *low > -most ? *low : (int)ceil(-most),
-              last = *low + *n - 1 < most ? *low + *n - 1 : (int)floor(most);
+    const int first = *low > -limit ? *low : (int)ceil(-limit),
+              last = *low + *n - 1 < limit ? *low + *n - 1 : (int)floor(limit);
     *low = first;
     *n = last - first + 1;
 }
 
-/** 0 beyond the reach, in the box of a table. */
+/** Set F outside of the reach, in the box of a table, to 0. */
 static void leave_out(const nb_diffuse_source *s, const double lattice[6],
                       const nb_factor_table *f, double *F)
 {
@@ -94,7 +94,7 @@ nb_status nb_light_clip(nb_diffuse_source *s, const double lattice[6],
 
 /* --- tables --- */
 
-/** The key of all that a table is made from. */
+/** Key of all that a table is made from. */
 static nb_key key_of(const nb_diffuse_source *s)
 {
     const nb_diffuse *m = s->model;

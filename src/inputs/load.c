@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The input files of a configuration. */
+/* Load the input files of a configuration. */
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 #include "load.h"
 #include "shade.h"
 
-/** A mask in memory says how large the detector is, as one in a file does, but no more. */
+/** Take the size of the detector from a mask in memory, which gives nothing else. */
 static void take_mask_size(nb_config *cfg)
 {
     const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
@@ -58,7 +58,7 @@ nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
     return st || *spec ? st : load_image_headers(cfg, in->store, hooks, err);
 }
 
-/** The mask of the stack: of the file of panels, of -panel, -mask and the gaps of -detector. */
+/** Make the stack's mask from the panels' file, -panel, -mask and gaps of -detector. */
 static nb_status make_mask(const nb_config *cfg, const nb_geometry *g, size_t pixels,
                            nb_files *files, nb_error *err)
 {
@@ -122,11 +122,11 @@ static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *
     matrix->given = 1;
     matrix->of_detector = 0;
     matrix->has_ends = matrix->has_ends && !memory;
-    matrix->lambda_A = 0; /* it is in units of 1/the beam's */
+    matrix->lambda_A = 0; /* in units of 1/wavelength of the beam */
     return NB_OK;
 }
 
-/** Rows of -sourcefile.  A row may leave out the beam's direction and wavelength. */
+/** Rows of -sourcefile may leave out direction and wavelength of the beam. */
 typedef struct source_request {
     const nb_config *cfg;
     nb_source_defaults standard;
@@ -194,7 +194,7 @@ static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
     return st;
 }
 
-/** A table of one reflection; all others are -default_F. */
+/** Make a table of F(000); all others are -default_F. */
 static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
 {
     nb_status st = nb_factor_file_alloc(table, "-F000", err);
@@ -203,7 +203,7 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** -hkl, else the cache of -dump, else a cache in the current folder if no flag gives F. */
+/** Load -hkl, else the cache of -dump, else one in this folder if no flag gives F. */
 static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
                             nb_factor_file *table, nb_error *err)
 {
@@ -224,14 +224,14 @@ static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
     return st;
 }
 
-/** Of the stack. */
+/** Pixels of the stack. */
 static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
 {
     return d->n_panels ? nb_spec_first_pixel(d, d->n_panels)
                        : (size_t)g->fpixels * (size_t)g->spixels;
 }
 
-/** The file of -spectrum. */
+/** Load the file of -spectrum. */
 static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *err)
 {
     char *data, built_in[80];
@@ -253,7 +253,7 @@ static nb_status load_spectrum(const nb_config *cfg, nb_files *files, nb_error *
     return st;
 }
 
-/** The file of -mosaic_blocks. */
+/** Load the file of -mosaic_blocks. */
 static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *err)
 {
     const nb_arrays *memory = nb_in_memory(cfg, cfg->mosaic_blocks, NB_MEMORY_BLOCKS);
@@ -283,7 +283,7 @@ typedef struct files_request {
     nb_key key;
 } files_request;
 
-/** The files that are read together. */
+/** Read all files of detector and materials. */
 static nb_status fill_files(const files_request *r, nb_files *files, nb_error *err)
 {
     const nb_config *cfg = r->cfg;
@@ -385,7 +385,7 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     return NB_OK;
 }
 
-/** Load a table of F that is used as it is: a list, the cache, or F(000) alone. */
+/** Load a table of F that is used unchanged: a list, the cache, or F(000) alone. */
 static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                            const nb_hooks *hooks, nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The detector of -detector: what it says where nothing else does, and its gaps. */
+/* The detector of -detector: default values and gaps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ nb_status nb_load_named_detector(nb_config *cfg, nb_error *err)
     return st;
 }
 
-/** Is pixel i along this axis between two modules, or among the dead columns of one? */
+/** True if pixel i along this axis is between modules, or in dead columns of a module. */
 static int is_between(const nb_known_detector *d, int axis, int i)
 {
     const int at = i % (d->module[axis] + d->gap[axis]), middle = d->module[axis] / 2;

@@ -10,13 +10,13 @@
 /** Longest diagonal of the cell that three vectors span. */
 static double longest_diagonal(nb_vec3 a, nb_vec3 b, nb_vec3 c)
 {
-    double most = 0;
+    double longest = 0;
     for (int i = 0; i < 4; i++) {
         nb_vec3 d =
             nb_add(a, nb_add(nb_scale(i & 1 ? -1 : 1, b), nb_scale(i & 2 ? -1 : 1, c)));
-        most = fmax(most, nb_norm(d));
+        longest = fmax(longest, nb_norm(d));
     }
-    return most;
+    return longest;
 }
 
 /** L^-1 B L^-T with A = L L^T, both as metrics; out xx yy zz xy xz yz without factors 2. */
@@ -29,7 +29,7 @@ static void relative(const double A[6], const double B[6], double out[6])
     double M[3][3] = {{B[0], B[3] / 2, B[4] / 2},
                       {B[3] / 2, B[1], B[5] / 2},
                       {B[4] / 2, B[5] / 2, B[2]}};
-    for (int pass = 0; pass < 2; pass++) { /* solve L X = M, then the same of X^T */
+    for (int pass = 0; pass < 2; pass++) { /* solve L X = M, then again with M = X^T */
         double X[3][3];
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++) {

@@ -21,14 +21,14 @@
 /** A file or array with a number for each pixel. */
 typedef struct plane_file {
     const char *flag, *path;
-    double least, most;
-    nb_array_kind kind; /* 0: a headerless file alone */
+    double least, top;
+    nb_array_kind kind; /* 0: only a headerless file */
     const float *array; /* NULL: read the file `path` */
     int fast, slow;     /* size of the array */
     const nb_hooks *hooks;
 } plane_file;
 
-/** Its pixels, where the panels lie in it, to out[pixels of the stack]. */
+/** Copy the pixels of the panels from their places in the image to out[stack]. */
 static nb_status take_canvas(const plane_file *f, const nb_config *cfg,
                              const nb_geometry *g, const nb_files *files,
                              const nb_image *image, float *out, nb_error *err)
@@ -66,7 +66,7 @@ static void say_marked(const plane_file *f, const nb_image *image)
                   n, (long long)image->fast * image->slow, why);
 }
 
-/** Of any image; its header is not used, but the offset of the pixels of light and factors is taken away. */
+/** Read any image without its header; subtract the pixel offset of light and factors. */
 static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
                             nb_error *err)
@@ -110,29 +110,29 @@ nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *g, const nb_file
     return st;
 }
 
-/** Is a number out of the range of the file, or none? */
+/** True if a number is out of the range of the file, or NaN. */
 static int is_bad(const plane_file *f, float value)
 {
-    return !(value >= f->least && value <= f->most);
+    return !(value >= f->least && value <= f->top);
 }
 
 static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_error *err)
 {
-    float least = v[0], most = v[0];
+    float least = v[0], top = v[0];
     int nan = 0;
-#pragma omp simd reduction(min : least) reduction(max : most) reduction(| : nan)
+#pragma omp simd reduction(min : least) reduction(max : top) reduction(| : nan)
     for (size_t i = 0; i < n; i++) {
         least = v[i] < least ? v[i] : least;
-        most = v[i] > most ? v[i] : most;
+        top = v[i] > top ? v[i] : top;
         nan |= v[i] != v[i];
     }
-    if (!nan && !is_bad(f, least) && !is_bad(f, most))
+    if (!nan && !is_bad(f, least) && !is_bad(f, top))
         return NB_OK;
     for (size_t i = 0; i < n; i++)
         if (is_bad(f, v[i]))
             return nb_fail_at(err, NB_ERR_INPUT, f->path, 0,
                               "%s: pixel %zu is %g; it must be %g to %g", f->flag, i,
-                              v[i], f->least, f->most);
+                              v[i], f->least, f->top);
     return NB_OK;
 }
 
@@ -224,7 +224,7 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
     return st;
 }
 
-/** Hash of both planes' contents: devices keep planes, and an address may be used again. */
+/** Hash of both planes' contents: devices keep planes, and addresses are used again. */
 static uint64_t hash_planes(const nb_files *files)
 {
     const uint64_t both[2] = {files->transmission ? files->transmission->hash : 0,
@@ -239,7 +239,7 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
     const nb_arrays none = {0}, *a = cfg->arrays ? cfg->arrays : &none;
     const plane_file factors = {.flag = "-transmission",
                                 .path = cfg->transmission_file,
-                                .most = 1e6,
+                                .top = 1e6,
                                 .kind = NB_ARRAY_TRANSMISSION,
                                 .array = nb_in_memory(cfg, cfg->transmission_file,
                                                       NB_MEMORY_TRANSMISSION)
@@ -251,7 +251,7 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                      light = {.flag = "-add",
                               .path = cfg->add_file,
                               .least = -1e30,
-                              .most = 1e30,
+                              .top = 1e30,
                               .kind = NB_ARRAY_ADD,
                               .array = nb_in_memory(cfg, cfg->add_file, NB_MEMORY_ADD)
                                            ? a->add
@@ -260,7 +260,7 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg, const nb_geo
                               .slow = a->add_slow,
                               .hooks = hooks};
     const plane_file gains = {
-        .flag = "-gainmap", .path = cfg->gainmap_file, .least = -FLT_MAX, .most = FLT_MAX};
+        .flag = "-gainmap", .path = cfg->gainmap_file, .least = -FLT_MAX, .top = FLT_MAX};
     plane_request r = {&gains, cfg, g, files, pixels};
     nb_status st;
     st = load_plane(in, &r, &files->gainmap, err);
@@ -281,11 +281,11 @@ static const float *transmission_of(const nb_files *files)
     return files->transmission ? files->transmission->pixel : NULL;
 }
 
-/** Shared by simulations whose shadows lie alike. */
+/** Factors, shared by simulations with the same shadows. */
 struct nb_shade_kept {
     nb_shade shade;
-    uint64_t planes; /* hash of what the factors and added light are made of */
-    uint64_t key;    /* and of the mask */
+    uint64_t planes; /* hash of the sources of factors and added light */
+    uint64_t key;    /* hash of `planes` and the mask */
 };
 
 static void clear(void *object)
@@ -293,7 +293,7 @@ static void clear(void *object)
     nb_shade_free(&((nb_shade_kept *)object)->shade);
 }
 
-/** Of all that the factors depend on, but for the mask. */
+/** Hash of all that the factors depend on except the mask. */
 static uint64_t planes_of(const nb_inputs *in, const nb_shadow *shadow, const nb_scene *sc)
 {
     uint64_t key = NB_HASH_START;
@@ -333,7 +333,7 @@ nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads
 
 /* --- absorption --- */
 
-/** Shared by simulations whose crystals absorb alike. */
+/** Absorption, shared by simulations with the same crystal. */
 struct nb_absorb_kept {
     float *plane; /* owned; [pixels] */
     double range[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The factors of pixels and the light to add of a simulation. */
+/** Factors of pixels and added light of a simulation. */
 #ifndef NB_INPUTS_SHADE_H
 #define NB_INPUTS_SHADE_H
 
@@ -7,33 +7,33 @@
 #include "../image/light.h"
 #include "inputs.h"
 
-/** Read -gainmap, -transmission and -add for a detector of `pixels` pixels; notes tell how many pixels a file marks.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Read -gainmap, -transmission and -add for a detector of `pixels` pixels; note marks.
+ * Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
                          const nb_geometry *geometry, size_t pixels, nb_files *files,
                          const nb_hooks *hooks, nb_error *err);
 
-/** Set mask[pixels of the stack] to 0 where -mask, an image of the detector's canvas or an array, is not above 0.  Errors:
- * NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Set mask[pixels of the stack] to 0 where -mask, an image of the detector's canvas or
+ * an array, is not above 0.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *geometry,
                        const nb_files *files, size_t pixels, uint8_t *mask, nb_error *err);
 
-/** The factors of the model's pixels, unless the inputs have them from one that is alike.  Errors: NB_ERR_INPUT,
- * NB_ERR_NOMEM. */
+/** Make the model's factors unless the inputs have them (NB_ERR_INPUT, NB_ERR_NOMEM). */
 nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
                                nb_error *err);
 
-/** What the model's crystal lets through of its light in each pixel, unless the inputs have it from one that is alike.
- * Errors: NB_ERR_NOMEM. */
+/** Make the part of light that the model's crystal lets pass to each pixel, unless the
+ * inputs have the same.  Errors: NB_ERR_NOMEM. */
 nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads,
                                 nb_error *err);
 
-/** The least and the largest part that it lets through; 1 and 1 without absorption. */
+/** Least and largest part that the crystal lets pass; 1 and 1 without absorption. */
 const double *nb_inputs_absorbed(const nb_inputs *in);
 
-/** Give a mix the factors and the light of these inputs. */
+/** Give the factors and the light to a mix. */
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix);
 
-/** NULL: all factors are 1. */
+/** Factors of the pixels, or NULL if all are 1. */
 const nb_shade *nb_inputs_shades(const nb_inputs *in);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The canvas of a master: panels at their places, with gaps between them. */
+/* Canvas of a master: panels at their places, with gaps. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -34,7 +34,7 @@ nb_status nb_canvas_put(const nb_sim *sim, const void *stack, size_t bytes, void
     return place ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Are all pixels of the detector in the region of interest?  That of a file's detector is that of its panels. */
+/** True if the ROI has the whole detector; with a file it is the ROI of the panels. */
 static int is_whole(const nb_sim *sim)
 {
     const nb_raster *r = &sim->model.scene.raster;

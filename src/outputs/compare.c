@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The comparison of two images, and the kind of difference in words. */
+/* Compare two images, and describe the kind of difference in words. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static nb_status check(const nb_compare_options *o, nb_error *err)
     return NB_OK;
 }
 
-/** About the typed centre, else the beam centre, else the middle. */
+/** Use the typed centre, else the beam centre, else the middle. */
 static void choose_centre(const nb_image *a, const nb_image *b,
                           const nb_compare_options *o, double centre[2])
 {
@@ -88,7 +88,7 @@ static int is_shifted(const nb_difference *d)
            rms * rms - mean * mean < 0.1;
 }
 
-/** The first description that fits. */
+/** Write the first description that fits. */
 static void judge(nb_difference *d)
 {
     char *text = d->verdict;
@@ -122,7 +122,7 @@ static void nothing_measured(nb_difference *d)
     d->radial_difference = d->radial_worst = d->radial_worst_radius = NAN;
 }
 
-/** The panel of the worst pixel, where one of the images has panels. */
+/** Name the panel of the worst pixel, if one of the images has panels. */
 static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
 {
     const nb_image *with = b->detector ? b : a;
@@ -136,7 +136,7 @@ static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
              with->detector->panels[d->max_panel].name);
 }
 
-/** How many pixels of the region are left out, and why: B's reason where A has none. */
+/** Count left-out pixels of the region, with reasons: B's only without a reason of A. */
 static void count_left_out(const nb_pair *p, nb_difference *d)
 {
     static const char *const names[] = {"A", "B"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What files say of an image: the metadata of headers, and the truth of masters. */
+/* Describe an image in files: metadata of headers, and truth of masters. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
     return meta;
 }
 
-/** Where the detector stands. */
+/** Put the place of the detector. */
 static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
 {
     memcpy(t->pix0_mm, m->pix0_mm, sizeof t->pix0_mm);

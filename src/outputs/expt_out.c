@@ -21,7 +21,7 @@ static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double
     nb_json_numbers(to, key, v, 3);
 }
 
-/** s0 at the ends of the frames. */
+/** Add s0 at the ends of the frames. */
 static void add_beam_points(nb_json beam, const nb_detector_spec *d,
                             const nb_detector_spec *from, int frames)
 {
@@ -63,7 +63,7 @@ static void put_place(nb_json panel, const nb_panel_spec *p)
     put_dxtbx(panel, "origin", p->origin, 1e3);
 }
 
-/** trusted: counts, where the panel has no largest one of its own. */
+/** trusted: least and largest counts; the panel's largest value has priority. */
 static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
                       const double trusted[2])
 {
@@ -95,11 +95,11 @@ static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
 static void put_detector(nb_json detector, const nb_sim *sim, const nb_detector_spec *d,
                          const double trusted[2])
 {
-    enum { MOST_BOXES = 1000000 };
+    enum { MAX_BOXES = 1000000 };
     nb_json list = nb_json_array(detector, "panels");
     int(*place)[2] = nb_alloc((size_t)d->n_panels, sizeof *place, "layout", NULL);
     nb_mask_box *boxes;
-    const int n = nb_spec_mask_boxes(d, MOST_BOXES, &boxes);
+    const int n = nb_spec_mask_boxes(d, MAX_BOXES, &boxes);
     *detector.failed |= !place;
     if (n < 0)
         nb_notice(&sim->hooks, "-exptout: the mask has too many pieces and is left out");
@@ -126,7 +126,7 @@ static void add_goniometer(nb_json root, const nb_detector_spec *d)
     nb_json_numbers(one, "setting_rotation", identity, 9);
 }
 
-/** The same value for each image. */
+/** Add the same value for each image. */
 static void add_of_each(nb_json to, const char *key, double value, int frames)
 {
     nb_json list = nb_json_array(to, key);
@@ -146,7 +146,7 @@ static void add_scan(nb_json root, const nb_detector_spec *d, int frames)
     nb_json_object(one, "valid_image_ranges");
 }
 
-/** A at the ends of the frames, of a crystal that changes along its scan. */
+/** Add A at the ends of the frames for a crystal that changes along its scan. */
 static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
 {
     const nb_model *m = &sim->model;
@@ -159,7 +159,7 @@ static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
         return;
     list = nb_json_array(crystal, "A_at_scan_points");
     for (int i = 0; i <= frames; i++) {
-        const int k = i < frames ? i : frames - 1; /* the frame */
+        const int k = i < frames ? i : frames - 1; /* number of the frame */
         const nb_scan_frame frame = {m->phi0 + k * m->phi_range, m->phi_range,
                                      m->geometry.spindle, m->geometry.convention};
         double A[9], lambda = sim->in.matrix.lambda_A;
@@ -190,7 +190,7 @@ static void put_crystal(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[
     nb_json_text(crystal, "space_group_hall_symbol", " P 1");
 }
 
-/** The numbers of an experiment's models; -1: it has none. */
+/** Numbers of an experiment's models; -1 for a missing model. */
 typedef struct models {
     int beam, detector, goniometer, scan, imageset, crystal;
 } models;
@@ -210,7 +210,7 @@ static void put_experiment(nb_json one, const char *identifier, const models *m)
             nb_json_number(one, all[i].key, all[i].number);
 }
 
-/** Add the beam of a picture, as in nb_expt_list, unless it is that of the picture before.  Returns its number. */
+/** Add the beam of a picture unless it is the last one.  Returns its number. */
 static int add_own_beam(nb_json beams, const nb_sim *sim, const nb_detector_spec *d,
                         const double beam[4])
 {
@@ -230,7 +230,7 @@ static int add_own_beam(nb_json beams, const nb_sim *sim, const nb_detector_spec
     return n;
 }
 
-/** The pictures of the list with a crystal.  frames: of the scan. */
+/** Put the pictures with a crystal.  frames: frames of the scan. */
 static void put_list(nb_json root, const nb_sim *sim, const nb_detector_spec *d,
                      int frames, const nb_expt_list *list)
 {
@@ -306,19 +306,19 @@ enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* frames of truth, bytes of text in me
 
 typedef struct stills {
     const nb_sim *sim;
-    const nb_detector_spec *d; /* of sim */
+    const nb_detector_spec *d; /* detector of sim */
     const nb_expt_stills *of;
-    nb_hdf5_frame *truth; /* owned; [AT_ONCE], of frame `first` and `count` in all */
+    nb_hdf5_frame *truth; /* owned; [AT_ONCE]; frames from `first` on, `count` frames */
     int first, count;
-    int *beam, *detector; /* owned; [frames], numbers of models */
+    int *beam, *detector; /* owned; [frames]; numbers of models */
     nb_json like;         /* owned; the detector of sim */
     nb_outfile *file;
-    nb_draft text; /* owned; what is not written yet */
-    int objects;   /* of the present array */
-    int failed;    /* no memory for JSON */
+    nb_draft text; /* owned; text that is not written yet */
+    int objects;   /* objects of the present array */
+    int failed;    /* 1: no memory for JSON */
 } stills;
 
-/** Write the text where it has more bytes. */
+/** Write the text if it has more bytes than `bytes`. */
 static nb_status flush(stills *s, size_t bytes, nb_error *err)
 {
     const size_t n = s->text.n;
@@ -330,7 +330,7 @@ static nb_status flush(stills *s, size_t bytes, nb_error *err)
     return nb_outfile_write(s->file, s->text.data, n, err);
 }
 
-/** Write and delete an object: a line. */
+/** Write an object as a line, and delete the object. */
 static nb_status put_object(stills *s, nb_json one, nb_error *err)
 {
     char *text = one.json && !s->failed && nb_json_write_numbers(one.json)
@@ -350,7 +350,7 @@ static nb_json new_object(stills *s)
     return (nb_json){cJSON_CreateObject(), &s->failed};
 }
 
-/** What is true of frame k; valid until the next call. */
+/** Truth of frame k, valid until the next call. */
 static nb_status truth_of(stills *s, int k, const nb_hdf5_frame **out, nb_error *err)
 {
     const int left = s->of->frames - k;
@@ -378,7 +378,7 @@ static int same_place(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
            !memcmp(a->slow_axis, b->slow_axis, sizeof a->slow_axis);
 }
 
-/** Give frame k its beam and detector: those of the first frame, of the one before, or new ones. */
+/** Number beam and detector of each frame: the first frame's, the former's, or new. */
 static nb_status number_models(stills *s, nb_error *err)
 {
     nb_hdf5_frame first = {0}, last = {0};
@@ -399,7 +399,7 @@ static nb_status number_models(stills *s, nb_error *err)
     return st;
 }
 
-/** The crystals of frame k: rows[*n], without parts of twins; NULL and 1: that of the truth. */
+/** Crystals of frame k, rows[*n] with parts of twins; NULL and 1: the truth's crystal. */
 static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
 {
     const nb_hdf5_crystals *all = s->of->crystals;
@@ -410,7 +410,7 @@ static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
     return all->rows + all->first[k];
 }
 
-/** Is this part of the frame a crystal of its own, whose A is known? */
+/** True if the row is a crystal, and not a part of a twin, with known A. */
 static int is_crystal(const nb_hdf5_crystal *row, const nb_hdf5_frame *t)
 {
     return row ? !row->twin && isfinite(row->A[0]) : isfinite(t->A[0]);
@@ -423,7 +423,7 @@ static nb_status put_models(stills *s, const models *of, nb_error *err)
     return put_object(s, one, err);
 }
 
-/** One for each crystal; one without crystal for a frame that has none. */
+/** Put an experiment for each crystal, or one for a frame without crystals. */
 static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *crystals,
                                  nb_error *err)
 {
@@ -439,7 +439,7 @@ static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *
     return st || of.crystal >= 0 ? st : put_models(s, &of, err);
 }
 
-/** "../" for each part of a relative folder; 0: it has parts that go up, or no room. */
+/** "../" for each part of a relative folder; 0 if parts go up or the text is too long. */
 static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
 {
     size_t used = 0, n;
@@ -456,7 +456,7 @@ static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
     return 1;
 }
 
-/** Bytes of the folders that both paths begin with. */
+/** Bytes of the folders with which both paths begin. */
 static size_t common(const char *from, const char *end, const char *image)
 {
     size_t n = 0, m;
@@ -468,7 +468,7 @@ static size_t common(const char *from, const char *end, const char *image)
     return n;
 }
 
-/** The name of `image` from the folder of the file `from`; the whole path where that is not known. */
+/** Path of `image` from the folder of the file `from`, or the whole path if unknown. */
 static void name_from(const char *from, const char *image, char out[NB_PATH_MAX])
 {
     const char *slash = strrchr(from, '/'), *end = slash ? slash + 1 : from;
@@ -484,7 +484,7 @@ static void name_from(const char *from, const char *image, char out[NB_PATH_MAX]
         snprintf(out, NB_PATH_MAX, "%s", image);
 }
 
-/** Its name from the folder of the experiments, and its place in the file. */
+/** Put the image's path from the experiments' folder, and its place in the file. */
 static nb_status put_imageset(stills *s, int k, const nb_hdf5_frame *t, int *next,
                               nb_error *err)
 {
@@ -528,7 +528,7 @@ static nb_status put_own_beam(stills *s, int k, const nb_hdf5_frame *t, int *nex
     return put_object(s, one, err);
 }
 
-/** Three unit vectors at right angles, of a detector. */
+/** Three unit vectors at right angles along a detector. */
 static void triad(const stills *s, const double fast[3], const double slow[3],
                   double out[3][3])
 {
@@ -550,7 +550,7 @@ static void turn(double from[3][3], double to[3][3], double v[3])
             v[x] += nb_dot3(old, from[i]) * to[i][x];
 }
 
-/** The panels move with the first pixel of the detector. */
+/** Move a panel with the first pixel of the detector. */
 static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p)
 {
     const nb_image_meta m = nb_sim_describe(s->sim);
@@ -594,7 +594,7 @@ static nb_status put_own_detector(stills *s, int k, const nb_hdf5_frame *t, int 
     return put_object(s, one, err);
 }
 
-/** A in the middle of the frame: there is no goniometer. */
+/** Put A in the middle of the frame, since stills have no goniometer. */
 static nb_status put_still_crystal(stills *s, const double A[9], const nb_hdf5_frame *t,
                                    nb_error *err)
 {
@@ -628,7 +628,7 @@ static nb_status put_crystals(stills *s, int k, const nb_hdf5_frame *t, int *nex
     return st;
 }
 
-/** All objects of one kind, frame after frame; next: the number of a model, for what puts it. */
+/** Put all objects of one kind, frame after frame; `next` counts the models. */
 static nb_status put_array(stills *s, const char *key,
                            nb_status (*put)(stills *, int, const nb_hdf5_frame *,
                                             int *next, nb_error *),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors in files, and those of a configuration without an image. */
+/* Write structure factors to files; make those of a configuration without an image. */
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static nb_status write_cache(const nb_factor_file *table, const char *path, nb_e
     return st;
 }
 
-/** Every dump that cfg names; the grid's F is used up. */
+/** Write every dump that cfg names; the grid's F are used up. */
 static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cache,
                              nb_error *err)
 {
@@ -80,7 +80,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
     return st;
 }
 
-/** The table at the mean wavelength, with phases. */
+/** Table at the mean wavelength, with phases. */
 static nb_status mean_grid(const nb_sim *sim, nb_factor_grid *out, nb_error *err)
 {
     const nb_factor_sums *m = sim->in.sums;
@@ -115,7 +115,7 @@ nb_status nb_sim_write_dumps(const nb_sim *sim, int cache, nb_error *err)
 
 /* --- without an image --- */
 
-/** What `sf` makes of a configuration. */
+/** Results of `sf` for a configuration. */
 typedef struct standalone {
     nb_factor_files *files; /* shared */
     nb_factor_sums *sums;   /* shared */
@@ -184,7 +184,7 @@ nb_status nb_config_factors(const nb_config *cfg, const nb_hooks *hooks,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
-    nb_config quiet = *cfg; /* shares the texts, and is read alone */
+    nb_config quiet = *cfg; /* shares the texts; only read */
     standalone s = {0};
     nb_times times;
     nb_status st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts of structure factors, and the lines of a report over them. */
+/* Facts of structure factors, and the lines of a report from these facts. */
 #include "../base/text.h"
 #include "report.h"
 
@@ -77,7 +77,7 @@ static void add_list(nb_json to, const nb_factor_sums *m)
     nb_json_number(to, "scale_B", m->scale_B);
 }
 
-/** crystal: the typed one, or NULL; stats: of the first table. */
+/** crystal: the typed one, or NULL; stats: those of the first table. */
 static void add_sums(nb_json to, const nb_factor_sums *m, const nb_crystal *crystal,
                      const nb_waves *waves, const nb_factor_stats *s)
 {

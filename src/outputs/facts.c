@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run that several outputs tell: a row for each. */
+/* Numbers of a run that several outputs print, a row each. */
 #include <stddef.h>
 
 #include "../nanobragg.h"

@@ -81,7 +81,7 @@ static const nb_feature features[] = {
 };
 /* clang-format on */
 
-/** OpenMP, then the backends' parts, then the libraries. */
+/** Features in the order OpenMP, parts of the backends, libraries. */
 const nb_feature *nb_feature_at(int i)
 {
     const int count = sizeof features / sizeof *features;

@@ -19,7 +19,7 @@ static float pixel(const nb_picture_job *job, int f, int s)
     return job->image[(size_t)s * (size_t)job->fast + (size_t)f];
 }
 
-/** The median of a part of the image, of pixels above `least`; work has room for them. */
+/** Median of pixels above `least` in a part of the image; work: memory for the pixels. */
 static double median_of(const nb_picture_job *job, const int first[2], const int end[2],
                         double least, double *work)
 {
@@ -39,7 +39,7 @@ static int is_whole(const nb_picture_job *job)
     return 1;
 }
 
-/** Blocks without a value get the median of all medians. */
+/** Give blocks without a value the median of all medians. */
 static void fill_empty(blocks *b, double *work)
 {
     size_t n = 0, all = (size_t)b->fast * (size_t)b->slow;
@@ -53,7 +53,7 @@ static void fill_empty(blocks *b, double *work)
             b->medians[i] = middle;
 }
 
-/** Gaps without a mark hold no counts, which few pixels of the background do. */
+/** Skip pixels without counts, which are rare in a background and may be gaps. */
 static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_error *err)
 {
     b->fast = (job->fast - 1) / SIDE + 1;
@@ -71,7 +71,7 @@ static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_
     return NB_OK;
 }
 
-/** The block before a pixel's middle, and how far it is to the next one; inside of the blocks' middles. */
+/** Block before a pixel's middle, clipped to the blocks; *part: way to the next one. */
 static int before(int at, int n, double *part)
 {
     const double x = fmin(fmax((at + 0.5) / SIDE - 0.5, 0), n - 1);
@@ -80,7 +80,7 @@ static int before(int at, int n, double *part)
     return k;
 }
 
-/** The background at a pixel, linear between the blocks' middles. */
+/** Background at a pixel, linear between the middles of the blocks. */
 static double background_at(const blocks *b, int f, int s)
 {
     double u, v;
@@ -91,7 +91,7 @@ static double background_at(const blocks *b, int f, int s)
            v * ((1 - u) * bottom[x] + u * bottom[right]);
 }
 
-/** The pixel above its background, in Poisson deviations of it. */
+/** Pixel minus background, in Poisson deviations of the background. */
 static float above(const nb_picture_job *job, const blocks *b, int f, int s)
 {
     const double background = background_at(b, f, s);
@@ -99,11 +99,11 @@ static float above(const nb_picture_job *job, const blocks *b, int f, int s)
                    sqrt(fmax(1, background - job->pedestal)));
 }
 
-/** From two deviations of the background to the brightest half percent, or to ten deviations. */
+/** Scale: two deviations of the background to the brightest 0.5 %, at least to ten. */
 static void set_scale(const nb_picture_job *job, const float *flat, double *work,
                       nb_png_options *options)
 {
-    const double to_sigma = 1.4826, percent = 99.5, least = 2, most = 10;
+    const double to_sigma = 1.4826, percent = 99.5, least = 2, limit = 10;
     const size_t all = (size_t)job->fast * (size_t)job->slow;
     size_t n = 0;
     double high, deviation;
@@ -117,7 +117,7 @@ static void set_scale(const nb_picture_job *job, const float *flat, double *work
     *options = *job->options;
     options->scale = NB_PNG_RANGE;
     options->low = least * deviation;
-    options->high = fmax(high, most * deviation);
+    options->high = fmax(high, limit * deviation);
 }
 
 nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,

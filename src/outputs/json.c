@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -show_config: all values of the simulation as JSON, in SI and in users' units; and what changes its light. */
+/* -show_config: all values as JSON, in SI and users' units, and effects on light. */
 #include <math.h>
 #include <string.h>
 
@@ -232,7 +232,7 @@ void nb_sim_effects_node(const nb_sim *sim, nb_json root)
         nb_json_text(root, "twin", sim->cfg.twin);
 }
 
-/** The numbers of a value that is written as such; 0: it is a text. */
+/** Parse a value of numbers into v; returns their number, or 0 for a text. */
 static int numbers_of(const nb_param *p, const char *text, double v[NB_PARAM_WORDS])
 {
     int n = 0;

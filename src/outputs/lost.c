@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the detector that DIALS cannot read from an image file. */
+/* Note parts of the detector that DIALS cannot read from an image file. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
         name);
 }
 
-/** What -img does not restore of one panel from a geometry file. */
+/** Note parts of one panel from a geometry file that -img does not restore. */
 static void notice_unkept(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_scene *sc = &model->scene;

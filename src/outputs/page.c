@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images as a page for a browser: src/tools/page.html, with their pixels and geometry in its place for data. */
+/* Images as a page for a browser: src/tools/page.html with pixels and geometry. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "picture.h"
 #include "report.h"
 
-/* The page is in the program, so that no folder must be found. */
+/* The program contains the page, so it needs no folder. */
 NB_EMBED(nb_page_html, "src/tools/page.html");
 
 #define PLACE "<!--NB-DATA-->"
@@ -21,10 +21,10 @@ NB_EMBED(nb_page_html, "src/tools/page.html");
 /** A page being made. */
 typedef struct page {
     const nb_page_job *job;
-    const nb_sim *sim;    /* whose geometry the images have; NULL: their own */
+    const nb_sim *sim;    /* its geometry holds for the images; or NULL */
     nb_shown_image first; /* owned */
-    nb_json root, images; /* members of the page, and the list of images in them */
-    size_t most;          /* bytes of an image's text, about */
+    nb_json root, images; /* members of the page; list of images in the page */
+    size_t limit;         /* approximate bytes of an image's text */
 } page;
 
 static void put_panel(nb_json to, const nb_panel *p)
@@ -38,7 +38,7 @@ static void put_panel(nb_json to, const nb_panel *p)
     nb_json_flag(to, "curved", p->curved);
 }
 
-/** Image i and what a page says of it. */
+/** Put image i and its facts. */
 static void put_image(const page *p, int i, const nb_picture_job *shown,
                       const nb_packed *packed)
 {
@@ -70,7 +70,7 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
         nb_json_text(one, "mask", packed->mask);
 }
 
-/** Image i; a stack of another image's panels, or of the simulation's, gets that detector. */
+/** Image i; a stack without detector gets that of sim or of an equally large image. */
 static nb_image image_of(const page *p, int i)
 {
     const nb_page_job *job = p->job;
@@ -99,7 +99,7 @@ static nb_status add_image(page *p, int i, nb_error *err)
                        shown->fast, shown->slow));
     NB_TRY(nb_stop_check(err));
     NB_TRY(nb_pack_pixels(shown->image, (size_t)shown->fast * (size_t)shown->slow,
-                          p->most, &packed, err));
+                          p->limit, &packed, err));
     if (!st)
         put_image(p, i, shown, &packed);
     nb_packed_free(&packed);
@@ -116,7 +116,7 @@ static void put_spots(nb_json list, const nb_reflection *spots, int n)
                             9);
 }
 
-/** What is told of all images. */
+/** Put facts of all images. */
 static void put_geometry(const page *p)
 {
     const nb_png_options *options = p->job->options;
@@ -140,12 +140,12 @@ static void put_geometry(const page *p)
 }
 
 nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
-                       size_t most, char **text, nb_error *err)
+                       size_t limit, char **text, nb_error *err)
 {
     NB_IN_C_LOCALE;
     nb_draft safe = {0};
     char *json = NULL;
-    page p = {.job = job, .sim = sim, .root = root, .most = most / (size_t)job->n};
+    page p = {.job = job, .sim = sim, .root = root, .limit = limit / (size_t)job->n};
     nb_status st = NB_OK;
     *text = NULL;
     p.images = nb_json_array(root, "images");

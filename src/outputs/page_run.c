@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -report page.html: the image of a run as a page, with what the report says. */
+/* -report page.html: image and report of a run as a page. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 enum { SHELLS = 30 };
 
-/** Photon energy, eV, and weight of each source. */
+/** Put photon energy, eV, and weight of each source. */
 static void put_lights(const nb_beam *beam, nb_json root)
 {
     nb_json list = nb_json_array(root, "lights");
@@ -23,7 +23,7 @@ static void put_lights(const nb_beam *beam, nb_json root)
     }
 }
 
-/** 1/d^2 of point i of the table, 1/A^2; 0: it has no F of its own. */
+/** 1/d^2 of point i of the table, 1/A^2; 0 if F is 0 or default_F. */
 static double square_at(const nb_crystal *x, const nb_factor_table *t, size_t i)
 {
     const size_t nl = (size_t)t->nl, nk = (size_t)t->nk;
@@ -34,8 +34,8 @@ static double square_at(const nb_crystal *x, const nb_factor_table *t, size_t i)
     return t->F[i] == 0 || t->F[i] == t->default_F ? 0 : nb_dot(q, q);
 }
 
-/** Shells of equal steps of 1/d^2: its value, 1/A^2, the sum of F^2 of the whole table (of several wavelengths the first), and
- * the number of its reflections. */
+/** Put shells of equal steps of 1/d^2: 1/d^2, 1/A^2, sum of F^2 in the table (the first
+ * of several), number of reflections. */
 static void put_shells(const nb_sim *sim, nb_json root)
 {
     const nb_crystal *x = &sim->model.crystal;
@@ -58,7 +58,7 @@ static void put_shells(const nb_sim *sim, nb_json root)
     }
 }
 
-/** The brightest reflections into *all (nb_reflections_free) and the job. */
+/** List the brightest reflections in *all (nb_reflections_free) and in the job. */
 static nb_status list_spots(const nb_sim *sim, const float *image, nb_reflections *all,
                             nb_page_job *job, nb_error *err)
 {

@@ -28,8 +28,8 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
     return st;
 }
 
-/** The counts of a noise image as floats to draw; 0 for pixels that are not rendered.  Free *shown
- * with nb_free. */
+/** Counts of a noise image as floats to draw; 0 for pixels that are not rendered.  Free
+ * *shown with nb_free. */
 static nb_status noise_of(const nb_sim *sim, const float *image, float **shown,
                           nb_error *err)
 {
@@ -50,7 +50,7 @@ static nb_status noise_of(const nb_sim *sim, const float *image, float **shown,
     return st;
 }
 
-/** The assembled detector in the place of the image that the job shows. */
+/** Replace the image of the job by the assembled detector. */
 static nb_status assemble(const nb_detector_spec *d, const nb_image *image,
                           nb_picture_job *job, nb_assembly *all, nb_error *err)
 {
@@ -72,7 +72,7 @@ static nb_status assemble(const nb_detector_spec *d, const nb_image *image,
     return NB_OK;
 }
 
-/** The same of a simulation; *own holds what the job borrows. */
+/** Assemble the detector of a simulation in memory that the job borrows. */
 static nb_status assemble_sim(const nb_sim *sim, nb_picture_job *job, nb_picture_own *own,
                               nb_error *err)
 {
@@ -137,7 +137,7 @@ const nb_writer *nb_picture_writer(const nb_picture_job *job)
     return nb_picture_is_grey(job) ? &nb_writer_png : &nb_writer_png_rgb;
 }
 
-/** The detector of an image whose geometry is known. */
+/** Make the detector of an image with known geometry. */
 static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wavelength,
                              nb_error *err)
 {
@@ -149,7 +149,7 @@ static nb_status detector_of(const nb_config *cfg, nb_detector *det, double *wav
     return st ? st : nb_detector_build(all, &g, wavelength_A, NULL, det, err);
 }
 
-/** A copy of an image to draw, whose left-out pixels are NaN.  Free its pixels with nb_free. */
+/** Copy an image to draw, left-out pixels as NaN.  Free its pixels with nb_free. */
 static nb_status mark_left_out(const nb_image *image, nb_image *marked, nb_error *err)
 {
     const size_t n = (size_t)image->fast * (size_t)image->slow;
@@ -173,7 +173,7 @@ static nb_status write_job(const nb_picture_job *job, const char *path, nb_error
     return st;
 }
 
-/** What an image shows: several panels assembled, left-out pixels NaN, its geometry where it is known and wanted. */
+/** Show an image: panels assembled, left-out pixels NaN, geometry if wanted and known. */
 static nb_status show(const nb_image *image, const nb_png_options *options, int geometry,
                       nb_shown_image *shown, nb_error *err)
 {
@@ -203,7 +203,7 @@ static nb_status show(const nb_image *image, const nb_png_options *options, int 
     return st;
 }
 
-/** Is the image that of one panel of a geometry file? */
+/** True for an image of one panel of a geometry file. */
 static int is_of_panel(const nb_image *image)
 {
     const nb_detector_spec *d = image->detector;
@@ -284,7 +284,7 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
     return st;
 }
 
-/** A pair of images and their difference, as a file. */
+/** Write a pair of images and their difference as a file. */
 static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
                              double pedestal, const char *path, nb_error *err)
 {
@@ -304,8 +304,8 @@ static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
     return st;
 }
 
-/** Both images as the assembled detector, where its panels are known and no region is wanted; the
- * pair then shows them.  Free both. */
+/** Assemble both images, if their panels are known and no region is typed; the pair then
+ * shows them.  Free both. */
 static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pair,
                                nb_assembly all[2], nb_error *err)
 {
@@ -329,7 +329,7 @@ static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pa
     return NB_OK;
 }
 
-/** Both images and their difference; pixels without a value are NaN. */
+/** Draw both images and their difference; pixels without a value are NaN. */
 static nb_status draw_pair(const nb_image images[2], const nb_compare_options *options,
                            const nb_png_options *colours, const char *path, nb_error *err)
 {

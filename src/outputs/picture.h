@@ -11,36 +11,36 @@
 
 /* --- pictures for the writers of src/io --- */
 
-/** The picture, grey or coloured; *view gets its size, type and pixels, which are the caller's:
- * nb_free.  Errors: those of nb_picture_draw. */
+/** Draw the picture, grey or coloured; *view gets its size, type and pixels, which are
+ * the caller's (nb_free).  Errors: those of nb_picture_draw. */
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
 /** Write a canvas as PNG.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_canvas_write(const nb_canvas *canvas, const char *path, nb_error *err);
 
-/** What a picture has of its own. */
+/** Data that a picture owns. */
 typedef struct nb_picture_own {
-    float *noise;          /* the counts that are shown in the image's place, or NULL */
+    float *noise;          /* counts that replace the image, or NULL */
     float *assembled;      /* several panels as one picture, or NULL */
     float *shrunk;         /* blocks of a large image, or NULL */
     float *flat;           /* counts above their background, or NULL */
-    nb_png_options levels; /* of these */
-    nb_panel panel;        /* of the assembled picture */
-    nb_panel blocks;       /* of the shrunk one */
+    nb_png_options levels; /* levels of `flat` */
+    nb_panel panel;        /* panel of the assembled picture */
+    nb_panel blocks;       /* panel of the shrunk picture */
 } nb_picture_own;
 
-/** What -pngfile shows of a simulation's image [slow][fast]; of several panels the assembled detector.
- * *job borrows from sim, image and *own; free that with nb_picture_own_free, also after an error.
- * Errors: NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
+/** Picture of -pngfile for image[slow][fast]; several panels are assembled.  *job borrows
+ * from all other arguments.  nb_picture_own_free, also after an error.  Errors:
+ * NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
 nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
                             nb_picture_own *own, nb_error *err);
 void nb_picture_own_free(nb_picture_own *own);
 
-/** The writer of a picture. */
+/** Writer of a picture. */
 const nb_writer *nb_picture_writer(const nb_picture_job *job);
 
-/** An image file as it is shown: several panels assembled, left-out pixels NaN. */
+/** Picture of an image file: several panels assembled, left-out pixels NaN. */
 typedef struct nb_shown_image {
     nb_picture_job job;   /* borrows from the image and the members below */
     nb_assembly assembly; /* owned, as all */
@@ -48,26 +48,26 @@ typedef struct nb_shown_image {
     float *marked;
 } nb_shown_image;
 
-/** job.panel: NULL where the geometry is not known; job.wavelength: 0 or NaN where that is not.  nb_shown_free, after an
- * error too.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+/** Fill *shown.  job.panel: NULL without a geometry; job.wavelength: 0 or NaN if unknown.
+ * nb_shown_free, also after an error.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 
-/** Place, axes, size and beam of panel k, in the frame of the detector's vectors; the rest is zero. */
+/** Place, axes, size and beam of panel k in the frame of the vectors; the rest is 0. */
 nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
 
 /* --- two images of the same size, for the comparison and its picture --- */
 
-/** Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
+/** Pair of two images.  Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
 nb_status nb_pair_of(const nb_image *a, const nb_image *b,
                      const nb_compare_options *options, nb_pair *pair, nb_error *err);
 
 /* --- the automatic scale of a picture of counts with a background --- */
 
-/** With -pngscale auto, where the image has whole counts and half of its pixels at least four: the job shows counts
- * above the background of their surroundings, in its deviations from two on, so that spots are seen and rings are
- * not.  The job then borrows *options and *pixels, which is the caller's (nb_free); else *pixels is
- * NULL.  Errors: NB_ERR_NOMEM. */
+/** Show counts above the local background, in its deviations from two on: spots are seen,
+ * rings are not.  Only with -pngscale auto, whole counts, and at least four in half of
+ * the pixels.  The job then borrows *options and *pixels, the caller's (nb_free); else
+ * *pixels is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,
                      nb_error *err);
 

@@ -13,14 +13,14 @@
 #include "../sim/light.h"
 #include "../sim/sim.h"
 
-/** The point of the reciprocal lattice, 1/A. */
+/** Point of the reciprocal lattice, 1/A. */
 static nb_vec3 point_of(const nb_crystal *x, const nb_reflection *s)
 {
     return nb_add(nb_add(nb_scale(s->h, x->astar), nb_scale(s->k, x->bstar)),
                   nb_scale(s->l, x->cstar));
 }
 
-/** Spacing of the planes, A; of 0 0 0: 0. */
+/** Spacing of the planes, A; 0 for 0 0 0. */
 static double spacing(const nb_crystal *x, const nb_reflection *s)
 {
     const double g = nb_norm(point_of(x, s));
@@ -47,7 +47,7 @@ double nb_sim_first_phi(const nb_sim *sim)
     return first_phi(&sim->model);
 }
 
-/** As members of nb_reflection_job. */
+/** Image of a job, as in nb_reflection_job. */
 typedef struct wanted_image {
     const float *pixels;
     nb_status (*render)(void *user, float *image, nb_error *err);
@@ -55,7 +55,7 @@ typedef struct wanted_image {
     const nb_reflection_spread *spread;
 } wanted_image;
 
-/** Of the scene of this model, whose image it is with this mix. */
+/** Find the reflections of a scene of model m in its image, which has this mix. */
 static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scene,
                       const nb_mix *mix, const wanted_image *image, nb_reflections *out,
                       nb_error *err)
@@ -82,7 +82,7 @@ static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scen
     return st;
 }
 
-/** Add a crystal's reflections behind those of others; `more` is freed. */
+/** Append a crystal's reflections to the list; `more` is freed. */
 static nb_status append(nb_reflections *more, const nb_further *of, nb_reflections *out,
                         nb_error *err)
 {
@@ -106,8 +106,8 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return st;
 }
 
-/** The mix of an image of one crystal alone (NULL: the first), with the factors of pixels.  The first crystal's scene has the
- * background, which is not absorbed. */
+/** Mix of one crystal alone (NULL: the first), with factors of pixels.  The scene of the
+ * first crystal has the background, which is not absorbed. */
 static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
 {
     nb_mix mix = nb_sim_mix(sim);
@@ -120,7 +120,7 @@ static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
     return mix;
 }
 
-/** Photons of diffuse and added light in an image of several crystals. */
+/** Add photons of diffuse and added light in an image of several crystals. */
 static void add_light(const nb_sim *sim, nb_reflections *out)
 {
     const nb_scene *sc = &sim->model.scene;
@@ -136,7 +136,7 @@ static void add_light(const nb_sim *sim, nb_reflections *out)
     }
 }
 
-/** An image of one crystal alone. */
+/** Arguments of an image of one crystal alone. */
 typedef struct alone {
     const nb_scene *scene;
     const nb_mix *mix;
@@ -169,7 +169,7 @@ static nb_status render_scene(nb_sim_engine *engine, const nb_scene *scene, floa
               : nb_render_scene_as(engine->backend, engine->state, scene, &as, image, err);
 }
 
-/** As nb_reflection_job.render. */
+/** Render the image of one crystal (nb_reflection_job.render). */
 static nb_status render_alone(void *user, float *image, nb_error *err)
 {
     const alone *a = user;
@@ -181,10 +181,10 @@ static nb_status render_alone(void *user, float *image, nb_error *err)
     return st;
 }
 
-/* --- with a footprint: photons are counted where they are before they are spread, and as much of them as the spread image
- * has, with those that leave their panel --- */
+/* --- with a footprint: photons count at their place before spreading, if they are in the
+ * spread image or leave their panel --- */
 
-/** The factors of the Bragg light, and 0 where no pixel is wanted. */
+/** Factors of the Bragg light, and 0 for pixels that are not rendered. */
 static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
 {
     memset(factors, 0, sc->raster.pixels * sizeof *factors);
@@ -199,7 +199,7 @@ static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
     }
 }
 
-/** The crystal's light before it is spread, times the parts of it that count.  work: of the footprint, with its sources. */
+/** Make the crystal's light before spreading, times the parts that count. */
 static nb_status render_counted(nb_sim_engine *engine, const nb_footprint_work *work,
                                 const nb_mix *mix, float *image, float *parts,
                                 double *off, nb_error *err)
@@ -219,7 +219,7 @@ static nb_status render_counted(nb_sim_engine *engine, const nb_footprint_work *
     return st;
 }
 
-/** As `find`, of a scene whose image is spread. */
+/** Find the reflections of a scene whose image is spread. */
 static nb_status find_spread(const nb_sim *sim, nb_sim_engine *engine, const nb_model *m,
                              const nb_scene *scene, const nb_mix *mix,
                              nb_reflections *out, nb_error *err)
@@ -252,7 +252,7 @@ static nb_status find_spread(const nb_sim *sim, nb_sim_engine *engine, const nb_
 
 /* --- several crystals --- */
 
-/** The reflections of one crystal of several (NULL: the first). */
+/** Find the reflections of one of several crystals (NULL: the first). */
 static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
                             const nb_further *of, nb_reflections *out, nb_error *err)
 {
@@ -272,7 +272,7 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
     return st ? st : append(&own, of, out, err);
 }
 
-/** Each crystal's photons are its own: they are found one by one. */
+/** Find the reflections crystal by crystal, since photons of crystals must not mix. */
 static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, nb_reflections *out,
                           nb_error *err)
 {

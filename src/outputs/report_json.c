@@ -10,7 +10,7 @@
 #include "../sim/light.h"
 #include "write.h"
 
-static const double largest_u16 = 65535; /* of the integer image */
+static const double largest_u16 = 65535; /* largest value of the integer image */
 
 static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 {
@@ -27,17 +27,17 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
         nb_json_add_text(notes, sim->notes->line[i]);
 }
 
-/** What the image may lack, if anything. */
+/** Add the photons that the image may lack, if any. */
 static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
-    const double most = fmax(1, engine->photons.mix.most); /* what factors make of it */
+    const double factor = fmax(1, engine->photons.mix.most); /* largest factor */
     if (!(engine->lack.photons > 0))
         return;
     nb_json_number(root, "tolerance_reached", engine->lack.part);
-    nb_json_number(root, "photons_lacking", most * engine->lack.photons);
+    nb_json_number(root, "photons_lacking", factor * engine->lack.photons);
 }
 
-/** An entry of "clipped"; returned so that more can be added. */
+/** Add an entry to "clipped"; returned so that more can be added. */
 static nb_json add_clipped(nb_json list, const char *file, double largest, double pixels)
 {
     nb_json one = nb_json_add_object(list);
@@ -47,7 +47,7 @@ static nb_json add_clipped(nb_json list, const char *file, double largest, doubl
     return one;
 }
 
-/** The files of 16 bits. */
+/** Add the files of 16 bits. */
 static void add_clipped_files(nb_json list, const nb_sim *sim, nb_output_of of,
                               double largest, int64_t pixels)
 {
@@ -108,7 +108,7 @@ nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats 
     return nb_json_file(root, "the report", cfg->report_file, "\n", err);
 }
 
-/* --- of a series --- */
+/* --- report of a series --- */
 
 static void add_clipped_frames(nb_json list, const char *file, const nb_clipped *c)
 {

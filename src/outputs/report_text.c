@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that is made of facts. */
+/* Make text from facts. */
 #include "report.h"
 
 #include <ctype.h>
@@ -48,7 +48,7 @@ nb_status nb_json_file(nb_json root, const char *what, const char *path, const c
 
 /* --- lines --- */
 
-/** The fact of a dotted name; NULL: it is absent or null. */
+/** Fact of a dotted name, or NULL if it is absent or null. */
 static const cJSON *fact_of(const cJSON *at, const char *name, size_t length)
 {
     char text[80] = "", *rest = text;
@@ -60,7 +60,7 @@ static const cJSON *fact_of(const cJSON *at, const char *name, size_t length)
     return cJSON_IsNull(at) ? NULL : at;
 }
 
-/** A fact as text; number: room for one.  A list has none. */
+/** Fact as text, "" for a list; number: memory for a number. */
 static const char *text_of(const cJSON *fact, char number[NB_TEXT_NUMBER])
 {
     if (cJSON_IsNumber(fact))
@@ -79,7 +79,7 @@ static int is_true(const cJSON *fact)
     return !cJSON_IsNumber(fact) || fact->valuedouble != 0;
 }
 
-/** Does the fact hold in the test, which "}" ends? */
+/** True if the fact passes the test, which ends with "}". */
 static int holds(const cJSON *fact, const char *test)
 {
     const size_t n = strcspn(test, "}");
@@ -116,14 +116,14 @@ static void put_fact(nb_draft *t, const cJSON *fact, const char *form)
         nb_draft_put(t, "%.*g", isdigit(*digits) ? atoi(digits) : 6, value);
 }
 
-/** Where the facts of a line are. */
+/** Facts of a line. */
 typedef struct scope {
-    const cJSON *all, *item; /* item: of a list, first; or NULL */
+    const cJSON *all, *item; /* item: looked up first; or NULL */
 } scope;
 
 static const char *put_list(nb_draft *t, scope in, const char *p);
 
-/** Append the part, or nothing if a fact does not hold.  Returns its end. */
+/** Append the part, or nothing if a test fails.  Returns the end of the part. */
 static const char *put_part(nb_draft *t, scope in, const char *p)
 {
     const size_t before = t->n;
@@ -150,7 +150,7 @@ static const char *put_part(nb_draft *t, scope in, const char *p)
     return p;
 }
 
-/** A part for each item of a list. */
+/** Append a part for each item of a list. */
 static const char *put_list(nb_draft *t, scope in, const char *p)
 {
     const size_t name = strcspn(p, "|"), before = t->n;

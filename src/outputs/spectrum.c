@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spectrum of -spectrum: its file, its lines in reports, and what programs ask for. */
+/* The spectrum of -spectrum: its file, its lines in reports, and calls for programs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static nb_status write_line(const nb_spectrum *s, const char *path, nb_error *er
     return nb_draft_write(&t, path, "the spectrum", NB_OK, err);
 }
 
-/** Its kind, width and modes in words. */
+/** Kind, width and modes of the spectrum in words. */
 static void title_of(const nb_spectrum *s, char *text, size_t size)
 {
     int used = snprintf(text, size, "%s, FWHM %.4g eV", s->kind, s->part[0].fwhm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of F made of an image: what a material without order would scatter to give it. */
+/* Make a table of F from an image: F of a disordered material that gives this image. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,28 +18,28 @@
 #include "picture.h"
 #include "report.h"
 
-enum { MOST_BINS = 1000000 };
+enum { MAX_BINS = 1000000 };
 
-/** The points of the table that is written. */
+/** Points of the written table. */
 typedef struct bin_list {
-    const nb_table_piece *pieces; /* one for each; NULL: step says */
+    const nb_table_piece *pieces; /* a piece for each point; NULL: use step */
     double step;                  /* 1/m */
     int n;
 } bin_list;
 
-/** What turns pixels of the image into electrons^2. */
+/** Data that turn pixels of the image into electrons^2. */
 typedef struct table_job {
     const nb_sim *sim;
     nb_image image;
-    nb_panel_pixels *where; /* owned; the panels in the image */
+    nb_panel_pixels *where; /* owned; panels in the image */
     nb_source source;
     double adc, scale; /* r_e^2 fluence N */
-    int marked;        /* a file with a header, which marks gaps */
+    int marked;        /* 1: a file with a header, which marks gaps */
     bin_list bins;
     int32_t *bin;      /* owned; [pixels], -1: not used */
     nb_binned *pixels; /* owned; [pixels] */
     size_t used;
-    double smooth; /* half width of the parabolas, 1/m; 0: none */
+    double smooth; /* half width of the parabolas, 1/m; 0 without smoothing */
 } table_job;
 
 static double at_bin(const bin_list *bins, int i)
@@ -47,7 +47,7 @@ static double at_bin(const bin_list *bins, int i)
     return bins->pieces ? bins->pieces[i].x : i * bins->step;
 }
 
-/** The nearest bin. */
+/** Nearest bin. */
 static int bin_of(const bin_list *bins, double x)
 {
     int low = 0, high = bins->n - 1;
@@ -65,12 +65,12 @@ static int bin_of(const bin_list *bins, double x)
     return low;
 }
 
-/** The points of the table of the flags, else steps as far as light is scattered. */
+/** Use the points of the typed table, else steps up to the end of scattering. */
 static nb_status choose_bins(table_job *job, nb_error *err)
 {
     const nb_sim *sim = job->sim;
     const nb_amorphous *a = &sim->in.files->amorphous.tables;
-    const double most = 1 / job->source.lambda; /* sin(theta) = 1 */
+    const double largest = 1 / job->source.lambda; /* sin(theta) = 1 */
     double n;
     if (a->n > 0 && isnan(sim->in.files->amorphous.per_area[0])) {
         const int last = a->buckets[a->materials[0].n_buckets];
@@ -79,8 +79,8 @@ static nb_status choose_bins(table_job *job, nb_error *err)
         return NB_OK;
     }
     job->bins.step = sim->model.settings.value.stol_step / NB_ANGSTROM;
-    n = ceil(most / job->bins.step) + 1;
-    if (!(n <= MOST_BINS))
+    n = ceil(largest / job->bins.step) + 1;
+    if (!(n <= MAX_BINS))
         return nb_fail(err, NB_ERR_INPUT,
                        "-stolstep %g gives a table of %.3g points; type a larger step",
                        sim->cfg.stol_step, n);
@@ -88,22 +88,22 @@ static nb_status choose_bins(table_job *job, nb_error *err)
     return NB_OK;
 }
 
-/** Photons of a pixel of the image; 0: it says nothing. */
+/** Photons of a pixel of the image; returns 0 if the pixel has no value. */
 static int photons_of(const table_job *job, float value, int panel, double *photons)
 {
     const nb_sim *sim = job->sim;
     const double *of_panel = sim->in.files->panel_gains;
     const int n = sim->model.scene.n_panels;
     double gain = NB_TYPED_OR(&sim->model.settings, gain, of_panel ? of_panel[panel] : 1);
-    double most = of_panel && of_panel[n + panel] > 0 ? of_panel[n + panel] : INFINITY;
-    most = NB_TYPED_OR(&sim->model.settings, saturation, most);
+    double largest = of_panel && of_panel[n + panel] > 0 ? of_panel[n + panel] : INFINITY;
+    largest = NB_TYPED_OR(&sim->model.settings, saturation, largest);
     *photons = (value - job->adc) / gain;
-    if (!isfinite(value) || value > most)
+    if (!isfinite(value) || value > largest)
         return 0;
     return !job->marked || !(value == -1 || value == -2 || value == 65535);
 }
 
-/** Electrons^2 of one photon in the pixel's centre, and its sin(theta)/lambda. */
+/** Electrons^2 of one photon in the pixel's centre; *stol: sin(theta)/lambda, 1/m. */
 static double per_photon(const table_job *job, const nb_panel *panel, int f, int s,
                          double *stol)
 {
@@ -154,7 +154,7 @@ static void take_pixels(table_job *job)
                 take_pixel(job, k, f, s);
 }
 
-/** Sort the pixels by their bins: the first of each, [n + 1], the caller's (nb_free). */
+/** Sort the pixels by bins; returns the first of each bin, [n + 1] (nb_free). */
 static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
 {
     const size_t pixels = job->sim->model.scene.raster.pixels;
@@ -170,7 +170,7 @@ static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
     return first;
 }
 
-/** The pixels that are two or fewer from a spot belong to no bin. */
+/** Take pixels within two pixels of a spot out of their bins. */
 static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
 {
     enum { REACH = 2, SIDE = 2 * REACH + 1 };
@@ -190,7 +190,7 @@ static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_
                 leave_out_about(job, panel, f, s);
 }
 
-/** Leave out the pixels beside those that stand above their bin: the skirts of Bragg spots. */
+/** Leave out pixels next to those that exceed their bin: the skirts of Bragg spots. */
 static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
                                  const size_t *first, nb_error *err)
 {
@@ -216,11 +216,11 @@ static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
     return st;
 }
 
-/** Is x (1/m) in a ring of hexagonal ice (P6_3/mmc, a 4.4975, c 7.3224 A) with d above 1.5 A? */
+/** True if x, 1/m, is in a ring of hexagonal ice (P6_3/mmc, a 4.4975, c 7.3224 A). */
 static int in_ring(double x)
 {
     static const double d_A[] = {3.895, 3.661, 3.439, 2.668, 2.249, 2.068,
-                                 1.947, 1.916, 1.882, 1.719, 1.522};
+                                 1.947, 1.916, 1.882, 1.719, 1.522}; /* to 1.5 A */
     const double half = 0.0025; /* 1/A: 0.03 A at 3.7 A on each side */
     for (size_t i = 0; i < sizeof d_A / sizeof *d_A; i++)
         if (fabs(x * NB_ANGSTROM - 0.5 / d_A[i]) <= half)
@@ -228,8 +228,8 @@ static int in_ring(double x)
     return 0;
 }
 
-/** The curve's value, or the mean of the bin: where the curve has no value, and with -stolrings where a ring of ice
- * stands above it by 4 sigma. Bins of few pixels, and rings without a curve, get no line. */
+/** Use the curve; without it, or if with -stolrings a ring of ice exceeds it by 4 sigma,
+ * the mean of the bin.  Bins of few pixels, and rings without a curve, get no line. */
 static void smooth_bin(const table_job *job, double curve, int ring, nb_bin_mean *m)
 {
     const int keep = job->sim->model.settings.value.stol_rings;
@@ -240,7 +240,7 @@ static void smooth_bin(const table_job *job, double curve, int ring, nb_bin_mean
         m->mean = curve;
 }
 
-/** Replace means by a smooth curve, for which rings of ice do not count. */
+/** Replace means by a smooth curve without the rings of ice. */
 static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error *err)
 {
     const size_t n = (size_t)job->bins.n;
@@ -262,7 +262,7 @@ static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error
     return st;
 }
 
-/** A line of the table. */
+/** Write a line of the table. */
 static void put_bin(nb_draft *t, double x, const nb_bin_mean *m)
 {
     const double size = sqrt(fabs(m->mean)), error = m->deviation / sqrt((double)m->n);
@@ -284,7 +284,7 @@ static nb_status write_table(const table_job *job, const nb_bin_mean *means, nb_
     return nb_draft_write(&t, job->sim->cfg.stolout_file, "the table", NB_OK, err);
 }
 
-/** The means of the bins, and the table of them. */
+/** Make the means of the bins, and write the table. */
 static nb_status make_means(table_job *job, const nb_binned *sorted, const size_t *first,
                             nb_error *err)
 {
@@ -332,7 +332,7 @@ static nb_status make_table(table_job *job, nb_error *err)
     return st;
 }
 
-/** Where the panels stand in the image: it is the stack, or an array of -layout. */
+/** Find the panels in the image: the stack, or an array of -layout. */
 static nb_status place_panels(table_job *job, const char *path, nb_error *err)
 {
     const nb_scene *sc = &job->sim->model.scene;

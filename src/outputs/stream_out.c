@@ -11,14 +11,14 @@
 #include "../sim/sim.h"
 #include "write.h"
 
-/** Standard deviations of the beam: of its direction (rad, along one axis), of its energy (fraction). */
+/** Standard deviations of the beam: direction (rad, one axis), energy (fraction). */
 static void measure_beam(const nb_scene *sc, nb_stream_head *head)
 {
     const int n = sc->beam.n_sources;
     nb_vec3 mean = {0};
     double sum = 0, k1 = 0, k2 = 0, angle = 0;
     head->bandwidth =
-        1e-8; /* as CrystFEL's own of one wavelength: its partialator fails with 0 */
+        1e-8; /* CrystFEL's value for one wavelength: its partialator fails with 0 */
     for (int i = 0; i < n; i++) {
         const nb_source *s = &sc->beam.sources[i];
         sum += s->weight;
@@ -42,7 +42,7 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
         head->bandwidth = sqrt(k2);
 }
 
-/** The letter of the space group's symbol; H: "R 3 :H" on hexagonal axes. */
+/** Letter of the space group's symbol; H: "R 3 :H" on hexagonal axes. */
 static char centering_of(const nb_sim *sim, const double cell[6])
 {
     const nb_symmetry *sg = sim->in.factors ? &sim->in.factors->symmetry : NULL;
@@ -117,7 +117,7 @@ static void take_lattice(const nb_sim *sim, const nb_further *of, nb_stream_latt
     to->twin = of ? of->twin : 0;
 }
 
-/** The first image file that is written: CrystFEL's users want the counts. */
+/** Name of a written image file, with counts if any, which CrystFEL's users want. */
 static const char *image_name(const nb_config *cfg)
 {
     for (int noise = 1; noise >= 0; noise--)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -trace_pixel and -printout: one pixel's sum, term by term. */
+/* -trace_pixel and -printout: the sum of one pixel, term by term. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -84,7 +84,7 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
            (sc->oversample_polar && !sc->beam.nopolar ? polar : 1.0);
 }
 
-/** A pixel of the traced panel. */
+/** Find a pixel of the traced panel. */
 static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *flag,
                             nb_span *pixel, nb_error *err)
 {
@@ -98,7 +98,7 @@ static nb_status find_pixel(const nb_sim *sim, int fast, int slow, const char *f
     return NB_OK;
 }
 
-/** The panel, where there are several. */
+/** Print the panel if there are several. */
 static void say_panel(const printer *out, const nb_inputs *in, const nb_model *model)
 {
     if (model->scene.n_panels > 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The output files of a run. */
+/* Write the output files of a run. */
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -21,9 +21,9 @@
 #include "report.h"
 #include "../sim/sim.h"
 
-enum { NB_JOBS = 8 }; /* more than there are kinds of output */
+enum { NB_JOBS = 8 }; /* more than kinds of output */
 
-/** Everything that the files of one run are made from. */
+/** Sources of all files of a run. */
 typedef struct outputs {
     nb_sim *sim;
     nb_photons *photons; /* the simulation's, or `given` */
@@ -31,14 +31,14 @@ typedef struct outputs {
     nb_image_meta meta, noise_meta;
     double int_scale, pgm_scale;
     nb_preview_levels preview;
-    const float *shown; /* what the PNG shows: the image, or noise */
-    int shown_fast;     /* its width */
-    nb_picture_own own; /* of the PNG */
-    void *picture;      /* owned; colours of the PNG, else NULL */
+    const float *shown; /* pixels of the PNG: the image, or noise */
+    int shown_fast;     /* width of `shown` */
+    nb_picture_own own; /* data of the PNG */
+    void *picture;      /* owned; colours of the PNG, or NULL */
     nb_write_job jobs[NB_JOBS];
     int n;
-    int noise_job;                /* its place in jobs, or -1 */
-    nb_product products[NB_JOBS]; /* of all jobs but the PNG */
+    int noise_job;                /* number of the noise file in jobs, or -1 */
+    nb_product products[NB_JOBS]; /* products of all jobs except the PNG */
     int n_products;
     pthread_t closer; /* shuts the device down while files are completed */
     int closing;
@@ -54,7 +54,7 @@ static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *
     return NB_OK;
 }
 
-/** One more file; returns its image. */
+/** Add a file; returns its image. */
 static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *path,
                               double scale)
 {
@@ -69,7 +69,7 @@ static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *p
     return &job->view;
 }
 
-/** Its rows are made as the writer asks for them. */
+/** Let rows of a view be made when the writer asks for them. */
 static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
 {
     o->products[o->n_products] = product;
@@ -77,7 +77,7 @@ static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
     view->user = &o->products[o->n_products++];
 }
 
-/** One more file, of the photons. */
+/** Add a file of the photons. */
 static void add_product(outputs *o, const nb_writer *writer, const char *path)
 {
     const double scale = writer->pixel == NB_PIXEL_U16  ? o->int_scale
@@ -89,7 +89,7 @@ static void add_product(outputs *o, const nb_writer *writer, const char *path)
     make_rows_of(o, add_job(o, writer, path, scale), product);
 }
 
-/** One more file, with noise. */
+/** Add a file with noise. */
 static void add_noise(outputs *o, const nb_writer *writer, const char *path)
 {
     nb_image_view *view = add_job(o, writer, path, 1);
@@ -100,7 +100,7 @@ static void add_noise(outputs *o, const nb_writer *writer, const char *path)
                  nb_sim_noise_product(o->sim, writer->pixel, o->sim->cfg.adc_offset));
 }
 
-/** Greys row by row; colours and rings need the whole picture. */
+/** Add the PNG: grey row by row; colours and rings need the whole picture. */
 static nb_status add_png(outputs *o, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
@@ -129,21 +129,21 @@ static nb_status add_png(outputs *o, nb_error *err)
     return NB_OK;
 }
 
-/** Floats hold the noise image.  Generous: a bright pixel ten standard deviations up. */
+/** Refuse noise that exceeds floats, with a bright pixel ten standard deviations up. */
 static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
                                     nb_error *err)
 {
     const double gain = cfg->gain, readout = cfg->readout_noise;
     const double spread = 1 + 10 * cfg->flicker + 10 * cfg->calibration;
-    const double most = gain * (spread * stats->max + 10 * sqrt(fmax(stats->max, 1))) +
-                        10 * readout + cfg->adc_offset;
-    if (!cfg->noise_float_file[0] || most < FLT_MAX)
+    const double largest = gain * (spread * stats->max + 10 * sqrt(fmax(stats->max, 1))) +
+                           10 * readout + cfg->adc_offset;
+    if (!cfg->noise_float_file[0] || largest < FLT_MAX)
         return NB_OK;
     return nb_fail(
         err, NB_ERR_INPUT,
         "-noisefloat overflows: a pixel may have %.3g ADU; type a smaller -gain (%g) or "
         "-readout_noise (%g)",
-        most, gain, readout);
+        largest, gain, readout);
 }
 
 static nb_status list_files(outputs *o, nb_error *err)
@@ -217,8 +217,8 @@ static void *close_device(void *user)
     return NULL;
 }
 
-/** Shutting a device down takes 0.1 s, of which the exit of the process saves half: that is hidden
- * only behind large files. */
+/** Closing a device takes 0.1 s, half of which the exit of the process saves: only with
+ * large files it costs no time. */
 static int is_worth_closing(const outputs *o)
 {
     const size_t large = (size_t)48 << 20;
@@ -254,7 +254,7 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** Pictures, pages and reflections need the photons in memory; all else can stay on the device. */
+/** Find the photons: in memory for pictures, pages, reflections, else on the device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
@@ -265,7 +265,7 @@ static nb_status find_image(outputs *o, const float *image, nb_error *err)
     return here || !o->photons->device ? nb_photons_fetch(o->photons, err) : NB_OK;
 }
 
-/** The list of reflections. */
+/** Write the list of reflections. */
 static nb_status write_spots(const nb_sim *sim, const float *image, nb_error *err)
 {
     nb_reflections list;
@@ -297,7 +297,7 @@ void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
         *noise = sim ? sim->clipped_noise : 0;
 }
 
-/** The wall time of the files without the list of reflections, divided as their threads' time was. */
+/** Divide the wall time of files except reflections as the time of their threads. */
 static void divide_time(outputs *o, double wall, double truth)
 {
     double noise = 0, all = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes of one line about probable mistakes in the settings. Without a probable mistake
- * nothing is printed. */
+/* Notes of one line about probable mistakes in the settings. */
 #include "advice.h"
 
 #include <stdio.h>
@@ -16,17 +15,17 @@
 #include "../inputs/load.h"
 #include "../inputs/shade.h"
 
-static const double spot_tolerance = 0.1; /* of a reflection's photons */
+static const double spot_tolerance = 0.1; /* part of a reflection's photons */
 static const double domains_tolerance =
-    0.3; /* twice the domains lower it by the square root of 2 only */
+    0.3; /* twice the domains lower the error by the square root of 2 only */
 static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s; the steps of -osc alone make it so long */
-static const double few_steps = 1e8;   /* of all pixels; fewer never take long */
+static const double long_steps = 10;   /* s; limit if the steps of -osc are the reason */
+static const double few_steps = 1e8;   /* steps of all pixels; fewer never take long */
 static const double real_beams = 1e27; /* photons/m^2: the largest of any real beam */
 
 /* --- units --- */
 
-/** The table has every reflection down to this spacing, A; 0: there is no table. */
+/** The table has every reflection down to this spacing, A; 0 without a table. */
 static double table_end(const nb_model *model)
 {
     const nb_factor_table *sf = &model->scene.factors.table;
@@ -34,7 +33,7 @@ static double table_end(const nb_model *model)
     const int first[3] = {sf->hmin, sf->kmin, sf->lmin}, n[3] = {sf->nh, sf->nk, sf->nl};
     double end = 0;
     if (sf->nh <= 0 ||
-        (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* none, or F(000) alone */
+        (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* no table, or F(000) alone */
         return 0;
     for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
         int most = first[i] + n[i] - 1;
@@ -44,16 +43,16 @@ static double table_end(const nb_model *model)
     return end;
 }
 
-/** A length of the detector or of the beam, and what is usual: another may be in another unit. */
+/** A length of the detector or the beam, with its usual range: from ... to. */
 typedef struct usual_length {
     const char *flag;
     double value, from, to;
     const char *unit, *below,
-        *above; /* the flag's unit, and likely other ones (may be NULL) */
+        *above; /* unit of the flag; likely units of small and large values, or NULL */
 } usual_length;
 enum { N_LENGTHS = 5 };
 
-/** Question length i as typed, or as a model (may be NULL) has it from a file. */
+/** Question length i: the typed value, or that of a model (may be NULL) from a file. */
 static void odd_length(const nb_config *cfg, const nb_model *model, int i, char *text,
                        size_t size)
 {
@@ -81,7 +80,7 @@ static void odd_length(const nb_config *cfg, const nb_model *model, int i, char 
 
 static const double hardest_eV = 130e3; /* highest photon energy of diffraction */
 
-/** The finest reflection that any beamline has, A. */
+/** Finest spacing of a reflection at any beamline, A. */
 static const double finest_d = 0.25;
 /** Wavelengths of any experiment with crystals, A. */
 static const double shortest_A = 0.2, longest_A = 124;
@@ -102,7 +101,7 @@ static void odd_cell(const nb_model *model, char *text, size_t size)
                  end);
 }
 
-/** Question a typed wavelength or energy, or that of a header. */
+/** Question a wavelength or energy that was typed or read from a header. */
 static void odd_lambda(const nb_settings *all, char *text, size_t size)
 {
     const int typed_eV = NB_TYPED(all, energy_eV);
@@ -200,7 +199,7 @@ static void advise_sampling(const nb_model *model, const nb_hooks *hooks)
             typed, 100 * error, enough);
 }
 
-/** Several wavelengths: of -dispersion, or of a file. */
+/** True if sources have several wavelengths, from -dispersion or from a file. */
 static int has_wavelengths(const nb_scene *sc)
 {
     const nb_source *s = sc->beam.sources;
@@ -208,7 +207,7 @@ static int has_wavelengths(const nb_scene *sc)
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
 }
 
-/** No number of spindle steps was typed: note what was taken. by: the steps of the scene. */
+/** Note the automatic number of spindle steps.  by: the steps of the scene. */
 static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps by)
 {
     const nb_scene *sc = &model->scene;
@@ -271,8 +270,8 @@ static double outside(double at_f, double at_s, double f, double s)
     return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
 }
 
-/** Distance of the beam centre from the detector's edge if it is outside, m; else 0.  With several panels the beam may
- * pass through a gap: it is outside if it is farther from each panel than that panel is long. */
+/** Distance of the beam centre from the detector, m; 0 inside.  The beam may pass a gap:
+ * it is outside if it is farther from each panel than the panel is long. */
 static double beam_off(const nb_model *model)
 {
     const nb_scene *sc = &model->scene;
@@ -291,7 +290,8 @@ static double beam_off(const nb_model *model)
     return isfinite(least) ? least : 0;
 }
 
-/** Question a centre outside of the detector if it is inside in pixels, or farther away than the detector is long. */
+/** Question a beam centre that would be inside as pixels, or that is farther outside than
+ * the detector is long. */
 static void odd_centre(const nb_model *model, char *text, size_t size)
 {
     const nb_settings *all = &model->settings;
@@ -382,7 +382,7 @@ static void advise_factors(const nb_model *model, const nb_hooks *hooks)
                   end, finest, sc->factors.table.default_F);
 }
 
-/** Materials fill the beam, whose side the fluence does not say. */
+/** Note the default beam size: materials fill the beam, and -fluence has no beam size. */
 static void advise_background(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_settings *all = &model->settings;
@@ -392,13 +392,13 @@ static void advise_background(const nb_model *model, const nb_hooks *hooks)
                          "0.1 x 0.1 mm, and grows with this area; type -beamsize");
 }
 
-/** A crystal that sticks out of the beam scatters as a whole, unless -clip_crystal. */
+/** Note that a crystal wider than the beam scatters as a whole without -clip_crystal. */
 static void advise_volume(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (part < 1 - 1e-9 && /* an edge of 27^(1/3) is 3 */
+    if (part < 1 - 1e-9 && /* rounding: 27^(1/3) is 3 */
         !model->settings.value.clip_crystal)
         nb_notice(
             hooks,
@@ -443,7 +443,7 @@ static void odd_precision(const nb_model *model, char *text, size_t size)
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
-/** Question `kind` of a model; units come first. */
+/** Put question `kind` about a model into text; true if it applies.  Units come first. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
@@ -474,7 +474,7 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** The reason why there are so few photons.  Statistics of a series do not count its mask. */
+/** Why an image has so few photons.  Statistics of a series do not count its mask. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;
@@ -522,7 +522,7 @@ void nb_say_dark(const nb_sim *sim, const nb_stats *stats)
     const nb_hooks *hooks = &sim->hooks;
     char why[NB_QUESTION];
     if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
-        return; /* a sum below 0 comes from a background's F < 0, which has a note of its own */
+        return; /* F < 0 of a background makes a sum below 0; another note reports it */
     why_dark(sim, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);
@@ -573,7 +573,7 @@ static void say_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.3g days", seconds / 86400);
 }
 
-/** The automatic number of spindle steps makes the render long: what a third of them loses. */
+/** Note that automatic spindle steps take long, and the error with a third as many. */
 static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time)
 {
     const int third = m->scene.lattice.n_phi / 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of a configuration and its inputs. */
+/* Build the model of a configuration and its inputs. */
 
 #include "../base/error.h"
 #include "../params/params.h"
@@ -37,7 +37,7 @@ nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
     return in;
 }
 
-/** A box turns with its crystal. */
+/** Refuse -absorb box with several crystals: each crystal would need a separate box. */
 static nb_status check_body(const nb_config *cfg, const nb_model *model, nb_error *err)
 {
     if (!(cfg->crystals[0] || cfg->twin[0]) || !model->absorber.box ||
@@ -63,7 +63,7 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
     return st;
 }
 
-/** The diffuse light of a model, by the rotations of the group that its files name. */
+/** Make the diffuse light of a model; the files name its group of rotations. */
 static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
                       nb_error *err)
 {

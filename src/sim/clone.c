@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clones: many images from files that are read once. */
+/* Clones render many images from files that are read once. */
 #include <string.h>
 
 #include "../base/memory.h"

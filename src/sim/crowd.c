@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crystals of an image beside its first. */
+/* The crystals of an image after the first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,7 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && lines && m < lines->n)
         st = nb_crystal_lines_apply(lines, m, cfg, err);
     nb_shared_drop(lines);
-    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* of its line */
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line asks for it */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
 }
@@ -158,7 +158,7 @@ void nb_crowd_free(struct nb_crowd *crowd)
     nb_free(crowd);
 }
 
-/** Room for n of them, those that are there included. */
+/** Grow the crowd to n entries. */
 static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
 {
     const size_t used = (size_t)crowd->n, room = (size_t)n;
@@ -184,7 +184,7 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
     return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
 
-/** Give a further crystal the beam and the detector of the image, as parameters moved them. */
+/** Give a further crystal the beam and the detector of the image, with the moves. */
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
@@ -197,7 +197,7 @@ static void share_frame(const nb_sim *sim, nb_further *x)
     nb_inputs_show(&x->in, &x->cfg);
 }
 
-/** The configuration and inputs of scene i of the crowd: of its record, with tables of before or of the first crystal. */
+/** Resolve scene i of the crowd, with its former tables or those of the first crystal. */
 static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
@@ -206,10 +206,10 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
     nb_inputs old = x->in, from = sim->in, in;
     const int of_first = nb_key_equal(&old.factors_key, &from.factors_key);
     nb_status st;
-    if (from.limit == NB_LIMIT_ENOUGH) /* of moves of the first crystal */
+    if (from.limit == NB_LIMIT_ENOUGH) /* set by moves of the first crystal */
         from.limit = NB_LIMIT_OWN;
     if (old.tables.file && from.limit == NB_LIMIT_KEPT &&
-        (!of_first || old.sums == from.sums)) { /* of its last frame */
+        (!of_first || old.sums == from.sums)) { /* tables of the last frame */
         from.factors = old.factors;
         from.sums = old.sums;
         from.tables = old.tables;
@@ -225,12 +225,12 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
     return NB_OK;
 }
 
-/** Scene i of the crowd: part `twin` of crystal m, whose record is `typed`. */
+/** Build scene i of the crowd: part `twin` of crystal m, whose record is `typed`. */
 static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config *typed,
                            nb_error *err)
 {
     nb_further *x = sim->crowd->all[i];
-    nb_displacement place = sim->moved; /* of the detector */
+    nb_displacement place = sim->moved; /* without rot for other crystals */
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
@@ -238,7 +238,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     NB_FORWARD(resolve_one(sim, i, typed, &extra, err));
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
-    else if (sim->moves) { /* another part of the crystal that parameters changed */
+    else if (sim->moves) { /* a part of the first crystal, which parameters changed */
         nb_config_copy(&x->cfg, &sim->cfg);
         nb_inputs_show(&x->in, &x->cfg);
     }
@@ -248,12 +248,12 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     NB_FORWARD(nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err));
     if (x->cfg.twin[0])
         nb_tables_sign(&x->in.tables, &x->model.scene.factors.table);
-    x->model.scene.background = 0; /* the first crystal's scene has it */
+    x->model.scene.background = 0; /* the scene of the first crystal has the background */
     x->model.scene.amorphous = NULL;
     return NB_OK;
 }
 
-/** Render the scene of the crowd's i-th, unless the first part of its twin, `first`, has the same lattice. */
+/** List the scene of x to render, or mix its F into scene `first` of the same lattice. */
 static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *first,
                             const nb_twin *twin, nb_error *err)
 {
@@ -264,7 +264,7 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
     return NB_OK;
 }
 
-/** The scenes of crystal m, from *i on; the simulation has that of the very first. */
+/** Build the scenes of crystal m from number *i on; sim->model is the first scene. */
 static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
@@ -309,7 +309,7 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1) /* of another record */
+    if (crowd->given && crowd->n_given != n - 1) /* they belong to another record */
         forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;

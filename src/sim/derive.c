@@ -91,7 +91,7 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
-/** The most that the cell of a spindle step differs from that of the frame's middle. */
+/** Largest difference of a spindle step's matrix from 1 (the middle of the frame). */
 static double scan_change(const nb_model *m)
 {
     double most = 0;
@@ -101,7 +101,7 @@ static double scan_change(const nb_model *m)
     return most;
 }
 
-/** Derivatives hold what a crystal changes by along its frame, so they are right but for this part. */
+/** Refuse too large a change of the crystal along the frame, which derivatives hold. */
 static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_error *err)
 {
     const double most = 1e-3, change = scan_change(m);
@@ -130,7 +130,7 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** The job of these names.  F is of a pullback alone. */
+/** Build the job of the named parameters.  Only a pullback has gradients by F. */
 static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
                            int pullback, nb_slope_job *job, nb_error *err)
 {
@@ -174,7 +174,7 @@ nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int cou
     return st;
 }
 
-/** Say why the device does not make the derivatives; only the first time. */
+/** Note once why the CPU makes the derivatives. */
 static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *why)
 {
     if (!engine->said_cpu)
@@ -182,7 +182,7 @@ static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *wh
     engine->said_cpu = 1;
 }
 
-/** Does the simulation's backend make derivatives of this job?  numbers: of sums over pixels. */
+/** True if the backend makes derivatives of this job.  numbers: sums over pixels. */
 static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
 {
     const nb_backend_device *device = sim->engine.backend->device;
@@ -193,7 +193,7 @@ static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
     return 0;
 }
 
-/** The simulation's backend, opened; of a device that nobody asked for by name and that fails, NB_OK without a state. */
+/** Open the backend of sim; if an automatic device fails, NB_OK without a state. */
 static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -210,7 +210,7 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** knots: of a fit's background.  close_run, after an error too. */
+/** Open a run; close_run, also after an error.  knots: those of a fit's background. */
 static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           nb_slope_run *run, nb_error *err)
 {
@@ -231,20 +231,19 @@ static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
     return run->backend->open(&sim->engine.options, &run->state, err);
 }
 
-/** A state beside the simulation's. */
+/** Close the state of a run unless it belongs to the simulation. */
 static void close_run(const nb_sim *sim, nb_slope_run *run)
 {
     if (run->state && run->state != sim->engine.state)
         run->backend->close(run->state);
 }
 
-/** Slopes that are asked for: their job, what renders them, and image and slopes of pixels where more than the renderer
- * makes them. */
+/** A job of slopes and its renderer; values if image and slopes need further steps. */
 typedef struct slopes {
     nb_slope_job job;
     nb_slope_run run;
     nb_slope_pixels own; /* owned */
-    nb_slope_list list;  /* of the pixels of `values` */
+    nb_slope_list list;  /* the pixels of `values` */
     double *values;      /* owned; [1 + count][list.n], or NULL */
 } slopes;
 
@@ -257,7 +256,7 @@ static void close_slopes(const nb_sim *sim, slopes *s)
     nb_free(s->values);
 }
 
-/** The planes of the list behind a point spread, which needs whole ones. */
+/** Apply a point spread, which needs whole planes, to the planes of the list. */
 static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s,
                                nb_error *err)
 {
@@ -275,7 +274,7 @@ static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s
     return st;
 }
 
-/** Make image and slopes of these pixels (NULL: all) behind footprint, factors and a point spread (or NULL). */
+/** Make image and slopes of the pixels (NULL: all) with footprint, factors and psf. */
 static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
                              const nb_stage *psf, slopes *s, nb_error *err)
 {
@@ -302,8 +301,8 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     return st;
 }
 
-/** Open the slopes by these names: of an observation, behind its point spread; of NULL: of the image.  *s is zero; it is
- * closed after an error, too. */
+/** Open slopes by these names.  of: an observation, with its point spread, or (NULL) the
+ * image.  *s must be zero; close it after an error, too. */
 static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
                              const nb_pixels_seen *of, slopes *s, nb_error *err)
 {
@@ -349,11 +348,11 @@ nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err)
 
 /* --- pullback --- */
 
-/** The slopes of a loss by the pixels, slopes[pixels]. */
+/** Slopes of a loss by the pixels, slopes[pixels]. */
 typedef struct loss_slopes {
     nb_real_type type;
     const void *slopes;
-    const nb_stage *psf; /* the point spread that they are behind, or NULL */
+    const nb_stage *psf; /* the point spread before the loss, or NULL */
 } loss_slopes;
 
 static nb_status check_loss(const nb_sim *sim, const loss_slopes *loss, nb_error *err)
@@ -373,7 +372,7 @@ static nb_status check_loss(const nb_sim *sim, const loss_slopes *loss, nb_error
                          pixels);
 }
 
-/** The first number of a gradient that is not finite; count: all are. */
+/** Index of the first number of a gradient that is not finite, or count. */
 static int not_finite_at(const double *gradient, int count)
 {
     int i = 0;
@@ -382,7 +381,7 @@ static int not_finite_at(const double *gradient, int count)
     return i;
 }
 
-/** Those by the pixels before factors and point spread: *out[pixels] (nb_free), 0 where nothing is rendered. */
+/** *out[pixels] (nb_free): slopes by the pixels before factors and spread, else 0. */
 static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double **out,
                              nb_error *err)
 {
@@ -400,7 +399,8 @@ static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double 
     return st;
 }
 
-/** A device looks at the slopes of the loss while it adds them up; then only a gradient that is not finite needs a look. */
+/** A device checks the slopes of the loss itself; they are checked here only if the
+ * gradient is not finite. */
 static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
                                const loss_slopes *loss, double *gradient,
                                nb_hkl_gradient *F, nb_error *err)
@@ -415,7 +415,7 @@ static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** The same of a loss behind footprint, factors and point spread. */
+/** Pull back a loss through point spread, factors and footprint. */
 static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slopes *loss,
                       double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
@@ -434,7 +434,7 @@ static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slo
     return st;
 }
 
-/** Errors: NB_ERR_INPUT, a number of the gradient that a double does not hold. */
+/** Errors: NB_ERR_INPUT if a number of the gradient is not finite. */
 static nb_status check_gradient(const char *const *names, int count,
                                 const double *gradient, const nb_hkl_gradient *F,
                                 nb_error *err)

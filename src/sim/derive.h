@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the calls of nanobragg/derivatives.h share. */
+/** Functions that the calls of nanobragg/derivatives.h share. */
 #ifndef NB_SIM_DERIVE_H
 #define NB_SIM_DERIVE_H
 
@@ -11,50 +11,50 @@
 /** The simulation as the engine sees it; valid until sim changes. */
 nb_subject nb_sim_subject(const nb_sim *sim);
 
-/** The central wavelength, A; of a list of sources their weighted mean. */
+/** Central wavelength, A; for a list of sources the weighted mean. */
 double nb_sim_mean_wavelength(const nb_sim *sim);
 
-/** Names taken apart: each known, none twice.  *out: nb_free. */
+/** Parse names; each must be known, and only once.  Free *out with nb_free. */
 nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
                        nb_variable_name **out, nb_error *err);
 
-/** Refuse what slopes do not have: they are those of the scene's photons.  Errors: NB_ERR_INPUT. */
+/** Refuse several crystals, and -absorb with a background.  Errors: NB_ERR_INPUT. */
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 
 /* --- factors of pixels and added light --- */
 
-/** Has the image factors of pixels, or light that is added behind them? */
+/** True if the image has factors of pixels, or light that is added after the factors. */
 int nb_sim_has_factors(const nb_sim *sim);
 
-/** Refuse a parameter that changes the factors, or the dose.  t: its tangent; NULL: F.  Errors: NB_ERR_INPUT. */
+/** NB_ERR_INPUT if a parameter changes factors or dose; t: its tangent, or NULL (F). */
 nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
                                const nb_tangent *t, nb_error *err);
 
-/** The same of names, before anything is rendered.  Errors: as nb_sim_derivatives. */
+/** nb_sim_check_factors of names before rendering.  Errors: as nb_sim_derivatives. */
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
                             nb_error *err);
 
-/** Take image and slopes of a list, values[planes][n], behind the factors; the image gets the added light. */
+/** Apply the factors to values[planes][n] of a list; the image also gets added light. */
 void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t planes,
                         double *values);
 
-/** An image of these pixels. */
+/** Apply the factors to the spans of an image, and add the light. */
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
 
-/** Make slopes of a loss, dloss[pixels], those by the pixels before the factors. */
+/** Turn dloss[pixels], slopes of a loss, into slopes by the pixels before the factors. */
 void nb_sim_factor_loss(const nb_sim *sim, double *dloss);
 
-/** Before anything is rendered: are -derivatives and -pullback right?  Errors: NB_ERR_INPUT, _IO. */
+/** Check -derivatives and -pullback before rendering.  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);
 
-/** Write what the configuration of a single image asks for. */
+/** Write the files of derivatives of a single image that the configuration names. */
 nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err);
 
-/** Write the planes of -derivatives, under any name. */
+/** Write the planes of -derivatives to `path`. */
 nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err);
 
-/** nb_sim_normal of these pixels, which hold as long as region and mask of the simulation stay; NULL: list those that are
- * observed. */
+/** nb_sim_normal of a list of pixels, valid while region and mask of sim stay; or (NULL)
+ * of the observed pixels. */
 nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
@@ -63,21 +63,21 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
 typedef struct nb_pixels_seen {
     const nb_observation *seen;
     const nb_slope_pixels *pixels;
-    const nb_slope_list *list; /* of the same */
+    const nb_slope_list *list; /* place of each pixel */
 } nb_pixels_seen;
 
-/** The image and the planes of these pixels: values[1 + count][n], n the pixels of the list in its order, the caller's.  Errors
- * as nb_sim_derivatives. */
+/** Image and planes of the listed pixels, the caller's values[1 + count][n] in list
+ * order.  Errors: as nb_sim_derivatives. */
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err);
 
-/* --- numbers of pixels through the point spread of a simulation --- */
+/* --- the point spread of a simulation, for pixels in double --- */
 
-/** Is there a point spread?  *psf: its stage. */
+/** True if the simulation has a point spread; *psf gets its stage. */
 int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf);
 
-/** values[pixels of the stack], those of the region, through the spread, to the digits of doubles; the spread is its own
- * adjoint, so slopes of a loss go back by it, too.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
+/** Spread the region of values[pixels of the stack].  The spread is self-adjoint: it
+ * takes a loss back.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err);
 

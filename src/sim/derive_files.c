@@ -53,7 +53,7 @@ static nb_status open_wanted(const nb_sim *sim, wanted *w, nb_error *err)
     return st;
 }
 
-/** The pattern of -pullback.  *data: nb_free. */
+/** Read the pattern of -pullback into *data (nb_free). */
 static nb_status read_pattern(const nb_sim *sim, char **data, nb_real_type *type,
                               nb_error *err)
 {
@@ -102,7 +102,7 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** Errors: NB_ERR_INPUT, a number of the plane of this parameter that is not finite. */
+/** Errors: NB_ERR_INPUT if a number in the plane of this parameter is not finite. */
 static nb_status check_plane(const char *name, nb_real_type type, const void *planes,
                              size_t pixels, size_t plane, nb_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with -footprint.  The image is K I + B: K spreads the light I of the crystal, B is the background.  So
- * its slopes are K dI/dp + (dK/dp) I + dB/dp, and a loss goes back through the adjoint of K. */
+/* Derivatives with -footprint.  The image is K I + B: K spreads the light I of the
+ * crystal, B is the background.  The slopes are K dI/dp + (dK/dp) I + dB/dp.  A loss goes
+ * back through the adjoint of K. */
 #include "footprint.h"
 
 #include <math.h>
@@ -12,13 +13,13 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/** A job, and what spreads its light. */
+/** A job, and the parts of its image: light to be spread, and background. */
 typedef struct spreading {
     const nb_slope_job *job;
     const nb_scene *wanted;
     nb_footprint_parts parts;
     nb_slope_job light,
-        rest; /* of the crystal, of the background; their tangents are owned */
+        rest; /* jobs of the crystal and of the background; tangents are owned */
     nb_slope_run light_run, rest_run;
     const nb_image_kernels *kernels;
     int threads;
@@ -31,7 +32,7 @@ static void close_spreading(spreading *s)
     nb_free(s->rest.tangents);
 }
 
-/** Tangents of the light, which has no background, and of the background, which has no crystal. */
+/** Divide the tangents into those of the light (crystal) and of the rest (background). */
 static void divide_tangents(spreading *s)
 {
     for (int i = 0; i < s->job->count; i++) {
@@ -51,7 +52,7 @@ static void divide_tangents(spreading *s)
     s->rest.n_entries = 0;
 }
 
-/** After an error, too: close_spreading. */
+/** Close with close_spreading, also after an error. */
 static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
                                 const nb_scene *wanted, spreading *s, nb_error *err)
 {
@@ -94,8 +95,8 @@ static nb_panel moved(const nb_panel *p, const nb_panel_slope *by, double h)
     return to;
 }
 
-/** The slope of the map of a tile by a parameter.  That by the panel is a difference: the map is a ratio of determinants,
- * whose second difference over a step of 1e-5 is far below the digits of the slope. */
+/** Slope of the map of a tile by a parameter.  The slope by the panel is a difference:
+ * the map is a ratio of determinants, so the step of 1e-5 costs no digit of the slope. */
 static void map_slope(const nb_footprint *fp, const nb_panel *p,
                       const nb_footprint_tile *tile, const nb_tangent *t,
                       const nb_panel_slope *by, double slope[4])
@@ -121,7 +122,7 @@ static void map_slope(const nb_footprint *fp, const nb_panel *p,
     }
 }
 
-/** The slopes of a tile's taps; *out is NULL where they stay.  *out: nb_free. */
+/** Slopes of a tile's taps in *out (nb_free), or NULL if the taps stay. */
 static nb_status tile_slopes(const nb_taps *taps, const double slope[4], double **out,
                              nb_error *err)
 {
@@ -144,7 +145,7 @@ static void free_slopes(const spreading *s, double **slopes)
     nb_free(slopes);
 }
 
-/** dK/dp of every tile; *out is NULL if it is 0.  free_slopes. */
+/** dK/dp of every tile in *out (free_slopes), or NULL if it is 0. */
 static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
                              double ***out, nb_error *err)
 {
@@ -173,29 +174,28 @@ static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
 /* --- the pixels of a list --- */
 
 enum {
-    AHEAD =
-        64 /* pixels of a list that are made at once; behind the light so many numbers are read, too */
+    AHEAD = 64 /* pixels made at once; so many numbers after the light are read, too */
 };
-/* Part of the light of a pixel below which a tap is left out; its slopes are up to a hundred times as large. */
+/* Least part of a pixel's light for a tap; slopes may be a hundred times as large. */
 #define LEAST_TAP 1e-15
 
-/** What spreads the light of a list of pixels to those of another one. */
+/** Spreading of the light of the pixels `from` to the pixels `to`. */
 typedef struct gather {
     const spreading *s;
     const nb_slope_list *to, *from; /* from: the pixels with light */
     const double *light;            /* [1 + count][stride] */
     size_t stride;
-    double ***slopes; /* [1 + count]: taps_slopes; NULL: the footprint stays */
+    double ***slopes; /* [1 + count] of taps_slopes; NULL: the footprint stays */
     double *values;   /* [1 + count][to->n] */
 } gather;
 
-/** Taps of some pixels of a row, for one thread. */
+/** Taps that bring light to some pixels of a row, for one thread. */
 typedef struct gather_room {
-    int n, most;
-    size_t *at; /* owned; [most]: where the light for the first of the pixels is in a plane */
-    int *tile, *tap;     /* owned; [most]: its tile, and the number of the tap */
-    double *weight;      /* owned; [most] */
-    const double **rows; /* owned; [most]: work */
+    int n, limit;
+    size_t *at;          /* owned, [limit]: place of the first pixel's light in a plane */
+    int *tile, *tap;     /* owned, [limit]: tile and number of the tap */
+    double *weight;      /* owned, [limit] */
+    const double **rows; /* owned, [limit]: work */
 } gather_room;
 
 static void close_room(gather_room *r)
@@ -209,23 +209,23 @@ static void close_room(gather_room *r)
 
 static int open_room(const nb_footprint_plan *plan, gather_room *r)
 {
-    size_t most = 0;
+    size_t limit = 0;
     memset(r, 0, sizeof *r);
     for (int i = 0; i < plan->n_panels; i++) {
         const nb_footprint_panel *p = &plan->panels[i];
         const size_t n = (2 * (size_t)p->fast + 1) * (2 * (size_t)p->slow + 1);
-        most = n > most ? n : most;
+        limit = n > limit ? n : limit;
     }
-    r->most = (int)most;
-    r->at = nb_alloc_raw(most, sizeof *r->at, "footprint", NULL);
-    r->tile = nb_alloc_raw(most, sizeof *r->tile, "footprint", NULL);
-    r->tap = nb_alloc_raw(most, sizeof *r->tap, "footprint", NULL);
-    r->weight = nb_alloc_raw(most, sizeof *r->weight, "footprint", NULL);
-    r->rows = nb_alloc_raw(most, sizeof *r->rows, "footprint", NULL);
+    r->limit = (int)limit;
+    r->at = nb_alloc_raw(limit, sizeof *r->at, "footprint", NULL);
+    r->tile = nb_alloc_raw(limit, sizeof *r->tile, "footprint", NULL);
+    r->tap = nb_alloc_raw(limit, sizeof *r->tap, "footprint", NULL);
+    r->weight = nb_alloc_raw(limit, sizeof *r->weight, "footprint", NULL);
+    r->rows = nb_alloc_raw(limit, sizeof *r->rows, "footprint", NULL);
     return r->at && r->tile && r->tap && r->weight && r->rows;
 }
 
-/** The tile of a panel that has a place, one edge: tile i ends before places[i] of its n. */
+/** Tile at a place along an edge with n tiles; tile i begins at columns * i / n. */
 static int tile_along(int columns, int n, int place)
 {
     int i = (int)((int64_t)place * n / columns);
@@ -236,7 +236,7 @@ static int tile_along(int columns, int n, int place)
     return i;
 }
 
-/** Pixels of a span from `done` on that can be made at once: where all light comes from one column of tiles. */
+/** Number of pixels of a span after `done` whose light comes from one column of tiles. */
 static int pixels_at_once(const nb_panel *p, const nb_footprint_panel *on,
                           const nb_span *span, int done)
 {
@@ -249,7 +249,7 @@ static int pixels_at_once(const nb_panel *p, const nb_footprint_panel *on,
     return n < AHEAD ? n : AHEAD;
 }
 
-/** The taps that bring light of row `from` to a pixel, or to pixels that share them, of another. */
+/** Add the taps that bring light of row `from` to the first pixel of a span. */
 static void add_taps(const gather *g, int panel, int from, const nb_span *span,
                      gather_room *r)
 {
@@ -274,7 +274,7 @@ static void add_taps(const gather *g, int panel, int from, const nb_span *span,
     }
 }
 
-/** Plane `from` of the light through the room's taps, n pixels. */
+/** Pass plane `from` of the light through the room's taps to n pixels. */
 static void pass(const gather *g, const gather_room *r, const double *weight, size_t from,
                  int n, double *sum)
 {
@@ -283,14 +283,14 @@ static void pass(const gather *g, const gather_room *r, const double *weight, si
     g->s->kernels->taps(r->rows, weight, r->n, (n + 7) / 8 * 8, sum);
 }
 
-/** Does a parameter move the footprint and nothing else? */
+/** True if the plane is the slope by a parameter that moves only the footprint. */
 static int only_taps(const spreading *s, size_t plane)
 {
     const nb_tangent *t = plane > 0 ? &s->job->tangents[plane - 1] : NULL;
     return t && nb_norm(t->footprint[0]) + nb_norm(t->footprint[1]) > 0;
 }
 
-/** n pixels of all planes, whose taps are in the room. */
+/** Make n pixels of all planes; the room has their taps. */
 static void gather_pixels(const gather *g, gather_room *r, size_t at, int n)
 {
     double sum[AHEAD], *weight = r->weight;
@@ -330,7 +330,7 @@ static void gather_span(const gather *g, const nb_span *span, gather_room *r)
     }
 }
 
-/** All pixels.  Errors: NB_ERR_NOMEM. */
+/** Make all pixels of g->to.  Errors: NB_ERR_NOMEM. */
 static nb_status gather_all(const gather *g, nb_error *err)
 {
     const nb_slope_pixels *pixels = g->to->pixels;
@@ -352,7 +352,7 @@ static nb_status gather_all(const gather *g, nb_error *err)
     return failed ? nb_fail(err, NB_ERR_NOMEM, "out of memory for the footprint") : NB_OK;
 }
 
-/** The pixels with light, and their light.  Both are freed after an error, too. */
+/** Render the light; the caller frees list, pixels and light, also after an error. */
 static nb_status render_light(const spreading *s, nb_slope_list *from,
                               nb_slope_pixels *pixels, double **light, nb_error *err)
 {
@@ -362,12 +362,12 @@ static nb_status render_light(const spreading *s, nb_slope_list *from,
     if (!st && !(*light = nb_alloc_raw(planes * (from->n + AHEAD), sizeof **light,
                                        "derivatives", err)))
         st = NB_ERR_NOMEM;
-    for (size_t k = 0; k < planes && !st; k++) /* read, but not used */
+    for (size_t k = 0; k < planes && !st; k++) /* these numbers are read, but not used */
         memset(*light + k * (from->n + AHEAD) + from->n, 0, AHEAD * sizeof **light);
     return st ? st : nb_slope_list_fill(&s->light_run, from, from->n + AHEAD, *light, err);
 }
 
-/** Add the background's. */
+/** Add image and slopes of the background. */
 static nb_status add_rest_at(const spreading *s, const nb_slope_list *list,
                              double *values, nb_error *err)
 {
@@ -385,7 +385,7 @@ static nb_status add_rest_at(const spreading *s, const nb_slope_list *list,
     return st;
 }
 
-/** The slopes of all taps.  *out: free_all_slopes, after an error, too. */
+/** Slopes of all taps in *out (free_all_slopes, also after an error). */
 static nb_status all_slopes(const spreading *s, const nb_footprint *fp, double ****out,
                             nb_error *err)
 {
@@ -405,7 +405,7 @@ static void free_all_slopes(const spreading *s, double ***slopes)
     nb_free(slopes);
 }
 
-/** The scene with a mask of the pixels of a list alone.  *mask: nb_free. */
+/** *scene: the scene with a mask of the listed pixels.  Free *mask with nb_free. */
 static nb_status scene_of_list(const nb_sim *sim, const nb_slope_list *list,
                                nb_scene *scene, uint8_t **mask, nb_error *err)
 {
@@ -453,7 +453,7 @@ static void spread(const spreading *s, double *const *taps, int back, const doub
     nb_footprint_pass(s->parts.plan, s->wanted, taps, back, s->threads, from, to);
 }
 
-/** The part of a gradient that comes from the taps: the loss's slopes times (dK/dp) I. */
+/** Add the part of a gradient that comes from the taps: dloss times (dK/dp) I. */
 static nb_status pull_taps(const spreading *s, const nb_footprint *fp,
                            const double *dloss, double *gradient, nb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives behind factors of pixels: the image is T I + add, so its slopes are T dI/dp, and those of a loss go back times T.
- * T holds.  And behind the point spread. */
+/* Derivatives with factors of pixels.  The image is T I + add with a constant T, so its
+ * slopes are T dI/dp, and slopes of a loss go back times T.  Also: the point spread. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -63,7 +63,7 @@ int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf)
     return at >= 0;
 }
 
-/** out[pixels] of floats behind the spread; in: 0 outside of the region. */
+/** Spread in[pixels], which is 0 outside of the region, into out[pixels]. */
 static nb_status spread_floats(const nb_sim *sim, const nb_stage *psf, const float *in,
                                double *out, nb_error *err)
 {
@@ -80,7 +80,7 @@ static nb_status spread_floats(const nb_sim *sim, const nb_stage *psf, const flo
     return st;
 }
 
-/** The spread takes floats: two of them are a double. */
+/** A double is spread as the sum of two floats, since the spread takes floats. */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err)
 {
@@ -123,9 +123,9 @@ void nb_keep_rendered(const nb_scene *sc, double *values)
     }
 }
 
-/* --- what parameters may not move --- */
+/* --- parameters whose derivatives are refused --- */
 
-/** The flag whose wavelengths, directions, F or rotations a parameter moves; NULL: it moves none. */
+/** Flag whose wavelengths, directions, F or rotations a parameter moves, or NULL. */
 static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
 {
     const nb_model *m = &sim->model;
@@ -157,7 +157,7 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
     }
 }
 
-/** The flag whose factors, or dose, a parameter moves; NULL: it moves none. */
+/** Flag whose factors or dose a parameter moves, or NULL. */
 static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
                               const nb_tangent *t)
 {

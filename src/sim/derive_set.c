@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* New values of parameters: a new scene over the loaded files. */
+/* New values of parameters: a new scene from the loaded files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,33 +13,33 @@
 #include "../physics/limits.h"
 #include "derive.h"
 
-/** The simulation without moves; its counts and choices stay while parameters move. */
+/** The simulation before the moves; its counts and choices stay while parameters move. */
 struct nb_start {
     nb_config cfg;
     nb_inputs in;
     double cell[6];
     double spread_deg;      /* mosaic spread */
-    double wavelength_A;    /* mean over the sources */
-    double matrix_lambda_A; /* 0: no matrix */
+    double wavelength_A;    /* mean of the sources */
+    double matrix_lambda_A; /* 0 without a matrix */
     double default_F;
     int n_panels, steps; /* steps: 1 if the crystal changes along the frame */
     nb_scan_middle middle;
 };
 
-/** All that values change, while they are collected. */
+/** All changes by new values, while they are collected. */
 typedef struct changes {
     const struct nb_start *start;
     nb_displacement moved;
     double cell[6];
     int recell;
     double matrix[9], matrix_lambda_A;
-    double lambda_factor; /* of the wavelengths in a file */
-    double *F;            /* another table, NULL: the old one */
+    double lambda_factor; /* factor of the wavelengths in a file */
+    double *F;            /* owned; another table, or NULL */
     double default_F;
     nb_config cfg;
 } changes;
 
-/** Counts and choices stay as the scene made them. */
+/** Set the counts and choices of the scene in cfg, so that they stay. */
 static void freeze(const nb_model *m, nb_config *cfg)
 {
     const nb_scene *sc = &m->scene;
@@ -71,7 +71,7 @@ static void clear_start(void *object)
     nb_config_drop(&start->cfg);
 }
 
-/** Make the simulation as it is the start of moves.  Errors: NB_ERR_NOMEM. */
+/** Make the present simulation the start of moves.  Errors: NB_ERR_NOMEM. */
 static nb_status take_start(nb_sim *sim, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
@@ -130,7 +130,7 @@ static nb_status set_displacement(const nb_variable_name *v, double value, chang
     return NB_OK;
 }
 
-/** A table of one's own, to be changed. */
+/** Copy the table of F into c->F, to be changed. */
 static nb_status own_table(const nb_inputs *in, changes *c, nb_error *err)
 {
     const size_t n = nb_table_values(&in->tables.box);
@@ -154,7 +154,7 @@ static nb_status set_default_F(double value, changes *c, nb_error *err)
     return st;
 }
 
-/** In all tables by the same difference. */
+/** Set F of a reflection; all tables change by the same difference. */
 static nb_status set_F(const int hkl[3], double value, changes *c, nb_error *err)
 {
     const nb_factor_table *box = &c->start->in.tables.box;
@@ -207,7 +207,7 @@ static nb_status set_footprint(const nb_variable_name *v, double value, nb_confi
     return nb_footprint_read(text, &w, err);
 }
 
-/** A number that is a member of the configuration. */
+/** Set a parameter that is a number in the configuration. */
 static void set_member(const nb_variable_name *v, double value, nb_config *cfg)
 {
     memcpy((char *)cfg + v->member, &value, sizeof value);
@@ -254,7 +254,7 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     }
 }
 
-/** The matrix of a new cell in the old orientation U: the cell's frame stays. */
+/** Matrix of a new cell in the old orientation U: the frame of the cell stays. */
 static void rebuild_matrix(const double m[9], changes *c)
 {
     const double *x = c->cell;
@@ -295,7 +295,7 @@ static void begin(const struct nb_start *start, changes *c)
     c->matrix_lambda_A = start->matrix_lambda_A;
 }
 
-/** The cell was changed: in the configuration, or in the matrix. */
+/** Put a changed cell into the configuration or into the matrix. */
 static void finish_cell(changes *c)
 {
     const struct nb_start *start = c->start;
@@ -313,7 +313,7 @@ static void finish_cell(changes *c)
     memcpy(c->cfg.cell, c->cell, sizeof c->cell);
 }
 
-/** Scaled wavelengths in the place of those of a file. */
+/** Replace the sources of a file by sources with scaled wavelengths. */
 static nb_status scale_lines(nb_inputs *in, double factor, nb_error *err)
 {
     const size_t n = (size_t)in->n_lines;
@@ -331,7 +331,7 @@ static nb_status scale_lines(nb_inputs *in, double factor, nb_error *err)
     return NB_OK;
 }
 
-/** The simulation owns what the changes owned. */
+/** Move the contents of the changes into the simulation. */
 static nb_status adopt(nb_sim *sim, changes *c, nb_error *err)
 {
     nb_inputs *in = &sim->in, old = sim->in;
@@ -445,7 +445,7 @@ static void add_move(nb_moves *moves, const char *name, double value)
     moves->at[kept].value = value;
 }
 
-/** True if the row sets the parameter of this name; flag: the parameter's own flag. */
+/** True if the row sets the parameter of this name, whose flag is `flag`. */
 static int sets(const nb_param *row, const char *name, const char *flag)
 {
     static const struct {

@@ -77,7 +77,7 @@ static void spec_of(const nb_model *model, nb_convention c, const nb_panel *p,
     out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
     out->attenuation = sensor->absorb ? sensor->mu : 0;
     if (from && sensor->absorb && !NB_TYPED(&model->settings, thick_um))
-        out->thickness = from->thickness; /* not divided and multiplied */
+        out->thickness = from->thickness; /* the exact value of the file */
 }
 
 static nb_opt3 direction_of(nb_convention c, nb_vec3 v)
@@ -87,7 +87,7 @@ static nb_opt3 direction_of(nb_convention c, nb_vec3 v)
     return out;
 }
 
-/** The typed gain and largest value are those of all panels. */
+/** Give the typed gain and saturation to all panels. */
 static void use_typed(const nb_config *cfg, nb_detector_spec *d)
 {
     for (int k = 0; k < d->n_panels; k++) {

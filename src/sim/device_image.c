@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay where they were rendered.  The renderer keeps the memory of its last image.  If that
- * image has a holder when the next one begins, the memory becomes the holders', and the renderer goes on with
- * memory that came back from earlier holders, if there is some: allocation on a device is slow. */
+/* Images that stay on the device.  If the last image has a holder when the next one
+ * begins, the holders get its memory, and the renderer uses memory that former holders
+ * gave back, if any: allocation on a device is slow. */
 #include "engine.h"
 
 #include <pthread.h>
@@ -13,14 +13,14 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-enum { SPARE_MOST = 2 };
+enum { MAX_SPARES = 2 };
 
-/** Memory that came back; of a simulation and of its lent images. */
+/** Memory that holders gave back, shared by a simulation and its lent images. */
 typedef struct nb_spares {
     pthread_mutex_t lock;
-    int users;  /* the simulation, and each image that has memory of its own */
-    int closed; /* the simulation is gone */
-    nb_device_image *spare[SPARE_MOST];
+    int users;  /* the simulation, and each image with separate memory */
+    int closed; /* 1: the simulation was freed */
+    nb_device_image *spare[MAX_SPARES];
 } nb_spares;
 
 struct nb_device_image {
@@ -41,7 +41,7 @@ static void discard(nb_device_image *image)
     nb_free(image);
 }
 
-/** Give the lock back, and everything with the last user. */
+/** Unlock; the last user frees everything. */
 static void leave_spares(nb_spares *s)
 {
     int last = --s->users == 0;
@@ -52,13 +52,13 @@ static void leave_spares(nb_spares *s)
     }
 }
 
-/** Nobody holds this memory any more: it waits for the next image, or goes. */
+/** Keep the memory of an image without holders for the next image, or free it. */
 static void bring_back(nb_device_image *image)
 {
     nb_spares *s = image->spares;
     int kept = 0;
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < SPARE_MOST && !kept && !s->closed; i++)
+    for (int i = 0; i < MAX_SPARES && !kept && !s->closed; i++)
         if (!s->spare[i]) {
             s->spare[i] = image;
             kept = 1;
@@ -68,12 +68,12 @@ static void bring_back(nb_device_image *image)
         discard(image);
 }
 
-/** Memory of earlier images as large as this one on the same device, or NULL; other memory goes. */
+/** Spare memory of the same size and device, or NULL; other memory is freed. */
 static nb_device_image *take_spare(nb_spares *s, const nb_device_image *like)
 {
     nb_device_image *found = NULL;
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < SPARE_MOST; i++) {
+    for (int i = 0; i < MAX_SPARES; i++) {
         nb_device_image *spare = s->spare[i];
         if (!spare ||
             (found && spare->count == like->count && spare->device == like->device))
@@ -95,7 +95,7 @@ static void join_spares(nb_spares *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** The lent memory is its holders' from now on; other: memory for the renderer in its place, or NULL. */
+/** Give lent memory to its holders; other: new memory for the renderer, or NULL. */
 static void part(nb_sim_engine *engine, nb_device_image *lent, float *other)
 {
     if (lent->on)
@@ -119,7 +119,7 @@ nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err)
         part(engine, lent, spare ? spare->pixels : NULL);
         nb_free(spare);
     }
-    /* work of the last holders may still be queued there */
+    /* work of the last holders may still be queued in this memory */
     if (lent->on)
         st = lent->on->settle(lent->device, err);
     nb_device_image_free(lent);
@@ -138,7 +138,7 @@ void nb_engine_stop_lending(nb_sim_engine *engine)
         return;
     pthread_mutex_lock(&s->lock);
     s->closed = 1;
-    for (int i = 0; i < SPARE_MOST; i++)
+    for (int i = 0; i < MAX_SPARES; i++)
         if (s->spare[i])
             discard(s->spare[i]);
     memset(s->spare, 0, sizeof s->spare);

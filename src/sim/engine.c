@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device is started while files are read, or while it is asked whether it is quicker. */
+/* A device starts in a thread while files are read or backends are compared. */
 #include "engine.h"
 
 #include <pthread.h>
@@ -61,7 +61,7 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
     engine->options.asking_user = engine;
     st = nb_backend_choose(scene, device, &engine->options, &engine->backend,
                            engine->line, sizeof engine->line, err);
-    engine->options.asking = NULL; /* of this choice alone: the engine may move */
+    engine->options.asking = NULL; /* for this choice only: the engine may move */
     engine->options.asking_user = NULL;
     if (!st)
         nb_engine_warm(engine, engine->backend, engine->options.device_index);
@@ -71,7 +71,7 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
 {
     nb_sim_engine like = *engine;
-    like.options.device_alone = 0; /* this one is there, too */
+    like.options.device_alone = 0; /* `engine` uses the device, too */
     like.state = NULL;
     like.photons = (nb_photons){0};
     like.lent = NULL;

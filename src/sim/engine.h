@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What renders: the backend that was chosen, its state and device, and the image that it made last. */
+/** The renderer of a simulation: its backend, state and device, and the last image. */
 #ifndef NB_SIM_ENGINE_H
 #define NB_SIM_ENGINE_H
 
@@ -9,18 +9,18 @@
 #include "../physics/scene.h"
 #include "../render/backend.h"
 
-/* The background of an image whose crystal absorbs: it is rendered alone, and kept for images that have the same. */
+/* The background if the crystal absorbs: rendered alone, and kept for equal images. */
 
 struct nb_sim_engine;
 
 typedef struct nb_kept_rest {
-    float *image; /* owned, [pixels]; NULL: none was rendered */
+    float *image; /* owned, [pixels]; NULL before the first rendering */
     size_t pixels;
-    uint64_t key; /* of all that the image depends on; 0: it is not whole */
+    uint64_t key; /* hash of all that the image depends on; 0: the image is incomplete */
 } nb_kept_rest;
 
-/** Have engine->rest.image of a scene without crystal, of nb_scene_without_crystal, in memory.  Errors: the backend's,
- * NB_ERR_NOMEM. */
+/** Render a scene of nb_scene_without_crystal into engine->rest.image unless it is there.
+ * Errors: the backend's, NB_ERR_NOMEM. */
 nb_status nb_engine_rest(struct nb_sim_engine *engine, const nb_scene *scene,
                          nb_error *err);
 
@@ -30,66 +30,66 @@ typedef struct nb_sim_engine {
     const nb_backend *backend;
     nb_backend_state *state; /* owned; opened by the first render */
     nb_render_options options;
-    const nb_image_kernels *kernels; /* as options.isa asks */
-    nb_photons photons; /* the last image; those of nb_sim_render(sim, NULL, ...) are owned */
-    nb_device_image *lent;       /* over the last image, or NULL */
-    struct nb_spares *spares;    /* shared with the images that were lent, or NULL */
-    struct nb_warming *warming;  /* owned; a device that is being started, or NULL */
-    nb_footprint_plan footprint; /* owned; of the last image, or empty */
-    float *second; /* owned, [second_pixels]: of a crystal that is added to an image; NULL: none was */
+    const nb_image_kernels *kernels; /* for options.isa */
+    nb_photons photons;              /* the last image; owned if nb_sim_render got NULL */
+    nb_device_image *lent;           /* handle of the last image, or NULL */
+    struct nb_spares *spares;        /* shared with the lent images, or NULL */
+    struct nb_warming *warming;      /* owned; thread that starts a device, or NULL */
+    nb_footprint_plan footprint;     /* owned; of the last image, or empty */
+    float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */
-    nb_lack lack;      /* of the last image: its crystals together */
+    nb_lack lack;      /* photons that the last image may lack, of all crystals */
     char line[256];    /* for nb_sim_backend */
-    int said_cpu;      /* why derivatives are not on the device */
+    int said_cpu;      /* 1: a note gave the reason for derivatives on the CPU */
 } nb_sim_engine;
 
-/** Choose the backend of a scene as the word of -device asks, and start its device. */
+/** Choose the backend of a scene from the word of -device, and start its device. */
 nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
                            const char *device, nb_error *err);
 
-/** Another engine of the same backend, which is not open and leaves the device as it is when it closes. */
+/** Another engine of the same backend, not open; its close leaves the device as it is. */
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
 
-/** Did nobody ask for the device by name? */
+/** True if -device is auto or was not typed. */
 int nb_device_is_automatic(const nb_config *cfg);
 
-/** Start a backend's device, if it has one, in a thread of its own.  nb_engine_join waits for it; nb_engine_open
- * and nb_engine_free do that. */
+/** Start the device of a backend, if any, in a new thread.  nb_engine_join waits for it;
+ * nb_engine_open and nb_engine_free call nb_engine_join. */
 void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device_index);
 void nb_engine_join(nb_sim_engine *engine);
 
-/** Errors: NB_ERR_DEVICE when its device was lost in a fork. */
+/** Errors: NB_ERR_DEVICE if a fork lost the device of the engine. */
 nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err);
-/** Open the backend, unless it is open.  Errors: as nb_engine_check, and the backend's. */
+/** Open the backend unless it is open.  Errors: nb_engine_check's, the backend's. */
 nb_status nb_engine_open(nb_sim_engine *engine, nb_error *err);
-/** Close its state, unless that is on a device that a fork has lost. */
+/** Close the state of the backend, unless a fork lost its device. */
 void nb_engine_close(nb_sim_engine *engine);
-/** The same, with the image and its loan. */
+/** Close the engine, and free the last image and its loan. */
 void nb_engine_free(nb_sim_engine *engine);
 
 /* --- the last image, lent (device_image.c) --- */
 
-/** Lend the last image, of so many pixels, to the caller, who frees *image.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
+/** Lend the last image; the caller frees *image.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_engine_lend(nb_sim_engine *engine, size_t pixels, nb_device_image **image,
                          nb_error *err);
 
-/** Before the memory of the last image is used again: if it has another holder, it is theirs, and the
+/** Before the next image: another holder of the last image keeps its memory, and the
  * renderer gets other memory.  Errors: NB_ERR_DEVICE. */
 nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err);
 
-/** The same for good: before the renderer is closed. */
+/** End all loans before the renderer is closed. */
 void nb_engine_stop_lending(nb_sim_engine *engine);
 
 /* --- Notes are passed to the caller and kept for the report --- */
 
 typedef struct nb_notes {
-    nb_hooks caller; /* whom everything is passed to */
+    nb_hooks caller; /* hooks that get everything */
     char **line;     /* owned; [n] */
     int n;
 } nb_notes;
 
-/** Keep a copy of each note that passes these hooks, which are changed.  *notes: nb_notes_free.  Errors:
+/** Change the hooks to keep a copy of each note in *notes (nb_notes_free).  Errors:
  * NB_ERR_NOMEM. */
 nb_status nb_notes_keep(nb_hooks *hooks, nb_notes **notes, nb_error *err);
 void nb_notes_free(nb_notes *notes); /* NULL is fine */

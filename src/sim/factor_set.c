@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors of a simulation as a list, and all of them from one array. */
+/* List the structure factors of a simulation, or set all from one array. */
 #include <math.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     return st;
 }
 
-/** Where the reflections of nb_sim_factors are in the table, once. */
+/** Find the places of the reflections of nb_sim_factors in the table, once. */
 static nb_status find_places(nb_sim *sim, nb_error *err)
 {
     nb_tables *t = &sim->in.tables;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that are fine alone and too large together: of a model, and of an image, whose error names the cause. */
+/* Refuse numbers that are too large together.  For an image the error names the cause. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../physics/limits.h"
 #include "sim.h"
 
-/** Is the detector at a finite place, and has the cell a finite volume? */
+/** Check that the position of the detector and the volume of the cell are finite. */
 static nb_status check_places(const nb_geometry *g, const nb_crystal *x, nb_error *err)
 {
     double place = nb_norm(g->pix0) + fabs(g->distance) + fabs(g->close_distance);
@@ -40,15 +40,15 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
     return check_places(&m->geometry, &m->crystal, err);
 }
 
-/** One factor of the photons. */
+/** A factor of the photons that may be too large. */
 typedef struct suspect {
-    double excess; /* the factor over that of a very large allowed value */
+    double excess; /* the factor over a very large allowed value */
     const char *what, *unit;
     double value;
     const char *mend;
 } suspect;
 
-/** NaN: this is the cause. */
+/** The factor over a generous value; a NaN is always the cause. */
 static double excess_of(double factor, double generous)
 {
     return isnan(factor) ? INFINITY : factor / generous;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Images and derivatives with -footprint: the Bragg light is rendered alone and spread, what is left comes after. */
+/** Images with -footprint: Bragg light is rendered and spread; then the rest is added. */
 #ifndef NB_SIM_FOOTPRINT_H
 #define NB_SIM_FOOTPRINT_H
 
@@ -8,44 +8,44 @@
 #include "../render/backend.h"
 #include "sim.h"
 
-/** Does a footprint spread the image's Bragg light? */
+/** True if a footprint spreads the Bragg light of the image. */
 static inline int nb_sim_has_footprint(const nb_sim *sim)
 {
     return !nb_footprint_is_point(&sim->model.footprint);
 }
 
-/** The parts of a scene that is spread, which lives as long as they. */
+/** Parts of a scene with a footprint; the scene must live as long. */
 typedef struct nb_footprint_parts {
     const nb_footprint_plan *plan;
-    nb_footprint_plan own; /* what plan points to, or empty */
-    nb_scene bragg; /* without background, and with all pixels whose light is seen */
-    nb_scene rest;  /* of the background alone */
+    nb_footprint_plan own; /* memory of the plan, or empty */
+    nb_scene bragg;        /* without background; with all pixels whose light is seen */
+    nb_scene rest;         /* the background alone */
     int has_rest;
-    uint8_t *mask; /* owned: of bragg; NULL: none */
+    uint8_t *mask; /* owned; mask of bragg, or NULL */
 } nb_footprint_parts;
 
-/** slopes: with those of taps.  nb_footprint_parts_free after an error, too.  Errors: nb_footprint_plan_make's. */
+/** Make *parts, to be freed on error, too; slopes: of taps.  NB_ERR_INPUT, _NOMEM. */
 nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, int slopes,
                                 nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);
 
-/** Plan the footprint of the next image; *on_device stays 1 if the simulation's device spreads the light and keeps the image.
- * Errors: nb_footprint_plan_make's. */
+/** Plan the footprint of the next image.  *on_device stays 1 if the device spreads the
+ * light and keeps the image.  Errors: as nb_footprint_plan_make. */
 nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err);
 
-/** nb_render_scene_as of a scene, the simulation's or with another mask, with its footprint: image[pixels], or NULL
- * where the device keeps it, as nb_sim_plan_footprint said before.  Errors: those of the renderer. */
+/** Render the scene of sim, or one with another mask, with its footprint: image[pixels],
+ * or NULL if the device keeps it (nb_sim_plan_footprint).  Errors: the renderer's. */
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
                                   const nb_request *as, float *image, nb_error *err);
 
-/* --- derivatives (derive_footprint.c); run: of the simulation's job, open --- */
+/* --- derivatives (derive_footprint.c); run: open, with the simulation's job --- */
 
-/** The image and its slopes at the pixels of a list: values[1 + count][list->n].  Light is rendered only where it reaches
- * them.  Errors: those of the renderer, NB_ERR_NOMEM. */
+/** Image and slopes at the listed pixels: values[1 + count][list->n].  Only light that
+ * reaches these pixels is rendered.  Errors: those of the renderer, NB_ERR_NOMEM. */
 nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
                               const nb_slope_list *list, double *values, nb_error *err);
 
-/** nb_slope_pullback of dloss[pixels], which is 0 where nothing is rendered, and, if F is not NULL, nb_slope_F. */
+/** nb_slope_pullback of dloss[pixels], 0 if not rendered; nb_slope_F if F is not NULL. */
 nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
                                     const double *dloss, double *gradient,
                                     nb_hkl_gradient *F, nb_error *err);

@@ -23,7 +23,7 @@ static uint64_t hash_table(uint64_t h, const nb_inputs *in)
     return nb_hash_bytes(h, t->F, nb_table_values(&tables->box) * sizeof *t->F);
 }
 
-/** The panels of a file, their mask, and what the file says beside them. */
+/** Hash the panels, vectors and scan of a detector file. */
 static uint64_t hash_detector(uint64_t h, const nb_detector_spec *d)
 {
     const nb_opt3 *vectors[] = {&d->beam, &d->polar_axis, &d->spindle};
@@ -61,7 +61,7 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
     return files->gainmap ? nb_hash_bytes(h, files->gainmap, pixels * sizeof(float)) : h;
 }
 
-/** What the crystals of -crystals have of their own: the lines, and files that they name. */
+/** Hash the lines of -crystals, and the files that they name. */
 static uint64_t hash_crystals(uint64_t h, const nb_sim *base)
 {
     const struct nb_crowd *crowd = base->crowd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Typed flags of the geometry that move nothing: each is changed in turn, and a detector that stays where it
- * was makes a note. */
+/* Notes on typed flags of the geometry that move nothing.  Each is changed in turn; if
+ * the detector stays in place, a note is made. */
 #include "advice.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ unsigned nb_typed_place(const nb_config *cfg)
     return typed;
 }
 
-/** Another value of a number, a direction, the pivot. */
+/** Change the value of a number, a direction or the pivot. */
 static void change(const nb_param *p, nb_config *cfg)
 {
     void *field = (char *)cfg + p->offset;
@@ -42,7 +42,7 @@ static int same(nb_vec3 a, nb_vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/** Is the detector where it was? */
+/** True if the detector is in the same place. */
 static int stays(const nb_geometry *a, const nb_geometry *b)
 {
     return same(a->pix0, b->pix0) && same(a->fast, b->fast) && same(a->slow, b->slow) &&
@@ -51,7 +51,7 @@ static int stays(const nb_geometry *a, const nb_geometry *b)
            a->fpixels == b->fpixels && a->spixels == b->spixels && a->pivot == b->pivot;
 }
 
-/** Why a flag moves nothing, and what does. */
+/** Why a flag moves nothing, and which flag does. */
 static const char *reason(const nb_config *cfg, const nb_geometry *g, const nb_param *p)
 {
     if (NB_IS(p, twotheta_axis) && cfg->convention == NB_CONV_CUSTOM)
@@ -79,10 +79,10 @@ static int is_placed_as(const nb_config *cfg, const nb_geometry *before)
     return !nb_geometry_build(NB_RESOLVED(cfg), &now, &err) && stays(before, &now);
 }
 
-/** Those of `typed` that move nothing. */
+/** Note the flags of `typed` that move nothing. */
 static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hooks)
 {
-    nb_config other; /* shares the texts, and is read alone */
+    nb_config other; /* shares the texts with cfg; only read */
     nb_geometry now;
     nb_error err;
     if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
@@ -99,7 +99,7 @@ static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hook
         nb_notice(hooks, "-pivot has no effect: -pix0_vector says where the detector is");
 }
 
-/** Flags of a sensor, of panels and of steps without what they act on. */
+/** Note flags of a sensor, of panels and of steps without an effect. */
 static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *hooks)
 {
     const int sensor = nb_scene_absorbs(sc), off = cfg->abs_um == 0 || isinf(cfg->abs_um);
@@ -123,7 +123,7 @@ static void say_rest(const nb_config *cfg, const nb_scene *sc, const nb_hooks *h
             nb_notice(hooks, "-%s has no effect%s", rest[i].row->name, rest[i].needs);
 }
 
-/** Flags of the beam's directions and wavelengths, which the file of sources replaces. */
+/** Note flags of beam directions and wavelengths that a file of sources replaces. */
 static void say_beam(const nb_config *cfg, const nb_hooks *hooks)
 {
     const double typed[] = {cfg->hdiv_range_mrad, cfg->vdiv_range_mrad,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse scattering of an image's crystals as a plane of photons, and single values of it. */
+/* Diffuse scattering of an image's crystals: a plane of photons, or single values. */
 #include "light.h"
 
 #include <math.h>
@@ -15,16 +15,16 @@
 
 enum {
     FEW_SAMPLES =
-        128 /* of a whole detector, which add all reflections sooner than a grid is made */
+        128 /* so few samples are made sooner from all reflections than by a grid */
 };
 
-/** What model i is made of. */
+/** Inputs of model i. */
 static const nb_inputs *inputs_of(const nb_sim *sim, int i)
 {
     return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
 }
 
-/** Model i of an image's crystals; NULL: there are no more. */
+/** Model i of an image's crystals, or NULL after the last. */
 static const nb_model *model_of(const nb_sim *sim, int i)
 {
     const struct nb_crowd *crowd = sim->crowd;
@@ -63,7 +63,7 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** What the table of a crystal is made from; lattice: of nb_light_clip. */
+/** Source of the table of a crystal; lattice: see nb_light_clip. */
 static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
                                    const nb_model *m, double lattice[6])
 {
@@ -93,7 +93,7 @@ nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F
     return NB_OK;
 }
 
-/** The light of one crystal's pixels, ready to be made; its table is the last of sim->light. */
+/** Prepare the light of one crystal's pixels; sim->light->table becomes its table. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          nb_diffuse_plane *plane, nb_error *err)
 {
@@ -115,7 +115,7 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     return NB_OK;
 }
 
-/** One crystal's light: into memory, or (NULL) into the device's. */
+/** Make the light of one crystal in memory, or (NULL) on the device. */
 static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *err)
 {
     const nb_photons *photons = &sim->engine.photons;
@@ -129,7 +129,7 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     return st;
 }
 
-/** The light of all crystals: plane[pixels of the stack], 0 where nothing is rendered, or (NULL) the device's plane. */
+/** Light of all crystals: plane[stack], 0 if not rendered, or (NULL) on the device. */
 static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
 {
     const size_t n = sim->model.scene.raster.pixels;
@@ -151,7 +151,7 @@ static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
     return st;
 }
 
-/** The plane that a device made, in memory. */
+/** Make in memory the plane that a device made. */
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;
@@ -210,7 +210,7 @@ nb_status nb_sim_light_there(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** Of the last image. */
+/** Photons of the diffuse light of the last image; NaN if the plane cannot be made. */
 static double photons_of(const nb_sim *sim)
 {
     const nb_mix mix = nb_sim_mix(sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of source and detector that a configuration describes. */
+/* The noise of source and detector in a configuration. */
 #include "noise.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ double nb_noise_trusted(const nb_settings *all, nb_noise_file file)
     return fmin(trusted_of_type(file), NB_TYPED_OR(all, saturation, INFINITY));
 }
 
-/** The typed one, or the least of the panels' largest trusted values; infinite without any. */
+/** Typed saturation, or the least trusted value of the panels; infinite without any. */
 static double trusted_of_all(const nb_settings *all)
 {
     const nb_detector_spec *d = all->value.detector;
@@ -58,13 +58,13 @@ static double trusted_of_all(const nb_settings *all)
 
 static double largest_of(const nb_settings *all, nb_noise_file file)
 {
-    double most = trusted_of_type(file);
+    double largest = trusted_of_type(file);
     int chained = all->value.write_noise && nb_noise_chain(all);
     if (all->value.compat || (file == NB_NOISE_HDF5_U16 && !chained))
         return file == NB_NOISE_HDF5_I16 ? 32767 : 65535;
     if (chained)
-        most = floor(fmin(most, trusted_of_all(all)));
-    return most + 1;
+        largest = floor(fmin(largest, trusted_of_all(all)));
+    return largest + 1;
 }
 
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file)
@@ -138,14 +138,14 @@ nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double ad
     const nb_settings *all = &sim->model.settings;
     nb_stage stages[NB_STAGES_MOST];
     const nb_files *files = sim->in.files;
-    const double *most =
+    const double *largest =
         files->panel_gains ? files->panel_gains + files->spec.n_panels : NULL;
     return (nb_product){.type = type,
                         .stages = nb_sim_stages(sim, stages),
                         .scale = 1,
                         .adc_offset = adc_offset,
                         .trusted = NB_TYPED_OR(all, saturation, 0),
-                        .trusted_of = NB_TYPED(all, saturation) ? NULL : most,
+                        .trusted_of = NB_TYPED(all, saturation) ? NULL : largest,
                         .ends_at_16_bits = all->value.compat};
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** The noise of source and detector of a configuration. */
+/** The noise of source and detector in a configuration. */
 #ifndef NB_SIM_NOISE_H
 #define NB_SIM_NOISE_H
 
 #include "sim.h"
 
-/** With all defaults set; SI units, ADU. */
+/** Noise with all defaults set; SI units, ADU. */
 typedef struct nb_noise {
-    int chained; /* more than counts and an offset */
+    int chained; /* 1: more than counts and an offset */
     double flicker, deadtime;
     int counts;
     nb_psf_shape psf;
@@ -18,21 +18,21 @@ typedef struct nb_noise {
 } nb_noise;
 nb_noise nb_noise_of(const nb_settings *all);
 
-/** The factor of the source in this image: 1 without -flicker. */
+/** Flicker factor of the source in this image; 1 without -flicker. */
 double nb_sim_flicker(const nb_sim *sim);
 
-/** The largest trusted value of a kind of file, ADU; a panel may have a lower one. */
+/** Largest trusted value of a kind of file, ADU; a panel may have a lower one. */
 double nb_noise_trusted(const nb_settings *all, nb_noise_file file);
 
-/** Is that less than what the type of a file holds: by -saturation or the detector's file? */
+/** True if -saturation or the detector's file bounds the trusted values. */
 int nb_noise_bounded(const nb_settings *all);
 
 /** A noise image, after all stages of nb_sim_stages. */
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
 
-/** Say what of the noise has no effect. */
+/** Note that the noise has no effect without files with noise. */
 void nb_sim_advise_noise(const nb_sim *sim);
-/** Say that read-out noise will be cut in unsigned pixels with this offset. */
+/** Note that read-out noise will be cut in unsigned pixels with this offset. */
 void nb_notice_readout(const nb_settings *all, const nb_hooks *hooks, double adc_offset);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The public calls on parameters by name.  src/params does not know the devices of this program: their words are
- * checked here. */
+/* The public calls on parameters by name.  The words of -device are checked here, since
+ * src/params does not know devices. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     return st ? st : nb_device_check(cfg->device, err);
 }
 
-/** The row of a parameter of a configuration or a series; messages call it by the name that was asked for. */
+/** Row of a parameter of a configuration or series, with the asked name for messages. */
 static nb_status find(const char *name, unsigned of_series, nb_param *row, nb_error *err)
 {
     const nb_param *p = nb_param_find(name);
@@ -72,7 +72,7 @@ static nb_status find(const char *name, unsigned of_series, nb_param *row, nb_er
     return NB_OK;
 }
 
-/** Cut text[] at its blanks; as many words as a value can have and one more. */
+/** Cut text[] at its blanks into words: as many as a value can have, and one more. */
 static int split(char *text, const char *words[NB_PARAM_WORDS + 1])
 {
     int n = 0;

@@ -110,7 +110,7 @@ static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wa
     st = nb_sim_make(sim, wanted, err);
     r->state = sim->engine.state;
     sim->engine.state = NULL;
-    nb_photons_forget(&sim->engine.photons); /* the renderer's device has the next frame's */
+    nb_photons_forget(&sim->engine.photons); /* the device is for the next frame */
     return st;
 }
 

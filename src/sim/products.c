@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers of an image in the caller's memory. */
+/* Make integers of an image in the caller's memory. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../image/image.h"
@@ -20,7 +20,7 @@ nb_photons nb_sim_photons(const nb_sim *sim, const float *image)
                         .mix = nb_sim_mix(sim)};
 }
 
-/** One product of an image, whole. */
+/** Make one product of a whole image. */
 static nb_status make_whole(const nb_sim *sim, const float *image, nb_product *product,
                             nb_error *err)
 {
@@ -57,7 +57,7 @@ nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats 
     return make_whole(sim, image, &integers, err);
 }
 
-/** One product with noise. */
+/** Make one product with noise. */
 static nb_status make_noise(const nb_sim *sim, const float *image, nb_product noise,
                             void *out, int64_t *overloads, nb_error *err)
 {

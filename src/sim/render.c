@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One image: rendered by the backend of nb_sim, its statistics, and what it tells the user. */
+/* Render one image with the backend of nb_sim; make its statistics and notes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "../inputs/shade.h"
 #include "sim.h"
 
-/** Where the next image goes: to the caller, stays on the device, or to our own memory. */
+/** Choose the memory of the next image: the caller's, the device's or the engine's. */
 static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
 {
     nb_photons *home = &sim->engine.photons;
@@ -43,7 +43,7 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add what a crystal's image may lack to the sum; the brightest crystal alone is a lower bound of the brightest pixel. */
+/** Add a crystal's lack.  Its brightest pixel is a lower bound for that of the image. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;
@@ -59,7 +59,7 @@ static void add_lack(nb_sim_engine *engine)
     all->part = fmin(1, all->photons / brightest);
 }
 
-/** One crystal's photons, with its background; image: NULL where the device keeps it. */
+/** Render one crystal with its background; image: NULL if the device keeps it. */
 static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
                               nb_error *err)
 {
@@ -69,7 +69,7 @@ static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
     nb_status st;
     nb_request as = {.precision = engine->options.precision,
                      .tolerance = engine->options.tolerance};
-    as.tolerance.part /= 1 + mix->n_more; /* of the sum */
+    as.tolerance.part /= 1 + mix->n_more; /* share of one crystal */
     as.tolerance.photons /= 1 + mix->n_more;
     st = nb_sim_has_footprint(sim)
              ? nb_sim_render_footprint(sim, &lit, &as, image, err)
@@ -79,7 +79,7 @@ static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
     return st;
 }
 
-/** Memory for the image of a crystal that is added. */
+/** Reserve memory for the image of a crystal that is added. */
 static nb_status reserve_second(nb_sim_engine *engine, size_t pixels, nb_error *err)
 {
     if (engine->second_pixels >= pixels)
@@ -99,7 +99,7 @@ static void add(const float *from, size_t pixels, int threads, float *image)
     (void)use;
 }
 
-/** Add further crystals to the first one's image, in their order; image: NULL where the device keeps it. */
+/** Add further crystals to the image in their order; image: NULL on the device. */
 static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -119,7 +119,7 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** The line of the backend.  It is of the last crystal, but for what all of them may lack. */
+/** Describe the backend: the last crystal's line, and what all crystals may lack. */
 static void describe(nb_sim_engine *engine)
 {
     const size_t size = sizeof engine->line;
@@ -131,7 +131,7 @@ static void describe(nb_sim_engine *engine)
                  engine->lack.part);
 }
 
-/** The background alone: on a device it is rendered once more, for nb_sim_apply_mix. */
+/** Make the background; a device renders it once more, for nb_sim_apply_mix. */
 static nb_status make_rest(nb_sim_engine *engine, size_t pixels, nb_error *err)
 {
     const nb_mix *mix = &engine->photons.mix;
@@ -146,7 +146,7 @@ static nb_status make_rest(nb_sim_engine *engine, size_t pixels, nb_error *err)
               : nb_render_scene_as(engine->backend, engine->state, &lit, &as, NULL, err);
 }
 
-/** Let the crystal absorb its light.  On a device nb_sim_apply_mix does it. */
+/** Let the crystal absorb its light; on a device nb_sim_apply_mix does it. */
 static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -159,7 +159,7 @@ static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** The photons of crystals and background, and what the mix makes of them; image: NULL where the device keeps it. */
+/** Render crystals and background and apply the mix; image: NULL on the device. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -204,7 +204,7 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** An accelerator that nobody asked for by name may fail: the CPU renders instead. */
+/** Render on the CPU after an automatic device failed. */
 static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
 {
     nb_notice(&sim->hooks, "%s; rendering on the CPU",
@@ -214,7 +214,7 @@ static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
     return open_and_render(sim, image, err);
 }
 
-/** Of several panels, the brightest pixel's own. */
+/** With several panels, give the place of the brightest pixel on its panel. */
 static void name_panel(const nb_model *model, nb_stats *stats)
 {
     const nb_scene *sc = &model->scene;
@@ -230,7 +230,7 @@ static void name_panel(const nb_model *model, nb_stats *stats)
     stats->max_slow = (int)(pixel / (size_t)panel->columns);
 }
 
-/** Look at every pixel. */
+/** Make the statistics of every pixel, and check that all are finite. */
 static nb_status summarise(nb_sim *sim, nb_stats *stats, nb_error *err)
 {
     nb_product summary = {.type = NB_PIXEL_F32, .stats = stats};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what was typed to a configuration and its inputs. */
+/* Make a configuration and its inputs from typed values. */
 #include <unistd.h>
 
 #include "../base/error.h"
@@ -19,7 +19,7 @@ static int has_size(const nb_config *cfg)
     return any;
 }
 
-/** A cubic crystal of n^3 cells. */
+/** Type a cubic crystal of n^3 cells. */
 static void stand_in(nb_config *cfg, int n, double F)
 {
     cfg->cell_count = 6;
@@ -30,7 +30,7 @@ static void stand_in(nb_config *cfg, int n, double F)
     cfg->default_F = F;
 }
 
-/** Check that cfg has a cell and structure factors; without both it gets a default crystal. */
+/** Check that cfg has cell and F; without both it gets a default crystal. */
 static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);
@@ -85,7 +85,7 @@ static double mean_wavelength(const nb_spectrum_point *p, int n)
     return NB_HC_EV_ANGSTROM * photons / energy;
 }
 
-/** Refuse -mosaic_blocks beside flags that add rotations of their own. */
+/** Refuse -mosaic_blocks with other flags of rotations. */
 static nb_status check_blocks(const nb_config *cfg, nb_error *err)
 {
     if (!cfg->mosaic_blocks[0] ||
@@ -98,7 +98,7 @@ static nb_status check_blocks(const nb_config *cfg, nb_error *err)
                    cfg->mosaic_blocks);
 }
 
-/** Diffuse light needs reflections, of files or of F in memory. */
+/** Refuse diffuse light without reflections from files or memory. */
 static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_error *err)
 {
     const double *sigma = cfg->diffuse_sigma_A;
@@ -112,7 +112,7 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
 
 enum { HEADERS = 5 };
 
-/** Files that complete a configuration; returns how many are typed. */
+/** Files that complete a configuration; returns the number of typed ones. */
 static int header_files(const nb_config *cfg, const char *files[HEADERS])
 {
     const char *const all[HEADERS] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,

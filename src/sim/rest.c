@@ -8,7 +8,7 @@
 #include "../base/memory.h"
 #include "../render/request.h"
 
-/** Of the members of *object from a to the end of b. */
+/** Hash the members of *object from a to the end of b. */
 #define HASH_FROM_TO(hash, object, a, b)                                                 \
     nb_hash_bytes(hash, &(object)->a,                                                    \
                   offsetof(__typeof__(*(object)), b) + sizeof(object)->b -               \
@@ -47,7 +47,7 @@ static uint64_t hash_material(uint64_t key, const nb_amorphous *a, const nb_scat
     return nb_hash_bytes(key, a->pieces + m->first_piece, pieces * sizeof *a->pieces);
 }
 
-/** Orientations do not count: their F are 0. */
+/** Key of a background.  Orientations do not count: their F are 0. */
 static uint64_t key_of(const nb_sim_engine *engine, const nb_scene *sc)
 {
     const nb_amorphous *a = sc->amorphous;

@@ -57,7 +57,7 @@ static void copy_changes(const nb_config *old, const nb_config *typed, nb_config
             nb_param_copy(&p[i], to, typed);
 }
 
-/** Take the names of output files in which sim->typed differs from `old`; model and image stay. */
+/** Take the output file names that differ from `old`; model and image stay. */
 static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
@@ -89,13 +89,13 @@ static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
     return st;
 }
 
-/** Resolve the changed record with other moves; sim then owns `moves`.  After an error the caller restores the record. */
+/** Resolve the record with other moves (sim's); on error the caller restores it. */
 static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
     nb_status st;
     NB_FORWARD(begin(sim, moves, err));
-    if (sim->in.limit == NB_LIMIT_ENOUGH) /* of moves from the record before */
+    if (sim->in.limit == NB_LIMIT_ENOUGH) /* set by moves of the old record */
         sim->in.limit = NB_LIMIT_OWN;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
     if (loses_F)
@@ -129,7 +129,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     return nb_sim_end(sim, st, err);
 }
 
-/** Give the files of these rows new generations and put the old ones into generations[n]; back: put these back. */
+/** Save generations[n] of the rows' files and renew them; back: restore them. */
 static void type_files_again(nb_sim *sim, const char *const *names, int n,
                              uint64_t *generations, int back)
 {
@@ -157,7 +157,7 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** The moves that stay when these rows are typed (n_names 0: the rows that differ in a and b); *moves is held. */
+/** *moves (held): moves that stay if these rows (n_names 0: all changed) are typed. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)
@@ -182,7 +182,7 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     return st;
 }
 
-/** Resolve sim->typed, of which these rows were typed; `old` is the record before. */
+/** Resolve sim->typed, of which these rows were typed; `old` is the former record. */
 static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *names,
                         int n, nb_error *err)
 {
@@ -223,7 +223,7 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     return ended(sim, &old, retype(sim, &old, names, n, err));
 }
 
-/** Type into the record the rows in which cfg differs from `old`, the resolved configuration. */
+/** Type the rows in which cfg differs from `old`, the resolved configuration. */
 static void type_changes(const nb_config *old, const nb_config *cfg, nb_config *typed)
 {
     copy_changes(old, cfg, typed);
@@ -290,7 +290,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 
-/** Angles about x, y, z in this order; at y = 90 deg the third is 0. */
+/** Angles about x, y, z in this order; at y = 90 deg the third angle is 0. */
 static void angles_of(const nb_vec3 columns[3], double angles[3])
 {
     const nb_vec3 x = columns[0], y = columns[1], z = columns[2];

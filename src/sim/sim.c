@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_sim: from a configuration to a scene and a backend. */
+/* nb_sim: make a scene and a backend from a configuration. */
 #include "sim.h"
 
 #include <float.h>
@@ -36,7 +36,7 @@ int64_t nb_seed_from_clock(void)
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
 }
 
-/** Panels of unequal widths make no rectangle: any one of as many pixels does. */
+/** Make a flat raster.  Unequal widths make no rectangle: any of as many pixels fits. */
 static void flatten(nb_model *model)
 {
     enum { WIDEST = 8192 };
@@ -73,12 +73,12 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/* What Gaussian spots may lack where nobody says otherwise: the smaller of a part of the brightest
- * pixel and of a photon.  It shows in no file. */
+/* Default tolerance of Gaussian spots: the smaller of a part of the brightest pixel and
+ * of a photon.  No file shows it. */
 #define UNSEEN_PART 1e-11
 #define UNSEEN_PHOTONS 1e-12
 
-/** What may be left out.  The reference and double leave nothing out. */
+/** Tolerance of the renderer.  The reference renderer and double leave nothing out. */
 static nb_tolerance tolerance_of(const nb_settings *all)
 {
     const nb_config *cfg = &all->value;
@@ -100,7 +100,7 @@ static nb_tolerance tolerance_of(const nb_settings *all)
     return may;
 }
 
-/** What the configuration asks of the engine. */
+/** Set the options of the engine from the configuration. */
 static void set_options(const nb_sim *sim, nb_sim_engine *engine)
 {
     const nb_config *cfg = &sim->cfg;
@@ -112,7 +112,7 @@ static void set_options(const nb_sim *sim, nb_sim_engine *engine)
     engine->options.device_alone = cfg->device_alone;
 }
 
-/** Set the engine's options; choose a new engine if device, threads, isa or precision differ from `before`. */
+/** Set engine options; if device, threads, isa or precision changed, choose an engine. */
 static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -134,7 +134,7 @@ static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
     return NB_OK;
 }
 
-/** Free the memory of the last image: the next image has another size. */
+/** Free the memory of the last image, since the next image has another size. */
 static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
 {
     nb_status st = nb_engine_end_loan(engine, err);
@@ -143,7 +143,7 @@ static nb_status forget_memory(nb_sim_engine *engine, nb_error *err)
     return st;
 }
 
-/** What a change replaces. */
+/** State of a simulation before a change. */
 struct nb_undo {
     nb_config cfg;
     const nb_moves *moves;
@@ -216,7 +216,7 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
-/** Build the model.  If it sees farther than the start, apply the moves again to the larger tables. */
+/** Build the model; if it sees farther than the start, apply moves to larger tables. */
 static nb_status build_moved(nb_sim *sim, nb_error *err)
 {
     int farther;
@@ -323,7 +323,7 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
     return st;
 }
 
-/** Before anything is rendered: can the files be written? */
+/** Check before rendering that the output files can be written. */
 static nb_status check_libraries(const nb_config *cfg, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -335,7 +335,7 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
     return st;
 }
 
-/** Can the simulation be a CrystFEL stream's? */
+/** Check that a CrystFEL stream can describe the simulation. */
 static nb_status check_stream(const nb_sim *sim, nb_error *err)
 {
     const char *path = sim->cfg.stream_file;

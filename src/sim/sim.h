@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The inside of nb_sim, for the files of this room and of src/series only. */
+/** The members of nb_sim, for the files of src/sim and of src/series only. */
 #ifndef NB_SIM_SIM_H
 #define NB_SIM_SIM_H
 
@@ -13,7 +13,7 @@
 #include "../physics/limits.h"
 #include "engine.h"
 
-/** What a change replaces, until its model is built. */
+/** Former state of a simulation, kept until the model of a change is built. */
 typedef struct nb_undo nb_undo;
 
 /** Values of nb_sim_set_parameters: each name once, in the order of the last calls. */
@@ -25,164 +25,164 @@ typedef struct nb_moves {
     } at[];
 } nb_moves;
 
-/** Whom nb_ask asks, and what. */
+/** Receiver of the questions of nb_ask, and the kinds of questions so far. */
 typedef struct nb_asker {
-    const nb_hooks *hooks; /* NULL: nobody */
-    const char *place;     /* where the record was typed, or "" */
+    const nb_hooks *hooks; /* NULL: no question is asked */
+    const char *place;     /* place where the record was typed, or "" */
     unsigned asked,
-        holds; /* kinds of questions: of before, which are not asked again, and of now */
+        holds; /* a bit for each kind: of the former model (not asked again), of this */
 } nb_asker;
 enum { NB_QUESTION = 400 }; /* bytes */
 
 struct nb_sim {
-    nb_config typed; /* the record: what was typed, from which all else is made again */
+    nb_config typed; /* the record: all typed values, from which the rest is made */
     const nb_moves *
         moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
-    nb_config cfg; /* the record, resolved: completed from files, with the moves */
+    nb_config cfg; /* the resolved record: completed from files, changed by the moves */
     nb_hooks hooks;
-    nb_asker asker;        /* of the last model */
-    nb_notes *notes;       /* owned; the notices, for cfg.report_file; NULL without it */
-    int64_t seed;          /* noise */
-    nb_inputs in;          /* loaded files */
-    nb_displacement moved; /* by nb_sim_set_parameters; its panels are owned */
-    struct nb_start *start; /* shared; the simulation without moves; NULL before the first move */
+    nb_asker asker;         /* questions about the last model */
+    nb_notes *notes;        /* owned; the notices, for cfg.report_file; NULL without it */
+    int64_t seed;           /* of the noise */
+    nb_inputs in;           /* loaded files */
+    nb_displacement moved;  /* by nb_sim_set_parameters; its panels are owned */
+    struct nb_start *start; /* shared; the simulation without moves, or NULL */
     nb_model model;
     nb_undo *undo; /* owned; between nb_sim_begin and nb_sim_end */
     nb_sim_engine engine;
-    struct nb_sim_light *light;         /* owned; of the last image, or NULL: light.h */
-    int64_t clipped_noise, clipped_int; /* of the last files */
+    struct nb_sim_light *light;         /* owned; of the last image (light.h), or NULL */
+    int64_t clipped_noise, clipped_int; /* clipped pixels of the last files */
     nb_times times;
-    uint64_t n_observed;    /* lists of observed pixels so far */
-    struct nb_crowd *crowd; /* owned; further crystals (crystals.h); NULL: none */
+    uint64_t n_observed;    /* number of lists of observed pixels so far */
+    struct nb_crowd *crowd; /* owned; further crystals (crystals.h), or NULL */
 };
 
-/** nb_sim_create for a simulation that will render `images` images. `-device auto` chooses by their number. */
+/** nb_sim_create for `images` images; `-device auto` chooses by this number. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
-/** A seed that nobody typed: from the clock, small enough to be typed again. */
+/** Default seed, made from the clock; small enough to be typed again. */
 int64_t nb_seed_from_clock(void);
 
-/** What is wanted of a rendering. */
+/** Results that a caller wants from a rendering. */
 typedef struct nb_rendering {
     float *image;    /* [slow][fast], the caller's; NULL: see nb_sim_render */
-    nb_stats *stats; /* but for the solid angle; NULL: not wanted */
+    nb_stats *stats; /* gets all but the solid angle; or NULL */
     nb_product *products;
     int n_products;
 } nb_rendering;
 
-/** nb_sim_render, and products of the image. */
+/** Render as nb_sim_render does, and make products of the image. */
 nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err);
 
-/** An image of this simulation in memory, to make products of. */
+/** Describe an image of this simulation in memory, for functions that make products. */
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
 
-/** The stages of the detector that the configuration describes; returns how many. */
+/** Fill stages[] with those of the configuration's detector; returns their number. */
 int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
 
-/** Products of fields that a double does not hold.  Errors: NB_ERR_INPUT. */
+/** Refuse a model whose scale, position or cell is not finite.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** What a model is built from, beside inputs. */
+/** Everything except inputs from which a model is built. */
 typedef struct nb_building {
     const nb_config *cfg;
     int64_t seed;
     const nb_displacement *moved; /* or NULL */
     const nb_hooks *hooks;
-    int twin_part;        /* as nb_model_inputs */
-    const nb_model *like; /* as nb_model_damage_tables, or NULL */
+    int twin_part;        /* as in nb_model_inputs */
+    const nb_model *like; /* as in nb_model_damage_tables, or NULL */
     nb_asker *asker;
 } nb_building;
-/** Build the model with its tables of F, and add their time to *seconds.  *model is written whole; it is zero after
- * an error. */
+/** Build the model with its tables of F, and add their time to *seconds.  *model is
+ * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
-/** The inputs without tables; `ends` lives as long. */
+/** Inputs of a model without tables; *ends must live as long. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
 /** Build a model and refuse one that cannot be rendered.  After an error it is zero. */
 nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
                            const nb_hooks *hooks, nb_model *model, nb_error *err);
 
-/** The model of sim->cfg from the loaded files, and those of further crystals.  sim->model is written whole: an older one must
- * have been freed, or be kept elsewhere.  After an error it is zero, and the rest of sim is as before. */
+/** Build the models of sim->cfg and of further crystals; free or keep the old sim->model
+ * before.  After an error it is zero, and the rest of sim is as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change: keep configuration, inputs, displacement and model.  Errors: NB_ERR_NOMEM. */
+/** Begin a change: keep configuration, inputs, displacement, model.  NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** End a change whose status is st: build the model and choose the backend.  After an error (also of st) sim is as before
- * nb_sim_begin, but for its record.  Returns the error. */
+/** End a change whose status is st: build the model, choose the backend.  After an error,
+ * also of st, sim is as before nb_sim_begin except its record.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** The moves of sim with `count` more, in *out (nb_shared_drop, after an error, too); the first ones also set where moves
- * start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** *out: the moves of sim and `count` new ones (nb_shared_drop, also after an error).
+ * The first also set sim->start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
                            int count, const nb_moves **out, nb_error *err);
-/** Apply all moves to the start: configuration, inputs and displacement.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Set configuration, inputs and displacement by the moves.  NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
-/** Apply the moves to a new record, whose model is built; drop, with a note, those whose parameter the model does not
- * have. */
+/** Apply the moves to a new record whose model is built; drop, with a note, moves of
+ * parameters that the model does not have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
-/** If the sums of F in sim->in go farther than the start's, give them to the start; *farther: whether they do. */
+/** Give the sums of F in sim->in to the start if they go farther; then *farther is 1. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
-/** Apply the moves of beam and detector to cfg, the configuration of a further crystal. */
+/** Apply moves of beam and detector to cfg, the configuration of a further crystal. */
 void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
-/** Remove from *moves the parameters that the row sets; *moves is replaced.  Errors: NB_ERR_NOMEM. */
+/** Replace *moves by moves without the row's parameters.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
 
-/** Replace the table of F by one of the same box, and apply the moves to it.  F is taken, also after an error. */
+/** Replace F in the same box, and apply the moves.  F is taken, also after an error. */
 nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
-/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and sim->in; the model is not built.
- * After an error both are as before. */
+/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and
+ * sim->in; the model is not built.  After an error both are as before. */
 nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
-/** What a survey of records finds. */
+/** Results of a survey of records. */
 typedef struct nb_survey {
     nb_asker asker;
     nb_geometry geometry; /* of the last record */
-    double dmin; /* A; lowered to the limit of the F that the record needs of the files of sim; 0: a whole list */
-    int bright;  /* 1: a pixel may exceed a float, which only a rendering shows */
+    double dmin; /* A; finest limit of F that a record needs of files; 0: a whole list */
+    int bright;  /* 1: a pixel may exceed a float; only a rendering shows it */
 } nb_survey;
 
-/** Resolve another record through the store of sim and check it as nb_sim_frame does, without orientations.  *cfg: the
- * resolved configuration, in the caller's room; do not follow its pointers. */
+/** Resolve another record through the store of sim and check it as nb_sim_frame does,
+ * without orientations.  *cfg: the resolved configuration; do not follow its pointers. */
 nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
                               nb_survey *survey, nb_error *err);
 
-/** Make another simulation of the same record.  It shares the store of `from`, its tables go as far, and it has its own
- * backend.  Either may be freed first.  hooks may be NULL. */
+/** Make another simulation of the same record, with a separate backend.  It shares the
+ * store of `from`; tables go as far.  Either may be freed first.  hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
-/** Give a clone the record of a frame or of a fitted picture, without moves.  After an error the clone can only be
- * freed. */
+/** Give a clone the record of a frame or of a fitted picture, without moves.  After an
+ * error the clone can only be freed. */
 nb_status nb_sim_frame(nb_sim *clone, const nb_config *typed, const nb_frame_extra *extra,
                        nb_error *err);
 
 /** Build the model again after the inputs were changed. */
 nb_status nb_sim_build_again(nb_sim *sim, nb_error *err);
 
-/** Could a pixel be more than a float holds?  Then nb_sim_render looks at every pixel. */
+/** True if a pixel may exceed a float; then nb_sim_render looks at every pixel. */
 int nb_model_may_overflow(const nb_model *model);
 
-/** Refuse an image with these statistics if a pixel is not finite.  Errors: NB_ERR_INPUT, whose
- * message names the factor that is too large; NB_ERR_INTERNAL when none is. */
+/** Refuse an image with these statistics if a pixel is not finite.  NB_ERR_INPUT: the
+ * message names the factor that is too large; NB_ERR_INTERNAL if no factor is. */
 nb_status nb_model_check_finite(const nb_model *model, const nb_stats *stats,
                                 nb_error *err);
 
 /** Weighted mean wavelength, m. */
 double nb_beam_mean(const nb_beam *beam);
-/** Central wavelength, A; of a spectrum its weighted mean. */
+/** Central wavelength, A; for a spectrum the weighted mean. */
 double nb_sim_wavelength(const nb_sim *sim);
 
-/** The values of a grid as a list: nb_factor_list_free.  Errors: NB_ERR_NOMEM. */
+/** List the values of a grid in *out (nb_factor_list_free).  Errors: NB_ERR_NOMEM. */
 nb_status nb_factor_list_grid(const nb_factor_grid *grid, nb_factor_list *out,
                               nb_error *err);
 
-/** Continue the hash h with the contents of the files that were loaded. */
+/** Continue the hash h with the contents of the loaded files. */
 uint64_t nb_sim_hash_files(uint64_t h, const nb_sim *sim);
 
 /** Angle of the first spindle step, rad. */
@@ -192,11 +192,11 @@ double nb_sim_first_phi(const nb_sim *sim);
 
 /** Places of the panels in the canvas of this run; place[n_panels] may be NULL. */
 nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
-/** The same with -layout file. */
+/** Places of the panels in the canvas of -layout file; place[n_panels] may be NULL. */
 nb_panel_canvas nb_sim_file_canvas(const nb_sim *sim, int (*place)[2]);
 
-/** The detector of any simulation as a file describes one.  Free *out.  Errors: NB_ERR_INPUT for a
- * curved detector or a mirrored frame, NB_ERR_NOMEM. */
+/** Describe the detector as a file does.  Free *out.  Errors: NB_ERR_INPUT for a curved
+ * detector or a mirrored frame, NB_ERR_NOMEM. */
 nb_status nb_sim_detector_spec(const nb_sim *sim, nb_detector_spec *out, nb_error *err);
 
 #endif
