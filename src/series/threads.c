@@ -342,8 +342,7 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *e
     return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write the finished frames up to the end of a block, which is returned. Hold the
- * lock. */
+/** Write finished frames up to the end of a block, which is returned. Hold the lock. */
 static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];
