@@ -76,8 +76,8 @@ double nb_diffuse_reach(double seen, double dmin_A, double gamma_A);
 /* A crystal and a beam that change along a scan, as in DIALS' scan-varying models. */
 
 /** Change of the cell from the middle of the frame (the crystal) to a spindle step: a, b,
- * c are mix x (a, b, c), row by row. `turn` is after the domain's rotation, before the
- * spindle. */
+ * c are mix x (a, b, c), row by row. `turn` follows the domain's rotation, the spindle is
+ * last. */
 typedef struct nb_scan_step {
     double mix[9];
     nb_mat3 turn;
@@ -205,8 +205,7 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
 void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
 /** Apply the dose of a model to its tables. cell: of their F (A, deg), or NULL for the
- * crystal's. like: a model whose equal tables are shared, or NULL. Errors:
- * NB_ERR_NOMEM. */
+ * crystal's. like: a model whose equal tables are shared, or NULL. NB_ERR_NOMEM. */
 nb_status nb_model_damage_tables(const double *cell, const nb_model *like,
                                  nb_model *model, nb_error *err);
 /** Make the diffuse light of a built model with tables, and weaken the Bragg light.
