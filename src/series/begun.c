@@ -7,7 +7,7 @@
 #include "../base/error.h"
 #include "../base/outfile.h"
 
-/** Content of the resume file, in native byte order: one machine type per series. */
+/** Content of the resume file. Native byte order: a series stays on one machine type. */
 typedef struct content {
     char magic[8]; /* the same in all versions except the last byte */
     nb_series_key key;

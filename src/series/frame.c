@@ -211,7 +211,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** Put the panels at their places. Gaps hold 0 in floats and set bits in integers. */
+/** Put the panels at their places. Gaps hold 0 in floats and all bits 1 in integers. */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {

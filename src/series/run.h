@@ -30,7 +30,7 @@ void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
 /** Gather `bytes` of each rank into all[count][bytes] of every rank; wait for all. */
 void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all);
 
-/** Note that this process has failed. nb_ranks_leave then ends all processes. */
+/** Note that this process failed. Print the error, then nb_ranks_leave ends all ranks. */
 void nb_ranks_fail(nb_ranks *ranks);
 
 /* --- stored images that replace rendered ones: nb_series.input --- */
@@ -142,7 +142,8 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
 
 /* --- the true values of all frames, for the master and -exptout --- */
 
-/** Get frames first to first+count-1; user: the nb_run. Errors: NOMEM, IO, INPUT. */
+/** Get frames first to first+count-1; user: the nb_run. Errors: NB_ERR_NOMEM, NB_ERR_IO,
+ * NB_ERR_INPUT (a data file). */
 nb_status nb_truths_get(void *user, int first, int count, nb_hdf5_frame *out,
                         nb_error *err);
 void nb_truths_free(nb_truths *t); /* zeroed is fine */

@@ -295,7 +295,7 @@ static double draw_ramp(const nb_dice *d)
 /** The laws. A new law needs a row and a function. */
 static const struct nb_vary_law {
     const char *name, *form;
-    int least, limit;  /* least and largest number of numbers */
+    int least, limit; /* least and largest number of numbers */
     double low, high; /* limits of the first number; both 0: no limits */
     enum {
         FREE,

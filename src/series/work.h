@@ -101,7 +101,7 @@ typedef struct nb_block {
     int to_hdf5;  /* 1: data files lack frames */
     int lost;     /* 1: another process has claimed the remaining frames */
     double since; /* time of the first frame in the open file, s; 0: empty */
-    nb_outfile claim;     /* locked temporary file */
+    nb_outfile claim;     /* locked temporary file, until an HDF5 writer takes it */
     nb_hdf5_writer *file; /* owned, or NULL */
 } nb_block;
 
@@ -139,7 +139,7 @@ typedef struct nb_work {
     nb_block *writing; /* block with frames in its open data file, or NULL */
     int at;            /* the block to look at next */
     uint8_t *whole;    /* owned, [count]; 1: all outputs have the block */
-    int *kept; /* owned, [count]; with -sumfile: frames of each block that are stored */
+    int *kept; /* owned, [count]; with -sumfile: frames of each block stored before */
     int again;                  /* next stored frame to render for the sum */
     int rank, ranks;            /* this process renders block b if b % ranks == rank */
     char unlocked[NB_PATH_MAX]; /* claim in a file system without locks, or "" */

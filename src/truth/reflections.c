@@ -358,8 +358,7 @@ static nb_spot_draw *draw_of(nb_isa isa)
     return set->draw;
 }
 
-/** Divide the pixels by reflections and set f->divided, if the spots of the crystal
- * end. */
+/** Divide the pixels by reflections and set f->divided, if spots of the crystal end. */
 static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
