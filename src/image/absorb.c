@@ -9,9 +9,9 @@
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
-enum { ANGLES = 128 }; /* of a sphere's table */
+enum { ANGLES = 128 }; /* points of the table of a sphere */
 #define BENT 0.03      /* rad */
-#define FAINT 1e-9     /* less light than this needs no exact share */
+#define FAINT 1e-9     /* less light needs no exact share */
 
 typedef struct absorbing {
     const nb_absorber *body;
@@ -20,15 +20,15 @@ typedef struct absorbing {
     float *plane;
 } absorbing;
 
-/* A sphere's table depends on the root of sin(theta), half of the scattering angle: a thick one has its bend near the beam. */
+/* Table over the root of sin(two-theta / 2): it bends near the beam for thick spheres. */
 
-/** Place in the table, by the cosine of the scattering angle. */
+/** Place in the table for the cosine of the scattering angle. */
 static double place_of(double c)
 {
     return sqrt(sqrt(fmax(0.5 * (1 - c), 0))) * (ANGLES - 1);
 }
 
-/** The least cosine that a pixel has, or -1 where it may not be at a corner. */
+/** Least cosine of a pixel, or -1 if it may not be at a corner. */
 static double least_cosine(const absorbing *job)
 {
     double least = 1;
@@ -45,7 +45,7 @@ static double least_cosine(const absorbing *job)
     return least;
 }
 
-/** As far as pixels read it. */
+/** Make the table as far as pixels read it. */
 static void make_table(absorbing *job)
 {
     const int last = (int)place_of(least_cosine(job)) + 3;
@@ -54,10 +54,10 @@ static void make_table(absorbing *job)
         job->table[i + 1] = nb_sphere_transmission(job->body->mu * job->body->half[0],
                                                    2 * asin(root * root));
     }
-    job->table[0] = job->table[2]; /* it is even about the beam */
+    job->table[0] = job->table[2]; /* the table is even about the beam */
 }
 
-/** By the cosine of the scattering angle. */
+/** Transmission for the cosine of the scattering angle. */
 static double look_up(const absorbing *job, double c)
 {
     const double at = place_of(c);
@@ -96,7 +96,7 @@ static double at_pixel(const absorbing *job, const nb_panel *panel, double f, do
     return towards(job, pixel_direction(panel, f, s));
 }
 
-/** The planes through the body's edges: where a ray changes its side the transmission has a bend.  A bit for each. */
+/** Side of each plane through the body's edges, as a bit. Transmission bends there. */
 static unsigned sides_of(const absorbing *job, const nb_panel *panel, double f, double s)
 {
     const nb_vec3 d = pixel_direction(panel, f, s);
@@ -107,7 +107,7 @@ static unsigned sides_of(const absorbing *job, const nb_panel *panel, double f, 
     return sides;
 }
 
-/** Pixels of a panel between directions that are so far apart, rad. */
+/** Number of pixels between directions that are `angle` apart, rad. */
 static int pixels_in(const nb_panel *panel, double angle)
 {
     const double edge = fmax(panel->pixel_fast, panel->pixel_slow);
@@ -115,7 +115,7 @@ static int pixels_in(const nb_panel *panel, double angle)
     return pixels > 256 ? 256 : pixels > 2 ? (int)pixels : 2;
 }
 
-/** A rectangle of pixels, both ends inclusive, and what 3 x 3 points of it let through: a parabola each way. */
+/** A rectangle of pixels, ends inclusive: a parabola each way through 3 x 3 points. */
 typedef struct patch {
     double f, s, wide, high, at[3][3];
 } patch;
@@ -130,7 +130,7 @@ static double on_patch(const patch *p, double u, double v)
     return sum;
 }
 
-/** Are its corners on several sides of the body? */
+/** True if the corners of the patch are on several sides of the body. */
 static int is_bent(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     const unsigned side = sides_of(job, panel, p->f, p->s);
@@ -139,12 +139,12 @@ static int is_bent(const absorbing *job, const nb_panel *panel, const patch *p)
            sides_of(job, panel, p->f + p->wide, p->s + p->high) != side;
 }
 
-/** Is the patch off where parabolas err most? A bend may be anywhere, so a large patch that has one is. */
+/** True if parabolas fail where their error is largest, or a large patch has a bend. */
 static int is_off(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     static const double place[6][2] = {{0.25, 0.5}, {0.5, 0.25},  {0.75, 0.5},
                                        {0.5, 0.75}, {0.25, 0.75}, {0.75, 0.25}};
-    const double allowed = job->body->box ? 3e-4 : 3e-5; /* 1e-3 and 1e-4 are asked for */
+    const double allowed = job->body->box ? 3e-4 : 3e-5; /* limits are 1e-3 and 1e-4 */
     const int bent = is_bent(job, panel, p);
     if (bent && fmax(p->wide, p->high) > pixels_in(panel, BENT))
         return 1;
@@ -183,7 +183,7 @@ static void fill_each(const absorbing *job, const nb_panel *panel, const patch *
             job->plane[nb_panel_pixel(panel, f, s)] = (float)at_pixel(job, panel, f, s);
 }
 
-/** A rectangle of pixels with what its corners let through; by four smaller ones where it is bent or off. */
+/** Fill a rectangle of pixels from its corners, in four parts if it is bent or off. */
 static void fill(const absorbing *job, const nb_panel *panel, double f, double s,
                  double wide, double high, const double corner[4])
 {
@@ -234,17 +234,17 @@ static void fill_panel(const absorbing *job, const nb_panel *panel, int threads)
     (void)threads;
 }
 
-/** The least and the largest of n numbers from 0 to 1. */
+/** Find the least and the largest of n numbers from 0 to 1. */
 static void measure(const float *plane, size_t n, double range[2])
 {
-    float least = 1, most = 0;
-#pragma omp simd reduction(min : least) reduction(max : most)
+    float least = 1, largest = 0;
+#pragma omp simd reduction(min : least) reduction(max : largest)
     for (size_t i = 0; i < n; i++) {
         least = plane[i] < least ? plane[i] : least;
-        most = plane[i] > most ? plane[i] : most;
+        largest = plane[i] > largest ? plane[i] : largest;
     }
     range[0] = least;
-    range[1] = most;
+    range[1] = largest;
 }
 
 nb_status nb_absorb_plane(const nb_absorber *body, const nb_scene *scene, int threads,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What spheres and boxes let through. */
+/* Transmission of spheres and boxes. */
 #include "light.h"
 
 #include <math.h>
 
 #include "../physics/hostdevice.h"
 
-enum { MOST_NODES = 96 }; /* of a rule */
+enum { MOST_NODES = 96 }; /* limit of the nodes of a rule */
 
 /** Rule of Gauss and Legendre on (0, 1). */
 static void gauss(int n, double *x, double *w)
@@ -31,13 +31,13 @@ static void gauss(int n, double *x, double *w)
     }
 }
 
-/** A rule that integrates a disc of the radius z to 1e-5. */
+/** Nodes of a rule that integrates a disc of radius z to 1e-5. */
 static int nodes_of(double z)
 {
     return z < 1 ? 8 : z < 4 ? 12 : z < 16 ? 24 : z < 64 ? 48 : MOST_NODES;
 }
 
-/** The rule that nodes_of names, made when it is another than the last. */
+/** A rule with n nodes, made again when n changes. */
 typedef struct disc_rule {
     double x[MOST_NODES], w[MOST_NODES];
     int n;
@@ -50,8 +50,8 @@ static const disc_rule *rule_of(disc_rule *r, int n)
     return r;
 }
 
-/** The integral of exp(-z (p_in + p_out)) along the chord at the angle phi of a disc of radius 1; the way out is along
- * (c, s). */
+/** Integral of exp(-z (p_in + p_out)) along the chord at the angle phi of a disc of
+ * radius 1. The way out is along (c, s). */
 static double chord(double z, double phi, double c, double s, const disc_rule *r)
 {
     const double half = cos(phi), b = sin(phi);
@@ -66,7 +66,7 @@ static double chord(double z, double phi, double c, double s, const disc_rule *r
     return 2 * half * sum;
 }
 
-/** The integral over a disc in whose plane both rays are. Its chords have bends where the way out touches the rim. */
+/** Integral over a disc with both rays; chords bend where the way out meets the rim. */
 static double disc(double z, double two_theta, const disc_rule *r)
 {
     const double c = cos(two_theta), s = sin(two_theta),
@@ -98,17 +98,17 @@ double nb_sphere_transmission(double z, double two_theta)
 
 /* --- box --- */
 
-/* What lies farther than s from the faces of entry and farther than t from those of exit, along the rays, is
- * a box again, of the volume G(s, t), so the integral of exp(-mu (p_in + p_out)) is
+/* Points farther than s from the faces of entry and than t from those of exit, along the
+ * rays, fill a box of volume G(s, t), so the integral of exp(-mu (p_in + p_out)) is
  *   G(0, 0) - mu int exp(-mu s) G(s, 0) - mu int exp(-mu t) G(0, t) + mu^2 int int exp(-mu (s + t)) G(s, t). */
 
-/** An edge of the body, and how fast both ways use it up. */
+/** An edge of the body, and the fractions of both ways along it. */
 typedef struct box_edge {
     double width, in, out;
-    int one_side; /* both ways go through one face */
+    int one_side; /* 1: both ways go through one face */
 } box_edge;
 
-/** A rule, and where the exponential ends. */
+/** A rule, and the end of the exponential. */
 typedef struct box_rule {
     double mu, end, x[MOST_NODES], w[MOST_NODES];
     int n;
@@ -124,7 +124,7 @@ static double volume_left(const box_edge *e, double s, double t)
     return volume;
 }
 
-/** Sort the cuts and leave out those that are not between the first two; returns how many are left. */
+/** Sort the cuts between the first two, and drop others. Returns the number left. */
 static int order_cuts(double *cut, int n)
 {
     const double end = cut[1];
@@ -143,7 +143,7 @@ static int order_cuts(double *cut, int n)
     return left + 1;
 }
 
-/** mu times the integral of exp(-mu t) G(s, t). */
+/** mu times the integral of exp(-mu t) G(s, t) over t. */
 static double over_out(const box_rule *r, const box_edge *e, double s)
 {
     double cut[5] = {0, r->end}, sum = 0;
@@ -166,7 +166,7 @@ static double over_out(const box_rule *r, const box_edge *e, double s)
     return r->mu * sum;
 }
 
-/** Where over_out has bends: its end changes from one edge to another, or a bend of G comes to it. */
+/** Cuts at bends of over_out: its end changes to another edge, or meets a bend of G. */
 static int cuts_of(const box_edge *e, double *cut)
 {
     int cuts = 2;
@@ -188,7 +188,7 @@ static int cuts_of(const box_edge *e, double *cut)
     return cuts;
 }
 
-/** Nodes of a rule over a body whose widest edge is z = mu L; measured against 28 nodes. */
+/** Nodes of a rule over a body with the widest edge z = mu L (tested with 28 nodes). */
 static int box_nodes(double z, int fine)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Convert photons of one pixel to the integers of files, in the same way on host and
- * device. No operation may be contracted, as in poisson.h. row_pass.h does the same for
+ * device. No operation may be contracted, as in poisson.h. row_pass.h does this for
  * several pixels at a time. */
 #ifndef NB_IMAGE_ADU_H
 #define NB_IMAGE_ADU_H
@@ -19,7 +19,7 @@ NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
     return (uint16_t)(int32_t)(float)v; /* positive: truncation is floor */
 }
 
-/** Is this pixel above 65535, so that it is clipped in the 16-bit image? */
+/** True if this pixel is above 65535, so that the 16-bit image clips it. */
 NB_HD int nb_int_clips(float photons, double scale, double adc_offset)
 {
     return photons * scale + adc_offset >= 65535.5;
@@ -40,7 +40,7 @@ NB_HD int32_t nb_large_count(double photons)
     return photons < limit ? (int32_t)photons : (int32_t)limit;
 }
 
-/** Are there more photons than nb_large_count can say? */
+/** True if nb_large_count cannot hold this number of photons. */
 NB_HD int nb_large_clips(double photons)
 {
     return photons >= 2147483647.0;

@@ -10,7 +10,7 @@
 #include "light.h"
 #include "stages.h"
 
-/** The order of the instrument. */
+/** Place of a stage in the order of the instrument. */
 static int rank_of(nb_stage_kind kind)
 {
     static const int ranks[] = {
@@ -36,7 +36,7 @@ const char *nb_chained_fault(const nb_product *p)
     return NULL;
 }
 
-/** A row of ADU before rounding; room for NB_PIECE more. */
+/** Make a row of ADU before rounding; x has room for NB_PIECE more. */
 static void make_row(const nb_product *p, int row, const nb_stack_row *r, double *x)
 {
     const int spread = nb_stage_at(p->chain, p->stages, NB_STAGE_SPREAD);
@@ -61,7 +61,7 @@ static void make_row(const nb_product *p, int row, const nb_stack_row *r, double
     }
 }
 
-/** Masked pixels get `value`; so do those outside the region of interest, but 0. */
+/** Set masked pixels to `value`, and pixels outside of the region of interest to 0. */
 static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value,
                         double *x)
 {
@@ -73,7 +73,7 @@ static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value
             x[f] = value;
 }
 
-/** Round half up and limit, into the file's type; returns how many were too bright. */
+/** Round half up and limit to the file's type. Returns the number of overloads. */
 static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range held,
                         void *out)
 {
@@ -83,13 +83,13 @@ static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range
         over += whole > held.most;
         if (type == NB_PIXEL_I32)
             ((int32_t *)out)[i] = whole;
-        else /* the same bits for both types of 16 */
+        else /* both types of 16 bits have the same bits */
             ((uint16_t *)out)[i] = (uint16_t)whole;
     }
     return over;
 }
 
-/** A row of the file's type; returns how many pixels were too bright. */
+/** Make a row of the file's type. Returns the number of too bright pixels. */
 static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x, void *out)
 {
     nb_adu_range held = nb_adu_range_of(p->type);
@@ -111,7 +111,7 @@ static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
 /** Buffers of a row. */
 typedef struct row_room {
     double *x;
-    char *row; /* of the file's type */
+    char *row; /* row of the file's type */
 } row_room;
 
 static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *room,
@@ -123,8 +123,8 @@ static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *r
     __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
 }
 
-/** The pixels first ... end - 1 of a stack whose rows are others than those of the image.  A row that
- * two pieces share is made for both, and counts for the piece where it begins. */
+/** Make pixels first to end - 1 of a stack with other rows than the image. A row that two
+ * pieces share is made for both; overloads count for the piece where it begins. */
 static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room, char *out)
 {
     const nb_scene *sc = nb_photons_stack(p->photons);
@@ -138,7 +138,7 @@ static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room,
         if (at == r.start && to == stop) {
             whole_row(p, row, &r, room, out);
         } else {
-            nb_product part = *p; /* its overloads are counted where the row begins */
+            nb_product part = *p; /* overloads count where the row begins */
             part.overloads = 0;
             whole_row(&part, row, &r, room, room->row);
             memcpy(out, room->row + (at - r.start) * bytes, (to - at) * bytes);

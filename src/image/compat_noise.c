@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The old program's counting noise: after poidev, gaussdev and gammln of Numerical Recipes in C,
- * 2nd ed., sections 6.1, 7.2 and 7.3, with each rounding to single precision where it was. */
+/* Counting noise of the old program: poidev, gaussdev and gammln of Numerical Recipes in
+ * C, 2nd ed., sections 6.1, 7.2 and 7.3, with the same roundings to single precision. */
 #include <math.h>
 
 #include "../base/memory.h"
@@ -47,7 +47,7 @@ static float normal(nb_compat_noise *st)
     return v2 * factor;
 }
 
-/** Means below 12: how many uniforms are multiplied until the product passes e^-mean. */
+/** Count for means below 12: uniforms are multiplied until the product passes e^-mean. */
 static float product_count(nb_compat_noise *st, float mean)
 {
     float limit = (float)exp(-mean), product = 1.0f, count = -1.0f;

@@ -11,18 +11,18 @@
 #include "../physics/panels.h"
 #include "../base/threads.h"
 
-enum { TOGETHER = 8 /* columns that are transformed one after the other */ };
+enum { TOGETHER = 8 /* columns that are transformed together */ };
 
-/** The transform of the function for panels of one size.  The function is even along both edges, so its
- * transform is real and even. */
+/** Transform of the function for panels of one size. The function is even along both
+ * edges, so its transform is real and even. */
 typedef struct transform {
-    int columns, rows;       /* of the panel */
+    int columns, rows;       /* size of the panel */
     double fast, slow, fwhm; /* edges of a pixel, width, m */
-    int wide, high;          /* of the transforms */
+    int wide, high;          /* lengths of the transforms */
     double *hat;             /* owned; [wide/2 + 1][high/2 + 1] */
-    fftw_plan in, out;       /* of a row: real to complex and back */
-    fftw_plan down, up;      /* of a column */
-    fftw_plan even;          /* of a real column */
+    fftw_plan in, out;       /* plans of a row: real to complex and back */
+    fftw_plan down, up;      /* plans of a column */
+    fftw_plan even;          /* plan of a real column */
     int users;
     struct transform *next;
 } transform;
@@ -65,10 +65,10 @@ void nb_fibres_free(nb_fibres *f)
     nb_free(f);
 }
 
-/** Pieces of rows and columns for the threads, the same for any number of them. */
+/** Rows of a piece for a thread, the same for any number of threads. */
 enum { ROWS = 64 };
 
-/** Make pieces of n rows or columns.  Returns 0 if memory is exhausted, or a stop was asked for. */
+/** Make pieces of n rows or columns; 0 if memory is exhausted or on a stop. */
 static int in_pieces(int n, int step, int threads,
                      int (*make)(const void *job, int from, int to), const void *job)
 {
@@ -83,13 +83,13 @@ static int in_pieces(int n, int step, int threads,
 
 /* --- the function --- */
 
-/** A transform that is made, and its function along the fast edge: rows[rows][frequencies]. */
+/** A transform in work, and its function along the fast edge: rows[rows][frequencies]. */
 typedef struct making {
     transform *t;
     double *rows;
 } making;
 
-/** Q at the corners x[0 ... n] = (i - 1/2) pixel, for one y. */
+/** Q at the corners x = (i - 1/2) pixel, i from 0 to n, for one y. */
 static void corner_row(const transform *t, double g, double y, double *q)
 {
     for (int i = 0; i <= t->columns; i++) {
@@ -98,7 +98,7 @@ static void corner_row(const transform *t, double g, double y, double *q)
     }
 }
 
-/** Transform rows from ... to-1 of the function along the fast edge. */
+/** Transform rows `from` to `to` - 1 of the function along the fast edge. */
 static int function_rows(const void *job, int from, int to)
 {
     const making *m = job;
@@ -131,7 +131,7 @@ static int function_rows(const void *job, int from, int to)
     return ok;
 }
 
-/** Transform columns from ... to-1 along the slow edge, into t->hat. */
+/** Transform columns `from` to `to` - 1 along the slow edge, into t->hat. */
 static int function_columns(const void *job, int from, int to)
 {
     const making *m = job;
@@ -149,7 +149,7 @@ static int function_columns(const void *job, int from, int to)
         }
     for (int c = from; ok && c < to; c++) {
         double *one = k + (size_t)(c - from) * (size_t)t->high;
-        double *aligned = k; /* the plan is for this alignment */
+        double *aligned = k; /* the plan needs this alignment */
         if (c > from)
             memmove(aligned, one, (size_t)t->high * sizeof *one);
         fftw_execute_dft_r2c(t->even, aligned, hat);
@@ -168,7 +168,7 @@ static nb_status no_memory(const transform *t, nb_error *err)
         "the point spread of a panel");
 }
 
-/** Why a loop over pieces failed. */
+/** Status of a failed loop over pieces. */
 static nb_status not_made(const transform *t, nb_error *err)
 {
     nb_status st = nb_stop_status(nb_asking_now(), err);
@@ -190,14 +190,14 @@ static nb_status make_hat(transform *t, int threads, nb_error *err)
     return ok ? NB_OK : !t->hat ? NB_ERR_NOMEM : not_made(t, err);
 }
 
-/* --- transforms that are kept --- */
+/* --- stored transforms --- */
 
-/** Arrays of nb_alloc have one alignment, so that the plans fit all of them. */
+/** Make the plans. Arrays of nb_alloc have one alignment, so plans fit all arrays. */
 static int make_plans(transform *t)
 {
-    size_t most = (size_t)(t->wide > t->high ? t->wide : t->high) + 2;
-    fftw_complex *a = nb_alloc(most, sizeof *a, "plan", NULL);
-    fftw_complex *b = nb_alloc(most, sizeof *b, "plan", NULL);
+    size_t longest = (size_t)(t->wide > t->high ? t->wide : t->high) + 2;
+    fftw_complex *a = nb_alloc(longest, sizeof *a, "plan", NULL);
+    fftw_complex *b = nb_alloc(longest, sizeof *b, "plan", NULL);
     int ok = a && b;
     nb_fftw_lock();
     if (ok) {
@@ -245,10 +245,10 @@ static int fits(const transform *t, const nb_panel *panel, double fwhm)
            t->fast == panel->pixel_fast && t->slow == panel->pixel_slow && t->fwhm == fwhm;
 }
 
-/** Most transforms that nobody uses; more sizes of panels are seldom in one detector. */
+/** Limit of unused transforms; few detectors have more sizes of panels. */
 enum { KEPT = 4 };
 
-/** Free transforms that nobody uses, but for a few. */
+/** Free unused transforms except a few. */
 static void forget_some(nb_fibres *f)
 {
     int kept = 0;
@@ -296,10 +296,10 @@ typedef struct convolution {
     const nb_panel *panel;
     double *data; /* owned; [rows][2 frequencies] */
     double *out;  /* [rows][columns] */
-    int back;     /* rows: frequencies to light, not counts to frequencies */
+    int back;     /* 1: rows from frequencies to light; 0: from counts to frequencies */
 } convolution;
 
-/** Rows from ... to-1. */
+/** Transform rows `from` to `to` - 1. */
 static int transform_rows(const void *job, int from, int to)
 {
     const convolution *c = job;
@@ -326,7 +326,7 @@ static int transform_rows(const void *job, int from, int to)
     return ok;
 }
 
-/** One column: forward, times the function, back. */
+/** Transform a column forward, multiply by the function, and transform back. */
 static void transform_column(const transform *t, size_t c, fftw_complex *column)
 {
     const double *hat = t->hat + c * nb_fibre_frequencies(t->high);
@@ -340,13 +340,13 @@ static void transform_column(const transform *t, size_t c, fftw_complex *column)
     fftw_execute_dft(t->up, column, column);
 }
 
-/** Columns from ... to-1, at most TOGETHER. */
+/** Transform columns `from` to `to` - 1, at most TOGETHER. */
 static int transform_columns(const void *job, int from, int to)
 {
     const convolution *c = job;
     const transform *t = c->t;
     const size_t stride = nb_fibre_frequencies(t->wide), at = (size_t)from;
-    /* whole pieces of 64 bytes, so that every column has the plans' alignment */
+    /* whole pieces of 64 bytes give every column the alignment of the plans */
     const size_t room = ((size_t)t->high + 3) / 4 * 4;
     fftw_complex(*data)[1] = (fftw_complex(*)[1])c->data;
     fftw_complex *k = nb_alloc(TOGETHER * room, sizeof *k, "column", NULL);

@@ -10,24 +10,24 @@
 #include "../physics/hostdevice.h"
 #include "stages.h"
 
-/** Transforms of the function that are kept for the next image, by size and pixel of the panel.  Several
- * threads may use them at once.  *fibres is the caller's. */
+/** Transforms of the function, kept by size and pixel of the panel. Several threads may
+ * use them at once. The caller frees *fibres. */
 typedef struct nb_fibres nb_fibres;
 nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err);
 void nb_fibres_free(nb_fibres *fibres); /* NULL is fine */
 
-/** Spread the counts of panel i into out[rows][columns].  fwhm in m.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (without FFTW). */
+/** Spread counts of panel i to out[rows][columns]; fwhm in m. Errors: nb_light_make. */
 nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
                           double fwhm, double *out, nb_error *err);
 
-/* The functions of the point spread (docs/physics.md, section 20), the same on host and device. */
+/* Functions of the point spread (docs/physics.md, 20), the same on host and device. */
 
-/** Weights of the Gaussian below this are left out. */
+/** Least weight of the Gaussian that is used. */
 #define NB_SPREAD_LEAST 1e-17
 
-/** The weights of the Gaussian along one edge: k[d + n - 1] for the displacements -(n-1) ... n-1.
- * Returns the largest displacement whose weight is not below NB_SPREAD_LEAST.  Host only: the weights
- * of a host go to its devices, so that all have the same. */
+/** Set the weights of the Gaussian along one edge: k[d + n - 1] for displacements d of
+ * -(n-1) to n-1. Returns the largest d with a weight of NB_SPREAD_LEAST or more. Only on
+ * the host, which sends the weights to devices, so that all use the same. */
 static inline int nb_gauss_weights(double fwhm, double pixel, int n, double *k)
 {
     const double edge = sqrt(4 * log(2)) / fwhm * pixel;
@@ -48,13 +48,13 @@ static inline double nb_fibre_width(double fwhm)
     return fwhm / (2 * sqrt(cbrt(4) - 1));
 }
 
-/** Its integral from (0, 0) to a corner (x, y). */
+/** Integral of the fibre function from (0, 0) to a corner (x, y). */
 NB_HD double nb_fibre_corner(double g, double x, double y)
 {
     return atan(x * y / (g * sqrt(g * g + x * x + y * y))) / (2 * NB_PI);
 }
 
-/** The least length of a linear convolution of n with n points that has only the factors 2, 3, 5, 7. */
+/** Least length of a convolution of n with n points with prime factors up to 7 only. */
 static inline int nb_fibre_length(int n)
 {
     for (int length = 2 * n - 1;; length++) {
@@ -67,7 +67,7 @@ static inline int nb_fibre_length(int n)
     }
 }
 
-/** Complex numbers of a real transform of this length. */
+/** Number of complex numbers of a real transform of this length. */
 static inline size_t nb_fibre_frequencies(int length)
 {
     return (size_t)length / 2 + 1;

@@ -10,11 +10,11 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Light from the edge of the cross-section falls at most so many pixels beside its place because a tile has the
- * taps of its middle. */
+/* Largest error, in pixels, of light from the edge of the cross-section: all pixels of a
+ * tile have the taps of its middle. */
 #define TILE_ERROR 0.05
-enum { TILES_MOST = 64 }; /* along an edge */
-#define SAME_MAP 1e-9     /* pixels */
+enum { TILES_MOST = 64 }; /* limit of tiles along an edge */
+#define SAME_MAP 1e-9     /* equal maps differ less, pixels */
 
 /* --- tiles --- */
 
@@ -23,7 +23,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int most(int a, int b)
+static int larger(int a, int b)
 {
     return a > b ? a : b;
 }
@@ -42,7 +42,7 @@ static nb_footprint_tile tile_at(const nb_panel *p, int n_fast, int n_slow, int 
     return t;
 }
 
-/** Pixels that light moves between the middle and the corners of a tile. */
+/** Largest difference of displacements between middle and corners of a tile, pixels. */
 static double tile_error(const nb_footprint *fp, const nb_panel *p,
                          const nb_footprint_tile *t)
 {
@@ -57,7 +57,7 @@ static double tile_error(const nb_footprint *fp, const nb_panel *p,
     return far;
 }
 
-/** As many tiles along both edges as keep the error small. */
+/** Choose the number of tiles along both edges that keeps the error small. */
 static void divide(const nb_footprint *fp, const nb_panel *p, nb_footprint_panel *to)
 {
     const int end = least(TILES_MOST, least(p->columns, p->rows));
@@ -81,7 +81,7 @@ static nb_status too_wide(const nb_footprint *fp, const nb_panel *p, nb_error *e
         fp->box ? "box" : "gauss", NB_TAPS_FARTHEST, p->pixel_fast * 1e3);
 }
 
-/** Its taps, those of the tile before it if they are the same. */
+/** Make the taps of a tile, or take those of the tile before it if equal. */
 static nb_status make_taps(const nb_footprint *fp, const nb_panel *p, int slopes,
                            nb_footprint_plan *plan, nb_footprint_tile *t, double last[4],
                            nb_error *err)
@@ -116,8 +116,8 @@ static nb_status fill_panel(const nb_footprint *fp, const nb_panel *p, int slope
         st = make_taps(fp, p, slopes, plan, t, last, err);
         if (!st) {
             const nb_taps *taps = &plan->taps[t->taps];
-            to->fast = most(to->fast, taps->fast);
-            to->slow = most(to->slow, taps->slow);
+            to->fast = larger(to->fast, taps->fast);
+            to->slow = larger(to->slow, taps->slow);
         }
     }
     return st;
@@ -157,9 +157,9 @@ void nb_footprint_plan_free(nb_footprint_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
-/* --- where light comes from --- */
+/* --- sources of light --- */
 
-/** What of a row of a mask is lit, and `reach` pixels around it. */
+/** Mark the lit pixels of a row of a mask, and `reach` pixels around them. */
 static void grow_row(const uint8_t *from, int n, int reach, uint8_t *to)
 {
     int until = -1;
@@ -171,7 +171,7 @@ static void grow_row(const uint8_t *from, int n, int reach, uint8_t *to)
     }
 }
 
-/** The same of the columns of a panel, in place; last: room for a row. */
+/** grow_row for the columns of a panel, in place; last: work space of a row. */
 static void grow_columns(uint8_t *mask, int columns, int rows, int reach, int *last)
 {
     for (int way = 0; way < 2; way++) {
@@ -183,7 +183,7 @@ static void grow_columns(uint8_t *mask, int columns, int rows, int reach, int *l
                 if (row[f] & 1)
                     last[f] = i;
                 else if (i - last[f] <= reach)
-                    row[f] = 2; /* lit, but not by itself */
+                    row[f] = 2; /* lit by a neighbour */
             }
         }
     }
@@ -222,11 +222,11 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
     *mask = NULL;
     *sources = *sc;
     for (int k = 0; k < sc->n_panels; k++) {
-        fast = most(fast, plan->panels[k].fast);
-        slow = most(slow, plan->panels[k].slow);
+        fast = larger(fast, plan->panels[k].fast);
+        slow = larger(slow, plan->panels[k].slow);
     }
-    roi->fmin = most(roi->fmin - fast, 0);
-    roi->smin = most(roi->smin - slow, 0);
+    roi->fmin = larger(roi->fmin - fast, 0);
+    roi->smin = larger(roi->smin - slow, 0);
     roi->fmax = least(roi->fmax + fast, sc->raster.columns - 1);
     roi->smax = least(roi->smax + slow, sc->raster.rows - 1);
     if (sc->raster.mask)
@@ -236,13 +236,13 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
     return st;
 }
 
-/* --- floats: tile by tile, from a copy of its light --- */
+/* --- floats: tile by tile, from a copy of the light --- */
 
 enum { STEP = 8 * NB_SPREAD_ROWS /* rows of the image that a thread makes at a time */ };
 
-/** Taps as nb_spread_block has them. */
+/** Taps for nb_spread_block. */
 typedef struct float_taps {
-    float *k; /* owned, as all; with the rows of 0 around */
+    float *k; /* owned, as all; with rows of 0 around */
     nb_spread_run *runs;
     int *first_run;
 } float_taps;
@@ -251,17 +251,17 @@ typedef struct float_taps {
 typedef struct spreading {
     const nb_footprint_plan *plan;
     const nb_image_kernels *kernels;
-    const float_taps *weights; /* of each taps of the plan */
-    int threads, columns, one; /* one: the panel is a single tile */
-    nb_region to, from; /* of the panel: pixels that are wanted, and that have light */
-    const float *light; /* of the panel */
-    float *image;       /* of the panel */
+    const float_taps *weights; /* for each taps of the plan */
+    int threads, columns, one; /* one: the panel has a single tile */
+    nb_region to, from; /* regions of the panel: wanted pixels, and pixels with light */
+    const float *light; /* light of the panel */
+    float *image;       /* image of the panel */
 } spreading;
 
-/** The light of a tile, alone: rows of it with 0 on both sides. */
+/** The light of one tile, in rows with 0 on both sides. */
 typedef struct tile_light {
-    int fast, slow, wide, high; /* its pixels */
-    size_t margin, stride;      /* numbers before the first pixel of a row; of a row */
+    int fast, slow, wide, high; /* pixels of the tile */
+    size_t margin, stride;      /* floats before the first pixel of a row, and in a row */
     float *pixels;              /* owned; [high][stride] */
     uint8_t *lit;               /* owned; [high]; 0: no light in the row */
 } tile_light;
@@ -278,11 +278,11 @@ static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile
                             nb_error *err)
 {
     const size_t around =
-        2 * (size_t)j->plan->taps[t->taps].fast; /* read beside a block */
-    *l = (tile_light){.fast = most(t->fast, j->from.fmin),
-                      .slow = most(t->slow, j->from.smin)};
-    l->wide = most(0, least(t->fast_end, j->from.fmax + 1) - l->fast);
-    l->high = most(0, least(t->slow_end, j->from.smax + 1) - l->slow);
+        2 * (size_t)j->plan->taps[t->taps].fast; /* read next to a block */
+    *l = (tile_light){.fast = larger(t->fast, j->from.fmin),
+                      .slow = larger(t->slow, j->from.smin)};
+    l->wide = larger(0, least(t->fast_end, j->from.fmax + 1) - l->fast);
+    l->high = larger(0, least(t->slow_end, j->from.smax + 1) - l->slow);
     l->margin = (around + 15) / 16 * 16;
     l->stride = (l->margin + (size_t)l->wide + around + NB_SPREAD_CHUNK + 15) / 16 * 16;
     l->pixels =
@@ -303,13 +303,13 @@ static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile
     return NB_OK;
 }
 
-/** Bring the light of a tile to `rows` rows of the image. */
+/** Spread the light of a tile over `rows` rows of the image. */
 static void spread_rows(const spreading *j, const nb_footprint_tile *t,
                         const tile_light *l, int first, int rows)
 {
     const nb_taps *taps = &j->plan->taps[t->taps];
     const float_taps *weights = &j->weights[t->taps];
-    const int low = most(t->fast - taps->fast, j->to.fmin),
+    const int low = larger(t->fast - taps->fast, j->to.fmin),
               end = least(t->fast_end + taps->fast, j->to.fmax + 1);
     const float *from[STEP + 2 * NB_TAPS_FARTHEST];
     const nb_spread_block block = {
@@ -339,7 +339,7 @@ static void spread_rows(const spreading *j, const nb_footprint_tile *t,
 static nb_status spread_tile(const spreading *j, const nb_footprint_tile *t, nb_error *err)
 {
     const int reach = j->plan->taps[t->taps].slow;
-    const int first = most(t->slow - reach, j->to.smin),
+    const int first = larger(t->slow - reach, j->to.smin),
               end = least(t->slow_end + reach, j->to.smax + 1);
     tile_light l;
     const nb_status st = fetch_tile(j, t, &l, err);
@@ -351,7 +351,7 @@ static nb_status spread_tile(const spreading *j, const nb_footprint_tile *t, nb_
     return st;
 }
 
-/** Clear what is not wanted of row s: around the region, and in the mask (of the panel, or NULL). */
+/** Clear pixels of row s outside of the region or in the mask (of the panel, or NULL). */
 static void clear_rest(const spreading *j, const uint8_t *mask, int s)
 {
     const size_t at = (size_t)s * (size_t)j->columns;
@@ -387,7 +387,7 @@ static nb_status spread_panel(spreading *j, const nb_footprint_panel *on,
     return st;
 }
 
-/** Of light row e and displacement d: the first and the last row of the image that it reaches; 0: none. */
+/** Find the rows of the image that light row e reaches at displacement d, or return 0. */
 static int rows_reached(const nb_spread_block *b, int e, int d, nb_spread_run *run)
 {
     int any = 0;
@@ -400,7 +400,7 @@ static int rows_reached(const nb_spread_block *b, int e, int d, nb_spread_run *r
     return any;
 }
 
-/** The runs of light row e; returns how many. */
+/** Find the runs of light row e. Returns their number. */
 static int find_runs(const nb_spread_block *b, int e, nb_spread_run *runs)
 {
     int n = 0;
@@ -491,7 +491,7 @@ typedef struct pass {
     int back;
 } pass;
 
-/** What pixels low ... end-1 of the tile in row `s` bring to row `s + d`, or (back) get from there. */
+/** Spread the tile's pixels in row `s` to row `s + d`, or (back) collect from there. */
 static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
 {
     const nb_taps *taps = &p->plan->taps[t->taps];
@@ -516,13 +516,13 @@ static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
     }
 }
 
-/** Row s of the result. */
+/** Make row s of the result. */
 static void pass_row(const pass *p, int s)
 {
     const int tiles = p->on->across * p->on->down;
     for (int d = -p->on->slow; d <= p->on->slow; d++) {
-        const int from = p->back ? s + d : s - d; /* the row of the light, of the loss */
-        const int of = p->back ? s : from;        /* that of the tile */
+        const int from = p->back ? s + d : s - d; /* row of the light, or of the loss */
+        const int of = p->back ? s : from;        /* row of the tile */
         if (from < 0 || from >= p->panel->rows)
             continue;
         for (int i = 0; i < tiles; i++) {

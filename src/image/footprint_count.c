@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the light before a footprint counts in a list of reflections. */
+/* Part of the light before a footprint that counts in a list of reflections. */
 #include "footprint.h"
 
 #include "../base/error.h"
@@ -10,10 +10,10 @@
 typedef struct counting {
     const nb_scene *scene;
     const nb_footprint_plan *plan;
-    float **k; /* owned: the taps of the image */
-    double **sums; /* owned: of each taps, [2 slow + 2][2 fast + 2], those of lesser displacements */
-    uint8_t *uneven; /* owned: pixels whose light meets a factor that is not 1 */
-    double *off;     /* owned: photons of each row that leave the panel */
+    float **k; /* owned; taps of the image */
+    double **sums; /* owned; sums of taps to a displacement, [2 slow + 2][2 fast + 2] */
+    uint8_t *uneven; /* owned; pixels whose light meets a factor other than 1 */
+    double *off;     /* owned; photons of each row that leave the panel */
     const float *factors, *image;
     float *parts;
 } counting;
@@ -30,7 +30,7 @@ static double *sums_of(const nb_taps *t, const float *k)
     return sums;
 }
 
-/** Of a pixel's taps: those that meet the panel. */
+/** Sum of the taps of a pixel that meet the panel. */
 static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p, int f,
                          int s)
 {
@@ -43,7 +43,7 @@ static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p
     return to[x_end] - from[x_end] - (to[x] - from[x]);
 }
 
-/** The same, times the factors there. */
+/** sum_inside, times the factors. */
 static double sum_factors(const counting *c, int taps, const nb_panel *p, int f, int s)
 {
     const nb_taps *t = &c->plan->taps[taps];
@@ -63,7 +63,7 @@ static double sum_factors(const counting *c, int taps, const nb_panel *p, int f,
     return sum;
 }
 
-/** Row s of a tile; returns the photons that leave the panel. */
+/** Count row s of a tile. Returns the photons that leave the panel. */
 static double count_row(const counting *c, const nb_panel *p, const nb_footprint_tile *t,
                         int s)
 {
@@ -105,7 +105,7 @@ static void count_panel(const counting *c, int panel, int threads)
         }
 }
 
-/** The taps, and their sums.  Returns 0 if memory is exhausted. */
+/** Make the taps and their sums. Returns 0 if memory is exhausted. */
 static int open_taps(counting *c)
 {
     const size_t n = (size_t)c->plan->n_taps;
@@ -126,7 +126,7 @@ static int open_taps(counting *c)
     return ok;
 }
 
-/** After an error, too: close_counting. */
+/** Open c; call close_counting, after an error too. */
 static nb_status open_counting(counting *c, nb_error *err)
 {
     nb_scene other = *c->scene, sources;

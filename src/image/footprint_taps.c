@@ -9,20 +9,20 @@
 #include "../base/memory.h"
 #include "../physics/hostdevice.h"
 
-/* A pixel's even light, moved by u and counted in the pixel at d, is tri(u_x - d_x) tri(u_y - d_y) with
- * tri(z) = max(0, 1 - |z|).  A tap is the mean of this over the footprint: an integral along y in closed form,
- * and one along x by Gauss-Legendre between the places where the integrand has a kink.  Taps are even, so x >= 0
- * does. */
+/* The even light of a pixel, moved by u and counted in pixel d, is tri(u_x-d_x)
+ * tri(u_y-d_y) with tri(z) = max(0, 1 - |z|). A tap is its mean over the footprint: an
+ * integral in closed form along y, and by Gauss-Legendre between kinks along x. Taps are
+ * even: x >= 0 is enough. */
 
-static const double SIGMAS = 6;       /* of a Gaussian beyond which nothing is kept */
-static const double ROUNDING = 1e-15; /* taps below are 0 */
-static const double NARROW = 1e-3;    /* pixels: the least width of a box */
+static const double SIGMAS = 6;       /* range of a Gaussian, standard deviations */
+static const double ROUNDING = 1e-15; /* smaller taps are 0 */
+static const double NARROW = 1e-3;    /* least width of a box, pixels */
 static const double SHARPEST =
-    .04; /* the least width of a Gaussian along y, pixels or parts of that along x */
+    .04; /* least width of a Gaussian along y, pixels or parts of that along x */
 
 enum { NODES_MOST = 16 };
 
-/** Nodes and weights of Gauss-Legendre for the interval -1 ... 1. */
+/** Nodes and weights of Gauss-Legendre for the interval -1 to 1. */
 typedef struct rule {
     int n;
     double x[NODES_MOST], w[NODES_MOST];
@@ -34,7 +34,7 @@ static rule legendre(int n)
     for (int i = 0; i < n; i++) {
         double x = cos(NB_PI * (i + 0.75) / (n + 0.5)), slope = 1;
         for (int step = 0; step < 8;
-             step++) { /* Newton's method; from there five are enough */
+             step++) { /* Newton's method; five steps are enough */
             double p = 1, before = 0;
             for (int k = 1; k <= n; k++) {
                 const double next = ((2 * k - 1) * x * p - (k - 1) * before) / k;
@@ -50,20 +50,20 @@ static rule legendre(int n)
     return r;
 }
 
-/** Where taps are collected: x is fast or slow. */
+/** The taps in work: x is fast or slow. */
 typedef struct sums {
     int x, y;             /* reach */
-    ptrdiff_t by_x, by_y; /* steps from a tap to the next */
-    double *w;            /* the middle tap */
-    double *slope[4]; /* middles; gauss: by xx, xy, yy of the covariance; NULL: not wanted */
-    double *line;     /* [3][2 y + 3]: room for one x */
+    ptrdiff_t by_x, by_y; /* steps from one tap to the next */
+    double *w;            /* middle tap */
+    double *slope[4]; /* middle slopes; gauss: by xx, xy, yy of the covariance; or NULL */
+    double *line;     /* [3][2 y + 3], work space for one x */
 } sums;
 
 /* --- Gaussian --- */
 
 typedef struct normal {
     double xx, across,
-        s; /* variance of x; y's mean is across times x, and s its deviation there */
+        s; /* variance of x; across times x is the mean of y, s its deviation */
 } normal;
 
 static double density(double t)
@@ -76,7 +76,7 @@ static double second(const double *p)
     return p[-1] - 2 * p[0] + p[1];
 }
 
-/** Of y at this x: the mean of max(0, y - j), the part of y > j, and the density at j, for j = -y-1 ... y+1. */
+/** Fill to->line at x with mean of max(0, y - j), part of y > j, density; |j| <= y+1. */
 static void gauss_line(const sums *to, const normal *g, double x)
 {
     const int n = 2 * to->y + 3;
@@ -89,7 +89,7 @@ static void gauss_line(const sums *to, const normal *g, double x)
     }
 }
 
-/** All light at this x, of weight q, to the taps of column d: its part there, and the slope of that part. */
+/** Add light of weight q at this x to taps of column d: its part there, and the slope. */
 static void gauss_column(const sums *to, int d, double q, double part, double slope)
 {
     const int n = 2 * to->y + 3;
@@ -106,7 +106,7 @@ static void gauss_column(const sums *to, int d, double q, double part, double sl
     }
 }
 
-/** The slope by the variance of x: half of the second difference of the light at whole x. */
+/** Slope by the variance of x: half of the second difference of the light at whole x. */
 static void gauss_by_xx(const sums *to, const normal *g)
 {
     const double sigma = sqrt(g->xx);
@@ -120,7 +120,7 @@ static void gauss_by_xx(const sums *to, const normal *g)
     }
 }
 
-/** The light at x = from ... end, between the whole numbers k and k + 1. */
+/** Add the light at x from `from` to `end`, between the whole numbers k and k + 1. */
 static void gauss_piece(const sums *to, const normal *g, const rule *r, double from,
                         double end, int k)
 {
@@ -134,7 +134,7 @@ static void gauss_piece(const sums *to, const normal *g, const rule *r, double f
     }
 }
 
-/** Pieces in which y's mean moves by a few of its deviations at most. */
+/** Add all light in pieces in which the mean of y moves by a few deviations at most. */
 static void gauss_taps(const sums *to, const normal *g)
 {
     const double sigma = sqrt(g->xx), end = SIGMAS * sigma;
@@ -149,7 +149,7 @@ static void gauss_taps(const sums *to, const normal *g)
         gauss_by_xx(to, g);
 }
 
-/** Slopes by the covariance to slopes by M. */
+/** Turn slopes by the covariance into slopes by M. */
 static void gauss_slopes(const double M[4], int turned, nb_taps *t)
 {
     const size_t n = nb_taps_count(t);
@@ -163,7 +163,7 @@ static void gauss_slopes(const double M[4], int turned, nb_taps *t)
     }
 }
 
-/** Where the deviation of y at an x is the least one, it does not follow y's variance. */
+/** Correct slopes where the deviation of y is the least: it ignores y's variance. */
 static void hold_sharpness(const sums *to, const normal *g, size_t n)
 {
     const double kept = g->xx < 1 ? SHARPEST * SHARPEST : 0;
@@ -193,9 +193,9 @@ static void gauss(const double M[4], nb_taps *t, sums *to, int turned)
 
 /* --- box --- */
 
-/** The box in its own axes: (u, v) = (p[0] x + q[0] y, p[1] x + q[1] y), each within +-1/2. */
+/** The box in its axes: (u, v) = (p[0] x + q[0] y, p[1] x + q[1] y), within +-1/2. */
 typedef struct slab {
-    double p[2], q[2], area, x_most;
+    double p[2], q[2], area, x_end;
 } slab;
 
 static double tri(double z)
@@ -203,7 +203,7 @@ static double tri(double z)
     return fmax(0, 1 - fabs(z));
 }
 
-/** The integral of tri from -1 to z. */
+/** Integral of tri from -1 to z. */
 static double tri_sum(double z)
 {
     return z <= -1 ? 0
@@ -212,14 +212,14 @@ static double tri_sum(double z)
                    : 1;
 }
 
-/** That of z tri. */
+/** Integral of z tri(z) from -1 to z. */
 static double tri_moment(double z)
 {
     const double a = fabs(z);
     return a >= 1 ? 0 : a * a / 2 - a * a * a / 3 - 1. / 6;
 }
 
-/** The ends of y at this x. */
+/** Ends of y at this x. */
 static void slab_ends(const slab *b, double x, double *low, double *high)
 {
     *low = -INFINITY;
@@ -259,13 +259,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Places of x > 0 where the integrand has a kink, in order; returns how many.  at: room for
+/** Find the kinks of the integrand at x > 0, in order; return their number. at: room for
  * to->x + 4 (2 to->y + 3) + 5. */
 static int slab_kinks(const sums *to, const slab *b, const double M[4], double *at)
 {
     int n = 0;
     at[n++] = 0;
-    at[n++] = b->x_most;
+    at[n++] = b->x_end;
     at[n++] = fabs(fabs(M[0]) - fabs(M[1])) / 2;
     for (int k = 1; k <= to->x; k++)
         at[n++] = k;
@@ -281,7 +281,7 @@ static void slab_taps(const sums *to, const slab *b, const double *at, int n)
 {
     const rule r = legendre(4);
     for (int i = 0; i + 1 < n; i++) {
-        const double from = fmax(0, at[i]), end = fmin(b->x_most, at[i + 1]);
+        const double from = fmax(0, at[i]), end = fmin(b->x_end, at[i + 1]);
         const int k = (int)floor((from + end) / 2);
         for (int node = 0; node < r.n && end > from; node++) {
             const double half = (end - from) / 2, x = from + half * (1 + r.x[node]);
@@ -292,20 +292,20 @@ static void slab_taps(const sums *to, const slab *b, const double *at, int n)
     }
 }
 
-/** Widen a box that is a line, or a point, a little. */
+/** Widen a box that is a line or a point. */
 static void widen(const double from[4], double M[4])
 {
     const double a = hypot(from[0], from[2]), b = hypot(from[1], from[3]);
-    const double det = from[0] * from[3] - from[1] * from[2], most = fmax(a, b);
-    const int j = a < b ? 0 : 1; /* the shorter one: across the longer */
+    const double det = from[0] * from[3] - from[1] * from[2], longer = fmax(a, b);
+    const int j = a < b ? 0 : 1; /* the shorter edge moves across the longer */
     memcpy(M, from, 4 * sizeof *M);
-    if (most < NARROW) {
+    if (longer < NARROW) {
         M[0] = M[3] = NARROW;
         M[1] = M[2] = 0;
-    } else if (fabs(det) < NARROW * most) {
-        const double add = ((det < 0 ? -NARROW : NARROW) - det / most) * (j ? 1 : -1);
-        M[j] += add * -M[2 + !j] / most;
-        M[2 + j] += add * M[!j] / most;
+    } else if (fabs(det) < NARROW * longer) {
+        const double add = ((det < 0 ? -NARROW : NARROW) - det / longer) * (j ? 1 : -1);
+        M[j] += add * -M[2 + !j] / longer;
+        M[2 + j] += add * M[!j] / longer;
     }
 }
 
@@ -332,7 +332,7 @@ static nb_status box(const double typed[4], sums *to, nb_error *err)
 
 /* --- both --- */
 
-/** Add what the other half of the footprint brings. */
+/** Add the light of the other half of the footprint. */
 static void mirror(double *middle, ptrdiff_t n)
 {
     middle[0] *= 2;
@@ -340,7 +340,7 @@ static void mirror(double *middle, ptrdiff_t n)
         middle[i] = middle[-i] = middle[i] + middle[-i];
 }
 
-/** Their sum is 1 whatever M is, and none is below 0 by rounding. */
+/** Make the sum of the taps 1 for any M, and clear taps that rounding put below 0. */
 static void normalise(nb_taps *t)
 {
     const size_t n = nb_taps_count(t);
@@ -366,7 +366,7 @@ static void normalise(nb_taps *t)
 static int reach_of(int box, double a, double b)
 {
     const double far = box ? (fabs(a) + fabs(b) + 2 * NARROW) / 2 : SIGMAS * hypot(a, b);
-    return far <= NB_TAPS_FARTHEST ? (int)ceil(far) : -1; /* NaN too */
+    return far <= NB_TAPS_FARTHEST ? (int)ceil(far) : -1; /* also for NaN */
 }
 
 int nb_taps_reach(int box, const double M[4], int *fast, int *slow)

@@ -12,7 +12,7 @@
 
 enum { BAND = 16 /* rows that a thread fills at a time */ };
 
-/* --- what is asked for --- */
+/* --- requests --- */
 
 static const char *fault_of(const nb_product *p)
 {
@@ -89,7 +89,7 @@ static int is_same(const nb_product *a, const nb_product *b)
             (a->trusted == b->trusted && a->trusted_of == b->trusted_of));
 }
 
-/** Give the products places on the device, equal ones the same; returns how many places. */
+/** Give the products places on the device, equal ones the same. Returns their number. */
 static int give_places(const nb_photons *photons, nb_product *wanted, int n,
                        nb_product *made[NB_PRODUCTS_MOST])
 {
@@ -110,7 +110,7 @@ static int give_places(const nb_photons *photons, nb_product *wanted, int n,
     return places;
 }
 
-/** When its memory is full, the photons come down and all else is made here. */
+/** Make products on the device; if its memory is full, on the CPU from the photons. */
 static nb_status make_on_device(nb_photons *photons, nb_product *wanted, int n,
                                 nb_error *err)
 {
@@ -134,7 +134,7 @@ static nb_status make_on_device(nb_photons *photons, nb_product *wanted, int n,
 
 /* --- rows --- */
 
-/** 0 outside the region of interest. */
+/** Make rows of 16 bits; 0 outside of the region of interest. */
 static void rows_u16(nb_product *p, int first, int rows, uint16_t *out)
 {
     const nb_raster *raster = &p->photons->scene->raster;
@@ -155,7 +155,7 @@ static void rows_u16(nb_product *p, int first, int rows, uint16_t *out)
     __atomic_fetch_add(&p->overloads, cut, __ATOMIC_RELAXED);
 }
 
-/** What 16 bits do not hold of this pixel. */
+/** Count of a pixel that 16 bits do not hold. */
 static double large_count(const nb_product *p, size_t pixel)
 {
     if (p->stages)
@@ -212,7 +212,7 @@ static nb_status make_rows(nb_product *p, int first, int rows, void *out, nb_err
     }
 }
 
-/** Give masked pixels of integers the value that says so. */
+/** Set masked pixels of integers to nb_masked_value. */
 static void mark_masked(const nb_product *p, int first, int rows, void *out)
 {
     const nb_scene *sc = p->photons->scene;
@@ -241,7 +241,7 @@ nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_erro
 
 /* --- whole products --- */
 
-/** All rows, by all threads. */
+/** Make all rows, by all threads. */
 static nb_status fill(nb_product *p, nb_error *err)
 {
     const nb_raster *raster = &p->photons->scene->raster;
@@ -271,7 +271,7 @@ static nb_status finish(nb_product *p, nb_photons *photons, nb_error *err)
     return st || !p->pixels ? st : fill(p, err);
 }
 
-/** The light that the product comes after: one for all products, the first of them owns it. */
+/** Find the light for a product. All products share one; the first owns it. */
 static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_error *err)
 {
     nb_product *p = &wanted[i];
@@ -296,7 +296,7 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
     for (int i = 0; i < n && !st; i++)
         st = begin(&wanted[i], photons, stages, n_stages, i, err);
     if (!st && !photons->pixels && !photons->device)
-        st = nb_photons_fetch(photons, err); /* says that there is none */
+        st = nb_photons_fetch(photons, err); /* fails: no image */
     if (!st && photons->device)
         st = make_on_device(photons, wanted, n, err);
     for (int i = 0; i < n && !st; i++)

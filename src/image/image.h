@@ -1,68 +1,68 @@
 /* SPDX-License-Identifier: MIT */
-/** One call for all that is made of an image: of single ones and of series, on CPU and device. */
+/** One call for all products of an image, single or in a series, on CPU and device. */
 #ifndef NB_IMAGE_IMAGE_H
 #define NB_IMAGE_IMAGE_H
 
 #include "photons.h"
 
-/** Make wanted[n] of the photons.  stages[n_stages] are those of the detector, in order; a product
- * comes after as many of them as it says.  The device makes what it can; for the rest the photons
- * are fetched.  Pixels and statistics are filled that have memory; rows of the others can be asked
- * for until the photons or the products are gone.  Products are the caller's: nb_products_free,
- * also after an error.
+/** Make products wanted[n] of the photons. stages[n_stages] are those of the detector in
+ * order; a product uses the first `stages` stages. The device makes what it can; other
+ * products fetch the photons. Pixels and statistics with memory are filled; rows of other
+ * products can be made while photons and products exist. Free products with
+ * nb_products_free, after an error too.
  *
- * Errors: NB_ERR_INTERNAL (a product that cannot be: which one and why; no image),
+ * Errors: NB_ERR_INTERNAL (an impossible product, with number and reason; no image),
  * NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stages,
                         nb_product *wanted, int n, nb_error *err);
 
-/** The rows first ... first + rows - 1 of an nb_product that was made, to out[rows][fpixels] of its
- * type.  Several threads may ask at once, each row once, or it is counted twice in overloads; with
- * nb_product_in_order from first to last.  As nb_image_view.make_rows. */
+/** Write rows first to first + rows - 1 of a made product to out[rows][fpixels] of its
+ * type. Several threads may ask at once, each row once (a second call counts overloads
+ * again); with nb_product_in_order from first to last. See nb_image_view.make_rows. */
 nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err);
 int nb_product_in_order(const nb_product *product);
 
-void nb_products_free(nb_product *products, int n); /* what they own */
+void nb_products_free(nb_product *products, int n); /* frees their members */
 
-/* Rows of products that are more than counts and an offset: all stages, then the file's type. */
+/* Rows of products with all stages, then the file's type. */
 
-/** What is wrong with the stages of a product; NULL: nothing. */
+/** Fault of the stages of a product, or NULL. */
 const char *nb_chained_fault(const nb_product *product);
 
-/** Rows first ... first + rows - 1 of the stack to out, of the product's type: F32 as they are before
- * rounding, integers rounded half up, between the least of the type and one above the largest trusted
- * value.  Masked pixels are 0 in floats and hold the offset in integers; pixels outside the region of
- * interest are 0.  Adds to product->overloads.  Several threads may ask at once.
- * Errors: NB_ERR_NOMEM. */
+/** Write rows first to first + rows - 1 of the stack to out, of the product's type. F32
+ * is not rounded; integers are rounded half up, from the least of the type to one above
+ * the largest trusted value. Masked pixels are 0 (floats) or the offset (integers);
+ * pixels outside of the region of interest are 0. Adds to product->overloads. Several
+ * threads may call at once. Errors: NB_ERR_NOMEM. */
 nb_status nb_chained_rows(nb_product *product, int first, int rows, void *out,
                           nb_error *err);
 
 /* --- Statistics of a float image --- */
 
-/** Fill stats of the photons over the scene's region of interest, in memory or on the device, if
- * that keeps them; solid_angle is set to 0, for the caller to fill.  The sums are taken in one fixed
- * order, so every thread count and the device give the same bits.  Errors: NB_ERR_NOMEM,
+/** Fill stats of the photons over the scene's region of interest, in memory or on the
+ * device that has them; the caller fills solid_angle. The order of sums is fixed: any
+ * number of threads and the device give the same bits. Errors: NB_ERR_NOMEM,
  * NB_ERR_DEVICE. */
 nb_status nb_statistics(const nb_photons *photons, nb_stats *stats, nb_error *err);
 
-/** The same from the sums of the region's rows, rows[0] that of roi_smin, made with max_at: equal
- * sums give equal statistics. */
+/** nb_statistics from the sums of the region's rows, rows[0] at roi_smin, with max_at:
+ * equal sums give equal statistics. */
 void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene,
                            nb_stats *stats);
 
 /* Float image to integers: the 16-bit detector image and the bytes of the PGM. */
 
-/** ADU per photon of the integer image: what was asked for (> 0), else 55000/max, or 1 for an
- * image without a positive pixel. */
+/** ADU per photon of the integer image: `asked` if > 0, else 55000/max, or 1 for an image
+ * without a positive pixel. */
 double nb_int_scale(double asked, const nb_stats *stats);
 
-/** Grey levels per photon of the PGM: what was asked for (> 0), else five rmsd are 250 levels,
- * or the integer image's scale when the image is flat. */
+/** Grey levels per photon of the PGM: `asked` if > 0, else 250 levels for five rmsd, or
+ * the scale of the integer image if the image is flat. */
 double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale);
 
-/** n pixels of a row from `pixel` on of a product of expected photons: floor(scale*photons + adc_offset
- * + 1/2), clamped to 0..65535 (the old program rounds in single precision, and so do we).  Returns how
- * many pixels were cut (nb_int_clips). */
+/** Make n pixels of a row from `pixel` on of a product of expected photons:
+ * floor(scale*photons + adc_offset + 1/2), clamped to 0 to 65535, rounded in single
+ * precision like the old program. Returns the number of clipped pixels (nb_int_clips). */
 int64_t nb_quantize_u16_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 /** out[i] = scale*image[i] truncated and clamped to 0..255, i < pixels. */
@@ -71,21 +71,21 @@ void nb_quantize_u8(const nb_image_kernels *kernels, const float *image, size_t 
 
 /* --- Counting noise --- */
 
-/** The same of a product after NB_STAGE_POISSON: a Poisson deviate of each pixel's mean (photons) plus
- * the offset, rounded half up and clamped to 0..65535.  The deviate depends only on seed, frame and
- * pixel.  Returns how many pixels were clipped. */
+/** nb_quantize_u16_row after NB_STAGE_POISSON: a Poisson deviate of each pixel's mean
+ * (photons) plus the offset, rounded half up and clamped to 0 to 65535. Seed, frame and
+ * pixel set the deviate. Returns the number of clipped pixels. */
 int64_t nb_noise_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
-/** The photons of pixel s fpixels + f before offset and clamping. */
+/** Photons of pixel s fpixels + f before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);
 
-/** nanoBragg's noise image (NB_STAGE_POISSON_COMPAT): one serial ran1 stream through the region of
- * interest, masked pixels included; the sum is truncated.  frame is not used.  The stream
- * is the caller's (nb_free); NULL and err filled when memory is out. */
+/** Start nanoBragg's noise image (NB_STAGE_POISSON_COMPAT): one serial ran1 stream
+ * through the region of interest, masked pixels too; sums are truncated. The frame is not
+ * used. The caller frees the stream (nb_free); NULL and err if memory is exhausted. */
 typedef struct nb_compat_noise nb_compat_noise;
 nb_compat_noise *nb_noise_compat_start(const nb_stage *stage, nb_error *err);
 
-/** As nb_noise_row, from product->stream; all rows must be asked for in order. */
+/** nb_noise_row from product->stream; call it for all rows in order. */
 int64_t nb_noise_compat_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 #endif

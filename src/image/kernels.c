@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with baseline flags: nothing here may need what it asks about. */
+/* Compiled with baseline flags, as it chooses the instruction set. */
 #include "kernels.h"
 
 const nb_image_kernels *nb_image_kernels_of(nb_isa isa)

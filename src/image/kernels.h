@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The passes over pixels that are compiled once for each instruction set.  All sets give the
- * same bits; tests/unit/image_truth.c has the definitions, pixel by pixel. */
+/** Passes over pixels, compiled once for each instruction set. All sets give the same
+ * bits; tests/unit/image_truth.c has the definitions, pixel by pixel. */
 #ifndef NB_IMAGE_KERNELS_H
 #define NB_IMAGE_KERNELS_H
 
@@ -11,37 +11,37 @@
 
 struct nb_poisson_key;
 
-enum { NB_SPREAD_CHUNK = 128 /* floats behind a block that are read, at most */ };
+enum { NB_SPREAD_CHUNK = 128 /* limit of floats read after a block */ };
 
-enum { NB_SPREAD_ROWS = 2 /* of the image that are made at once */ };
+enum { NB_SPREAD_ROWS = 2 /* rows of the image that are made at once */ };
 
-/** Taps of one row of light for neighbouring rows of the image: only those from `first` to `last` have some that are
- * not 0, at the displacements `from` to `end` - 1. */
+/** Taps of one row of light for neighbouring rows of the image: rows `first` to `last`
+ * have taps other than 0, at displacements `from` to `end` - 1. */
 typedef struct nb_spread_run {
     short from, end, first, last;
 } nb_spread_run;
 
 /** Light that is spread over neighbours. */
 typedef struct nb_spread_block {
-    const float *const *
-        from; /* rows of light from `slow` above the first one on; each begins at the block's first
-                                 pixel, and `fast` numbers before it and fast + NB_SPREAD_CHUNK behind its end may be
-                                 read; NULL: a row of 0 */
-    const float *k; /* [2 slow + 1][2 fast + 1], even; NB_SPREAD_ROWS - 1 rows of 0 before and behind */
-    const nb_spread_run *
-        runs; /* of all rows of light, in their order, and of each from the left; how they are cut does
-                                  not change a bit */
+    /** Rows of light from `slow` above the first on, each at the first pixel of the
+     * block; NULL: a row of 0. `fast` floats before and fast + NB_SPREAD_CHUNK after it
+     * can be read. */
+    const float *const *from;
+    /** Even taps [2 slow + 1][2 fast + 1], with NB_SPREAD_ROWS - 1 rows of 0 around. */
+    const float *k;
+    /** Runs of all rows of light in order, each from the left; cuts change no bit. */
+    const nb_spread_run *runs;
     const int *first_run; /* [2 slow + NB_SPREAD_ROWS + 1] */
-    int fresh;            /* `to` is written, not added to */
+    int fresh;            /* 1: `to` is written, 0: added to */
     float *to;
     size_t to_stride;
     int fast, slow, columns, rows;
 } nb_spread_block;
 
 typedef struct nb_image_kernels {
-    /** max_at is -1.  mask NULL: all lit. */
+    /** Sums of a row; max_at is -1. mask NULL: all pixels count. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
-    /** nb_int_adu; masked pixels are 0 photons.  0: no value is above 65535. */
+    /** nb_int_adu, with 0 photons for masked pixels; 0 if no value is above 65535. */
     int (*u16)(const float *row, const uint8_t *mask, int n, double scale,
                double adc_offset, uint16_t *out);
     /** nb_pgm_grey. */
@@ -50,24 +50,24 @@ typedef struct nb_image_kernels {
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
     /** to[y][x] += k[e][d] from[y + e][x + d], added row by row and from the left. */
     void (*spread)(const nb_spread_block *block);
-    /** image[i] = nb_mix_absorbed of it and of rest[i], without light; i < n. */
+    /** image[i] = nb_mix_absorbed of image[i] and rest[i], without light; i < n. */
     void (*absorb)(const float *absorb, const float *rest, int n, float *image);
-    /** photons[i] = nb_poisson of mean[i], of the NB_NOISE_BLOCK pixels from first on. */
+    /** photons[i] = nb_poisson of mean[i], for NB_NOISE_BLOCK pixels from `first` on. */
     void (*counts)(const double *mean, const struct nb_poisson_key *first,
                    double *photons);
-    /** deviate[i] = nb_normal of these pixels. */
+    /** deviate[i] = nb_normal of the NB_NOISE_BLOCK pixels from `first` on. */
     void (*normals)(const struct nb_poisson_key *first, uint32_t stream, double *deviate);
-    /** adu[i] = nb_noise_adu of the counts of these pixels; returns how many were clipped. */
+    /** adu[i] = nb_noise_adu of the counts; returns the number of clipped pixels. */
     int (*noise)(const float *mean, const struct nb_poisson_key *first, double adc_offset,
                  uint16_t *adu);
 } nb_image_kernels;
 
-extern const nb_image_kernels nb_image_kernels_base; /* SSE2, NEON: what every CPU has */
+extern const nb_image_kernels nb_image_kernels_base; /* SSE2 or NEON, as on every CPU */
 #ifdef __x86_64__
 extern const nb_image_kernels nb_image_kernels_avx2, nb_image_kernels_avx512;
 #endif
 
-/** Those of an instruction set that this processor runs (nb_cpu_choose). */
+/** Kernels of an instruction set that this processor runs (nb_cpu_choose). */
 const nb_image_kernels *nb_image_kernels_of(nb_isa isa);
 
 #endif

@@ -11,7 +11,7 @@
 #include "../base/threads.h"
 
 struct nb_light {
-    const nb_scene *scene; /* with the rows of the panels */
+    const nb_scene *scene; /* scene with the rows of the panels */
     double *data;          /* owned; [pixels] */
 };
 
@@ -27,7 +27,7 @@ typedef struct gaussian {
     nb_asking *asking;
 } gaussian;
 
-/** Rows first, first + step, ... of a pass (1: along slow), by one thread. */
+/** Make rows first, first + step, ... of a pass (1: along slow), by one thread. */
 static int spread_rows(const gaussian *g, int slow, int first, int step)
 {
     const size_t columns = (size_t)g->panel->columns;

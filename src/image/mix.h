@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** What an image of photons has beside its scene: further crystals, light that no scene has, the factor of each pixel and
- * light that is added behind it:  pixel = T (crystals + background + light) + add. */
+/** Additions to the scene of an image: crystals, light, a factor for each pixel and light
+ * after it: pixel = T (crystals + background + light) + add. */
 #ifndef NB_IMAGE_MIX_H
 #define NB_IMAGE_MIX_H
 
@@ -12,33 +12,33 @@
 #include "../physics/panels.h"
 #include "kernels.h"
 
-/** Light that only a device has, until it is read in memory. */
+/** Light that is on a device only, until it is read into memory. */
 typedef struct nb_late_light {
-    int missing;                                /* not in memory */
-    nb_status (*make)(void *of, nb_error *err); /* in memory */
+    int missing;                                /* 1: not in memory */
+    nb_status (*make)(void *of, nb_error *err); /* brings it into memory */
     void *of;
 } nb_late_light;
 
-/** All arrays are another's and live as long as the photons.  Planes have the pixels of the stack.  Zeroed: nothing. */
+/** Other owners keep the arrays as long as the photons. Planes are of the stack. */
 typedef struct nb_mix {
     int n_more;
-    const nb_scene *const *more; /* [n_more] crystals that were added to the scene's */
-    const float *light;          /* photons before the factors; NULL: none */
-    nb_late_light *late; /* readers of `light` in memory call nb_mix_need_light; NULL: it is there */
-    const float *absorb; /* factors of light and crystals, not of the background; NULL: 1 */
-    const nb_scene *rest;      /* the background alone, where there is one and `absorb` */
+    const nb_scene *const *more; /* [n_more] crystals in addition to the scene's */
+    const float *light;          /* photons before the factors, or NULL */
+    nb_late_light *late; /* for nb_mix_need_light, before `light` is read; or NULL */
+    const float *absorb; /* factors of light and crystals, without background; NULL: 1 */
+    const nb_scene *rest;      /* the background alone, with `absorb`, or NULL */
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
-    const float *add;          /* photons behind the factors; NULL: none */
-    double add_scale;          /* of `add` */
-    const int32_t *acts; /* [2 rows of the stack] the first column and the end of those where the factor is not 1
-                            or something is added; NULL: everywhere.  Does not hold for `light` */
-    const uint8_t *lit; /* the scene's mask without the pixels of factor 0; NULL: the scene's */
+    const float *add;          /* photons added after the factors, or NULL */
+    double add_scale;          /* factor of `add` */
+    const int32_t *acts; /* [2 rows of the stack] first column and end of pixels with a
+                            factor or addition; NULL: all. Not for `light` */
+    const uint8_t *lit; /* mask of the scene without pixels of factor 0, or NULL */
     double most;        /* largest factor; 0: 1 */
-    uint64_t hash;        /* of transmission and add, for devices, which keep them */
-    uint64_t absorb_hash; /* of `absorb`, the same */
+    uint64_t hash;        /* of transmission and add, for devices that keep them */
+    uint64_t absorb_hash; /* hash of `absorb` */
 } nb_mix;
 
-/** Have the light in memory.  Errors: those of its maker. */
+/** Bring the light into memory. Errors: those of late->make. */
 static inline nb_status nb_mix_need_light(const nb_mix *mix, nb_error *err)
 {
     nb_late_light *late = mix->light ? mix->late : NULL;
@@ -48,33 +48,33 @@ static inline nb_status nb_mix_need_light(const nb_mix *mix, nb_error *err)
     return st;
 }
 
-/** Is the image that of the scene alone? */
+/** True if the image is that of the scene alone. */
 static inline int nb_mix_is_plain(const nb_mix *mix)
 {
     return !mix->n_more && !mix->light && !mix->absorb && !mix->transmission && !mix->add;
 }
 
-/** The factor that a number of a plane means: a positive number itself, 0 the factor 1 (fresh memory has it), a negative
- * number the factor 0. */
+/** Factor of a number in a plane: positive numbers are the factor, 0 (fresh memory) is
+ * the factor 1, negative numbers are the factor 0. */
 NB_HD float nb_mix_factor(float written)
 {
     return written > 0 ? written : written < 0 ? 0 : 1;
 }
 
-/** The factor of a pixel's Bragg light. */
+/** Factor of the Bragg light of a pixel. */
 NB_HD float nb_mix_crystal(const nb_mix *mix, size_t pixel)
 {
     const float factor = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
     return factor * (mix->absorb ? mix->absorb[pixel] : 1);
 }
 
-/** Photons that a pixel gets behind its factor: a float, so that host and device agree. */
+/** Photons added to a pixel after its factor: a float, as host and device must agree. */
 NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
 {
     return mix->add ? (float)(mix->add_scale * mix->add[pixel]) : 0;
 }
 
-/** Photons of crystals, background and light behind the crystal's absorption; of those `background` is not absorbed. */
+/** Photons after absorption of crystals and light; `background` is not absorbed. */
 NB_HD double nb_mix_absorbed(const nb_mix *mix, size_t pixel, double photons,
                              double background)
 {
@@ -82,7 +82,7 @@ NB_HD double nb_mix_absorbed(const nb_mix *mix, size_t pixel, double photons,
     return mix->absorb[pixel] * (photons - background + light) + background;
 }
 
-/** A pixel from its photons of crystals and background, behind nb_mix_absorbed where there is absorption. */
+/** Value of a pixel from photons of crystals and background (after nb_mix_absorbed). */
 NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
 {
     const double light = mix->light && !mix->absorb ? mix->light[pixel] : 0;
@@ -90,7 +90,7 @@ NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
     return (factor > 0 ? factor * (photons + light) : 0) + nb_mix_added(mix, pixel);
 }
 
-/** The photons of the light in a pixel of the image. */
+/** Photons of `light` in a pixel of the image. */
 NB_HD float nb_mix_light(const nb_mix *mix, size_t pixel)
 {
     const double light = mix->light ? mix->light[pixel] : 0;
@@ -98,13 +98,13 @@ NB_HD float nb_mix_light(const nb_mix *mix, size_t pixel)
     return (float)(factor * light * (mix->absorb ? mix->absorb[pixel] : 1));
 }
 
-/** A row of the stack: its first pixel, and the columns where a mix acts. */
+/** A row of the stack: first pixel, and the columns where a mix acts. */
 typedef struct nb_mix_row {
     int64_t start;
     int32_t first, end;
 } nb_mix_row;
 
-/** Inside of the region of interest. */
+/** Columns where a mix acts in a row, inside of the region of interest. */
 static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene, int row)
 {
     const nb_panel *panel = &scene->panels[nb_panel_of_row(scene, row)];
@@ -121,17 +121,17 @@ static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene,
     return out;
 }
 
-/** Let the crystal absorb: image[pixels] has the photons of all crystals and the background, rest[pixels] those of
- * the background alone, or is NULL.  Masked pixels, and those outside of the region of interest, stay. */
+/** Apply absorption: image[pixels] has photons of all crystals and the background,
+ * rest[pixels] (or NULL) of the background. Pixels masked or outside of the ROI stay. */
 void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
                    const nb_image_kernels *kernels, int threads, const float *rest,
                    float *image);
 
-/** Make the image of it: image[pixels] has the photons of all crystals and the background; masked pixels, and those
- * outside of the region of interest, stay.  The same bytes for any number of threads. */
+/** Apply the mix: image[pixels] has photons of all crystals and the background. Pixels
+ * masked or outside of the ROI stay. Bytes do not depend on threads. */
 void nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads, float *image);
 
-/** The scene whose pixels are rendered for it. */
+/** Scene whose pixels are rendered for the mix. */
 static inline nb_scene nb_mix_scene(const nb_mix *mix, const nb_scene *scene)
 {
     nb_scene lit = *scene;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Poisson deviates of 64 neighbouring pixels, several at a time. The operations are those
- * of nb_poisson for each pixel, so the integers are the same. kernels_*.c compile it once
- * for each instruction set. */
+/** Poisson deviates of 64 neighbouring pixels, several at a time, by the operations of
+ * nb_poisson for each pixel, so with the same integers. kernels_*.c compile it once for
+ * each instruction set. */
 #ifndef NB_IMAGE_NOISE_BLOCK_H
 #define NB_IMAGE_NOISE_BLOCK_H
 
@@ -22,8 +22,8 @@ static inline void nb_v_philox_round(nb_vu *c, uint32_t k0, uint32_t k1)
     c[3] = p0;
 }
 
-/** nb_philox, the given draw, of these pixels with the seed and frame of `first`; the words are in
- * the low 32 bits of each lane. */
+/** nb_philox, the given draw, of NB_LANES pixels with the seed and frame of `first`; the
+ * words are in the low 32 bits of each lane. */
 static inline void nb_v_philox_at(const nb_poisson_key *first, const nb_vu *pixel,
                                   uint32_t draw, nb_vu w[4])
 {
@@ -37,7 +37,7 @@ static inline void nb_v_philox_at(const nb_poisson_key *first, const nb_vu *pixe
         nb_v_philox_round(w, k0 + round * PHILOX_W32_0, k1 + round * PHILOX_W32_1);
 }
 
-/** The same of NB_LANES pixels from first.pixel + offset on. */
+/** nb_v_philox_at of NB_LANES pixels from first.pixel + offset on. */
 static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
                                uint32_t draw, nb_vu w[4])
 {
@@ -47,10 +47,10 @@ static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
     nb_v_philox_at(first, &pixel, draw, w);
 }
 
-/** As nb_v_philox, draw 0, but only the first two words, w[4 * i] and w[4 * i + 1] of
- * vector i, of several vectors, because one is a long chain of operations. The pixels have
- * the same high word. The common part of the first rounds is calculated once. Operations of
- * the last rounds that only change the other two words are left out. */
+/** nb_v_philox, draw 0, of several vectors, because one is a long chain of operations.
+ * Only the first two words are made: w[4 * i] and w[4 * i + 1] of vector i. The pixels
+ * have the same high word, so common parts of the first rounds are calculated once. The
+ * last rounds leave out operations on the other two words. */
 static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
                                    int vectors, nb_vu *w)
 {
@@ -116,9 +116,9 @@ static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
 
 enum {
     NB_TOGETHER = NB_LANES >= 4 ? 4 : 2
-}; /* vectors at a time, as the registers allow */
+}; /* vectors at a time, limited by registers */
 
-/** Is a lane of one of the vectors true? */
+/** True if a lane of one of the vectors is true. */
 static inline int nb_v_any(const nb_vi *mask)
 {
     nb_vi any = mask[0];
@@ -128,9 +128,8 @@ static inline int nb_v_any(const nb_vi *mask)
 }
 
 /** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. They
- * end together, because a mispredicted end takes longer than some idle steps. Most pixels
- * of most images are empty; for them e^-mean is not needed, because it is at least 1 -
- * mean. */
+ * end together, because a mispredicted end takes longer than some idle steps. Empty
+ * pixels are the usual case; they need no e^-mean, because it is at least 1 - mean. */
 static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
@@ -224,7 +223,7 @@ static inline void nb_v_accept(const nb_vd *mean, const nb_vd *of, const nb_vd *
     *accepted = excess <= zero;
 }
 
-/** nb_poisson_rejection's constants. */
+/** Constants of nb_poisson_rejection. */
 typedef struct nb_v_hat {
     nb_vd a, b, inverse_alpha, v_certain;
 } nb_v_hat;
@@ -239,8 +238,8 @@ static inline void nb_v_hat_of(const nb_vd *mean, nb_v_hat *hat)
     hat->v_certain = 0.9277 - 3.6224 / (hat->b - 2.0);
 }
 
-/** One draw of nb_poisson_rejection for the lanes that are open; *accepted: those that have their
- * k by it. */
+/** One draw of nb_poisson_rejection for the open lanes. *accepted: lanes that have their
+ * k now. */
 static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const nb_vu w[4],
                                   const nb_vi *open, nb_vd *of_k, nb_vi *accepted)
 {
@@ -279,7 +278,7 @@ static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
     large &= ~open;
-    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a tame number elsewhere */
+    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a harmless number elsewhere */
     nb_v_hat_of(&m, &hat);
     for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
         nb_vu w[4];
@@ -297,7 +296,7 @@ static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
     }
 }
 
-/** nb_noise_adu; returns how many lanes were clipped. */
+/** nb_noise_adu. Returns the number of clipped lanes. */
 static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_t *adu)
 {
     const nb_vd zero = {0};
@@ -342,7 +341,7 @@ static inline __attribute__((always_inline)) void nb_v_counts(const double *mean
                        &photons[i]);
 }
 
-/** As `noise` of nb_image_kernels. */
+/** `noise` of nb_image_kernels. */
 static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
                                  double adc_offset, uint16_t *adu)
 {
@@ -350,7 +349,7 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
     int clipped = 0, lit = 0;
     for (int i = 0; i < NB_NOISE_BLOCK; i++)
         lit |= mean[i] > 0;
-    if (!lit) { /* all counts are 0, whatever the random numbers */
+    if (!lit) { /* all counts are 0 for any random numbers */
         const nb_vd none = {0};
         for (int i = 0; i < NB_NOISE_BLOCK; i += NB_LANES)
             clipped += nb_v_digitize(&none, adc_offset, adu + i);
@@ -367,7 +366,7 @@ static inline int nb_noise_block(const float *mean, const nb_poisson_key *first,
     return clipped;
 }
 
-/** As `counts` of nb_image_kernels. */
+/** `counts` of nb_image_kernels. */
 static inline void nb_counts_block(const double *mean, const nb_poisson_key *first,
                                    double *photons)
 {

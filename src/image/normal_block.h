@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/** Normal deviates of 64 neighbouring pixels, several at a time. The operations are those of
- * nb_normal for each pixel, so the bits are the same. */
+/** Normal deviates of 64 neighbouring pixels, several at a time, by the operations of
+ * nb_normal for each pixel, so with the same bits. */
 #ifndef NB_IMAGE_NORMAL_BLOCK_H
 #define NB_IMAGE_NORMAL_BLOCK_H
 
 #include "noise_block.h"
 
-/** The pixels of a block whose deviate is not found yet, and what is found of the others. */
+/** Pixels of a block without a deviate yet (open), and values for the others. */
 typedef struct nb_polar {
     double x[NB_NOISE_BLOCK], r2[NB_NOISE_BLOCK];
     uint8_t open[NB_NOISE_BLOCK + NB_LANES]; /* the last lanes are idle */
     int n_open;
 } nb_polar;
 
-/** Draw `nth` of NB_LANES open pixels from open[at] on; the ones that fail are open[kept ...] again.
- * Returns how many are kept. */
+/** Draw `nth` of NB_LANES open pixels from open[at] on. Pixels that fail go to open[kept]
+ * on. Returns the new `kept`. */
 static inline int nb_v_polar(nb_polar *p, const nb_poisson_key *first, uint32_t nth,
                              int at, int kept)
 {
@@ -43,7 +43,7 @@ static inline int nb_v_polar(nb_polar *p, const nb_poisson_key *first, uint32_t 
     return kept;
 }
 
-/** As `normals` of nb_image_kernels. */
+/** `normals` of nb_image_kernels. */
 static inline void nb_normal_block(const nb_poisson_key *first, uint32_t stream,
                                    double *deviate)
 {

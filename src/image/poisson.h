@@ -70,11 +70,11 @@ NB_HD double nb_exact_log(double x)
     return n * NB_LN2_HIGH + (n * NB_LN2_LOW + (f - s * (f - z * series)));
 }
 
-/** ln k! - (k ln k - k + ln(2 pi k)/2), the rest of Stirling's formula; k >= 1, whole. */
+/** ln k! - (k ln k - k + ln(2 pi k)/2), the rest of Stirling's formula; whole k >= 1. */
 NB_HD double nb_stirling_rest(double k)
 {
     double k2 = k * k, rest = 0;
-    /* Small k by the exact recurrence rest(k) = rest(k+1) + (k+1/2) ln(1+1/k) - 1. */
+    /* small k: the exact recurrence rest(k) = rest(k+1) + (k+1/2) ln(1+1/k) - 1 */
     while (k < 16) {
         rest += (k + 0.5) * nb_exact_log((k + 1.0) / k) - 1.0;
         k += 1.0;
@@ -84,7 +84,7 @@ NB_HD double nb_stirling_rest(double k)
            (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * k2)) / k2) / k2) / k;
 }
 
-/** Identifies the pixel: its nth block of random words follows from this. */
+/** Identity of a pixel, which sets its nth block of random words. */
 typedef struct nb_poisson_key {
     uint64_t seed, pixel;
     uint32_t frame;
@@ -145,7 +145,7 @@ NB_HD double nb_poisson_rejection(double mean, const nb_poisson_key *key)
     }
 }
 
-/** The random numbers of a pixel's stages: each has 2^24 draws of its own. */
+/** Random numbers of the stages of a pixel; each stage has 2^24 draws. */
 enum {
     NB_STREAM_COUNTS = 0,
     NB_STREAM_READOUT,
@@ -154,7 +154,7 @@ enum {
     NB_STREAM_BITS = 24
 };
 
-/** A normal deviate of mean 0 and variance 1, by Marsaglia's polar method. */
+/** Normal deviate, mean 0 and variance 1, by Marsaglia's polar method. */
 NB_HD double nb_normal(const nb_poisson_key *key, uint32_t stream)
 {
     uint32_t nth;
@@ -174,8 +174,8 @@ NB_HD double nb_poisson_normal(double mean, const nb_poisson_key *key)
     return floor(mean + sqrt(mean) * nb_normal(key, NB_STREAM_COUNTS) + 0.5);
 }
 
-/** A Poisson deviate, a whole number >= 0. A mean that is not positive (or NaN) gives 0, an
- * infinite one itself. */
+/** Poisson deviate, a whole number >= 0. A mean that is not positive (or NaN) gives 0, an
+ * infinite mean infinity. */
 NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
 {
     double u, v;
@@ -189,8 +189,8 @@ NB_HD double nb_poisson(double mean, const nb_poisson_key *key)
     return nb_poisson_inversion(mean, u);
 }
 
-/** The noise image's value of a pixel: photons and offset, rounded half up, clamped;
- * *overload is set to 1 when it was above 65535, else to 0. */
+/** Value of a pixel of the noise image: photons and offset, rounded half up, clamped.
+ * *overload: 1 if it was above 65535, else 0. */
 NB_HD uint16_t nb_noise_adu(double photons, double adc_offset, int *overload)
 {
     double v = floor(photons + adc_offset + 0.5);

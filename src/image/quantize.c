@@ -17,7 +17,7 @@ double nb_pgm_scale(double asked, const nb_stats *stats, double int_scale)
     return stats && stats->rmsd > 0 ? 250.0 / (5.0 * stats->rmsd) : int_scale;
 }
 
-/** How many of the n pixels from `at` on are clipped? */
+/** Number of clipped pixels among n from `at` on. */
 static int64_t cut_in(const nb_product *p, size_t at, int n)
 {
     const uint8_t *mask = p->photons->scene->raster.mask;

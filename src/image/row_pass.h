@@ -36,7 +36,7 @@ static inline double nb_add_lanes(const nb_vd *v)
     return sum;
 }
 
-/** One vector of the row into the sums. */
+/** Add one vector of the row to the sums. */
 static inline void nb_sum_vector(const nb_vf *values, const nb_vi *lit, nb_vd *all,
                                  nb_vd *sum, nb_vd *sum2, nb_vd *max)
 {
@@ -114,7 +114,7 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
 
 /* --- integers --- */
 
-/** nb_int_adu side by side; is any value above 65535? */
+/** nb_int_adu side by side. Returns 1 if a value is above 65535. */
 static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
                              double adc_offset, uint16_t *out)
 {
@@ -191,10 +191,10 @@ static inline void nb_row_absorb(const float *factor, const float *rest, int n,
 
 /* --- sums over rows --- */
 
-/** Vectors of a sum that are in registers at a time. */
+/** Vectors of a sum in registers at a time. */
 enum { NB_TAP_VECTORS = 8 };
 
-/** `taps` of nb_image_kernels, for one piece of so many vectors, NB_TAP_VECTORS at most. */
+/** `taps` of nb_image_kernels, for a piece of up to NB_TAP_VECTORS vectors. */
 static inline __attribute__((always_inline)) void nb_taps_piece(const double *const *rows,
                                                                 const double *k, int taps,
                                                                 int at, const int vectors,
@@ -242,14 +242,14 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 
 typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
 
-/** Vectors of a sum that are in registers, of NB_SPREAD_ROWS rows each. */
+/** Vectors of a sum in registers, each of NB_SPREAD_ROWS rows. */
 enum {
     NB_SPREAD_VECTORS = NB_LANES == 8 ? 8 : 4,
     NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_LANES
 };
 typedef nb_vl nb_spread_sums[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
 
-/** What a row of light adds by taps of one run; k: of the chunk's first row, that of the next one is `row` before it. */
+/** Add a row of light by taps of a run. k: taps of the first row, `row` before others. */
 static inline __attribute__((always_inline)) void nb_spread_taps(
     const float *from, const float *k, int row, const nb_spread_run *run, const int first,
     const int last, nb_spread_sums sum)
@@ -258,7 +258,7 @@ static inline __attribute__((always_inline)) void nb_spread_taps(
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
             nb_vl v;
             memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
-            NB_IN_REGISTER(v); /* read once: each read crosses a line of the cache */
+            NB_IN_REGISTER(v); /* read once, as reads cross lines of the cache */
             for (int i = first; i <= last; i++)
                 sum[i][j] += k[d - i * row] * v;
         }
@@ -275,7 +275,7 @@ static inline void nb_spread_run_of(const float *from, const float *k, int row,
         nb_spread_taps(from, k, row, run, 0, 1, sum);
 }
 
-/** The rows from y on of a chunk; to[i]: where they are. */
+/** Make the rows of a chunk from y on, at to[i]. */
 static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
                                    float *const to[NB_SPREAD_ROWS])
 {

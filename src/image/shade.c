@@ -12,8 +12,8 @@
 #include "mix.h"
 
 enum {
-    BLOCK = 32,   /* pixels along an edge that are looked at together */
-    FEW_DARK = 64 /* less than one of so many rendered pixels: not worth a mask */
+    BLOCK = 32,   /* edge in pixels of a block that is checked at once */
+    FEW_DARK = 64 /* fewer dark pixels than 1 of 64 are not worth a mask */
 };
 
 typedef struct shading {
@@ -23,11 +23,11 @@ typedef struct shading {
     nb_shade *out;
 } shading;
 
-/** Rows of a panel, from `row` of the stack. */
+/** Rows of a panel, from `row` of the stack on. */
 typedef struct band {
     const nb_panel *panel;
-    int slow, rows; /* of the panel */
-    double edge;    /* of a pixel, m */
+    int slow, rows; /* rows of the panel */
+    double edge;    /* edge of a pixel, m */
 } band;
 
 static int place_of(const shading *job, const nb_panel *panel, double f, double s,
@@ -40,8 +40,8 @@ static int place_of(const shading *job, const nb_panel *panel, double f, double 
 
 typedef enum look { MIXED, CLEAR, DARK } look;
 
-/** Are all factors of the shadows 1, or all 0, between these columns of a band?  A flat piece lies in the circle around
- * its corners. */
+/** CLEAR or DARK if all factors of the shadows between these columns of a band are 1, or
+ * 0. A flat piece lies in the circle around its corners. */
 static look look_at(const shading *job, const band *b, int fast, int fast_end)
 {
     double x[4], y[4], cx = 0, cy = 0, far2 = 0, reach;
@@ -68,14 +68,14 @@ static look look_at(const shading *job, const band *b, int fast, int fast_end)
     return near ? MIXED : CLEAR;
 }
 
-/** As nb_mix_factor reads it. */
+/** Number for nb_mix_factor. */
 static float written(double factor)
 {
     const float value = (float)factor;
     return value > 0 ? value : -1;
 }
 
-/** A row of a band between these columns, which are dark or mixed. */
+/** Shade a row of a band between these columns, which are dark or mixed. */
 static void shade_row(const shading *job, const band *b, int slow, int fast, int fast_end,
                       look all)
 {
@@ -111,7 +111,7 @@ static void shade_band(const shading *job, int row, int rows)
     }
 }
 
-/** Bands of BLOCK rows end with their panel. */
+/** End of the band of a row: BLOCK rows, or the end of the panel. */
 static int band_end(const nb_scene *sc, int row)
 {
     const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, row)];
@@ -135,7 +135,7 @@ static void shade(const shading *job, int threads)
     (void)use;
 }
 
-/** Times the factors of the file, everywhere. */
+/** Multiply all pixels by the factors of the file. */
 static void take_file(const shading *job)
 {
     const size_t n = job->scene->raster.pixels;
@@ -146,7 +146,7 @@ static void take_file(const shading *job)
     job->out->acts = NULL;
 }
 
-/** Pixels that are rendered. */
+/** Number of rendered pixels. */
 static int64_t rendered_in(const nb_scene *sc)
 {
     const nb_mix all = {0};
@@ -161,8 +161,8 @@ static int64_t rendered_in(const nb_scene *sc)
     return n;
 }
 
-/** n pixels in a row, without the masked ones (mask may be NULL).  A number below 0 is the factor 0, and 0 is the factor
- * 1. */
+/** Count n pixels of a row, except masked ones (mask may be NULL). A number below 0 is
+ * the factor 0, and 0 is the factor 1. */
 static void count_row(const float *written, const uint8_t *mask, int n, nb_shade *out)
 {
     float most = 0;
@@ -222,7 +222,7 @@ nb_status nb_shade_make(const nb_shadow *shadow, const float *file, const nb_sce
     memset(out, 0, sizeof *out);
     if (shadow->n) {
         out->acts = nb_alloc_raw(2 * rows, sizeof *out->acts, "shadow", err);
-        /* not nb_alloc, which writes all of it: pages that no shadow touches cost nothing */
+        /* nb_alloc writes all pages; with calloc, pages without shadow cost nothing */
         out->transmission = calloc(scene->raster.pixels, sizeof *out->transmission);
         if (!out->acts || !out->transmission)
             return nb_fail_memory(err, scene->raster.pixels * sizeof *out->transmission,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the stages make of neighbouring pixels, in double precision and without contraction: the same
+/** Stages on neighbouring pixels, in double precision and without contraction: the same
  * bits for every instruction set and any number of threads. */
 #ifndef NB_IMAGE_STAGES_H
 #define NB_IMAGE_STAGES_H
@@ -17,7 +17,7 @@ enum { NB_PIECE = 64 /* NB_NOISE_BLOCK */ };
 /** Pixels of a row, all of one panel. */
 typedef struct nb_stage_piece {
     const nb_photons *photons;
-    size_t pixel; /* the first, in the stack */
+    size_t pixel; /* first pixel, in the stack */
     int count;    /* <= NB_PIECE */
     int panel;
 } nb_stage_piece;
@@ -25,41 +25,41 @@ typedef struct nb_stage_piece {
 /** A row of the stack. */
 typedef struct nb_stack_row {
     int panel;
-    size_t start;   /* its first pixel, in the stack */
-    int columns;    /* of its panel */
-    int first, end; /* rendered columns; first == end: none */
+    size_t start;   /* first pixel, in the stack */
+    int columns;    /* columns of the panel */
+    int first, end; /* rendered columns; first == end without any */
 } nb_stack_row;
 
 nb_stack_row nb_stack_row_of(const nb_scene *scene, int row);
 
-/** The place of the stage of this kind among n; -1: there is none. */
+/** Place of the stage of this kind among n, or -1. */
 int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
 
-/** v[NB_PIECE] = the expected photons; 0 for masked pixels and behind the last one. */
+/** v[NB_PIECE] = expected photons; 0 for masked pixels and after the last one. */
 void nb_piece_load(const nb_stage_piece *piece, double *v);
 
-/** v[NB_PIECE] becomes what stages[from ... to-1] make of it, none of which is SPREAD; adc is added by
- * NB_STAGE_GAIN. */
+/** Apply stages[from ... to-1], without SPREAD, to v[NB_PIECE]. NB_STAGE_GAIN adds
+ * adc. */
 void nb_piece_apply(const nb_stage_piece *piece, const nb_stage *stages, int from, int to,
                     double adc, double *v);
 
-/** Where the counts of a row come from: photons behind n stages. */
+/** Source of the counts of a row: photons after n stages. */
 typedef struct nb_light_source {
     const nb_photons *photons;
     const nb_stage *stages;
     int n;
 } nb_light_source;
 
-/** The counts of a row of the stack into n[columns of its panel + NB_PIECE]. */
+/** Write the counts of a row of the stack to n[columns of its panel + NB_PIECE]. */
 void nb_light_counts(const nb_light_source *source, int row, double *n);
 
-/** The factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
+/** Factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
 
-/* What the stages make of one pixel, and its integer, in the same way on host and device. No operation
+/* Stages on one pixel, and its integer, in the same way on host and device. No operation
  * may be contracted, as in poisson.h. */
 
-/** What a paralysable counter loses. */
+/** Mean counts of a paralysable counter. */
 NB_HD double nb_after_deadtime(double mean, double per_exposure)
 {
     double dead = mean * per_exposure;
@@ -68,7 +68,7 @@ NB_HD double nb_after_deadtime(double mean, double per_exposure)
     return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
 }
 
-/** A mean behind the n stages before the counts. */
+/** Mean after the n stages before the counts. */
 NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
 {
     for (int i = 0; i < n; i++) {
@@ -80,14 +80,14 @@ NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
     return mean;
 }
 
-/** With an error of the gain of this r.m.s. and deviate. */
+/** v with an error of the gain of this r.m.s. and deviate. */
 NB_HD double nb_calibrated(double v, double rms, double deviate)
 {
     double factor = 1 + rms * deviate;
     return v * (factor > 0 ? factor : 0);
 }
 
-/** What a type holds: its least value, and the largest trusted one; brighter pixels are one more. */
+/** Range of a type: least value and largest trusted one. Brighter pixels are one more. */
 typedef struct nb_adu_range {
     double least, most;
 } nb_adu_range;
@@ -105,11 +105,11 @@ NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
     return held;
 }
 
-/** Round half up and limit: one above the largest trusted value where x is larger; NaN is the
+/** Round half up and limit. Larger x give one above the largest trusted value, NaN the
  * least. */
 NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
 {
-    const double above = floor(held.most) + 1; /* 2147483646 at most */
+    const double above = floor(held.most) + 1; /* at most 2147483646 */
     double v = x + 0.5;
     int32_t k;
     v = v > held.least ? v : held.least;

@@ -9,19 +9,19 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order, stripes
- * in order.  The stripes hang on the region's height alone, never on the threads. */
+/* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order,
+ * stripes in order. The stripes depend on the height of the region, not on threads. */
 enum { STRIPES = 128 };
 
 typedef struct partial {
     double sum, sum2;    /* of lit pixels: values and squares */
-    double all, squares; /* of all pixels: values and squared deviations from their mean */
+    double all, squares; /* of all pixels: values and squared deviations from the mean */
     int64_t pixels, rendered;
     double max;
     int max_fast, max_slow; /* max_fast < 0: no pixel yet */
 } partial;
 
-/** Add the pixels of b, which come after those of a (Chan, Golub & LeVeque, Am. Stat. 37, 242
+/** Add the pixels of b, which follow those of a (Chan, Golub & LeVeque, Am. Stat. 37, 242
  * (1983)). */
 static void merge(partial *a, const partial *b)
 {
@@ -43,7 +43,7 @@ static void merge(partial *a, const partial *b)
     }
 }
 
-/** What was added up of row s of the region. */
+/** Sums of row s of the region. */
 static partial partial_of(const nb_row_sums *sums, nb_region r, int s)
 {
     const nb_row_sums *row = &sums[s];
@@ -98,7 +98,7 @@ void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_st
     conclude(&total, stats);
 }
 
-/** Add up the rows of an image in memory; of the first that has the largest value, find its place. */
+/** Add up the rows of an image in memory. Find the place of the first largest value. */
 static void sum_rows(const nb_photons *photons, nb_row_sums *sums)
 {
     const nb_raster *raster = &photons->scene->raster;

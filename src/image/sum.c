@@ -9,7 +9,7 @@
 #include "../base/outfile.h"
 #include "../physics/panels.h"
 
-#define WHOLE_MOST 4e18 /* of one frame */
+#define WHOLE_MOST 4e18 /* limit of a value of one frame */
 
 nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err)
 {
@@ -58,7 +58,7 @@ static void add_value(nb_sum_pixel *to, double value)
         return;
     one.whole = (int64_t)whole;
     one.part = (uint64_t)((value - whole) *
-                          NB_TWO_52); /* below 2^52: a double has no more digits */
+                          NB_TWO_52); /* below 2^52, as a double has no more digits */
     nb_sum_pixel_add(to, &one);
 }
 

@@ -16,7 +16,7 @@ static nb_status fail_mu(const char *text, nb_error *err)
                    text);
 }
 
-/** Of a formula with its density, 1/m. */
+/** Attenuation of a formula with its density, 1/m. */
 static nb_status mu_of_formula(const char *text, double wavelength_A, double *mu,
                                nb_error *err)
 {

@@ -30,7 +30,7 @@ double nb_table_molecules(const nb_settings *cfg)
                                                   cfg->value.molecule_mass);
 }
 
-/** The divided difference of F over the points i .. j of a table. */
+/** Divided difference of F over the points i to j of a table. */
 static double divided(const nb_table_piece *flat, int i, int j)
 {
     return i == j ? flat[i].F
@@ -38,8 +38,8 @@ static double divided(const nb_table_piece *flat, int i, int j)
                         (flat[j].x - flat[i].x);
 }
 
-/** From the points, one a piece, to the cubics between them.  Differences of four points do not
- * depend on their order. */
+/** Make cubics between points, one point a piece. Differences of four points do not
+ * depend on the order of the points. */
 static void make_pieces(nb_table_piece *p, int n)
 {
     for (int j = 0; j + 1 < n; j++) {
@@ -59,8 +59,8 @@ static void make_pieces(nb_table_piece *p, int n)
     p[n - 1].F_next = p[n - 1].F;
 }
 
-/** Bucket b holds the pieces from buckets[b] to buckets[b + 1]: the last one that begins before it, and
- * those that begin in it. */
+/** Put pieces buckets[b] to buckets[b + 1] into bucket b: the last one that begins before
+ * the bucket, and all that begin in it. */
 static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, int n,
                          int32_t *buckets)
 {
@@ -74,7 +74,7 @@ static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, in
     }
 }
 
-/** How many pieces a table has: one before its first point, if that is not at 0, and one from each. */
+/** Number of pieces of a table: one a point, and one before a first point above 0. */
 static int pieces_of(const nb_amorphous_source *s)
 {
     return s->n + (s->points[0].stol > 0);
@@ -85,7 +85,7 @@ static int buckets_of(const nb_amorphous_source *s)
     return s->n < MOST_BUCKETS / BUCKETS_A_POINT ? s->n * BUCKETS_A_POINT : MOST_BUCKETS;
 }
 
-/** Fill the room of a material. */
+/** Fill the pieces and buckets of a material. */
 static void add_material(const nb_amorphous_source *s, nb_scatterer *m,
                          nb_table_piece *pieces, int32_t *buckets)
 {
@@ -155,7 +155,7 @@ nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
 {
     const size_t n = (size_t)set->tables.n;
     nb_amorphous *a = nb_alloc(1, sizeof *a + n * sizeof(nb_scatterer), "materials", err);
-    nb_scatterer *m = (nb_scatterer *)(a + 1); /* behind it, in the same memory */
+    nb_scatterer *m = (nb_scatterer *)(a + 1); /* after it, in the same memory */
     *amorphous = a;
     for (size_t i = 0; a && i < n; i++) {
         m[i] = set->tables.materials[i];

@@ -39,13 +39,13 @@ double nb_metres_of(double angstrom)
     return strtod(text, NULL);
 }
 
-/** Offset of point i from the centre of its range. */
+/** Offset of point i from the centre of the range. */
 static double point(const nb_sampling *s, int i)
 {
     return s->step * (i - (s->count - 1) / 2.0);
 }
 
-/** The fraction of the ellipse's radius, for one direction of the round cut. */
+/** Square of the fraction of the ellipse's radius in one direction, for the round cut. */
 static double reach(const nb_sampling *s, double offset)
 {
     double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;
@@ -72,11 +72,11 @@ static nb_status sample_directions(const nb_settings *cfg, nb_sampling *h, nb_sa
                                 cfg->value.vdiv_steps, "-vdivrange", v, err);
 }
 
-/** Wavelengths and weights of one direction: of a spectrum, or equal steps. */
+/** Wavelengths and weights of one direction: from a spectrum, or equal steps. */
 typedef struct waves {
     int count;
-    const nb_spectrum *spectrum; /* NULL: steps */
-    double sum;                  /* of its weights */
+    const nb_spectrum *spectrum; /* or NULL for steps */
+    double sum;                  /* sum of the weights */
     nb_sampling steps;
     double lambda0; /* m */
 } waves;

@@ -19,7 +19,7 @@ typedef struct nb_source_line {
     double lambda;    /* m */
 } nb_source_line;
 
-/** A length in A in metres, exactly: the decimal point moves.  A product of doubles is not exact. */
+/** Convert A to m exactly: move the decimal point, as a product would round. */
 double nb_metres_of(double angstrom);
 
 /** Central wavelength in A. */
@@ -30,28 +30,28 @@ double nb_beam_fluence(const nb_settings *cfg);
 
 struct nb_spectrum;
 
-/** Sources from divergence and a spectrum (NULL: dispersion), wavelength innermost. Free *sources with
- * nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Make sources from divergence and a spectrum (NULL: dispersion), wavelength innermost.
+ * Free *sources with nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *geometry,
                        const struct nb_spectrum *spectrum, nb_source **sources,
                        int *count, nb_error *err);
 
-/** Can these intensities be scaled to a mean of 1?  *sum: what they add up to. */
+/** True if a scale can bring these intensities to a mean of 1. *sum: their sum. */
 int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);
 
-/** Sources from a list; -compat ignores the intensities. Free *sources with nb_free. */
+/** Make sources from a list; -compat ignores intensities. Free *sources with nb_free. */
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **sources, nb_error *err);
 
-/** How the direction of each source of nb_beam_grid moves, per rad of the range along an axis (0: horizontal, 1: vertical), the number
- * of directions held: turns[n_sources].  Errors: NB_ERR_INPUT. */
+/** Change of the direction of each source of nb_beam_grid per rad of the range along an
+ * axis (0: horizontal, 1: vertical), for fixed counts: turns[n_sources]. NB_ERR_INPUT. */
 nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *geometry,
                         const nb_beam *beam, int axis, nb_vec3 *turns, nb_error *err);
 
-/* Spectra of -spectrum: parts of a law each, their wavelengths and weights.  docs/physics.md, section 23. */
+/* Spectra of -spectrum: wavelengths and weights of each part. docs/physics.md, 23. */
 
 typedef enum nb_spectrum_law {
-    NB_SPECTRUM_FLAT,    /* every energy alike */
+    NB_SPECTRUM_FLAT,    /* the same density at every energy */
     NB_SPECTRUM_SMOOTH,  /* a normal density */
     NB_SPECTRUM_CHAOTIC, /* a filtered complex noise, new in each shot */
     NB_SPECTRUM_TYPED    /* straight lines through points of a file */
@@ -64,56 +64,56 @@ typedef struct nb_spectrum_point {
 
 typedef struct nb_spectrum_part {
     nb_spectrum_law law;
-    double photons;         /* its mean part of all, 0 .. 1 */
-    double centre_eV, fwhm; /* eV; of a flat part and of a file: the full width */
-    double range;           /* eV that its wavelengths cover about the centre */
+    double photons;         /* mean part of all photons, 0 to 1 */
+    double centre_eV, fwhm; /* eV; full width of a flat part or of a file */
+    double range;           /* width that the wavelengths cover about the centre, eV */
     double coherence;       /* chaotic: r.m.s. width of a spike's field, eV */
     double modes; /* chaotic: M, the r.m.s. width of the part over the coherence */
 } nb_spectrum_part;
 
 enum { NB_SPECTRUM_PARTS = 2 };
 
-/** A spectrum of one shot.  Each part has equal steps of photon energy, in increasing order; a wavelength is the middle of
- * its step.  Wavelengths, weights and the factor have twelve digits, so that they can be typed. */
+/** A spectrum of one shot. Each part has equal steps of photon energy, increasing, with
+ * wavelengths at their middles. A, weight and factor have twelve digits, to be typed. */
 typedef struct nb_spectrum {
     const char *kind; /* static; "file" for a file */
     int parts, each;  /* wavelengths in each part */
     nb_spectrum_part part[NB_SPECTRUM_PARTS];
     int n;              /* parts * each */
-    double *A, *weight; /* owned, [n]; wavelengths and their photons, of mean 1 */
-    double *mean;       /* owned, [n]; the weights of the mean of all shots */
-    double factor;      /* W: photons of this shot by the mean of all shots */
-    int is_chaotic;     /* differs from shot to shot */
+    double *A, *weight; /* owned, [n]; wavelengths, and photons of mean 1 */
+    double *mean;       /* owned, [n]; mean weights of all shots */
+    double factor;      /* W: photons of this shot over the mean of all shots */
+    int is_chaotic;     /* 1: differs from shot to shot */
 } nb_spectrum;
 
-/** What a spectrum is made for. */
+/** Inputs of a spectrum. */
 typedef struct nb_spectrum_use {
-    const nb_spectrum_point *points; /* of a file; NULL without one */
+    const nb_spectrum_point *points; /* points of a file, or NULL */
     int n_points;
-    double centre_A; /* the central wavelength */
-    double length_A; /* L, the longest edge N_i a_i of the crystal; 0: -wavelengths must be typed */
-    double dmin_A; /* the smallest d that is seen */
-    int64_t seed;  /* of the frame */
+    double centre_A; /* central wavelength */
+    double length_A; /* L, longest edge N_i a_i of the crystal; 0: type -wavelengths */
+    double dmin_A; /* smallest d on the detector */
+    int64_t seed;  /* seed of the frame */
 } nb_spectrum_use;
 
-/** Is there a -spectrum, and is it a file? */
+/** True if -spectrum is given; true if its name is a file. */
 int nb_spectrum_is_set(const nb_settings *cfg);
 int nb_spectrum_is_file(const char *name);
-/** The built-in kinds with blanks between, into text[size]; returns text. */
+/** Write the built-in kinds, with blanks between, into text[size]. Returns text. */
 const char *nb_spectrum_kinds(char *text, size_t size);
 
-/** Check -spectrum and its flags against each other and against others.  Errors: NB_ERR_INPUT. */
+/** Check -spectrum and its flags against each other and other flags. NB_ERR_INPUT. */
 nb_status nb_spectrum_check(const nb_settings *cfg, nb_error *err);
 
-/** Make the spectrum.  *out is the caller's (nb_spectrum_free), zero on error.  Errors: NB_ERR_INPUT (a pulse too short
- * for its bandwidth, more than 20,000 modes or 10,000 wavelengths, an energy of 0), NB_ERR_NOMEM. */
+/** Make the spectrum. The caller frees *out, zero on error. NB_ERR_INPUT: pulse too short
+ * for its bandwidth, over 20,000 modes or 10,000 wavelengths, energy 0. NB_ERR_NOMEM. */
 nb_status nb_spectrum_make(const nb_settings *cfg, const nb_spectrum_use *use,
                            nb_spectrum *out, nb_error *err);
 void nb_spectrum_free(nb_spectrum *spectrum); /* zero or made */
 
 /* --- Normal deviates of Philox --- */
 
-/** A normal deviate of mean 0 and variance 1 (Box and Muller 1958), and (other may be NULL) the second of the pair. */
+/** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: the second. */
 static inline double nb_normal52(nb_philox_words p, double *other)
 {
     const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),

@@ -20,7 +20,7 @@ static nb_status read_cell(const nb_settings *cfg, cell *out, nb_error *err)
     for (int i = 0; i < 6; i++) {
         v[i] = i < cfg->value.cell_count ? cfg->value.cell[i] : 0;
         if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->value.cell_count)
-            v[i] = v[0]; /* missing edges are a */
+            v[i] = v[0]; /* missing edges equal a */
         if (i >= 3 && v[i] <= 0)
             v[i] = 90;
         if (!(v[i] > 0) || !isfinite(v[i]) || (i >= 3 && v[i] >= 180))
@@ -80,7 +80,7 @@ static void reciprocal_from_matrix(const double *m, double lambda_A, nb_crystal 
     x->cstar = nb_scale(k, nb_v3(m[2], m[5], m[8]));
 }
 
-/** Real-space vectors; a typed cell fixes their lengths and the volume. */
+/** Set real-space vectors. A typed cell fixes their lengths and the volume. */
 static nb_status real_from_reciprocal(const cell *typed, nb_crystal *x, nb_error *err)
 {
     nb_vec3 bc = nb_cross(x->bstar, x->cstar), ca = nb_cross(x->cstar, x->astar),
@@ -253,7 +253,7 @@ double nb_crystal_block_um3(const nb_crystal *x)
     return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
 }
 
-/** Blocks of the whole crystal, whose volume is that without a dose. */
+/** Blocks of the whole crystal, from its volume without a dose. */
 static double whole_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
     const double g = x->growth;

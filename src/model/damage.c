@@ -10,8 +10,8 @@
 #include "../physics/limits.h"
 #include "units.h"
 
-/** Absorbed energy by the energy fluence, m^2/kg: photoelectrons, and the recoil of Compton scattering, whose mean part is
- * Klein and Nishina's within 1 % up to 100 keV. */
+/** Absorbed energy per energy fluence, m^2/kg: photoelectrons and Compton recoil. The
+ * mean recoil is that of Klein and Nishina within 1 % up to 100 keV. */
 static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
                                nb_error *err)
 {
@@ -35,7 +35,7 @@ static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
 nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavelength_A,
                            double *MGy, nb_error *err)
 {
-    const double most = NB_ROW(dose_MGy)->high;
+    const double limit = NB_ROW(dose_MGy)->high;
     const double eV = NB_HC_EV_ANGSTROM / wavelength_A, joule = 1.602176634e-19;
     double part = 0;
     nb_status st;
@@ -44,13 +44,13 @@ nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavele
         return NB_OK;
     st = absorbed_part(cfg, eV, &part, err);
     *MGy = fluence * eV * joule * part * 1e-6;
-    if (!st && *MGy > most)
+    if (!st && *MGy > limit)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-dose auto: a fluence of %g photons/m^2 is %g MGy a frame, and above "
             "%g MGy nothing is known; type other photons (-fluence, -flux), or "
             "-dose x",
-            fluence, *MGy, most);
+            fluence, *MGy, limit);
     return st;
 }
 
@@ -86,7 +86,7 @@ int nb_damage_weakens(const nb_damage *damage)
     return damage->B != 0 || damage->fall != 0;
 }
 
-/** 1/d^2 = G . hkl hkl, 1/A^2: hh kk ll hk hl kl, the last three doubled. */
+/** Metric G of 1/d^2 = G . (hh kk ll hk hl kl), 1/A^2, the last three doubled. */
 static void metric_of(const double cell[6], double G[6])
 {
     const double ca = cos(cell[3] * NB_DEG), cb = cos(cell[4] * NB_DEG),
@@ -101,7 +101,7 @@ static void metric_of(const double cell[6], double G[6])
     G[5] = 2 * (cb * cg - ca) / (v2 * b * c);
 }
 
-/** The factors exp(-k (A l^2 + B l + C)) of l = lmin + i, by products from the largest one outwards. */
+/** Factors exp(-k (A l^2 + B l + C)) of l = lmin + i, by products from the largest on. */
 static void row_factors(double k, const double s2[3], int lmin, int n, double *factor)
 {
     const double top = -s2[1] / (2 * s2[0]) - lmin;

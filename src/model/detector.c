@@ -54,7 +54,7 @@ static nb_status set_curvature(nb_panel *panel, nb_error *err)
     return NB_OK;
 }
 
-/** The attenuation of the material of -sensor. */
+/** Find the attenuation of the material of -sensor. */
 static nb_status find_material(const nb_settings *cfg, double wavelength_A,
                                nb_material *out, nb_error *err)
 {
@@ -70,8 +70,8 @@ static nb_status find_material(const nb_settings *cfg, double wavelength_A,
     return nb_material_find(cfg->value.sensor, wavelength_A, out, err);
 }
 
-/** A typed normal that points upstream puts the detector upstream, unless -pix0_vector sets
- * another position. */
+/** Note a typed normal that points upstream: the detector is upstream then, unless
+ * -pix0_vector sets another position. */
 static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
                           const nb_hooks *hooks)
 {
@@ -83,7 +83,7 @@ static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
                                   : "the opposite direction is used as detector normal");
 }
 
-/** What flags say of every panel. */
+/** Set the values of flags that hold for every panel. */
 static void set_pixels(const nb_settings *cfg, nb_panel *panel)
 {
     int square = panel->curved ||
@@ -95,7 +95,7 @@ static void set_pixels(const nb_settings *cfg, nb_panel *panel)
         panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
 }
 
-/** The panel that flags describe. */
+/** Make the panel of a detector of flags. */
 static nb_status one_panel(const nb_settings *cfg, const nb_geometry *g,
                            const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
@@ -130,7 +130,7 @@ static int same_sensor(const nb_sensor *a, const nb_sensor *b)
            a->absorb == b->absorb && a->mean_depth == b->mean_depth;
 }
 
-/** The number of an equal sensor, or of a new one. */
+/** Number of an equal sensor, or of a new one. */
 static int find_sensor(nb_detector *det, const nb_sensor *sensor)
 {
     int i = det->n_sensors - 1;
@@ -146,7 +146,7 @@ static nb_status panels_of_file(const nb_settings *cfg, const nb_geometry *g,
                                 double wavelength_A, const nb_hooks *hooks,
                                 nb_detector *det, nb_error *err)
 {
-    nb_material found = det->material; /* of the last panel's name */
+    nb_material found = det->material; /* material of the last panel with a name */
     for (int k = 0; k < det->n_panels; k++) {
         const nb_panel_spec *spec = &cfg->value.detector->panels[k];
         const nb_sensor_inputs in = {wavelength_A, &det->material, k == 0};

@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "../physics/limits.h"
 
-/** 4 pi^2 sum (size_i t_i)^2 as a form of index rows: `t` has the components of a*, b*, c* on the axes. */
+/** Make form = 4 pi^2 sum (size_i t_i)^2 of indices; `t`: a*, b*, c* on the axes. */
 static void form_of(const double size[3], double t[3][3], double form[6])
 {
     double m[3][3];
@@ -23,14 +23,14 @@ static void form_of(const double size[3], double t[3][3], double form[6])
     form[3] = 2 * m[0][1];
     form[4] = 2 * m[0][2];
     form[5] = 2 * m[1][2];
-    /* the same bits for every orientation of the crystal, so that frames share tables */
+    /* equal bits for all orientations of the crystal, so that frames share tables */
     frexp(m[0][0] + m[1][1] + m[2][2], &exponent);
     for (int i = 0; i < 6; i++)
         form[i] =
             ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0; /* no -0 */
 }
 
-/** Components of the rows R[i] A, so that those of h R are h times them. */
+/** Components of R[i] A: those of h R are h times them. */
 static void turn(const int8_t R[9], double t[3][3], double out[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -58,7 +58,7 @@ static void add_form(const nb_diffuse_form *form, nb_diffuse *out)
         out->forms[out->n_forms++] = *form;
 }
 
-/** sigma 0 along all axes: no form.  sigma and gamma are along a*, c x a*, c. */
+/** Build the forms, none for sigma 0. sigma and gamma are along a*, c x a*, c. */
 static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crystal *x,
                   nb_diffuse *out)
 {
@@ -89,9 +89,9 @@ static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crys
     }
 }
 
-static const double X_MOST = 500; /* of a sample: exp(-X) has to be a double */
+static const double X_LIMIT = 500; /* limit of X in a sample: exp(-X) must be a double */
 
-/** F of all tables, times the root of what the motions leave of the Bragg light. */
+/** Multiply F of all tables by the root of the Bragg light that the motions leave. */
 static nb_status weaken(nb_model *m, nb_error *err)
 {
     nb_factor_table *own = &m->scene.factors.table;
@@ -130,12 +130,12 @@ nb_status nb_model_move(const nb_model_inputs *in, nb_model *m, nb_error *err)
     build(cfg, in, &m->crystal, &m->diffuse);
     m->at_rest = m->scene.factors.table;
     X = pow(2 * NB_PI * m->diffuse.sigma * nb_scene_reach(&m->scene), 2);
-    if (m->diffuse.n_forms && X > X_MOST)
+    if (m->diffuse.n_forms && X > X_LIMIT)
         return nb_fail(
             err, NB_ERR_INPUT,
             "-diffuse_sigma: X = 4 pi^2 sigma^2/d^2 reaches %.3g on the detector, "
             "above %g: give a smaller one",
-            X, X_MOST);
+            X, X_LIMIT);
     if (cfg->diffuse_only)
         m->scene.factors.table = (nb_factor_table){.measured = 1};
     else if (m->diffuse.n_forms && m->diffuse.unperturbed)

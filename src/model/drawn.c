@@ -6,10 +6,10 @@
 
 enum { NEWTON_STEPS = 20 };
 
-/* Determinant of a mean of rotations below which no rotation is near it. */
+/* Least determinant of a mean of rotations with a nearest rotation. */
 #define NO_MEAN 0.3
 
-/** A matrix, by its columns, times a vector. */
+/** Multiply a matrix, given by columns, with a vector. */
 static nb_vec3 times(const nb_vec3 m[3], nb_vec3 v)
 {
     return nb_add(nb_scale(v.x, m[0]), nb_add(nb_scale(v.y, m[1]), nb_scale(v.z, m[2])));
@@ -31,7 +31,7 @@ static void start_of(const nb_model *m, nb_vec3 star[3])
         star[i] = nb_scale(NB_ANGSTROM, star[i]);
 }
 
-/** Without the turn of the first spindle step. */
+/** Undo the turn of the first spindle step. */
 static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
 {
     const double *t;
@@ -43,7 +43,7 @@ static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
                  t[2] * v.x + t[5] * v.y + t[8] * v.z);
 }
 
-/** The mean of the domains' rotations: it takes a, b, c to the means of theirs. */
+/** Mean of the domains' rotations: it takes a, b, c to their means over the domains. */
 static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
 {
     const nb_lattice *lattice = &m->scene.lattice;
@@ -63,7 +63,7 @@ static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
     mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));
 }
 
-/** The nearest rotation, by Newton's iteration for the polar decomposition; 0: there is none. */
+/** Replace r by the nearest rotation (Newton, polar decomposition); 0 if r is far off. */
 static int make_rotation(nb_vec3 r[3])
 {
     if (!(nb_dot(r[0], nb_cross(r[1], r[2])) > NO_MEAN))

@@ -11,7 +11,7 @@
 #include "scene_build.h"
 #include "units.h"
 
-/** The axes of one convention before any rotation. */
+/** Axes of one convention before any rotation. */
 typedef struct frame {
     double beam[3], fast[3], slow[3], normal[3], twotheta[3], polar[3], spindle[3];
     nb_pivot pivot;
@@ -40,7 +40,7 @@ static nb_vec3 from_array(const double v[3])
     return nb_v3(v[0], v[1], v[2]);
 }
 
-/** A direction of a geometry file, in the lab, or that of the convention. */
+/** Take a direction of a geometry file, in the lab, or of the convention. */
 static void standard_of(const nb_opt3 *said, const double convention[3],
                         const nb_geometry *g, double out[3])
 {
@@ -49,7 +49,7 @@ static void standard_of(const nb_opt3 *said, const double convention[3],
     memcpy(out, said->set ? lab : convention, sizeof lab);
 }
 
-/** The frame of the convention with beam, polarization and spindle of a geometry file. */
+/** Frame of the convention, with beam, polarization and spindle of a geometry file. */
 static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
 {
     frame fr = frames[g->convention];
@@ -67,7 +67,7 @@ static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
     return fr;
 }
 
-/** The user's vectors in CUSTOM, else those of the convention; normalised. */
+/** Set unit axes: typed vectors in CUSTOM, else axes of the convention. */
 static nb_status set_axes(const nb_settings *cfg, const frame *fr, nb_geometry *g,
                           nb_error *err)
 {
@@ -164,7 +164,7 @@ void nb_geometry_centre(const nb_settings *cfg, nb_geometry *g)
     }
 }
 
-/** With a typed origin the beam centre follows from the origin. */
+/** Set the beam centre from a typed origin. */
 static void beam_centre_from_plane(nb_geometry *g)
 {
     double p = g->pixel;
@@ -187,7 +187,7 @@ static nb_vec3 swing(const nb_geometry *g, nb_vec3 v)
     return nb_rotate_about(v, g->twotheta_axis, g->twotheta);
 }
 
-/** Close distance over distance, for the detector at this two-theta [rad]. */
+/** Close distance over distance of the detector at this two-theta [rad]. */
 static double obliquity(const nb_geometry *g, double twotheta)
 {
     nb_vec3 normal = nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz);
@@ -195,9 +195,8 @@ static double obliquity(const nb_geometry *g, double twotheta)
     return ratio == 0 ? DBL_MIN : ratio;
 }
 
-/** Distances, rotations and the origin, from beam centre and pivot. Typed distances are
- * measured before the two-theta swing. A header's close distance is measured at its own
- * two-theta. */
+/** Set distances, rotations and origin from beam centre and pivot. Typed distances are
+ * measured before the two-theta swing; a header's close distance at its two-theta. */
 static void place(const nb_settings *cfg, nb_geometry *g)
 {
     double typed = cfg->value.distance_mm * NB_MM;
@@ -224,7 +223,7 @@ static void place(const nb_settings *cfg, nb_geometry *g)
         g->pix0 = from_array(cfg->value.pix0_m.v);
 }
 
-/** The detector of flags is one panel. */
+/** Displace the one panel of a detector of flags. */
 static void displace(nb_geometry *g)
 {
     nb_body place = {g->pix0, {g->fast, g->slow, g->normal}};
@@ -238,8 +237,8 @@ static void displace(nb_geometry *g)
     g->normal = place.axis[2];
 }
 
-/** Values of the final plane: nearest point, distance along the beam, point where the beam
- * hits it. */
+/** Measure the final plane: nearest point, distance along the beam, point that the beam
+ * hits. */
 static nb_status measure(nb_geometry *g, nb_error *err)
 {
     double ratio;
@@ -267,7 +266,7 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     return NB_OK;
 }
 
-/** The geometry of a detector from a file. */
+/** Build the geometry of a detector from a file. */
 static nb_status build_of_file(const nb_settings *cfg, const nb_displacement *moved,
                                nb_geometry *g, nb_error *err)
 {

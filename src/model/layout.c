@@ -12,7 +12,7 @@ static int overlap(const nb_panel_spec *a, const nb_panel_spec *b)
     return 1;
 }
 
-/** Does the file give every panel its own place, in an array that can be written? */
+/** True if each panel has a separate place in the file, and an int counts all pixels. */
 static int file_has_places(const nb_detector_spec *d)
 {
     int64_t size[2] = {0, 0};

@@ -9,7 +9,7 @@
 #include "../params/params.h"
 #include "beam.h"
 
-/** Standard deviations: one for all axes from -mosaic, or three from -mosaic_aniso. */
+/** Set standard deviations: one for all axes (-mosaic) or three (-mosaic_aniso). */
 static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
 {
     const double *v = cfg->value.mosaic_aniso_deg.v;
@@ -37,7 +37,7 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
     return NB_OK;
 }
 
-/** A tail needs domains of a model that draws each by itself. */
+/** Check that the model of -mosaic_tail draws each domain separately. */
 static nb_status check_tail(const nb_settings *cfg, const nb_mosaic *m, nb_error *err)
 {
     const double tail = cfg->value.mosaic_tail_deg;
@@ -68,7 +68,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
     return st ? st : check_tail(cfg, out, err);
 }
 
-/** A stream of random numbers of its own: no frame has this number. */
+/** A separate stream of random numbers: no frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
@@ -84,7 +84,7 @@ static void two_uniforms(const nb_mosaic *m, int domain, uint32_t n, double u[2]
     u[1] = nb_uniform52(p.w[2], p.w[3]);
 }
 
-/** x - sin x, without cancellation. */
+/** x - sin x without cancellation. */
 static double volume_within(double x)
 {
     double y = x * x;
@@ -94,7 +94,7 @@ static double volume_within(double x)
            (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110 * (1 - y / 156)))));
 }
 
-/** The angle t with t - sin t = u (eta - sin eta), by Newton's method from above, where the
+/** Angle t with t - sin t = u (eta - sin eta), by Newton's method from above, where the
  * function is convex. */
 static double angle_within(double eta, double u)
 {
@@ -110,7 +110,7 @@ static double angle_within(double eta, double u)
     return t;
 }
 
-/** Uniform by the invariant measure among the rotations of angle up to the spread: axis and share. */
+/** Axis and share of a uniform rotation (invariant measure) of angle up to the spread. */
 static nb_vec3 uniform_draw(const nb_mosaic *m, int domain, double *share)
 {
     double u[2], v[2], z, r;
@@ -129,7 +129,7 @@ static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(axis, angle_within(m->spread, share));
 }
 
-/** A rotation vector of independent normal components. */
+/** Rotation vector with independent normal components. */
 static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
 {
     nb_vec3 w = {0, 0, 0};
@@ -147,7 +147,7 @@ static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(nb_unit(w), nb_norm(w));
 }
 
-/** The angle of the tail: exponential, all on one side. */
+/** Angle of the tail: exponential, on one side. */
 static double tail_of(const nb_mosaic *m, int domain)
 {
     double u[2];
@@ -155,7 +155,7 @@ static double tail_of(const nb_mosaic *m, int domain)
     return -m->tail * log(u[0]);
 }
 
-/** The growth of a domain of either model, without the tail. */
+/** Growth of a domain in both models, without the tail. */
 static nb_vec3 growth(const nb_mosaic *m, int domain)
 {
     double share, angle, full = sin(m->spread / 2), part;
@@ -170,7 +170,7 @@ static nb_vec3 growth(const nb_mosaic *m, int domain)
     return nb_scale(share * (full / part) * (full / part), axis);
 }
 
-/** The rotation r followed by one about the axis. */
+/** Rotation r followed by a rotation about the axis. */
 static nb_mat3 turned(nb_mat3 r, nb_vec3 axis, double angle)
 {
     nb_mat3 both = nb_axis_rotation(axis, angle);

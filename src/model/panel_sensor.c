@@ -9,7 +9,7 @@
 #include "scene_build.h"
 #include "units.h"
 
-/** Thickness [m] and attenuation [1/m; 0 none] of a sensor. */
+/** Thickness [m] and attenuation [1/m, or 0] of a sensor. */
 typedef struct plate {
     double thick, mu;
 } plate;
@@ -28,7 +28,7 @@ static nb_sensor sensor_of(const nb_settings *cfg, plate p)
     return sensor;
 }
 
-/** The typed attenuation; NaN: none is typed. */
+/** Typed attenuation, or NaN. */
 static double typed_mu(const nb_settings *cfg)
 {
     double depth = cfg->value.abs_um * NB_UM;
@@ -56,7 +56,7 @@ nb_sensor nb_sensor_typed(const nb_settings *cfg, double material_mu,
     return sensor_of(cfg, p);
 }
 
-/** The attenuation of a material that a file names. */
+/** Find the attenuation of a material that a file names. */
 static nb_status find_material(const nb_panel_spec *spec, double wavelength_A,
                                nb_material *found, nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The geometry of a detector from a file: its panels in the lab frame. */
+/* The geometry of a detector from a file: panels in the lab frame. */
 #include "detector.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
     nb_panel_place_of(panel->fast, panel->slow, R, &panel->Fbeam, &panel->Sbeam);
 }
 
-/** How far the beam's point in a panel's plane is from the panel, m; larger than all else where the
- * beam does not meet the plane. */
+/** Distance from the panel to the point where the beam hits its plane, m; 1e300 if the
+ * beam misses the plane. */
 static double beam_off(const nb_panel *panel)
 {
     double f = panel->Fbeam - panel->columns * panel->pixel_fast;
@@ -67,7 +67,7 @@ static double beam_off(const nb_panel *panel)
     return meets && isfinite(df + ds) ? sqrt(df * df + ds * ds) : 1e300;
 }
 
-/** The first panel that the beam meets, else the nearest. */
+/** Find the first panel that the beam meets, else the nearest. */
 static int find_beam(const nb_geometry *g, const nb_detector_spec *d)
 {
     double least = INFINITY;

@@ -8,7 +8,7 @@
 
 enum { EDGE = 32 }; /* points of each edge of a panel */
 
-/** Directions to the rim of what is rendered of a panel. */
+/** Directions to the rim of the rendered part of a panel. */
 typedef struct rim {
     nb_vec3 d[8 * EDGE];
     int n;
@@ -19,8 +19,8 @@ static void add_point(const nb_panel *panel, double F, double S, double O, rim *
     r->d[r->n++] = nb_unit(nb_panel_point(panel, F, S, O));
 }
 
-/** Corners, and points between them: the angle to the beam is largest at a corner only in front of
- * the crystal.  Both faces of the sensor. */
+/** Make corners and points between them, at both faces of the sensor. The angle to the
+ * beam is largest at a corner only downstream of the crystal. */
 static rim rim_of(const nb_scene *sc, const nb_panel *panel)
 {
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
@@ -45,7 +45,7 @@ static rim rim_of(const nb_scene *sc, const nb_panel *panel)
     return r;
 }
 
-/** Does the beam, turned back, hit the rendered part of a flat panel?  Then q is largest there. */
+/** True if the reversed beam hits the rendered part of a flat panel: q peaks there. */
 static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
 {
     const nb_region g = nb_panel_region(sc, panel);
@@ -63,7 +63,7 @@ static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
 
 double nb_scene_reach(const nb_scene *sc)
 {
-    double most = 0;
+    double largest = 0;
     for (int p = 0; p < sc->n_panels; p++) {
         const nb_panel *panel = &sc->panels[p];
         rim r = rim_of(sc, panel);
@@ -74,8 +74,8 @@ double nb_scene_reach(const nb_scene *sc)
                 q = fmax(q, nb_norm(nb_sub(r.d[k], source->incident)));
             if (r.n && sees_back(sc, panel, source->incident))
                 q = 2;
-            most = fmax(most, q / (source->lambda / NB_ANGSTROM));
+            largest = fmax(largest, q / (source->lambda / NB_ANGSTROM));
         }
     }
-    return most;
+    return largest;
 }

@@ -67,7 +67,7 @@ nb_sampling nb_sample_phi(double range, double step, int count, int compat)
 {
     int has_range = !isnan(range), has_step = step > 0;
     nb_sampling s = {count, range, step};
-    if (has_range ? !(range > 0) : !has_step) /* a still: every step at the same angle */
+    if (has_range ? !(range > 0) : !has_step) /* a still: all steps have the same angle */
         return (nb_sampling){count > 0 ? count : 1, 0, 0};
     if (!has_range) {
         s.range = step;

@@ -11,9 +11,9 @@
 #include "units.h"
 
 enum {
-    GRID = 4,           /* spots along each edge of the detector that are looked at */
-    MOST_TERMS = 400,   /* orientations and sources of a spot */
-    MOST_LOOKED = 4096, /* of which the best are taken */
+    GRID = 4,           /* spots along each edge of the detector */
+    MOST_TERMS = 400,   /* largest number of orientations and sources of a spot */
+    MOST_LOOKED = 4096, /* largest number of candidates */
     MOST_TRIED = 20000,
     MOST_SHIFTS = 200,
     MOST_OFFSETS = 64,
@@ -22,11 +22,11 @@ enum {
 
 /** One orientation and one source that light a spot. */
 typedef struct term {
-    double weight, fast, slow; /* its place in sub-pixels */
+    double weight, fast, slow; /* place in sub-pixels */
     double excitation;         /* 1/m */
 } term;
 
-/** A spot, and the displacements of the crystal that a step of a sub-pixel is blind to. */
+/** A spot, and the displacements of the crystal that a step of a sub-pixel cannot see. */
 typedef struct spot {
     nb_vec3 towards;        /* unit, from the crystal */
     nb_vec3 fast, slow;     /* m: displacements of one fringe a sub-pixel */
@@ -34,8 +34,7 @@ typedef struct spot {
     nb_vec3 astar, bstar, cstar; /* 1/m, over N: a displacement in units of the crystal */
 } spot;
 
-/** What the crystal has in common with itself moved by x: the Fourier transform of its lattice
- * function, 1 at x = 0. */
+/** Overlap of the crystal with a copy moved by x: transform of its lattice function. */
 static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
 {
     double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
@@ -55,14 +54,14 @@ static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
     return fmax(0, 1 - fabs(u)) * fmax(0, 1 - fabs(v)) * fmax(0, 1 - fabs(w));
 }
 
-/** How far out the overlap is worth a look, in units of the crystal. */
+/** Largest distance with overlap, in units of the crystal. */
 static double reach(const nb_lattice *lattice)
 {
     const double g = nb_shape_is_scaled(lattice->shape) ? sqrt(lattice->fudge) : 1;
     return nb_shape_row_of(lattice->shape).reach * g;
 }
 
-/** Is it a box along the axes, and no ellipsoid? */
+/** True for a box along the axes, false for an ellipsoid. */
 static int is_box(const nb_lattice *lattice)
 {
     return nb_shape_law(lattice->shape) == NB_LAW_FRINGES;
@@ -73,7 +72,7 @@ static nb_vec3 direction(const nb_panel *panel, double F, double S)
     return nb_unit(nb_panel_point(panel, F, S, 0));
 }
 
-/** The spot at (F, S) with n sub-pixels along the edge of a pixel. */
+/** Spot at (F, S) with n sub-pixels along the edge of a pixel. */
 static spot spot_at(const nb_scene *sc, const nb_panel *panel, const nb_orientation *u,
                     double F, double S, int n)
 {
@@ -95,7 +94,7 @@ static spot spot_at(const nb_scene *sc, const nb_panel *panel, const nb_orientat
     return p;
 }
 
-/** The longest distance along the ray that is worth a look, m. */
+/** Largest distance along the ray with overlap, m. */
 static double farthest_along(const nb_lattice *lattice, const spot *p)
 {
     double across =
@@ -104,7 +103,7 @@ static double farthest_along(const nb_lattice *lattice, const spot *p)
     return reach(lattice) / across;
 }
 
-/** Length of the crystal along the beam that makes the spot, m: 1/length is its rocking width. */
+/** Length of the crystal along the beam of the spot, m: 1/length is the rocking width. */
 static double depth(const nb_lattice *lattice, const spot *p)
 {
     double far = farthest_along(lattice, p), sum = 0;
@@ -114,14 +113,14 @@ static double depth(const nb_lattice *lattice, const spot *p)
     return 2 * far * sum / STEPS;
 }
 
-/** How bright the spot is when its lattice point is so far (1/m) from the sphere. */
+/** Brightness of a spot whose lattice point is `excitation` (1/m) from the sphere. */
 static double brightness(const nb_lattice *lattice, double excitation, double length)
 {
     double x = NB_PI * excitation * length, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
     return is_box(lattice) ? s * s : exp(-x * x / NB_PI);
 }
 
-/** Where another orientation has the point that q is of u. */
+/** Point of another orientation with the indices of q in u. */
 static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientation *other)
 {
     nb_vec3 r[3];
@@ -130,8 +129,8 @@ static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientati
                   nb_scale(nb_dot(u->c, q), r[2]));
 }
 
-/** The orientations and sources that light the spot which the orientation u and the first source
- * put there; returns how many were looked at for each one that is there. */
+/** List orientations and sources that light the spot of orientation u and the first
+ * source. Returns the number of candidates for each in the list. */
 static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation *u,
                          term *list, int *count)
 {
@@ -152,7 +151,7 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
         w = s->weight * brightness(&sc->lattice, (size - 1) / s->lambda, length);
         if (!(w > 1e-3) || seen++ % (int64_t)keep)
             continue;
-        if (*count == MOST_TERMS) { /* go on with every second one */
+        if (*count == MOST_TERMS) { /* keep every second one */
             for (int j = 0; j < MOST_TERMS / 2; j++)
                 list[j] = list[2 * j];
             *count = MOST_TERMS / 2;
@@ -165,7 +164,7 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
     return stride * keep;
 }
 
-/** Sums over waves of the weights w_j. */
+/** Sums over waves with weights w_j. */
 typedef struct total {
     double re, im, weight, squares;
 } total;
@@ -178,7 +177,7 @@ static void add_wave(total *t, double weight, double re, double im)
     t->squares += weight * weight;
 }
 
-/** Mean square of the waves' sum over that of the weights, when they are a sample of one in `stride`. */
+/** Mean square of the sum of waves over the sum of weights, for one in `stride`. */
 static double mean_square(const total *t, double stride)
 {
     double all = t->weight * t->weight, alone = t->squares / all;
@@ -189,12 +188,12 @@ static double mean_square(const total *t, double stride)
 /** A displacement by whole waves of the sub-pixels. */
 typedef struct shift {
     int m, k;
-    double common; /* what the crystal has in common with itself, 1 for no shift */
-    double middle; /* m, along the ray: where it has that */
+    double common; /* overlap of the crystal with itself, 1 without shift */
+    double middle; /* m along the ray: place of `common` */
 } shift;
 
-/** Mean square of sum_j w_j exp(2 pi i ((m, k).place_j + middle e_j)) / sum_j w_j, e_j the excitation, when the
- * list is a sample of one in `stride`. */
+/** Mean square of sum_j w_j exp(2 pi i ((m, k).place_j + middle e_j)) / sum_j w_j, with
+ * excitation e_j, for one sample in `stride`. */
 static double coherence(const term *list, int count, double stride, const shift *by)
 {
     total t = {0};
@@ -207,7 +206,7 @@ static double coherence(const term *list, int count, double stride, const shift 
     return mean_square(&t, stride);
 }
 
-/** The largest shift along one edge that the crystal overlaps with. */
+/** Largest shift along one edge with overlap of the crystal. */
 static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 step)
 {
     double n = reach(lattice) * (lattice->N[0] * fabs(nb_dot(u->a, step)) +
@@ -216,7 +215,7 @@ static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 
     return n < 1e4 ? (int)n : 10000;
 }
 
-/** Where the ray through x, moved by z along itself, is within reach: [z[0], z[1]]. */
+/** Range [z[0], z[1]] in which x, moved by z along the ray, is within reach. */
 static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, double z[2])
 {
     const nb_vec3 axes[3] = {p->astar, p->bstar, p->cstar};
@@ -243,8 +242,9 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
     return 1;
 }
 
-/** The overlap in the middle of its part z of the ray (within_reach).  A reflection on the sphere shows the integral along the ray, but a
- * quotient of integrals is a fifth too large for a parallelepiped. */
+/** Overlap in the middle of the part z of the ray (within_reach). A reflection on the
+ * sphere shows the integral along the ray, but a quotient of integrals is a fifth too
+ * large for a parallelepiped. */
 static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
                             const double z[2], double *middle)
 {
@@ -265,14 +265,14 @@ static nb_vec3 displacement(const spot *p, int m, int k)
     return nb_add(nb_scale(m, p->fast), nb_scale(k, p->slow));
 }
 
-/** The shifts that are looked at. */
+/** The shifts to sum. */
 typedef struct shifts {
-    int fast, slow; /* from 0 and from -slow */
-    int every;      /* of the grid, where it is large */
-    int64_t stride; /* one in so many of those within reach is taken */
+    int fast, slow; /* from 0 to fast, from -slow to slow */
+    int every;      /* step on a large grid */
+    int64_t stride; /* one of `stride` shifts within reach is taken */
 } shifts;
 
-/** A needle overlaps on a thin strip of the grid, so those within reach are counted. */
+/** Choose the shifts; count those in reach, as a needle overlaps on a thin strip. */
 static shifts shifts_of(const nb_scene *sc, const spot *p, const nb_orientation *u)
 {
     shifts s = {farthest(&sc->lattice, u, p->step_f),
@@ -361,14 +361,14 @@ double nb_sampling_error(const nb_scene *sc, int oversample)
 
 /* --- steps through the sphere --- */
 
-/** How far (1/m) sources and domains put the reflection of a spot from the sphere. */
+/** Distances (1/m) of a reflection from the sphere, due to sources and domains. */
 typedef struct offsets {
     double at[MOST_OFFSETS], weight[MOST_OFFSETS];
     int count;
-    double stride; /* number of offsets for which each one of the list is taken */
+    double stride; /* number of offsets for each in the list */
 } offsets;
 
-/** The domains (or the first), times the sources (or the first), at the middle of the rotation. */
+/** Offsets of domains (or the first) times sources (or the first) at mid-rotation. */
 static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int sources)
 {
     const nb_source *first = &sc->beam.sources[0];
@@ -387,7 +387,7 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     return out;
 }
 
-/** exp(2 pi i m z at_j), from m to m + 1 by one product. */
+/** exp(2 pi i m z at_j); one product goes from m to m + 1. */
 typedef struct waves {
     double re[MOST_OFFSETS], im[MOST_OFFSETS], by_re[MOST_OFFSETS], by_im[MOST_OFFSETS];
 } waves;
@@ -437,22 +437,22 @@ static double spread_of(const offsets *o)
     return sqrt(fmax(0, second / sum - first * first));
 }
 
-/** What a rotation through `range` (1/m) leaves of a wave of z. */
+/** Part of a wave of z that a rotation through `range` (1/m) leaves. */
 static double swept(double range, double z)
 {
     double x = NB_PI * range * z, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
     return s * s;
 }
 
-/** Overlap along the ray, squared: the rocking curve's transform. */
+/** Squared overlap along the ray: the transform of the rocking curve. */
 static double rocking(const nb_lattice *lattice, const spot *p, double z)
 {
     double common = overlap(lattice, p, nb_scale(z, p->towards));
     return common * common;
 }
 
-/** Equal steps (1/m) through the sphere: the sum of a rocking curve differs from its integral by the waves of
- * z = m / step. */
+/** Error of equal steps (1/m) through the sphere: the sum of a rocking curve differs from
+ * the integral by waves of z = m / step. */
 static double step_error(const nb_lattice *lattice, const spot *p, const offsets *others,
                          double step, double range)
 {
@@ -465,7 +465,7 @@ static double step_error(const nb_lattice *lattice, const spot *p, const offsets
     return sum;
 }
 
-/** n domains at random: the variance of what one gives, over n. */
+/** Error of n random domains: the variance of one domain, over n. */
 static double random_error(const nb_lattice *lattice, const spot *p,
                            const offsets *others, double spread, double range, double n)
 {
@@ -502,7 +502,7 @@ double nb_steps_error(const nb_scene *sc, const nb_steps *by)
 {
     const nb_region whole = {0, sc->raster.columns - 1, 0, sc->raster.rows - 1};
     double errors[GRID * GRID];
-    for (int i = 0; i < GRID * GRID; i++) { /* no -roi: its pixels are those of the image */
+    for (int i = 0; i < GRID * GRID; i++) { /* -roi must not change pixels */
         place at = place_of(sc, &whole, i);
         spot p = spot_at(sc, at.panel, middle_of(sc), at.F, at.S, 1);
         errors[i] = axis_error(sc, by, &p);
@@ -510,18 +510,18 @@ double nb_steps_error(const nb_scene *sc, const nb_steps *by)
     return typical(errors);
 }
 
-int nb_steps_enough(const nb_scene *sc, nb_steps by, double most)
+int nb_steps_enough(const nb_scene *sc, nb_steps by, double limit)
 {
     enum { MOST = 100000 };
     int low = by.count - 1;
-    while (by.count < MOST && nb_steps_error(sc, &by) > most) {
+    while (by.count < MOST && nb_steps_error(sc, &by) > limit) {
         low = by.count;
         by.count *= 2;
     }
     while (by.count - low > 1 + low / 64) {
         nb_steps between = by;
         between.count = low + (by.count - low) / 2;
-        if (nb_steps_error(sc, &between) > most)
+        if (nb_steps_error(sc, &between) > limit)
             low = between.count;
         else
             by.count = between.count;
@@ -531,6 +531,6 @@ int nb_steps_enough(const nb_scene *sc, nb_steps by, double most)
 
 int nb_phi_steps_enough(const nb_scene *sc, double range, nb_vec3 spindle)
 {
-    const double most = 0.05;
-    return 2 * nb_steps_enough(sc, (nb_steps){NB_STEPS_PHI, 1, range, spindle}, most);
+    const double limit = 0.05;
+    return 2 * nb_steps_enough(sc, (nb_steps){NB_STEPS_PHI, 1, range, spindle}, limit);
 }

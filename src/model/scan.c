@@ -7,7 +7,7 @@
 #include "../base/matrix.h"
 #include "detector.h"
 
-#define EDGE 1e-6 /* of a frame: typed angles have twelve digits */
+#define EDGE 1e-6 /* part of a frame; typed angles have twelve digits */
 
 static double end_deg(const nb_scan_points *scan)
 {
@@ -50,7 +50,7 @@ int nb_scan_changes(const nb_scan_points *scan)
     return scan && scan->n > 1 && (scan->change || scan->setting);
 }
 
-/** Linear between points: width numbers of each.  x: from 0 to n - 1. */
+/** Interpolate between points with `width` numbers each; x: 0 to n - 1. */
 static void between(const double *points, int n, int width, double x, double *out)
 {
     const int i = (int)fmax(0, fmin(floor(x), n - 2));
@@ -60,7 +60,7 @@ static void between(const double *points, int n, int width, double x, double *ou
         out[j] = (1 - t) * a[j] + t * b[j];
 }
 
-/** The place of an angle among the points. */
+/** Place of an angle among the points. */
 static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
     const double middle = (f->phi + f->range / 2) / NB_DEG;
@@ -69,7 +69,7 @@ static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, doubl
     return f->range > 0 ? (phi - f->phi) / f->range * (scan->n - 1) : 0.5 * (scan->n - 1);
 }
 
-/** The rotation of the spindle. */
+/** Rotation of the spindle. */
 static void rotation(nb_vec3 axis, double phi, double m[9])
 {
     nb_put_columns(nb_rotate_about(nb_v3(1, 0, 0), axis, phi),
@@ -77,7 +77,7 @@ static void rotation(nb_vec3 axis, double phi, double m[9])
                    nb_rotate_about(nb_v3(0, 0, 1), axis, phi), m);
 }
 
-/** A matrix that acts on vectors of the frame of NeXus, in the lab. */
+/** Turn a matrix on vectors of the NeXus frame into one of the lab. */
 static void lab_of(nb_convention convention, const double m[9], double out[9])
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -98,7 +98,7 @@ static void change_at(const nb_scan_points *scan, double x, double out[9])
         nb_identity(out);
 }
 
-/** The goniometer's setting as a rotation before that of the spindle, R^-1 G R. */
+/** Setting of the goniometer as a rotation before the spindle, R^-1 G R. */
 static nb_mat3 turn_at(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
     double G[9], R[9], back[9];

@@ -17,9 +17,9 @@
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 enum {
     MAX_AUTO_PHI_STEPS = 1000
-}; /* of a frame: an image of minutes stays one of minutes */
+}; /* limit per frame: an image of minutes stays one of minutes */
 
-/** The sensor's wavelength, A: the sources' weighted mean, for a list of them. */
+/** Wavelength for the sensor, A: the weighted mean of a list of sources. */
 static double sensor_wavelength(const nb_settings *cfg, const nb_model_inputs *in)
 {
     double weight = 0, sum = 0;
@@ -48,7 +48,7 @@ static nb_status build_detector(const nb_settings *cfg, const nb_model_inputs *i
     return st;
 }
 
-/** Each source's table of F. */
+/** Set the table of F of each source. */
 static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *err)
 {
     int n = m->scene.beam.n_sources, i;
@@ -68,7 +68,7 @@ static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *
     return NB_OK;
 }
 
-/** Smallest d that is seen at the central wavelength, A. */
+/** Smallest d on the detector at the central wavelength, A. */
 static double smallest_d(const nb_settings *cfg, const nb_model *m)
 {
     const nb_source middle = {m->geometry.beam, m->wavelength_A * NB_ANGSTROM, 1, 0};
@@ -80,7 +80,7 @@ static double smallest_d(const nb_settings *cfg, const nb_model *m)
     return 1 / nb_scene_reach(&sc);
 }
 
-/** The spectrum of -spectrum, and the photons of this shot. */
+/** Make the spectrum of -spectrum, and the photons of this shot. */
 static nb_status build_spectrum(const nb_settings *cfg, const nb_model_inputs *in,
                                 nb_model *m, nb_error *err)
 {
@@ -138,7 +138,7 @@ static nb_orientation turn_by(nb_orientation u, const nb_mat3 *U)
     return u;
 }
 
-/** The spindle's range and steps, rad. */
+/** Range and steps of the spindle, rad. */
 static nb_sampling phi_of(const nb_settings *cfg)
 {
     return nb_sample_phi(NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
@@ -146,14 +146,14 @@ static nb_sampling phi_of(const nb_settings *cfg)
                          cfg->value.compat);
 }
 
-/** The angle of a spindle step, rad. */
+/** Angle of a spindle step, rad. */
 static double step_angle(const nb_settings *cfg, const nb_model *m, int i)
 {
     const double middle = cfg->value.compat ? 0.0 : 0.5;
     return m->phi0 + (m->phi_range > 0 ? (i + middle) * m->phi_step : 0);
 }
 
-/** A step of a crystal that changes along its scan. */
+/** Orientation at a step of a crystal that changes along its scan. */
 static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
                              const nb_mat3 *domain)
 {
@@ -167,8 +167,8 @@ static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
                : turn_about(turn_by(turn_by(u, domain), &step->turn), axis, phi);
 }
 
-/** Every phi step of every domain.  Domains turn with the crystal, R_phi U a; the order of -compat
- * U R_phi a leaves them standing in the lab. */
+/** Fill all phi steps of all domains. Domains turn with the crystal, R_phi U a. With
+ * -compat, U R_phi a, they keep their orientation in the lab. */
 static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
     const nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
@@ -183,7 +183,7 @@ static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3
     }
 }
 
-/** Turn the crystal, but not the axes of its mosaic spread. */
+/** Turn the crystal without the axes of its mosaic spread. */
 static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
 {
     nb_vec3 w = nb_v3(moved->rot[0], moved->rot[1], moved->rot[2]);
@@ -192,7 +192,7 @@ static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
         *all[i] = nb_turn(w, *all[i]);
 }
 
-/** Spindle steps that resolve the crystal's rocking curves. */
+/** Find the number of spindle steps that resolve the rocking curves of the crystal. */
 static nb_status auto_phi_steps(nb_model *m, const nb_mat3 *domains, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
@@ -220,7 +220,7 @@ static nb_scan_frame frame_of(const nb_model *m)
                            m->geometry.convention};
 }
 
-/** What each step differs by, where the crystal changes along its scan. */
+/** Make the steps of a crystal that changes along its scan. */
 static nb_status make_steps(const nb_settings *cfg, const nb_scan_points *scan,
                             nb_model *m, nb_error *err)
 {
@@ -245,21 +245,21 @@ static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
                    lattice->n_phi, lattice->n_domains, total, MAX_ORIENTATIONS);
 }
 
-/** The number of spindle steps, where it is open, and all orientations. */
+/** Choose an open number of spindle steps, and make all orientations. */
 static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in,
                                const nb_mat3 *domains, nb_model *m, nb_error *err)
 {
     nb_lattice *lattice = &m->scene.lattice;
     const double range = NB_TYPED_OR(cfg, osc_deg, NAN) * NB_DEG,
                  step = cfg->value.phistep_deg * NB_DEG;
-    const int most = MAX_ORIENTATIONS / lattice->n_domains;
+    const int limit = MAX_ORIENTATIONS / lattice->n_domains;
     nb_status st;
     if (nb_phi_open(range, step, cfg->value.phi_steps, cfg->value.compat)) {
         int n;
         NB_FORWARD(auto_phi_steps(m, domains, err));
         n = m->auto_phi_steps < MAX_AUTO_PHI_STEPS ? m->auto_phi_steps
                                                    : MAX_AUTO_PHI_STEPS;
-        lattice->n_phi = n < most ? n : most;
+        lattice->n_phi = n < limit ? n : limit;
         m->phi_step = range / lattice->n_phi;
     }
     lattice->n_orientations = lattice->n_phi * lattice->n_domains;
@@ -318,7 +318,7 @@ static double longest(const nb_crystal *x)
     return l;
 }
 
-/** The least of distance over pixel edge. */
+/** Least distance over pixel edge. */
 static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
 {
     const nb_geometry *g = &m->geometry;
@@ -330,7 +330,7 @@ static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
     return cfg->value.detector ? least : g->distance / g->pixel;
 }
 
-/** Sub-pixels that resolve the crystal's narrowest fringe three times. */
+/** Sub-pixels that resolve the narrowest fringe of the crystal three times. */
 static int auto_oversample(const nb_settings *cfg, const nb_model *m)
 {
     double fringe = m->wavelength_A * NB_ANGSTROM * fewest_pixels(cfg, m);
@@ -338,7 +338,7 @@ static int auto_oversample(const nb_settings *cfg, const nb_model *m)
     return n >= 1 ? n > 10000 ? 10000 : (int)n : 1;
 }
 
-/** More than anyone waits for, unless it was typed. */
+/** Refuse an automatic number of sub-pixels that takes too long. */
 static nb_status check_oversample(const nb_settings *cfg, const nb_model *m, nb_error *err)
 {
     int n = m->auto_oversample;
@@ -377,7 +377,7 @@ static void clear_damaged(void *object)
     nb_free((double *)(uintptr_t)((nb_damaged *)object)->table.F);
 }
 
-/** Are the tables that the dose left made of these?  The cells of turned crystals differ in their last digits. */
+/** True if d was made from these; cells of turned crystals differ in the last digits. */
 static int is_of(const nb_damaged *d, const nb_factor_table *t, const nb_damage *by,
                  const double cell[6])
 {
@@ -434,8 +434,8 @@ nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_mo
     return NB_OK;
 }
 
-/** Background and scale: each step adds F_bg^2 for every water molecule.  The number of
- * blocks multiplies the scale, for the crystal's sake. The water does not depend on it, so its term is divided by it. */
+/** Set background and scale. Each step adds F_bg^2 of every water molecule. The number of
+ * blocks of the crystal multiplies the scale; the term of water is divided by it. */
 static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
@@ -457,7 +457,7 @@ static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
     return NB_OK;
 }
 
-/** The crystal, of one that changes along its scan that in the middle of the frame. */
+/** Build the crystal; if it changes along a scan, that in the middle of the frame. */
 static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in,
                                const nb_hooks *hooks, nb_model *m, nb_error *err)
 {
@@ -559,7 +559,7 @@ void nb_model_free(nb_model *m)
 
 nb_scene nb_scene_without_crystal(const nb_scene *sc)
 {
-    nb_factor_table none = {.n_tables = 1}; /* without a box: F is 0 for every source */
+    nb_factor_table none = {.n_tables = 1}; /* no box: F is 0 for every source */
     nb_scene rest = *sc;
     const int n = sc->lattice.n_orientations;
     nb_factor_table_measure(&none);
@@ -570,8 +570,8 @@ nb_scene nb_scene_without_crystal(const nb_scene *sc)
     return rest;
 }
 
-/** Solid angle of the rectangle from the nearest point's corner (0,0) to (x,y) [m] at distance z
- * (the pyramid's, e.g. Khadjavi, J. Opt. Soc. Am. 58, 1417 (1968)). */
+/** Solid angle of the rectangle from the corner (0,0) at the nearest point to (x,y) [m]
+ * at distance z (pyramid; Khadjavi, J. Opt. Soc. Am. 58, 1417 (1968)). */
 static double corner_angle(double x, double y, double z)
 {
     return atan2(x * y, z * sqrt(x * x + y * y + z * z));
@@ -589,7 +589,7 @@ static double flat_solid_angle(const nb_panel *panel, nb_region r)
            corner_angle(f0, s0, z);
 }
 
-/** mask: of the row's first pixel, or NULL. */
+/** Solid angle of a row; mask: at the first pixel of the row, or NULL. */
 static double row_solid_angle(const nb_panel *panel, nb_region r, const uint8_t *mask,
                               int s)
 {

@@ -31,7 +31,7 @@ static nb_status fail_unknown(const char *text, nb_error *err)
                    text);
 }
 
-/** The name, its formula, and its density (NaN: not known). */
+/** Read name, formula and density (NaN: unknown). */
 static nb_status read_name(const char *text, nb_material *out, const char **formula,
                            nb_error *err)
 {
@@ -56,7 +56,7 @@ static nb_status read_name(const char *text, nb_material *out, const char **form
                    colon + 1, DENSEST);
 }
 
-/** Is it a chemical formula?  An element without density gets that of xraylib. */
+/** Check a chemical formula. An element without density gets the density of xraylib. */
 static nb_status check_formula(const char *text, const char *formula, double *density,
                                nb_error *err)
 {

@@ -11,14 +11,14 @@
 #include "units.h"
 
 enum {
-    LEAST_WAVELENGTHS = 16, /* of a part */
+    LEAST_WAVELENGTHS = 16, /* least number of wavelengths of a part */
     MOST_WAVELENGTHS = 10000,
     MOST_MODES = 20000
 };
-#define FIELD_STREAM 0x7ffffffcu /* of Philox */
+#define FIELD_STREAM 0x7ffffffcu /* Philox stream */
 #define HBAR_EV_FS 0.6582119569509066
-#define SMOOTH_REACH 3.0 /* full widths at half maximum that wavelengths cover */
-#define LEFT_OUT 138.2 /* 4 ln 1e15: -4 times the logarithm of a field's smallest term */
+#define SMOOTH_REACH 3.0 /* full widths at half maximum that the wavelengths cover */
+#define LEFT_OUT 138.2 /* 4 ln 1e15: -4 ln of the smallest term of a field */
 
 /* ------------------------------------------------------------------ what is typed */
 
@@ -54,8 +54,8 @@ const char *nb_spectrum_kinds(char *text, size_t size)
     return text;
 }
 
-/** "w" or "w:x" of a flag; x keeps its value without one.  most: the limit of w, percent. */
-static nb_status read_pair(const char *flag, const char *text, double most, double *w,
+/** Read "w" or "w:x" of a flag; x may be missing. largest: limit of w, percent. */
+static nb_status read_pair(const char *flag, const char *text, double largest, double *w,
                            double *x, nb_error *err)
 {
     const char *end = text + strlen(text), *p = nb_text_double(text, end, w);
@@ -64,17 +64,17 @@ static nb_status read_pair(const char *flag, const char *text, double most, doub
     if (p != end)
         return nb_fail(err, NB_ERR_INPUT,
                        "-%s %s: type a width in percent, or width:part", flag, text);
-    if (!(*w > 0 && *w <= most))
+    if (!(*w > 0 && *w <= largest))
         return nb_fail(err, NB_ERR_INPUT,
                        "-%s %s: the width must be above 0 and at most %g %%", flag, text,
-                       most);
+                       largest);
     if (!(*x >= 0 && *x <= 1))
         return nb_fail(err, NB_ERR_INPUT, "-%s %s: the part must be from 0 to 1", flag,
                        text);
     return NB_OK;
 }
 
-/** Flags that a kind needs (+), takes (.) or does not use (-): bandwidth, pulse_length, split, line. */
+/** Flags that a kind needs (+) or refuses (-): bandwidth, pulse_length, split, line. */
 static const char *const uses[] = {
     [GAUSS] = "+---", [TOPHAT] = "+---", [TWOCOLOUR] = "+-+-",
     [SASE] = "++--",  [SEEDED] = "++-+", [FROM_FILE] = "----"};
@@ -138,7 +138,7 @@ static void smooth_part(nb_spectrum_part *p, nb_spectrum_law law, double photons
     p->range = law == NB_SPECTRUM_FLAT ? fwhm : SMOOTH_REACH * fwhm;
 }
 
-/** The parts of a kind. */
+/** Make the parts of a kind. */
 static nb_status make_parts(const nb_settings *cfg, const nb_spectrum_use *use,
                             nb_spectrum *s, nb_error *err)
 {
@@ -175,13 +175,13 @@ static nb_status make_parts(const nb_settings *cfg, const nb_spectrum_use *use,
     return st;
 }
 
-/** r.m.s. width of a normal density of this full width at half maximum. */
+/** r.m.s. width of a normal density with this full width at half maximum. */
 static double sigma_of(double fwhm)
 {
     return fwhm / sqrt(8 * log(2));
 }
 
-/** Coherence and modes of the chaotic parts; the energies of all. */
+/** Set coherence and modes of chaotic parts, and check the energies of all parts. */
 static nb_status check_parts(const nb_settings *cfg, nb_spectrum *s, nb_error *err)
 {
     const double coherence = HBAR_EV_FS * sqrt(2 * log(2)) / cfg->value.pulse_fs;
@@ -213,11 +213,11 @@ static nb_status check_parts(const nb_settings *cfg, nb_spectrum *s, nb_error *e
     return NB_OK;
 }
 
-/** Wavelengths of each part: so many that neighbours are half a reflection's own width apart. */
+/** Choose wavelengths of each part: neighbours are half a reflection's width apart. */
 static nb_status choose_wavelengths(const nb_settings *cfg, const nb_spectrum_use *use,
                                     nb_spectrum *s, nb_error *err)
 {
-    double most = LEAST_WAVELENGTHS;
+    double largest = LEAST_WAVELENGTHS;
     if (NB_TYPED(cfg, wavelengths)) {
         s->each = cfg->value.wavelengths;
         return NB_OK;
@@ -225,16 +225,16 @@ static nb_status choose_wavelengths(const nb_settings *cfg, const nb_spectrum_us
     for (int i = 0; i < s->parts; i++) {
         const nb_spectrum_part *p = &s->part[i];
         const double relative = p->range * use->centre_A / NB_HC_EV_ANGSTROM;
-        most = fmax(most, nb_ceil_ratio(relative * use->centre_A * use->length_A /
-                                        (use->dmin_A * use->dmin_A)));
+        largest = fmax(largest, nb_ceil_ratio(relative * use->centre_A * use->length_A /
+                                              (use->dmin_A * use->dmin_A)));
     }
-    if (!(most <= MOST_WAVELENGTHS))
+    if (!(largest <= MOST_WAVELENGTHS))
         return nb_fail(
             err, NB_ERR_INPUT,
             "-spectrum %s: this crystal needs %.4g wavelengths to %.3g A (limit %d); "
             "type -wavelengths, or a larger -dmin",
-            cfg->value.spectrum, most, use->dmin_A, MOST_WAVELENGTHS);
-    s->each = (int)most;
+            cfg->value.spectrum, largest, use->dmin_A, MOST_WAVELENGTHS);
+    s->each = (int)largest;
     return NB_OK;
 }
 
@@ -282,13 +282,13 @@ static void fill_typed(const nb_spectrum_use *use, const nb_spectrum_part *p, in
     }
 }
 
-/** The random field of a part: oscillators at -J .. J times their distance, each with a normal density and two normal
- * deviates. */
+/** The random field of a part: oscillators at -J to J times `distance`, each with a
+ * normal density and two normal deviates. */
 typedef struct chaos {
     double centre, coherence, distance; /* eV */
-    double ratio;                       /* of the ratios of Gaussians of neighbours */
+    double ratio;                       /* ratio of ratios of neighbour Gaussians */
     int J;
-    double *part; /* owned; of each oscillator: weight, real part, imaginary part */
+    double *part; /* owned; weight, real part, imaginary part of each oscillator */
 } chaos;
 
 static nb_status chaos_make(const nb_spectrum_part *p, int number, int64_t seed, chaos *c,
@@ -314,12 +314,12 @@ static nb_status chaos_make(const nb_spectrum_part *p, int number, int64_t seed,
     return c->part ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Sums over oscillators: of their fields, and of their mean squares. */
+/** Sums over oscillators: fields, and mean squares. */
 typedef struct chaos_sum {
     double re, im, square;
 } chaos_sum;
 
-/** Oscillators j to end; g is the Gaussian of the one before, ratio that to the next. */
+/** Add oscillators j to end. g: Gaussian of the one before; ratio: to the next. */
 static void add_oscillators(const chaos *c, int j, int end, double g, double ratio,
                             chaos_sum *sum)
 {
@@ -335,8 +335,8 @@ static void add_oscillators(const chaos *c, int j, int end, double g, double rat
     }
 }
 
-/** |f|^2 of the shot at an energy; *mean += its mean over all shots.  The Gaussians of even steps have ratios whose own
- * ratio is constant. */
+/** |f|^2 of the shot at an energy; *mean grows by its mean over all shots. The ratios of
+ * Gaussians at even steps change by a constant factor. */
 static double chaos_at(const chaos *c, double eV, double *mean)
 {
     const double x = eV - c->centre, reach = c->coherence * sqrt(LEFT_OUT);
@@ -359,7 +359,7 @@ static double chaos_at(const chaos *c, double eV, double *mean)
     return sum.re * sum.re + sum.im * sum.im;
 }
 
-/** Of the shot, and of the mean of all; both as parts of that mean's sum. */
+/** Fill photons of the shot and the mean shot, both over the sum of the mean shot. */
 static nb_status fill_chaotic(const nb_spectrum_part *p, int number, int n, int64_t seed,
                               double *photons, double *means, nb_error *err)
 {
@@ -409,7 +409,7 @@ static nb_status fill_part(const nb_spectrum_use *use, int number, nb_spectrum *
     return st;
 }
 
-/** From parts of all photons to weights of mean 1, and the factor. */
+/** Turn parts of all photons into weights of mean 1, and set the factor. */
 static nb_status make_weights(nb_spectrum *s, nb_error *err)
 {
     double sum = 0;

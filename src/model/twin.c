@@ -10,7 +10,7 @@
 
 /* --- reading --- */
 
-enum { LARGEST = 1000 /* numbers of a row, together */ };
+enum { LARGEST = 1000 /* limit of the sum of |numbers| of a row */ };
 
 static const char *blanks(const char *p)
 {
@@ -19,7 +19,7 @@ static const char *blanks(const char *p)
     return p;
 }
 
-/** "1/2" or "0.5" before a letter; without a number 1.  NULL: it is none. */
+/** Read "1/2" or "0.5" before a letter, or 1 without a number; NULL if it is wrong. */
 static const char *read_factor(const char *p, const char *end, double *factor)
 {
     double below;
@@ -38,7 +38,7 @@ static const char *read_factor(const char *p, const char *end, double *factor)
     return *p == '*' ? blanks(p + 1) : p;
 }
 
-/** A row of a law, "-h+1/2k", up to a comma or colon. */
+/** Read a row of a law, "-h+1/2k", up to a comma or colon. */
 static const char *read_row(const char *p, const char *end, double row[3])
 {
     static const char letters[] = "hkl";
@@ -59,7 +59,7 @@ static const char *read_row(const char *p, const char *end, double row[3])
     return terms && fabs(row[0]) + fabs(row[1]) + fabs(row[2]) <= LARGEST ? p : NULL;
 }
 
-/** "law:x" at p; returns its end, NULL: it is none. */
+/** Read "law:x" at p. Returns its end, or NULL if it is wrong. */
 static const char *read_law(const char *p, const char *end, double T[9], double *x)
 {
     for (int i = 0; i < 3; i++) {
@@ -122,8 +122,8 @@ double nb_twin_share(const nb_twin *twin, int i)
 
 /* --- turning --- */
 
-/** The orthogonal matrix nearest to m (N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160 (1986)): Newton's steps
- * (X + X^-T)/2. */
+/** Replace X by the nearest orthogonal matrix (N. J. Higham, SIAM J. Sci. Stat. Comput.
+ * 7, 1160 (1986)), by Newton's steps (X + X^-T)/2. */
 static void make_orthogonal(double X[9])
 {
     for (int step = 0; step < 50; step++) {
@@ -139,8 +139,8 @@ static void make_orthogonal(double X[9])
     }
 }
 
-/** The largest angle by which a symmetric matrix turns a direction: sin = (u - v)/(u + v), u and v its extreme
- * eigenvalues (in closed form: O. K. Smith, Commun. ACM 4, 168 (1961)). */
+/** Largest angle by which a symmetric matrix turns a direction: sin = (u - v)/(u + v),
+ * with extreme eigenvalues u, v (closed form: O. K. Smith, Commun. ACM 4, 168 (1961)). */
 static double largest_turn(const double m[9])
 {
     const double mean = (m[0] + m[4] + m[8]) / 3;

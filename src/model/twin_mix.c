@@ -10,7 +10,7 @@
 #include "../physics/shapes.h"
 #include "../physics/structure_factor.h"
 
-/** T^-1, if T and its inverse have whole numbers. */
+/** Find T^-1. True if T and its inverse have whole numbers. */
 static int whole_inverse(const double T[9], int out[9])
 {
     double inverse[9];
@@ -28,7 +28,7 @@ static int is_like(nb_vec3 a, nb_vec3 b)
     return nb_norm(nb_sub(a, b)) < 1e-9 * nb_norm(b);
 }
 
-/** Row i of an integer matrix on three vectors. */
+/** Multiply a row of an integer matrix with three vectors. */
 static nb_vec3 row_of(const int *m, const nb_orientation *o)
 {
     return nb_add(nb_add(nb_scale(m[0], o->a), nb_scale(m[1], o->b)),
@@ -48,7 +48,7 @@ static int same_orientations(const nb_lattice *a, const nb_lattice *b, const int
     return 1;
 }
 
-/** Fringes along the axes stay if each axis goes to one of as many cells. */
+/** True if each axis goes to an axis with as many cells: fringes along the axes stay. */
 static int same_fringes(const double N[3], const int R[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ static int same_fringes(const double N[3], const int R[9])
     return 1;
 }
 
-/** Is the form of indices the same at R h? */
+/** True if the form of indices is the same at R h. */
 static int same_form(const double a[6], const double b[6], const int R[9])
 {
     static const double probes[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
@@ -97,7 +97,7 @@ int nb_twin_coincides(const nb_model *first, const nb_model *part, const double 
                                               : same_form(a->radius2, b->radius2, R));
 }
 
-/** Let n numbers from *low on have this one too. */
+/** Widen the range of n numbers from *low to include `at`. */
 static void widen(int *low, int *n, int at)
 {
     const int end = *low + *n - 1 > at ? *low + *n - 1 : at;
@@ -105,7 +105,7 @@ static void widen(int *low, int *n, int at)
     *n = end - *low + 1;
 }
 
-/** A box that has every point of t, and every point that R takes into it: h = T h'. */
+/** Box with all points of t, and all points that R takes into t: h = T h'. */
 static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
 {
     nb_factor_table out = *t;
@@ -123,13 +123,13 @@ static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
     return out;
 }
 
-/** Where n points in a row are in a table: the first index, the step to the next one, and which of them are inside. */
+/** Place of n points of a row in a table: first index, step, and range inside it. */
 typedef struct table_row {
     int64_t at, step;
     int begin, end;
 } table_row;
 
-/** Let the row end where low + i step, i from 0 on, leaves 0 .. n - 1. */
+/** Clip the row to points where low + i step, i from 0 on, is within 0 to n - 1. */
 static void clip(int low, int step, int n, table_row *row)
 {
     while (row->begin < row->end &&
@@ -140,7 +140,7 @@ static void clip(int low, int step, int n, table_row *row)
         row->end--;
 }
 
-/** From h[3] on, n points with this step. */
+/** Make the row of n points from h[3] on with this step. */
 static table_row row_in(const nb_factor_table *t, const int h[3], const int step[3], int n)
 {
     const int low[3] = {h[0] - t->hmin, h[1] - t->kmin, h[2] - t->lmin};
@@ -152,7 +152,7 @@ static table_row row_in(const nb_factor_table *t, const int h[3], const int step
     return row;
 }
 
-/** F of the n points of a row of the i-th table. */
+/** Take F of the n points of a row of table i. */
 static void take_row(const nb_factor_table *t, int i, const table_row *row, int n,
                      double *out)
 {
@@ -165,7 +165,7 @@ static void take_row(const nb_factor_table *t, int i, const table_row *row, int 
         out[m] = t->default_F;
 }
 
-/** One table: F^2 + part F'^2(R h) at each point of the box `to`; row: memory for one of its rows. */
+/** Mix one table: F^2 + part F'^2(R h) at each point of the box `to`; row: work space. */
 static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
                       const int R[9], double part, const nb_factor_table *to, double *row,
                       double *out)
@@ -186,14 +186,14 @@ static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
         }
 }
 
-/* --- tables that are kept --- */
+/* --- stored tables --- */
 
 static void clear_mixed(void *object)
 {
     nb_free((double *)(uintptr_t)((nb_twin_mixed *)object)->table.F);
 }
 
-/** Of all that a mixture is made of; 0: a table has no hash. */
+/** Key of all inputs of a mixture; 0 if a table has no hash. */
 static uint64_t key_of(const nb_factor_table *f, const nb_factor_table *g, double share,
                        const int R[9])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Constants, and the only place where users' units are converted to SI. */
+/** Constants, and the only place that converts users' units to SI. */
 #ifndef NB_MODEL_UNITS_H
 #define NB_MODEL_UNITS_H
 
@@ -18,13 +18,13 @@
 #define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact SI */
 #define NB_HC_EV_ANGSTROM_COMPAT 12398.42
 
-/** A value of a file, or `other` where the file has none (NaN). */
+/** Value of a file, or `other` if the file has no value (NaN). */
 static inline double nb_said_or(double said, double other)
 {
     return isnan(said) ? other : said;
 }
 
-/** ceil of a ratio of measured quantities. Rounding does not add one to an exact integer. */
+/** Ceiling of a measured ratio. Rounding does not add one to an exact integer. */
 static inline double nb_ceil_ratio(double x)
 {
     return ceil(x * (1.0 - 1e-9));

@@ -9,21 +9,21 @@
 #include "../physics/ray.h"
 #include "picture.h"
 
-/** A ring: its label is at its highest row on the canvas. */
+/** A ring. Its label is at its highest row on the canvas. */
 typedef struct ring {
     double target; /* 2 sin theta */
     int top;       /* INT_MAX: not drawn */
-    double sum;    /* of the pixels of that row, for their middle */
+    double sum;    /* sum of the columns of its pixels in that row */
     int count;
 } ring;
 
 typedef struct drawing {
     nb_canvas *canvas;
     nb_rgb colour, paper;
-    int thick; /* pixels of a line */
+    int thick; /* width of a line, pixels */
 } drawing;
 
-/** 2 sin theta at the pixels of one row: the distance between the two directions. */
+/** Set 2 sin theta at the pixels of one row: the distance between the two directions. */
 static void fill_row(const nb_panel *panel, int s, double *row)
 {
     for (int f = 0; f < panel->columns; f++) {
@@ -45,7 +45,7 @@ static void dot(const drawing *d, ring *r, int f, int s)
     }
 }
 
-/** Draw where the ring passes between a pixel and its neighbour on the right or below. */
+/** Draw pixels at which the ring passes to a neighbour on the right or below. */
 static void draw_row(const drawing *d, ring *r, const double *row, const double *below,
                      int s)
 {
@@ -133,7 +133,7 @@ int nb_picture_is_grey(const nb_picture_job *job)
            (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
 }
 
-/** Colours of the preview's levels. For the grey map the levels are already dark on white. */
+/** Colour the preview's levels. For the grey map the levels are already dark on white. */
 static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
                         nb_canvas *canvas, nb_error *err)
 {
@@ -201,7 +201,7 @@ static int row(const nb_graph *g, double y)
            (int)floor(part * (g->canvas.height - TOP - BOTTOM) + 0.5);
 }
 
-/** The distance of ticks: 1, 2 or 5 times a power of ten. */
+/** Distance of ticks: 1, 2 or 5 times a power of ten. */
 static double tick_of(double range)
 {
     double unit = pow(10, floor(log10(range / 4)));

@@ -8,11 +8,11 @@
 #include "../base/memory.h"
 #include "../base/unpack.h"
 
-#define STEP 1e-3      /* of the logarithm */
-#define SMALLEST 1e-9  /* of the largest value */
-#define MOST_WHOLE 1e9 /* larger numbers are not kept exactly */
-#define TOO_LONG 1.2   /* times the limit: by the sample, no need to pack all */
-/* Pieces of an image, evenly over it: their pixels choose between numbers and differences, and the step. */
+#define STEP 1e-3      /* step of the logarithm */
+#define SMALLEST 1e-9  /* part of the largest value */
+#define MOST_WHOLE 1e9 /* limit of exact numbers */
+#define TOO_LONG 1.2   /* times the limit in the sample: packing all is useless */
+/* Pieces spread over an image: their pixels choose differences or numbers, and step. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
 static nb_status to_base64(const unsigned char *data, size_t n, char **text, nb_error *err)
@@ -45,10 +45,10 @@ static nb_status pack_text(const unsigned char *data, size_t n, char **text, nb_
     return st;
 }
 
-/** How the numbers are kept; *holes: pixels without a value. */
+/** Choose step and unit of the numbers. *holes: pixels without a value. */
 static void choose(const float *pixels, size_t n, nb_packed *out, size_t *holes)
 {
-    double most = 0;
+    double largest = 0;
     int whole = 1;
     *holes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -57,20 +57,20 @@ static void choose(const float *pixels, size_t n, nb_packed *out, size_t *holes)
             ++*holes;
             continue;
         }
-        most = fmax(most, fabs(v));
+        largest = fmax(largest, fabs(v));
         whole &= v == floor(v);
     }
-    out->step = whole && most <= MOST_WHOLE ? 0 : STEP;
-    out->unit = out->step > 0 ? SMALLEST * most : 0;
+    out->step = whole && largest <= MOST_WHOLE ? 0 : STEP;
+    out->unit = out->step > 0 ? SMALLEST * largest : 0;
 }
 
-/** 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+/** Map 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
 static uint32_t fold(int32_t q)
 {
     return q < 0 ? 2 * (uint32_t)(-(q + 1)) + 1 : 2 * (uint32_t)q;
 }
 
-/** The numbers of all pixels; one without a value has that of the one before. */
+/** Make the numbers of all pixels; a pixel without a value repeats the one before. */
 static uint32_t fill(const float *pixels, size_t n, const nb_packed *how, uint32_t *out)
 {
     int32_t before = 0;
@@ -116,7 +116,7 @@ static size_t take_pieces(const float *pixels, size_t n, float sample[PIECES * P
     return PIECES * PIECE;
 }
 
-/** Take differences, if they make the text of the sample shorter.  *length: of its text. */
+/** Take differences if they shorten the text of the sample. *length: bytes of text. */
 static nb_status choose_delta(const float *sample, size_t some, uint32_t *q,
                               nb_packed *out, size_t *length, nb_error *err)
 {
@@ -146,8 +146,8 @@ static nb_status pack_mask(const float *pixels, size_t n, nb_packed *out, nb_err
     return st;
 }
 
-/** Pack with the step of *out, if the text can be as short as `most`, or `last`; else out->pixels stays NULL. */
-static nb_status pack_all(const float *pixels, size_t n, size_t most, int last,
+/** Pack with the step of *out. If the text is too long and not `last`, pixels is NULL. */
+static nb_status pack_all(const float *pixels, size_t n, size_t largest, int last,
                           uint32_t *q, nb_packed *out, nb_error *err)
 {
     float *sample = nb_alloc(PIECES * PIECE, sizeof *sample, "page", err);
@@ -158,18 +158,18 @@ static nb_status pack_all(const float *pixels, size_t n, size_t most, int last,
     st = choose_delta(sample, some, q, out, &length, err);
     nb_free(sample);
     if (st ||
-        (!last && (double)length / (double)some * (double)n > TOO_LONG * (double)most))
+        (!last && (double)length / (double)some * (double)n > TOO_LONG * (double)largest))
         return st;
     out->planes = bytes_of(fill(pixels, n, out, q));
     st = pack_planes(q, n, out, err);
-    if (!st && !last && strlen(out->pixels) > most) {
+    if (!st && !last && strlen(out->pixels) > largest) {
         nb_free(out->pixels);
         out->pixels = NULL;
     }
     return st;
 }
 
-nb_status nb_pack_pixels(const float *pixels, size_t n, size_t most, nb_packed *out,
+nb_status nb_pack_pixels(const float *pixels, size_t n, size_t largest, nb_packed *out,
                          nb_error *err)
 {
     static const double steps[] = {0.02, 0.05, 0.1, 0.2};
@@ -180,11 +180,11 @@ nb_status nb_pack_pixels(const float *pixels, size_t n, size_t most, nb_packed *
     choose(pixels, n, out, &holes);
     if (!(q = nb_alloc_large(n, sizeof *q, "page", err)))
         return NB_ERR_NOMEM;
-    st = pack_all(pixels, n, most, 0, q, out, err);
+    st = pack_all(pixels, n, largest, 0, q, out, err);
     for (int i = 0; i < 4 && !st && !out->pixels; i++) {
         out->unit = out->unit > 0 ? out->unit : 1;
         out->step = steps[i];
-        st = pack_all(pixels, n, most, i == 3, q, out, err);
+        st = pack_all(pixels, n, largest, i == 3, q, out, err);
     }
     nb_free(q);
     return st || !holes ? st : pack_mask(pixels, n, out, err);

@@ -6,7 +6,7 @@
 
 #include "../base/memory.h"
 
-/** One block; NaN: all of it is left out. */
+/** Value of a block, or NaN if all its pixels are left out. */
 static float block(const nb_picture_job *job, int side, int x, int y)
 {
     const int last_f = (x + 1) * side < job->fast ? (x + 1) * side : job->fast;
@@ -16,7 +16,7 @@ static float block(const nb_picture_job *job, int side, int x, int y)
     for (int s = y * side; s < last_s; s++)
         for (int f = x * side; f < last_f; f++) {
             const float value = job->image[(size_t)s * (size_t)job->fast + (size_t)f];
-            brightest = fmaxf(brightest, value); /* the number where one is NaN */
+            brightest = fmaxf(brightest, value); /* the number if one is NaN */
             sum += isnan(value) ? 0 : value - job->pedestal;
         }
     if (isnan(brightest) || job->options->blocks == NB_PNG_BRIGHTEST)
@@ -24,7 +24,7 @@ static float block(const nb_picture_job *job, int side, int x, int y)
     return (float)(sum + job->pedestal);
 }
 
-/** The panel in blocks for pixels. */
+/** Panel with blocks as pixels. */
 static nb_panel panel_of_blocks(const nb_panel *panel, int side, int fast, int slow)
 {
     nb_panel p = *panel;
@@ -62,10 +62,10 @@ nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_err
 }
 
 static const double FAINT = 1, BRIGHT = 99.5; /* percentiles of white and black */
-static const double HEADROOM = 3;             /* medians that are not black */
+static const double HEADROOM = 3;             /* black is at least so many medians */
 
-/* Positive floats have the order of their bits. The upper 16 bits are bins of less than 1 %
- * width. */
+/* Positive floats have the order of their bits. The upper 16 bits make bins of less than
+ * 1 % width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
 
 static unsigned bin_of(float value)
@@ -83,8 +83,8 @@ static float bin_start(unsigned bin)
     return value;
 }
 
-/** Count the finite pixels above the pedestal into count[BINS]; returns their number. *whole: all
- * are whole numbers, so the image has counts. */
+/** Count the finite pixels above the pedestal in count[BINS]. Returns their number.
+ * *whole: all are whole numbers, so the image has counts. */
 static uint64_t fill_histogram(const float *image, size_t pixels, float pedestal,
                                uint32_t *count, int *whole)
 {
@@ -101,7 +101,7 @@ static uint64_t fill_histogram(const float *image, size_t pixels, float pedestal
     return total;
 }
 
-/** A value with `percent` of the counted pixels below it, to within one bin. */
+/** Value with `percent` of the counted pixels below it, to within one bin. */
 static double percentile(const uint32_t *count, uint64_t total, double percent)
 {
     double wanted = percent / 100.0 * (double)total;
@@ -132,7 +132,7 @@ static double bend(const nb_preview_options *o, double x)
     return o->png.log ? log(x) : gamma == 0.5 ? sqrt(x) : pow(x, gamma);
 }
 
-/** For counts, white is zero photons: a single photon must be visible. */
+/** Level of white: zero photons for counts, as a single photon must be visible. */
 static double faintest_count(const nb_preview_options *o)
 {
     return o->png.log ? bend(o, 0.5) : 0;
@@ -178,7 +178,7 @@ nb_status nb_preview_choose(const float *image, size_t pixels, const nb_preview_
 static double level_of(const nb_preview_options *o, const nb_preview_levels *l,
                        float value)
 {
-    const double decades = 999; /* three of them */
+    const double decades = 999; /* 10^3 - 1: three decades */
     double x = (value - l->low) * l->factor;
     if (!l->by_fraction)
         return value > 0 ? (bend(o, value) - l->low) * l->factor : 0;

@@ -10,20 +10,20 @@
 
 enum { LARGEST = 800, SMALLEST = 320, MARGIN = 16, TEXT = 2, BAR = 14 };
 
-/** The sizes of the drawing. */
+/** Sizes of the drawing. */
 typedef struct layout {
-    int shrink, grow;  /* pixels a dot, screen pixels a dot */
+    int shrink, grow;  /* pixels per dot, screen pixels per dot */
     int width, height; /* dots */
     int cell;          /* screen pixels from part to part */
 } layout;
 
 /** Data of the parts of the drawing. */
 typedef struct shown {
-    float *dots;       /* owned: a, b, each [height][width] */
-    float *difference; /* within dots, behind b: a - b */
-    uint8_t *levels;   /* owned: of a, b */
+    float *dots;       /* owned; a, b, each [height][width] */
+    float *difference; /* a - b, after b in dots */
+    uint8_t *levels;   /* owned; levels of a, b */
     double limit;      /* end of the scale of a - b: a percentile of |a - b| */
-    double largest;    /* |a - b| */
+    double largest;    /* largest |a - b| */
     float max[2];
 } shown;
 
@@ -38,8 +38,8 @@ static layout plan(const nb_sheet *p)
     return l;
 }
 
-/** One dot: the brightest pixels of its block, and the difference of largest magnitude; NaN where the
- * block has no value. */
+/** Make one dot: the brightest pixels of its block, and the difference of largest
+ * magnitude; NaN if the block has no value. */
 static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3])
 {
     int last_f = (x + 1) * l->shrink, last_s = (y + 1) * l->shrink;
@@ -48,7 +48,7 @@ static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3
         for (int f = x * l->shrink; f < last_f && f < p->fast; f++) {
             size_t at = (size_t)s * (size_t)p->stride + (size_t)f;
             float diff = p->a[at] - p->b[at];
-            a = fmaxf(a, p->a[at]); /* the number where one is NaN */
+            a = fmaxf(a, p->a[at]); /* the number if one is NaN */
             b = fmaxf(b, p->b[at]);
             d = isfinite(diff) && !(fabsf(diff) <= fabsf(d)) ? diff : d;
         }
@@ -63,8 +63,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The scale of a - b contains 99.8 % of the dots that differ, so that one bad pixel does
- * not hide all others. */
+/** Find the scale of a - b, with 99.8 % of the dots that differ, so that one bad pixel
+ * does not hide all others. */
 static nb_status find_limit(shown *s, size_t n, nb_error *err)
 {
     float *sizes = nb_alloc_raw(n, sizeof *sizes, "picture", err);
@@ -151,7 +151,7 @@ static void frame(nb_canvas *c, int x, int y, int width, int height, nb_rgb colo
     nb_canvas_fill(c, x + width, y - 1, 1, height + 2, colour);
 }
 
-/** From -limit to +limit, with its numbers. */
+/** Draw the scale from -limit to +limit, with numbers. */
 static void draw_bar(const layout *l, double limit, nb_canvas *c, nb_rgb ink)
 {
     int x = left_of(l, 2), y = top() + l->height * l->grow + MARGIN / 2;
@@ -208,17 +208,17 @@ nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
     return st;
 }
 
-/* dots of a picture */
+/* limit of the dots of a picture */
 #define MOST_DOTS ((double)(1 << 28))
 
-/** A panel's plane in the picture, dots: x = x0 + i xf + j xs and y = y0 + i yf + j ys of its pixel edges i, j. */
+/** Dots of a panel: pixel edge i, j is at x0 + i xf + j xs, y0 + i yf + j ys. */
 typedef struct projection {
     double x0, xf, xs, y0, yf, ys;
 } projection;
 
 /** Axes of the picture: right and down are -X and -Y of NeXus in every convention. */
 typedef struct picture_axes {
-    nb_vec3 right, down, along, beam; /* along: normal of the two */
+    nb_vec3 right, down, along, beam; /* along: normal of right and down */
     double dot;                       /* m */
 } picture_axes;
 
@@ -236,7 +236,7 @@ static picture_axes axes_of(const nb_detector_spec *d)
     return a;
 }
 
-/** Along the beam into the plane, dots. */
+/** Project a point along the beam into the plane, dots. */
 static void project(const picture_axes *a, nb_vec3 p, double *x, double *y)
 {
     double t = nb_dot(p, a->along) / nb_dot(a->beam, a->along);
@@ -254,7 +254,7 @@ static projection projection_of(const picture_axes *a, const nb_panel_spec *p)
     return to;
 }
 
-/** Widen a rectangle (x, y low; x, y high) by a panel. */
+/** Widen a rectangle (x, y low; x, y high) to include a panel. */
 static void widen(const projection *to, const int size[2], double box[4])
 {
     for (int corner = 0; corner < 4; corner++) {
@@ -267,14 +267,14 @@ static void widen(const projection *to, const int size[2], double box[4])
     }
 }
 
-/** Distance along the beam to the panel's plane. */
+/** Distance along the beam to the plane of a panel. */
 static double distance_of(const picture_axes *a, const nb_panel_spec *p)
 {
     nb_vec3 o = nb_cross(of(p->fast), of(p->slow));
     return nb_dot(of(p->origin), o) / nb_dot(a->beam, o);
 }
 
-/** The plane of the picture, for rings: at the panel whose middle is nearest to the beam. */
+/** Plane of the picture, for rings: at the panel whose middle is nearest to the beam. */
 static nb_panel plane_of(const picture_axes *a, const nb_detector_spec *d,
                          const double box[4], const int size[2])
 {
@@ -304,15 +304,15 @@ static nb_panel plane_of(const picture_axes *a, const nb_detector_spec *d,
     return plane;
 }
 
-/** A panel being drawn. */
+/** A panel to draw. */
 typedef struct drawing {
     projection to;
     const nb_panel_spec *panel;
     const nb_panel_pixels *pixels;
-    const uint8_t *mask; /* of the panel; NULL: none */
+    const uint8_t *mask; /* mask of the panel, or NULL */
 } drawing;
 
-/** The pixel of this panel under the middle of a dot; NULL: none. */
+/** Pixel of this panel under the middle of a dot, or NULL. */
 static const float *pixel_at(const drawing *g, double x, double y)
 {
     const projection *p = &g->to;

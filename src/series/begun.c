@@ -7,11 +7,11 @@
 #include "../base/error.h"
 #include "../base/outfile.h"
 
-/** Native byte order: a series is continued on the same kind of machine. */
+/** Content of the resume file. Native byte order: a series stays on one machine type. */
 typedef struct content {
     char magic[8]; /* the same in all versions except the last byte */
     nb_series_key key;
-    int64_t sole; /* no other run may join */
+    int64_t sole; /* 1: no other run may join */
 } content;
 
 static const char magic[8] = {'N', 'B', 'S', 'E', 'R', 'I', 'E', '4'};
@@ -30,7 +30,7 @@ static int is_same(const nb_series_key *a, const nb_series_key *b)
     return !memcmp(a, b, sizeof *a);
 }
 
-/** Continue the series of the file, whose content has n bytes.  *same: it has this key. */
+/** Compare the file (content of n bytes) with this series. *same: equal keys. */
 static nb_status compare(const nb_begun *b, const content *c, size_t n,
                          const nb_series_key *key, int resume, int *same, nb_error *err)
 {
@@ -78,7 +78,7 @@ static nb_status join(nb_begun *b, const content *mine, nb_error *err)
     return NB_OK;
 }
 
-/** The file is locked for this run, or its file system has no locks. */
+/** Begin or resume the series. This run has the lock, or the file system has no locks. */
 static nb_status begin(nb_begun *b, nb_lock lock, content *mine, int resume, nb_error *err)
 {
     content c = {0};

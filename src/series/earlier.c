@@ -35,7 +35,7 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
 }
 
-/** The resolved base, which shares its texts, with the values that the series decides for all frames. */
+/** Resolved base, sharing texts, with the values that the series sets for all frames. */
 static nb_config whole_of(const nb_frames *f)
 {
     nb_config all = f->whole;
@@ -47,8 +47,8 @@ static nb_config whole_of(const nb_frames *f)
     return all;
 }
 
-/* The fingerprint of everything that changes a pixel of a frame: flags, and the contents of the files
- * that `base` has loaded.  Not the renderer, for processes that share a series. */
+/* Fingerprint of flags and file contents that change a pixel of a frame. The renderer is
+ * left out, so that processes with several renderers can share a series. */
 static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
 {
     unsigned counts = what_counts(frames->series);
@@ -71,7 +71,7 @@ static uint64_t hash_renderer(uint64_t h, const char *name)
     return nb_hash_bytes(h, name, strlen(name));
 }
 
-/** One of them: the vector renderer is named after its instruction set. */
+/** Name of the renderer. The vector renderer has the name of its instruction set. */
 static const char *renderer_of(const nb_sim_engine *engine)
 {
     nb_isa isa;
@@ -81,7 +81,7 @@ static const char *renderer_of(const nb_sim_engine *engine)
     return engine->backend->name;
 }
 
-/* The renderer with which `hash` continues to `whole`; NULL: none, other things differ. */
+/* Renderer that turns `hash` into `whole`, or NULL if flags or files differ. */
 static const char *fingerprint_maker(uint64_t hash, uint64_t whole)
 {
     for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++)

@@ -9,7 +9,7 @@
 #include "../sim/noise.h"
 #include "../outputs/write.h"
 
-/** The image of frame k: in the master, or a file of its own. */
+/** Find the image of frame k: *at in the master, or a numbered file. */
 static void image_of(void *user, int k, char *name, int *at)
 {
     const nb_run *run = user;
@@ -34,7 +34,7 @@ nb_status nb_experiments_open(nb_run *run, nb_error *err)
     return st ? st : nb_outfile_open(&e->file, path, err);
 }
 
-/** Counts that DIALS trusts. */
+/** Lowest and highest counts that DIALS trusts. */
 static void trust(const nb_run *run, double trusted[2])
 {
     const nb_settings *all = &run->base->model.settings;

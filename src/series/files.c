@@ -13,8 +13,8 @@ enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 
 typedef struct names {
     nb_template frames, slopes, inputs;
-    char begun[NB_PATH_MAX]; /* the small file of the series */
-    char stem[NB_PATH_MAX];  /* of the HDF5 data files */
+    char begun[NB_PATH_MAX]; /* resume file of the series */
+    char stem[NB_PATH_MAX];  /* start of the names of the HDF5 data files */
     nb_file_use *uses;
     int n_uses;
     nb_file_family families[FAMILIES];
@@ -38,7 +38,7 @@ static void add(names *n, const char *flag, const char *path, int written)
         n->uses[n->n_uses++] = (nb_file_use){flag, path, written};
 }
 
-/** A template that cannot be understood is refused later. */
+/** Add the numbered files. A wrong template is refused later. */
 static void add_frames(names *n, const nb_series *s)
 {
     if (s->output[0] && !nb_template_of(s, &n->frames, NULL))
@@ -63,7 +63,7 @@ static void add_input(names *n, const nb_series *s)
         (nb_file_family){"the input", s->frames + s->stills, frame_name, &n->inputs, 1};
 }
 
-/** A file of derivatives for each frame. */
+/** Add a file of derivatives for each frame. */
 static nb_status add_slopes(names *n, const nb_config *cfg, const nb_series *s,
                             nb_error *err)
 {

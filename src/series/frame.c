@@ -11,7 +11,7 @@
 #include "../sim/noise.h"
 #include "../outputs/picture.h"
 
-/* What is brought to the host of a frame: with a device that makes its integers, only those. */
+/* A device that makes the integers of a frame copies only the integers to the host. */
 
 static void free_integers(nb_frame *f)
 {
@@ -44,7 +44,7 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
                                  : NB_NOISE_I32;
 }
 
-/** The pixels of an output, with noise, or rounded under -nonoise: of a file of this format, or (NULL) of HDF5. */
+/** Pixels of a file or (format NULL) of HDF5, with noise, or rounded under -nonoise. */
 static nb_product product_for(const nb_frame *f, const nb_format *format,
                               nb_hdf5_type type)
 {
@@ -55,7 +55,7 @@ static nb_product product_for(const nb_frame *f, const nb_format *format,
     const nb_config *cfg = &f->sim->cfg;
     const nb_pixel_type pixel =
         format ? nb_format_writer(format, cfg->tiff_bits)->pixel : types[type];
-    /* others have no offset unless it was typed */
+    /* 16-bit files have an offset; other outputs have one if -adc is typed */
     const int offset =
         (format && pixel == NB_PIXEL_U16) || (cfg->adc_set && cfg->write_noise);
     nb_product p = {.type = pixel,
@@ -67,7 +67,7 @@ static nb_product product_for(const nb_frame *f, const nb_format *format,
     if (cfg->write_noise)
         p = nb_sim_noise_product(f->sim, pixel, p.adc_offset);
     p.marks_masked = !format || pixel == NB_PIXEL_I32;
-    if (!format) /* of the stages that have a limit */
+    if (!format) /* limit of the stages */
         p.trusted = nb_noise_trusted(&f->sim->model.settings, nb_frame_hdf5_noise(type));
     return p;
 }
@@ -78,7 +78,7 @@ static int is_same(const nb_product *a, const nb_product *b)
            a->trusted == b->trusted && a->marks_masked == b->marks_masked;
 }
 
-/** The frame keeps one kind of integers: two outputs that differ take the photons. */
+/** A frame keeps one kind of integers. If two outputs differ, both need the photons. */
 void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type,
                    nb_frame_wants *w)
 {
@@ -91,7 +91,7 @@ void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type
     w->integers = p;
 }
 
-/** Room for whole images of this product, in memory that a device writes itself if there is one. */
+/** Allocate pixels for an image of this product, in memory that the device can write. */
 static nb_status reserve(nb_frame *f, const nb_product *p, nb_error *err)
 {
     const nb_backend_device *device = f->sim->engine.backend->device;
@@ -134,8 +134,7 @@ nb_status nb_frame_prepare(nb_frame *f, const nb_frame_wants *w, size_t pixels,
     return here ? NB_OK : take(f, &w->integers, err);
 }
 
-/* The rendered frame as this product, whose pixels are the frame's until the next call; overloads are
- * set. */
+/* Make this product of the frame; overloads are set, pixels last until the next call. */
 static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void **pixels,
                               nb_error *err)
 {
@@ -173,7 +172,7 @@ nb_status nb_frame_sum(nb_frame *f, const nb_format *format, nb_hdf5_type type,
     return st;
 }
 
-/** The picture that -pngfile makes of a single image. */
+/** Write the picture that -pngfile makes of a single image. */
 static nb_status write_picture(nb_frame *f, const char *path, const nb_image_meta *meta,
                                nb_error *err)
 {
@@ -212,7 +211,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** The panels at their places; gaps hold no count. */
+/** Put the panels at their places. Gaps hold 0 in floats and all bits 1 in integers. */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {

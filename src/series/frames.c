@@ -20,10 +20,10 @@
 #include "../outputs/write.h"
 #include "work.h"
 
-/** What every file of the series holds. */
+/** Check that the files of the series can hold the value of -saturation. */
 static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
-    static const double most[] = {
+    static const double limit[] = {
         [NB_HDF5_U16] = 65533, [NB_HDF5_I32] = 2147483645, [NB_HDF5_F32] = INFINITY, [NB_HDF5_I16] = 32766};
     const nb_format *format = nb_series_format(s);
     nb_pixel_type pixel;
@@ -34,7 +34,7 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
     snprintf(where, sizeof where, "-hdf5type %s",
              nb_param_choice("hdf5type", (int)s->hdf5_type));
     if (s->hdf5_file[0])
-        st = nb_saturation_check(cfg, most[s->hdf5_type], where, err);
+        st = nb_saturation_check(cfg, limit[s->hdf5_type], where, err);
     if (st || !format)
         return st;
     pixel = nb_format_writer(format, cfg->tiff_bits)->pixel;
@@ -45,7 +45,7 @@ static nb_status check_saturation(const nb_series *s, const nb_config *cfg, nb_e
                                    : NB_OK;
 }
 
-/** Flags of a series that contradict each other or flags of the image. */
+/** Refuse flags of a series that contradict each other or flags of the image. */
 static nb_status refuse(const nb_series *s, const nb_config *cfg, nb_error *err)
 {
     const int rotation = s->frames > 0, spectra = s->spectra[0] != 0,
@@ -149,7 +149,7 @@ nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix)
     return extra;
 }
 
-/** The frames of a rotation that are outside of the scan that they must be in. */
+/** Check that all frames of a rotation lie in the scan of -expt. */
 static nb_status check_scan(const nb_frames *f, nb_error *err)
 {
     const nb_sim *base = f->sim;
@@ -172,7 +172,7 @@ static nb_status check_scan(const nb_frames *f, nb_error *err)
                    scan->phi_deg + (scan->n - 1) * scan->osc_deg, inside);
 }
 
-/** The lines of frames with several crystals, or none. */
+/** Set first_line of frames with several crystals, and the number of lines. */
 static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -192,7 +192,7 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
     return st;
 }
 
-/** The crystals of a CrystFEL stream. */
+/** Read the crystals of a CrystFEL stream. */
 static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
@@ -206,7 +206,7 @@ static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_er
     return nb_stream_parse(data, bytes, path, f->count, &f->stream, err);
 }
 
-/** A line for each crystal. */
+/** Read a line for each crystal. */
 static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
@@ -223,7 +223,7 @@ static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_err
     return st;
 }
 
-/** The file is read once: it may be a pipe. */
+/** Load -orientations. The file is read once, as it may be a pipe. */
 static nb_status load_orientations(nb_frames *f, nb_error *err)
 {
     char *data;
@@ -237,7 +237,7 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
-/** Resolve a record for its numbers; *out does not keep its files. */
+/** Resolve a record for its numbers; drop the files that it loads. */
 static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t seed,
                          nb_config *out, nb_error *err)
 {
@@ -250,7 +250,7 @@ static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t se
     return st;
 }
 
-/** The dose of frame k alone: of its own photons. */
+/** Dose of frame k from the photons of frame k only, in MGy. */
 static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
                          nb_error *err)
 {
@@ -272,7 +272,7 @@ static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
     return st ? st : nb_dose_of_frame(all, fluence, nb_beam_wavelength(all), MGy, err);
 }
 
-/** The dose of each frame is half of its own, and those of all frames before. */
+/** Set the dose of each frame: half of the dose in it, and all doses before. */
 static nb_status add_doses(nb_frames *f, nb_error *err)
 {
     const int alike =
@@ -311,14 +311,14 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->sim = base;
     nb_config_copy(&f->base, &base->typed);
     nb_config_copy(&f->whole, &base->cfg);
-    if (f->base.crystals[0]) /* without the first crystal's line */
+    if (f->base.crystals[0]) /* leave out the line of the first crystal */
         NB_FORWARD(resolve(f, &f->base, base->seed, &f->whole, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
-        f->base.misset_seed = f->base.seed; /* one crystal through the whole series */
+        f->base.misset_seed = f->base.seed; /* one crystal in the whole series */
     if (!(f->base.scale > 0))
-        f->base.scale = 1; /* one scale for all frames: photons */
+        f->base.scale = 1; /* one scale for all frames: ADU are photons */
     if (base->in.files->add && !(f->base.add_fluence > 0))
         f->base.add_fluence = nb_beam_fluence(all);
     if (base->model.spectrum.n) /* the same wavelengths in all frames */
@@ -359,7 +359,7 @@ void nb_frames_free(nb_frames *f)
     nb_config_drop(&f->whole);
 }
 
-/** The misset and the noise of one seed use other streams. */
+/** Stream of the jitter; the misset and the noise of the same seed use other streams. */
 enum { JITTER_STREAM = 0x7ffffffe };
 
 /** Deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
@@ -385,7 +385,7 @@ static void move_beam(const nb_frames *f, double fast, double slow, nb_config *c
     cfg->Ybeam_mm = nb_typeable(g->Ybeam * 1e3 + (swapped ? fast : slow));
 }
 
-/** Multiply each kind of number by 1 + a deviate of so many percent, not below 0, and move the beam. */
+/** Multiply each kind of number by 1 + its deviate, at least 0, and move the beam. */
 static void apply_jitter(const nb_frames *f, nb_config *cfg)
 {
     const nb_series *s = f->series;
@@ -400,7 +400,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
         int n;
     } kinds[] = {{s->jitter_fluence_pct, &m->fluence, &cfg->fluence, 1},
                  {s->jitter_lambda_pct, &m->wavelength_A, &cfg->lambda_A, 1},
-                 /* all edges alike: the lattice keeps its symmetry */
+                 /* one factor for all edges keeps the symmetry of the lattice */
                  {s->jitter_cell_pct, f->whole.cell, cfg->cell,
                   cfg->cell_count < 3 ? cfg->cell_count : 3},
                  {s->jitter_mosaic_pct, aniso ? aniso : &mosaic,
@@ -418,7 +418,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
                   s->jitter_beam_mm * normal(seed, 5), cfg);
 }
 
-/** Apply photon energy and detector shift of an image of the stream; a typed wavelength wins. */
+/** Apply the photon energy, unless one is typed, and the detector shift of an image. */
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
@@ -433,7 +433,7 @@ static void apply_image(const nb_frames *f, int k, nb_config *cfg)
         move_beam(f, -nb_dot(moved, g->fast), -nb_dot(moved, g->slow), cfg);
 }
 
-/** The axes of a crystal of the stream, as a cell and an orientation. */
+/** Turn the axes of a crystal of the stream into a cell and an orientation. */
 static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                               nb_error *err)
 {
@@ -458,7 +458,7 @@ static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *c
     return nb_config_set_number(cfg, "crystals", n, err);
 }
 
-/** Of a still: a line of the file belongs to each crystal, frame after frame. */
+/** Orient a crystal of a still. The file has a line per crystal, frame after frame. */
 static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                    nb_error *err)
 {
@@ -480,7 +480,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
     return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
 }
 
-/** If -vary or -jitter_cell changes the cell, type the resolved cell, also that of a file. */
+/** If -vary or -jitter_cell changes the cell, copy the resolved cell (also of a file). */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
     if (!NB_VARIES(&f->vary, cell) && !(f->series->jitter_cell_pct > 0))
@@ -515,7 +515,7 @@ nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_e
                          nb_series_seed(f->base.seed.value, f->first + k), cfg, err);
 }
 
-/** A detector from a file is that of the whole series. */
+/** Refuse an override of a detector file, which holds for the whole series. */
 static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_error *err)
 {
     const nb_config *base = &f->base;
@@ -536,7 +536,7 @@ static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_err
     return NB_OK;
 }
 
-/** The override turns the first crystal alone. */
+/** Apply the override. It changes the orientation of the first crystal only. */
 static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                           nb_error *err)
 {
@@ -576,7 +576,7 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
     if (!st && f->series->calls.override)
         st = override(f, whole, cfg, err);
     if (!st && at.crystal > 0 && cfg->seed.value != seed && !f->rotation) {
-        /* the seed of a line places the further crystals */
+        /* the seed of the override places the further crystals */
         if (!(st = plain_crystal(f, whole, cfg->seed.value, cfg, err)))
             st = override(f, whole, cfg, err);
     }

@@ -16,7 +16,7 @@
 #include "../params/params.h"
 #include "../physics/panels.h"
 
-/* --- how many --- */
+/* --- number of frames --- */
 
 static int is_there(const nb_template *t, int number)
 {
@@ -24,7 +24,7 @@ static int is_there(const nb_template *t, int number)
     return !nb_template_name(t, number, name, NULL) && access(name, F_OK) == 0;
 }
 
-/** Files from 0 or 1 on, without a gap. */
+/** Count the files from 0 or 1 on, and refuse a gap. */
 static nb_status count_files(nb_given *g, const char *input, nb_error *err)
 {
     nb_template *t = &g->files;
@@ -64,7 +64,7 @@ static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
     return NB_OK;
 }
 
-/** What a caller asks for must be what is there. */
+/** Check that the input has the number of frames that the caller asks for. */
 static nb_status check_count(const nb_given *g, const nb_series *s, nb_error *err)
 {
     const int asked = s->frames + s->stills;
@@ -76,14 +76,14 @@ static nb_status check_count(const nb_given *g, const nb_series *s, nb_error *er
     return NB_OK;
 }
 
-/* --- what is rendered --- */
+/* --- configuration --- */
 
 static int has_background(const nb_config *cfg)
 {
     return nb_config_has_background(cfg) || cfg->water_um > 0;
 }
 
-/** A crystal without photons stands where a scene must have one. */
+/** Put in a crystal without photons, as a scene must have a crystal. */
 static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
 {
     const char *typed = cfg->cell_count > 0              ? "-cell"
@@ -105,12 +105,12 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
     for (int i = 0; i < 3; i++)
         cfg->N[i] = 1;
     cfg->default_F = 0;
-    cfg->precision = NB_PRECISION_DOUBLE; /* counts belong to the pixels as they are */
+    cfg->precision = NB_PRECISION_DOUBLE; /* the photons of a pixel stay exact */
     cfg->write_noise = 1;
     return nb_text_put(&cfg->device, "cpu", err);
 }
 
-/** A background is on an absolute scale: nothing of it is guessed. */
+/** Check that all values of a background are given: its scale is absolute. */
 static nb_status check_background(const nb_given *g, unsigned open, nb_error *err)
 {
     static const struct {
@@ -136,7 +136,7 @@ static nb_status check_background(const nb_given *g, unsigned open, nb_error *er
                    g->series.input, line);
 }
 
-/** The header of the first image completes the configuration. */
+/** Complete the configuration from the header of the first image. */
 static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
     nb_config *cfg = &g->cfg;
@@ -152,7 +152,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
     if (nb_image_format_is_plain(image.format))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
-    if (g->files.is_name && !g->hdf5) /* it may be a pipe */
+    if (g->files.is_name && !g->hdf5) /* keep the image: a pipe is read once */
         g->image = image;
     else
         nb_image_free(&image);
@@ -162,7 +162,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     return NB_OK;
 }
 
-/** An HDF5 file of several panels is the detector, unless another file is. */
+/** Take an HDF5 file of several panels as detector, unless a flag names another one. */
 static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
     const char *file = g->files.before;
@@ -219,10 +219,10 @@ void nb_given_free(nb_given *g)
 
 /* --- one frame --- */
 
-/** A stored image, and where the panels of the detector lie in it. */
+/** A stored image, and the places of the detector's panels in it. */
 typedef struct stored {
-    nb_image own;          /* of a file that is read now */
-    const nb_image *image; /* that, or the single image */
+    nb_image own;          /* owned; image of a file that is read for one frame */
+    const nb_image *image; /* the image above, or the single image */
     nb_panel_pixels *where;
     char name[NB_PATH_MAX];
 } stored;
@@ -233,8 +233,7 @@ static void close_stored(stored *s)
     nb_free(s->where);
 }
 
-/** Read frame k for the detector of sim; with_mask: with the mask of the HDF5 file, too.  *s: close_stored, after an error
- * too. */
+/** Read frame k for sim (with_mask: and its HDF5 mask). Always call close_stored. */
 static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_sim *sim,
                              stored *s, nb_error *err)
 {
@@ -268,7 +267,7 @@ static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_s
                       s->image->fast, s->image->slow);
 }
 
-/** What an image marks in a row of a panel; NULL: nothing. */
+/** Marks of an image in a row of a panel, or NULL without marks. */
 static const uint8_t *marks_of(const stored *s, int panel, int row)
 {
     const nb_image *in = s->image;
@@ -278,8 +277,9 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
                : NULL;
 }
 
-/** The photons of row j of a panel, with background: 0 in pixels that are not rendered, and without the image's in those
- * that it marks.  Returns the first pixel that is not finite, or the number of columns. */
+/** Put photons and background of row j of a panel into image: 0 in pixels that are not
+ * rendered, only background in marked ones. Returns the first pixel that is not finite,
+ * or the number of columns. */
 static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
 {
@@ -328,7 +328,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
 
 /* --- before the first frame --- */
 
-/** The pixels that the first image leaves out are masked, as those of -mask. */
+/** Mask the pixels that the first image leaves out, as -mask does. */
 static nb_status take_mask(nb_sim *base, const stored *s, nb_error *err)
 {
     const nb_scene *sc = &base->model.scene;
@@ -357,7 +357,7 @@ nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
     stored s;
     nb_status st;
     if (!g->size[0] &&
-        !g->cfg.detector) /* only floats without a header take it; an image of panels may have gaps */
+        !g->cfg.detector) /* floats without a header need it */
         nb_sim_size(base, &g->size[0], &g->size[1]);
     st = open_stored(g, 0, 1, base, &s, err);
     if (!st && s.image->left_out)

@@ -9,9 +9,9 @@
 #include "../inputs/factors.h"
 #include "frames.h"
 
-/* How far the frames of a series see, so that one table of structure factors serves all. */
+/* Resolution of all frames, so that one table of structure factors serves all. */
 
-/** Can frames see farther than the base? */
+/** True if frames may reach a higher resolution than the base. */
 static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
@@ -20,7 +20,7 @@ static int reaches_differ(const nb_frames *f)
            s->jitter_beam_mm > 0;
 }
 
-/* All frames of a series, before the first one is made. */
+/* Checks of all frames before the first frame is made. */
 
 static int same_direction(nb_vec3 a, nb_vec3 b)
 {
@@ -32,7 +32,7 @@ static int same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/** All but the flicker, which the master has for every frame. */
+/** Compare the noise except the flicker, which the master has for every frame. */
 static int same_noise(const nb_config *a, const nb_config *b)
 {
     return same_number(a->gain, b->gain) && same_number(a->calibration, b->calibration) &&
@@ -45,14 +45,14 @@ static int same_noise(const nb_config *a, const nb_config *b)
            strcmp(a->gainmap_file, b->gainmap_file) == 0;
 }
 
-/** True if both have the detector of the same file, so the same panels whichever the beam hits. */
+/** True if both have the detector of one file, and so the same panels for any beam. */
 static int same_detector(const nb_config *a, const nb_config *b)
 {
     return a->detector && b->detector && !strcmp(a->geom_file, b->geom_file) &&
            !strcmp(a->expt_file, b->expt_file) && !strcmp(a->nxmx_file, b->nxmx_file);
 }
 
-/** What a master cannot hold two of; NULL: nothing of that differs. */
+/** Name the first quantity of a frame that differs but is single in a master, or NULL. */
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
@@ -101,14 +101,14 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
     return NB_OK;
 }
 
-/** Can only some of the frames be wrong? */
+/** True if some frames may be wrong while others are right. */
 static int frames_differ(const nb_frames *f)
 {
     return reaches_differ(f) || f->series->jitter_fluence_pct > 0 ||
            f->series->jitter_mosaic_pct > 0;
 }
 
-/** Render a frame whose pixels may be more than a float holds. */
+/** Render a frame whose pixels may be too large for a float. */
 static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
 {
     nb_sim *sim = NULL;
@@ -119,7 +119,7 @@ static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
     return st;
 }
 
-/** Crystal `at` as it will be made; cfg: room for its configuration. */
+/** Check crystal `at` as it will be made; cfg: room for its configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                nb_survey *s, nb_error *err)
 {
@@ -143,7 +143,7 @@ static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
 {
-    const int crystals = f->base.crystals[0] != 0, /* may see farther than the first */
+    const int crystals = f->base.crystals[0] != 0, /* may reach more than the first */
         frames = reaches_differ(f) ? f->count : crystals;
     NB_OWN_CONFIG cfg = {0};
     nb_survey s = {0};
@@ -151,7 +151,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
         !nb_factor_files_have_limit(base->in.factors, &base->cfg))
         return NB_OK;
     s.dmin = base->in.sums->dmin;
-    base->in.limit = NB_LIMIT_KEPT; /* as frames find their files */
+    base->in.limit = NB_LIMIT_KEPT; /* as frames use the files */
     for (int k = 0; k < frames; k++) {
         int n = 1;
         (void)nb_frames_count(f, k, &n, NULL); /* nb_frames_survey reports errors */
@@ -163,7 +163,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
                                   &base->hooks, err);
 }
 
-/** Frame k, with all of its crystals where lines change it; s->geometry: its own. */
+/** Check frame k, and all its crystals if -jobs changes it. Sets s->geometry. */
 static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_survey *s,
                              nb_error *err)
 {
@@ -181,7 +181,7 @@ static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_surve
     return st || !s->bright ? st : try_frame(f, k, err);
 }
 
-/** Does the override move the detector from g to h? */
+/** True if beam or detector differ between g and h. */
 static int moves(const nb_geometry *g, const nb_geometry *h)
 {
     const nb_vec3 a[] = {g->beam, g->fast, g->slow, g->pix0};
@@ -204,7 +204,7 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     return st;
 }
 
-/** h: the geometry of frame k; *first: that of the first known frame. */
+/** Compare h, the geometry of frame k, with that without override and with *first. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

@@ -15,7 +15,7 @@
 #include "../sim/crystals.h"
 #include "../params/params.h"
 
-/** Of the base configuration. */
+/** Noise of the base configuration. */
 static nb_hdf5_noise noise_of(const nb_run *run)
 {
     const nb_settings *all = &run->base->model.settings;
@@ -36,7 +36,7 @@ static nb_hdf5_noise noise_of(const nb_run *run)
     return cfg->write_noise ? noise : (nb_hdf5_noise){0};
 }
 
-/** The spectrum of frame k, for the master. */
+/** Get the spectrum of frame k for the master. */
 static nb_status spectrum_of(void *user, int k, double *A, double *weight, nb_error *err)
 {
     const nb_run *run = user;
@@ -70,7 +70,7 @@ static nb_status varied(void *user, int i, int k, double *value, nb_error *err)
                         (nb_crystal_at){f->first + k, 0}, value, err);
 }
 
-/** Room for n more. */
+/** Make room for n more rows. */
 static nb_status reserve_rows(nb_hdf5_crystals *all, size_t n, nb_error *err)
 {
     if (all->n + n <= all->room)
@@ -89,7 +89,7 @@ static const char *factors_of(const nb_config *cfg)
     return "";
 }
 
-/** A row for each part of a crystal; of one whose own files are not loaded here A, N, cell and blocks are NaN. */
+/** Add a row for each part of a crystal; A, N, cell, blocks of unloaded files are NaN. */
 static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
                           nb_hdf5_crystals *rows, nb_error *err)
 {
@@ -158,7 +158,7 @@ void nb_master_crystals_free(nb_hdf5_crystals *all)
     nb_free(all->count);
 }
 
-/** The name of data file n beside the master. */
+/** Name of data file n, without the folder of the master. */
 static void link_name(void *user, int n, char *name)
 {
     const nb_run *run = user;
@@ -167,7 +167,7 @@ static void link_name(void *user, int n, char *name)
     nb_work_data_path(slash ? slash + 1 : run->work.stem, p->block, p->piece, name);
 }
 
-/** The first frame of each data file, and the number of frames; the caller's (nb_free). */
+/** First frame of each data file, and the number of frames; the caller frees it. */
 static int *first_frames(const nb_pieces *p, nb_error *err)
 {
     int *first = nb_alloc((size_t)p->n + 1, sizeof *first, "data files", err);
@@ -176,7 +176,7 @@ static int *first_frames(const nb_pieces *p, nb_error *err)
     return first;
 }
 
-/** What differs between the frames, beside the truths; crystals: room for theirs. */
+/** Describe the values that differ between frames; *crystals holds the crystals. */
 static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
                                  nb_hdf5_master *master, nb_error *err)
 {
@@ -216,7 +216,7 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     if (!st && base->cfg.detector)
         st = nb_canvas_panels(base, &panels, err);
     NB_TRY(nb_sim_scene_json(base, &config, err));
-    if (st == NB_ERR_UNSUPPORTED) /* without a JSON library it is left out */
+    if (st == NB_ERR_UNSUPPORTED) /* a build without JSON leaves it out */
         st = NB_OK;
     if (!st) {
         master =

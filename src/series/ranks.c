@@ -9,15 +9,15 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-/* MPI, loaded when mpirun started this process with others.  If it were linked, every start of the program would take
- * thirty milliseconds more.   The types are those of the implementation used
- * for the build (MPICH and relatives: numbers; Open MPI: addresses of its variables). */
+/* MPI is loaded only if mpirun started several processes: linking it would add 30 ms to
+ * every start. Types are those of the MPI of the build (numbers in MPICH and relatives,
+ * addresses of variables in Open MPI). */
 #ifdef NB_HAVE_MPI
 #include <mpi.h>
 
 #include "../base/late_library.h"
 
-/* Every function of the library that we call, and the variables of its constants. */
+/* Functions of the library that this file calls, and variables of its constants. */
 /* clang-format off */
 #define NB_MPI_FUNCTIONS(X) \
     X(MPI_Abort) X(MPI_Allgather) X(MPI_Bcast) X(MPI_Comm_free) \
@@ -41,7 +41,7 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define ompi_mpi_errors_return (*nb_mpi()->ompi_mpi_errors_return_)
 #define ompi_mpi_info_null (*nb_mpi()->ompi_mpi_info_null_)
 #endif
-#else /* no process has ranks */
+#else /* a build without MPI has one process */
 #define CALL(name) NO_##name
 #define NO_MPI_Bcast(data, n, ...) ((void)(data), (void)(n))
 #define NO_MPI_Allgather(mine, n, type, all, ...) ((void)(mine), (void)(n), (void)(all))
@@ -49,7 +49,7 @@ NB_LATE_LIBRARY_DECLARE(mpi, NB_MPI_NAMES)
 #define NO_MPI_Finalize() ((void)0)
 #endif
 
-/** A non-negative number of the environment; -1: none. */
+/** Non-negative number in an environment variable, or -1. */
 static int number(const char *name)
 {
     const char *text = getenv(name);
@@ -68,8 +68,8 @@ static int first_of(const char *const names[], size_t count)
 
 int nb_ranks_launched(int *rank)
 {
-    /* Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI; Open MPI; PMIx under Slurm, which says
-     * the number of a step's processes elsewhere. */
+    /* Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI; Open MPI; PMIx under Slurm,
+     * which has the number of processes in another variable. */
     static const char *const ranks[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
     static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
                                         "SLURM_STEP_NUM_TASKS"};
@@ -83,7 +83,7 @@ int nb_ranks_launched(int *rank)
 
 struct nb_ranks {
     nb_place place;
-    int initialized; /* by us */
+    int initialized; /* 1: this file initialized MPI */
     int failed;
 };
 
@@ -176,7 +176,7 @@ void nb_ranks_leave(nb_ranks *r)
         return;
     if (r->failed) {
         nanosleep(&heard, NULL);
-        CALL(MPI_Abort)(MPI_COMM_WORLD, 1); /* does not come back */
+        CALL(MPI_Abort)(MPI_COMM_WORLD, 1); /* does not return */
     }
     if (r->initialized)
         CALL(MPI_Finalize)();
@@ -214,7 +214,7 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
         mine.code = status;
     }
     all = nb_alloc((size_t)r->place.count, sizeof *all, "errors", NULL);
-    if (!all) { /* the others wait: no agreement is possible any more */
+    if (!all) { /* the other processes wait: no agreement is possible */
         nb_ranks_fail(r);
         return nb_fail_memory(err, sizeof *all, "errors");
     }
@@ -224,7 +224,7 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
             status = all[i].code;
             nb_fail(err, status, "%s%.500s", i ? rank_name(i, place) : "", all[i].message);
         }
-    if (status && r->place.rank > 0) /* rank 0 speaks */
+    if (status && r->place.rank > 0) /* rank 0 prints the error */
         memset(err, 0, sizeof *err);
     nb_free(all);
     return status;

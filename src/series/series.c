@@ -27,7 +27,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     const int frames = nb_series_part(run->series, NULL);
     nb_status st;
     nb_config_copy(&first, cfg);
-    first.device_alone = 0; /* its renderers are several */
+    first.device_alone = 0; /* a series may have several renderers */
     first.seed.set = 1;
     first.seed.value = seed;
     first.expand_list = nb_vary_changes_F(run->series->vary);
@@ -40,8 +40,8 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     return st;
 }
 
-/** One thread for each processor; the processes of a host divide the processors. Not more
- * threads than frames, or than the memory allows. */
+/** Choose a thread per processor of this process, as frames and memory allow. The
+ * processes of a host divide the processors. */
 static void choose_threads(nb_run *run)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -72,7 +72,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
         (void)nb_backend_of(base->cfg.device, &asked);
         devices = nb_pool_devices_of(&asked, base->engine.backend->device->count(),
                                      run->place.local_rank, run->place.local_count);
-        /* an image that failed there is an error, not another renderer's */
+        /* if a device fails later, the error is final: no other renderer replaces it */
         NB_FORWARD(nb_text_put(&base->cfg.device, base->engine.backend->name, err));
         if (devices.count > 1) {
             snprintf(more, sizeof more, "; %d devices", devices.count);
@@ -83,7 +83,7 @@ static nb_status open_pool(nb_run *run, nb_error *err)
     return nb_pool_open(&run->pool, base->engine.backend, devices, each, err);
 }
 
-/** A new series: nothing of these names is of it. */
+/** Remove files of the same names, which belong to an older series. */
 static void remove_older(const nb_run *run)
 {
     nb_work_remove_numbered(&run->work);
@@ -93,7 +93,7 @@ static void remove_older(const nb_run *run)
     (void)unlink(run->series->hdf5_file);
 }
 
-/** Rank 0 begins the series for all ranks, and counts what is there. */
+/** Begin the series in rank 0 for all ranks, and count the finished frames. */
 static nb_status begin_files(nb_run *run, nb_error *err)
 {
     const nb_series *s = run->series;
@@ -137,7 +137,7 @@ static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
     return st;
 }
 
-/** What rank 0 has found. */
+/** Share the blocks that rank 0 has found. */
 static void share_found(nb_run *run)
 {
     nb_work *b = &run->work;
@@ -160,7 +160,7 @@ static nb_status allocate(nb_run *run, nb_error *err)
     return st;
 }
 
-/** What of the detector DIALS cannot read from the files. */
+/** Print notices about detector properties that DIALS cannot read from the files. */
 static void notice_lost(const nb_run *run)
 {
     const nb_format *format = nb_series_format(run->series);
@@ -170,7 +170,7 @@ static void notice_lost(const nb_run *run)
         nb_notice_material(&run->base->model, &run->hooks);
 }
 
-/** Note how many pixels of the first given image are below 0: their counts are 0. */
+/** Print a notice about pixels below 0 of the first input image: they count as 0. */
 static void notice_below(const nb_run *run)
 {
     const size_t n = run->base->model.scene.raster.pixels;
@@ -187,7 +187,7 @@ static void notice_below(const nb_run *run)
                   100 * (double)below / (double)n);
 }
 
-/** What of the noise may surprise. */
+/** Print notices about surprises of the noise. */
 static void notice_noise(const nb_run *run)
 {
     const nb_config *cfg = &run->base->cfg;
@@ -208,7 +208,7 @@ static void notice_noise(const nb_run *run)
         notice_below(run);
 }
 
-/** Note that all stills have the same orientation. */
+/** Print a notice if all stills have the same orientation. */
 static void notice_turned(const nb_run *run)
 {
     const nb_series *s = run->series;
@@ -223,10 +223,10 @@ static void notice_turned(const nb_run *run)
                   s->stills);
 }
 
-/** Note that processes wait for each other, if a block is much of the work of one. */
+/** Print a notice if processes wait for each other, as each has few blocks. */
 static void notice_blocks(const nb_run *run)
 {
-    enum { ENOUGH = 4 }; /* blocks a process */
+    enum { ENOUGH = 4 }; /* blocks per process */
     const int frames = run->frames.count, ranks = run->place.count,
               each = nb_work_size(run->series), blocks = (frames + each - 1) / each,
               better = frames / (ENOUGH * ranks);
@@ -237,7 +237,7 @@ static void notice_blocks(const nb_run *run)
                   ranks, blocks, blocks == 1 ? "" : "s", better > 1 ? better : 1);
 }
 
-/** There are files, and they can hold what is asked for. */
+/** Check that the series has outputs, and that they can hold the frames. */
 static nb_status check_outputs(const nb_run *run, nb_error *err)
 {
     const nb_series *s = run->series;
@@ -258,7 +258,7 @@ static nb_status check_outputs(const nb_run *run, nb_error *err)
         s->output, n);
 }
 
-/** All preparations without files. */
+/** Prepare all that needs no output file. */
 static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_error *err)
 {
     nb_panel_canvas canvas;
@@ -298,12 +298,12 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_err
     return open_pool(run, err);
 }
 
-/** What clipped pixels of the files hold. */
+/** Find the values of clipped pixels in the files. */
 static void find_largest(nb_run *run)
 {
     nb_clipped *output = &run->progress.clipped_output,
                *hdf5 = &run->progress.clipped_hdf5;
-    const nb_format *format = run->work.name.format; /* NULL: no -output */
+    const nb_format *format = run->work.name.format; /* NULL without -output */
     if (format)
         output->file =
             nb_frame_file_noise(nb_format_writer(format, run->base->cfg.tiff_bits));
@@ -312,7 +312,7 @@ static void find_largest(nb_run *run)
     hdf5->largest = nb_sim_noise_largest(run->base, hdf5->file);
 }
 
-/** Files, memory, and the frames that an earlier run finished. */
+/** Open files, allocate memory, and find the frames that an earlier run finished. */
 static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error *err)
 {
     nb_status st = open_blocks(run, fingerprint, err);
@@ -334,7 +334,7 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
 
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
-    nb_series_key key = {0}; /* of the run to resume, or its seed alone */
+    nb_series_key key = {0}; /* key of the run to resume, or only a seed */
     uint64_t fingerprint;
     nb_status st = NB_OK;
     if (run->place.rank == 0) {
@@ -356,7 +356,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** Count the facts of all frames, which other processes and earlier runs have made, too. */
+/** Count the facts of all frames, also of frames of other processes and earlier runs. */
 static nb_status count_facts(nb_run *run, nb_error *err)
 {
     nb_series_progress *p = &run->progress;
@@ -380,7 +380,7 @@ static nb_status fail_missing(const nb_run *run, nb_error *err)
                    run->frames.count);
 }
 
-/** Rank 0 writes what the frames of a whole series have in common. */
+/** Write the files for the whole series, in rank 0. */
 static nb_status finish(nb_run *run, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -396,7 +396,7 @@ static nb_status finish(nb_run *run, nb_error *err)
     return st ? st : nb_experiments_write(run, err);
 }
 
-/** After a stop: make the first frames readable, unless another run goes on; a failure of this is not another error. */
+/** After a stop, make the first frames readable, unless another run goes on. */
 static void save_part(nb_run *run)
 {
     if (!run->work.stem[0] || run->given || run->place.rank > 0 ||
@@ -406,7 +406,7 @@ static void save_part(nb_run *run)
         (void)nb_master_write(run, NULL);
 }
 
-/** When no frame has a photon. */
+/** Print a notice if no frame has a photon. */
 static void say_dark(const nb_run *run)
 {
     const nb_stats none = {.rendered = 1};
@@ -418,7 +418,7 @@ static void say_dark(const nb_run *run)
         nb_say_dark(run->base, &none);
 }
 
-/** End the data files that are not whole, early, so that nothing is lost. */
+/** End unfinished data files early, to keep their frames. */
 static void end_blocks(nb_run *run)
 {
     for (int i = 0; run->work.open && i < run->work.room; i++) {
@@ -431,7 +431,7 @@ static void end_blocks(nb_run *run)
     }
 }
 
-/** Let rank 0 have the sum of all processes, which all call this. */
+/** Add up the sums of all processes in rank 0. All processes call this. */
 static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
 {
     enum { PIECE = 1 << 16 };
@@ -452,7 +452,7 @@ static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
     return st;
 }
 
-/** The sum of the frames of all processes, when all of them are made and know it. */
+/** Write the sum of all finished frames. All processes call this. */
 static nb_status finish_sum(nb_run *run, nb_error *err)
 {
     nb_status st;
@@ -464,7 +464,7 @@ static nb_status finish_sum(nb_run *run, nb_error *err)
     return nb_ranks_agree(run->ranks, st, err);
 }
 
-/** When all processes have ended: add up what they made.  *stopped: one of them was interrupted.  Waits for them. */
+/** Wait for all processes and add up their progress. *stopped: one was interrupted. */
 static nb_status meet(nb_run *run, int *stopped, nb_error *err)
 {
     struct end {
@@ -498,7 +498,7 @@ static nb_status fail_stopped(const nb_run *run, nb_error *err)
                    run->progress.done, run->frames.count);
 }
 
-/** Another process must make the frames that lack. */
+/** Report the missing frames, which another process must be making. */
 static nb_status look_for_others(const nb_run *run, nb_error *err)
 {
     const int done = run->progress.done, frames = run->frames.count;
@@ -516,7 +516,7 @@ static nb_status look_for_others(const nb_run *run, nb_error *err)
     return NB_OK;
 }
 
-/** Rank 0 ends a series that is whole, or says what it lacks. */
+/** End a whole series in rank 0, or report the missing frames. */
 static nb_status end_series(nb_run *run, int stopped, nb_error *err)
 {
     nb_status st;
@@ -532,7 +532,7 @@ static nb_status end_series(nb_run *run, int stopped, nb_error *err)
     return nb_report_write_series(run->base, run->series, &run->progress, err);
 }
 
-/** Make the frames, and end together with the other processes. */
+/** Make the frames of this process, and end together with the other processes. */
 static nb_status run_all(nb_run *run, nb_error *err)
 {
     nb_error own = {0};
@@ -544,7 +544,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
         nb_run_stop_with(run, 0, st, &own);
     end_blocks(run);
     if (run->status && run->status != NB_ERR_CANCELLED) {
-        nb_ranks_fail(run->ranks); /* all end */
+        nb_ranks_fail(run->ranks); /* ends all processes */
         save_part(run);
         if (err)
             *err = run->error;
@@ -560,8 +560,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     return st || stopped ? st : finish_sum(run, err);
 }
 
-/** Under mpirun without `ranks`: each process makes all frames, which is right only for different
- * series. */
+/** Print a notice under mpirun without `ranks`: each process makes all its frames. */
 static void notice_alone(const nb_run *run)
 {
     int rank, launched = nb_ranks_launched(&rank);
@@ -584,7 +583,7 @@ static void tear_down(nb_run *run, nb_status st)
     nb_truths_free(&run->truths);
     nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
-    if (st && run->given && run->begun.fd >= 0) /* nobody could go on with it */
+    if (st && run->given && run->begun.fd >= 0) /* no run can resume the series */
         nb_work_remove_data(&run->work);
     nb_work_free(&run->work);
     if (run->given || run->progress.done == run->progress.frames)
@@ -602,7 +601,7 @@ static void tear_down(nb_run *run, nb_status st)
     pthread_cond_destroy(&run->ended);
 }
 
-/** Images that are given: they say how many frames there are, and where the detector stands. */
+/** Open stored images: they set the number of frames and the geometry. */
 static nb_status open_input(nb_run *run, const nb_config **cfg, nb_error *err)
 {
     nb_status st = nb_given_open(*cfg, run->series, &run->hooks, &run->given, err);

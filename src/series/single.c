@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame of a series, and the table of what its frames draw. */
+/* One frame of a series, and the table of the numbers that its frames draw. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "work.h"
 #include "frames.h"
 
-/** The series as one of at least a frame; it shares the texts. */
+/** Copy of the series with at least one frame; it shares the texts. */
 static nb_series counted(const nb_series *series)
 {
     nb_series s = *series;
@@ -25,7 +25,7 @@ static nb_series counted(const nb_series *series)
     return s;
 }
 
-/** Give frame k the A matrix of -orientations, if it has one, as an array. */
+/** Give frame k its A matrix of -orientations, if any, as an array. */
 static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
     nb_matrix matrix;
@@ -71,7 +71,7 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     NB_FORWARD(nb_sim_create(cfg, hooks, &base, err));
     st = nb_frames_init(&f, &all, base, err);
     NB_TRY(nb_frames_crystals(&f, k, out, err));
-    for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* what points into the base */
+    for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* point to cfg, not base */
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
         one->arrays = cfg->arrays;
@@ -102,7 +102,7 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-/** The row of a crystal; -1: of a frame without any.  f->sim NULL: the series has no crystal. */
+/** Add the row of a crystal (-1: an empty frame); f->sim is NULL without a crystal. */
 static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
     const nb_vary *v = &f->vary;
@@ -126,7 +126,7 @@ static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_e
     return st;
 }
 
-/** How many crystals frame k has. */
+/** Count the crystals of frame k. */
 static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
@@ -168,7 +168,7 @@ static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
     return st;
 }
 
-/** Is there a crystal, so that a simulation can be made? */
+/** True if cfg has a crystal, so that a simulation can be made. */
 static int has_crystal(const nb_config *cfg)
 {
     return (cfg->cell_count || cfg->mat_file[0] || nb_config_has_factor_file(cfg) ||
@@ -190,7 +190,7 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_config seeded = *cfg; /* shares the texts */
     nb_status st;
     NB_FORWARD(nb_series_check_files(cfg, series, err));
-    seeded.draws_file = nb_no_text; /* it is written here */
+    seeded.draws_file = nb_no_text; /* this function writes the file */
     if (has_crystal(cfg)) {
         if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
             st = nb_frames_init(&f, &all, base, err);

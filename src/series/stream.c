@@ -40,17 +40,17 @@ nb_status nb_run_stream_check(const nb_run *run, nb_error *err)
     return st;
 }
 
-/** What the chunks of a series are made from. */
+/** Sources of the chunks of a series. */
 typedef struct chunks {
     nb_run *run;
     nb_stream_job job;
     nb_hdf5_crystals crystals;
-    nb_reflection *spots; /* owned: of one data file */
-    nb_hdf5_frame *truth; /* owned: of its frames */
-    double corner_mm[3];  /* of the geometry, lab */
+    nb_reflection *spots; /* owned; reflections of one data file */
+    nb_hdf5_frame *truth; /* owned; frames of this data file */
+    double corner_mm[3];  /* corner of the base geometry, lab axes */
 } chunks;
 
-/** The lattices of frame k, which had this truth. */
+/** Lattices of frame k with this truth; the caller frees them. */
 static nb_stream_lattice *lattices_of(const chunks *c, int k, const nb_hdf5_frame *truth,
                                       nb_error *err)
 {
@@ -93,7 +93,7 @@ static nb_status put_frame(chunks *c, int k, const nb_hdf5_frame *truth,
     return st;
 }
 
-/** The frames of data file i. */
+/** Write the frames of data file i. */
 static nb_status put_file(chunks *c, int i, nb_error *err)
 {
     nb_run *run = c->run;

@@ -15,7 +15,7 @@
 #include <omp.h>
 #endif
 
-/* --- end and progress, which the threads share --- */
+/* --- end and progress, shared by the threads --- */
 
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
 {
@@ -35,7 +35,7 @@ static void cancel(nb_run *run)
     atomic_store(&run->stop, 1);
 }
 
-/** Of all frames, with what is rendered of those that are being made. */
+/** Finished fraction of all frames, with the finished parts of frames in work. */
 static double fraction_of(nb_run *run)
 {
     const double parts = (double)atomic_load(&run->parts) / NB_RUN_PARTS;
@@ -68,7 +68,7 @@ static int report(nb_run *run)
     return stop;
 }
 
-/** frame: in the whole series. */
+/** Add clipped pixels of a frame; frame: number in the whole series. */
 static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 {
     c->pixels += pixels;
@@ -95,7 +95,7 @@ void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *fac
     add_brightest(p, frame, facts->max, (int)facts->max_fast, (int)facts->max_slow);
 }
 
-/** Count a written frame into the progress.  With the lock held. */
+/** Count a written frame in the progress; hold the lock. */
 static void count(nb_run *run, const nb_slot *slot)
 {
     nb_series_progress *p = &run->progress;
@@ -134,12 +134,12 @@ void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
 typedef struct worker {
     nb_run *run;
     nb_frame frame;
-    int parts; /* of its frame, in run->parts */
+    int parts; /* share of the frame in run->parts */
     pthread_t thread;
     int started;
 } worker;
 
-/** So much of the frame is made; a second pass over its pixels does not count down. */
+/** Report the finished fraction of the frame. A second pass cannot lower it. */
 static void show_part(worker *w, double fraction)
 {
     const int parts = fraction < 1 ? (int)(NB_RUN_PARTS * fraction) : NB_RUN_PARTS;
@@ -149,7 +149,7 @@ static void show_part(worker *w, double fraction)
     w->parts = parts;
 }
 
-/** The renderer asks whether to continue. After an error the begun frames are finished. */
+/** Stop the renderer or let it go on. After an error it finishes the begun frames. */
 static int on_render(void *user, double fraction)
 {
     worker *w = user;
@@ -157,7 +157,7 @@ static int on_render(void *user, double fraction)
     return ask(w->run);
 }
 
-/** A slot for the next frame to make; NULL: there is none. */
+/** Take a slot for the next frame to make, or NULL if no frame is left. */
 static nb_slot *take(nb_run *run)
 {
     nb_error err = {0};
@@ -180,7 +180,7 @@ static nb_slot *take(nb_run *run)
     return slot;
 }
 
-/** Give the thread's simulation the record of frame k. */
+/** Set the simulation of the thread to frame k. */
 static nb_status prepare(worker *w, int k, nb_error *err)
 {
     nb_run *run = w->run;
@@ -194,7 +194,7 @@ static nb_status prepare(worker *w, int k, nb_error *err)
     return st ? st : nb_frames_check(frames, &f->sim->model.geometry, &f->sim->cfg, err);
 }
 
-/** The derivatives of the frame whose file has this number, if they are asked for. */
+/** Write the derivatives of the frame with this file number, if a flag asks for them. */
 static nb_status write_slopes(nb_sim *sim, int number, nb_error *err)
 {
     nb_template name;
@@ -207,7 +207,7 @@ static nb_status write_slopes(nb_sim *sim, int number, nb_error *err)
     return st ? st : nb_sim_write_slopes(sim, path, err);
 }
 
-/** The frame's image of the input. */
+/** Take the image of frame k from the input. */
 static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err)
 {
     nb_status st = nb_given_frame(run->given, k, f->sim, f->image, err);
@@ -241,7 +241,7 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
-/** The facts of the rendered image. */
+/** Copy the facts of the rendered image. */
 static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 {
     facts->max = stats->max;
@@ -250,7 +250,7 @@ static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
     facts->sum = stats->sum;
 }
 
-/** The frame for HDF5: its pixels, and its reflections on request. */
+/** Make the frame for HDF5: pixels, and reflections on request. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_reflections *list = &slot->list;
@@ -282,7 +282,7 @@ static nb_status write_file(const nb_run *run, nb_frame *f, nb_slot *slot, nb_er
     return st;
 }
 
-/** The frame for the outputs that lack it. */
+/** Make the outputs that lack the frame. */
 static nb_status make_outputs(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     const double start = nb_monotonic_seconds(), before = f->spent.noise + f->spent.truth;
@@ -317,11 +317,11 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
                           run->layout.type, &run->sum, err);
     if (!st)
         show_part(w, 1);
-    w->parts = 0; /* run->parts keeps those of the frame until it is written */
+    w->parts = 0; /* run->parts keeps the parts of the frame until the frame is written */
     return st;
 }
 
-/** Book the times of a frame.  With the lock held. */
+/** Add up the times of a frame; hold the lock. */
 static void add_times(nb_times *to, nb_times *spent)
 {
     to->scene += spent->scene;
@@ -334,7 +334,7 @@ static void add_times(nb_times *to, nb_times *spent)
     *spent = (nb_times){0};
 }
 
-/** Write the next frame.  *full: a block that is whole now, or NULL. */
+/** Write the next frame. *full: its block, if it is whole now, or NULL. */
 static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *err)
 {
     const nb_status st = nb_work_add(&run->work, slot, full, err);
@@ -342,7 +342,7 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *e
     return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write what is ready, in order, up to the end of a block, which is returned.  Called and left with the lock held. */
+/** Write finished frames up to the end of a block, which is returned. Hold the lock. */
 static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];
@@ -377,7 +377,7 @@ static nb_block *drain(nb_run *run)
     return full;
 }
 
-/** Close the file of a whole block, while other threads write the next one.  Called and left with the lock held. */
+/** Close the file of a whole block while other threads write. Hold the lock. */
 static void close_block(nb_run *run, nb_block *full)
 {
     const double start = nb_monotonic_seconds();
@@ -394,7 +394,7 @@ static void close_block(nb_run *run, nb_block *full)
     full->number = -1;
 }
 
-/** Write what is ready, unless another thread does.  With the lock held. */
+/** Write the finished frames, unless another thread does. The caller holds the lock. */
 static void write_ready(nb_run *run)
 {
     nb_block *full;
@@ -409,7 +409,7 @@ static void *work(void *user)
     nb_slot *slot;
     NB_IN_C_LOCALE;
 #ifdef _OPENMP
-    omp_set_num_threads(run->threads_each); /* of this thread's loops */
+    omp_set_num_threads(run->threads_each); /* for loops of this thread */
 #endif
     while ((slot = take(run)) != NULL) {
         nb_error err = {0};
@@ -431,7 +431,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/** While threads work: -time_limit, and data files that are open for long. */
+/** Watch -time_limit and long-open data files while threads work. */
 static void watch(nb_run *run)
 {
     enum { TICK_NS = 100000000, SECOND_NS = 1000000000 };

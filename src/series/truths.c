@@ -9,7 +9,7 @@
 
 enum { WINDOW = 1 << 15 }; /* frames */
 
-/** Fill the window from frame k on. */
+/** Read rows from frame k on. */
 static nb_status read_rows(nb_run *run, int k, nb_error *err)
 {
     nb_truths *t = &run->truths;

@@ -32,7 +32,7 @@ int64_t nb_series_seed(int64_t seed, int frame)
 
 /* ------------------------------------------------------------------ names */
 
-/* Names that are no rows: parts of a row, and what acts on it as a whole. */
+/* Names without a row: parts of a row, and laws that act on the whole row. */
 static const struct {
     const char *name;
     nb_member of;
@@ -56,13 +56,13 @@ static const struct {
 };
 enum { PARTS = sizeof parts / sizeof *parts, NAMES_MOST = 128 };
 
-/** True for a number of a crystal; others are the frame's. */
+/** True for a number of a crystal, false for a number of a frame. */
 static int is_of_crystal(const nb_vary_item *item)
 {
     return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
 }
 
-/** Fill the names that can vary, without laws: of crystals, parts, of frames.  Returns their number. */
+/** List the names that can vary: of crystals, parts, of frames. Returns their number. */
 static int list_names(nb_vary_item all[NAMES_MOST])
 {
     int n = 0;
@@ -88,7 +88,7 @@ int nb_vary_frame_item(const nb_vary *v, int i)
     return at;
 }
 
-/** FNV-1a of 32 bits. */
+/** FNV-1a hash of 32 bits. */
 static uint32_t number_of(const char *name)
 {
     uint32_t h = 2166136261u;
@@ -97,7 +97,7 @@ static uint32_t number_of(const char *name)
     return h;
 }
 
-/** Names that an error lists as a range. */
+/** True for neighbours that an error message lists as a range. */
 static int are_alike(const nb_vary_item *a, const nb_vary_item *b)
 {
     const size_t n = strlen(a->name);
@@ -105,7 +105,7 @@ static int are_alike(const nb_vary_item *a, const nb_vary_item *b)
            (n > 2 && n == strlen(b->name) && !memcmp(a->name, b->name, n - 1));
 }
 
-/** The name text[n] among `all`; NULL: none. */
+/** Find the name text[n] in `all`, or return NULL. */
 static const nb_vary_item *find_name(const nb_vary_item *all, int names, const char *text,
                                      size_t n)
 {
@@ -141,11 +141,11 @@ static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_er
 
 /* ------------------------------------------------------------------ the value without a law */
 
-/** What follows from other flags, where the crystal is known. */
+/** Value that follows from other flags if the crystal is known, or NaN. */
 static double of_model(const nb_param *row, const nb_model *m)
 {
     const nb_crystal *x = &m->crystal;
-    for (int i = 0; i < 3; i++) { /* the row of all three has the place of the first */
+    for (int i = 0; i < 3; i++) { /* -N has the offset of Na, -samplesize of sample_x */
         if (row->offset == offsetof(nb_config, N[0]) + (size_t)i * sizeof(double))
             return x->N[i];
         if (row->offset ==
@@ -201,16 +201,16 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
         return typed;
     if (m && !isnan(of_model(row, m)))
         return of_model(row, m);
-    return isnan(typed) ? row->unset : typed; /* 0 of Badd */
+    return isnan(typed) ? row->unset : typed; /* as for Badd: 0 */
 }
 
 /* ------------------------------------------------------------------ laws */
 
-/** A number that is drawn. */
+/** Input of a draw. */
 typedef struct nb_dice {
     const nb_vary_item *item;
-    const double *x; /* the numbers of its law */
-    double along;    /* place of the frame along the series, 0 to 1 */
+    const double *x; /* numbers of the law */
+    double along;    /* place of the frame in the series, 0 to 1 */
     uint64_t seed, number;
     uint32_t attempt;
 } nb_dice;
@@ -226,7 +226,7 @@ static double normal(const nb_dice *d, uint32_t draw)
     return nb_normal52(nb_philox(d->seed, d->number, VARY_STREAM, draw), NULL);
 }
 
-/** True for numbers of cells, which are at least 1. */
+/** True for numbers of unit cells, which are at least 1. */
 static int is_count(const nb_vary_item *item)
 {
     return item->to == NB_VARY_ROW && item->row->low == 1;
@@ -237,7 +237,7 @@ static int is_whole(const nb_vary_item *item)
     return is_count(item) || item->to == NB_VARY_CRYSTALS;
 }
 
-/** The part u, from 0 to below 1, of the way from x[0] to x[1]; each whole number has the same share. */
+/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole numbers share equally. */
 static double between(const nb_vary_item *item, const double x[2], double u)
 {
     const double a = ceil(x[0]), b = floor(x[1]);
@@ -260,7 +260,7 @@ static double draw_uniform(const nb_dice *d)
     return between(d->item, d->x, uniform(d, d->attempt));
 }
 
-/** G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000).  NaN: this attempt makes no number. */
+/** G. Marsaglia, W. W. Tsang, ACM TOMS 26, 363 (2000). NaN if this attempt fails. */
 static double draw_gamma(const nb_dice *d)
 {
     const uint32_t t = 2 * d->attempt;
@@ -292,16 +292,16 @@ static double draw_ramp(const nb_dice *d)
     return between(d->item, d->x, d->along);
 }
 
-/** The laws.  Add a row, and its function, for another one. */
+/** The laws. A new law needs a row and a function. */
 static const struct nb_vary_law {
     const char *name, *form;
-    int least, most;  /* how many numbers it has */
-    double low, high; /* limits of the first one; both 0: none */
+    int least, limit; /* least and largest number of numbers */
+    double low, high; /* limits of the first number; both 0: no limits */
     enum {
         FREE,
         ABOUT,
         FACTOR
-    } of; /* ABOUT: needs the typed value; FACTOR: one that is not 0 */
+    } of; /* ABOUT: needs the typed value; FACTOR: needs a value other than 0 */
     double (*draw)(const nb_dice *d);
 } laws[] = {
     {"normal", "s", 1, 1, 0, INFINITY, ABOUT, draw_normal},
@@ -316,7 +316,7 @@ enum { LAWS = sizeof laws / sizeof *laws };
 
 /* ------------------------------------------------------------------ reading */
 
-/** The end of what stands before a colon or comma. */
+/** End of the word before a colon or comma. */
 static const char *word_end(const char *p)
 {
     while (*p && *p != ':' && *p != ',')
@@ -338,7 +338,7 @@ static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
                    item->name, item->row->name);
 }
 
-/** One number, which may be a part of the centre (%). */
+/** Read one number, which may be a part of the centre (%). */
 static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_error *err)
 {
     const char *end = word_end(*p);
@@ -366,7 +366,7 @@ static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_er
 {
     const struct nb_vary_law *law = item->law;
     const double first = item->count ? v->numbers[item->first] : NAN;
-    if (item->count < law->least || item->count > law->most ||
+    if (item->count < law->least || item->count > law->limit ||
         (law->high > 0 && !(first >= law->low && first <= law->high)))
         return odd_numbers(item, err);
     if (law->of && isnan(item->centre))
@@ -376,7 +376,7 @@ static nb_status check_numbers(const nb_vary *v, const nb_vary_item *item, nb_er
     return law->of == FACTOR && item->centre == 0 ? part_of_0(item, err) : NB_OK;
 }
 
-/** The law text[n] of an item. */
+/** Find the law text[n] of an item. */
 static nb_status read_law(const char *text, size_t n, nb_vary_item *item, nb_error *err)
 {
     char list[120] = "";
@@ -396,7 +396,7 @@ static nb_status read_law(const char *text, size_t n, nb_vary_item *item, nb_err
                    (int)(n < 40 ? n : 40), text, list);
 }
 
-/** "NAME:law:number:..." at *p. */
+/** Read "NAME:law:number:..." at *p. */
 static nb_status read_item(const char **p, const nb_config *cfg, const nb_model *m,
                            nb_vary *v, nb_error *err)
 {
@@ -428,7 +428,7 @@ int nb_vary_has(const nb_vary *v, nb_member member)
     return 0;
 }
 
-/** What else varies the same number, or cannot hold it. */
+/** Refuse a name that another flag varies or fixes. */
 static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_series *s,
                               nb_error *err)
 {
@@ -574,7 +574,7 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
 
 /* ------------------------------------------------------------------ into a configuration */
 
-/** The member that says the same in another way is not typed any more. */
+/** Unset the member that gives the same quantity in another unit. */
 static void unset_other(const nb_param *row, nb_config *cfg)
 {
     const nb_param *p =
@@ -619,7 +619,7 @@ static void write_edges(double value, double centre, nb_config *cfg)
             cfg->cell[i] = i == 0 ? value : nb_typeable(cfg->cell[i] * value / centre);
 }
 
-/** The angles of the frame's misset, drawn where it is random. */
+/** Fix the angles of the misset; draw them if the misset is random. */
 static nb_status fix_misset(nb_config *cfg, nb_error *err)
 {
     double angles[3];
@@ -636,7 +636,7 @@ static nb_status fix_misset(nb_config *cfg, nb_error *err)
     return st;
 }
 
-/** The misset with a rotation about lab axes behind it, as angles. */
+/** Rotate the misset about lab axes, and write the result as angles. */
 static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *err)
 {
     const nb_vec3 r = nb_v3(rotation_deg[0] * NB_DEG, rotation_deg[1] * NB_DEG,

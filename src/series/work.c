@@ -13,11 +13,11 @@
 
 enum {
     PER_FILE = 100,
-    SUFFIX = 48,      /* bytes behind the stem */
-    FIRST_NUMBER = 1, /* of a numbered file, as beamlines count */
+    SUFFIX = 48,      /* bytes after the stem */
+    FIRST_NUMBER = 1, /* number of the first file, as beamlines count */
     LETTERS = 25,     /* b to z */
     PIECES = LETTERS * 16,
-    EARLY = 300 /* s, after which a data file is closed early */
+    EARLY = 300 /* seconds until an open data file is closed early */
 };
 
 nb_status nb_work_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err)
@@ -66,11 +66,11 @@ nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
 int nb_work_size(const nb_series *s)
 {
     const int frames = nb_series_part(s, NULL);
-    const int most = s->frames_per_file > 0 ? s->frames_per_file : PER_FILE;
-    return !s->hdf5_file[0] || frames < 1 ? 1 : frames < most ? frames : most;
+    const int limit = s->frames_per_file > 0 ? s->frames_per_file : PER_FILE;
+    return !s->hdf5_file[0] || frames < 1 ? 1 : frames < limit ? frames : limit;
 }
 
-/** The name of numbered file k. */
+/** Name of numbered file k. */
 static void file_path(const nb_work *s, int k, char path[NB_PATH_MAX])
 {
     path[0] = '\0';
@@ -84,7 +84,7 @@ static int has_file(const nb_work *s, int k)
     return nb_is_regular_file(path);
 }
 
-/* --- what is there --- */
+/* --- existing files --- */
 
 static int begin_of(const nb_work *s, int block)
 {
@@ -106,7 +106,7 @@ int nb_work_key(const nb_series *series, nb_series_key *key)
         return 1;
     if (!series->hdf5_file[0] || nb_work_stem(series->hdf5_file, stem, NULL))
         return 0;
-    for (int b = 0; b < count; b++) { /* any: processes begin at different ones */
+    for (int b = 0; b < count; b++) { /* processes begin at different blocks */
         nb_work_data_path(stem, b, 0, path);
         if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
             *key = data.key;
@@ -161,7 +161,7 @@ void nb_work_remove_numbered(const nb_work *s)
     }
 }
 
-/** Remove the data files of a block from this one on. */
+/** Remove the data files of a block from this piece on. */
 static void remove_pieces(const nb_work *s, int block, int piece)
 {
     char path[NB_PATH_MAX];
@@ -176,13 +176,13 @@ void nb_work_remove_data(const nb_work *s)
         remove_pieces(s, b, 0);
 }
 
-/** Is it the data file that goes on at this frame? */
+/** Read the key of a data file; there->frames is 0 if its first frame is not `first`. */
 static nb_status look_at(const nb_work *s, const char *path, int first,
                          nb_hdf5_data *there, nb_error *err)
 {
     there->frames = 0;
     if (!nb_hdf5_data_key(path, there))
-        return NB_OK; /* it is damaged, and will be replaced */
+        return NB_OK; /* a damaged file will be replaced */
     if (memcmp(&there->key, &s->data.key, sizeof there->key) != 0)
         return nb_fail(
             err, NB_ERR_INPUT,
@@ -194,7 +194,7 @@ static nb_status look_at(const nb_work *s, const char *path, int first,
     return NB_OK;
 }
 
-/** Note a data file; all[n].first is set to the frame behind it. */
+/** Add a data file to the list; all[n].first becomes the frame after it. */
 static nb_status add_piece(nb_pieces *p, struct nb_piece piece, int frames, nb_error *err)
 {
     if (p->n + 1 >= p->room) {
@@ -208,23 +208,23 @@ static nb_status add_piece(nb_pieces *p, struct nb_piece piece, int frames, nb_e
     return NB_OK;
 }
 
-/** Count the frames of the whole data files of a block, from its first on.  *piece: the next data file.  all (may be NULL)
- * gets the files. */
+/** Count the frames of the closed data files of a block, from its first on. *piece:
+ * number of the next data file. all (or NULL) gets the files. */
 static nb_status find(const nb_work *s, int block, int *frames, int *piece,
                       nb_pieces *all, nb_error *err)
 {
-    const int first = begin_of(s, block), most = end_of(s, block) - first;
+    const int first = begin_of(s, block), limit = end_of(s, block) - first;
     char path[NB_PATH_MAX];
     nb_hdf5_data there;
     nb_status st = NB_OK;
     *frames = *piece = 0;
-    while (!st && s->stem[0] && *frames < most && *piece < PIECES) {
+    while (!st && s->stem[0] && *frames < limit && *piece < PIECES) {
         nb_work_data_path(s->stem, block, *piece, path);
         if (access(path, F_OK) != 0)
             break;
         if ((st = look_at(s, path, first + *frames, &there, err)))
             break;
-        if (there.frames < 1 || there.frames > most - *frames)
+        if (there.frames < 1 || there.frames > limit - *frames)
             break;
         if (all)
             st = add_piece(all, (struct nb_piece){block, *piece, there.first},
@@ -235,7 +235,7 @@ static nb_status find(const nb_work *s, int block, int *frames, int *piece,
     return st;
 }
 
-/** The last frame of a block that an output lacks, from `first` on for HDF5; -1: none. */
+/** Last frame of a block that lacks in an output, or -1; in HDF5 from `first` on. */
 static int last_lack(const nb_work *s, int block, int first)
 {
     int k = end_of(s, block) - 1;
@@ -284,7 +284,7 @@ void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks)
 
 /* --- claims --- */
 
-/** The place of this block in `open`, or of none, -1. */
+/** Place in `open` of this block, or of a free place (number -1), or NULL. */
 static nb_block *place_of(nb_work *s, int number)
 {
     for (int i = 0; i < s->room; i++)
@@ -304,12 +304,12 @@ static nb_status open_file(nb_work *s, nb_block *b, nb_error *err)
                        "%.300s: the frames of one data file are in %d pieces",
                        b->claim.path, PIECES);
     nb_work_data_path(s->stem, b->number, b->piece, b->claim.path);
-    remove_pieces(s, b->number, b->piece + 1); /* behind one that was damaged */
+    remove_pieces(s, b->number, b->piece + 1); /* data files after a damaged one */
     b->since = 0;
     return nb_hdf5_data_open(&b->claim, &data, &b->file, err);
 }
 
-/** Claim the temporary file of a block; b->claim.fd -1: another process has it. */
+/** Claim the temporary file of a block; b->claim.fd is -1 if another process has it. */
 static nb_status claim_file(nb_work *s, nb_block *b, int block, nb_error *err)
 {
     char path[NB_PATH_MAX];
@@ -325,7 +325,7 @@ static nb_status claim_file(nb_work *s, nb_block *b, int block, nb_error *err)
     return st;
 }
 
-/** Claim a block that is not whole, if no other process has it. */
+/** Claim a block that is not whole, unless another process has it. */
 static nb_status claim(nb_work *s, int block, nb_error *err)
 {
     nb_block *b = place_of(s, -1);
@@ -335,7 +335,7 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     if (st || s->whole[block] || !b || (st = claim_file(s, b, block, err)) ||
         b->claim.fd < 0)
         return st;
-    st = find(s, block, &kept, &piece, NULL, err); /* now it is ours */
+    st = find(s, block, &kept, &piece, NULL, err); /* count again under the claim */
     *b = (nb_block){.number = block,
                     .piece = piece,
                     .first = begin_of(s, block) + kept,
@@ -346,7 +346,7 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     b->to_hdf5 = s->stem[0] && b->first < end_of(s, block);
     s->whole[block] = !st && b->last < 0;
     if (s->kept && b->last >= 0)
-        b->last = end_of(s, block) - 1; /* all that take_again leaves out */
+        b->last = end_of(s, block) - 1; /* all frames that take_again leaves out */
     if (!st && b->to_hdf5)
         st = open_file(s, b, err);
     if (!st && b->last >= 0) {
@@ -358,7 +358,7 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     return st;
 }
 
-/** Claim the next block that no process has.  Blocks of dead processes become free, so all are looked at again. */
+/** Claim the next free block. Look at all blocks again, as dead processes free theirs. */
 static nb_status claim_next(nb_work *s, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -371,7 +371,7 @@ static nb_status claim_next(nb_work *s, nb_error *err)
     return st;
 }
 
-/** A whole frame that counts for the sum alone. */
+/** Take a stored frame that only the sum needs. */
 static int take_again(nb_work *s, nb_slot *slot)
 {
     while (s->kept && s->again < s->frames) {
@@ -386,7 +386,7 @@ static int take_again(nb_work *s, nb_slot *slot)
     return 0;
 }
 
-/** The next frame of the block. */
+/** Take the next frame of the block. */
 static void deal(nb_work *s, nb_slot *slot)
 {
     nb_block *b = s->dealing;

@@ -14,7 +14,7 @@ static unsigned hash(int h, int k, int l, int panel)
     return x ^ x >> 15;
 }
 
-/** The slot of h, k, l on a panel; an empty slot if it is not in the table. */
+/** Slot of h, k, l on a panel, or an empty slot if the table lacks it. */
 static int *find_slot(const nb_reflection_table *t, int h, int k, int l, int panel)
 {
     unsigned mask = (unsigned)t->n_slots - 1, i = hash(h, k, l, panel) & mask;
@@ -99,7 +99,7 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
         e->peak = here > e->peak ? here : e->peak;
         e->square += here * here;
         e->under += here * background;
-        if (all > 0) /* not so where the photons are too few to be divided */
+        if (all > 0) /* 0 if the photons are too few to divide */
             e->fit += here * here / all;
         memset(e->pixel, 0, sizeof e->pixel);
     }

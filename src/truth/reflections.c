@@ -12,13 +12,13 @@
 #include "../render/request.h"
 #include "../render/simd.h"
 
-/** Number of rows that are divided at the same time and then added in order. */
+/** Number of rows that are divided at the same time and then added up in order. */
 enum { BLOCK = 32 };
 
-/** Largest part of a pixel's photons in samples that are left out. */
+/** Largest part of the photons of a pixel in samples that are left out. */
 #define OMITTED 1e-6
 
-/** Photons of the crystal below this part of the background are not found, because the image has
+/** Photons of the crystal below this part of the background are lost in an image of
  * floats. */
 #define TOLD_APART 1e-5
 
@@ -31,18 +31,18 @@ typedef struct image_row {
 
 typedef struct finder {
     const nb_reflection_job *job;
-    const nb_span *spans; /* of the rendered pixels */
-    const size_t *first;  /* [rows + 1]: the first span of each row */
+    const nb_span *spans; /* spans of the rendered pixels */
+    const size_t *first;  /* [rows + 1], first span of each row */
     int rows;
-    const float *image; /* NULL: the photons are those of the samples */
-    float *made;        /* owned; the image that was made here, or NULL */
-    float *background; /* photons of each pixel that are not Bragg light; owned; NULL: there are none */
+    const float *image; /* NULL: photons are those of samples */
+    float *made;        /* owned; image that is made here, or NULL */
+    float *background; /* owned; photons of each pixel except Bragg light, or NULL */
     double cut;  /* pixels with fewer photons of the crystal are not divided */
-    int divided; /* the pixels are divided, by spots */
-    int dark;    /* all of `background` is the light of the mix */
+    int divided; /* 1: the pixels are divided by spots */
+    int dark;    /* 1: all of `background` is light of the mix */
 } finder;
 
-/** The scene of the image. */
+/** Scene of the image. */
 static const nb_scene *seen_by(const nb_reflection_job *job)
 {
     return job->spread ? job->spread->seen : job->scene;
@@ -71,7 +71,7 @@ static nb_status render_water(finder *f, nb_error *err)
     return st;
 }
 
-/** What the pixels have beside the crystal's photons. */
+/** Render all photons except those of the crystal. */
 static nb_status render_background(finder *f, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
@@ -101,7 +101,7 @@ static double background_in(const finder *f, size_t pixel)
     return f->background ? f->background[pixel] : 0;
 }
 
-/** Photons of a pixel to divide; 0: none. */
+/** Photons of a pixel to divide, or 0. */
 static double crystal_in(const finder *f, double photons, double background)
 {
     photons -= background;
@@ -109,7 +109,7 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
-/** The same of a pixel of the image. */
+/** crystal_in for a pixel of the image. */
 static double photons_in(const finder *f, size_t pixel)
 {
     const double background = background_in(f, pixel);
@@ -127,7 +127,7 @@ static double unit_in(const finder *f, const nb_panel *panel, int fast, int slow
            nb_cached_factors(sc, panel, &sc->sensors[panel->sensor], fast, slow);
 }
 
-/** Weight below which a sample is left out. */
+/** Least weight of a sample that counts. */
 static double least_weight(const finder *f, const nb_panel *panel, int fast, int slow,
                            double photons)
 {
@@ -137,7 +137,7 @@ static double least_weight(const finder *f, const nb_panel *panel, int fast, int
     return unit > 0 ? OMITTED * photons / (unit * terms) : INFINITY;
 }
 
-/** Is the sample left out, as its weight at this place is less than `least`? */
+/** A sample at a place. It is left out if its weight is less than `least`. */
 typedef struct sample_place {
     double fast, slow, weight, least;
     const nb_source *source;
@@ -248,7 +248,7 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     return 1;
 }
 
-/** Add the photons of a span: all, those of the background and of diffuse light. */
+/** Add the photons of a span: all, background, and diffuse light. */
 static void sum_span(const finder *f, const nb_span *span, image_row *row)
 {
     double photons = row->photons, background = row->background, diffuse = 0;
@@ -299,7 +299,7 @@ static int collect(image_row *rows, int n, image_row *all)
 
 /* ------------------------------------------------------------------ by spots */
 
-/** As nb_spot_shares.photons. */
+/** photons_in as nb_spot_shares.photons. */
 static double photons_at(const void *user, int k, int fast, int slow, double *least,
                          double *background)
 {
@@ -320,7 +320,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     return photons;
 }
 
-/** As nb_spot_shares.own. */
+/** Photons of a weight, from unit_in. */
 static double own_photons(const void *user, int k, int fast, int slow, double weight,
                           double *divided)
 {
@@ -333,7 +333,7 @@ static double own_photons(const void *user, int k, int fast, int slow, double we
     return photons;
 }
 
-/** Photons that the dimmest divided pixel may lack; less than `least` of any sample. */
+/** Photons that the dimmest divided pixel may lack: less than `least` of any sample. */
 static double bound_of(const finder *f)
 {
     const nb_beam *beam = &f->job->scene->beam;
@@ -346,7 +346,7 @@ static double bound_of(const finder *f)
     return most > 0 ? OMITTED * f->cut * sum / (most * beam->n_sources) : 0;
 }
 
-/** The kernel of an instruction set; NULL: there is none. */
+/** Kernel of an instruction set, or NULL. */
 static nb_spot_draw *draw_of(nb_isa isa)
 {
     const nb_kernel_set *set = nb_kernel_sets;
@@ -358,7 +358,7 @@ static nb_spot_draw *draw_of(nb_isa isa)
     return set->draw;
 }
 
-/** If the spots of the crystal end, divide the pixels by reflections and set f->divided. */
+/** Divide the pixels by reflections and set f->divided, if spots of the crystal end. */
 static nb_status divide_by_spots(finder *f, nb_reflection_table *table, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
@@ -411,7 +411,7 @@ static int by_index(const void *a, const void *b)
     return (x->panel > y->panel) - (x->panel < y->panel);
 }
 
-/** The table of the source whose wavelength [m] is nearest, the first of equals. */
+/** Table of the source with the nearest wavelength [m], or the first of equals. */
 static int table_near(const nb_beam *beam, double lambda)
 {
     const nb_source *best = beam->sources;
@@ -474,7 +474,7 @@ static nb_status make_list(const finder *f, const image_row *all, nb_reflections
     return NB_OK;
 }
 
-/** The image, where the pixels are not divided by spots and none was given. */
+/** Make the image if no image is given and the pixels are not divided by spots. */
 static nb_status make_image(finder *f, nb_error *err)
 {
     nb_status st;

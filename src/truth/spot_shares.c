@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles of pixels. In each tile every reflection is summed over orientations, sources and
- * sub-pixels. Then each pixel is divided among its reflections, in the order of the list. */
+/* Tiles of pixels: in each tile every reflection is summed over orientations, sources and
+ * sub-pixels. Then each pixel is divided among its reflections, in order of the list. */
 #include "reflection_table.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ typedef struct share {
 /** A pixel of the tile. */
 typedef struct tile_pixel {
     double photons, least, background; /* as nb_spot_shares.photons */
-    double sums[NB_SUMS];              /* of the present reflection */
-    size_t shares; /* place of the next share when the list is sorted */
+    double sums[NB_SUMS];              /* sums of the current reflection */
+    size_t shares; /* place of the next share in the sorted list */
 } tile_pixel;
 
 typedef struct tile {
@@ -37,7 +37,7 @@ typedef struct tile {
     int n_lit;
     share *shares; /* owned */
     size_t n, room;
-    nb_reflection_table table; /* the result */
+    nb_reflection_table table; /* result */
 } tile;
 
 /* ------------------------------------------------------------------ one reflection */
@@ -91,7 +91,7 @@ static void take_pixel(tile *t, int i)
     t->lit[t->n_lit++] = i;
 }
 
-/** Zero what a reflection added. */
+/** Set sub-pixels that a reflection touched to 0. */
 static void clear_drawn(nb_spot_tile *drawn)
 {
     const size_t n = (size_t)(drawn->drawn[0][1] - drawn->drawn[0][0] + 1 + NB_SPOT_PAD);
@@ -120,8 +120,8 @@ static int draw_one(tile *t, uint32_t number)
 
 /* ------------------------------------------------------------------ all reflections */
 
-/** Read the pixels of row s of the tile, and find the range of sub-pixels to divide. Returns 0 if
- * there are none. */
+/** Read the pixels of row s of the tile, and find the range of sub-pixels to divide.
+ * Returns 0 if the range is empty. */
 static int set_wanted(tile *t, int s)
 {
     const nb_spot_tile *drawn = t->drawn;
@@ -267,7 +267,7 @@ static int collect(nb_reflection_table *tables, const int *ok, int n,
     return whole;
 }
 
-/** drawn: work space of each thread. */
+/** Divide all tiles. drawn: work space of each thread. */
 static nb_status run_tiles(const nb_spot_shares *of, const nb_spot_list *list,
                            nb_spot_tile *drawn, nb_reflection_table *all, nb_error *err)
 {
