@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Coefficients and magic numbers of the fast paths. Host and device share them, so each is
- * written only here (tests/lint/numbers.py). Polynomials are Chebyshev fits of our own. */
+/** Coefficients and magic numbers of the fast paths. Host and device share them, so each
+ * is written only here (tests/lint/numbers.py). Polynomials are our Chebyshev fits. */
 #ifndef NB_BASE_COEFFICIENTS_H
 #define NB_BASE_COEFFICIENTS_H
 
@@ -26,10 +26,10 @@
 #define NB_FIXED_MAGIC 1572864.0
 #define NB_FIXED_HIGH 0x41380000
 #define NB_FIXED_STEP 2.3283064365386963e-10 /* 2^-32 */
-#define NB_FIXED_TINY 9.094947017729282e-13f /* 2^-40: keeps quotients of sines off 0/0 */
+#define NB_FIXED_TINY 9.094947017729282e-13f /* 2^-40: avoids 0/0 in quotients of sines */
 
-/* The bits of 1.0; the square root of 2; doubles of size 2^52 are whole numbers, which their lowest
- * bits hold. */
+/* The bits of 1.0; the square root of 2; 2^52: a double near 2^52 is a whole number,
+ * which its lowest bits hold. */
 #define NB_ONE_BITS 0x3ff0000000000000u
 #define NB_SQRT_2 1.41421356237309505
 #define NB_TWO_52 4503599627370496.0

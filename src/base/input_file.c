@@ -17,7 +17,7 @@ typedef struct input {
     size_t limit;
 } input;
 
-/** What else a flag takes, or what is meant, where a file is not there. */
+/** Hint for a missing file: other values of the flag, or another flag for the task. */
 static const char *instead_of(const char *flag)
 {
     static const char *const words[][2] = {
@@ -133,7 +133,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
     return status;
 }
 
-/** A file's bytes, as a store keeps them. */
+/** Bytes of a file in a store. */
 typedef struct blob {
     size_t bytes;
     char *data; /* owned */

@@ -24,13 +24,13 @@ enum nb_mutant {
     NB_MUTANT_ROW_BACKGROUND,
     NB_MUTANT_ROW_POLARIZATION,
     NB_MUTANT_FACTORS_OF_LAST_RAY,
-    NB_MUTANT_TILE_HALF_WIDTH, /* the next three: tests/unit/test_tiles.c */
+    NB_MUTANT_TILE_HALF_WIDTH, /* this and the next two: tests/unit/test_tiles.c */
     NB_MUTANT_TILE_NEIGHBOURS,
     NB_MUTANT_TILE_WIDE
 };
 
-/** `right`, or `broken` in the mutant of this name; NB_MUTANT_STATIC before a table with one,
- * which is none in the memory of a GPU. */
+/** `right`, or `broken` in the mutant of this name. NB_MUTANT_STATIC: storage of a table
+ * with mutants, static unless mutants are compiled in or the code runs on a GPU. */
 #ifdef NB_MUTATE
 #define NB_MUTANT(name, broken, right)                                                   \
     (NB_MUTATE == NB_MUTANT_##name ? (broken) : (right))
