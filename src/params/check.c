@@ -26,7 +26,7 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
     return st;
 }
 
-/** Numbers within the limits, or unset. */
+/** Check that each number is within the limits, or unset. */
 static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -134,7 +134,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     }
 }
 
-/** Every row that has these bits of `mask`.  Counts come before what they count. */
+/** Check every row with these bits of `mask`. Counts come before the counted items. */
 static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every parameter: its names, the field that holds it, its limits, and what the help says. */
+/* Every parameter: its names, field, limits and help. */
 #include "rows.h"
 #include "../physics/shapes.h"
 #include "params.h"
