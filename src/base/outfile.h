@@ -20,7 +20,7 @@ typedef struct nb_outfile {
     int is_claim;          /* the file is locked while it is open */
 } nb_outfile;
 
-/** True if the name of an output is that of standard output ("-"). */
+/** True if the output `path` is standard output ("-"). */
 int nb_outfile_is_stdout(const char *path);
 /** Create the temporary file in the folder of `path`. It gets the mode of the file that
  * it will replace, and the owner if the system allows. Devices, pipes and standard output

@@ -35,7 +35,7 @@ typedef struct decimal {
     uint64_t mantissa;
     int significant; /* digits of the mantissa; above 19 it has overflowed */
     int digits;      /* 1 after the first digit */
-    int exponent;    /* of ten */
+    int exponent;    /* power of ten */
 } decimal;
 
 static const char *scan_digits(const char *p, const char *end, decimal *d, int shift)

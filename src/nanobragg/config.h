@@ -120,7 +120,7 @@ typedef enum nb_sf_method {
 #define NB_MODEL_ALL (-1)      /* model: the average of all */
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
 #define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
-#define NB_F000_CALC (-1.0)    /* F000: that of the model */
+#define NB_F000_CALC (-1.0)    /* F000: the value of the model */
 #define NB_FUDGE_DARWIN (-1.0) /* fudge: Darwin's integral for a Gaussian crystal */
 /** Point spread function of the detector. */
 typedef enum nb_psf_shape {
@@ -163,8 +163,8 @@ typedef enum nb_png_show {
     NB_PNG_NOISE         /* the counts of the noise image */
 } nb_png_show;
 typedef enum nb_png_blocks {
-    NB_PNG_BRIGHTEST = 0, /* pixel of each block */
-    NB_PNG_SUM            /* of its pixels */
+    NB_PNG_BRIGHTEST = 0, /* the brightest pixel of each block */
+    NB_PNG_SUM            /* the sum of its pixels */
 } nb_png_blocks;
 #define NB_RINGS_MAX 16
 /** Options for a picture of a float image; all zero: the defaults. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure factors: those of `nanobragg sf`, and the tables of a simulation. */
+/** Structure factors of `nanobragg sf`, and the tables of a simulation. */
 #ifndef NANOBRAGG_FACTORS_H
 #define NANOBRAGG_FACTORS_H
 
@@ -22,7 +22,7 @@ typedef struct nb_factor_list {
     double *F;           /* [count]; electrons per unit cell */
     double *phase;       /* [count]; deg, for exp(+2 pi i h x); NaN: unknown */
     double cell[6];      /* cell of F, A and deg; the crystal may have another cell */
-    double wavelength_A; /* of the anomalous scattering; 0: unknown */
+    double wavelength_A; /* wavelength of the anomalous scattering; 0: unknown */
 } nb_factor_list;
 
 /** Make the structure factors of -pdb, -cif, -mtz or -hkl with -sg, -Badd and so on, as

@@ -49,7 +49,7 @@ typedef struct nb_image {
  * _UNSUPPORTED (no libtiff or HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
-void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
+void nb_image_free(nb_image *image); /* frees the owned memory; NULL is allowed */
 
 /** Leave out the pixels for which mask is 0 or below, or is left out itself. name: the
  * mask's file, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */

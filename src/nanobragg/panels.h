@@ -38,7 +38,7 @@ typedef struct nb_panel_spec {
  * the spindle angle phi_deg + i osc_deg. Arrays are owned, matrices row by row. */
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
-    double phi_deg, osc_deg; /* of the first point; of a frame, above 0 */
+    double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
     int measured;            /* the scan belongs to images: no frame is outside it */
     double (*change)[9];     /* [n]: A = nb_detector_spec.crystal change; NULL: one A */
     double (*setting)[9]; /* [n]: rotation after the spindle's, frame of NeXus; or NULL */
@@ -92,7 +92,7 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
 /** Copy a detector; free copy and original. */
 nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
                                 nb_error *err);
-void nb_detector_spec_free(nb_detector_spec *detector); /* frees what it owns; zeroes it */
+void nb_detector_spec_free(nb_detector_spec *detector); /* frees all and zeroes it */
 
 #ifdef __cplusplus
 }

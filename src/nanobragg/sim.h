@@ -202,7 +202,7 @@ typedef struct nb_reflection {
 typedef struct nb_reflections {
     nb_reflection *list; /* owned; by crystal, twin, h, k, l, panel */
     size_t count;
-    int panels;        /* of the detector */
+    int panels;        /* panels of the detector */
     int crystals;      /* 1: several crystals or parts of a twin; 0: one */
     double background; /* photons of water, materials and -add in the image */
     double unassigned; /* image + off_panels - background - diffuse - listed */
@@ -212,7 +212,7 @@ typedef struct nb_reflections {
 
 /** Configurations of all crystals of an image: nb_series_crystals. */
 typedef struct nb_crystals {
-    nb_config *configs; /* [n], at least 1; the first is that of the image */
+    nb_config *configs; /* [n], at least 1; the first has the record of the image */
     int n;
     struct nb_arrays *arrays; /* the first crystal's, with its A matrix; or NULL */
 } nb_crystals;
@@ -230,7 +230,7 @@ nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err
  * NB_ERR_CANCELLED. */
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err);
-void nb_reflections_free(nb_reflections *list); /* frees what it owns; NULL is allowed */
+void nb_reflections_free(nb_reflections *list); /* frees its list; NULL is allowed */
 
 /** Write every output file of the configuration; each is complete or absent. image NULL:
  * the image of nb_sim_render(sim, NULL, ...); a device then makes the integers. One file

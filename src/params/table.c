@@ -5,7 +5,7 @@
 #include "params.h"
 
 /* clang-format off */
-/* Names by value.  An empty name belongs to the value "unset", which nobody can write. */
+/* Names by value. An empty name is for the value "unset", which cannot be typed. */
 #define SHAPE_NAME(number, law, height, width, reach, step, rate, word, ...) [number] = word,
 static const char *const shapes[NB_SHAPE_COUNT + 1] = {NB_SHAPES(SHAPE_NAME)};
 #define SHAPE_ROW(number, law, height, width, reach, step, rate, word, flag, old, text) \
