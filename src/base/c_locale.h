@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers in files and messages have a decimal point in every locale of the host program. */
+/** Numbers in files and messages have a decimal point in every locale of the host. */
 #ifndef NB_BASE_C_LOCALE_H
 #define NB_BASE_C_LOCALE_H
 

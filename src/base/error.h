@@ -5,13 +5,13 @@
 
 #include "../nanobragg.h"
 
-/** Set err and return code, so that `return nb_fail(err, NB_ERR_INPUT, "...")` reads well.
- * The text is one line, printf style; longer texts are cut. */
+/** Set err and return code, so that `return nb_fail(err, NB_ERR_INPUT, "...")` reads
+ * well. The text is one line, printf style; longer texts are cut. */
 nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** As nb_fail, for an error in an input file; line 0 means the whole file.  The message starts
- * with "FILE:LINE: ". */
+/** As nb_fail, for an error in an input file; line 0 means the whole file. The message
+ * starts with "FILE:LINE: ". */
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 

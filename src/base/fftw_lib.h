@@ -12,8 +12,8 @@
  * flag that needs FFTW, for the message. */
 nb_status nb_fftw_need(const char *what, nb_error *err);
 
-/** Only one thread of the process may make or destroy plans at a time. Any thread may execute them
- * with fftw_execute_dft*. */
+/** Only one thread of the process may make or destroy plans at a time. Any thread may
+ * execute them with fftw_execute_dft*. */
 void nb_fftw_lock(void);
 void nb_fftw_unlock(void);
 

@@ -39,7 +39,7 @@ void nb_alloc_fail_after(long n);
 
 /* --- Memory of the machine --- */
 
-/** Memory that is free without swapping, bytes; INFINITY if /proc/meminfo cannot be read. */
+/** Memory that is free without swapping, bytes; INFINITY without /proc/meminfo. */
 double nb_free_memory(void);
 /** All memory of the machine, bytes; INFINITY if it is unknown. */
 double nb_machine_memory(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Ways to break the vector kernels on purpose. A test compiles a kernel with -DNB_MUTATE= and the
- * name of a mutant, or of a variable that has its number at run time, and must see the checks
- * fail (tests/check/test_mutate.sh). */
+/** Ways to break the vector kernels on purpose. A test compiles a kernel with
+ * -DNB_MUTATE= and the name of a mutant, or of a variable that has its number at run
+ * time, and must see the checks fail (tests/check/test_mutate.sh). */
 #ifndef NB_BASE_MUTANT_H
 #define NB_BASE_MUTANT_H
 

@@ -86,8 +86,8 @@ static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7
     suffix[6] = '\0';
 }
 
-/** Create the temporary file.  open with O_EXCL and not mkstemp: the kernel then applies the
- * umask, which cannot be read without changing it under other threads. */
+/** Create the temporary file. open with O_EXCL and not mkstemp: the kernel then applies
+ * the umask, which cannot be read without changing it under other threads. */
 static nb_status create_temp(nb_outfile *out, nb_error *err)
 {
     enum {
@@ -339,8 +339,8 @@ static nb_status copy_to_device(nb_outfile *out, nb_error *err)
 }
 
 /** Rename over an older file. The older file is held open until then. If the rename freed
- * it, the folder would stay locked, and the renames of other threads would wait (4 to 20 ms
- * for 64 MB). */
+ * it, the folder would stay locked, and the renames of other threads would wait (4 to 20
+ * ms for 64 MB). */
 static int replace(const nb_outfile *out)
 {
     int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

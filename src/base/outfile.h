@@ -14,8 +14,8 @@
 typedef struct nb_outfile {
     int fd;                      /* open for reading and writing; -1 when closed */
     char path[NB_PATH_MAX];      /* the final name */
-    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null,
-                                    a pipe or standard output */
+    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a pipe, standard output
+                                    or a device such as /dev/null */
     int is_copied, device; /* fd is an unnamed file, and commit copies it to device */
     int is_claim;          /* the file is locked while it is open */
 } nb_outfile;
@@ -38,8 +38,8 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
 nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
-/** Write bytes at an offset, from any thread; not for devices.  Other offsets may follow in any
- * order, but none may be left out. */
+/** Write bytes at an offset, from any thread; not for devices. Other offsets may follow
+ * in any order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
 /** Close, and rename over the final name. After an error the temporary file is removed
@@ -47,10 +47,10 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
 /** Commit a file that -resume trusts: the disk has the bytes before the name. */
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
-/** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
+/** Close and remove the temporary file. Safe after commit, a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
-/** Write a file with this content, whole or not at all: open, write and commit, with their
- * errors. */
+/** Write a file with this content, whole or not at all: open, write and commit, with
+ * their errors. */
 nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err);
 /** Remove every temporary file that is open now; async-signal-safe, for handlers of
  * signals that end the process. */
@@ -136,8 +136,8 @@ static inline size_t nb_fd_write(int fd, const void *data, size_t bytes, uint64_
     return done;
 }
 
-/** Returns the number of bytes read; if it is below `bytes`, errno has the reason (0: end of the
- * file). */
+/** Returns the number of bytes read; if it is below `bytes`, errno has the reason (0: end
+ * of the file). */
 static inline size_t nb_fd_read(int fd, void *data, size_t bytes, uint64_t offset)
 {
     size_t done = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon, Moraes,
- * Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers).  The same bits on
- * host and device. */
+/** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon,
+ * Moraes, Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers). The
+ * same bits on host and device. */
 #ifndef NB_BASE_PHILOX_H
 #define NB_BASE_PHILOX_H
 
@@ -21,7 +21,7 @@ typedef struct nb_philox_words {
     uint32_t w[4];
 } nb_philox_words;
 
-/** Four words for (seed; item, stream, draw), e.g. pixel, frame, nth draw for that pixel. */
+/** Four words for (seed; item, stream, draw), e.g. (pixel, frame, nth draw). */
 NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t stream,
                                        uint32_t draw)
 {

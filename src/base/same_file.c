@@ -11,8 +11,8 @@
 #include "store.h"
 #include "memory.h"
 
-/* The identity of a file. For an existing file `name` is 0. Otherwise device and inode are
- * those of the folder, and `name` is a hash of the last part. */
+/* The identity of a file. For an existing file `name` is 0. Otherwise device and inode
+ * are those of the folder, and `name` is a hash of the last part. */
 typedef struct identity {
     uint64_t device, inode, name;
 } identity;

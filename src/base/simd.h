@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Vector operations of the kernels for the instruction set that the including file is compiled
- * for. The compiler provides + - * / on vectors. Each set's header defines the same functions,
- * and nb_lane: which pixel of a block is in which lane of its two vectors of doubles. The sets
- * differ there, so that packing two vectors into one is a single instruction. */
+/** Vector operations of the kernels, for the instruction set of the compiled file. The
+ * compiler provides + - * / on vectors. Each set's header defines the same functions, and
+ * nb_lane: the pixels of a block in the lanes of its two vectors of doubles. nb_lane
+ * differs between sets, so that packing two vectors into one is a single instruction. */
 #ifndef NB_BASE_SIMD_H
 #define NB_BASE_SIMD_H
 

@@ -94,7 +94,7 @@ NB_INLINE vd vd_rsqrt(vd a)
 {
     return 1.0 / vd_sqrt(a);
 }
-/** Nearest whole number, |a| < 2^51, by adding a number so large that doubles have steps of 1. */
+/** Nearest whole number, |a| < 2^51: doubles near the added number have steps of 1. */
 NB_INLINE vd vd_round(vd a)
 {
     const vd big = vd_set(NB_ROUND_DOUBLE);

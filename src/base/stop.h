@@ -27,7 +27,7 @@ void nb_asking_leave(nb_asking *asking);
 
 /** Innermost nb_asking of this thread, for nb_stop_asked in other threads; or NULL. */
 nb_asking *nb_asking_now(void);
-/** True if the work must stop.  The thread of NB_ASKS asks; other threads read its answer. */
+/** True if the work must stop. The thread of NB_ASKS asks; others read its answer. */
 int nb_stop_asked(nb_asking *asking);
 /** The status after work that may have stopped.  Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_status(const nb_asking *asking, nb_error *err);

@@ -77,8 +77,8 @@ int nb_shared_is_own(const void *object);
 /** Remove a holder. NULL is allowed. From any thread. */
 void nb_shared_drop(const void *object);
 
-/* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds damage; it
- * is not secure against an attacker. */
+/* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds
+ * damage; it is not secure against an attacker. */
 
 #define NB_HASH_START 0xcbf29ce484222325u
 

@@ -27,8 +27,8 @@ const char *nb_text_double(const char *p, const char *end, double *value);
  * nb_text_double. */
 const char *nb_text_int(const char *p, const char *end, int *value);
 
-/** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is not
- * a number. */
+/** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is
+ * not a number. */
 int nb_text_number(const char *text, double *value);
 
 /** Number of lines in n bytes of text: newlines plus one. */

@@ -34,7 +34,7 @@ int nb_threads_there(int wanted)
     if (wanted <= known)
         return wanted;
     there =
-        try_threads(wanted); /* one thread more than OpenMP starts, as some may end late */
+        try_threads(wanted); /* one thread more than OpenMP starts: some may end late */
     if (there == wanted)
         known = wanted;
     return there == wanted ? wanted : there > 3 ? there / 2 : 1;

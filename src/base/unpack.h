@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Unpacking of gzip and bzip2 files, which are recognized by their first bytes and not by their
- * names; and packing in memory. */
+/** Unpacking of gzip and bzip2 files, which are recognized by their first bytes and not
+ * by their names; and packing in memory. */
 #ifndef NB_BASE_UNPACK_H
 #define NB_BASE_UNPACK_H
 
@@ -18,7 +18,7 @@ int nb_is_packed(const char *data, size_t n);
 nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
                     char **text, size_t *bytes, nb_error *err);
 
-/** Pack bytes as a zlib stream into *packed (nb_free) and *size.  Errors: NB_ERR_NOMEM. */
+/** Pack bytes as a zlib stream into *packed (nb_free) and *size. Errors: NB_ERR_NOMEM. */
 nb_status nb_zlib_pack(const void *data, size_t n, unsigned char **packed, size_t *size,
                        nb_error *err);
 

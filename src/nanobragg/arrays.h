@@ -43,7 +43,7 @@ typedef struct nb_arrays {
     int A_count;     /* 1; 3: A at mid-frame, and M at its begin and end (matrix A M) */
 
     /* instead of transmission_file and add_file */
-    const float *transmission; /* [transmission_slow][transmission_fast]; factors, 0 to 1e6 */
+    const float *transmission; /* [transmission_slow][transmission_fast]; 0 to 1e6 */
     int transmission_fast, transmission_slow;
     const float *add; /* [add_slow][add_fast]; photons */
     int add_fast, add_slow;

@@ -29,8 +29,8 @@ typedef struct nb_image {
     float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
     char format[8];      /* float, SMV, TIFF, PGM, CBF or HDF5 */
     nb_config *geometry; /* owned; known values of detector and beam, or NULL */
-    double centre[2]; /* beam centre, pixels from the outer corner of the first pixel along fast
-                       * and slow; NaN unknown */
+    double centre[2];    /* beam centre, pixels from the outer corner of the first pixel
+                         along fast and slow; or NaN */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
     struct nb_detector_spec *detector; /* owned, or NULL (see geometry); of a geometry
                                           file, or several panels of an HDF5 file, which
@@ -59,8 +59,8 @@ nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *
 /** Number of pixels that are left out; the reasons go to text[size] (may be NULL). */
 int64_t nb_image_left_out(const nb_image *image, char *text, size_t size);
 
-/** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
- * and wavelength.  Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
+/** Write a PNG of an image. options may be NULL. Rings need image->geometry with distance
+ * and wavelength. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
 nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
                            const char *path, nb_error *err);
 
@@ -110,7 +110,7 @@ typedef struct nb_difference {
     double peaks_mean_shift[2]; /* A - B along fast and slow, pixels */
     int radial_rings;           /* one pixel wide */
     double radial_centre[2];
-    double radial_difference; /* sqrt(sum n (<A> - <B>)^2 / sum n <B>^2), <>: ring means */
+    double radial_difference; /* sqrt(sum n (<A> - <B>)^2/sum n <B>^2), <>: ring means */
     double radial_worst;      /* largest <A> - <B>, divided by the largest <B> */
     double radial_worst_radius;    /* pixels */
     double transposed_correlation; /* with the axes of B swapped; NaN: not calculated */

@@ -33,7 +33,7 @@ typedef enum nb_kind {
     NB_KIND_DEPTH,     /* a number, or a word with "inf" in it, which stores 0 */
     NB_KIND_PNG_SCALE, /* auto, a percentile, or low:high */
     NB_KIND_PNG_RINGS, /* numbers with commas between */
-    NB_KIND_NUMBER_OR /* a number, or the word choices[0], which stores -1; a double or an int */
+    NB_KIND_NUMBER_OR  /* a double or int, or the word choices[0], which stores -1 */
 } nb_kind;
 
 /** Bits of nb_param.flags. The library uses further bits. */

@@ -81,14 +81,14 @@ typedef struct nb_series_calls {
     /** Called once, before the first frame, in rank 0. base: the simulation of the
      * configuration before the changes of single frames. May be NULL. */
     void (*begin)(void *user, const nb_sim *base);
-    /** May change the configuration of a frame; may be NULL. Called from several threads. */
+    /** May change the configuration of a frame; may be NULL. From several threads. */
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
-    /** Location of the changes of a frame for messages ("-jobs runs.jsonl:3"), into text[size];
-     * may be NULL. Called from several threads. */
+    /** Location of the changes of a frame for messages ("-jobs runs.jsonl:3"), into
+     * text[size]; may be NULL. Called from several threads. */
     void (*override_place)(void *user, int frame, char *text, size_t size);
     uint64_t override_tag; /* different for different overrides: `resume` compares it */
     const char *override_text; /* changes, a line per frame, for the master; or NULL */
-    /** Called after every frame, one call at a time; non-zero return: stop. May be NULL. */
+    /** Called after every frame, one call at a time. Non-zero: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
 } nb_series_calls;
 

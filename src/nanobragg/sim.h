@@ -243,13 +243,13 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
  * image (SMV, 16-bit TIFF) and in the noise image. Either pointer may be NULL. */
 void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise);
 
-/** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
+/** The fully resolved configuration as JSON (SI and users' units); nb_free *json. */
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
 
 /** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
 nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
 
-/** Every intermediate quantity of pixel (fast, slow), 15 digits, line by line to emit(). */
+/** All intermediate quantities of pixel (fast, slow), 15 digits, by lines to emit(). */
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of single fields of a configuration or a series, from flags, files or callers. */
+/* Checks of single fields of a configuration or series, from flags, files or callers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     const void *field = (const char *)base + p->offset;
     const nb_config *cfg = base;
     switch (p->kind) {
-    case NB_KIND_SWITCH: /* every number but 0 is on; a switch with a third state has limits */
+    case NB_KIND_SWITCH: /* 0 is off; a switch with a third state has limits */
         return p->high > 0 ? check_double(p, *(const int *)field, err) : NB_OK;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:

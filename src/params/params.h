@@ -58,7 +58,7 @@ uint64_t nb_params_hash(uint64_t h, const void *of, unsigned series, unsigned co
 int nb_param_same(const nb_param *param, const void *a, const void *b);
 /** Copy the row's value. */
 void nb_param_copy(const nb_param *param, void *to, const void *from);
-/** A local configuration, which is dropped at the end of its block: NB_OWN_CONFIG cfg = {0}; */
+/** A local configuration, dropped at the end of its block: NB_OWN_CONFIG cfg = {0}; */
 #define NB_OWN_CONFIG __attribute__((cleanup(nb_config_drop))) nb_config
 /** Make n default configurations, for nb_configs_free. Errors: NULL, out of memory. */
 nb_config *nb_configs_new(size_t n, nb_error *err);
@@ -130,7 +130,7 @@ int nb_config_given(const nb_config *cfg, size_t offset);
  * from flags and files, and read only. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* a bit for each 4 bytes of `value`: nb_is_typed */
+    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* a bit per 4 bytes of value */
 } nb_settings;
 
 /** Fill *out from typed values and values of files. A default that depends on other
@@ -165,7 +165,7 @@ int nb_config_makes_factors(const nb_config *cfg);
 /** True if structure factors are more than -hkl as read; expand_list does not count. */
 int nb_list_is_changed(const nb_settings *settings);
 
-/** Refuse flags of structure factors that contradict each other or have nothing to act on. */
+/** Refuse flags of structure factors that contradict each other or have no effect. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
 /** Number of parameters (1 more: a file's detector) with more than counts and offset. */
