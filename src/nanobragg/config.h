@@ -90,8 +90,8 @@ typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 /** Wavelengths for the anomalous scattering of a model. */
 typedef enum nb_anomalous_mode {
     NB_ANOMALOUS_UNSET = 0, /* NB_ANOMALOUS_EACH */
-    NB_ANOMALOUS_EACH,      /* at each source's, in groups of anomalous_tol */
-    NB_ANOMALOUS_MEAN,      /* at the weighted mean of the sources */
+    NB_ANOMALOUS_EACH,      /* at the source wavelengths, in groups of anomalous_tol */
+    NB_ANOMALOUS_MEAN,      /* at the weighted mean of the wavelengths */
     NB_ANOMALOUS_OFF        /* without anomalous scattering */
 } nb_anomalous_mode;
 typedef enum nb_hydrogens {

@@ -99,8 +99,8 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err);
 
-/** nb_sim_pullback with dloss in memory of the device that makes the derivatives; dloss
- * must be finished. Errors also: NB_ERR_UNSUPPORTED (derivatives are made on the CPU). */
+/** nb_sim_pullback with dloss on the device that makes the derivatives, after all writes
+ * to dloss. Errors also: NB_ERR_UNSUPPORTED (derivatives are made on the CPU). */
 nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);

@@ -76,7 +76,7 @@ typedef struct nb_compare_options {
     int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
     double floor;           /* relative errors use pixels with B > floor * max(B); 1e-6 */
     double peak_percentile; /* peaks are brighter than this percentile; 99 */
-    int peak_exclusion;     /* brightest pixel up to this distance along both axes; 3 */
+    int peak_exclusion;     /* peaks are brightest up to this distance on both axes; 3 */
     int peak_count;         /* number of the brightest peaks to use; 100, 0 all */
     double gate_px;         /* peaks further apart are not paired; 2 */
     double centre[2]; /* centre of the radial profile, pixels as nb_image.centre; NaN:

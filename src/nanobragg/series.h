@@ -39,7 +39,7 @@ typedef struct nb_clipped {
 /** Progress of a running series. */
 typedef struct nb_series_progress {
     int frames;    /* number of frames */
-    int done;      /* finished, with an earlier run's; during the run, of this process */
+    int done;      /* finished, also in an earlier run; until the end, in this process */
     int kept;      /* frames of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;

@@ -36,10 +36,10 @@ typedef struct nb_stats {
     double solid_angle; /* sum over rendered pixels, sr */
 } nb_stats;
 
-/** Wall time of each stage, seconds. nb_sim_write makes the noise while it writes:
- * `noise` and `write` share its time in proportion to their threads. truth: the list of
- * reflections. The last three are parts of the stages: kernels of a device for the image,
- * for statistics and integers, and the wait for its pixels, summed over threads. */
+/** Wall time of each stage, seconds. nb_sim_write makes the noise while it writes; its
+ * time is split between `noise` and `write` by the time of their threads. truth: the list
+ * of reflections. The last three are parts of the stages: kernels of a device for the
+ * image, for statistics and integers, and the wait for pixels, summed over threads. */
 typedef struct nb_times {
     double load, factors, scene, start, render, statistics, noise, write, truth;
     double device_render, device_effects, device_download;
@@ -73,7 +73,7 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
 /** Copy a simulation: its record and its values of nb_sim_set_parameters and
- * nb_sim_set_factors. No file is read. Free both, in any order. Errors as
+ * nb_sim_set_factors. No file is read. Free both in any order. Errors: as
  * nb_sim_create. */
 nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
                       nb_error *err);
@@ -81,7 +81,7 @@ nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
 /** The configuration in use: typed values, completed from headers of files and by
  * nb_sim_set_parameters. Valid until sim changes. NULL without sim. */
 const nb_config *nb_sim_config(const nb_sim *sim);
-/** The record: typed values and a drawn seed. Valid until sim changes; or NULL. */
+/** Record: typed values and a drawn seed. Valid until sim changes. NULL without sim. */
 const nb_config *nb_sim_record(const nb_sim *sim);
 
 /** Type the parameters that differ in cfg, a changed copy of nb_sim_config: sim becomes
@@ -90,8 +90,8 @@ const nb_config *nb_sim_record(const nb_sim *sim);
  * see nanobragg/arrays.h. After an error sim is unchanged. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** Replace the record by cfg, a changed copy of nb_sim_record. Files of the newly typed
- * names[n] are read again; they lose nb_sim_set_parameters. Then as nb_sim_change. */
+/** Replace the record by cfg, a changed copy of nb_sim_record, as nb_sim_change. For the
+ * newly typed names[n] files are read again, values of nb_sim_set_parameters dropped. */
 nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
                         int n, nb_error *err);
 
@@ -105,9 +105,9 @@ typedef struct nb_spectrum_line {
     int part;      /* part of the spectrum, from 0: a colour, or 1 for the seeded line */
 } nb_spectrum_line;
 
-/** The spectrum of the image with this seed (nb_sim_seed; nb_series_seed for a frame)
- * into lines[*n], or NULL. *n is set, 0 without -spectrum. *factor (or NULL): photons of
- * this shot / photons of the mean shot, as in the fluence. Errors: NB_ERR_NOMEM. */
+/** The spectrum of the image with this seed (nb_sim_seed; nb_series_seed for a frame).
+ * Sets *n (0 without -spectrum) and, unless lines is NULL, lines[*n] and *factor (or
+ * NULL): photons of this shot / photons of the mean shot. Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_spectrum(const nb_sim *sim, int64_t seed, nb_spectrum_line *lines,
                           int *n, double *factor, nb_error *err);
 
@@ -127,14 +127,14 @@ nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *er
  * nb_sim_free. Errors: NB_ERR_INTERNAL without an image, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
-/** Diffuse scattering D[n] at n fractional indices hkl[n][3], electrons^2 of a block
- * (docs/physics.md; |F|^2 |F_latt|^2 adds): the sum over all reflections and orders,
- * without a table. Errors: NB_ERR_INPUT without -diffuse_sigma. */
+/** Diffuse scattering D[n] at fractional hkl[n][3], electrons^2 of a block, which adds to
+ * |F|^2 |F_latt|^2 (docs/physics.md): sum over all reflections and orders, without a
+ * table. Errors: NB_ERR_INPUT without -diffuse_sigma. */
 nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
                             nb_error *err);
 
-/** Photons of diffuse scattering, after absorption and the factors of -transmission and
- * -beamstop, in plane[slow][fast], the caller's; 0 where nothing is rendered. Errors:
+/** Render only the photons of diffuse scattering, after absorption and the factors of
+ * -transmission and -beamstop, into plane[slow][fast], the caller's; 0 elsewhere. Errors:
  * NB_ERR_INPUT without -diffuse_sigma, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW. */
 nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err);
 
@@ -190,7 +190,7 @@ typedef struct nb_reflection {
     double phi_deg;   /* spindle angle, mean over its photons */
     double wavelength_A; /* mean over its photons */
     double excitation;   /* distance of the lattice point from the Ewald sphere, 1/A,
-                            positive outside; mean wavelength, beam and angle */
+                            positive outside; mean wavelength and beam, mid-rotation */
     double F;            /* nearest entry of the table, electrons */
     double d;            /* spacing of its planes, A; 0 for 0 0 0 */
     double background;   /* water and materials, photons/pixel; mean over its photons */
