@@ -50,7 +50,7 @@ typedef struct nb_cuda_factor_squares {
 
 /** The scene's materials as cells, on the device. */
 typedef struct nb_cuda_cells {
-    const nb_cell *cells; /* NULL: no cells */
+    const nb_cell *cells; /* or NULL without cells */
     const nb_cells *list;
     int n;
     double molecules; /* number for all materials */
@@ -64,8 +64,7 @@ typedef struct nb_cuda_window {
 
 /** Data of every launch. */
 typedef struct nb_cuda_launch {
-    /* arrays are device addresses; panels and sensors are NULL, mask is that of the
-     * panel */
+    /* arrays are device addresses; panels and sensors are NULL, mask is the panel's */
     nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
@@ -95,7 +94,7 @@ typedef struct nb_cuda_many {
 /** A part of the steps of a pixel: orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
-    /* device, like the image: the sum so far; NULL if there is only one part */
+    /* device, like the image: the sum so far; NULL for a single part */
     double *sums;
     int is_first, is_last;
 } nb_cuda_part;
@@ -134,7 +133,7 @@ typedef struct nb_cuda_terms {
     /* [octets + 1][3 axes][32 lanes]: the last octet is for prefetching */
     const double *fragments;
     const float *weights; /* [8*(octets + 1)]; NULL when every step weighs 1 */
-    /* [8*(octets + 1)]: tables of the steps; NULL when there is one table */
+    /* [8*(octets + 1)]: tables of the steps; NULL for one table */
     const int *tables;
     const nb_cuda_direct_term *direct; /* [panels][count] */
     int panels;                        /* 1: the panel of the launch; else all panels */

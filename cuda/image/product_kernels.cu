@@ -180,7 +180,7 @@ static __device__ double squares_of(const sums_job &p, const float *row, int lan
     return add_lanes(square) - off * off / p.columns;
 }
 
-/** The largest of the lanes' maxima; of equal ones the leftmost one. */
+/** The largest of the lanes' maxima; of equal maxima the leftmost. */
 static __device__ void first_max(double *max, int *at)
 {
     for (int apart = LANES / 2; apart > 0; apart /= 2) {

@@ -96,7 +96,7 @@ static const char *needs_double(const nb_plan *plan)
     return nb_plan_needs_double(plan, 0);
 }
 
-/** Cells along the axis on which the lattice varies most. */
+/** Cells along the axis with the sharpest reflections. */
 static double sharpest(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;

@@ -30,7 +30,7 @@ NB_HD uint32_t nb_tile_bin_end(int bin)
 }
 
 /** A cut of n candidates: all candidates in the bins before `bin` are left out, and
- * `some` of those in `bin`. */
+ * `some` candidates in `bin`. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;

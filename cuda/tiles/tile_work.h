@@ -245,7 +245,7 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
     return largest;
 }
 
-/** Run block q of 4 x 4 rays: the first block, or a quarter of it. Returns the used
+/** Run block q of 4 x 4 rays: the first block, or one of its quarters. Returns the used
  * budget. */
 NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
                                  const int how)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers in files and messages have a decimal point in every locale of the host program. */
+/** Numbers in files and messages have a decimal point in every locale of the host. */
 #ifndef NB_BASE_C_LOCALE_H
 #define NB_BASE_C_LOCALE_H
 
@@ -8,18 +8,18 @@
 #include <xlocale.h>
 #endif
 
-/** The locale to go back to. */
+/** The C locale, and the locale to restore. */
 typedef struct nb_c_locale {
     locale_t c, before;
 } nb_c_locale;
 
-/** Give this thread the C locale, and restore the earlier one. Other threads are not
- * changed; pairs may nest. */
+/** Give this thread the C locale, and restore the locale before it. Other threads keep
+ * their locales. Pairs of calls may nest. */
 nb_c_locale nb_c_locale_enter(void);
 void nb_c_locale_leave(nb_c_locale *locale);
 
-/** The C locale from here to the end of the block. Every public function, and every
- * function of our own threads, has it if it writes or reads numbers as text. */
+/** Use the C locale from here to the end of the block. Every public function, and every
+ * function of the library's threads, does so if it writes or reads numbers as text. */
 #define NB_IN_C_LOCALE                                                                   \
     __attribute__((cleanup(nb_c_locale_leave), unused)) nb_c_locale nb_c_locale_guard =  \
         nb_c_locale_enter()

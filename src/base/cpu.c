@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with baseline flags, as it must run on every processor of the architecture. */
+/* Compiled with baseline flags, to run on every processor of the architecture. */
 #include "threads.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 enum {
     XCR0_AVX = 0x6,
     XCR0_AVX512 = 0xe6
-}; /* xmm, ymm; opmask and both halves of zmm too */
+}; /* xmm and ymm; these with opmask and both halves of zmm */
 
 /** Registers that the operating system saves (Intel SDM vol. 1, 13.3). */
 static unsigned saved_registers(void)
@@ -49,10 +49,10 @@ static int x86_runs(nb_isa isa)
            has_bits(b, avx512 | bit_AVX2);
 }
 
-/** The same, asked once in a process: a virtual machine takes 10 us for each question of its processor. */
+/** x86_runs, with the answers stored: a virtual machine takes 10 us for each cpuid. */
 static int x86_is_known_to_run(nb_isa isa)
 {
-    static atomic_uint answers; /* two bits for each instruction set: asked before, and runs here */
+    static atomic_uint answers; /* two bits for each instruction set: known, runs here */
     const unsigned asked = 1u << (2 * isa), runs = 2u << (2 * isa);
     unsigned known = atomic_load_explicit(&answers, memory_order_relaxed);
     if (!(known & asked)) {
@@ -70,7 +70,7 @@ int nb_cpu_runs(nb_isa isa)
 #if defined(__x86_64__)
     return x86_is_known_to_run(isa);
 #elif defined(__aarch64__)
-    return isa == NB_ISA_NEON; /* always there in this architecture */
+    return isa == NB_ISA_NEON; /* every processor of this architecture has it */
 #else
     return 0;
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/** Filling an nb_error; every function here accepts err == NULL. */
+/** Functions that fill an nb_error. Each accepts err == NULL. */
 #ifndef NB_BASE_ERROR_H
 #define NB_BASE_ERROR_H
 
 #include "../nanobragg.h"
 
-/** Set err and return code, so that `return nb_fail(err, NB_ERR_INPUT, "...")` reads well.
- * The text is one line, printf style; longer texts are cut. */
+/** Set err and return code, so that `return nb_fail(err, NB_ERR_INPUT, "...")` reads
+ * well. The text is one line, printf style; longer texts are cut. */
 nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** As nb_fail, for an error in an input file; line 0 means the whole file.  The message starts
- * with "FILE:LINE: ". */
+/** As nb_fail, for an error in an input file; line 0 means the whole file. The message
+ * starts with "FILE:LINE: ". */
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/** Let the message of an NB_ERR_INPUT begin with a place, unless it does.  Returns code. */
+/** Let the message of an NB_ERR_INPUT begin with the place, only once.  Returns code. */
 nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
 
-/** Refuse a call with a NULL pointer that is not allowed; `pointers` is like `a && b`.
- * Needs a parameter `err`. */
+/** Refuse a call if one of the pointers is NULL; `pointers` is like `a && b`. The
+ * function needs a parameter `err`. */
 #define NB_REFUSE_NULL(pointers)                                                         \
     do {                                                                                 \
         if (!(pointers))                                                                 \
@@ -27,7 +27,7 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
                            __func__, #pointers);                                         \
     } while (0)
 
-/** Make the call unless an earlier one failed; the function's `nb_status st` keeps the first error. */
+/** Make the call if `st`, the function's nb_status, is NB_OK; `st` becomes its status. */
 #define NB_TRY(call)                                                                     \
     do {                                                                                 \
         if (!st)                                                                         \
@@ -48,13 +48,13 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
             return NB_ERR_NOMEM;                                                         \
     } while (0)
 
-/** "cannot WHAT PATH: " and what errno says; err->file is the path.  NB_ERR_IO. */
+/** "cannot WHAT PATH: " and errno's text; err->file is the path. Returns NB_ERR_IO. */
 nb_status nb_fail_errno(nb_error *err, const char *what, const char *path);
 
-/** "out of memory (N bytes for WHAT)", NB_ERR_NOMEM. */
+/** "out of memory (N bytes for WHAT)".  Returns NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 
-/** One line for the user, through hooks->notice; hooks and its members may be NULL. */
+/** Give the user one line through hooks->notice; hooks and its members may be NULL. */
 void nb_notice(const nb_hooks *hooks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** FFTW in double precision, loaded when a run first needs it (base/late_library.h).  Include this
- * instead of <fftw3.h>; the functions are called by their own names. */
+/** FFTW in double precision, loaded when a run first needs it (base/late_library.h).
+ * Include this header instead of <fftw3.h>; calls use the names of FFTW. */
 #ifndef NB_BASE_FFTW_LIB_H
 #define NB_BASE_FFTW_LIB_H
 
@@ -8,12 +8,12 @@
 
 #include "../nanobragg.h"
 
-/** nb_fftw_load, or NB_ERR_UNSUPPORTED in a build without FFTW.  `what` names the flag that needs
- * it in the message. */
+/** Load FFTW. Errors: NB_ERR_UNSUPPORTED, also in a build without FFTW. `what` is the
+ * flag that needs FFTW, for the message. */
 nb_status nb_fftw_need(const char *what, nb_error *err);
 
-/** Only one thread of the process may make or destroy plans at a time. Any thread may execute them
- * with fftw_execute_dft*. */
+/** Only one thread of the process may make or destroy plans at a time. Any thread may
+ * execute them with fftw_execute_dft*. */
 void nb_fftw_lock(void);
 void nb_fftw_unlock(void);
 
@@ -43,7 +43,7 @@ NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 #define fftw_plan_many_dft_c2r (nb_fftw()->fftw_plan_many_dft_c2r_)
 #define fftw_plan_many_dft_r2c (nb_fftw()->fftw_plan_many_dft_r2c_)
 #else
-/* Without FFTW, code that nb_fftw_need refuses to run is compiled with these. */
+/* A build without FFTW compiles callers with these; nb_fftw_need refuses to run them. */
 typedef void *fftw_plan;
 typedef double fftw_complex[2];
 enum { FFTW_ESTIMATE, FFTW_FORWARD, FFTW_BACKWARD };

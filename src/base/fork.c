@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* libgomp keeps a team of threads for the next parallel region. A forked child has the list of
- * them but not the threads, and waits for them without end. Therefore the thread that forks ends its
- * team first. Parent and child start new teams when they need them. */
+/* libgomp keeps a team of threads for the next parallel region. A forked child has the
+ * team's list but not the threads, and waits for them without end. So a thread that forks
+ * ends its team first. Parent and child start new teams when they need them. */
 #include "stop.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #define NB_ENDS_TEAM 1
 #endif
 
-static atomic_int device_used, device_lost; /* of this process */
+static atomic_int device_used, device_lost; /* by this process */
 
 static void before(void)
 {

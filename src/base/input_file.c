@@ -17,7 +17,7 @@ typedef struct input {
     size_t limit;
 } input;
 
-/** What else a flag takes, or what is meant, where a file is not there. */
+/** Hint for a missing file: other values of the flag, or another flag for the task. */
 static const char *instead_of(const char *flag)
 {
     static const char *const words[][2] = {
@@ -49,7 +49,7 @@ static nb_status too_large(const input *in, nb_error *err)
                    in->path, in->limit);
 }
 
-/** A buffer of `capacity` bytes and one for the NUL, with the first `used` bytes of *data. */
+/** Give *data room for `capacity` bytes and a NUL; its first `used` bytes stay. */
 static nb_status grow(char **data, size_t used, size_t capacity, nb_error *err)
 {
     return nb_grow(data, used, capacity + 1, 1, "file content", err);
@@ -64,7 +64,7 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     while (!st) {
         ssize_t n;
         if (used ==
-            capacity) { /* buffer full: read one byte more to see whether the file ends here */
+            capacity) { /* buffer full: read one more byte to find the end of the file */
             char extra;
             n = read(fd, &extra, 1);
             capacity = capacity < in->limit / 2 ? 2 * capacity : in->limit + 1;
@@ -133,7 +133,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
     return status;
 }
 
-/** A file's bytes, as a store keeps them. */
+/** Bytes of a file in a store. */
 typedef struct blob {
     size_t bytes;
     char *data; /* owned */

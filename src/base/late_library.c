@@ -19,7 +19,7 @@ static void load(nb_late_library *l)
         void *symbol = dlsym(handle, l->names[i]);
         if (!symbol && !l->failure[0])
             snprintf(l->failure, sizeof l->failure, "it has no %.100s", l->names[i]);
-        /* an object pointer into a pointer of any type, as POSIX has it */
+        /* POSIX allows the conversion of this pointer to a pointer of any type */
         memcpy((char *)l->slots + i * sizeof symbol, &symbol, sizeof symbol);
     }
 }

@@ -17,7 +17,7 @@ static inline void nb_transpose(const double m[9], double out[9])
         out[i] = m[i % 3 * 3 + i / 3];
 }
 
-/** out = a b, which may be one of them. */
+/** out = a b; out may be a or b. */
 static inline void nb_multiply(const double a[9], const double b[9], double out[9])
 {
     double c[9];

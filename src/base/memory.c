@@ -13,7 +13,7 @@
 
 #include "error.h"
 
-/* Test hook: the only mutable static in the library, off unless a test arms it. */
+/* Test hook, off unless a test arms it. */
 static atomic_long fail_countdown;
 
 void nb_alloc_fail_after(long n)

@@ -15,10 +15,10 @@
 #include "coefficients.h"
 #include "error.h"
 
-/* --- Temporary names, for signal handlers --- This is the one place with mutable static state: a
- * handler gets no argument. A slot's name is only written while its state is FILLING, and only
- * read by the handler when it is LIVE. If all slots are used, a file is still complete or absent;
- * only a signal would leave a temporary file. */
+/* --- Temporary names, for signal handlers --- The slots are static, because a handler
+ * gets no argument. A slot's name is written only while its state is FILLING, and the
+ * handler reads the name only when the state is LIVE. If all slots are used, a file is
+ * still complete or absent; only a signal would leave a temporary file. */
 
 enum { SLOTS = 32, FREE = 0, FILLING, LIVE, REMOVED };
 
@@ -86,20 +86,20 @@ static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7
     suffix[6] = '\0';
 }
 
-/** Create the temporary file.  open with O_EXCL and not mkstemp: the kernel then applies the
- * umask, which cannot be read without changing it under other threads. */
+/** Create the temporary file. open with O_EXCL and not mkstemp: the kernel then applies
+ * the umask, which cannot be read without changing it under other threads. */
 static nb_status create_temp(nb_outfile *out, nb_error *err)
 {
     enum {
         KEEP = 200
-    }; /* bytes of the name kept, so that the new one fits in NAME_MAX */
+    }; /* bytes kept of the name, so that the temporary name fits in NAME_MAX */
     size_t start = name_offset(out->path);
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         char suffix[7];
         random_suffix(out, attempt, suffix);
         snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path,
                  KEEP, out->path + start, suffix);
-        remember(out->temp); /* before it exists, so that a signal never leaves it */
+        remember(out->temp); /* before the file exists: no signal leaves it */
         out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0)
             return NB_OK;
@@ -111,7 +111,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
     return nb_fail_errno(err, "create", out->path);
 }
 
-/** Create or open the file that all writers of out->path share; -1, EAGAIN: it vanished meanwhile. */
+/** Create or open the file that all writers of out->path share. EAGAIN: it vanished. */
 static int open_shared(const nb_outfile *out, int *made)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -134,7 +134,7 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_
     *no_locks = 0;
     snprintf(out->path, sizeof out->path, "%s", path);
     snprintf(out->temp, sizeof out->temp, "%.*s.%s.part", (int)start, path, path + start);
-    for (;;) { /* until the locked file is the one of that name */
+    for (;;) { /* until the locked file has this name */
         out->fd = open_shared(out, &made);
         if (out->fd < 0 && errno == EAGAIN)
             continue;
@@ -165,7 +165,7 @@ static nb_status follow_link(nb_outfile *out, nb_error *err)
     if (lstat(out->path, &st) != 0 || !S_ISLNK(st.st_mode))
         return NB_OK;
     real = realpath(out->path, NULL);
-    if (!real) /* a link to nothing: replaced by the file */
+    if (!real) /* a link without a target: the file replaces it */
         return errno == ENOENT ? NB_OK : nb_fail_errno(err, "create", out->path);
     length = strlen(real);
     if (length < sizeof out->path)
@@ -232,14 +232,14 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     if (exists && !S_ISREG(st.st_mode))
         return open_device(out, err);
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) !=
-                      0) /* rename would replace it all the same */
+                      0) /* rename would replace a read-only file */
         return nb_fail_errno(err, "write", path);
     if ((status = follow_link(out, err)) || (status = create_temp(out, err)))
         return status;
     return exists ? keep_rights(out, &st, err) : NB_OK;
 }
 
-/** An unnamed file; -1 and errno if it cannot be made. */
+/** Open an unnamed file; -1 and errno after an error. */
 static int open_nameless(void)
 {
     const char *folder = getenv("TMPDIR");
@@ -296,7 +296,7 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                : nb_fail_errno(err, "write", out->path);
 }
 
-/** After EINTR Linux has closed it. */
+/** Close a file. After EINTR Linux has closed it already. */
 static int close_one(int fd)
 {
     return close(fd) != 0 && errno != EINTR ? -1 : 0;
@@ -339,8 +339,8 @@ static nb_status copy_to_device(nb_outfile *out, nb_error *err)
 }
 
 /** Rename over an older file. The older file is held open until then. If the rename freed
- * it, the folder would stay locked, and the renames of other threads would wait (4 to 20 ms
- * for 64 MB). */
+ * it, the folder would stay locked, and the renames of other threads would wait (4 to 20
+ * ms for 64 MB). */
 static int replace(const nb_outfile *out)
 {
     int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -370,7 +370,7 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     if (!status && replace(out) != 0)
         status = nb_fail_errno(err, "create", out->path);
     else if (!status && out->is_claim)
-        close_fd(out); /* until it has its name, others must not take it over */
+        close_fd(out); /* after the rename: before, others would take it over */
     if (status) {
         nb_outfile_abort(out);
         return status;
@@ -380,7 +380,7 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     return NB_OK;
 }
 
-/** If the folder cannot be synced nothing is lost, so this has no error. */
+/** Sync the folder. A failure loses nothing, so it is no error. */
 static void sync_folder(const nb_outfile *out)
 {
     char folder[NB_PATH_MAX];
@@ -414,7 +414,7 @@ void nb_outfile_abort(nb_outfile *out)
     if (!out)
         return;
     if (out->temp[0]) {
-        unlink(out->temp); /* while it is locked */
+        unlink(out->temp); /* before its lock ends */
         forget(out->temp);
         out->temp[0] = '\0';
     }

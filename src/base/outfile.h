@@ -14,22 +14,22 @@
 typedef struct nb_outfile {
     int fd;                      /* open for reading and writing; -1 when closed */
     char path[NB_PATH_MAX];      /* the final name */
-    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a device such as /dev/null,
-                                    a pipe or standard output */
+    char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a pipe, standard output
+                                    or a device such as /dev/null */
     int is_copied, device; /* fd is an unnamed file, and commit copies it to device */
-    int is_claim;          /* it is locked as long as it is open */
+    int is_claim;          /* the file is locked while it is open */
 } nb_outfile;
 
-/** Is this name of an output standard output ("-")? */
+/** True if the output `path` is standard output ("-"). */
 int nb_outfile_is_stdout(const char *path);
-/** Create the temporary file beside `path`. It gets the mode of the file that it will
- * replace, and its owner if the system allows. Devices, pipes and standard output ("-") are
- * opened directly. Errors: NB_ERR_IO (message names path and errno). */
+/** Create the temporary file in the folder of `path`. It gets the mode of the file that
+ * it will replace, and the owner if the system allows. Devices, pipes and standard output
+ * ("-") are opened directly. Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
-/** Create the temporary file `path` with a dot before and ".part" behind its name, and lock it: only one
- * process at a time holds it. A temporary file without a lock is left from a dead process: it is emptied and used.
- * NB_OK without a file (fd -1): another writer has it, or it exists in a file system without locks
- * (*no_locks, else 0). Errors: NB_ERR_IO. */
+/** Create the temporary file of `path`, with a dot before and ".part" after the name, and
+ * lock it for one process. A temporary file without a lock is left from a dead process:
+ * it is emptied and used. NB_OK without a file (fd -1): another writer holds it, or it
+ * exists in a file system without locks (*no_locks, else 0). Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
                            nb_error *err);
 /** Before the first byte of a format that seeks: if `path` cannot seek (a pipe, standard
@@ -38,32 +38,32 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
 nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
-/** Write bytes at an offset, from any thread; not for devices.  Other offsets may follow in any
- * order, but none may be left out. */
+/** Write bytes at an offset, from any thread; not for devices. Other offsets may follow
+ * in any order, but none may be left out. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
-/** Close, and rename over the final name. After an error the temporary file is removed and an
- * older file of that name is unchanged. The file system decides what a power loss takes. */
+/** Close, and rename over the final name. After an error the temporary file is removed
+ * and an older file of that name is unchanged. A power loss may lose the content. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
-/** Commit a file that -resume trusts: the disk has its bytes before the name. */
+/** Commit a file that -resume trusts: the disk has the bytes before the name. */
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
-/** Close and remove the temporary file. Safe after commit, after a failed open, and twice. */
+/** Close and remove the temporary file. Safe after commit, a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
-/** Write a file with this content, whole or not at all: open, write and commit, with their
- * errors. */
+/** Write a file with this content, whole or not at all: open, write and commit, with
+ * their errors. */
 nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_error *err);
 /** Remove every temporary file that is open now; async-signal-safe, for handlers of
  * signals that end the process. */
 void nb_outfile_abort_all(void);
 
 #define NB_FILE_MOST                                                                     \
-    ((size_t)1 << 30) /* bytes of an input, unpacked, unless its reader says more */
+    ((size_t)1 << 30) /* bytes of an unpacked input, unless the reader has a limit */
 
-/** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). *data (nb_free,
- * one extra NUL byte at the end) and *bytes are the caller's. limit: largest size in bytes,
- * packed or not (0: NB_FILE_MOST). Errors: NB_ERR_INPUT
- * when it cannot be opened, is a folder or too large; NB_ERR_IO on a read error; NB_ERR_NOMEM.
- * `flag` names the option in the message. */
+/** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). The
+ * caller owns *data (nb_free), with *bytes bytes and one NUL. limit: largest size in
+ * bytes, packed or not (0: NB_FILE_MOST). `flag`: option for messages. Errors:
+ * NB_ERR_INPUT (cannot be opened, folder, too large); NB_ERR_IO on a read error;
+ * NB_ERR_NOMEM. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
 
@@ -76,23 +76,23 @@ typedef struct nb_input {
     char *data; /* owned; the content of a pipe or of a packed file, else NULL */
 } nb_input;
 
-/** Open the file. Errors as of nb_read_file. Call nb_input_close at the end, after an error
+/** Open the file. Errors as nb_read_file. Call nb_input_close at the end, after an error
  * too. */
 nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err);
-/** Read exactly these bytes, from any thread. Errors: NB_ERR_IO, also if they do not exist. */
+/** Read exactly these bytes, from any thread. Errors: NB_ERR_IO, also past the end. */
 nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
                         nb_error *err);
 void nb_input_close(nb_input *in); /* safe to call twice */
 
-/** Can it be opened twice, and seek? A pipe cannot. */
+/** True for a regular file, which can be opened twice and can seek; false for a pipe. */
 int nb_is_regular_file(const char *path);
 
-/* Read or write all bytes at an offset of a file; calls that the system shortens or interrupts
- * are repeated.  Locks of files. */
+/* --- Locks of files; reads and writes of all bytes at an offset (calls that the system
+ * shortens or interrupts are repeated) --- */
 
-enum { NB_FD_MOST = 1 << 30 }; /* bytes a call */
+enum { NB_FD_LIMIT = 1 << 30 }; /* bytes of one call */
 
-/* Locks of the open file, which end with it: HDF5 opens and locks the same file (flock), in this process. */
+/* Locks of one opening of a file: HDF5 locks (flock) the same file in this process. */
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38
@@ -100,8 +100,8 @@ enum { NB_FD_MOST = 1 << 30 }; /* bytes a call */
 
 typedef enum nb_lock { NB_LOCK_TAKEN, NB_LOCK_BUSY, NB_LOCK_NONE } nb_lock;
 
-/** Lock an open file, F_WRLCK for one or F_RDLCK for many, or change its lock; wait: until it is free. NONE: its file
- * system has no locks. */
+/** Lock an open file, F_WRLCK for one holder or F_RDLCK for many, or change its lock.
+ * wait: until the lock is free. NB_LOCK_NONE: the file system has no locks. */
 static inline nb_lock nb_fd_lock(int fd, short kind, int wait)
 {
     struct flock whole = {.l_type = kind, .l_whence = SEEK_SET};
@@ -114,7 +114,7 @@ static inline nb_lock nb_fd_lock(int fd, short kind, int wait)
                                                 : NB_LOCK_NONE;
 }
 
-/** Is the open file the one of this name? */
+/** True if `path` names the open file. */
 static inline int nb_fd_is(int fd, const char *path)
 {
     struct stat here, named;
@@ -127,7 +127,7 @@ static inline size_t nb_fd_write(int fd, const void *data, size_t bytes, uint64_
 {
     size_t done = 0;
     while (done < bytes) {
-        size_t piece = bytes - done < NB_FD_MOST ? bytes - done : NB_FD_MOST;
+        size_t piece = bytes - done < NB_FD_LIMIT ? bytes - done : NB_FD_LIMIT;
         ssize_t n = pwrite(fd, (const char *)data + done, piece, (off_t)(offset + done));
         if (n < 0 && errno != EINTR)
             break;
@@ -136,13 +136,13 @@ static inline size_t nb_fd_write(int fd, const void *data, size_t bytes, uint64_
     return done;
 }
 
-/** Returns the number of bytes read; if it is below `bytes`, errno has the reason (0: end of the
- * file). */
+/** Returns the number of bytes read; if it is below `bytes`, errno has the reason (0: end
+ * of the file). */
 static inline size_t nb_fd_read(int fd, void *data, size_t bytes, uint64_t offset)
 {
     size_t done = 0;
     while (done < bytes) {
-        size_t piece = bytes - done < NB_FD_MOST ? bytes - done : NB_FD_MOST;
+        size_t piece = bytes - done < NB_FD_LIMIT ? bytes - done : NB_FD_LIMIT;
         ssize_t n = pread(fd, (char *)data + done, piece, (off_t)(offset + done));
         if (n < 0 && errno == EINTR)
             continue;
@@ -155,7 +155,7 @@ static inline size_t nb_fd_read(int fd, void *data, size_t bytes, uint64_t offse
     return done;
 }
 
-/* --- Finds names of a run that are the same file --- */
+/* --- Names in a run that are the same file --- */
 
 /** A family of numbered files. */
 typedef struct nb_file_family {
@@ -167,10 +167,10 @@ typedef struct nb_file_family {
     int is_read; /* 1: inputs; 0: outputs */
 } nb_file_family;
 
-/** Refuse a run that would write over a file that it reads, or write one file twice. Files
- * that exist are compared by device and inode, others by their folder's and their name.
- * Character devices are allowed twice. The first million files of a family are checked. No
- * file is opened. Errors: NB_ERR_INPUT, one line with both flags and names; NB_ERR_NOMEM. */
+/** Refuse a run that would write over a file that it reads, or write one file twice.
+ * Files that exist are compared by device and inode, others by folder and name. Character
+ * devices are allowed twice. The first million files of a family are checked. No file is
+ * opened. Errors: NB_ERR_INPUT, one line with both flags and names; NB_ERR_NOMEM. */
 nb_status nb_refuse_same_files(const nb_file_use *uses, int n_uses,
                                const nb_file_family *families, int n_families,
                                nb_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon, Moraes,
- * Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers).  The same bits on
- * host and device. */
+/** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon,
+ * Moraes, Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers). The
+ * same bits on host and device. */
 #ifndef NB_BASE_PHILOX_H
 #define NB_BASE_PHILOX_H
 
@@ -21,7 +21,7 @@ typedef struct nb_philox_words {
     uint32_t w[4];
 } nb_philox_words;
 
-/** Four words for (seed; item, stream, draw), e.g. pixel, frame, nth draw for that pixel. */
+/** Four words for (seed; item, stream, draw), e.g. (pixel, frame, nth draw). */
 NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t stream,
                                        uint32_t draw)
 {
@@ -41,8 +41,8 @@ NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t st
     return out;
 }
 
-/** Uniform in (0, 1), both ends excluded, exact: (n + 1/2) / 2^52 of 52 random bits n.  They become
- * the fraction of a number in [1, 2), as instruction sets without a conversion can do too. */
+/** Uniform in (0, 1), both ends excluded: exactly (n + 1/2) / 2^52 for 52 random bits n.
+ * The bits become the fraction of a number in [1, 2); no conversion is needed. */
 NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
 {
     uint64_t bits = NB_ONE_BITS | (uint64_t)high << 20 | low >> 12;
@@ -61,7 +61,7 @@ typedef struct nb_ran1 {
     int32_t table[32];
 } nb_ran1;
 
-/** Start the stream of a user's seed (0 and negative ones act as 1). */
+/** Start the stream of a user's seed (0 and negative seeds act as 1). */
 void nb_ran1_seed(nb_ran1 *rng, int64_t seed);
 
 /** Next deviate in (0, 1), single precision. */

@@ -22,7 +22,7 @@ static inline size_t nb_pixel_bytes(nb_pixel_type type)
     return bytes[type];
 }
 
-/** Is it an integer of a detector: counts or ADU? */
+/** True for the integers of a detector: counts or ADU. */
 static inline int nb_pixel_is_count(nb_pixel_type type)
 {
     return type == NB_PIXEL_U16 || type == NB_PIXEL_I32 || type == NB_PIXEL_I16;

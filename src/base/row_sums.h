@@ -5,16 +5,16 @@
 
 #include <stdint.h>
 
-/** Sums over one row of the region of interest; `lit` pixels are those that are not masked. Order
- * of every sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds its pixels
+/** Sums over one row of the region of interest. A lit pixel is not masked. Order of every
+ * sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds its pixels
  * from left to right, and the eight lanes are added in order. */
 typedef struct nb_row_sums {
     double all;       /* values of all pixels */
     double squares;   /* squared deviations of all pixels from the row's mean */
     double sum, sum2; /* values and squares of the lit pixels */
-    double max;       /* largest value of the lit pixels; -inf if there is no lit pixel */
+    double max;       /* largest value of the lit pixels; -inf without a lit pixel */
     int64_t rendered; /* lit pixels */
-    int64_t max_at; /* first pixel of the region's row with this value; -1: not searched */
+    int64_t max_at; /* first pixel of the region's row with value max; -1: not searched */
 } nb_row_sums;
 
 #endif

@@ -11,8 +11,8 @@
 #include "store.h"
 #include "memory.h"
 
-/* The identity of a file. For an existing file `name` is 0. Otherwise device and inode are
- * those of the folder, and `name` is a hash of the last part. */
+/* The identity of a file. For an existing file `name` is 0. Otherwise device and inode
+ * are those of the folder, and `name` is a hash of the last part. */
 typedef struct identity {
     uint64_t device, inode, name;
 } identity;
@@ -22,7 +22,7 @@ typedef struct entry {
     const char *flag, *path; /* path NULL: file `number` of the family */
     const nb_file_family *family;
     int number, written;
-    size_t place; /* as listed */
+    size_t place; /* in the list */
 } entry;
 
 static uint64_t hash_of(const char *text)
@@ -30,7 +30,7 @@ static uint64_t hash_of(const char *text)
     return nb_hash_bytes(NB_HASH_START, text, strlen(text)) | 1;
 }
 
-/** A file that does not exist yet: its folder and its name. */
+/** Identity of a file that does not exist yet: its folder and its name. */
 static identity of_missing(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -40,14 +40,14 @@ static identity of_missing(const char *path)
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
     if (stat(folder, &st) != 0)
-        return id; /* no folder: nothing will be written there */
+        return id; /* without the folder, nothing will be written */
     id.device = st.st_dev;
     id.inode = st.st_ino;
     id.name = hash_of(slash ? slash + 1 : path);
     return id;
 }
 
-/** stat; for "file.h5:12", a frame of an input, that of the file. */
+/** stat of a file; for a frame of an input ("file.h5:12"), stat of "file.h5". */
 static int find(const char *path, int written, struct stat *st)
 {
     const char *colon = strrchr(path, ':');
@@ -60,7 +60,7 @@ static int find(const char *path, int written, struct stat *st)
     return stat(name, st) == 0;
 }
 
-/** 0 for a character device, which may be used many times. */
+/** Set the identity. Returns 0 for a character device, which may be used many times. */
 static int identify(const char *path, int written, identity *id)
 {
     static const identity standard_output = {UINT64_MAX, 0, 0};
@@ -110,14 +110,14 @@ static nb_status refuse(const entry *a, const entry *b, nb_error *err)
 }
 
 /** Largest number of checked files of a family: more would take seconds. */
-enum { FAMILY_MOST = 1000000 };
+enum { MAX_MEMBERS = 1000000 };
 
 static int members(const nb_file_family *f)
 {
-    return f->count < FAMILY_MOST ? f->count : FAMILY_MOST;
+    return f->count < MAX_MEMBERS ? f->count : MAX_MEMBERS;
 }
 
-/** Are two adjacent entries the same file, one of them written? */
+/** Refuse two entries of the same file if one is written. */
 static nb_status search(const entry *e, size_t n, nb_error *err)
 {
     for (size_t i = 0, end; i < n; i = end) {
@@ -128,7 +128,7 @@ static nb_status search(const entry *e, size_t n, nb_error *err)
     return NB_OK;
 }
 
-/** Append a file, but no character device. */
+/** Append a file, unless it is a character device. */
 static void add(entry *list, size_t *n, const char *path, entry e)
 {
     e.place = *n;
@@ -140,13 +140,13 @@ nb_status nb_refuse_same_files(const nb_file_use *uses, int n_uses,
                                const nb_file_family *families, int n_families,
                                nb_error *err)
 {
-    size_t most = (size_t)n_uses, n = 0;
+    size_t room = (size_t)n_uses, n = 0;
     char path[NB_PATH_MAX];
     entry *e;
     nb_status st;
     for (int f = 0; f < n_families; f++)
-        most += (size_t)members(&families[f]);
-    e = nb_alloc(most, sizeof *e, "names of files", err);
+        room += (size_t)members(&families[f]);
+    e = nb_alloc(room, sizeof *e, "names of files", err);
     if (!e)
         return NB_ERR_NOMEM;
     for (int i = 0; i < n_uses; i++)

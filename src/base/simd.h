@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Vector operations of the kernels for the instruction set that the including file is compiled
- * for. The compiler provides + - * / on vectors. Each set's header defines the same functions,
- * and nb_lane: which pixel of a block is in which lane of its two vectors of doubles. The sets
- * differ there, so that packing two vectors into one is a single instruction. */
+/** Vector operations of the kernels, for the instruction set of the compiled file. The
+ * compiler provides + - * / on vectors. Each set's header defines the same functions, and
+ * nb_lane: the pixels of a block in the lanes of its two vectors of doubles. nb_lane
+ * differs between sets, so that packing two vectors into one is a single instruction. */
 #ifndef NB_BASE_SIMD_H
 #define NB_BASE_SIMD_H
 
@@ -14,7 +14,7 @@
 #include "simd_sse2.h"
 #elif defined(__aarch64__)
 #include "simd_neon.h"
-#else /* the types, and what images and structure factors need */
+#else /* the types, and the operations for images and structure factors */
 #include <math.h>
 
 #include "simd_types.h"
@@ -27,7 +27,7 @@ NB_INLINE vd vd_sqrt(vd a)
 }
 #endif
 
-/** Double with exponent n (whole, -1022..1023): 2^n. */
+/** 2^n for a whole n, -1022..1023: n becomes the exponent of the double. */
 NB_INLINE vd vd_exp2_whole(vd n)
 {
     /* the low word of n + NB_ROUND_DOUBLE is n; the shift moves it to the exponent */
@@ -47,7 +47,7 @@ NB_INLINE void vd_columns(const double *const row[NB_H], vd to[8])
 }
 #endif
 #ifndef NB_HAVE_BITS
-/** Bit i: lane i of a mask, whose lanes are 0 or -1. */
+/** Bits of a mask, whose lanes are 0 or -1: bit i is lane i. */
 NB_INLINE unsigned vl_bits(vl mask)
 {
     unsigned bits = 0;

@@ -59,10 +59,10 @@ NB_INLINE vi vi_shl(vi a, int32_t n)
 {
     return (vi)_mm256_sllv_epi32((__m256i)a, _mm256_set1_epi32(n));
 }
-NB_INLINE vi vi_clamp(vi a, int32_t most)
+NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
     return (vi)_mm256_min_epi32(_mm256_max_epi32((__m256i)a, _mm256_setzero_si256()),
-                                _mm256_set1_epi32(most));
+                                _mm256_set1_epi32(limit));
 }
 NB_INLINE vf vf_from_int(vi a)
 {

@@ -28,8 +28,7 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-/** Two columns of pairs of doubles, from rows 0..3 (a, b) and 4..7 (c, d): even pairs and odd
- * pairs. */
+/** Transpose pairs of doubles: to[2 k] = pair k of a, b, c and d. */
 NB_INLINE void vd_pairs(__m512d a, __m512d b, __m512d c, __m512d d, vd *to)
 {
     const __m512d even = _mm512_shuffle_f64x2(a, b, 0x88),
@@ -74,10 +73,10 @@ NB_INLINE vi vi_shl(vi a, int32_t n)
 {
     return (vi)_mm512_sllv_epi32((__m512i)a, _mm512_set1_epi32(n));
 }
-NB_INLINE vi vi_clamp(vi a, int32_t most) /* to 0..most */
+NB_INLINE vi vi_clamp(vi a, int32_t limit) /* to 0..limit */
 {
     return (vi)_mm512_min_epi32(_mm512_max_epi32((__m512i)a, _mm512_setzero_si512()),
-                                _mm512_set1_epi32(most));
+                                _mm512_set1_epi32(limit));
 }
 NB_INLINE vf vf_from_int(vi a)
 {
@@ -109,8 +108,8 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm512_sqrt_pd((__m512d)a);
 }
-/** 1/sqrt(a), normal a > 0: the estimate r of 14 bits and a correction of fourth order, r (1 + e/2
- * + 3/8 e^2 + 5/16 e^3) with e = 1 - a r^2; what is left out is below 2^-53. */
+/** 1/sqrt(a), normal a > 0: the estimate r of 14 bits and a correction of fourth order, r
+ * (1 + e/2 + 3/8 e^2 + 5/16 e^3), e = 1 - a r^2; further terms are below 2^-53. */
 NB_INLINE vd vd_rsqrt(vd a)
 {
     vd r = (vd)_mm512_rsqrt14_pd((__m512d)a), e = vd_fnma(a * r, r, vd_set(1.0));

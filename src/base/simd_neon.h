@@ -44,9 +44,9 @@ NB_INLINE vi vi_shl(vi a, int32_t n)
 {
     return (vi)vshlq_s32((int32x4_t)a, vdupq_n_s32(n));
 }
-NB_INLINE vi vi_clamp(vi a, int32_t most)
+NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
-    return (vi)vminq_s32(vmaxq_s32((int32x4_t)a, vdupq_n_s32(0)), vdupq_n_s32(most));
+    return (vi)vminq_s32(vmaxq_s32((int32x4_t)a, vdupq_n_s32(0)), vdupq_n_s32(limit));
 }
 NB_INLINE vf vf_from_int(vi a)
 {

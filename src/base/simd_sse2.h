@@ -16,7 +16,7 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: SSE2 has no fused operat
 {
     return a * b + c;
 }
-/** As vf_fma, with a single rounding: computed in doubles. */
+/** vf_fma with a single rounding: computed in doubles. */
 NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
 {
     __m128d low = (__m128d)((vd)_mm_cvtps_pd((__m128)a) * (vd)_mm_cvtps_pd((__m128)b) +
@@ -56,9 +56,9 @@ NB_INLINE vi vi_shl(vi a, int32_t n)
 {
     return (vi)_mm_sll_epi32((__m128i)a, _mm_cvtsi32_si128(n));
 }
-NB_INLINE vi vi_clamp(vi a, int32_t most)
+NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
-    vi top = vi_set(most), over = (vi)(a > top);
+    vi top = vi_set(limit), over = (vi)(a > top);
     a = (over & top) | (~over & a);
     return (vi)(a > 0) & a;
 }
@@ -94,7 +94,7 @@ NB_INLINE vd vd_rsqrt(vd a)
 {
     return 1.0 / vd_sqrt(a);
 }
-/** Nearest whole number, |a| < 2^51, by adding a number so large that doubles have steps of 1. */
+/** Nearest whole number, |a| < 2^51: doubles near the added number have steps of 1. */
 NB_INLINE vd vd_round(vd a)
 {
     const vd big = vd_set(NB_ROUND_DOUBLE);

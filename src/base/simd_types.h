@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Vectors of the instruction set that the including file is compiled for.  A block is NB_W
- * pixels: one vector of floats (vf) or of 32-bit integers (vi), or two of doubles (vd). */
+/** Vectors of the instruction set of the compiled file. A block is NB_W pixels: one
+ * vector of floats (vf) or of 32-bit integers (vi), or two of doubles (vd). */
 #ifndef NB_BASE_SIMD_TYPES_H
 #define NB_BASE_SIMD_TYPES_H
 
@@ -13,7 +13,7 @@
 /** Marks a loop over blocks that is not inlined, so that it has all registers. */
 #define NB_STAGE static __attribute__((noinline))
 
-#ifndef NB_W /* headers of instruction sets define it before; 4 if this header is included alone */
+#ifndef NB_W /* set by headers of instruction sets; 4 in this header alone */
 #define NB_W 4
 #endif
 #define NB_H (NB_W / 2)

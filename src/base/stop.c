@@ -22,7 +22,7 @@ nb_asking *nb_asking_now(void)
     return now;
 }
 
-/** Ask at most each 20 ms: a question in Python waits for Python's other threads. */
+/** Ask at most every 20 ms: a hook in Python waits for Python's other threads. */
 static void ask(nb_asking *asking)
 {
     const nb_hooks *hooks = asking->hooks;

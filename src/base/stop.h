@@ -7,41 +7,41 @@
 
 #include "../nanobragg.h"
 
-/** The hooks that are asked, and their answer. */
+/** Hooks that are asked whether to stop, and their answer. */
 typedef struct nb_asking {
     const nb_hooks *hooks;
     double fraction;          /* argument of hooks->progress */
     atomic_int stop;          /* the answer, for all threads */
     double last;              /* s; time of the last question */
-    struct nb_asking *before; /* the outer block's, in this thread */
+    struct nb_asking *before; /* that of the outer block of this thread */
 } nb_asking;
 
 void nb_asking_enter(nb_asking *asking);
 void nb_asking_leave(nb_asking *asking);
 
-/** Until the end of the block work of this thread asks these hooks. */
+/** Let the work of this thread ask these hooks, until the end of the block. */
 #define NB_ASKS(who, done)                                                               \
     __attribute__((cleanup(nb_asking_leave)))                                            \
     nb_asking nb_asking_guard = {.hooks = (who), .fraction = (done)};                    \
     nb_asking_enter(&nb_asking_guard)
 
-/** The innermost nb_asking of this thread, for nb_stop_asked in other threads; NULL outside of NB_ASKS. */
+/** Innermost nb_asking of this thread, for nb_stop_asked in other threads; or NULL. */
 nb_asking *nb_asking_now(void);
-/** True if the work must stop.  The thread of NB_ASKS asks; other threads read its answer. */
+/** True if the work must stop. The thread of NB_ASKS asks; others read its answer. */
 int nb_stop_asked(nb_asking *asking);
 /** The status after work that may have stopped.  Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_status(const nb_asking *asking, nb_error *err);
-/** Ask in work of one thread.  Errors: NB_ERR_CANCELLED. */
+/** Ask from work in one thread.  Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_check(nb_error *err);
 
 /* --- Forked processes, which lack the threads and devices of their parent --- */
 
 /** Note that this process has begun to use a device. */
 void nb_fork_uses_device(void);
-/** Had the parent of this forked process begun to use a device? Then this process can use no
- * device, and must not free memory on it. */
+/** True if the parent of this forked process had begun to use a device. This process can
+ * then use no device, and must not free memory on one. */
 int nb_fork_lost_device(void);
-/** Advice for messages about this. */
+/** Advice for messages about forks. */
 #define NB_FORK_CURE                                                                     \
     "devices do not survive fork: start processes with spawn or forkserver, or type "    \
     "-device cpu"

@@ -18,7 +18,7 @@ typedef struct entry {
     uint64_t used; /* nb_store.clock at the last use */
 } entry;
 
-/** A file that was typed again. */
+/** Generation of a file that was typed again. */
 typedef struct again {
     uint64_t name, generation;
 } again;
@@ -66,7 +66,7 @@ void nb_key_text(nb_key *key, const char *text)
 
 void nb_key_number(nb_key *key, double number)
 {
-    if (number != number) /* every NaN is unset */
+    if (number != number) /* every NaN means unset */
         nb_key_add(key, "unset", 5);
     else
         nb_key_add(key, &number, sizeof number);
@@ -143,7 +143,7 @@ static entry *find(nb_store *s, const nb_key *key)
     return NULL;
 }
 
-/** While objects that only the store holds exceed the limits, drop the least recently used one. */
+/** Keep the limits of objects that only the store holds: drop the least recently used. */
 static void trim(nb_store *s)
 {
     for (;;) {

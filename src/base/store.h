@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A store: shared objects by key.  It holds the bytes of the files that were read and what was made of them, so that
- * simulations that share a store read each file once and make each table once. */
+/** Store of shared objects by key: the bytes of files, and tables made from files.
+ * Simulations that share a store read each file once and make each table once. */
 #ifndef NB_BASE_STORE_H
 #define NB_BASE_STORE_H
 
@@ -12,7 +12,7 @@
 
 typedef struct nb_store nb_store; /* nb_shared_hold, nb_shared_drop; from any thread */
 
-/** What an object depends on: its kind, values, and the generations of files and arrays. */
+/** Hash of an object's kind and values, and the generations of its files and arrays. */
 typedef struct nb_key {
     uint64_t word[2];
 } nb_key;
@@ -28,11 +28,11 @@ int nb_key_equal(const nb_key *a, const nb_key *b);
 /** A new, empty store; NULL and NB_ERR_NOMEM in err if memory is short. */
 nb_store *nb_store_new(nb_error *err);
 
-/** Make an object by nb_shared_new and set its size in bytes; after an error the store drops *object, NULL or not whole. */
+/** Make an object (nb_shared_new), *bytes large. The store drops it after an error. */
 typedef nb_status (*nb_store_maker)(void *user, void **object, size_t *bytes,
                                     nb_error *err);
-/** Find the object of this key, or make it; it is held for the caller.  Other threads wait meanwhile.  A maker may take
- * other objects.  Errors: those of the maker; *object is then NULL. */
+/** Find or make the object of this key, and hold it for the caller. Other threads wait. A
+ * maker may take other objects. Errors: as the maker, and *object is NULL. */
 nb_status nb_store_take(nb_store *store, const nb_key *key, nb_store_maker make,
                         void *user, void **object, nb_error *err);
 /** The object of this key, held for the caller, or NULL. */
@@ -43,12 +43,12 @@ nb_status nb_store_put(nb_store *store, const nb_key *key, void *object, size_t 
 
 /** A new generation: a number that the store never returned before. */
 uint64_t nb_store_next(nb_store *store);
-/** Set the generation of a file that was typed again, so that it is read again.  Returns the old generation. */
+/** Set the generation of a file, so that it is read again. Returns the old generation. */
 uint64_t nb_store_retype(nb_store *store, const char *path, uint64_t generation);
 
 /* --- reading through a store --- */
 
-/** Until the end of the block nb_read_file of this thread reads through this store (NULL: from disk). */
+/** Let nb_read_file of this thread use this store (or NULL) until the block ends. */
 #define NB_READING(store)                                                                \
     __attribute__((cleanup(nb_store_leave), unused)) nb_store *nb_store_before =         \
         nb_store_enter(store)
@@ -59,9 +59,9 @@ nb_store *nb_store_here(void);
 
 /* --- Objects with counted references: the last holder frees them --- */
 
-/** Make a zeroed object with one holder. clear frees what the object owns, before its own
- * memory; NULL: it owns nothing. `what` names it in the message. Errors: NULL, and
- * NB_ERR_NOMEM in err. */
+/** Make a zeroed object with one holder. clear (or NULL) frees memory that the object
+ * owns, before the object is freed. `what`: name of the object for the message. Errors:
+ * NULL, and NB_ERR_NOMEM in err. */
 void *nb_shared_new(size_t bytes, void (*clear)(void *object), const char *what,
                     nb_error *err);
 
@@ -71,18 +71,18 @@ void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error 
 /** Add a holder. Returns object. NULL is allowed. From any thread. */
 void *nb_shared_hold(const void *object);
 
-/** Is there one holder alone?  The holder asks. */
+/** True if the caller is the only holder. */
 int nb_shared_is_own(const void *object);
 
 /** Remove a holder. NULL is allowed. From any thread. */
 void nb_shared_drop(const void *object);
 
-/* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds damage; it
- * is not secure against an attacker. */
+/* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds
+ * damage; it is not secure against an attacker. */
 
 #define NB_HASH_START 0xcbf29ce484222325u
 
-/** Continue `hash` (NB_HASH_START) with bytes; their number counts too. */
+/** Continue `hash` (at first NB_HASH_START) with bytes and their number. */
 static inline uint64_t nb_hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *next = data;
@@ -104,7 +104,7 @@ static inline uint64_t nb_hash_bytes(uint64_t hash, const void *data, size_t byt
     }
 }
 
-/** The same with an array of n, or NULL. */
+/** Continue `hash` with an array of n items of `size` bytes, or NULL. */
 static inline uint64_t nb_hash_array(uint64_t hash, const void *array, int n, size_t size)
 {
     return nb_hash_bytes(hash, array, array ? (size_t)n * size : 0);

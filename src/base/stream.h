@@ -21,8 +21,8 @@ static inline void nb_floats(const double *restrict from, float *restrict to, in
         to[i] = (float)from[i];
 }
 
-/** The same without use of the caches; call nb_stream_end before another thread reads the
- * floats. */
+/** nb_floats without use of the caches. Call nb_stream_end before another thread reads
+ * the floats. */
 static inline void nb_floats_streamed(const double *from, float *to, int n)
 {
 #ifdef __SSE2__

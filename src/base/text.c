@@ -34,8 +34,8 @@ static const char *exact_double(const char *start, const char *stop, double *val
 typedef struct decimal {
     uint64_t mantissa;
     int significant; /* digits of the mantissa; above 19 it has overflowed */
-    int digits;      /* all digits seen */
-    int exponent;    /* of ten */
+    int digits;      /* 1 after the first digit */
+    int exponent;    /* power of ten */
 } decimal;
 
 static const char *scan_digits(const char *p, const char *end, decimal *d, int shift)
@@ -67,8 +67,8 @@ static const char *scan_exponent(const char *p, const char *end, decimal *d)
 }
 
 /* A mantissa below 2^53 and a power of ten up to 10^22 are both exact doubles, so that
- * one division or product is correctly rounded (Clinger 1990); the rest is left to
- * strtod. */
+ * one division or product is correctly rounded (Clinger 1990). strtod converts all other
+ * numbers. */
 const char *nb_text_double(const char *p, const char *end, double *value)
 {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

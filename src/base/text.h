@@ -19,32 +19,32 @@ static inline int nb_text_blank(char c)
 }
 
 /** The double nearest to the number that starts at p (round half to even).  Returns the
- * first byte behind it; NULL when there is no number, it overflows or has over 1000
- * characters. */
+ * first byte after the number; NULL without a number, if it overflows, or if it has over
+ * 1000 characters. */
 const char *nb_text_double(const char *p, const char *end, double *value);
 
 /** A whole number that fits an int; 1.0 and 1e1 count, 1.5 does not.  Returns as
- * above. */
+ * nb_text_double. */
 const char *nb_text_int(const char *p, const char *end, int *value);
 
-/** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is not
- * a number. */
+/** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is
+ * not a number. */
 int nb_text_number(const char *text, double *value);
 
-/** Lines of n bytes of text: newlines and one more. */
+/** Number of lines in n bytes of text: newlines plus one. */
 size_t nb_text_lines(const char *data, size_t n);
 
-/** The first byte behind a UTF-8 byte order mark, or p. */
+/** The first byte after a UTF-8 byte order mark, or p. */
 const char *nb_text_body(const char *p, const char *end);
 
 /** The token at p (up to a blank or line end) for an error message: cut, printable. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
-/** Copy the next word of a list that blanks separate; *words moves past it.  Returns 0 at the end of the list. */
+/** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */
 int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
-/** How many letters must be put in, left out or changed to make b of a, without regard to case (V. I. Levenshtein, 1966);
- * of more than NB_TEXT_QUOTE letters NB_TEXT_QUOTE. */
+/** Number of letters to insert, remove or change to make b from a, in any case (V. I.
+ * Levenshtein, 1966); NB_TEXT_QUOTE if a or b has more than NB_TEXT_QUOTE letters. */
 int nb_text_edits(const char *a, const char *b);
 
 /** A number rounded to twelve digits, so that it can be typed. */

@@ -13,18 +13,18 @@ static void *wait_at(void *gate)
 /** Returns how many of the `wanted` threads the system can start now. */
 static int try_threads(int wanted)
 {
-    enum { MOST = 1024 };
-    pthread_t threads[MOST];
+    enum { LIMIT = 1024 };
+    pthread_t threads[LIMIT];
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     int started = 0;
     pthread_mutex_lock(&gate);
-    while (started < wanted && started < MOST &&
+    while (started < wanted && started < LIMIT &&
            !pthread_create(&threads[started], NULL, wait_at, &gate))
         started++;
     pthread_mutex_unlock(&gate);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    return started < MOST ? started : wanted;
+    return started < LIMIT ? started : wanted;
 }
 
 int nb_threads_there(int wanted)
@@ -34,7 +34,7 @@ int nb_threads_there(int wanted)
     if (wanted <= known)
         return wanted;
     there =
-        try_threads(wanted); /* one thread more than OpenMP starts, as some may end late */
+        try_threads(wanted); /* one thread more than OpenMP starts: some may end late */
     if (there == wanted)
         known = wanted;
     return there == wanted ? wanted : there > 3 ? there / 2 : 1;
@@ -43,8 +43,8 @@ int nb_threads_there(int wanted)
 int nb_thread_count(int asked)
 {
 #ifdef _OPENMP
-    int n = nb_threads_asked(asked), most = nb_most_threads();
-    return nb_threads_there(n < most ? n : most);
+    int n = nb_threads_asked(asked), limit = nb_most_threads();
+    return nb_threads_there(n < limit ? n : limit);
 #else
     (void)asked;
     return 1;

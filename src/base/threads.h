@@ -22,8 +22,8 @@ static inline int nb_most_threads(void)
 #endif
 }
 
-/** The number asked for; for 0 that of OpenMP (OMP_NUM_THREADS, or all processors). Without a
- * limit. */
+/** Number of threads asked for, without a limit. 0: the number of OpenMP
+ * (OMP_NUM_THREADS, or all processors). */
 static inline int nb_threads_asked(int asked)
 {
 #ifdef _OPENMP
@@ -33,7 +33,7 @@ static inline int nb_threads_asked(int asked)
 #endif
 }
 
-/** The number of this thread in its parallel region; 0 outside of one. */
+/** The number of this thread in its parallel region; 0 outside a region. */
 static inline int nb_thread_number(void)
 {
 #ifdef _OPENMP
@@ -43,12 +43,12 @@ static inline int nb_thread_number(void)
 #endif
 }
 
-/** Returns `wanted` if this thread can start so many threads now, else half of the number that
- * could be started, or 1. Without this test OpenMP's library would end the program. The first
- * call in a thread starts and joins them, 10 us each. */
+/** Returns `wanted` if this thread can start so many threads now, else half of the number
+ * that could be started, or 1. Without this test OpenMP's library would end the program.
+ * The first call in a thread starts and joins the threads, 10 us each. */
 int nb_threads_there(int wanted);
 
-/** Number of threads of a parallel loop. */
+/** Number of threads of a parallel loop: `asked` (0: all), up to the limits. */
 int nb_thread_count(int asked);
 
 /** Number of threads for an image: `asked` (0: all), or 1 for a small image. */
@@ -59,14 +59,14 @@ static inline int nb_image_threads(int asked, int64_t pixels)
 
 /* --- Which vector instruction sets this processor and this build have --- */
 
-/** Whether kernels for isa may run here: compiled in, in the processor, and its
- * registers kept by the operating system.  SCALAR always; AUTO never. */
+/** True if kernels for isa can run here: the processor has the instructions, and the
+ * operating system saves the registers. SCALAR: always; AUTO: never. */
 int nb_cpu_runs(nb_isa isa);
 
-/** The instruction set for a request. AUTO gives the one that the environment variable
- * NANOBRAGG_ISA names, or the widest that runs here (SCALAR if none does). Errors:
- * NB_ERR_UNSUPPORTED when it does not run here (*isa: SCALAR), NB_ERR_INPUT when the variable
- * names none. */
+/** Choose the instruction set for a request. AUTO gives the set in the environment
+ * variable NANOBRAGG_ISA, or the widest that runs here (at least SCALAR). Errors:
+ * NB_ERR_UNSUPPORTED if the set does not run here (*isa is then SCALAR), NB_ERR_INPUT if
+ * the variable has another word. */
 nb_status nb_cpu_choose(nb_isa asked, nb_isa *isa, nb_error *err);
 
 /** Name as the option -isa spells it. */

@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "outfile.h"
 
-enum { STEP_MOST = 1 << 30 }; /* zlib and libbz2 count in 32 bits */
+enum { STEP_LIMIT = 1 << 30 }; /* zlib and libbz2 count in 32 bits */
 
 typedef enum { GOES_ON, ENDED, DAMAGED, NO_MEMORY } outcome;
 
@@ -34,10 +34,10 @@ typedef union stream {
 
 static unsigned piece(size_t n)
 {
-    return n < STEP_MOST ? (unsigned)n : STEP_MOST;
+    return n < STEP_LIMIT ? (unsigned)n : STEP_LIMIT;
 }
 
-/** Advance by what the library used of both. */
+/** Move past the bytes that the library read and wrote. */
 static void advance(flow *f, unsigned left, unsigned room)
 {
     const size_t used = piece(f->left) - left, made = piece(f->room) - room;
@@ -137,7 +137,7 @@ typedef struct text {
     size_t used, room, limit;
 } text;
 
-/** Enlarge the buffer: at most one byte beyond the limit, and one for the NUL. */
+/** Enlarge the buffer: at most to one byte above the limit, and one for the NUL. */
 static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
 {
     size_t room = 2 * t->room > least ? 2 * t->room : least;
@@ -152,7 +152,7 @@ static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
     return st;
 }
 
-/** Unpack one member of the file; f then has the bytes behind it. */
+/** Unpack one member of the file; f then has the bytes after it. */
 static nb_status unpack_member(packer p, flow *f, text *t, const char *name, nb_error *err)
 {
     stream s = {0};

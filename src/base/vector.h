@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Several pixels in the vectors of simd.h. The lanes do the same IEEE operations on every set, so
- * that results do not depend on it. Vectors are passed by address, because by value their
- * calling convention would differ between sets. */
+/** Several pixels in the vectors of simd.h. The lanes do the same IEEE operations on
+ * every instruction set, so the results are the same. Vectors are passed by address,
+ * because by value their calling convention would differ between sets. */
 #ifndef NB_BASE_VECTOR_H
 #define NB_BASE_VECTOR_H
 

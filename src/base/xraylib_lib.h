@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** xraylib, loaded when a run first needs it (base/late_library.h).  Include this instead of <xraylib.h>;
- * the functions are called by their own names, from any thread. */
+/** xraylib, loaded when a run first needs it (base/late_library.h). Include this header
+ * instead of <xraylib.h>; calls use the names of xraylib, from any thread. */
 #ifndef NB_BASE_XRAYLIB_LIB_H
 #define NB_BASE_XRAYLIB_LIB_H
 
 #include "../nanobragg.h"
 
-/** nb_xraylib_load, or NB_ERR_UNSUPPORTED in a build without xraylib.  `what` names the flag that needs
- * it in the message, `instead` the flag to type without it. */
+/** Load xraylib. Errors: NB_ERR_UNSUPPORTED, also in a build without xraylib. For the
+ * message: `what` is the flag that needs it, `instead` a flag that does not. */
 nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
 
 #ifdef NB_HAVE_XRAYLIB

@@ -15,9 +15,9 @@ extern "C" {
 #define NB_PATH_MAX 1024
 #define NB_SENSOR_MAX 64
 
-/** A text that structs share, for rows of params.h; "" when it is unset.  nb_text_put replaces it. */
+/** A shared text for rows of params.h; "" when it is unset. nb_text_put replaces it. */
 typedef const char *nb_text;
-/** Replace a text by a copy of `text`; *to may be NULL before.  Errors: NB_ERR_NOMEM; *to is as before then. */
+/** Replace a text (or NULL) by a copy. Errors: NB_ERR_NOMEM, and *to is unchanged. */
 nb_status nb_text_put(nb_text *to, const char *text, nb_error *err);
 
 /** Three numbers that may be unset (`set` = 0): a lab vector or three angles. */
@@ -26,7 +26,7 @@ typedef struct nb_opt3 {
     double v[3];
 } nb_opt3;
 
-/* --- what parameters choose from --- */
+/* --- choices of parameters --- */
 
 typedef enum nb_convention {
     NB_CONV_UNSET = 0, /* MOSFLM */
@@ -71,7 +71,7 @@ typedef enum nb_isa {
 /** Position of a layer of the sensor within its thickness. */
 typedef enum nb_layer_depth {
     NB_LAYER_UNSET = 0, /* NB_LAYER_MEAN; with compat NB_LAYER_FRONT */
-    NB_LAYER_MEAN,      /* mean depth of the photons that stop in it */
+    NB_LAYER_MEAN,      /* mean depth of the photons that stop in the layer */
     NB_LAYER_FRONT      /* front face */
 } nb_layer_depth;
 /** Places of the panels in the array of an HDF5 file. */
@@ -83,16 +83,16 @@ typedef enum nb_layout {
 typedef enum nb_curved_omega {
     NB_OMEGA_UNSET = 0, /* NB_OMEGA_SQUARE */
     NB_OMEGA_SQUARE, /* pixel^2/R^2: every pixel as if it were a square on the sphere */
-    NB_OMEGA_EXACT   /* of the pixel's area on the sphere */
+    NB_OMEGA_EXACT   /* the pixel's area on the sphere */
 } nb_curved_omega;
 /** Lists written with an image. */
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 /** Wavelengths for the anomalous scattering of a model. */
 typedef enum nb_anomalous_mode {
     NB_ANOMALOUS_UNSET = 0, /* NB_ANOMALOUS_EACH */
-    NB_ANOMALOUS_EACH,      /* at those of the sources, in groups of anomalous_tol */
-    NB_ANOMALOUS_MEAN,      /* at their weighted mean */
-    NB_ANOMALOUS_OFF        /* none */
+    NB_ANOMALOUS_EACH,      /* at the source wavelengths, in groups of anomalous_tol */
+    NB_ANOMALOUS_MEAN,      /* at the weighted mean of the wavelengths */
+    NB_ANOMALOUS_OFF        /* without anomalous scattering */
 } nb_anomalous_mode;
 typedef enum nb_hydrogens {
     NB_HYDROGENS_UNSET = 0, /* NB_HYDROGENS_KEEP */
@@ -120,8 +120,8 @@ typedef enum nb_sf_method {
 #define NB_MODEL_ALL (-1)      /* model: the average of all */
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
 #define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
-#define NB_F000_CALC (-1.0)    /* F000: that of the model */
-#define NB_FUDGE_DARWIN (-1.0) /* fudge: a Gaussian crystal's integral is Darwin's */
+#define NB_F000_CALC (-1.0)    /* F000: the value of the model */
+#define NB_FUDGE_DARWIN (-1.0) /* fudge: Darwin's integral for a Gaussian crystal */
 /** Point spread function of the detector. */
 typedef enum nb_psf_shape {
     NB_PSF_NONE = 0,
@@ -137,16 +137,16 @@ typedef enum nb_diffuse_halo {
     NB_HALO_GAUSS /* exp(-r^2/2) */
 } nb_diffuse_halo;
 
-/** What F of the file is. */
+/** Meaning of F in the file. */
 typedef enum nb_diffuse_F {
-    NB_DIFFUSE_MEAN,       /* of the moving crystal: it has the Debye-Waller factor */
+    NB_DIFFUSE_MEAN,       /* of the moving crystal, with the Debye-Waller factor */
     NB_DIFFUSE_UNPERTURBED /* without the displacements */
 } nb_diffuse_F;
 
-/** Numbers of planes of derivatives and of gradients of a loss. */
+/** Type of the numbers in planes of derivatives and gradients of a loss. */
 typedef enum nb_real_type { NB_REAL_FLOAT32 = 0, NB_REAL_FLOAT64 } nb_real_type;
 
-/** Options for a picture of a float image; all zero: the default. */
+/** Colours of a picture. */
 typedef enum nb_colormap {
     NB_MAP_GREY = 0, /* dark spots on white paper */
     NB_MAP_INVERSE,  /* bright spots on black */
@@ -163,10 +163,11 @@ typedef enum nb_png_show {
     NB_PNG_NOISE         /* the counts of the noise image */
 } nb_png_show;
 typedef enum nb_png_blocks {
-    NB_PNG_BRIGHTEST = 0, /* pixel of each block */
-    NB_PNG_SUM            /* of its pixels */
+    NB_PNG_BRIGHTEST = 0, /* the brightest pixel of each block */
+    NB_PNG_SUM            /* the sum of its pixels */
 } nb_png_blocks;
 #define NB_RINGS_MAX 16
+/** Options for a picture of a float image; all zero: the defaults. */
 typedef struct nb_png_options {
     nb_png_show show; /* only for a simulation */
     nb_colormap colormap;
@@ -174,9 +175,9 @@ typedef struct nb_png_options {
     double percentile, low, high;
     double gamma; /* colour = value^gamma; 0 unset (0.5) */
     int log;      /* colour = log(value), instead of gamma */
-    int most;     /* pixels along an edge; larger images are shown in blocks; 0 any */
-    nb_png_blocks blocks;        /* how */
-    int rings;                   /* circles of equal resolution, and the beam centre */
+    int most;     /* limit of pixels along an edge, above it blocks are shown; 0 any */
+    nb_png_blocks blocks;        /* how a block is shown */
+    int rings;                   /* circles of equal resolution; also the beam centre */
     double ring_A[NB_RINGS_MAX]; /* d of each, A */
 } nb_png_options;
 
@@ -186,39 +187,38 @@ typedef struct nb_seed {
     int64_t value;
 } nb_seed;
 
-/** Everything that a user can ask for.  nb_config_set of params.h sets a value; nb_sim_create resolves what is unset and
- * checks everything. */
+/** Everything that a user can ask for. nb_config_set of params.h sets a value;
+ * nb_sim_create resolves unset values and checks everything. */
 typedef struct nb_config nb_config;
 
-/** Make a configuration with every value unset or at its default.  Errors: NB_ERR_NOMEM; *cfg is NULL then. */
+/** Make a configuration of defaults and unset values. NB_ERR_NOMEM: *cfg is NULL. */
 nb_status nb_config_create(nb_config **cfg, nb_error *err);
-/** Let *to be equal to *from. */
+/** Copy *from to *to. */
 void nb_config_copy(nb_config *to, const nb_config *from);
 void nb_config_free(nb_config *cfg); /* NULL is fine */
 
-/** Word i of -device, NULL past the last: "auto", "cpu", then those of each kind of GPU.  A capital N
- * stands for a number, from 0.  Static memory. */
+/** Word i of -device, NULL after the last: "auto", "cpu", then the words of each kind of
+ * GPU. A capital N stands for a number, from 0. Static memory. */
 const char *nb_device_word(int i);
-/** Errors: NB_ERR_INPUT for a text that is no word of -device. */
+/** Check a word of -device. Errors: NB_ERR_INPUT for any other text. */
 nb_status nb_device_check(const char *word, nb_error *err);
 
-/** A detector that has a name: the defaults of -detector.  Modules of equal size stand in a grid, and no pixel of the
- * gaps between them is rendered. */
+/** A detector with a name: the defaults of -detector. Modules of equal size form a grid.
+ * Pixels in the gaps between modules are not rendered. Size and gap are in pixels. */
 typedef struct nb_known_detector {
     const char *name;
-    int modules[2], module[2],
-        gap[2]; /* fast, slow; of a module and between two, pixels; modules 0: movable */
-    int dead_columns;     /* in the middle of each module, where two sensors meet */
+    int modules[2], module[2], gap[2]; /* fast, slow: number (0: movable), size, gap */
+    int dead_columns;     /* in the middle of a module, where two sensors meet */
     int disc;             /* pixels outside the largest circle are dead */
     double pixel_um;      /* without binning */
     const char *sensor;   /* material */
     double sensor_um;     /* thickness */
-    double saturation;    /* largest count; 0: what the file's type holds */
-    int counting;         /* photons one by one: no offset */
-    const char *binnings; /* "1 2 4"; NULL: none */
-    const char *source;   /* where the figures are from */
+    double saturation;    /* largest count; 0: limit of the file's type */
+    int counting;         /* counts single photons, without an offset */
+    const char *binnings; /* "1 2 4", or NULL */
+    const char *source;   /* source of the numbers */
 } nb_known_detector;
-/** All of them, *count rows; static memory. */
+/** All detectors with a name, *count rows; static memory. */
 const nb_known_detector *nb_known_detectors(size_t *count);
 
 #ifdef __cplusplus

@@ -18,35 +18,35 @@ typedef struct nb_file_use {
 } nb_file_use;
 #define NB_FILES_MOST 48
 
-/** The files of a single image of this configuration, with defaults: first the written
- * ones. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or are
- * static. */
+/** Files of a single image of this configuration, with defaults; the written files come
+ * first. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or
+ * are static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
 
-/** The input files of this configuration, and outputs that belong to no image: the cache of
+/** Input files of this configuration, and outputs that belong to no image: the cache of
  * structure factors, dumps, geometry, report. Fills list[NB_FILES_MOST] and returns their
  * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 
-/** The files of this simulation: as nb_config_files, without those that cannot hold several panels. */
+/** nb_config_files of a simulation, without files that cannot hold several panels. */
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
-/** Refuse to write a file that is also read, or one file twice. Checks the files of a single image
- * of cfg (NULL: none) and n more (may be NULL). The check compares typed paths, not names inside
- * files. Links are followed; "-" is standard output. nb_sim_write and nb_series_run make this
- * check themselves. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Refuse to write a file that is also read, or one file twice. Checks the files of a
+ * single image of cfg (or NULL) and n more (may be NULL). The check compares typed paths,
+ * not names inside files. Links are followed; "-" is standard output. nb_sim_write and
+ * nb_series_run make this check themselves. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 
-/** Read a whole file, unpacked if it is gzip or bzip2. *data (nb_free, a NUL behind it) and *bytes
- * are the caller's; NULL after an error. `flag` names the option in messages. Errors:
- * NB_ERR_INPUT when it cannot be opened, is a folder, damaged or larger than 1 GB unpacked;
+/** Read a whole file, unpacked if it is gzip or bzip2. The caller owns *data (nb_free;
+ * *bytes bytes and a NUL), which is NULL after an error. `flag`: option for messages.
+ * Errors: NB_ERR_INPUT (cannot be opened, folder, damaged, larger than 1 GB unpacked);
  * NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
 nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
                        nb_error *err);
 
-/** Remove the temporary files of outputs that are being written, in all threads.  For handlers of
- * signals that end the process: async-signal-safe. */
+/** Remove temporary files of outputs that are being written, in all threads. For handlers
+ * of signals that end the process: async-signal-safe. */
 void nb_remove_temporary_files(void);
 
 #ifdef __cplusplus

@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/** Reasons why a pixel of an image file is left out. */
+/** Reasons to leave out a pixel of an image file. */
 typedef enum nb_left_out {
-    NB_LEFT_NONE = 0, /* it is used */
-    NB_LEFT_MASK,     /* the file's pixel mask */
+    NB_LEFT_NONE = 0, /* the pixel is used */
+    NB_LEFT_MASK,     /* pixel mask of the file */
     NB_LEFT_NEGATIVE, /* -1 or -2 of signed integers */
     NB_LEFT_HIGHEST,  /* the largest number of unsigned integers */
     NB_LEFT_TYPED,    /* a mask that the user named */
@@ -28,38 +28,39 @@ typedef struct nb_image {
     int fast, slow;
     float *pixels;       /* [slow][fast]; owned.  Integers above 2^24 are rounded */
     char format[8];      /* float, SMV, TIFF, PGM, CBF or HDF5 */
-    nb_config *geometry; /* owned; known values of detector and beam, NULL: none */
-    double centre[2]; /* beam centre, pixels from the outer corner of the first pixel along fast
-                       * and slow; NaN unknown */
+    nb_config *geometry; /* owned; known values of detector and beam, or NULL */
+    double centre[2];    /* beam centre, pixels from the outer corner of the first pixel
+                         along fast and slow; or NaN */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
-    struct nb_detector_spec *detector; /* owned; of a geometry file, or several panels
-                                        * of an HDF5 file; several are in the image as
-                                        * stack or canvas.  NULL: see geometry */
-    uint8_t *left_out; /* owned, [slow][fast]: nb_left_out of each pixel; NULL: all are used */
+    struct nb_detector_spec *detector; /* owned, or NULL (see geometry); of a geometry
+                                          file, or several panels of an HDF5 file, which
+                                          are in the image as stack or canvas */
+    uint8_t *left_out; /* owned, [slow][fast]: nb_left_out values; NULL: all used */
 } nb_image;
 
-/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset compression),
- * HDF5 (NXmx master or data file; "file.h5:k" is its frame k from 0), recognised by their first
- * bytes, or a headerless file of float32 in this machine's byte order. Pixels marked by the
- * file's mask or by their values are in left_out. fast, slow: the size of a headerless file; 0,
- * 0: square. The geometry of the header completes `typed` (may be NULL), as -img does. Panels are
- * those of a geometry file in `typed`, else of the HDF5 file. Free *out with nb_image_free; it is
- * zero on error. An image that is much larger than its file is refused; typed->max_read_MB is the
- * limit. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (this build has no libtiff, no HDF5). */
+/** Read SMV, TIFF (one channel, float or integer), PGM (P5), mini-CBF (byte-offset
+ * compression), HDF5 (NXmx master or data file; "file.h5:k": frame k from 0), recognised
+ * by their first bytes, or a headerless file of float32 in this machine's byte order.
+ * Pixels marked by the file's mask or by their values are in left_out. fast, slow: size
+ * of a headerless file; 0, 0: square. The geometry of the header completes `typed` (may
+ * be NULL), as -img does. Panels are those of a geometry file in `typed`, else of the
+ * HDF5 file. typed->max_read_MB limits images that are much larger than their files. Free
+ * *out with nb_image_free; it is zero on error. Errors: NB_ERR_INPUT, _IO, _NOMEM,
+ * _UNSUPPORTED (no libtiff or HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
-void nb_image_free(nb_image *image); /* frees what it owns; NULL is allowed */
+void nb_image_free(nb_image *image); /* frees the owned memory; NULL is allowed */
 
-/** Leave out the pixels where mask is 0 or below, or leaves the pixel out.  name: the mask's file, for messages.
- * Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
+/** Leave out the pixels for which mask is 0 or below, or is left out itself. name: the
+ * mask's file, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
 nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
                              nb_error *err);
 
-/** The number of pixels that are left out; the reasons go to text[size] (may be NULL). */
+/** Number of pixels that are left out; the reasons go to text[size] (may be NULL). */
 int64_t nb_image_left_out(const nb_image *image, char *text, size_t size);
 
-/** Write a PNG of an image.  options may be NULL.  Rings need image->geometry with distance
- * and wavelength.  Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
+/** Write a PNG of an image. options may be NULL. Rings need image->geometry with distance
+ * and wavelength. Errors: NB_ERR_INPUT, _IO, _NOMEM, _UNSUPPORTED (no libpng). */
 nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
                            const char *path, nb_error *err);
 
@@ -73,47 +74,46 @@ nb_status nb_image_picture(const nb_image *image, const nb_png_options *options,
 typedef struct nb_compare_options {
     int roi_set;
     int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
-    double floor;           /* relative errors: where B > floor * max(B); 1e-6 */
+    double floor;           /* relative errors use pixels with B > floor * max(B); 1e-6 */
     double peak_percentile; /* peaks are brighter than this percentile; 99 */
-    int peak_exclusion; /* and brighter than all pixels within this distance along both axes; 3 */
-    int peak_count;   /* number of the brightest peaks to use; 100, 0 all */
-    double gate_px;   /* peaks further apart are not paired; 2 */
-    double centre[2]; /* of the radial profile, pixels as nb_image.centre; NaN: B's, or
-                               A's, or the middle of the image */
+    int peak_exclusion;     /* peaks are brightest up to this distance on both axes; 3 */
+    int peak_count;         /* number of the brightest peaks to use; 100, 0 all */
+    double gate_px;         /* peaks further apart are not paired; 2 */
+    double centre[2]; /* centre of the radial profile, pixels as nb_image.centre; NaN:
+                         centre of B, or of A, or the middle of the image */
 } nb_compare_options;
 
 /** The difference of an image A from a reference B of the same size, over a region of
  * interest. If a pixel is not finite, every figure except the counts is NaN. */
 typedef struct nb_difference {
     int fast, slow, roi[4];
-    int64_t pixels;                     /* of the ROI, without those that are left out */
-    int64_t left_out;                   /* of the ROI, in A or B */
+    int64_t pixels;                     /* in the ROI, without left-out pixels */
+    int64_t left_out;                   /* in the ROI, in A or B */
     char left_out_why[240];             /* in words; or "" */
     int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
-    int nonfinite_fast, nonfinite_slow; /* the first of them */
+    int nonfinite_fast, nonfinite_slow; /* the first such pixel */
     double sum_a, sum_b, max_a, max_b;
     double correlation;     /* Pearson's; 1 if equal, else NaN if one is flat */
     double rmse;            /* sqrt(mean((A - B)^2)) */
-    double max_difference;  /* the A - B of largest magnitude, with its sign */
-    int max_fast, max_slow; /* its pixel */
-    int max_panel, max_panel_fast,
-        max_panel_slow; /* its panel, and the pixel there; -1: one panel */
+    double max_difference;  /* A - B of the largest magnitude, with its sign */
+    int max_fast, max_slow; /* pixel of max_difference */
+    int max_panel, max_panel_fast, max_panel_slow; /* and in its panel; -1: one panel */
     char max_panel_name[64];
     double maxrel;                      /* max |A - B| / max(B) */
     double sum_ratio;                   /* sum(A)/sum(B) */
     int64_t relative_pixels;            /* pixels with B > floor * max(B) */
-    double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over them */
+    double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over these pixels */
     double scale, scaled_rmse;          /* least squares A = scale B, and its rmse */
     int peaks_a, peaks_b, peaks_matched;
-    double peaks_fraction;      /* matched / the larger count; 1 if there are none */
+    double peaks_fraction;      /* matched / the larger count; 1 without peaks */
     double peaks_rms_shift;     /* pixels, over matched pairs */
     double peaks_mean_shift[2]; /* A - B along fast and slow, pixels */
     int radial_rings;           /* one pixel wide */
     double radial_centre[2];
-    double radial_difference; /* sqrt(sum n (<A> - <B>)^2 / sum n <B>^2), <>: ring means */
-    double radial_worst;      /* the largest <A> - <B>, over the largest <B> */
+    double radial_difference; /* sqrt(sum n (<A> - <B>)^2/sum n <B>^2), <>: ring means */
+    double radial_worst;      /* largest <A> - <B>, divided by the largest <B> */
     double radial_worst_radius;    /* pixels */
-    double transposed_correlation; /* with B's axes swapped; NaN: not calculated */
+    double transposed_correlation; /* with the axes of B swapped; NaN: not calculated */
     char verdict[160];             /* the kind of difference in words; or "" */
 } nb_difference;
 
@@ -125,10 +125,10 @@ nb_status nb_image_compare(const nb_image *a, const nb_image *b,
                            const nb_compare_options *options, nb_difference *out,
                            nb_error *err);
 
-/** Write a PNG of three images side by side: a and b in the same colours, and a - b, red above and
- * blue below zero, with scales. A detector of several panels is shown assembled, unless options
- * have a region. Both options may be NULL; rings are not drawn. Errors as for nb_image_picture,
- * and NB_ERR_INPUT when sizes differ. */
+/** Write a PNG of three images side by side: a and b in the same colours, and a - b, red
+ * above and blue below zero, with scales. A detector of several panels is assembled,
+ * unless options have a region. Both options may be NULL; rings are not drawn. Errors as
+ * nb_image_picture, and NB_ERR_INPUT if sizes differ. */
 nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
                                 const nb_compare_options *options,
                                 const nb_png_options *colours, const char *path,
@@ -136,34 +136,34 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
 
 #define NB_PAGE_SPOTS 5000
 struct nb_reflection;
-/** Read the reflections of a text file of -truth spots, the brightest NB_PAGE_SPOTS of them first: what a page shows, F and d NaN
- * where the file has none, panel -1 for that of the image.  Free *spots with free().  Errors: NB_ERR_INPUT with the line, NB_ERR_IO,
- * NB_ERR_NOMEM. */
+/** Read the brightest NB_PAGE_SPOTS reflections of a text file of -truth spots, in order.
+ * Missing F and d are NaN, a missing panel -1. Free *spots with free(). Errors:
+ * NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_read_page_spots(const char *path, struct nb_reflection **spots, int *n,
                              nb_error *err);
 
-#define NB_PAGE_IMAGES 4  /* to compare */
-#define NB_PAGE_FRAMES 64 /* of a series */
+#define NB_PAGE_IMAGES 4  /* images to compare */
+#define NB_PAGE_FRAMES 64 /* frames of a series */
 
-/** What a page shows; all is the caller's. */
+/** Content of a page. The caller owns all memory. */
 typedef struct nb_page_job {
-    const nb_image *images; /* [n] of one size: one, or several to compare with the first */
+    const nb_image *images;   /* [n] of one size; [0] is compared with the others */
     const char *const *names; /* [n] */
     int n;
-    int is_series; /* frames for a slider, up to NB_PAGE_FRAMES; 0: images to compare */
-    const nb_png_options *options;     /* rings; NULL: usual ones, hidden at first */
-    const struct nb_reflection *spots; /* [n_spots], the brightest first; NULL: none */
+    int is_series; /* 1: up to NB_PAGE_FRAMES frames for a slider; 0: images to compare */
+    const nb_png_options *options;     /* rings; NULL: usual rings, hidden at first */
+    const struct nb_reflection *spots; /* [n_spots], the brightest first; or NULL */
     int n_spots;
-    const char *title; /* NULL: the names */
-    const char *report; /* lines: a name, its value in a later column, or cells with tabs between; NULL: none */
+    const char *title;  /* NULL: the names */
+    const char *report; /* or NULL; lines of name and value, or of cells with tabs */
 } nb_page_job;
 
-/** Write a page (HTML, without other files) that shows images in a browser, with pixel values, rings, panels and, of two,
- * their difference.  Whole numbers are exact, others to 0.1 %.  Several panels are assembled.  Errors: NB_ERR_INPUT (other sizes),
- * _IO, _NOMEM. */
+/** Write a page (HTML, without other files) that shows images in a browser: pixel values,
+ * rings, panels, and the difference of two images. Whole numbers are exact, others to 0.1
+ * %. Several panels are assembled. Errors: NB_ERR_INPUT (other sizes), _IO, _NOMEM. */
 nb_status nb_image_page(const nb_page_job *job, const char *path, nb_error *err);
 
-/** Is it the name of a page: does it end in .html? */
+/** True if `path` is the name of a page: it ends in .html. */
 int nb_is_page(const char *path);
 
 #ifdef __cplusplus

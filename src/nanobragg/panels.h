@@ -14,48 +14,47 @@ extern "C" {
 #endif
 
 #define NB_PANELS_MAX 4096
-#define NB_PANEL_EDGE 65535 /* most pixels along an edge of a panel */
+#define NB_PANEL_EDGE 65535 /* limit of the pixels along an edge of a panel */
 #define NB_PANEL_NAME 64    /* bytes, NUL included */
 #define NB_MATERIAL_NAME 32
 
-/** One panel.  SI units; vectors in the frame of NeXus and CrystFEL: Z along the nominal beam, Y up, X
- * completes them.  The convention of the run turns them into its lab frame. */
+/** One panel. SI units; vectors in the frame of NeXus and CrystFEL: Z along the nominal
+ * beam, Y up, X completes it. The convention of the run turns them into its lab frame. */
 typedef struct nb_panel_spec {
     char name[NB_PANEL_NAME];
     int size[2];                     /* pixels: fast, slow */
     double origin[3];                /* outer corner of the first pixel, m */
     double fast[3], slow[3];         /* unit; need not be at right angles */
     double pixel[2];                 /* edges of a pixel, m */
-    double thickness;                /* of the sensor, m; 0: none */
-    double attenuation;              /* of the sensor, 1/m; NaN: that of the material */
+    double thickness;                /* of the sensor, m; 0 without a sensor */
+    double attenuation;              /* of the sensor, 1/m; NaN: value of the material */
     char material[NB_MATERIAL_NAME]; /* of the sensor; "" unknown */
-    double gain;                     /* ADU a photon */
-    double saturation;               /* largest trusted value, ADU; NaN: none */
-    int place[2]; /* first pixel in the array of the file, fast and slow; -1: the file
-                                        has no such array */
+    double gain;                     /* ADU per photon */
+    double saturation;               /* largest trusted value, ADU; or NaN */
+    int place[2]; /* first pixel in the array of the file (fast, slow); or -1 */
 } nb_panel_spec;
 
-/** What a file says at the ends of the frames of a scan.  Point i is at the spindle angle phi_deg + i osc_deg; between two
- * points all numbers are linear. */
+/** Values of a file at the ends of the frames of a scan, linear in between. Point i is at
+ * the spindle angle phi_deg + i osc_deg. Arrays are owned, matrices row by row. */
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
-    double phi_deg, osc_deg; /* of the first point; of a frame, above 0 */
+    double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
     int measured;            /* the scan belongs to images: no frame is outside it */
-    double (*change)[9]; /* [n]: A at the point is nb_detector_spec.crystal times this, row by row; owned; NULL: one A */
-    double (*setting)[9]; /* [n]: rotation in the frame of NeXus that follows the spindle's, row by row; owned; NULL: none */
-    double (*beam)[3];    /* [n]: direction of the beam, unit; owned; NULL: one */
+    double (*change)[9];     /* [n]: A = nb_detector_spec.crystal change; NULL: one A */
+    double (*setting)[9]; /* [n]: rotation after the spindle's, frame of NeXus; or NULL */
+    double (*beam)[3];    /* [n]: direction of the beam, unit; NULL: one */
 } nb_scan_points;
 
-/** A detector, and other values of its file. Images are a stack: the pixels of panel 0 row by row,
- * then those of panel 1, and so on. */
+/** A detector, and other values of its file. Images are a stack: the pixels of panel 0
+ * row by row, then the pixels of panel 1, and so on. */
 typedef struct nb_detector_spec {
     int n_panels;
     nb_panel_spec *panels; /* [n_panels]; owned */
-    uint8_t *mask; /* [pixels of the stack], 0 = masked; owned; NULL: none is masked */
-    char *groups; /* lines `rigid_group_q0 = p0,p1` of CrystFEL, of panels by name; owned; NULL: none */
-    double wavelength_A; /* NaN: not in the file; the same below */
+    uint8_t *mask;         /* [pixels of the stack], 0 = masked; owned, or NULL */
+    char *groups;        /* lines `rigid_group_q0 = p0,p1` of CrystFEL; owned, or NULL */
+    double wavelength_A; /* NaN: not in the file; also below */
     nb_opt3 beam;        /* direction of the beam, unit */
-    nb_opt3 polar_axis;  /* of the polarization, unit */
+    nb_opt3 polar_axis;  /* axis of the polarization, unit */
     double polarization; /* Kahn's K */
     nb_opt3 spindle;     /* unit */
     double phi_deg, osc_deg, exposure_s;
@@ -64,35 +63,36 @@ typedef struct nb_detector_spec {
     nb_scan_points scan;
 } nb_detector_spec;
 
-/** Read the geometry file that cfg names (geom, expt or nxmx) into *detector, which becomes the detector of cfg. Values of
- * cfg win over those of the file. Without such a file *detector is empty and cfg unchanged. nb_sim_create does this by itself
- * where cfg has no detector. Free *detector with nb_detector_spec_free after the last use of cfg. hooks may be NULL.
- * Errors: NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
+/** Read the geometry file that cfg names (geom, expt or nxmx) into *detector, which cfg
+ * then uses. Values of cfg win over the file's. Without such a file *detector is empty
+ * and cfg unchanged. nb_sim_create does this if cfg has no detector. Free *detector with
+ * nb_detector_spec_free after the last use of cfg. hooks may be NULL. Errors:
+ * NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 
-/** Use a detector of the caller instead of a file's; it must live until nb_sim_create or nb_sim_change has returned.
- * NULL: none. */
+/** Use a detector of the caller (or NULL) instead of a file's. It must live until
+ * nb_sim_create or nb_sim_change has returned. */
 void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector);
 
-/** Name of panel k of a simulation, and its pixels along fast and slow (size may be NULL); NULL: there
- * is no panel k. */
+/** Name of panel k of a simulation, or NULL without such a panel. size (may be NULL): its
+ * pixels along fast and slow. */
 const char *nb_sim_panel(const nb_sim *sim, int k, int size[2]);
 
-/** Write the geometry files that the configuration names (geomout_file, exptout_file); nb_sim_write and
- * nb_series_run do it themselves.  Errors: NB_ERR_INPUT for a curved or mirrored detector, NB_ERR_IO,
- * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON). */
+/** Write the geometry files that the configuration names (geomout_file, exptout_file);
+ * nb_sim_write and nb_series_run do it themselves. Errors: NB_ERR_INPUT for a curved or
+ * mirrored detector, NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no cJSON). */
 nb_status nb_sim_write_geometry(const nb_sim *sim, nb_error *err);
 
-/** Make a detector of n panels with all values unset, for the caller to fill. Errors: NB_ERR_INPUT
- * for n below 1 or above NB_PANELS_MAX, NB_ERR_NOMEM. */
+/** Make a detector of n panels with all values unset, for the caller to fill. Errors:
+ * NB_ERR_INPUT for n below 1 or above NB_PANELS_MAX, NB_ERR_NOMEM. */
 nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err);
 
-/** Copy a detector; free the copy as the original. */
+/** Copy a detector; free copy and original. */
 nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
                                 nb_error *err);
-void nb_detector_spec_free(nb_detector_spec *detector); /* frees what it owns; zeroes it */
+void nb_detector_spec_free(nb_detector_spec *detector); /* frees all and zeroes it */
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ extern "C" {
  * thread, because every function here uses it for numbers. */
 typedef struct nb_hooks {
     void *user;
-    /** One line for the user (a default, a flag without effect). No newline. */
+    /** Gives the user one line (a default, a flag without effect). No newline. */
     void (*notice)(void *user, const char *line);
     /** Called from the rendering thread from time to time; fraction in 0..1. Non-zero
      * return: stop. */
@@ -27,8 +27,8 @@ typedef struct nb_hooks {
 /** Statistics of a float image over its region of interest. */
 typedef struct nb_stats {
     double max;             /* first strict maximum */
-    int max_fast, max_slow; /* its pixel, of its panel */
-    int max_panel;          /* its panel, from 0 */
+    int max_fast, max_slow; /* pixel of the maximum in its panel */
+    int max_panel;          /* panel of the maximum, from 0 */
     double sum, mean, rms;  /* over rendered (unmasked) ROI pixels */
     double rmsd;            /* about the mean, over all ROI pixels */
     int64_t rendered;       /* pixels rendered */
@@ -36,10 +36,10 @@ typedef struct nb_stats {
     double solid_angle; /* sum over rendered pixels, sr */
 } nb_stats;
 
-/** The time of the stages, seconds; filled as they run. nb_sim_write makes the noise while
- * it writes: `noise` and `write` divide its wall time in proportion to the time of the
- * threads. truth: the list of reflections. The last three are parts of the others: a device's kernels for the image, its
- * kernels for statistics and integers, and waiting for its pixels, summed over threads. */
+/** Wall time of each stage, seconds. nb_sim_write makes the noise while it writes; its
+ * time is split between `noise` and `write` by the time of their threads. truth: the list
+ * of reflections. The last three are parts of the stages: kernels of a device for the
+ * image, for statistics and integers, and the wait for pixels, summed over threads. */
 typedef struct nb_times {
     double load, factors, scene, start, render, statistics, noise, write, truth;
     double device_render, device_effects, device_download;
@@ -55,89 +55,90 @@ typedef struct nb_fact {
     int of_panels; /* only for a detector of several panels */
 } nb_fact;
 
-/** The facts of nb_stats, and the stages of nb_times without those of a device, in the order of all outputs. */
+/** Facts of nb_stats; stages of nb_times without a device's. Outputs use this order. */
 const nb_fact *nb_stats_facts(void);
 const nb_fact *nb_times_facts(void);
 
-/** The value of a fact in a struct of this kind. */
+/** The value of a fact in a struct of its kind. */
 double nb_fact_number(const nb_fact *fact, const void *of);
 
 typedef struct nb_sim nb_sim; /* a simulation: configuration, loaded files and scene */
 
-/** Load the files that cfg names, check everything, build the scene and choose the backend.
- * Free *sim with nb_sim_free. It does not use the memory of cfg or hooks later, except
- * hooks->user. hooks may be NULL. No file is written. Errors: NB_ERR_INPUT, _IO, _NOMEM,
- * _UNSUPPORTED, _DEVICE; *sim is NULL then. */
+/** Load the files that cfg names, check everything, build the scene and choose the
+ * backend. Free *sim with nb_sim_free. The simulation uses no memory of cfg and hooks
+ * later, except hooks->user. hooks may be NULL. No file is written. Errors: NB_ERR_INPUT,
+ * _IO, _NOMEM, _UNSUPPORTED, _DEVICE; *sim is NULL then. */
 nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **sim,
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** Make a copy of a simulation: the same record, and the same values of nb_sim_set_parameters and
- * nb_sim_set_factors.  No file is read again.  Either may be freed first.  Errors as nb_sim_create. */
+/** Copy a simulation: its record and its values of nb_sim_set_parameters and
+ * nb_sim_set_factors. No file is read. Free both in any order. Errors: as
+ * nb_sim_create. */
 nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
                       nb_error *err);
 
-/** The configuration in use: as given, completed from headers of files, with the values of nb_sim_set_parameters.  Valid
- * until sim changes.  NULL without sim. */
+/** The configuration in use: typed values, completed from headers of files and by
+ * nb_sim_set_parameters. Valid until sim changes. NULL without sim. */
 const nb_config *nb_sim_config(const nb_sim *sim);
-/** The record: what was typed, with a seed that was drawn.  Valid until sim changes.  NULL without sim. */
+/** Record: typed values and a drawn seed. Valid until sim changes. NULL without sim. */
 const nb_config *nb_sim_record(const nb_sim *sim);
 
-/** Type parameters: those in which cfg, a changed copy of nb_sim_config, differs from it.  sim is then the simulation that
- * nb_sim_create makes of all that was typed. No file is read twice, and tables that do not change are kept.
- * cfg->arrays: see nanobragg/arrays.h. The kept image is dropped, unless only names of files to write change. On an
- * error sim is as before. Errors as nb_sim_create. */
+/** Type the parameters that differ in cfg, a changed copy of nb_sim_config: sim becomes
+ * the simulation that nb_sim_create makes of all typed values. No file is read twice.
+ * Unchanged tables are kept; the image too, if only names of output files change. Arrays:
+ * see nanobragg/arrays.h. After an error sim is unchanged. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** Replace the record by cfg, a changed copy of nb_sim_record.  names[n] are the parameters that were typed now: their
- * files are read again, and their values of nb_sim_set_parameters are dropped.  Otherwise as nb_sim_change. */
+/** Replace the record by cfg, a changed copy of nb_sim_record, as nb_sim_change. For the
+ * newly typed names[n] files are read again, values of nb_sim_set_parameters dropped. */
 nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
                         int n, nb_error *err);
 
-/** Set one parameter by its name or a synonym: nb_config_set on the record, then nb_sim_retype. */
+/** Set a parameter by name or synonym: nb_config_set on the record, and nb_sim_retype. */
 nb_status nb_sim_set(nb_sim *sim, const char *name, const char *text, nb_error *err);
 
 /** A wavelength of -spectrum. */
 typedef struct nb_spectrum_line {
     double energy_eV, wavelength_A;
-    double weight; /* its photons; the mean of all is 1 */
-    int part;      /* of the spectrum, from 0: a colour, or 1 for the seeded line */
+    double weight; /* relative photons; the mean of all lines is 1 */
+    int part;      /* part of the spectrum, from 0: a colour, or 1 for the seeded line */
 } nb_spectrum_line;
 
-/** The spectrum that the image of this seed has: nb_sim_seed for sim's own, nb_series_seed for a frame.  Into
- * lines[*n], the caller's, where they are not NULL; *n (0 without -spectrum) is set.  *factor (may be NULL): photons of
- * this shot by those of the mean shot, which multiplies the fluence.  Errors: NB_ERR_NOMEM. */
+/** The spectrum of the image with this seed (nb_sim_seed; nb_series_seed for a frame).
+ * Sets *n (0 without -spectrum) and, unless lines is NULL, lines[*n] and *factor (or
+ * NULL): photons of this shot / photons of the mean shot. Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_spectrum(const nb_sim *sim, int64_t seed, nb_spectrum_line *lines,
                           int *n, double *factor, nb_error *err);
 
-/** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. An image of several
- * panels is a stack: the pixels of the first panel row by row, then those of the next. Where panels
- * are not equally wide, fast is any width with fast*slow pixels in all. */
+/** Image size in pixels; fast and slow may be NULL. With sim NULL they are 0. Several
+ * panels form a stack: the pixels of the first panel row by row, then those of the next.
+ * If panels differ in width, fast is any width with fast*slow pixels in all. */
 void nb_sim_size(const nb_sim *sim, int *fast, int *slow);
 
-/** Render into image[slow][fast] (caller's, fast*slow floats, photons per pixel); pixels
- * outside the region of interest or masked are 0. image NULL: into memory of the simulation
- * or of a device, for nb_sim_write and nb_sim_image until the next call. stats may be NULL.
- * Errors: NB_ERR_INPUT if a pixel is too large for a float (the message names the factor
- * that is too large), NB_ERR_NOMEM, NB_ERR_CANCELLED, NB_ERR_DEVICE. */
+/** Render into image[slow][fast] (the caller's fast*slow floats, photons per pixel);
+ * pixels outside the region of interest or masked are 0. image NULL: into memory of the
+ * simulation or of a device, for nb_sim_write and nb_sim_image until the next call. stats
+ * may be NULL. Errors: NB_ERR_INPUT if a pixel is too large for a float (the message
+ * names the factor that is too large), NB_ERR_NOMEM, NB_ERR_CANCELLED, NB_ERR_DEVICE. */
 nb_status nb_sim_render(nb_sim *sim, float *image, nb_stats *stats, nb_error *err);
 
 /** The kept image. The simulation owns it; it is valid until the next nb_sim_render or
- * nb_sim_free. Errors: NB_ERR_INTERNAL if there is none, NB_ERR_NOMEM, NB_ERR_DEVICE. */
+ * nb_sim_free. Errors: NB_ERR_INTERNAL without an image, NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_sim_image(nb_sim *sim, const float **image, nb_error *err);
 
-/** Diffuse scattering D at n fractional indices hkl[n][3], electrons^2 of a block beside |F|^2 |F_latt|^2 (docs/physics.md):
- * the sum over all reflections and orders, without a table.  Errors: NB_ERR_INPUT without -diffuse_sigma. */
+/** Diffuse scattering D[n] at fractional hkl[n][3], electrons^2 of a block, which adds to
+ * |F|^2 |F_latt|^2 (docs/physics.md): sum over all reflections and orders, without a
+ * table. Errors: NB_ERR_INPUT without -diffuse_sigma. */
 nb_status nb_sim_diffuse_at(const nb_sim *sim, const double *hkl, size_t n, double *D,
                             nb_error *err);
 
-/** The photons of diffuse scattering in each pixel of an image, behind absorption and the factors of -transmission and
- * -beamstop: plane[slow][fast], the caller's, 0 where nothing is rendered.  Nothing else is rendered.
- * Errors: NB_ERR_INPUT without -diffuse_sigma, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW. */
+/** Render only the photons of diffuse scattering, after absorption and the factors of
+ * -transmission and -beamstop, into plane[slow][fast], the caller's; 0 elsewhere. Errors:
+ * NB_ERR_INPUT without -diffuse_sigma, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED without FFTW. */
 nb_status nb_sim_diffuse(nb_sim *sim, float *plane, nb_error *err);
 
-/** Statistics of an image of this simulation, image[slow][fast], as nb_sim_render gives them.
- * Errors: NB_ERR_NOMEM. */
+/** Statistics of image[slow][fast], as of nb_sim_render. Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *stats,
                             nb_error *err);
 
@@ -146,22 +147,21 @@ nb_status nb_sim_statistics(const nb_sim *sim, const float *image, nb_stats *sta
 nb_status nb_sim_digitize(const nb_sim *sim, const float *image, const nb_stats *stats,
                           uint16_t *out, nb_error *err);
 
-/** The noise image: Poisson noise plus the offset, or the whole noise of source and detector that the
- * configuration asks for; *overloads (may be NULL) counts clipped pixels. The same image and
+/** The noise image: Poisson noise plus the offset, or all noise of source and detector in
+ * the configuration; *overloads (may be NULL) counts clipped pixels. The same image and
  * seed give the same pixels on any machine, device and number of threads. */
 nb_status nb_sim_noise(const nb_sim *sim, const float *image, uint16_t *out,
                        int64_t *overloads, nb_error *err);
 
-/** The noise of an int32 frame of a series: with the offset only if -adc is typed, and not limited
- * to 65535. */
+/** Noise image of an int32 frame: the offset only if -adc is typed, no limit of 65535. */
 nb_status nb_sim_noise_counts(const nb_sim *sim, const float *image, int32_t *out,
                               int64_t *overloads, nb_error *err);
 
-/** Write the table of cfg.stolout_file: the F against sin(theta)/lambda of a material that would give
- * the image cfg.stolimage_file (else cfg.img_file) on this detector, in columns sin(theta)/lambda (1/A),
- * F (electrons), its standard error, pixels.  Nothing is rendered.  docs/physics.md, section 17.
- * Errors: NB_ERR_INPUT (the image has another size, no pixel can be used), those of nb_image_read,
- * NB_ERR_IO. */
+/** Write the table of cfg.stolout_file: the F against sin(theta)/lambda of a material
+ * that would give the image cfg.stolimage_file (else cfg.img_file) on this detector, in
+ * columns sin(theta)/lambda (1/A), F (electrons), its standard error, pixels. Nothing is
+ * rendered. docs/physics.md, section 17. Errors: NB_ERR_INPUT (the image has another
+ * size, no pixel can be used), those of nb_image_read, NB_ERR_IO. */
 nb_status nb_sim_write_stol(const nb_sim *sim, nb_error *err);
 
 /** The pixels of a noise image, by kind of file. */
@@ -172,66 +172,65 @@ typedef enum nb_noise_file {
     NB_NOISE_I32 /* CBF, HDF5 */
 } nb_noise_file;
 
-/** The value of its overloaded pixels, ADU; it is the largest value of the type. */
+/** Value of overloaded pixels in such a file, ADU: the largest value of the type. */
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
-/** The same for a loaded simulation, with the largest trusted values of the detector's file; the
- * least one if panels differ. */
+/** nb_noise_largest for a loaded simulation, with the largest trusted values of the
+ * detector's file; the smallest if panels differ. */
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 
 /** One reflection of an image. */
 typedef struct nb_reflection {
-    int32_t frame; /* of a series, from 0 */
+    int32_t frame; /* in a series, from 0 */
     int32_t h, k, l;
-    int32_t panel; /* of the detector, from 0; photons on another panel are another entry */
-    int16_t crystal, twin; /* of the image, from 0; part of that crystal's twin, from 0 */
-    double fast,
-        slow; /* in the panel; centre of its photons, pixels from the image's outer corner */
+    int32_t panel;         /* from 0; photons on another panel have another entry */
+    int16_t crystal, twin; /* from 0: crystal of the image, and part of its twin */
+    double fast, slow;     /* centre of its photons, pixels from the panel's corner */
     double intensity; /* photons, without background and noise, without masked pixels */
     double peak;      /* photons in its brightest pixel */
-    double phi_deg;   /* mean over its photons of the spindle angle */
-    double wavelength_A; /* mean over its photons of the wavelength */
-    double excitation;   /* distance of the lattice point from the Ewald sphere (positive:
-                        * outside) of the mean wavelength and beam, at the middle of the
-                        * rotation; 1/A */
-    double F;            /* of the nearest table entry, electrons */
-    double d;            /* spacing of its planes, A; 0 0 0: 0 */
-    double background; /* photons of water and materials a pixel, mean over its photons */
-    double pixels; /* number of pixels that it covers: (sum s)^2/sum s^2, s photons of it in a pixel */
-    double sigma; /* photons: standard deviation of the intensity from a fit of its true profile to the counts, 1/sqrt(sum p^2/m), p = s/sum s, m all photons of a pixel */
+    double phi_deg;   /* spindle angle, mean over its photons */
+    double wavelength_A; /* mean over its photons */
+    double excitation;   /* distance of the lattice point from the Ewald sphere, 1/A,
+                            positive outside; mean wavelength and beam, mid-rotation */
+    double F;            /* nearest entry of the table, electrons */
+    double d;            /* spacing of its planes, A; 0 for 0 0 0 */
+    double background;   /* water and materials, photons/pixel; mean over its photons */
+    double pixels;       /* covered pixels: (sum s)^2/sum s^2, s its photons in a pixel */
+    double sigma;        /* photons; standard deviation if fitted with its true profile p
+                            = s/sum s; 1/sqrt(sum p^2/m), m all photons of a pixel */
 } nb_reflection;
 
 typedef struct nb_reflections {
     nb_reflection *list; /* owned; by crystal, twin, h, k, l, panel */
     size_t count;
-    int panels;        /* of the detector */
-    int crystals;      /* 1: rows are of several crystals or parts of a twin; 0: of one */
+    int panels;        /* panels of the detector */
+    int crystals;      /* 1: several crystals or parts of a twin; 0: one */
     double background; /* photons of water, materials and -add in the image */
-    double unassigned; /* sum of the image and off_panels minus background, diffuse and listed intensities */
-    double diffuse; /* photons of -diffuse_sigma in the image */
-    double off_panels; /* photons that -footprint moves off the panels: in the intensities, not in the image */
+    double unassigned; /* image + off_panels - background - diffuse - listed */
+    double diffuse;    /* photons of -diffuse_sigma in the image */
+    double off_panels; /* photons of -footprint off the panels, part of the intensities */
 } nb_reflections;
 
-/** The configurations of all crystals of an image: nb_series_crystals. */
+/** Configurations of all crystals of an image: nb_series_crystals. */
 typedef struct nb_crystals {
-    nb_config *configs; /* [n], of no crystal 1: the first is that of the image */
+    nb_config *configs; /* [n], at least 1; the first has the record of the image */
     int n;
-    struct nb_arrays *arrays; /* arrays of the first crystal, with its A matrix, or NULL */
+    struct nb_arrays *arrays; /* the first crystal's, with its A matrix; or NULL */
 } nb_crystals;
 
-/** Give the image's further crystals other records (what is typed).  Without this call they have the record of the simulation,
- * random orientations and the flags of their lines.  It holds until the simulation changes.  Errors: NB_ERR_INPUT (the image
- * has another number of crystals; those of nb_sim_create), NB_ERR_NOMEM. */
+/** Give the second and further crystals other records (typed values) until sim changes.
+ * Without this call they have the record of sim, random orientations and the flags of
+ * their lines. Errors: NB_ERR_INPUT (another number of crystals), as nb_sim_create. */
 nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err);
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
  * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.
  * Reflections below cfg.truth_min photons and pixels below a thousandth of that go to
- * `unassigned`. It makes a double-precision pass over the pixels that are not dark, on the
- * CPU. Free *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
+ * `unassigned`. The pass is in double precision on the CPU, without the dark pixels. Free
+ * *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
  * NB_ERR_CANCELLED. */
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err);
-void nb_reflections_free(nb_reflections *list); /* frees what it owns; NULL is allowed */
+void nb_reflections_free(nb_reflections *list); /* frees its list; NULL is allowed */
 
 /** Write every output file of the configuration; each is complete or absent. image NULL:
  * the image of nb_sim_render(sim, NULL, ...); a device then makes the integers. One file
@@ -244,13 +243,13 @@ nb_status nb_sim_write(nb_sim *sim, const float *image, const nb_stats *stats,
  * image (SMV, 16-bit TIFF) and in the noise image. Either pointer may be NULL. */
 void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise);
 
-/** The fully resolved configuration as JSON (SI and users' units). *json: free with nb_free. */
+/** The fully resolved configuration as JSON (SI and users' units); nb_free *json. */
 nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
 
 /** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
 nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
 
-/** Every intermediate quantity of pixel (fast, slow), 15 digits, line by line to emit(). */
+/** All intermediate quantities of pixel (fast, slow), 15 digits, by lines to emit(). */
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of single fields of a configuration or a series, from flags, files or callers. */
+/* Checks of single fields of a configuration or series, from flags, files or callers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
     return st;
 }
 
-/** Numbers within the limits, or unset. */
+/** Check that each number is within the limits, or unset. */
 static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -102,7 +102,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     const void *field = (const char *)base + p->offset;
     const nb_config *cfg = base;
     switch (p->kind) {
-    case NB_KIND_SWITCH: /* every number but 0 is on; a switch with a third state has limits */
+    case NB_KIND_SWITCH: /* 0 is off; a switch with a third state has limits */
         return p->high > 0 ? check_double(p, *(const int *)field, err) : NB_OK;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
@@ -134,7 +134,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     }
 }
 
-/** Every row that has these bits of `mask`.  Counts come before what they count. */
+/** Check every row with these bits of `mask`. Counts come before the counted items. */
 static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which flags go together. */
+/* Checks of flags that contradict or need each other. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct pair {
 #define OF_MATERIAL                                                                      \
     "a table: add -stol, -4stol or -Q FILE; the path in water, air or ice stands in "    \
     "-background"
-/** A flag that has nothing to act on unless one of others is set. */
+/** A flag that needs one of several other flags. */
 static const struct need {
     const char *flag, *of[4], *what;
 } needs_of[] = {
@@ -87,7 +87,7 @@ static const struct need {
 
 enum { SHOWN = 64 };
 
-/** "-flag value", of a switch "-flag", into text; returns text. */
+/** Write "-flag value" (a switch: "-flag") into text. Returns text. */
 static const char *as_typed(const nb_param *p, const nb_config *cfg,
                             char text[NB_PARAM_LABEL + SHOWN])
 {
@@ -151,7 +151,7 @@ static nb_status check_diffuse(const nb_config *cfg, nb_error *err)
                    "none; leave one of them out");
 }
 
-/** Only of a Gaussian the integral depends on nothing else. */
+/** Refuse -fudge darwin without a Gaussian, whose integral depends on fudge alone. */
 static nb_status check_fudge(const nb_config *cfg, nb_error *err)
 {
     if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
@@ -163,7 +163,7 @@ static nb_status check_fudge(const nb_config *cfg, nb_error *err)
         nb_param_choice("shape", (int)cfg->shape));
 }
 
-/** A tolerance is for the fast paths. */
+/** Refuse a tolerance where no fast path can use it. */
 static nb_status check_tolerance(const nb_config *cfg, nb_error *err)
 {
     const char *flag = cfg->tolerance > 0           ? "-tolerance"
@@ -192,15 +192,15 @@ const char *nb_config_stol_flag(const nb_config *cfg)
                                 : NULL;
 }
 
-/* Structure factors. Only the content of a file shows what it is: -cif counts as both a model and
- * reflections here, and src/sim looks again when it is read. */
+/* Structure factors. Only the content of a -cif shows whether it is a model or
+ * reflections: it counts as both here, and src/sim checks again after reading. */
 
 static nb_status refuse(const char *a, const char *b, const char *why, nb_error *err)
 {
     return nb_fail(err, NB_ERR_INPUT, "%s contradicts %s: %s", a, b, why);
 }
 
-/** At most one model and one file of reflections. */
+/** Allow at most one model and one file of reflections. */
 static nb_status check_sources(const nb_config *cfg, nb_error *err)
 {
     const char *pdb = cfg->pdb_file[0] ? "-pdb" : NULL;
@@ -230,7 +230,7 @@ int nb_config_has_F000_alone(const nb_config *cfg)
            !cfg->hkl_file[0] && !cfg->dump_file[0];
 }
 
-/** The first row that acts on whatever gives structure factors, and is set; NULL: none. */
+/** The first set row that acts on any source of structure factors, or NULL. */
 static const nb_param *changes_factors(const nb_config *cfg)
 {
     for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_ON_F));)
@@ -258,7 +258,7 @@ int nb_config_makes_factors(const nb_config *cfg)
            (cfg->expand_list && cfg->hkl_file[0]);
 }
 
-/** Flags that act on the sum of a model, on a list of reflections, on both, or on any source. */
+/** Check flags for the sum of a model, a list of reflections, both, or any source. */
 static nb_status check_uses(const nb_config *cfg, nb_error *err)
 {
     const int list = cfg->mtz_file[0] || cfg->cif_file[0];
@@ -292,7 +292,7 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 
 /* A detector from a file. */
 
-/** What places or sizes a detector, which a file does then.  (-detpixels is compared with the file's.) */
+/** Refuse flags that place or size a detector from a file (-detpixels is compared). */
 static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error *err)
 {
     const nb_param *p = nb_param_first_set(NB_PARAM_REPLACED, cfg);
@@ -366,17 +366,17 @@ static nb_status check_noise(const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-nb_status nb_saturation_check(const nb_config *cfg, double most, const char *where,
+nb_status nb_saturation_check(const nb_config *cfg, double limit, const char *where,
                               nb_error *err)
 {
     char text[NB_TEXT_NUMBER];
-    if (!(cfg->saturation > most) || nb_detector_says_saturation(cfg))
+    if (!(cfg->saturation > limit) || nb_detector_says_saturation(cfg))
         return NB_OK;
     nb_text_format(cfg->saturation, text);
     return nb_fail(err, NB_ERR_INPUT,
                    "-saturation %s contradicts %s: its largest trusted value is %.0f, at "
                    "most",
-                   text, where, most);
+                   text, where, limit);
 }
 
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)

@@ -10,13 +10,13 @@
 #define ROW(...)
 #define MEMBER(member, ...) member;
 #define SERIES_MEMBER(...)
-/** Values in users' units.  nb_config_defaults fills it; nb_config_copy copies it, and nb_config_drop frees what it holds. */
+/** Values in users' units; nb_config_defaults, _copy and _drop fill, copy and free it. */
 struct nb_config {
 #include "flag_rows.h"
     nb_png_options png; /* of png_file */
-    const struct nb_detector_spec *
-        detector; /* instead of reading the file of a detector: nb_config_load_geometry, or
-                      the caller's; NULL: read it.  nb_sim_create copies it */
+    const struct nb_detector_spec
+        *detector; /* of nb_config_load_geometry or of the caller; NULL: read the file of
+                     the detector. nb_sim_create copies it */
     const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
                                        nb_config_use_arrays; NULL: files */
 };
@@ -24,7 +24,7 @@ struct nb_config {
 #undef SERIES_MEMBER
 #define MEMBER(...)
 #define SERIES_MEMBER(member, ...) member;
-/** Many images from one configuration.  nb_series_defaults fills it; all zero but for texts: no output. */
+/** Many images from one configuration. nb_series_defaults fills it: no output. */
 struct nb_series {
 #include "flag_rows.h"
     nb_series_calls calls;
@@ -34,11 +34,11 @@ struct nb_series {
 #undef MEMBER
 #undef SERIES_MEMBER
 
-/** Every field unset or at its default.  cfg is written whole: what it held is not freed. */
+/** Make every field unset or its default. Texts that cfg held are not freed. */
 void nb_config_defaults(nb_config *cfg);
 /** Free the texts, which are "" afterwards.  NULL is fine. */
 void nb_config_drop(nb_config *cfg);
-/** The same of a series. */
+/** As for a configuration. */
 void nb_series_defaults(nb_series *series);
 void nb_series_drop(nb_series *series);
 

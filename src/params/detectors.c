@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Detectors by name: the figures that their makers publish. */
+/* Detectors by name, with the numbers that their makers publish. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "params.h"
 
 /* clang-format off */
-/* Modules and gaps give the sizes that the makers publish: 6M 2463 x 2527, EIGER 16M 4150 x 4371, EIGER2 16M 4148 x 4362.
- * D1: DECTRIS, technology of PILATUS: counters of 20 bits, 0.32 mm of silicon.  D2: DECTRIS, technical specifications of
- * PILATUS3 X (0.45 mm) and of PILATUS3 X CdTe (1 mm).  D3: of EIGER X.  D4: of EIGER2 X, of EIGER2 X CdTe (0.75 mm; two
- * columns where its two sensors meet).  Modules, gaps and sensors of D1 to D4 also stand in the list of pyFAI 2025.
- * Opened were D1 and that list.  Not opened, and to be compared with the own detector's sheet: 0.45 mm of silicon of
- * PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, 65535 as the largest count of CCDs. */
+/* Modules and gaps give the sizes that the makers publish: 6M 2463 x 2527, EIGER 16M 4150
+ * x 4371, EIGER2 16M 4148 x 4362. Sources: DECTRIS, technology of PILATUS (20-bit
+ * counters, 0.32 mm Si), specifications of PILATUS3 X (0.45 mm), PILATUS3 X CdTe (1 mm),
+ * EIGER X, EIGER2 X, EIGER2 X CdTe (0.75 mm; two columns where sensors meet), the list of
+ * pyFAI 2025. Only the first and last were read. Compare with a data sheet: 0.45 mm Si of
+ * PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, 65535 as largest count of CCDs. */
 #define PILATUS(name, nf, ns, material, um, source) \
     {name, {nf, ns}, {487, 195}, {7, 17}, 0, 0, 172, material, um, 1048575, 1, NULL, source}
 #define EIGER(name, nf, ns) \
@@ -23,13 +23,13 @@
 #define EIGER2(name, nf, ns) \
     {name, {nf, ns}, {1028, 512}, {12, 38}, 0, 0, 75, "Si", 450, 0, 1, NULL, "DECTRIS, EIGER2 X"}, \
     {name "_cdte", {nf, ns}, {1028, 512}, {12, 38}, 2, 0, 75, "CdTe", 750, 0, 1, NULL, "DECTRIS, EIGER2 X CdTe; pyFAI"}
-/* The image is the edge of the active area (mm) in so many pixels: Rayonix, MX series and MX-HS series; the binnings and
- * 40 um of phosphor are those of pyFAI 2025. */
+/* mm: edge of the active area, which has `pixels` (Rayonix, MX series and MX-HS series);
+ * binnings and 40 um of phosphor: pyFAI 2025. */
 #define RAYONIX(name, mm, pixels, binnings) \
     {name, {1, 1}, {pixels, pixels}, {0, 0}, 0, 0, 1000.0 * (mm) / (pixels), "Gd2O2S", 40, 65535, 0, binnings, \
         "Rayonix, MX series; pyFAI"}
 #define FAST_BINNINGS "1 2 3 4 5 6 8 10"
-/* Their modules stand where the beamline puts them. */
+/* The beamline places the modules. */
 #define MOVABLE(name) {name, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0, "", 0, 0, 0, NULL, ""}
 
 static const nb_known_detector known[] = {
@@ -107,7 +107,7 @@ static nb_status refuse_name(const char *name, const char *letters, nb_error *er
                    name, list);
 }
 
-/** The n of name:n, or the first that there is. */
+/** Read n of name:n; 1 without it. */
 static nb_status read_binning(const nb_known_detector *d, const char *name, int *binning,
                               nb_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every parameter: the member that holds it, its names, its limits, and what the help says.  config.h makes the structs of these
- * rows, table.c the table.  MEMBER: a row with its member of nb_config, SERIES_MEMBER: of nb_series; ROW: another view of a
- * member, or a member of nb_png_options.  Values are in users' units; unset are NaN, the count 0, the text "". */
+/* Every parameter: its member, names, limits and help. config.h makes structs from these
+ * rows, table.c the table. MEMBER: row and member of nb_config; SERIES_MEMBER: of
+ * nb_series; ROW: a further view, or a member of nb_png_options. Unset: NaN, 0 or "". */
 /* clang-format off */
 #define GROUP "Crystal", CRYSTAL
 MEMBER(double cell[6], "cell", NULL, FIELD(CELL, PIXELS, cell), ABOVE_TO(1e-30, 1e9), .after = nb_after_cell,

@@ -9,7 +9,7 @@
 #include "../base/text.h"
 #include "params.h"
 
-/** Text that is being put together. */
+/** A text under construction. */
 typedef struct writer {
     char *text;
     size_t size, used;
@@ -134,7 +134,7 @@ static void add_png_scale(writer *w, const nb_png_options *png)
     }
 }
 
-/** A number, or the word that one number stands for. */
+/** Add `word` if the value is `number`, else the value. */
 static void add_word_or(writer *w, const nb_param *p, const void *base, double number,
                         const char *word)
 {
@@ -151,7 +151,7 @@ static void add_seed(writer *w, const nb_seed *seed)
     add(w, text);
 }
 
-/** What is set, or has a value of its own when it is not. */
+/** Add a value that is set, or whose unset value counts. */
 static void add_field(writer *w, const nb_param *p, const void *base)
 {
     const void *field = (const char *)base + p->offset;
@@ -216,7 +216,7 @@ int nb_param_allows(const nb_param *p, double x)
     return low && high;
 }
 
-/** Does `unset` stand for a value, rather than for none? */
+/** True if the unset value counts as a value. */
 static int unset_is_value(const nb_param *p)
 {
     switch (p->kind) {
@@ -252,9 +252,9 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
 
 /* --- forms of values --- */
 
-/** Words of a value, and how one without choices is written.  most 0: as many as the field has. */
+/** Number of words of a value; its form without choices. limit 0: a word per element. */
 static const struct {
-    int least, most;
+    int least, limit;
     const char *form;
 } forms[] = {[NB_KIND_SWITCH] = {0, 1, ""},        [NB_KIND_PRESET] = {0, 1, ""},
              [NB_KIND_CHOICE] = {1, 1, "text"},    [NB_KIND_INTEGER] = {1, 0, "n"},
@@ -274,11 +274,11 @@ const char *nb_param_kind_form(const nb_param *p)
 
 int nb_param_words(const nb_param *p, int *least)
 {
-    const int most = forms[p->kind].most ? forms[p->kind].most : nb_param_elements(p);
-    const int all = !forms[p->kind].most && !(p->flags & NB_PARAM_FILLS);
+    const int limit = forms[p->kind].limit ? forms[p->kind].limit : nb_param_elements(p);
+    const int all = !forms[p->kind].limit && !(p->flags & NB_PARAM_FILLS);
     if (least)
-        *least = all ? most : forms[p->kind].least;
-    return most;
+        *least = all ? limit : forms[p->kind].least;
+    return limit;
 }
 
 const char *nb_param_form(const nb_param *p, char *text, size_t size)
@@ -296,7 +296,7 @@ const char *nb_param_form(const nb_param *p, char *text, size_t size)
     return text;
 }
 
-/** Is the name one of the words? */
+/** True if the name is one of the words. */
 static int is_among(const char *words, const char *name)
 {
     const size_t length = strlen(name);
@@ -315,7 +315,7 @@ int nb_param_is_named(const nb_param *p, const char *name)
     return !strcmp(p->name, name) || is_among(p->synonyms, name);
 }
 
-/* A check asks for many rows by their names, so names come first and most cost two letters. */
+/* Checks look up many names: names come first, and two letters decide nearly always. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;

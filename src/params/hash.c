@@ -17,7 +17,7 @@ static uint64_t hash_field(uint64_t h, const void *of, const nb_param *p)
     return nb_hash_bytes(h, field, p->size);
 }
 
-/** The field behind `last` (NULL: the first) in nb_config or nb_series; NULL at the end. */
+/** The field after `last` (NULL: the first) in nb_config or nb_series, or NULL. */
 static const nb_param *next_field(const nb_param *last, unsigned series)
 {
     size_t count;

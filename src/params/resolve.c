@@ -65,7 +65,7 @@ nb_status nb_series_create(nb_series **series, nb_error *err)
 
 /* nb_config -> nb_settings. */
 
-/** Number or choice that a fallback begins with, if no rule follows ("10 with -mosaic"); NaN: there is none. */
+/** Number or choice that starts a fallback; NaN, also with a rule: "10 with -mosaic". */
 static double fallback_of(const nb_param *p)
 {
     const char *text = p->fallback ? p->fallback : "", *end = text;
@@ -84,7 +84,7 @@ static double fallback_of(const nb_param *p)
                                                                                  : NAN;
 }
 
-/** The first row of the double at this place of an nb_config, and the default that one of its rows has. */
+/** First row of the double at this offset in nb_config, and the default in its rows. */
 static const nb_param *row_at(size_t offset, double *fallback)
 {
     size_t n;

@@ -75,11 +75,11 @@ enum {
 #define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
 /** A list of choices. */
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
-/** The member that says the same in another way. */
+/** The member for the same quantity in another form. */
 #define OR(member) .other = offsetof(nb_config, member)
 #define KEY(number, text) .header = text, .place = number
 
-/* What else follows when a parameter is set; the table's `after`.  Each takes the nb_config. */
+/* Effects of a set parameter on other fields: `after` of the table, for nb_config. */
 
 void nb_after_pivot_beam(void *config);
 void nb_after_pivot_sample(void *config);
@@ -87,10 +87,10 @@ void nb_after_custom(void *config);     /* a lab vector: convention CUSTOM */
 void nb_after_lambda(void *config);     /* replaces an energy */
 void nb_after_energy(void *config);     /* replaces a wavelength */
 void nb_after_polar(void *config);      /* undoes -nopolar */
-void nb_after_divergence(void *config); /* the vertical one too */
+void nb_after_divergence(void *config); /* sets the vertical divergence too */
 void nb_after_divsteps(void *config);
-void nb_after_cell(void *config);       /* typed, not a file's */
-void nb_after_float_file(void *config); /* a file that is named is written */
+void nb_after_cell(void *config);       /* the cell is typed, not from a file */
+void nb_after_float_file(void *config); /* a named file is written */
 void nb_after_int_file(void *config);
 void nb_after_noise_file(void *config);
 void nb_after_pgm(void *config);

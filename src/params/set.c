@@ -46,7 +46,7 @@ static nb_status too_large(const nb_param *p, const char *word, nb_error *err)
                    nb_param_label(p, label), word);
 }
 
-/** A limit that only keeps products of numbers finite is not worth saying. */
+/** False for a limit that only keeps products finite: messages leave it out. */
 static int is_practical(double limit)
 {
     return fabs(limit) < 1e100;
@@ -116,8 +116,8 @@ static nb_status bad_form(const nb_param *p, const char *word, nb_error *err)
 
 /* --- numbers --- */
 
-/** A decimal number and nothing else; 0: it is none.  strtod alone would take leading blanks,
- * hexadecimal, "nan" and "infinity". */
+/** Read a decimal number and nothing else. Returns 0 for another text. strtod alone takes
+ * leading blanks, hexadecimal, "nan" and "infinity". */
 static int number_of(const char *word, double *out)
 {
     char *end;
@@ -204,7 +204,7 @@ static nb_status set_switch(const nb_param *p, int *out, const char *const *word
     return NB_OK;
 }
 
-/** One word for all elements, or one for each. */
+/** Set elements from one word for all, or one for each. */
 static nb_status set_elements(const nb_param *p, void *base, const char *const *words,
                               int n, nb_error *err)
 {
@@ -381,7 +381,7 @@ static nb_status needs(const nb_param *p, int n, nb_error *err)
                    nb_param_form(p, value, sizeof value), unit_of(p, unit));
 }
 
-/** Words with commas between them. */
+/** Store a value whose words have commas between. */
 static nb_status store_list(const nb_param *p, void *base, const char *text, nb_error *err)
 {
     char copy[256];
@@ -400,13 +400,13 @@ nb_status nb_param_store(const nb_param *p, void *base, const char *const *words
                          nb_error *err)
 {
     static const char *const no_depth[] = {"0"};
-    int least, most = nb_param_words(p, &least);
-    int partial = n > least && n < most && p->kind != NB_KIND_CELL;
+    int least, limit = nb_param_words(p, &least);
+    int partial = n > least && n < limit && p->kind != NB_KIND_CELL;
     nb_config *cfg = base;
 
-    if (n == 1 && most > 1 && strchr(words[0], ','))
+    if (n == 1 && limit > 1 && strchr(words[0], ','))
         return store_list(p, base, words[0], err);
-    if (n < least || n > most || partial)
+    if (n < least || n > limit || partial)
         return needs(p, n, err);
     switch (p->kind) {
     case NB_KIND_SWITCH:

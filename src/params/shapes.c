@@ -10,20 +10,20 @@
 
 enum { NUMBERS = 3 };
 
-/** One of the shapes of a flag, with least to most numbers. */
+/** A shape of a flag, with `least` to `limit` numbers. */
 typedef struct shape {
     const char *name;
-    int least, most;
+    int least, limit;
 } shape;
 
-/** A text taken apart. */
+/** The words of a text. */
 typedef struct words {
-    int which; /* of two shapes */
+    int which; /* index of the shape */
     int n;
-    double v[NUMBERS]; /* those that are absent are 0 */
+    double v[NUMBERS]; /* missing numbers are 0 */
 } words;
 
-/** Take text..end apart.  Returns why it cannot be, or NULL. */
+/** Split text..end into words. Returns the reason of a failure, or NULL. */
 static const char *read_shape(const char *text, const char *end, const shape shapes[2],
                               words *out)
 {
@@ -36,15 +36,15 @@ static const char *read_shape(const char *text, const char *end, const shape sha
         if (++s == shapes + 2)
             return "an unknown shape";
     out->which = (int)(s - shapes);
-    for (; at < end && *at == ':' && out->n < s->most; out->n++)
+    for (; at < end && *at == ':' && out->n < s->limit; out->n++)
         if (!(at = nb_text_double(at + 1, end, &out->v[out->n])))
             return "a number is missing or unreadable";
     return out->n < s->least ? "a number is missing" : at < end ? "too many words" : NULL;
 }
 
-static int is_within(double x, double most)
+static int is_within(double x, double limit)
 {
-    return x >= 0 && x <= most;
+    return x >= 0 && x <= limit;
 }
 
 /* --- -footprint --- */

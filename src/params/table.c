@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Every parameter: its names, the field that holds it, its limits, and what the help says. */
+/* Every parameter: its names, field, limits and help. */
 #include "rows.h"
 #include "../physics/shapes.h"
 #include "params.h"
 
 /* clang-format off */
-/* Names by value.  An empty name belongs to the value "unset", which nobody can write. */
+/* Names by value. An empty name is for the value "unset", which cannot be typed. */
 #define SHAPE_NAME(number, law, height, width, reach, step, rate, word, ...) [number] = word,
 static const char *const shapes[NB_SHAPE_COUNT + 1] = {NB_SHAPES(SHAPE_NAME)};
 #define SHAPE_ROW(number, law, height, width, reach, step, rate, word, flag, old, text) \

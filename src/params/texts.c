@@ -19,7 +19,7 @@ static int has_text(const nb_param *p, unsigned of_series)
            (p->flags & (NB_PARAM_SERIES | NB_PARAM_VIEW)) == of_series;
 }
 
-/** True for a text that is shared, not the library's. */
+/** True for a shared text; false for a static text of the library. */
 static int is_shared(const nb_param *p, nb_text text)
 {
     return text && text != nb_no_text && text != p->fallback;
@@ -52,7 +52,7 @@ static void drop_texts(void *base, unsigned of_series)
     }
 }
 
-/** True for the default of a file that is written, which is its row's own. */
+/** True for the default name of a written file, which belongs to its row. */
 static int is_default(nb_text text)
 {
     size_t count;

@@ -25,7 +25,7 @@ typedef struct nb_diffuse_form {
 
 typedef struct nb_diffuse {
     int gauss;       /* correlation exp(-r^2/2), else exp(-r) */
-    int unperturbed; /* F of the table is that of the crystal at rest */
+    int unperturbed; /* F of the table is for the crystal at rest */
     double scale; /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
     double sigma, gamma; /* largest of the three sigmas and of the three gammas, A */
     int n_forms;         /* 0: no diffuse light */

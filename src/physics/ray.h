@@ -27,7 +27,7 @@ NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
     return nb_edge_point(pixel / oversample, oversample, p, sub);
 }
 
-/** Position of the point (F, S) [m along fast, slow] at depth O [m] behind the front face. */
+/** Position of the point (F, S) [m along fast, slow] at depth O [m] from the front. */
 NB_HD nb_vec3 nb_panel_point(const nb_panel *panel, double F, double S, double O)
 {
     if (panel->curved) { /* every pixel at the same distance from the sample */

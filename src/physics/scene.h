@@ -47,7 +47,7 @@ typedef struct nb_panel {
     nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
 } nb_panel;
 
-/** The absorbing sensor behind a panel's front face. */
+/** The absorbing sensor of a panel, from its front face. */
 typedef struct nb_sensor {
     int layers;        /* >= 1 */
     double layer_step; /* m */

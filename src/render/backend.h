@@ -52,7 +52,7 @@ typedef struct nb_request {
          * get nothing */
         sums;
     nb_precision precision; /* precision of the pixels */
-    nb_tolerance tolerance; /* what may be left out; a backend may leave out less */
+    nb_tolerance tolerance; /* limit of light left out; a backend may leave out less */
 } nb_request;
 
 /** Destination of a render: arrays of `pixels` numbers, 0 outside the spans. */
@@ -92,8 +92,8 @@ typedef struct nb_backend_device {
 
 typedef struct nb_backend {
     const char *name;
-    /** Words of -device that select the backend, N for a number, NULL-terminated; NULL:
-     * no word does. */
+    /** Words of -device that select the backend, N for a number, NULL-terminated; or
+     * NULL. */
     const char *const *words;
     /** Returns 1 and fills *device if `word` is one of the words. NULL without words. */
     int (*parse)(const char *word, nb_device *device);
@@ -107,7 +107,7 @@ typedef struct nb_backend {
     /** Fill the planes completely. Refuses the same requests as nb_request_check. */
     nb_status (*render)(nb_backend_state *state, const nb_scene *scene,
                         const nb_request *request, const nb_planes *planes, nb_error *err);
-    /** Photons that pixels of the last image may lack; NULL: no pixel lacks any. */
+    /** Photons that pixels of the last image may lack; NULL if no pixel lacks any. */
     nb_lack (*lack)(const nb_backend_state *state);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);

@@ -87,7 +87,7 @@ static nb_status take_named(const nb_scene *scene, const nb_render_options *opti
 
 /** The estimate of a backend for a scene. */
 typedef struct offer {
-    const nb_backend *backend; /* NULL: no backend */
+    const nb_backend *backend; /* or NULL */
     double seconds; /* < 0: the backend cannot render the scene, `why` has the reason */
     char why[200];
 } offer;

@@ -140,9 +140,7 @@ NB_INLINE float group_sum(const nb_tiles *t, const nb_ray_block *b, nb_tile_grou
     return vf_sum(sum) * NB_TILE_UP;
 }
 
-enum {
-    TILE_LADDER = 12
-}; /* thresholds that are tried, each three times the one before */
+enum { TILE_LADDER = 12 }; /* tried thresholds, each three times the previous */
 
 /** The largest tried threshold for which the bounds up to it add to no more than the
  * budget. *spent: that sum. bounds[] has room for a vector after its n numbers. */

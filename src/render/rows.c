@@ -46,7 +46,7 @@ static size_t row_start(const row_run *run, int r)
  * second populate call. */
 static int are_present(char *at, size_t bytes)
 {
-    unsigned char present[512]; /* a large page's small ones */
+    unsigned char present[512]; /* the small pages of a large page */
     size_t pages = bytes / (size_t)sysconf(_SC_PAGESIZE), i;
     int all = 1;
     if (pages > sizeof present || mincore(at, bytes, present) != 0)

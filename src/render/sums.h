@@ -19,7 +19,7 @@ enum nb_slope_sum {
     NB_SLOPE_INDEX = 1,  /* nine: w g_i h_j */
     NB_SLOPE_CELLS = 2,  /* three: by N */
     NB_SLOPE_RAY = 4,    /* three: w v/lambda, of each ray */
-    NB_SLOPE_MOSAIC = 8, /* w turn.(v x q); turn: that of the orientation */
+    NB_SLOPE_MOSAIC = 8, /* w turn.(v x q); turn: of the orientation */
     /* two: w s.(v x q), and the same times the place in the oscillation */
     NB_SLOPE_SPINDLE = 16,
     NB_SLOPE_FUDGE = 32, /* by the shape factor */

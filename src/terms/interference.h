@@ -7,9 +7,9 @@
 
 #include "lane.h"
 
-/* Coefficients of 2 P', where sin(pi x) = x P(z), z = x^2 <= 1/4; base/coefficients.h has
- * those of P. Degree 4: the error of 2 z P' is at most 7e-10. Degree 3: the error of 2 P'
- * is at most 2.3e-6, and relative 2e-7 near 0, where a central fringe needs it most. */
+/* Coefficients of 2 P', where sin(pi x) = x P(z), z = x^2 <= 1/4; P is in
+ * base/coefficients.h. Degree 4: the error of 2 z P' is at most 7e-10. Degree 3: the
+ * error of 2 P' is at most 2.3e-6, and relative 2e-7 near 0, for a central fringe. */
 #define NB_SINE_SLOPE4_0 (-10.3354254312f)
 #define NB_SINE_SLOPE4_1 10.2006488359f
 #define NB_SINE_SLOPE4_2 (-3.59545191419f)

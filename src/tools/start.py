@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Starts a subcommand in Python, or says what is missing; text in the program (src/cli/python_verb.c).
+"""Start a subcommand in Python, or report what is missing. A text in the program (src/cli/python_verb.c).
 
-Arguments: verb, folder of the package or "", "passive" if OMP_WAIT_POLICY is the program's own, version, program,
+Arguments: verb, folder of the package or "", "passive" if the program has set OMP_WAIT_POLICY, version, program,
 words.
 """
 import os
@@ -12,7 +12,7 @@ verb, folder, passive, version = sys.argv[1:5]
 sys.argv[:5] = [verb]
 sys.path[:] = [path for path in (folder, *sys.path) if path]  # without the user's folder
 
-SYSTEM = "/usr/bin/python3"  # takes over where the first python3 of PATH lacks something
+SYSTEM = "/usr/bin/python3"  # used if the first python3 of PATH lacks a package
 LACKING = {"numpy": "numpy (Debian package python3-numpy, or pip install numpy)",
            "nanobragg": "the Python package nanobragg (make python, Debian package python3-nanobragg, or pip install "
                         "nanobragg)"}
@@ -32,6 +32,6 @@ except ImportError as why:
     end(f"{need}; {sys.executable} has none, NANOBRAGG_PYTHON names another one")
 if nanobragg.__version__ != version:
     end(f"the Python package of nanobragg {version}; {nanobragg.__file__} is of {nanobragg.__version__}")
-if passive:  # OpenMP has read it, and other programs do not get it
+if passive:  # OpenMP has read the variable; other programs do not get it
     os.environ.pop("OMP_WAIT_POLICY", None)
 runpy.run_module("nanobragg." + verb.replace("-", "_"), run_name="__main__", alter_sys=True)
