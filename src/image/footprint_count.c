@@ -10,8 +10,8 @@
 typedef struct counting {
     const nb_scene *scene;
     const nb_footprint_plan *plan;
-    float **k; /* owned; taps of the image */
-    double **sums; /* owned; sums of taps to a displacement, [2 slow + 2][2 fast + 2] */
+    float **k;       /* owned; taps of the image */
+    double **sums;   /* owned; sums of taps to a displacement, [2 slow + 2][2 fast + 2] */
     uint8_t *uneven; /* owned; pixels whose light meets a factor other than 1 */
     double *off;     /* owned; photons of each row that leave the panel */
     const float *factors, *image;

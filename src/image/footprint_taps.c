@@ -33,8 +33,7 @@ static rule legendre(int n)
     rule r = {.n = n};
     for (int i = 0; i < n; i++) {
         double x = cos(NB_PI * (i + 0.75) / (n + 0.5)), slope = 1;
-        for (int step = 0; step < 8;
-             step++) { /* Newton's method; five steps are enough */
+        for (int step = 0; step < 8; step++) { /* Newton's method; five steps are enough */
             double p = 1, before = 0;
             for (int k = 1; k <= n; k++) {
                 const double next = ((2 * k - 1) * x * p - (k - 1) * before) / k;

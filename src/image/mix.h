@@ -24,16 +24,16 @@ typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals in addition to the scene's */
     const float *light;          /* photons before the factors, or NULL */
-    nb_late_light *late; /* for nb_mix_need_light, before `light` is read; or NULL */
-    const float *absorb; /* factors of light and crystals, without background; NULL: 1 */
-    const nb_scene *rest;      /* the background alone, with `absorb`, or NULL */
+    nb_late_light *late;  /* for nb_mix_need_light, before `light` is read; or NULL */
+    const float *absorb;  /* factors of light and crystals, without background; NULL: 1 */
+    const nb_scene *rest; /* the background alone, with `absorb`, or NULL */
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
     const float *add;          /* photons added after the factors, or NULL */
     double add_scale;          /* factor of `add` */
-    const int32_t *acts; /* [2 rows of the stack] first column and end of pixels with a
+    const int32_t *acts;  /* [2 rows of the stack] first column and end of pixels with a
                             factor or addition; NULL: all. Not for `light` */
-    const uint8_t *lit; /* mask of the scene without pixels of factor 0, or NULL */
-    double most;        /* largest factor; 0: 1 */
+    const uint8_t *lit;   /* mask of the scene without pixels of factor 0, or NULL */
+    double most;          /* largest factor; 0: 1 */
     uint64_t hash;        /* of transmission and add, for devices that keep them */
     uint64_t absorb_hash; /* hash of `absorb` */
 } nb_mix;

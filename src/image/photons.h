@@ -76,14 +76,14 @@ enum { NB_DEVICE_FARTHEST = 20 }; /* of a footprint whose light fits into shared
 typedef struct nb_photons {
     const nb_scene *scene; /* rendered scene; its raster is a rectangle of all pixels */
     const nb_scene *stack; /* with rows of panels of unequal width, or NULL */
-    const float *pixels;             /* [spixels][fpixels], or NULL if not in memory */
+    const float *pixels;   /* [spixels][fpixels], or NULL if not in memory */
     const nb_image_device *device;   /* device that keeps the image, or NULL */
     nb_backend_state *state;         /* state of the device */
     const nb_image_kernels *kernels; /* for all steps on the CPU */
     int threads;                     /* threads of the CPU; 0: all */
     const nb_hooks *hooks;           /* may be NULL */
     nb_mix mix;                      /* additions to the scene */
-    float *own; /* owned; memory of nb_photons_memory, or NULL */
+    float *own;                      /* owned; memory of nb_photons_memory, or NULL */
 } nb_photons;
 
 /** Scene whose rows are those of the panels. */

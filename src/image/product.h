@@ -13,11 +13,11 @@ typedef enum nb_stage_kind {
     NB_STAGE_POISSON_COMPAT, /* nanoBragg's counts, pixel by pixel: -compat */
     NB_STAGE_FLICKER,        /* before the counts: times `amount`, nb_flicker_factor */
     NB_STAGE_DEADTIME,       /* before the counts: m exp(-m amount) */
-    NB_STAGE_SPREAD,      /* light of a pixel in others: `shape`, width `amount`, m */
-    NB_STAGE_CALIBRATION, /* times 1 + `amount` g, at least 0 */
-    NB_STAGE_GAINMAP,     /* times map[pixel] */
-    NB_STAGE_GAIN,        /* times the gain, plus the product's offset: ADU */
-    NB_STAGE_READOUT      /* plus `amount` g */
+    NB_STAGE_SPREAD,         /* light of a pixel in others: `shape`, width `amount`, m */
+    NB_STAGE_CALIBRATION,    /* times 1 + `amount` g, at least 0 */
+    NB_STAGE_GAINMAP,        /* times map[pixel] */
+    NB_STAGE_GAIN,           /* times the gain, plus the product's offset: ADU */
+    NB_STAGE_READOUT         /* plus `amount` g */
 } nb_stage_kind;
 
 typedef struct nb_stage {
@@ -26,8 +26,8 @@ typedef struct nb_stage {
     uint32_t frame; /* frames of one seed have independent noise */
     double amount;
     nb_psf_shape shape;
-    const float *map;        /* [pixels of the stack] */
-    const double *of_panels; /* [panels], or NULL for one `amount` for all */
+    const float *map;         /* [pixels of the stack] */
+    const double *of_panels;  /* [panels], or NULL for one `amount` for all */
     struct nb_fibres *fibres; /* kept transforms; not NULL for NB_PSF_FIBRE */
 } nb_stage;
 
@@ -38,20 +38,20 @@ enum {
 
 typedef struct nb_product {
     /* --- request --- */
-    nb_pixel_type type; /* F32: photons, or ADU; U16, I16, I32: nb_int_adu or
+    nb_pixel_type type;       /* F32: photons, or ADU; U16, I16, I32: nb_int_adu or
                            counts; U8: greys of the PGM */
-    int stages;         /* number of stages before it; U8: 0 */
-    double scale;       /* scale of expected photons; unused after a stage */
+    int stages;               /* number of stages before it; U8: 0 */
+    double scale;             /* scale of expected photons; unused after a stage */
     double adc_offset;        /* of U16, and of all types after NB_STAGE_GAIN */
     double trusted;           /* largest good value after NB_STAGE_GAIN */
     const double *trusted_of; /* [panels], or NULL for one for all */
     int ends_at_16_bits;      /* I32: cut at 65535, like the 16-bit image */
     int marks_masked;         /* masked pixels hold nb_masked_value, not the offset */
-    void *pixels; /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
+    void *pixels;    /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
     nb_stats *stats; /* of F32, without solid angle; or NULL */
     /* --- result --- */
-    int64_t overloads; /* pixels cut to fit the type; U16, I16, I32 */
-    nb_stage stage;    /* last of `stages`, if it makes counts */
+    int64_t overloads;              /* pixels cut to fit the type; U16, I16, I32 */
+    nb_stage stage;                 /* last of `stages`, if it makes counts */
     nb_stage chain[NB_STAGES_MOST]; /* all stages */
     int place; /* its number on the device; -1: made from the photons */
     const struct nb_photons *photons;

@@ -92,8 +92,8 @@ typedef struct nb_spectrum_use {
     int n_points;
     double centre_A; /* central wavelength */
     double length_A; /* L, longest edge N_i a_i of the crystal; 0: type -wavelengths */
-    double dmin_A; /* smallest d on the detector */
-    int64_t seed;  /* seed of the frame */
+    double dmin_A;   /* smallest d on the detector */
+    int64_t seed;    /* seed of the frame */
 } nb_spectrum_use;
 
 /** True if -spectrum is given; true if its name is a file. */

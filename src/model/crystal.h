@@ -15,17 +15,17 @@ typedef struct nb_crystal {
     nb_vec3 astar, bstar, cstar; /* reciprocal, 1/A */
     double edge[3];              /* |a|, |b|, |c|, A */
     double volume;               /* A^3 */
-    double growth;       /* factor of the edges due to the dose; included above */
-    double N[3];         /* unit cells along a, b, c */
-    double misset[3];    /* applied rotations about lab x, y, z, rad */
-    int placed;          /* 1: a matrix or a twin law also turned the crystal */
-    int64_t misset_seed; /* seed of a random misset */
+    double growth;               /* factor of the edges due to the dose; included above */
+    double N[3];                 /* unit cells along a, b, c */
+    double misset[3];            /* applied rotations about lab x, y, z, rad */
+    int placed;                  /* 1: a matrix or a twin law also turned the crystal */
+    int64_t misset_seed;         /* seed of a random misset */
 } nb_crystal;
 
 /** Inputs of the crystal. */
 typedef struct nb_crystal_inputs {
     const double *matrix; /* 9 numbers of -mat by rows, columns a* b* c*; NULL: -cell */
-    double lambda_A; /* wavelength: a MOSFLM matrix is in units of 1/lambda */
+    double lambda_A;      /* wavelength: a MOSFLM matrix is in units of 1/lambda */
     int64_t default_seed; /* for a random misset without -misset_seed */
 } nb_crystal_inputs;
 

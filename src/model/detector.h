@@ -20,8 +20,8 @@ typedef struct nb_place_change {
 
 /** A displacement of crystal and detector; zero changes nothing. */
 typedef struct nb_displacement {
-    double rot[3];         /* rotation vector of the crystal in the lab, rad */
-    nb_place_change whole; /* of the whole, about origin and axes of the beam's panel */
+    double rot[3];           /* rotation vector of the crystal in the lab, rad */
+    nb_place_change whole;   /* of the whole, about origin and axes of the beam's panel */
     nb_place_change *panels; /* [n_panels], about the origins of the panels, or NULL */
     int n_panels;
 } nb_displacement;
@@ -84,8 +84,8 @@ typedef struct nb_geometry {
     double Fclose, Sclose;           /* nearest point to the sample, m */
     double distance, close_distance; /* m */
     double orgx, orgy;               /* XDS, pixels */
-    int beam_panel; /* panel of the beam, described by the members above */
-    nb_vec3 shift;  /* shift of all panels of a file, m */
+    int beam_panel;               /* panel of the beam, described by the members above */
+    nb_vec3 shift;                /* shift of all panels of a file, m */
     nb_placement placed;          /* place by flags */
     const nb_displacement *moved; /* or NULL */
     nb_body body;                 /* panel of the beam before its displacement */

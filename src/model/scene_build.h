@@ -25,17 +25,17 @@ typedef struct nb_stol_point {
 typedef struct nb_amorphous_source {
     const nb_stol_point *points; /* by increasing stol; the caller's */
     int n;                       /* at least 1 */
-    double per_area; /* molecules/m^2; NaN: of the configuration, for -stol */
+    double per_area;             /* molecules/m^2; NaN: of the configuration, for -stol */
 } nb_amorphous_source;
 
 /** Materials whose tables are cut into pieces. */
 typedef struct nb_amorphous_set {
     nb_amorphous tables; /* n materials, without numbers of molecules */
-    double *per_area; /* owned, [n], as in nb_amorphous_source */
-    double first, last; /* range of sin(theta)/lambda of all tables, 1/m */
-    size_t pieces;      /* of all materials */
-    int leads;          /* 1: the first material has a piece before its first point */
-    int negative;       /* 1: some F is below 0 */
+    double *per_area;    /* owned, [n], as in nb_amorphous_source */
+    double first, last;  /* range of sin(theta)/lambda of all tables, 1/m */
+    size_t pieces;       /* of all materials */
+    int leads;           /* 1: the first material has a piece before its first point */
+    int negative;        /* 1: some F is below 0 */
 } nb_amorphous_set;
 
 /** Build a set of n > 0 materials. The caller frees *set, zero on error. NB_ERR_NOMEM. */
@@ -130,12 +130,12 @@ nb_opt3 nb_scan_beam(const nb_scan_points *scan, double phi_deg, double osc_deg)
 typedef struct nb_model_inputs {
     const double *matrix;   /* 9 numbers, or NULL without -mat */
     double matrix_lambda_A; /* the matrix is in units of 1/this; 0: of 1/lambda */
-    const nb_scan_points *
-        scan; /* scan of `matrix`, or NULL; width 0: points at the ends of the frame */
+    const nb_scan_points
+        *scan; /* scan of `matrix`, or NULL; width 0: points at the ends of the frame */
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
-    const uint8_t *mask;   /* [slow][fast], or NULL without -mask */
-    nb_factor_table table; /* nh = 0: constant default_F */
+    const uint8_t *mask;        /* [slow][fast], or NULL without -mask */
+    nb_factor_table table;      /* nh = 0: constant default_F */
     const int *table_of_source; /* [n_of_source], table of each source, in the order of
                                     nb_beam_grid or `sources`; NULL: table 0 */
     int n_of_source;
@@ -146,10 +146,10 @@ typedef struct nb_model_inputs {
     const int8_t (
         *rotations)[9]; /* [n_rotations] of the space group (diffuse.h); NULL: the identity */
     int n_rotations;
-    int64_t default_seed; /* used if -seed or -misset_seed is unset */
+    int64_t default_seed;  /* used if -seed or -misset_seed is unset */
     const nb_mat3 *blocks; /* [n_blocks], domains about a*, c x a*, c; NULL: draw */
     int n_blocks;
-    int twin_part; /* lattice of -twin: 0 the first, else of law twin_part - 1 */
+    int twin_part;  /* lattice of -twin: 0 the first, else of law twin_part - 1 */
     int check_only; /* 1: count orientations only; the scene cannot be rendered */
 } nb_model_inputs;
 
@@ -167,28 +167,28 @@ typedef struct nb_model {
     nb_scene scene;       /* points into the arrays below and into the inputs */
     nb_scene flat; /* scene with a rectangular stack for its image; src/sim fills it */
     nb_geometry geometry;
-    nb_crystal crystal; /* the crystal; in a changing scan, in the middle of the frame */
-    nb_scan_step *steps;   /* owned, [n_phi], steps of a changing scan, or NULL */
+    nb_crystal crystal;  /* the crystal; in a changing scan, in the middle of the frame */
+    nb_scan_step *steps; /* owned, [n_phi], steps of a changing scan, or NULL */
     nb_scan_middle middle; /* middle of a changing scan */
     double wavelength_A;   /* central */
     double fluence;        /* photons/m^2 of this shot */
     nb_damage damage;      /* damage by the dose */
-    nb_damaged *damaged; /* shared; tables of the scene after a dose, or NULL */
-    nb_absorber absorber; /* body of the crystal; mu = 0: no absorption */
+    nb_damaged *damaged;   /* shared; tables of the scene after a dose, or NULL */
+    nb_absorber absorber;  /* body of the crystal; mu = 0: no absorption */
     nb_scene rest; /* the background alone, if light is absorbed; src/sim fills it */
     nb_spectrum spectrum; /* owned; -spectrum, or zero */
     double blocks;        /* blocks of the crystal, in all parts of a twin */
     double twin_share;    /* fraction of the blocks with this lattice; 1 without a twin */
     double obliquity;     /* obliquity of this lattice, rad */
     int auto_oversample;  /* sub-pixels that resolve the fringes of the crystal */
-    int auto_phi_steps; /* phi steps for the rocking curves; 0: typed, or by a rule */
+    int auto_phi_steps;   /* phi steps for the rocking curves; 0: typed, or by a rule */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
-    nb_footprint footprint;  /* of the Bragg light */
-    nb_diffuse diffuse;      /* of -diffuse_sigma */
-    nb_factor_table at_rest; /* F of the diffuse light, not weakened by it */
-    int is_mixed;            /* 1: the scene has mixed F of a twin (twin_mix.h) */
-    nb_factor_table alone;   /* F of the first part, if is_mixed */
+    nb_footprint footprint;       /* of the Bragg light */
+    nb_diffuse diffuse;           /* of -diffuse_sigma */
+    nb_factor_table at_rest;      /* F of the diffuse light, not weakened by it */
+    int is_mixed;                 /* 1: the scene has mixed F of a twin (twin_mix.h) */
+    nb_factor_table alone;        /* F of the first part, if is_mixed */
     struct nb_twin_mixed *mixed;  /* shared; F of the scene if is_mixed, else NULL */
     double *weakened;             /* owned; weakened F of the scene, or NULL */
     nb_amorphous *amorphous;      /* owned; shares the tables of the inputs */

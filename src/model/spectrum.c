@@ -18,7 +18,7 @@ enum {
 #define FIELD_STREAM 0x7ffffffcu /* Philox stream */
 #define HBAR_EV_FS 0.6582119569509066
 #define SMOOTH_REACH 3.0 /* full widths at half maximum that the wavelengths cover */
-#define LEFT_OUT 138.2 /* 4 ln 1e15: -4 ln of the smallest term of a field */
+#define LEFT_OUT 138.2   /* 4 ln 1e15: -4 ln of the smallest term of a field */
 
 /* ------------------------------------------------------------------ what is typed */
 

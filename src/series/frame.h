@@ -21,8 +21,8 @@ typedef struct nb_frame {
     const nb_image_device *lender; /* device that lent product.pixels, or NULL */
     int made;                      /* 1: product is of this frame */
     int64_t overloads;             /* pixels that were too large for the last output */
-    void *canvas; /* owned; panels at their places in HDF5, or NULL */
-    void *scratch;  /* owned; work space of the compression */
+    void *canvas;                  /* owned; panels at their places in HDF5, or NULL */
+    void *scratch;                 /* owned; work space of the compression */
     nb_stats stats; /* statistics of the photons, without the solid angle */
     nb_times spent; /* times of this frame so far */
 } nb_frame;

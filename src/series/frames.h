@@ -80,17 +80,17 @@ typedef struct nb_frames {
     nb_config base;    /* record of the series; its seed is set */
     nb_config whole;   /* resolved base, without the line of a crystal */
     int count;         /* frames of this run */
-    int first; /* number of frame k = 0 of the calls below in the whole series */
+    int first;         /* number of frame k = 0 of the calls below in the whole series */
     int rotation;
     int moving;        /* 1: the override moves the detector of some frame */
     int places_differ; /* 1: the detector has several places */
     double phi_deg, osc_deg;
     nb_orientations lines; /* owned; lines of -orientations FILE, or empty */
-    int *first_line; /* owned, [count + 1], first line of each frame; NULL: one each */
+    int *first_line;    /* owned, [count + 1], first line of each frame; NULL: one each */
     nb_stream stream;   /* owned; stream of -orientations, or empty */
     nb_spectra spectra; /* owned; spectra of -spectra */
     nb_vary vary;       /* owned; laws of -vary */
-    double *doses; /* owned, [count], MGy in the middle of a frame, or NULL */
+    double *doses;      /* owned, [count], MGy in the middle of a frame, or NULL */
 } nb_frames;
 
 /** Check the series against the built base simulation, which lives longer, and load the

@@ -43,8 +43,8 @@ typedef struct nb_given {
     int size[2];       /* pixels along fast and slow of images without a header */
     nb_series series;  /* copy of the caller's series, with the number of frames */
     nb_config cfg; /* owned; the caller's, completed: without crystal, double precision */
-    nb_image image;  /* owned; the image of a single file, else empty */
-    nb_config plain; /* passed to readers where the header is not needed */
+    nb_image image;                /* owned; the image of a single file, else empty */
+    nb_config plain;               /* passed to readers where the header is not needed */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
     float *background; /* owned; [pixels of the stack], photons; may be NULL */
 } nb_given;
@@ -103,7 +103,7 @@ typedef struct nb_run {
     pthread_cond_t moved; /* a frame was written, or stop */
     pthread_cond_t ended; /* the last thread has ended */
     int working;          /* threads that make frames */
-    nb_slot *slots; /* owned; slot n % window has the nth frame of this process */
+    nb_slot *slots;       /* owned; slot n % window has the nth frame of this process */
     int window, next, written, draining;
     int unwritable; /* a frame could not be written */
     nb_series_progress progress;

@@ -92,15 +92,14 @@ void nb_begun_remove(nb_begun *b, int alone);
 
 /** A claimed block. */
 typedef struct nb_block {
-    int number;     /* -1: free */
-    int piece;      /* piece of the open data file: 0, 1 for "b", ... */
-    int first;      /* HDF5 lacks the frames from this one on */
-    int next, last; /* next frame to make, and last frame to make */
-    int start,
-        written;  /* first frame of the open data file, and last frame in it */
-    int to_hdf5;  /* 1: data files lack frames */
-    int lost;     /* 1: another process has claimed the remaining frames */
-    double since; /* time of the first frame in the open file, s; 0: empty */
+    int number;           /* -1: free */
+    int piece;            /* piece of the open data file: 0, 1 for "b", ... */
+    int first;            /* HDF5 lacks the frames from this one on */
+    int next, last;       /* next frame to make, and last frame to make */
+    int start, written;   /* first frame of the open data file, and last frame in it */
+    int to_hdf5;          /* 1: data files lack frames */
+    int lost;             /* 1: another process has claimed the remaining frames */
+    double since;         /* time of the first frame in the open file, s; 0: empty */
     nb_outfile claim;     /* locked temporary file, until an HDF5 writer takes it */
     nb_hdf5_writer *file; /* owned, or NULL */
 } nb_block;
@@ -140,7 +139,7 @@ typedef struct nb_work {
     int at;            /* the block to look at next */
     uint8_t *whole;    /* owned, [count]; 1: all outputs have the block */
     int *kept; /* owned, [count]; with -sumfile: frames of each block stored before */
-    int again;                  /* next stored frame to render for the sum */
+    int again; /* next stored frame to render for the sum */
     int rank, ranks;            /* this process renders block b if b % ranks == rank */
     char unlocked[NB_PATH_MAX]; /* claim in a file system without locks, or "" */
 } nb_work;

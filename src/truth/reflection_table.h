@@ -29,8 +29,8 @@ typedef struct nb_reflection_table {
     int n_slots;
     int *touched; /* owned; entries with samples of the current pixel */
     int n_touched;
-    int panel; /* panel of the next samples */
-    int last; /* entry of the last search, probably also of the next sample */
+    int panel;      /* panel of the next samples */
+    int last;       /* entry of the last search, probably also of the next sample */
     double photons; /* photons of pixels that have only the photons of their samples */
 } nb_reflection_table;
 
@@ -84,7 +84,7 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
  * is that of the crystal alone, times `parts`. */
 typedef struct nb_reflection_spread {
     const nb_scene *seen; /* scene of the spread image */
-    const float *parts; /* part of a pixel's light that counts, in place of the mix */
+    const float *parts;   /* part of a pixel's light that counts, in place of the mix */
 } nb_reflection_spread;
 
 typedef struct nb_reflection_job {
@@ -98,7 +98,7 @@ typedef struct nb_reflection_job {
     double phi_first, phi_step; /* phi steps of the scene, rad */
     int by_spots; /* 1: leave out weak samples (nb_tolerance.skip), divide by spots */
     int threads;  /* 0: all; the list does not depend on it */
-    nb_isa isa; /* instruction set for spots and background; SCALAR: calculate all */
+    nb_isa isa;   /* instruction set for spots and background; SCALAR: calculate all */
     const nb_hooks *hooks;              /* the calling thread calls progress */
     const nb_reflection_spread *spread; /* NULL without -footprint */
 } nb_reflection_job;

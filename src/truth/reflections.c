@@ -36,10 +36,10 @@ typedef struct finder {
     int rows;
     const float *image; /* NULL: photons are those of samples */
     float *made;        /* owned; image that is made here, or NULL */
-    float *background; /* owned; photons of each pixel except Bragg light, or NULL */
-    double cut;  /* pixels with fewer photons of the crystal are not divided */
-    int divided; /* 1: the pixels are divided by spots */
-    int dark;    /* 1: all of `background` is light of the mix */
+    float *background;  /* owned; photons of each pixel except Bragg light, or NULL */
+    double cut;         /* pixels with fewer photons of the crystal are not divided */
+    int divided;        /* 1: the pixels are divided by spots */
+    int dark;           /* 1: all of `background` is light of the mix */
 } finder;
 
 /** Scene of the image. */
