@@ -9,7 +9,7 @@
 #include "../io/table/orientations.h"
 #include "../render/request.h"
 #include "../inputs/load.h"
-#include "../sim/pool.h"
+#include "../sim/sim.h"
 #include "../sim/sim.h"
 
 /** All pictures have an experiment, which gives them what one simulation can have. */

@@ -8,6 +8,7 @@
 #include "../image/fibre.h"
 #include "../io/table/sources.h"
 #include "../io/table/factor_file.h"
+#include "../light/diffuse_table.h"
 #include "../model/scene_build.h"
 #include "../nanobragg.h"
 #include "../physics/limits.h"
@@ -210,5 +211,22 @@ nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
 
 /** Number of threads in cfg, or of all processors. */
 int nb_threads_of(const nb_config *cfg);
+
+/* --- tables of diffuse light, shared by simulations of the same files (light_factors.c) --- */
+
+/** Take the table of a source from the store, or make it.  *table is held.  Errors: as
+ * nb_diffuse_table_new. */
+nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
+                              const nb_diffuse_table **table, nb_error *err);
+
+/** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin
+ * leaves, rounded so that frames share tables. */
+double nb_light_reach(const nb_model *crystal);
+
+/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: factors
+ * become *room, with F[voxels] to be freed.  lattice: cell of the indices, A, deg; if
+ * lattice[0] is 0, *F is NULL: the source has F of all indices.  Errors: NB_ERR_NOMEM. */
+nb_status nb_light_clip(nb_diffuse_source *source, const double lattice[6],
+                        nb_factor_table *room, double **F, nb_error *err);
 
 #endif

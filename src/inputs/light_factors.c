@@ -11,7 +11,7 @@
 #include "../model/units.h"
 #include "../physics/limits.h"
 #include "factors.h"
-#include "light_table.h"
+#include "inputs.h"
 
 int nb_config_is_diffuse(const nb_config *cfg)
 {

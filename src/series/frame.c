@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "frame.h"
+#include "run.h"
 #include "../outputs/write.h"
 
 #include <string.h>

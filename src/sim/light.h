@@ -4,7 +4,7 @@
 #ifndef NB_SIM_LIGHT_H
 #define NB_SIM_LIGHT_H
 
-#include "../inputs/light_table.h"
+#include "../inputs/inputs.h"
 #include "../io/common/json_node.h"
 #include "sim.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pool.h"
+#include "sim.h"
 
 #include <string.h>
 

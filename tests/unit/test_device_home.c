@@ -9,7 +9,7 @@
 #include "image/adu.h"
 #include "fake_device.h"
 #include "scratch.h"
-#include "series/frame.h"
+#include "series/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #include "nanobragg.h"
 #include "scratch.h"
 #include "render/backend.h"
-#include "sim/pool.h"
+#include "sim/sim.h"
 #include "series/work.h"
 
 static nb_config small(void)
