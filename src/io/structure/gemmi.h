@@ -124,9 +124,8 @@ nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err);
 void nb_structure_free(nb_structure *structure);
 
-/** Read reflections from unpacked bytes of MTZ or CIF (structure factors, small
- * molecule). *out is the caller's (nb_reflection_file_free). Errors: as
- * nb_structure_parse. */
+/** Read reflections from unpacked bytes of MTZ or either kind of CIF. *out is the
+ * caller's (nb_reflection_file_free), zero on error. Errors: as nb_structure_parse. */
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
                                    nb_reflection_file *out, nb_error *err);
 void nb_reflection_file_free(nb_reflection_file *file);
