@@ -35,7 +35,7 @@ void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
-/** Print the numbers of a tree as text (cJSON has 15 or 17 digits); 0: no memory. */
+/** Replace the numbers of a tree by digits (cJSON prints 15 or 17); 0: no memory. */
 int nb_json_write_numbers(cJSON *tree);
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM with the name
  * `what`, also if an earlier call failed. */

@@ -89,7 +89,7 @@ typedef struct nb_expt_varying {
 } nb_expt_varying;
 
 /** Fill out->scan with the models that change along the scan, from phi_deg and osc_deg of
- * *out. A: crystal without goniometer; a changing crystal sets A to that at mid-scan. */
+ * *out. A: of the crystal without goniometer; if it changes, becomes A at mid-scan. */
 nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
                               double A[9], nb_error *err);
 

@@ -16,7 +16,7 @@
 /** Facts about the image of a frame; all are doubles, so that one table of the file holds
  * all. */
 typedef struct nb_hdf5_facts {
-    double clipped;            /* pixels whose value is too large for the file type */
+    double clipped;            /* pixels whose value the file type cannot hold */
     double max;                /* photons of the brightest pixel before noise */
     double max_fast, max_slow; /* place of the brightest pixel */
     double sum;                /* photons of the image */

@@ -138,7 +138,7 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set)
 }
 
 /* --- values that the file lacks ---
- * The library invents unwritten chunks, and parts of virtual sets without a file. */
+ * The library fills unwritten chunks, and parts of virtual sets without a file. */
 
 static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
 {

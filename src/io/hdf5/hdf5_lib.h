@@ -71,13 +71,13 @@ typedef struct nb_h5_quiet {
 } nb_h5_quiet;
 
 /** Load the library and begin to use it. All calls except nb_hdf5_load stand between
- * nb_h5_begin and nb_h5_end, which a thread may nest. Until nb_h5_end other threads wait
- * (the library is rarely built for threads), the library prints nothing, and filter 32008
- * (bitshuffle, LZ4) is registered for reading; chunks to write are already filtered. Call
- * nb_h5_end only after success. Errors: NB_ERR_UNSUPPORTED. */
+ * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
+ * wait (the library is rarely built for threads), the library prints nothing, and filter
+ * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
+ * nb_h5_end removes it: other code may have one that writes. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
-/** Count (1) or uncount (-1) a data set with the filter that stays open after nb_h5_end.
+/** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
  * The library would lose memory if the filter were removed. */
 void nb_h5_use_filter(int more);
 

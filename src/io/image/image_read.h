@@ -37,8 +37,8 @@ int nb_image_format_is_plain(const char *name);
 /** The formats with a magic number, for messages. */
 #define NB_READ_FORMATS "SMV, CBF, TIFF, PGM or HDF5"
 
-/** Fill fast, slow, pixels and left_out (caller's, nb_free) and format of *out; the rest
- * is zero. Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+/** Fill fast, slow, pixels, left_out (caller's, nb_free), format and centre (NaN) of
+ * *out; zero on error. Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
 /** Readers of the formats. Each checks the header before it allocates out->pixels. */

@@ -130,7 +130,7 @@ typedef struct nb_format {
     const char *extensions;  /* ".tif .tiff": messages have the first */
     const nb_writer *writer; /* a writer of 8-bit pixels gets the picture of -pngfile */
     const nb_writer *narrow; /* writer for 16-bit samples (-tiffbits), or NULL */
-    unsigned params; /* nb_param.flags that change the files, with NB_PARAM_PIXELS */
+    unsigned params; /* nb_param.flags that change files, added to NB_PARAM_PIXELS */
     nb_header_kind header;
     int any_panels; /* 1: stores all panels of a detector, below each other */
 } nb_format;

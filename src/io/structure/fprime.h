@@ -20,8 +20,8 @@ typedef struct nb_fprime_list {
 } nb_fprime_list;
 
 /** Read lines `element energy f' f''`, separated by blanks or commas; # starts a comment.
- * *out is the caller's (nb_fprime_free), zero on error. Errors: NB_ERR_NOMEM, and with
- * name, line NB_ERR_INPUT (no line, not four words, no number, an energy twice). */
+ * *out is the caller's (nb_fprime_free), zero on error. Errors, with name and line:
+ * NB_ERR_INPUT (no line, not four words, no number, an energy twice); NB_ERR_NOMEM. */
 nb_status nb_fprime_parse(const char *data, size_t n, const char *name,
                           nb_fprime_list *out, nb_error *err);
 

@@ -15,16 +15,16 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
                        nb_error *err);
 
 /** Check the sizes in the header of an MTZ file before memory is allocated. Sets the
- * operators as written, and is_unmerged for batches. *size becomes the size up to END:
- * gemmi 0.5.7 reads history after END past its buffer. Errors: NB_ERR_INPUT. */
+ * operators as written, and is_unmerged for batches. *size is cut after END, since gemmi
+ * 0.5.7 reads later lines of history past its buffer. Errors: NB_ERR_INPUT. */
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
                        nb_reflection_file *out, nb_error *err);
 
 /** Complete the operators in out->symmetry to a group; without them, use the symbol. */
 nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
                           nb_error *err);
-/** Copy a table [count][n_columns] of an MTZ file: H K L first, then values. is_unmerged:
- * a column is typical of unmerged files, and an index repeats. */
+/** Copy a table [count][n_columns] of an MTZ file: H K L first, then values. Sets
+ * is_unmerged if a column is typical of unmerged files and an index repeats. */
 nb_status nb_mtz_fill(const float *table, float missing, const char *name,
                       nb_reflection_file *out, nb_error *err);
 

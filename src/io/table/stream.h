@@ -20,7 +20,7 @@ typedef struct nb_stream_crystal {
 typedef struct nb_stream {
     nb_stream_crystal *crystal;    /* owned, [n] */
     int *first;                    /* owned, [images + 1]: first crystal of each image */
-    char (*image)[NB_STREAM_NAME]; /* owned, [images]: "file" or "file event", cut */
+    char (*image)[NB_STREAM_NAME]; /* owned, [images]: "file[ event]", cut if long */
     double *energy_eV;             /* owned, [images]: photon energy; NaN if missing */
     int n, images;
 } nb_stream;
