@@ -75,7 +75,7 @@ static int has_type(nb_h5_set *set, hid_t row)
 /** Fill rank and dims; 0 for sizes that are too large for any image or table. */
 static int has_shape(nb_h5_set *set)
 {
-    enum { MAX = 0x7fffffff };
+    enum { LIMIT = 0x7fffffff };
     hid_t space = H5(Dget_space)(set->id);
     int rank = set->rank = H5(Sget_simple_extent_ndims)(space), ok;
     for (int i = 0; i < NB_H5_RANK; i++)
@@ -84,7 +84,7 @@ static int has_shape(nb_h5_set *set)
          (rank > 0 || H5(Sget_simple_extent_npoints)(space) == 1) &&
          H5(Sget_simple_extent_dims)(space, set->dims + NB_H5_RANK - rank, NULL) == rank;
     for (int i = 0; i < NB_H5_RANK; i++)
-        ok = ok && set->dims[i] <= MAX;
+        ok = ok && set->dims[i] <= LIMIT;
     H5(Sclose)(space);
     return ok;
 }

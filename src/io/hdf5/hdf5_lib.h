@@ -74,7 +74,7 @@ typedef struct nb_h5_quiet {
  * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
  * wait (the library is rarely built for threads), the library prints nothing, and filter
  * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
- * nb_h5_end removes it: other code may have one that writes. Errors: NB_ERR_UNSUPPORTED. */
+ * nb_h5_end removes it, as others may have one to write. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 /** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
