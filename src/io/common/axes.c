@@ -25,14 +25,14 @@ static void normalise(double v[3])
         v[i] /= length > 0 ? length : 1;
 }
 
-/** z along the beam (sign 1) or against it (-1), x against or along the fast axis. */
+/** Axes: z along the beam and x against the fast axis (sign 1), or both reversed (-1). */
 static nb_axes axes_of(const double fast[3], const double slow[3], const double beam[3],
                        int sign)
 {
     nb_axes f;
     double along = nb_dot3(fast, beam);
     const double *axis = fast;
-    if (fabs(along) > 0.999) { /* a detector seen from its edge */
+    if (fabs(along) > 0.999) { /* the beam runs along the fast axis */
         axis = slow;
         along = nb_dot3(axis, beam);
     }
@@ -101,7 +101,7 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
     nb_cross3(m->polar_axis, m->beam, n);
     normalise(n);
     nb_dials_turn(&f, n, normal);
-    for (int i = 0; i < 3; i++) /* both signs are the same plane: the last is positive */
+    for (int i = 0; i < 3; i++) /* n or -n: make the last component positive */
         last = fabs(normal[i]) > 1e-9 ? i : last;
     for (int i = 0; i < 3; i++)
         normal[i] = normal[i] == 0 ? 0 : normal[last] < 0 ? -normal[i] : normal[i];

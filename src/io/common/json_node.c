@@ -33,7 +33,7 @@ nb_json nb_json_at(nb_json of, const char *key)
     return (nb_json){cJSON_GetObjectItemCaseSensitive(of.json, key), of.failed};
 }
 
-/** The array owns the item, or it was freed. */
+/** Append an item, which the array then owns; after a failure the item is freed. */
 static cJSON *append(nb_json to, cJSON *item)
 {
     if (item && cJSON_AddItemToArray(to.json, item))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A tree of JSON that is being made; exhausted memory is reported once, at the end. */
+/** Build a tree of JSON. nb_json_print at the end reports exhausted memory once. */
 #ifndef NB_IO_COMMON_JSON_NODE_H
 #define NB_IO_COMMON_JSON_NODE_H
 
@@ -18,40 +18,40 @@ typedef struct nb_json {
 
 nb_json nb_json_object(nb_json to, const char *key);
 nb_json nb_json_array(nb_json to, const char *key);
-/** A member of an object. */
+/** Find a member of an object. */
 nb_json nb_json_at(nb_json of, const char *key);
-/** A new object at the end of an array. */
+/** Add a new object at the end of an array. */
 nb_json nb_json_add_object(nb_json to);
 void nb_json_add_text(nb_json to, const char *value);
 void nb_json_text(nb_json to, const char *key, const char *value);
 void nb_json_flag(nb_json to, const char *key, int value);
-/** 17 digits; null if it is not finite. */
+/** Add a number with 17 digits; null if the number is not finite. */
 void nb_json_number(nb_json to, const char *key, double value);
 void nb_json_whole(nb_json to, const char *key, int64_t value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
 void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 
-/** The same at the end of an array. */
+/** Add the numbers at the end of an array. */
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
-/** Write the numbers of a tree as digits, of which cJSON would print 15 or 17.  Returns 0 if memory is exhausted. */
+/** Replace the numbers of a tree by digits (cJSON prints 15 or 17); 0: no memory. */
 int nb_json_write_numbers(cJSON *tree);
-/** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, with the name
- * of the object; also if an earlier call failed. */
+/** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM with the name
+ * `what`, also if an earlier call failed. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
 
 /* --- Text that grows --- */
 
-/** All zero is an empty one. */
+/** A text; all zero is an empty text. */
 typedef struct nb_draft {
     char *data; /* owned (nb_free), without a NUL */
     size_t n, room;
-    int failed; /* no memory, or a piece that is too long: data is not whole */
+    int failed; /* data is incomplete: no memory, or a piece was too long */
 } nb_draft;
 
 void nb_draft_bytes(nb_draft *t, const char *bytes, size_t n);
-/** Less than 8192 bytes in one call. */
+/** Append a formatted text of less than 8192 bytes. */
 void nb_draft_put(nb_draft *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -49,9 +49,9 @@ int nb_lines_word(nb_lines *l)
     return l->p < l->end;
 }
 
-int nb_lines_numbers(nb_lines *l, int most, double *values)
+int nb_lines_numbers(nb_lines *l, int limit, double *values)
 {
-    for (int n = 0; n < most; n++) {
+    for (int n = 0; n < limit; n++) {
         const char *after;
         char token[NB_TEXT_QUOTE];
         if (!nb_lines_word(l))
@@ -64,7 +64,7 @@ int nb_lines_numbers(nb_lines *l, int most, double *values)
         }
         l->p = after;
     }
-    return most;
+    return limit;
 }
 
 nb_status nb_lines_fail(const nb_lines *l, const char *format, ...)

@@ -7,28 +7,28 @@
 
 #include "../../nanobragg.h"
 
-/** All members of a new one but file, columns, between, comment and err are nb_lines_of's. */
+/** A reader of lines. Callers may change file, columns, between, comment and err. */
 typedef struct nb_lines {
     const char *p, *end;    /* the rest of the line, without its comment */
-    const char *next, *all; /* the line behind it; the end of the text */
+    const char *next, *all; /* the next line; the end of the text */
     const char *file;       /* for messages */
-    const char *columns;    /* numbers of a line, in words */
-    const char *between;    /* characters that separate numbers, besides blanks */
-    const char *comment;    /* characters that begin a comment */
+    const char *columns;    /* the numbers of a line, in words for messages */
+    const char *between;    /* characters that separate numbers, as blanks do: "," */
+    const char *comment;    /* characters that begin a comment: "#" */
     long line;              /* number of the line, from 1 */
     nb_error *err;
 } nb_lines;
 
-/** The lines of n bytes, behind a byte order mark.  `#` begins a comment, a comma separates numbers. */
+/** A reader for the lines of n bytes, after a byte order mark. # begins a comment. */
 nb_lines nb_lines_of(const char *data, size_t n, const char *file, const char *columns,
                      nb_error *err);
-/** Go to the next line; 0: there is none. */
+/** Go to the next line; 0 after the last line. */
 int nb_lines_next(nb_lines *lines);
-/** Skip blanks and separators; 0: the line ends. */
+/** Skip blanks and separators; 0 at the end of the line. */
 int nb_lines_word(nb_lines *lines);
-/** Read at most `most` numbers of the line; returns how many.  -1: NB_ERR_INPUT, something else stands there. */
-int nb_lines_numbers(nb_lines *lines, int most, double *values);
-/** NB_ERR_INPUT at this line. */
+/** Read up to `limit` numbers of the line; returns how many, or -1 (NB_ERR_INPUT). */
+int nb_lines_numbers(nb_lines *lines, int limit, double *values);
+/** Fail with NB_ERR_INPUT, the file and this line. */
 nb_status nb_lines_fail(const nb_lines *lines, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -13,7 +13,7 @@ typedef struct nb_image_meta {
     double pixel_mm;
     double distance_mm, close_distance_mm;
     double wavelength_A;
-    double Xbeam_mm, Ybeam_mm; /* as typed, convention's meaning */
+    double Xbeam_mm, Ybeam_mm; /* as typed, in the meaning of the convention */
     double Fbeam_mm,
         Sbeam_mm; /* beam spot along fast, slow from the outer corner of pixel (0,0) */
     double detsize_f_mm, detsize_s_mm;
@@ -24,37 +24,37 @@ typedef struct nb_image_meta {
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
-    double gain;                  /* ADU/photon; 0: 1 */
-    double saturation;            /* largest trusted value; 0: that of the type */
+    double gain;                  /* ADU/photon; 0 means 1 */
+    double saturation;            /* largest trusted value; 0: the largest of the type */
     double polarization;          /* Kahn factor */
     int nopolar;                  /* images without a polarization factor */
-    double thick_mm;              /* sensor, 0 none */
-    char material[NB_SENSOR_MAX]; /* of the sensor; "": not given */
-    double blocks;                /* of the crystal */
+    double thick_mm;              /* thickness of the sensor; 0 without a sensor */
+    char material[NB_SENSOR_MAX]; /* material of the sensor; "" if not given */
+    double blocks;                /* mosaic blocks of the crystal */
     int64_t seed;
-    time_t date;              /* of writing */
+    time_t date;              /* time of writing */
     const char *command_line; /* may be "" */
     const nb_config *inputs;  /* the configuration as typed, for the NANOBRAGG_* keys */
 } nb_image_meta;
 
-/** The geometry that the header of an image says; NaN: it does not. */
+/** The geometry in the header of an image; NaN where the header lacks a value. */
 typedef struct nb_said_geometry {
-    int own; /* a file of ours */
+    int own; /* 1: written by nanobragg */
     double pixel_mm, wavelength_A, distance_mm;
     double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
     double twotheta_deg;
     double phi_deg, osc_deg; /* start and width of the rotation, which may be negative */
     double polarization;     /* Kahn's K */
-    double thick_mm;         /* of the sensor */
-    char material[NB_MATERIAL_NAME]; /* of the sensor; "" */
-    nb_pivot pivot;                  /* what the swing keeps */
+    double thick_mm;         /* thickness of the sensor */
+    char material[NB_MATERIAL_NAME]; /* material of the sensor, or "" */
+    nb_pivot pivot;                  /* point that the swing keeps */
 } nb_said_geometry;
 
 /** Parts of a detector's geometry that a header can hold. */
 typedef enum nb_header_kind {
     NB_HEADER_NONE = 0,
     NB_HEADER_SIMPLE, /* beam centre and distance (SMV) */
-    NB_HEADER_FULL    /* also vectors, where they are needed (CBF) */
+    NB_HEADER_FULL    /* also vectors, if the geometry needs vectors (CBF) */
 } nb_header_kind;
 
 #endif

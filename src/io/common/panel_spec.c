@@ -10,7 +10,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-#define LARGEST_SKEW 0.09  /* |f.s| of a panel, 5 deg; of real ones some thousandths */
+#define LARGEST_SKEW 0.09 /* |f.s| of a panel, 5 deg; real panels have some thousandths */
 #define CLOSEST_PLANE 1e-9 /* m */
 #define LARGEST_LENGTH 1e6 /* m */
 
@@ -54,7 +54,7 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
     return NB_OK;
 }
 
-/** A copy of [n] rows of `size` bytes; NULL stays NULL. */
+/** Copy n rows of `size` bytes to new memory; NULL stays NULL. */
 static nb_status copy_points(const void *from, int n, size_t size, void *to, nb_error *err)
 {
     void *copy = from ? nb_alloc((size_t)n, size, "scan points", err) : NULL;
@@ -131,7 +131,7 @@ void nb_detector_spec_free(nb_detector_spec *detector)
     memset(detector, 0, sizeof *detector);
 }
 
-/** "panel NAME: " or nothing, before what is wrong. */
+/** Fail with "panel NAME: ", if the place has a name, and a formatted text. */
 __attribute__((format(printf, 3, 4))) static nb_status wrong(const nb_place_in_file *at,
                                                              nb_error *err,
                                                              const char *format, ...)

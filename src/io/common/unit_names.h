@@ -7,10 +7,10 @@
 
 typedef enum nb_unit_kind { NB_UNIT_LENGTH, NB_UNIT_ANGLE, NB_UNIT_ENERGY } nb_unit_kind;
 
-/** The unit that n bytes name, also in the plural: m, deg or eV; 0: they name none of this kind. */
+/** Size of the unit that n bytes name, also in the plural: m, deg or eV; 0 if unknown. */
 double nb_unit_scale(nb_unit_kind kind, const char *name, size_t n);
 
-/** value x scale, exactly where the scale is a power of ten. */
+/** Return value x scale, correctly rounded if the scale is a power of ten. */
 double nb_in_unit(double value, double scale);
 
 #endif

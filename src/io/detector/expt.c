@@ -23,7 +23,7 @@ static void apply(const double m[9], double v[3])
     memcpy(v, w, sizeof w);
 }
 
-/** A direction, unit, in the frame of NeXus. */
+/** Unit vector along v, in the frame of NeXus. */
 static nb_opt3 direction(const double v[3])
 {
     nb_opt3 out = {1, {v[0], v[1], v[2]}};
@@ -53,7 +53,7 @@ static nb_status read_polarization(const nb_node *beam, const double along[3],
     return NB_OK;
 }
 
-/** A wavelength that is typed wins, and then the file's need not be right. */
+/** Read the wavelength; if another is typed, the wavelength of the file may be wrong. */
 static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *typed,
                                  nb_detector_spec *out, nb_error *err)
 {
@@ -80,7 +80,7 @@ static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *t
     return NB_OK;
 }
 
-/** Electrons and neutrons scatter otherwise. */
+/** Refuse electrons and neutrons, whose scattering is not simulated. */
 static nb_status check_probe(const nb_node *beam, nb_error *err)
 {
     nb_node probe = nb_node_member(beam, "probe");
@@ -125,7 +125,7 @@ static void rotation(const double axis[3], double degrees, double m[9])
     }
 }
 
-/** Axes from the crystal outwards: F before the scan axis, S behind it. */
+/** Axes from the crystal outwards: F has those before the scan axis, S those after. */
 static nb_status several_axes(const nb_node *node, double F[9], double S[9],
                               double axis[3], nb_error *err)
 {
@@ -163,7 +163,7 @@ static nb_status optional_matrix(const nb_node *node, const char *key, double m[
     return nb_node_has(node, key) ? nb_node_member_numbers(node, key, 9, m, err) : NB_OK;
 }
 
-/* F and S: rotations before and behind that of the scan; of no goniometer the identity. */
+/* F and S: rotations before and after the scan axis; identity without a goniometer. */
 static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, double F[9],
                                  double S[9], nb_error *err)
 {
@@ -189,7 +189,7 @@ static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, dou
 
 /* --- scan --- */
 
-/** First number of an array, and the step to the second; NaN: there is none. */
+/** First number of an array, and the step to the second; *step stays without a second. */
 static nb_status first_and_step(const nb_node *list, double *first, double *step,
                                 nb_error *err)
 {
@@ -251,7 +251,7 @@ static nb_status expt_scan(const nb_node *scan, nb_detector_spec *out, nb_error 
 
 /* --- crystal --- */
 
-/** A crystal that is the same at all angles: A times the volume of its cell. */
+/** Read a crystal that is the same at all angles: A times the volume of the cell. */
 static nb_status steady_crystal(const nb_node *crystal, double A[9], double *volume,
                                 nb_error *err)
 {
@@ -273,7 +273,7 @@ static nb_status steady_crystal(const nb_node *crystal, double A[9], double *vol
     return NB_OK;
 }
 
-/** turned: the rotation of the crystal at phi 0. */
+/** Set out->crystal = turned A / volume; turned: rotation of the crystal at phi 0. */
 static void place_crystal(const double turned[9], const double A[9], double volume,
                           nb_detector_spec *out)
 {
@@ -371,7 +371,7 @@ nb_status nb_expt_parse(const char *data, size_t n, const char *name,
 static nb_status read_start(const nb_node *root, const nb_expt_choice *chosen,
                             nb_expt_start *out, nb_error *err)
 {
-    /* what is typed is the caller's */
+    /* the caller applies typed values; has_sources makes the wavelength optional */
     const nb_geometry_typed typed = {.wavelength_A = NAN, .has_sources = 1};
     nb_detector_spec d;
     nb_status st;

@@ -5,29 +5,29 @@
 
 #include "../common/panel_spec.h"
 
-/** Parse n bytes of JSON (data[n] is a NUL).  *out is the caller's (nb_detector_spec_free), zero after
- * an error.  Errors: NB_ERR_INPUT with the JSON pointer, NB_ERR_NOMEM. */
+/** Parse n bytes of JSON (data[n] is a NUL). Free *out with nb_detector_spec_free; it is
+ * zero after an error. Errors: NB_ERR_INPUT with the JSON pointer, NB_ERR_NOMEM. */
 nb_status nb_expt_parse(const char *data, size_t n, const char *name,
                         const nb_geometry_typed *typed, const nb_hooks *hooks,
                         nb_detector_spec *out, nb_error *err);
 
-/** Names of images, as -expt_image has them. */
+/** Names of images, in the form of -expt_image. */
 typedef struct nb_expt_names {
     const char *const *names; /* [count] */
     int count;
 } nb_expt_names;
 
-/** What the experiment of an image says, but for its detector. */
+/** The experiment of an image without its detector. */
 typedef struct nb_expt_start {
-    int number;      /* of the experiment, from 0; -1: none has the image */
-    int has_crystal; /* crystal: as in nb_detector_spec; without a crystal 0 */
+    int number;      /* number of the experiment, from 0; -1 if not found */
+    int has_crystal; /* 1: crystal is set, as in nb_detector_spec */
     double crystal[9];
     int varies;                   /* crystal, goniometer or beam change along the scan */
-    double wavelength_A, phi_deg; /* NaN: it does not say */
+    double wavelength_A, phi_deg; /* NaN if the experiment has no value */
     nb_opt3 beam;                 /* as in nb_detector_spec */
 } nb_expt_start;
 
-/** Of each image the experiment that has it; out[count].  Errors: as nb_expt_parse. */
+/** Find the experiment of each image; out[of->count]. Errors: as nb_expt_parse. */
 nb_status nb_expt_starts(const char *data, size_t n, const char *name,
                          const nb_expt_names *of, nb_expt_start *out, nb_error *err);
 

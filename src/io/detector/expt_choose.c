@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which experiment of a list: by its number, or by the name of an image. */
+/* Choose an experiment of a list by its number or by the name of an image. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "../hdf5/hdf5_read.h"
 #include "expt_parts.h"
 
-/** The last part of a path. */
+/** Last part of a path. */
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/** The number that stands in `name` where the template has its signs #; -1: it does not fit. */
+/** Number in `name` at the signs # of the template; -1 if the name does not fit. */
 static int number_of(const char *template, const char *name)
 {
     const size_t before = strcspn(template, "#"), signs = strspn(template + before, "#");
@@ -33,13 +33,13 @@ static int number_of(const char *template, const char *name)
     return number;
 }
 
-/** The name of a file, and its frame from 0; of a file of one image -1. */
+/** Name of a file, and the frame from 0; frame -1: a file of one image. */
 typedef struct wanted {
     char name[NB_PATH_MAX];
     int frame;
 } wanted;
 
-/** The number of the wanted image in a list of files; 0: it is not there. */
+/** Number (from 1) of the wanted image in a list of files; 0 if not found. */
 static int in_list(const nb_node *set, const wanted *w)
 {
     nb_node files = nb_node_member(set, "images"),
@@ -57,7 +57,7 @@ static int in_list(const nb_node *set, const wanted *w)
     return 0;
 }
 
-/** The number of the wanted image of an experiment, as in image_range; 0: it has no such image. */
+/** Number of the wanted image of an experiment, as in image_range; 0 if not found. */
 static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
 {
     nb_node text = nb_node_member(set, "template");
@@ -75,7 +75,7 @@ static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
     return number >= first && number < first + (images > 0 ? images : 1) ? number : 0;
 }
 
-/** What is looked at of each experiment. */
+/** Arrays that the choice reads. */
 enum { EXPERIMENT, IMAGESET, SCAN, TABLES };
 typedef nb_expt_table tables[TABLES];
 
@@ -95,7 +95,7 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     return NB_OK;
 }
 
-/** Of a list that is not empty.  free_all, after an error too. */
+/** Fill all tables; the list must not be empty. Call free_all, also after an error. */
 static nb_status fill_all(const nb_node *root, tables t, nb_error *err)
 {
     static const char *const keys[TABLES] = {"experiment", "imageset", "scan"};
@@ -118,7 +118,7 @@ static void free_all(tables t)
         nb_free(t[k].item);
 }
 
-/** Experiment i: fill *out. */
+/** Fill *out with experiment i. */
 static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
                          nb_expt_choice *out, nb_error *err)
 {
@@ -138,7 +138,7 @@ static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
     return NB_OK;
 }
 
-/** "file.h5:12" is a frame, even where there is no such file. */
+/** Split "file.h5:12" into file and frame, even if the file does not exist. */
 static wanted wanted_of(const char *image)
 {
     const char *colon = strrchr(image, ':');
@@ -161,7 +161,7 @@ nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_cho
     tables t;
     nb_status st = fill_all(root, t, err);
     const int n = t[EXPERIMENT].n;
-    int next = 0; /* images have the order of their experiments, as a rule */
+    int next = 0; /* images usually have the order of their experiments */
     for (int k = 0; k < of->count && !st; k++) {
         const wanted w = wanted_of(of->names[k]);
         out[k].image = 0;
@@ -174,7 +174,7 @@ nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_cho
     return st;
 }
 
-/** The experiment of a named image: the first that has it. */
+/** Find the first experiment that has the named image. */
 static nb_status by_image(const nb_expt_table *t, const nb_geometry_typed *typed,
                           const nb_hooks *hooks, nb_expt_choice *out, nb_error *err)
 {

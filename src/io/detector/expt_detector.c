@@ -16,7 +16,7 @@ typedef struct frame {
 
 enum { DEEPEST = 100 };
 
-/** f, s, origin of a node; vectors of any length but 0. */
+/** Read f, s and origin of a node. f and s may have any length but 0 and become unit. */
 static nb_status read_frame(const nb_node *node, frame *out, nb_error *err)
 {
     nb_status st;
@@ -42,7 +42,7 @@ static void turn(const frame *parent, double v[3])
     memcpy(v, w, sizeof w);
 }
 
-/** A frame that is given in its parent's frame, in the frame of the root. */
+/** Convert a child from the frame of its parent to the frame of the root. */
 static void into_root(const frame *parent, frame *child)
 {
     turn(parent, child->f);
@@ -53,10 +53,10 @@ static void into_root(const frame *parent, frame *child)
         child->origin[i] += parent->origin[i];
 }
 
-/** Frames of the panels' parents. */
+/** Parent of each panel. */
 typedef struct tree {
     frame *parents; /* [n] */
-    char *seen;     /* [n]: how often a panel stands in the tree */
+    char *seen;     /* [n]: number of times that a panel is in the tree */
     int n;
 } tree;
 
@@ -149,7 +149,7 @@ static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err
     return NB_OK;
 }
 
-/** The sensor: of the panel, or as old files have it, of its px_mm_strategy. */
+/** Read the sensor of a panel, in old files from its px_mm_strategy. */
 static nb_status read_sensor(const nb_node *node, double *thickness, double *mu,
                              nb_error *err)
 {

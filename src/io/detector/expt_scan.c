@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes along a scan: crystal, beam and goniometer at the ends of its images, as dxtbx writes them. */
+/* Crystal, beam and goniometer that change along a scan: values at the ends of images. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "../table/sources.h"
 #include "expt_parts.h"
 
-enum { MOST_POINTS = 10000000 };
+enum { MAX_POINTS = 10000000 };
 
-/** Both numbers of image_range; 0: there are none. */
+/** Both numbers of image_range; returns 0 without valid numbers. */
 static int image_range(const nb_node *scan, int range[2])
 {
     double v[2];
@@ -34,12 +34,12 @@ int nb_expt_first_image(const nb_node *scan)
 int nb_expt_images(const nb_node *scan)
 {
     int range[2];
-    return image_range(scan, range) && range[1] - range[0] < MOST_POINTS
+    return image_range(scan, range) && range[1] - range[0] < MAX_POINTS
                ? range[1] - range[0] + 1
                : 0;
 }
 
-/** [n][width] numbers of member `key`, or NULL: it has none, or another number of points, of which DIALS takes none. */
+/** Read [n][width] numbers; *out is NULL without `key` or, as in DIALS, with other n. */
 static nb_status read_points(const nb_node *model, const char *key, int n, int width,
                              const nb_hooks *hooks, double **out, nb_error *err)
 {
@@ -73,7 +73,7 @@ static nb_status read_points(const nb_node *model, const char *key, int n, int w
     return st;
 }
 
-/** The inverse; 0: there is none. */
+/** Invert m; returns 0 if m is singular. */
 static int invert(const double m[9], double out[9])
 {
     nb_invert(m, out);
@@ -83,7 +83,7 @@ static int invert(const double m[9], double out[9])
     return 1;
 }
 
-/** Each A over that in the middle of the scan, which A becomes. */
+/** A becomes the matrix at mid-scan; scan->change = A^-1 x the matrix of each point. */
 static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 double A[9], nb_error *err)
 {
@@ -109,7 +109,7 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
     return NB_OK;
 }
 
-/** Each setting over that of the whole scan, in the frame of NeXus. */
+/** scan->setting = setting of each point times S^-1, in the frame of NeXus. */
 static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 nb_error *err)
 {
@@ -138,7 +138,7 @@ static nb_status beam_points(const nb_expt_varying *of, nb_scan_points *scan,
                              nb_error *err)
 {
     const nb_node list = nb_node_member(&of->beam, "s0_at_scan_points");
-    double least = INFINITY, most = 0, *at;
+    double least = INFINITY, longest = 0, *at;
     nb_status st =
         read_points(&of->beam, "s0_at_scan_points", scan->n, 3, of->hooks, &at, err);
     if (st || !at)
@@ -147,7 +147,7 @@ static nb_status beam_points(const nb_expt_varying *of, nb_scan_points *scan,
     for (int i = 0; i < scan->n; i++) {
         const double length = nb_length3(scan->beam[i]);
         least = fmin(least, length);
-        most = fmax(most, length);
+        longest = fmax(longest, length);
         if (!(length > 0)) {
             const nb_node one = nb_node_element(&list, i);
             return nb_node_fail(&one, "the direction is zero", err);
@@ -155,11 +155,11 @@ static nb_status beam_points(const nb_expt_varying *of, nb_scan_points *scan,
         nb_unit3(scan->beam[i]);
         nb_turn_dxtbx(scan->beam[i]);
     }
-    if (most > least * (1 + 1e-6))
+    if (longest > least * (1 + 1e-6))
         nb_notice(of->hooks,
                   "%s: %s: the wavelength changes by %.2g of it along the scan; that of "
                   "the beam is used throughout",
-                  list.file, list.pointer, most / least - 1);
+                  list.file, list.pointer, longest / least - 1);
     return NB_OK;
 }
 

@@ -11,12 +11,12 @@
 #include "../../base/outfile.h"
 #include "../../model/units.h"
 
-/** Values of the whole file. */
+/** Values for the whole file. */
 typedef struct whole {
-    double wavelength_A; /* in use */
-    double clen;         /* typed, m; NaN */
-    double shared;       /* m, of the coffset of every panel: not added to a typed clen */
-    double slab;         /* rows of one index of a further dimension */
+    double wavelength_A; /* wavelength in use */
+    double clen;         /* typed distance, m; NaN if not typed */
+    double shared;       /* m, part of coffset that is not added to a typed clen */
+    double slab;         /* rows for each index of a third dimension */
     int one_array;       /* all panels lie in one array */
 } whole;
 
@@ -25,7 +25,7 @@ static int is_place(nb_piece span)
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-/* The length in a span, m; unit m (also without one) or mm.  NaN: none. */
+/* Length in a span, m, from a number with the unit m, mm or without a unit; else NaN. */
 static double geom_length(nb_piece span)
 {
     double value;
@@ -35,7 +35,7 @@ static double geom_length(nb_piece span)
     return nb_piece_is(unit, "mm") ? value / 1e3 : NAN;
 }
 
-/** Fail with the line of `at`: KEY (which must say ...). */
+/** Fail with the line of `at` and "KEY: what". */
 static nb_status refuse(const nb_geom_text *text, nb_piece at, const char *key,
                         const char *what, nb_error *err)
 {
@@ -96,8 +96,8 @@ static nb_status set_shift(nb_geom_text *text, nb_error *err)
     return NB_OK;
 }
 
-/** Position among the dimensions without the frames; the index k of the other dimension, or 0.
- * Returns 0 when dimensions are missing. */
+/** Count the dimensions with a fixed index (*others) and get the last index (*k, or 0).
+ * Returns 0 if a dimension is missing, or if ss or fs does not stand exactly once. */
 static int find_dims(const nb_geom_panel *p, int *k, int *others)
 {
     int ss = 0, fs = 0, last = -1;
@@ -214,7 +214,7 @@ static nb_status build_panel(const nb_geom_text *text, const nb_geom_panel *p,
     return nb_panel_spec_check(out, &at, err);
 }
 
-/** What a panel needs of the others. */
+/** Set slab and one_array, which depend on all panels. */
 static void look_at_all(const nb_geom_text *text, whole *w)
 {
     w->one_array = 1;
@@ -226,7 +226,7 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     }
 }
 
-/** The least and the largest coffset. */
+/** Smallest and largest coffset. */
 static void coffsets(const nb_geom_text *text, double range[2])
 {
     range[0] = INFINITY;
@@ -237,8 +237,8 @@ static void coffsets(const nb_geom_text *text, double range[2])
     }
 }
 
-/** The part of coffset that all panels share: with clen in the data it makes a distance of an encoder's
- * value.  A typed distance needs none. */
+/** Part of coffset that all panels share, m, if clen is a place in the data. This part
+ * turns the value of an encoder into a distance; a typed distance does not need it. */
 static double shared_coffset(const nb_geom_text *text)
 {
     double range[2];
@@ -249,7 +249,7 @@ static double shared_coffset(const nb_geom_text *text)
     return range[0] > 0 ? range[0] : range[1] < 0 ? range[1] : 0;
 }
 
-/** A distance that was typed is clen, so the panels stand elsewhere. */
+/** Report that coffset moves panels away from the typed distance, used as clen. */
 static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed,
                         double shared)
 {
@@ -272,7 +272,7 @@ static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed
               text->name, from, (range[1] - shared) * 1e3, typed->distance_mm);
 }
 
-/** The lines of rigid groups as one text. */
+/** Copy the lines of rigid groups into one text. */
 static nb_status copy_groups(const nb_geom_text *text, nb_detector_spec *out,
                              nb_error *err)
 {

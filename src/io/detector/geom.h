@@ -5,11 +5,11 @@
 
 #include "../common/panel_spec.h"
 
-/* --- The lines of a file, before they become panels: for geom*.c alone --- */
+/* --- The lines of a file before they become panels: only for geom*.c --- */
 
 enum { NB_GEOM_DIMS = 8, NB_GEOM_MASKS = 8 };
 
-/** A piece of the text, without blanks around it; p = NULL: not there. */
+/** A piece of the text without blanks around it; p is NULL if the piece is missing. */
 typedef struct nb_piece {
     const char *p, *end;
     long line;
@@ -18,7 +18,7 @@ typedef struct nb_piece {
 int nb_piece_is(nb_piece span, const char *text);
 int nb_piece_equal(nb_piece a, nb_piece b);
 
-/** What a dimension of the data stands for; 0 and above: this index. */
+/** Meaning of a dimension of the data; 0 and above: a fixed index. */
 enum { NB_GEOM_UNSET = -4, NB_GEOM_FRAME = -3, NB_GEOM_SS = -2, NB_GEOM_FS = -1 };
 
 /** A mask in an HDF5 file. */
@@ -27,7 +27,7 @@ typedef struct nb_geom_mask_file {
     double good, bad; /* bits, whole numbers below 2^53 */
 } nb_geom_mask_file;
 
-/** Properties of a panel, or their defaults.  NaN: not there. */
+/** Properties of a panel, or their defaults. NaN: not given. */
 typedef struct nb_geom_panel {
     nb_piece name;
     double fs_first, fs_last, ss_first, ss_last;
@@ -51,10 +51,10 @@ typedef struct nb_geom_bad {
 
 /** A geometry file; spans point into its text. */
 typedef struct nb_geom_text {
-    const char *name; /* of the file */
+    const char *name; /* name of the file */
     nb_geom_panel standard, *panels;
     int n_panels;
-    nb_geom_bad *bad; /* first the standard, so that bad[0] is no region */
+    nb_geom_bad *bad; /* [n_bad] */
     int n_bad;
     nb_piece clen, photon_energy, wavelength, shift[2];
     double shift_m[2]; /* filled by nb_geom_build */
@@ -62,7 +62,7 @@ typedef struct nb_geom_text {
     int n_groups;
     size_t room_panels, room_bad, room_groups;
     const nb_hooks *hooks;
-    nb_piece unknown[16]; /* keys that were named in a notice */
+    nb_piece unknown[16]; /* unknown keys that a notice has named */
     int n_unknown;
 } nb_geom_text;
 
@@ -71,48 +71,48 @@ nb_status nb_geom_text_read(const char *data, size_t n, const char *name,
                             const nb_hooks *hooks, nb_geom_text *out, nb_error *err);
 void nb_geom_text_free(nb_geom_text *text);
 
-/** A direction: a sum such as +0.99x -0.1y +0.02z, not 0. */
+/** Read a direction: a sum such as +0.99x -0.1y +0.02z, not 0. */
 nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err);
 
-/** Fail with the line of a span. */
+/** Fail with NB_ERR_INPUT and the line of a span. */
 nb_status nb_geom_fail(const nb_geom_text *text, nb_piece at, const char *what,
                        nb_error *err);
 
-/** The number in a span, and the text behind it (a unit); *value NaN where it does not start with a
- * number. */
+/** Read the number at the start of a span; returns the text after the number (a unit).
+ * *value is NaN without a number. */
 nb_piece nb_geom_number(nb_piece span, double *value);
 
 /* --- Panels --- */
 
-/** The same from a file, with its masks. */
+/** Read a geometry file with its masks. *out is zero after an error. */
 nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);
 
-/** The panels of lines that were read. */
+/** Make the panels from the lines of a file. *out is zero after an error. */
 nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
                         nb_detector_spec *out, nb_error *err);
 
-/** Mask bad regions, edges and panels that are not indexed. */
+/** Mask bad regions, edges and panels with no_index. */
 nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error *err);
 
-/** Mask what HDF5 files say.  Errors: also NB_ERR_UNSUPPORTED in a build without HDF5. */
-nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
+/** Apply masks in HDF5 files. Errors: also NB_ERR_UNSUPPORTED in a build without HDF5. */
+nb_status nb_geom_mask_files(const nb_geom_text *text, double max_MB,
                              nb_detector_spec *out, nb_error *err);
 
 /* --- A detector as CrystFEL text (docs/formats.md) --- */
 
-/** What stands beside the panels. */
+/** A detector to print. */
 typedef struct nb_geom_job {
     const nb_detector_spec *detector;
-    int (*place)[2]; /* of each panel in the data: fast, slow */
-    const char *mask; /* HDF5 file with the mask of these data; NULL: bad regions say what is masked */
-    const char *maker; /* first comment */
+    int (*place)[2];   /* first pixel of each panel in the data: fast, slow */
+    const char *mask;  /* HDF5 file with the mask; NULL: the mask becomes bad regions */
+    const char *maker; /* text of the first comment */
     const nb_hooks *hooks;
 } nb_geom_job;
 
-/** Numbers have no exponent and at least 15 significant digits.  *text is the caller's (nb_free), *n bytes without a NUL.
- * Errors: NB_ERR_NOMEM. */
+/** Print numbers without exponent, with at least 15 significant digits. *text is the
+ * caller's (nb_free), *n bytes without a NUL. Errors: NB_ERR_NOMEM. */
 nb_status nb_geom_print(const nb_geom_job *job, char **text, size_t *n, nb_error *err);
 
 #endif

@@ -21,7 +21,7 @@ static nb_status refuse(const nb_geom_text *text, const nb_geom_bad *bad,
                       what);
 }
 
-/** Limits in the data's pixels, of one panel. */
+/** Mask a region of one panel with limits in pixels of the data. */
 static nb_status mask_rows(const nb_geom_text *text, const nb_geom_bad *bad, int k,
                            nb_detector_spec *out, nb_error *err)
 {
@@ -37,7 +37,7 @@ static nb_status mask_rows(const nb_geom_text *text, const nb_geom_bad *bad, int
     return NB_OK;
 }
 
-/** Limits across the beam, in pixels of the panel.  The directions were read before. */
+/** Mask a region with limits across the beam (x, y) in pixels of panel k. */
 static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
                        nb_detector_spec *out)
 {
@@ -48,7 +48,7 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     double y0 = from->corner_y + text->shift_m[1] * from->res;
     double fs[3], ss[3];
     if (nb_geom_direction(text, from->fs, fs, NULL) ||
-        nb_geom_direction(text, from->ss, ss, NULL))
+        nb_geom_direction(text, from->ss, ss, NULL)) /* both were read before */
         return;
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
@@ -58,8 +58,8 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
         }
 }
 
-/** The panel of a region; -1: all, -2: there is no such panel.  CrystFEL, too, takes pixels of the
- *  data for those of the only panel. */
+/** Panel of a region; -1: all, -2: unknown. Limits in fs and ss without a panel belong to
+ * the only panel, as in CrystFEL. */
 static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
 {
     if (!bad->panel.p && rows && text->n_panels == 1)
@@ -136,7 +136,7 @@ static nb_status copy_span(const nb_geom_text *text, nb_piece span, char *out,
     return NB_OK;
 }
 
-/** A name that is not absolute and not in the current folder is looked for beside the geometry. */
+/** Find a file as named, or, if relative, in the folder of the geometry. */
 static nb_status find_file(const nb_geom_text *text, nb_piece span,
                            char path[NB_PATH_MAX], nb_error *err)
 {
@@ -163,13 +163,13 @@ static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
 
 #ifdef NB_HAVE_HDF5
 
-/** The box of a panel in an array, and its steps: one along fs, one along ss. */
+/** The box of a panel in an array, and the steps along fs and ss in its values. */
 typedef struct cut {
     nb_h5_box box;
     hsize_t step_fs, step_ss;
 } cut;
 
-/** Dimensions of the data without the frames, last ones at the end; 0: they do not fit. */
+/** Find the cut of a panel from the dimensions without frames; 0 if they do not fit. */
 static int cut_of(const nb_geom_panel *p, const nb_panel_spec *size, const nb_h5_set *set,
                   cut *out)
 {
@@ -245,7 +245,7 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
     return st;
 }
 
-/** Panel k and all further ones with the same mask, in the set `name` of a file. */
+/** Mask panel k and later panels with the same mask, from the set `name` of a file. */
 static nb_status read_mask(const nb_geom_text *text, int k, int number,
                            const nb_h5_input *in, const char *name, nb_detector_spec *out,
                            nb_error *err)
@@ -263,8 +263,8 @@ static nb_status read_mask(const nb_geom_text *text, int k, int number,
     return st;
 }
 
-/** Files are not opened twice in a row. */
-static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
+/** Open the file of a mask once and mask all its panels. */
+static nb_status mask_file(const nb_geom_text *text, int k, int number, double max_MB,
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
@@ -273,17 +273,17 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
     nb_status st;
     NB_FORWARD(find_file(text, mask->file, path, err));
     NB_FORWARD(copy_span(text, mask->data, name, sizeof name, err));
-    NB_FORWARD(nb_h5_start(&in, path, most_MB, NULL, err));
+    NB_FORWARD(nb_h5_start(&in, path, max_MB, NULL, err));
     return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
 
 #else
 
-static nb_status mask_file(const nb_geom_text *text, int k, int number, double most_MB,
+static nb_status mask_file(const nb_geom_text *text, int k, int number, double max_MB,
                            nb_detector_spec *out, nb_error *err)
 {
     char path[NB_PATH_MAX];
-    (void)most_MB;
+    (void)max_MB;
     (void)out;
     if (find_file(text, text->panels[k].masks[number].file, path, err))
         return NB_ERR_INPUT;
@@ -292,7 +292,7 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
 }
 #endif
 
-/** Did an earlier panel have the same mask? */
+/** True if an earlier panel has the same mask. */
 static int is_repeated(const nb_geom_text *text, int k, int number)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
@@ -302,7 +302,7 @@ static int is_repeated(const nb_geom_text *text, int k, int number)
     return 0;
 }
 
-nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
+nb_status nb_geom_mask_files(const nb_geom_text *text, double max_MB,
                              nb_detector_spec *out, nb_error *err)
 {
     int missing = 0;
@@ -320,7 +320,7 @@ nb_status nb_geom_mask_files(const nb_geom_text *text, double most_MB,
             if (!mask->file.p || is_repeated(text, k, i))
                 continue;
             st = nb_spec_need_mask(out, err);
-            NB_TRY(mask_file(text, k, i, most_MB, out, err));
+            NB_TRY(mask_file(text, k, i, max_MB, out, err));
         }
     nb_spec_drop_mask(out);
     return st;

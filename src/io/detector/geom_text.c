@@ -45,11 +45,11 @@ nb_piece nb_geom_number(nb_piece span, double *value)
     return rest;
 }
 
-/* A key whose value is one number, or text that is read later. */
+/* A key whose value is one number, or a text for later. */
 typedef struct key_row {
     const char *key;
     size_t offset;
-    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* LENGTH: "m" may follow */
+    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* WHOLE, LENGTH: "m" may follow */
 } key_row;
 
 #define AT(member) offsetof(nb_geom_panel, member)
@@ -96,7 +96,7 @@ static nb_status bad_value(const nb_geom_text *text, nb_piece key, nb_piece valu
                       quoted[1], wanted);
 }
 
-/** Set the member of *of that the key means; *known: one of the rows has the key. */
+/** Set the member of *of that the key names; *known is 1 if a row has the key. */
 static nb_status set_member(const nb_geom_text *text, const key_row *row, void *of,
                             const nb_piece pair[2], int *known, nb_error *err)
 {
@@ -140,7 +140,7 @@ static nb_status set_dim(const nb_geom_text *text, nb_geom_panel *panel, nb_piec
     return NB_OK;
 }
 
-/** Bits: decimal or hexadecimal. */
+/** Read bits: a decimal or hexadecimal number. */
 static nb_status set_bits(const nb_geom_text *text, double *bits, nb_piece key,
                           nb_piece value, nb_error *err)
 {
@@ -156,7 +156,7 @@ static nb_status set_bits(const nb_geom_text *text, double *bits, nb_piece key,
     return NB_OK;
 }
 
-/** maskN_file, maskN_data, maskN_goodbits, maskN_badbits, and their older names. */
+/** Read maskN_file, maskN_data, maskN_goodbits or maskN_badbits, or an older name. */
 static nb_status set_mask(const nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
                           nb_piece value, int *known, nb_error *err)
 {
@@ -184,8 +184,7 @@ static int starts(nb_piece key, const char *text)
     return (size_t)(key.end - key.p) >= n && memcmp(key.p, text, n) == 0;
 }
 
-/** Keys that are known and change nothing here. */
-/** Keys that are known and change nothing here. */
+/** True for known keys without an effect here. */
 static int is_ignored(nb_piece key)
 {
     const char *names = "bandwidth peak_list flag_ saturation_map badrow_direction "
@@ -207,8 +206,7 @@ static int is_true(nb_piece value)
            nb_piece_is(value, "True");
 }
 
-/* One line `key = value`.  panel: NULL for a key without one. */
-/* One line `key = value`.  panel: NULL for a key without one. */
+/* Read one line `key = value` into a panel or the defaults. */
 static nb_status panel_key(nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
                            nb_piece value, int *known, nb_error *err)
 {
@@ -232,7 +230,7 @@ nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err)
 {
     const char *p = at.p;
-    int terms = 0, ends = 0; /* begun, and complete */
+    int terms = 0, ends = 0; /* terms that began; complete terms */
     v[0] = v[1] = v[2] = 0;
     while (p < at.end && terms == ends) {
         double sign = 1, value = 1;
@@ -260,7 +258,7 @@ nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
         err);
 }
 
-enum { MOST_BAD = 20000 };
+enum { MAX_BAD = 20000 };
 
 static nb_piece trim(const char *p, const char *end, long line)
 {
@@ -271,9 +269,8 @@ static nb_piece trim(const char *p, const char *end, long line)
     return (nb_piece){p, end, line};
 }
 
-/** Room for one more element of a list; 0: no memory. */
-/** The panel of this name; a new one has the defaults of this line. */
-/** The panel of this name, which most often is the last one; a new one has the defaults of this line. */
+/** Find the panel of this name, usually the last; a new panel takes the defaults so
+ * far. */
 static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **panel,
                             nb_error *err)
 {
@@ -305,7 +302,7 @@ static nb_status find_bad(nb_geom_text *text, nb_piece name, nb_geom_bad **bad,
             *bad = &text->bad[i];
             return NB_OK;
         }
-    if (text->n_bad == MOST_BAD)
+    if (text->n_bad == MAX_BAD)
         return nb_geom_fail(text, name, "too many bad regions", err);
     if (nb_reserve(&text->bad, text->n_bad, &text->room_bad, sizeof *text->bad,
                    "lines of a geometry", err))
@@ -331,12 +328,12 @@ static nb_status bad_key(nb_geom_text *text, nb_piece name, nb_piece key, nb_pie
 
 static void say_unknown(nb_geom_text *text, nb_piece key)
 {
-    enum { MOST = sizeof text->unknown / sizeof *text->unknown };
+    enum { LIMIT = sizeof text->unknown / sizeof *text->unknown };
     char quoted[NB_TEXT_QUOTE];
     for (int i = 0; i < text->n_unknown; i++)
         if (nb_piece_equal(text->unknown[i], key))
             return;
-    if (text->n_unknown == MOST)
+    if (text->n_unknown == LIMIT)
         return;
     text->unknown[text->n_unknown++] = key;
     nb_text_quote(key.p, key.end, quoted);
@@ -344,14 +341,12 @@ static void say_unknown(nb_geom_text *text, nb_piece key)
               text->name, key.line, quoted);
 }
 
-/** Keep the line for -geomout. */
-/** A key without panel: of the beam, or a default. */
-/** A key without panel: of the beam, or a default. */
+/** Read a key without a panel: a value of the beam or a default. */
 static nb_status plain_key(nb_geom_text *text, nb_piece key, nb_piece value, nb_error *err)
 {
     int known = 1;
     nb_status st;
-    if (starts(key, "rigid_group") || starts(key, "group")) { /* for -geomout */
+    if (starts(key, "rigid_group") || starts(key, "group")) { /* kept for -geomout */
         NB_FORWARD(nb_reserve(&text->groups, (size_t)text->n_groups, &text->room_groups,
                               sizeof *text->groups, "lines of a geometry", err));
         text->groups[text->n_groups++] = (nb_piece){key.p, value.end, key.line};

@@ -14,11 +14,11 @@
 
 typedef struct list {
     nb_mask_box *boxes;
-    int n, most;
+    int n, limit;
     size_t room;
 } list;
 
-/** The box that ends above row y with these columns. */
+/** Find the box with these columns that ends above row y. */
 static nb_mask_box *above(const list *l, int panel, int y, const int x[2])
 {
     for (int i = l->n - 1; i >= 0; i--) {
@@ -38,7 +38,7 @@ static int add(list *l, nb_mask_box box)
         before->y[1] = box.y[1];
         return 1;
     }
-    if (l->n == l->most)
+    if (l->n == l->limit)
         return 0;
     if (nb_reserve(&l->boxes, (size_t)l->n, &l->room, sizeof box, "rectangles", NULL))
         return 0;
@@ -58,9 +58,9 @@ static int add_row(list *l, int panel, int y, const uint8_t *row, int n)
     return 1;
 }
 
-int nb_spec_mask_boxes(const nb_detector_spec *d, int most, nb_mask_box **boxes)
+int nb_spec_mask_boxes(const nb_detector_spec *d, int limit, nb_mask_box **boxes)
 {
-    list l = {NULL, 0, most, 0};
+    list l = {NULL, 0, limit, 0};
     const uint8_t *row = d->mask;
     *boxes = NULL;
     for (int k = 0; d->mask && k < d->n_panels; k++) {
@@ -75,11 +75,11 @@ int nb_spec_mask_boxes(const nb_detector_spec *d, int most, nb_mask_box **boxes)
     return l.n;
 }
 
-enum { MOST_BOXES = 20000, DIGITS = 17 };
+enum { MAX_BOXES = 20000, DIGITS = 17 };
 
 typedef char number[400];
 
-/** All digits of a double, without exponent. */
+/** Print all digits of a double without exponent. */
 static const char *decimal(double value, number out)
 {
     int before = value == 0 ? 1 : (int)floor(log10(fabs(value))) + 1;
@@ -123,7 +123,7 @@ static void put_regions(nb_draft *t, const nb_geom_job *job)
 {
     const nb_detector_spec *d = job->detector;
     nb_mask_box *boxes;
-    int n = nb_spec_mask_boxes(d, MOST_BOXES, &boxes);
+    int n = nb_spec_mask_boxes(d, MAX_BOXES, &boxes);
     if (n < 0)
         nb_notice(job->hooks,
                   "-geomout: the mask has too many pieces and is left out; the "

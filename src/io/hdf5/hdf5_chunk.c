@@ -19,7 +19,7 @@ static uint64_t transpose_8x8(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-/** Byte `byte` of eight consecutive values, the first in the lowest byte. */
+/** Gather byte `byte` of eight consecutive values, the first in the lowest byte. */
 static uint64_t gather(const unsigned char *in, size_t value_bytes, size_t byte)
 {
     uint64_t x = 0;
@@ -40,13 +40,13 @@ static void shuffle_some(const unsigned char *in, size_t first, size_t count,
         }
 }
 
-/** As nb_shuffle_u16, of 4-byte values: the planes of their lower halves, then of their upper ones. */
+/** Shuffle 4-byte values as two halves: bit planes of lower halves, then of upper. */
 static size_t shuffle_halves(const unsigned char *in, size_t count,
                              nb_shuffle_u16 *shuffle, unsigned char *out)
 {
-    enum { MOST = 2048 /* values of a block of the filter */ };
-    uint16_t low[MOST], high[MOST];
-    if (count > MOST)
+    enum { MAX_VALUES = 2048 /* values of a block of the filter */ };
+    uint16_t low[MAX_VALUES], high[MAX_VALUES];
+    if (count > MAX_VALUES)
         return 0;
     for (size_t i = 0; i < count; i++) {
         memcpy(&low[i], in + 4 * i, sizeof *low);
@@ -116,7 +116,7 @@ size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout)
 size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout)
 {
     size_t n = nb_hdf5_frame_bytes(layout);
-    return n + n / 64 + 4096; /* above what deflate and LZ4 can add */
+    return n + n / 64 + 4096; /* more than deflate and LZ4 can add */
 }
 
 nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
@@ -132,7 +132,7 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
     return NB_OK;
 }
 
-/** HDF5's shuffle filter: first bytes of all values, then second ones, ... */
+/** Shuffle filter of HDF5: the first bytes of all values, then the second bytes, ... */
 static void shuffle_bytes(const unsigned char *in, size_t count, size_t size,
                           unsigned char *out)
 {
@@ -183,7 +183,7 @@ size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value)
 }
 
 #ifdef NB_HAVE_LZ4
-/** Decompress the blocks from *p to end, through scratch[block]; 0: damaged. */
+/** Decompress the blocks from p to end, through scratch[block]; 0 for damaged data. */
 static int decode_blocks(const unsigned char *p, const unsigned char *end, size_t value,
                          size_t block, unsigned char *scratch, unsigned char *out,
                          size_t bytes)
@@ -237,9 +237,9 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
         to[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
 }
 
-/** A chunk of filter 32008: bytes in all (8), bytes a block (4), then blocks of length
- * (4) and LZ4 data; the values that do not fill a group of eight follow uncompressed.  A block that
- * equals the one before it, as most dark ones do, takes over its bytes. */
+/** Make a chunk of filter 32008: bytes in all (8), bytes per block (4), then blocks of
+ * length (4) and LZ4 data; values after the last group of eight follow uncompressed. A
+ * block that equals the block before, as in dark areas, gets the same bytes. */
 static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
                              unsigned char *scratch, unsigned char *out)
 {

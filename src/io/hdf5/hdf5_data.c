@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data files: compressed frames, one chunk each, and what is true of them. */
+/* Data files: compressed frames, one chunk each, and the true values of the frames. */
 #include <string.h>
 
 #include "../../base/error.h"
@@ -17,23 +17,23 @@ _Static_assert(sizeof(nb_hdf5_frame) % sizeof(uint64_t) == 0,
 
 struct nb_hdf5_writer {
     nb_h5 h;
-    nb_hdf5_data data; /* frames: the most */
+    nb_hdf5_data data; /* data.frames: limit of the frames */
     hid_t set, truth, table;
-    int frames;          /* added */
-    hsize_t rows;        /* of the table */
-    nb_hdf5_list *lists; /* owned, [lists_room], of the frames; with reflections */
+    int frames;          /* added frames */
+    hsize_t rows;        /* rows of the table */
+    nb_hdf5_list *lists; /* owned, [lists_room]: list of each frame; with reflections */
     size_t lists_room;
     int n_truth;
-    nb_hdf5_frame new_truth[]; /* [n_truth] of [rows_of]: the last ones, not written yet */
+    nb_hdf5_frame new_truth[]; /* [n_truth], room for rows_of: values to be written */
 };
 
-/** Frames whose true values are written together. */
+/** Number of frames whose true values are written together. */
 static int rows_of(const nb_hdf5_data *data)
 {
     return data->frames < TRUTH_ROWS ? data->frames : TRUTH_ROWS;
 }
 
-/** Chunks of one frame. The filters are named for readers; the chunks are already filtered. */
+/** List for chunks of one frame; names the filters for readers of the filtered chunks. */
 static hid_t creation_list(const nb_hdf5_layout *layout)
 {
     const hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
@@ -152,7 +152,7 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *w, const nb_hdf5_packed *f, nb_error 
     return st;
 }
 
-/** Cut the sets to the frames that were written, and say what the file is. */
+/** Cut the sets to the written frames, and write the key of the file. */
 static void end_file(nb_hdf5_writer *w)
 {
     const nb_hdf5_data *d = &w->data;
@@ -193,7 +193,7 @@ nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
     nb_h5_use_filter(-1);
     st = nb_h5_close(&w->h, NB_OK, w->frames ? err : NULL);
     nb_h5_end(&quiet);
-    if (w->frames && !st) /* others may use the library while the disk is waited for */
+    if (w->frames && !st) /* others may use the library during the wait for the disk */
         st = nb_outfile_commit_durably(&w->h.out, err);
     else
         nb_outfile_abort(&w->h.out);

@@ -12,15 +12,15 @@
 
 enum { CHUNK_ROWS = 4096 };
 
-/** The doubles of a row, in the order of nb_reflection, and their units. */
+/** Names and units of the doubles of a row, in the order of nb_reflection. */
 static const char *const real[][2] = {
-    {"fast", "pixel"}, /* from the outer corner of the first pixel */
+    {"fast", "pixel"}, /* measured from the outer corner of the first pixel */
     {"slow", "pixel"},   {"intensity", "photon"},    {"peak", "photon"},
     {"phi", "deg"},      {"wavelength", "angstrom"}, {"excitation", "1/angstrom"},
     {"F", "electron"},   {"d", "angstrom"},          {"background", "photon/pixel"},
     {"pixels", "pixel"}, {"sigma", "photon"}};
 
-/** Bits of layout.reflections: rows have the panel; crystal and part of a twin. */
+/** Bits of layout.reflections: rows have the panel; rows have crystal and twin. */
 enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = sizeof real / sizeof *real };
 
 _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
@@ -28,7 +28,7 @@ _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + REAL * sizeof(double),
                "the table's columns are the members in their order");
 
-/** Type of a row: an nb_reflection; without panel and crystal the file has no room for what is between l and fast. */
+/** Type of a row, nb_reflection; rows of a file omit absent members before `fast`. */
 static hid_t row_type(int reflections, int in_file)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
@@ -51,7 +51,7 @@ static hid_t row_type(int reflections, int in_file)
     return type;
 }
 
-/** All n rows of a data file; *rows is the caller's (nb_free). 0: they cannot be read. */
+/** Read all n rows of a data file; *rows is the caller's (nb_free). 0 on failure. */
 static int read_rows(const nb_h5_input *in, int reflections, size_t n,
                      nb_reflection **rows)
 {
@@ -77,14 +77,14 @@ static hid_t create_table(nb_h5 *h, hid_t type)
     return nb_h5_new_set(h, TABLE, type, H5(Screate_simple)(1, &none, &any), list);
 }
 
-/** Photons of a frame that are not in the list. */
+/** Photons of a frame outside the list. */
 static const struct {
     const char *path;
     size_t offset;
 } sums[] = {{GROUP "/background", offsetof(nb_hdf5_list, background)},
             {GROUP "/unassigned", offsetof(nb_hdf5_list, unassigned)},
             {GROUP "/diffuse", offsetof(nb_hdf5_list, diffuse)},
-            {GROUP "/off_panels", offsetof(nb_hdf5_list, off_panels)}}; /* if some are */
+            {GROUP "/off_panels", offsetof(nb_hdf5_list, off_panels)}}; /* if not 0 */
 
 enum { SUMS = sizeof sums / sizeof *sums };
 
@@ -110,7 +110,7 @@ void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists)
     nb_free(first);
 }
 
-/** The unit of each column, in order; "1" for a pure number. */
+/** Write the unit of each column, in order; "1" for a pure number. */
 static void put_units(nb_h5 *h, int reflections)
 {
     const size_t whole =
@@ -160,7 +160,7 @@ nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection
 
 /* --- the master --- */
 
-/** The list's values in the truth of every frame. */
+/** Gather the list of every frame from the truth. */
 static int gather(const nb_hdf5_master *master, nb_hdf5_list *lists)
 {
     nb_hdf5_frame truth;

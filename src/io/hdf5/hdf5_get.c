@@ -13,8 +13,8 @@
 
 /* --- attributes --- */
 
-/** Read an attribute of exactly n numbers of at most eight bytes (integers: only integers).  Returns 0 for a missing
- * attribute or another form. */
+/** Read an attribute of exactly n numbers of up to eight bytes (integers = 1: only
+ * integers). Returns 0 for a missing attribute or another form. */
 static int get_attribute(const nb_h5_input *in, const char *path, const char *name,
                          int integers, int n, hid_t type, void *values)
 {
@@ -72,10 +72,10 @@ static int has_type(nb_h5_set *set, hid_t row)
     return ok;
 }
 
-/** Fill rank and dims. Sizes that are too large for any image or table are refused. */
+/** Fill rank and dims; 0 for sizes that are too large for any image or table. */
 static int has_shape(nb_h5_set *set)
 {
-    enum { MOST = 0x7fffffff };
+    enum { LIMIT = 0x7fffffff };
     hid_t space = H5(Dget_space)(set->id);
     int rank = set->rank = H5(Sget_simple_extent_ndims)(space), ok;
     for (int i = 0; i < NB_H5_RANK; i++)
@@ -84,12 +84,12 @@ static int has_shape(nb_h5_set *set)
          (rank > 0 || H5(Sget_simple_extent_npoints)(space) == 1) &&
          H5(Sget_simple_extent_dims)(space, set->dims + NB_H5_RANK - rank, NULL) == rank;
     for (int i = 0; i < NB_H5_RANK; i++)
-        ok = ok && set->dims[i] <= MOST;
+        ok = ok && set->dims[i] <= LIMIT;
     H5(Sclose)(space);
     return ok;
 }
 
-/** The file where the set is; a link may have led there. */
+/** Size of the file with the set, which a link may name; 0 if unknown. */
 static double bytes_of_file(hid_t id)
 {
     hid_t file = H5(Iget_file_id)(id);
@@ -137,25 +137,25 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set)
     return box;
 }
 
-/* --- values that are not in the file ---
- * The library fills chunks that were never written, and parts of virtual sets whose file is missing. */
+/* --- values that the file lacks ---
+ * The library fills unwritten chunks, and parts of virtual sets without a file. */
 
 static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
 {
     return nb_fail_at(err, NB_ERR_INPUT, set->in->name, 0, "%s %s", set->path, what);
 }
 
-/** Stored bytes of the chunk at these coordinates; 0: it is not there. */
+/** Stored bytes of the chunk at these coordinates; 0 if the chunk is missing. */
 static size_t chunk_bytes(const nb_h5_set *set, const hsize_t *at)
 {
     hsize_t bytes = 0;
     return H5(Dget_chunk_storage_size)(set->id, at, &bytes) < 0 ? 0 : (size_t)bytes;
 }
 
-/** Is every chunk of the box there? */
+/** Check that every chunk of the box exists. */
 static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_error *err)
 {
-    enum { RECORD_BYTES = 16 /* at least, to describe a chunk */ };
+    enum { RECORD_BYTES = 16 /* least bytes that describe a chunk */ };
     static const char missing[] =
         "was never written in a part, or its chunks are damaged";
     const int skip = NB_H5_RANK - set->rank;
@@ -174,7 +174,7 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
     if (chunks * RECORD_BYTES > set->file_bytes)
         return refuse(set, missing, err);
     NB_FORWARD(
-        nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->most_MB, err));
+        nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->max_MB, err));
     for (at[0] = first[0]; at[0] < box->first[0] + box->count[0]; at[0] += size[0])
         for (at[1] = first[1]; at[1] < box->first[1] + box->count[1]; at[1] += size[1])
             for (at[2] = first[2]; at[2] < box->first[2] + box->count[2]; at[2] += size[2])
@@ -183,9 +183,10 @@ static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_err
     return NB_OK;
 }
 
-enum { NAME = 1024, MOST_DEPTH = 2 };
+enum { NAME = 1024, MAX_DEPTH = 2 };
 
-/** The file and the data set of mapping i; a name without a folder is beside the file where the set is. */
+/** File and data set of mapping i. A relative name starts in the folder of the set's
+ * file. */
 static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                         char source[NAME])
 {
@@ -205,7 +206,7 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
     return 1;
 }
 
-/** Does mapping i have a part of the box? */
+/** True if mapping i has a part of the box. */
 static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
 {
     const int skip = NB_H5_RANK - set->rank;
@@ -221,7 +222,7 @@ static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
 static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int depth,
                                nb_error *err);
 
-/** Is the source of mapping i there, with its own sources? */
+/** Check that the source of mapping i exists, with all further sources. */
 static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_error *err)
 {
     char path[2 * NAME], name[NAME];
@@ -254,7 +255,7 @@ static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int d
     size_t n = 0;
     int parts = 0;
     nb_status st = NB_OK;
-    if (depth > MOST_DEPTH)
+    if (depth > MAX_DEPTH)
         return refuse(set, "has more than two levels of virtual sources", err);
     H5(Pget_virtual_count)(set->creation, &n);
     for (size_t i = 0; !st && i < n; i++)
@@ -315,7 +316,7 @@ void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *s
     const double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
     void *values = NULL;
     if ((*st = nb_declared_check(set->in->name, n * (double)bytes, set->file_bytes,
-                                 set->in->most_MB, err)))
+                                 set->in->max_MB, err)))
         return NULL;
     if (n < 1)
         *st = refuse(set, "is empty", err);
@@ -409,15 +410,14 @@ void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes)
 
 /* --- texts --- */
 
-/** id: of an attribute or a data set of one text. */
+/** Read an attribute or a data set of one text. */
 static int read_text(hid_t id, int attribute, hid_t type, void *text)
 {
     return (attribute ? H5(Aread)(id, type, text)
                       : H5(Dread)(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text)) >= 0;
 }
 
-/** One text, stored in one piece. */
-/** One text, stored in one piece. */
+/** Read one text of fixed or variable length. */
 static int get_one(hid_t id, int attribute, char *text, size_t size)
 {
     hid_t space = attribute ? H5(Aget_space)(id) : H5(Dget_space)(id);
@@ -466,7 +466,7 @@ int nb_h5_get_string(const nb_h5_input *in, const char *path, const char *name,
 nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
                       nb_error *err)
 {
-    char link[1024] = ""; /* what is too long has no zero at its end */
+    char link[1024] = ""; /* a longer link ends without a zero */
     const char *file, *object;
     unsigned flags;
     nb_h5_set set;
@@ -506,7 +506,7 @@ int nb_h5_at(const nb_h5_input *in, const char *group, const char *name,
            nb_h5_there(in, path);
 }
 
-/** Child number i, if it has the class; its path. */
+/** Get the path of child i; 0 if the child has another class. */
 static int child_of(const nb_h5_input *in, hid_t group, const char *parent, hsize_t i,
                     const char *nx_class, char path[NB_H5_NAME])
 {
@@ -521,9 +521,9 @@ static int child_of(const nb_h5_input *in, hid_t group, const char *parent, hsiz
 }
 
 nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
-                         int most, char (**paths)[NB_H5_NAME], int *n, nb_error *err)
+                         int max, char (**paths)[NB_H5_NAME], int *n, nb_error *err)
 {
-    enum { MOST_LINKS = 20000 };
+    enum { MAX_LINKS = 20000 };
     hid_t id = !group[1] || nb_h5_there(in, group)
                    ? H5(Gopen2)(in->file, group, H5P_DEFAULT)
                    : -1;
@@ -534,17 +534,17 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
     *n = 0;
     if (id < 0)
         return NB_OK;
-    if (H5(Gget_info)(id, &info) < 0 || info.nlinks > MOST_LINKS)
+    if (H5(Gget_info)(id, &info) < 0 || info.nlinks > MAX_LINKS)
         info.nlinks = 0;
     for (hsize_t i = 0; !st && i < info.nlinks; i++) {
         if (!child_of(in, id, group, i, nx_class, path))
             continue;
         if (!*paths &&
-            !(*paths = nb_alloc_raw((size_t)most, sizeof **paths, "groups of HDF5", err)))
+            !(*paths = nb_alloc_raw((size_t)max, sizeof **paths, "groups of HDF5", err)))
             st = NB_ERR_NOMEM;
-        else if (*n == most)
+        else if (*n == max)
             st = nb_fail_at(err, NB_ERR_INPUT, in->name, 0, "%s has more than %d %s",
-                            group, most, nx_class ? nx_class : "groups");
+                            group, max, nx_class ? nx_class : "groups");
         else
             memcpy((*paths)[(*n)++], path, sizeof path);
     }

@@ -18,7 +18,7 @@ NB_LATE_LIBRARY_DEFINE(hdf5, NB_HDF5_NAMES, "-hdf5: the HDF5 library", NB_HDF5_S
 
 /* --- filter 32008, bitshuffle and LZ4 --- */
 
-/** Called for reading only: written chunks are already filtered. */
+/** Decompress a chunk. Only for reading, since written chunks are already filtered. */
 static size_t filter(unsigned flags, size_t n_values, const unsigned values[],
                      size_t bytes, size_t *room, void **buffer)
 {
@@ -48,11 +48,11 @@ static const H5Z_class2_t bitshuffle_class = {
     NULL,
     filter};
 
-/* A file is half closed: the library would look at it when a filter is taken away, and when the process ends.  Under the
- * lock of nb_h5_begin. */
+/* 1: a file is half closed; the library would use it at the removal of a filter and at
+ * the end of the process. Guarded by the lock of nb_h5_begin. */
 static int half_closed;
 
-/** Runs before the library's own clean-up, which was registered earlier and crashes on a half closed file (1.10). */
+/** Exit before the clean-up of the library: 1.10 crashes on a half closed file. */
 static void leave(int status, void *unused)
 {
     (void)unused;
@@ -60,12 +60,12 @@ static void leave(int status, void *unused)
     _exit(status);
 }
 
-/** A call failed: the library's own clean-up may crash or complain. */
+/** Skip the clean-up of the library, which may crash or complain after a failed call. */
 static void distrust(void)
 {
-    static int once; /* under the lock of nb_h5_begin */
+    static int once; /* guarded by the lock of nb_h5_begin */
     if (!once++)
-        on_exit(leave, NULL);
+        on_exit(leave, NULL); /* runs before the earlier registered clean-up */
 }
 
 int nb_h5_close_file(hid_t file)
@@ -77,8 +77,8 @@ int nb_h5_close_file(hid_t file)
     return ok;
 }
 
-static _Thread_local int depth; /* of nb_h5_begin */
-static int users;               /* open data sets with the filter; under the lock */
+static _Thread_local int depth; /* nested calls of nb_h5_begin */
+static int users;               /* open data sets with the filter; guarded by the lock */
 
 void nb_h5_use_filter(int more)
 {
@@ -118,7 +118,7 @@ static nb_status check_place(const char *path, nb_error *err)
 
 /* --- reading a file --- */
 
-/** The innermost entry, which comes first, often has the system's words. */
+/** Take a reason; the innermost comes first and often has the words of the system. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
 {
     static const char words[] = "error message = '";
@@ -136,7 +136,7 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
     return 0;
 }
 
-/** The library calls this after each failed call; absent entries have other causes than disk and memory. */
+/** Called after each failed call; a missing entry is no fault of disk or memory. */
 static herr_t look_why(hid_t stack, void *user)
 {
     return H5(Ewalk2)(stack, H5E_WALK_UPWARD, take_reason, user) < 0 ? -1 : 0;
@@ -147,7 +147,7 @@ void nb_h5_note_why(nb_h5_why *why)
     H5(Eset_auto2)(H5E_DEFAULT, look_why, why);
 }
 
-/** The reader's file, if it is this one. */
+/** Take the file of the reader if it has this name, else open the file. */
 static hid_t open_file(const char *name, nb_hdf5_reader *reader)
 {
     if (reader && reader->file && strcmp(reader->name, name) == 0)
@@ -159,11 +159,11 @@ static hid_t open_file(const char *name, nb_hdf5_reader *reader)
     return H5(Fopen)(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
-nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
+nb_status nb_h5_start(nb_h5_input *in, const char *file, double max_MB,
                       nb_hdf5_reader *reader, nb_error *err)
 {
     nb_status st = check_place(file, err);
-    *in = (nb_h5_input){.name = file, .most_MB = most_MB, .reader = reader};
+    *in = (nb_h5_input){.name = file, .max_MB = max_MB, .reader = reader};
     if (st || (st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->file = open_file(file, reader);

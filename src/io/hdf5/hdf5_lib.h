@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** HDF5, loaded when a run first needs it.  Linked directly it brings some thirty libraries into
- * every start of the program, which then takes three times as long. Include this instead of
- * <hdf5.h>; H5(Dread) is the function H5Dread. */
+/** HDF5, loaded at the first use. A direct link would load some thirty libraries at every
+ * start of the program, which would take three times as long. Include this file instead
+ * of <hdf5.h>; H5(Dread) is the function H5Dread. */
 #ifndef NB_IO_HDF5_LIB_H
 #define NB_IO_HDF5_LIB_H
 
@@ -10,7 +10,7 @@
 
 #include <hdf5.h>
 
-/* Every function and type of the library that we call. */
+/* Every function and type that nanobragg uses. */
 /* clang-format off */
 #define NB_HDF5_FUNCTIONS(X) \
     X(H5Aclose) X(H5Acreate_by_name) X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) \
@@ -46,7 +46,7 @@
 NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 
 #define H5(name) (nb_hdf5()->H5##name##_)
-/* What macros of <hdf5.h> name. */
+/* Names in macros of <hdf5.h>. */
 #define H5check_version (nb_hdf5()->H5check_version_)
 #define H5open (nb_hdf5()->H5open_)
 #define H5E_IO_g (*nb_hdf5()->H5E_IO_g_)
@@ -62,54 +62,54 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 #define H5T_NATIVE_UINT32_g (*nb_hdf5()->H5T_NATIVE_UINT32_g_)
 #define H5T_NATIVE_UINT64_g (*nb_hdf5()->H5T_NATIVE_UINT64_g_)
 
-/* --- use of the library: one thread at a time, without its own messages --- */
+/* --- use of the library: one thread at a time, without messages of the library --- */
 
-/** The library's error printing, to restore it. */
+/** Error printing of the library before nb_h5_begin. */
 typedef struct nb_h5_quiet {
     H5E_auto2_t print;
     void *data;
 } nb_h5_quiet;
 
-/** Load the library and begin to use it: all calls but nb_hdf5_load are between these two. Until
- * nb_h5_end other threads wait (the library is rarely built for threads), the library prints nothing,
- * and filter 32008, bitshuffle and LZ4, is registered. It reads; for writing only its name is needed, because
- * chunks are already filtered. Others in this process may have one that writes. Call nb_h5_end only after
- * success. A thread may nest them. Errors: NB_ERR_UNSUPPORTED. */
+/** Load the library and begin to use it. All calls except nb_hdf5_load stand between
+ * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
+ * wait (the library is rarely built for threads), the library prints nothing, and filter
+ * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
+ * nb_h5_end removes it, as others may have one to write. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
-/** A data set of the filter stays open behind nb_h5_end, 1, or no longer, -1: the library loses memory when the filter is
- * taken away under it. */
+/** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
+ * The library would lose memory if the filter were removed. */
 void nb_h5_use_filter(int more);
 
-/** Why calls of the library failed. */
+/** Reasons of failed calls of the library. */
 typedef struct nb_h5_why {
-    char text[128];         /* reason of the first failure; "" */
-    int disk, data, memory; /* one of them was among the reasons */
+    char text[128];         /* reason of the first failure, or "" */
+    int disk, data, memory; /* 1: this was among the reasons */
 } nb_h5_why;
-/** Note the reasons of failures from now on, instead of printing them. */
+/** Note the reasons of failures from now on, instead of printing. */
 void nb_h5_note_why(nb_h5_why *why);
 
-/** An HDF5 file being read. */
+/** An open HDF5 file for reading. */
 typedef struct nb_h5_input {
     hid_t file;
-    const char *name;       /* the caller's */
-    double most_MB;         /* for nb_declared_check; 0: no check */
+    const char *name;       /* owned by the caller */
+    double max_MB;          /* for nb_declared_check; 0: no check */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
     nb_h5_quiet quiet;
-    nb_hdf5_reader *reader; /* keeps the file open; NULL: it is closed again */
+    nb_hdf5_reader *reader; /* keeps the file open; NULL: nb_h5_stop closes the file */
     nb_h5_why why;
 } nb_h5_input;
 
-/** Open the file for reading, after nb_h5_begin. The input must stay where it is until nb_h5_stop, which is called after
- * success.  A reader (may be NULL) keeps the file open until it reads another. Errors:
- * NB_ERR_INPUT when the file is not there, is a pipe, or cannot be opened; NB_ERR_UNSUPPORTED. */
-nb_status nb_h5_start(nb_h5_input *in, const char *file, double most_MB,
+/** Call nb_h5_begin and open the file; after success call nb_h5_stop. Do not move *in
+ * until then. A reader (or NULL) keeps the file open until it opens another. Errors:
+ * NB_ERR_INPUT (missing, a pipe, or cannot be opened), NB_ERR_UNSUPPORTED. */
+nb_status nb_h5_start(nb_h5_input *in, const char *file, double max_MB,
                       nb_hdf5_reader *reader, nb_error *err);
-/** Close the file, and nb_h5_end.  Returns st; after NB_OK the failure of disk or memory, which would else count as an
- * absent entry (NB_ERR_IO, NB_ERR_INPUT). */
+/** Close the file and call nb_h5_end. Returns st; instead of NB_OK a failure of disk or
+ * memory, which looked like a missing entry (NB_ERR_IO, NB_ERR_INPUT). */
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);
 
-/** Close a file that is written or read; 0: it could not be closed, for want of memory.  The filter then stays. */
+/** Close a file; 0 if memory is too short. The filter then stays registered. */
 int nb_h5_close_file(hid_t file);
 
 #endif

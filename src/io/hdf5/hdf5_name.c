@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of HDF5 files, of data sets in them, and of frames. */
+/* Names of HDF5 files, data sets and frames. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "../image/image_read.h"
 #include "hdf5_read.h"
 
-/** Tested by its first bytes. A pipe is not tested: the read bytes would be lost for other
- * readers. The library cannot read packed files. */
+/** True if the first bytes are those of HDF5. A pipe is not tested: other readers would
+ * lose the bytes. A packed file gives 0, since the library cannot read it. */
 static int is_hdf5(const char *path)
 {
     char first[8];
@@ -40,7 +40,7 @@ const char *nb_hdf5_set_of(const char *name, char *file)
     return NULL;
 }
 
-/** Is it an HDF5 file, or a data set of one? */
+/** True for an HDF5 file, or a data set in an HDF5 file. */
 static int has_frames(const char *name)
 {
     char file[NB_PATH_MAX];

@@ -20,8 +20,8 @@ static void link_file(nb_h5 *h, const nb_hdf5_master *master, int number, const 
         H5(Lcreate_external)(name, DATA, h->file, path, H5P_DEFAULT, H5P_DEFAULT) >= 0;
 }
 
-/** A link to each data file.  Not in /entry/data: some readers count the frames of every set there
- * whose name begins with "data". */
+/** Write a link to each data file, outside /entry/data: some readers count the frames of
+ * every set in that group whose name begins with "data". */
 static void link_files(nb_h5 *h, const nb_hdf5_master *master)
 {
     char path[64];
@@ -32,7 +32,7 @@ static void link_files(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** Frames of a missing data file have a value that no pixel can have, instead of zeros. */
+/** Frames of a missing data file get a value that no pixel has, instead of zeros. */
 static int set_fill(hid_t list, nb_hdf5_type type)
 {
     const uint16_t u16 = UINT16_MAX;
@@ -46,7 +46,7 @@ static int set_fill(hid_t list, nb_hdf5_type type)
     return H5(Pset_fill_value)(list, nb_h5_pixel_type(type), value) >= 0;
 }
 
-/** All frames under one name: a virtual data set over the files. */
+/** Write all frames under one name: a virtual data set over the files. */
 static void put_frames_virtual(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_layout *l = &master->layout;
@@ -77,17 +77,18 @@ static void put_frames(nb_h5 *h, const nb_hdf5_master *master)
 #define SPECTRUM_NAME "incident_wavelength_1Dspectrum"
 #define SPECTRUM BEAM "/" SPECTRUM_NAME
 
-/** The longest of the first n spectra. */
+/** Number of wavelengths of the longest of the first n spectra. */
 static size_t longest(const nb_spectra *s, int n)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (int i = 0; i < n; i++)
-        if (s->first[i + 1] - s->first[i] > most)
-            most = s->first[i + 1] - s->first[i];
-    return most;
+        if (s->first[i + 1] - s->first[i] > max)
+            max = s->first[i + 1] - s->first[i];
+    return max;
 }
 
-/** Row i of -spectra: a shorter spectrum is padded with its last wavelength and weight 0. */
+/** Make row i of -spectra; a shorter spectrum repeats the last wavelength with weight
+ * 0. */
 static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, double *weight)
 {
     const size_t have = s->first[i + 1] - s->first[i];
@@ -98,7 +99,7 @@ static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, doub
     }
 }
 
-/** The spectra that frames draw; returns 0 if one fails. */
+/** Make the spectra that frames draw; returns 0 if one fails. */
 static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
                       double *weight)
 {
@@ -110,7 +111,7 @@ static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
     return ok;
 }
 
-/** The spectra of all frames, in rows of equal length. */
+/** Write the spectra of all frames, in rows of equal length. */
 static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_spectra *s = master->spectra;
@@ -132,8 +133,8 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(A);
 }
 
-/** Photons per second: through a square metre, and through the beam. With a typed fluence
- * the beam has the default size. */
+/** Photons per second through a square metre; total_flux: through the beam. With a typed
+ * fluence the beam has the default size. */
 static void flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     (void)rows;
@@ -147,7 +148,7 @@ static void total_flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, voi
     *(double *)out = frame->fluence / frame->exposure_s * side * side;
 }
 
-/** One number, or one for each frame if they differ. */
+/** Write one number, or a number for each frame if the numbers differ. */
 static void put_maybe_rows(nb_h5 *h, const nb_hdf5_master *master,
                            const nb_hdf5_rows *rows)
 {
@@ -182,11 +183,11 @@ static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** I, Q, U, V of a frame: Kahn's factor is the degree of linear polarization, along the
- * polarization vector. */
+/** Make I, Q, U, V of a frame: Kahn's factor is the degree of linear polarization along
+ * the polarization vector. */
 static void stokes(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *row)
 {
-    const double *const *axes = rows->user; /* across the beam */
+    const double *const *axes = rows->user; /* two axes across the beam */
     const double ex = nb_dot3(axes[0], frame->polar_axis),
                  ey = nb_dot3(axes[1], frame->polar_axis), square = ex * ex + ey * ey,
                  K = frame->polarization;
@@ -197,7 +198,7 @@ static void stokes(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *r
     out[3] = 0;
 }
 
-/** Without a polarization factor the parameters are left out. */
+/** Write the polarization; Stokes parameters only with a polarization factor. */
 static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
                              const double y[3])
 {
@@ -213,7 +214,7 @@ static void put_polarization(nb_h5 *h, const nb_hdf5_master *master, const doubl
         nb_hdf5_put_rows(h, master, &rows);
 }
 
-/* x and y: of NeXus' frame, in the lab. */
+/* Write the beam; x and y: axes of the frame of NeXus, in the lab. */
 static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
                      const double y[3])
 {
@@ -235,9 +236,8 @@ static void put_beam(nb_h5 *h, const nb_hdf5_master *master, const double x[3],
         put_spectra(h, master);
 }
 
-/* --- The NXmx master ---
- * Geometry, beam, goniometer and truth, and the frames of the data files under one name
- * (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)). */
+/* --- The NXmx master: geometry, beam, goniometer and truth, and the frames of the data
+ * files under one name (NeXus NXmx; Bernstein et al., IUCrJ 7, 784 (2020)) --- */
 
 #define DETECTOR NB_HDF5_DETECTOR
 #define TRANSFORM "/entry/sample/transformations"
@@ -257,21 +257,21 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(mask);
 }
 
-/** The range of good values. */
+/** Write the range of good values. */
 static void put_limits(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_noise *noise = &master->noise;
     nb_hdf5_type type = master->layout.type;
-    double most = type == NB_HDF5_U16 ? 65534 : type == NB_HDF5_I16 ? 32766 : 2147483646;
+    double max = type == NB_HDF5_U16 ? 65534 : type == NB_HDF5_I16 ? 32766 : 2147483646;
     double least = fmin(0, floor(noise->adc_offset - 6 * noise->readout));
     if (type == NB_HDF5_F32)
         return;
     if (noise->trusted > 0)
-        most = noise->trusted;
+        max = noise->trusted;
     for (int k = 0; master->panels && k < master->panels->detector->n_panels; k++)
-        most = fmin(most, master->panels->detector->panels[k]
-                              .saturation); /* NaN: the largest value of the type */
-    nb_h5_integer(h, DETECTOR "/saturation_value", (int64_t)most);
+        max = fmin(max, master->panels->detector->panels[k]
+                            .saturation); /* NaN: the largest value of the type */
+    nb_h5_integer(h, DETECTOR "/saturation_value", (int64_t)max);
     nb_h5_integer(h, DETECTOR "/underload_value", (int64_t)least);
 }
 
@@ -295,14 +295,14 @@ static void put_detector(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *
         nb_hdf5_put_modules(h, master);
 }
 
-/** The scan angle at the end of a frame. */
+/** Scan angle at the end of a frame, deg. */
 static void end_angle(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     (void)rows;
     *(double *)out = frame->phi_deg + frame->osc_deg;
 }
 
-/** The goniometer of a rotation; a still has none. */
+/** Write the sample, and for a rotation the goniometer. */
 static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     const nb_hdf5_rows end = {
@@ -326,7 +326,7 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }
 
-/** A date and time in the form of NeXus; left out if it is beyond the calendar. */
+/** Write a date and time in the form of NeXus, unless the calendar lacks the date. */
 static void put_time(nb_h5 *h, const char *path, time_t t)
 {
     char text[40];
@@ -336,13 +336,13 @@ static void put_time(nb_h5 *h, const char *path, time_t t)
         nb_h5_text(h, path, text);
 }
 
-/** Start and end of the frames, if they follow each other from the header's date on. */
+/** Write start and end of consecutive frames that begin at the date of the header. */
 static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const double most = 1e11; /* a calendar of four digits ends at 2.5e11 s */
+    const double max = 1e11; /* a calendar of four digits ends at 2.5e11 s */
     double seconds = ceil(master->frames * master->meta->exposure_s);
     time_t start = master->meta->date;
-    time_t end = start + (time_t)(seconds > 0 && seconds < most ? seconds : 0);
+    time_t end = start + (time_t)(seconds > 0 && seconds < max ? seconds : 0);
     put_time(h, "/entry/start_time", start);
     put_time(h, "/entry/end_time", end);
     put_time(h, "/entry/end_time_estimated", end);
@@ -385,7 +385,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     nb_h5_quiet quiet;
     nb_status st;
     NB_FORWARD(nb_h5_begin(&quiet, err));
-    nb_h5_tidy(); /* memory that the threads of the frames freed */
+    nb_h5_tidy(); /* threads have freed memory */
     st = nb_h5_create(&h, path, 1000.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {

@@ -30,10 +30,10 @@ enum { PATH = 120 };
 typedef struct module {
     char path[64];
     const char *name,
-        *stands_on;        /* of the panel, or NULL; last axis of the module's chain */
-    int first[2], size[2]; /* of its pixels in the data: fast, slow */
-    double mm;             /* unit of the lengths, mm */
-    double corner[3], pixel[2]; /* corner of the first pixel from that axis */
+        *stands_on;             /* panel, or NULL; last axis of the chain of the module */
+    int first[2], size[2];      /* pixels in the data: fast, slow */
+    double mm;                  /* unit of the lengths, mm */
+    double corner[3], pixel[2]; /* corner of the first pixel, measured from that axis */
     double fast[3], slow[3];
 } module;
 
@@ -70,14 +70,14 @@ static void put_module(nb_h5 *h, const module *m)
 
 /* --- a place for each frame --- */
 
-/** The input for the rows of one axis. */
+/** Input for the rows of one axis. */
 typedef struct axis_maker {
     const nb_hdf5_master *master;
     const nb_axes *frame;
-    int number; /* 0..2: turns about x, y, z, deg; 3..5: shifts along them, mm */
+    int number; /* 0 to 2: rotation about x, y, z, deg; 3 to 5: shift along x, y, z, mm */
 } axis_maker;
 
-/** Columns: fast, the part of slow across it, and the normal. */
+/** Matrix with the columns fast, the part of slow across fast, and the normal. */
 static void basis(const double fast[3], const double slow[3], double out[3][3])
 {
     double s[3], n[3], length;
@@ -93,9 +93,9 @@ static void basis(const double fast[3], const double slow[3], double out[3][3])
     }
 }
 
-/** The six values for a frame. R = Rz Ry Rx rotates the detector of the series into that of
- * the frame. The first corner is then at the shifts. A frame with another beam has its own
- * NeXus frame. */
+/** Find the six values of a frame. R = Rz Ry Rx rotates the detector of the series into
+ * that of the frame. The first corner is then at the shifts. With another beam, the frame
+ * of NeXus is calculated from that beam. */
 static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6])
 {
     const nb_image_meta *base = m->master->meta;
@@ -131,7 +131,7 @@ static void one_move(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void 
     *(double *)out = fabs(moves[m->number]) < 1e-13 ? 0 : moves[m->number];
 }
 
-/** Three rotations and three translations with a value for each frame. */
+/** Write three rotations and three translations with a value for each frame. */
 static void put_moves(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
 {
     static const char *const paths[] = {MOVES "/rotation_x",
@@ -178,7 +178,7 @@ void nb_hdf5_put_place(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
         nb_h5_number(h, DETECTOR "/beam_center_y", m->Sbeam_mm / m->pixel_mm, "pixel");
         nb_nexus_turn(f, m->pix0_mm, one.corner);
     }
-    if (!master->panels) /* panels have their own modules */
+    if (!master->panels) /* panels have separate modules */
         put_module(h, &one);
 }
 
@@ -256,7 +256,7 @@ static void put_panels(nb_h5 *h, const nb_hdf5_master *master)
     nb_h5_member_texts(h, PANELS "/name", panels->name, sizeof *panels, n);
 }
 
-/** As typed, or what turns the crystal of -cell into that of A. */
+/** Copy the typed misset, or calculate the misset that turns -cell into A. */
 static void put_misset(const double A[9], const double typed[3], double out[3])
 {
     if (isnan(typed[0]))
@@ -265,7 +265,7 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
         memcpy(out, typed, 3 * sizeof *out);
 }
 
-/** The units of cells and missets, and what the latter are. */
+/** Write the units of cells and missets, and the meaning of both. */
 static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
 {
     static const char *const units[] = {"angstrom", "angstrom", "angstrom",
@@ -280,7 +280,7 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-/** What is derived from A: an array of the truth, whose `offset` says which. */
+/** Arrays derived from A, as the `offset` of an array of the truth. */
 enum { CELL, MISSET, U_MATRIX, B_MATRIX };
 
 static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
@@ -296,7 +296,7 @@ static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *o
         nb_axes_split(frame->A, other, out);
 }
 
-/** A count that is stored as a double. */
+/** Convert a count that is stored as a double. */
 static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     double value;
@@ -304,10 +304,10 @@ static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *ou
     *(int64_t *)out = (int64_t)value;
 }
 
-/** The truths of frames that are written together. */
+/** Parts of the truth that are written together. */
 enum {
     LAB = 1,
-    PANEL = 2, /* of a detector without a file */
+    PANEL = 2, /* for a detector without a file */
     MATRICES = 4,
     NUMBERS = 8,
     DAMAGE = 16,
@@ -318,7 +318,7 @@ enum {
 
 #define OF(member) offsetof(nb_hdf5_frame, member)
 /* clang-format off */
-/** The truth of each frame: an array of the master a row. */
+/** The truth of the frames; each row is an array of the master. */
 static const struct {
     int part;
     const char *name, *units;
@@ -369,7 +369,7 @@ static void put_truths(nb_h5 *h, const nb_hdf5_master *master, int parts)
     }
 }
 
-/** What -vary draws for each frame. */
+/** Write the values that -vary draws for each frame. */
 static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
     const hsize_t n = (hsize_t)master->frames;
@@ -389,7 +389,7 @@ static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 
 #define CRYSTALS SIMULATION "/crystals"
 
-/** The orientation of each. */
+/** Write the orientation of each crystal. */
 static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
 {
     const hsize_t dims[3] = {all->n, 3, 3};
@@ -410,7 +410,7 @@ static void put_crystal_U(nb_h5 *h, const nb_hdf5_crystals *all)
     nb_free(angles);
 }
 
-/** -crystals: a row for each crystal, and the rows of each frame. */
+/** Write -crystals: a row for each crystal, and the range of rows of each frame. */
 static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
 {
 #define MEMBER(name, type, values, member, units)                                        \
@@ -442,7 +442,7 @@ static void put_crystals(nb_h5 *h, const nb_hdf5_crystals *all, int frames)
                        sizeof *all->rows, all->n);
 }
 
-/** The line of -spectra of each shot, from 0. */
+/** Write the line number of each shot in -spectra, from 0. */
 static void put_spectrum_numbers(nb_h5 *h, int frames, int first)
 {
     hsize_t n = (hsize_t)frames;
@@ -455,13 +455,13 @@ static void put_spectrum_numbers(nb_h5 *h, int frames, int first)
     nb_free(numbers);
 }
 
-/** The text of -jobs, and the line of each frame (without blank lines). If one long line
- * would make the table of lines much larger than the text, only the text is written. */
+/** Write the text of -jobs, and the line of each frame (without blank lines). If one long
+ * line makes the table of lines much larger than the text, write only the text. */
 static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
 {
     size_t first = (size_t)master->first, n = first + (size_t)master->frames;
     size_t size = strlen(master->jobs) + 1;
-    size_t found = 0, longest = 0, most = 8 * size + (1 << 20);
+    size_t found = 0, longest = 0, limit = 8 * size + (1 << 20);
     char *copy = nb_alloc_raw(size, 1, "jobs", NULL), *rest = copy, *line;
     const char **lines = nb_alloc(n, sizeof *lines, "jobs", NULL);
     h->ok &= copy && lines;
@@ -474,13 +474,13 @@ static void put_jobs(nb_h5 *h, const nb_hdf5_master *master)
             }
         nb_h5_text(h, SIMULATION "/jobs_file", master->jobs);
     }
-    if (h->ok && found == n && longest <= most / n)
+    if (h->ok && found == n && longest <= limit / n)
         nb_h5_texts(h, SIMULATION "/job", lines + first, n - first);
     nb_free(lines);
     nb_free(copy);
 }
 
-/** The noise of source and detector, of all frames but for the flicker. */
+/** Write the noise of source and detector, and the flicker of each frame. */
 static void put_noise(nb_h5 *h, const nb_hdf5_master *master)
 {
     const nb_hdf5_noise *n = &master->noise;

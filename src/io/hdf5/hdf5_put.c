@@ -105,7 +105,7 @@ hid_t nb_h5_pixel_type(nb_hdf5_type type)
                                  : H5T_NATIVE_FLOAT;
 }
 
-/** Readers in C ask for ASCII, and HDF5 converts neither into the other: UTF-8 is for text that needs it. */
+/** ASCII if possible: readers in C ask for ASCII, and HDF5 does not convert UTF-8. */
 static H5T_cset_t letters_of(const char *text)
 {
     while (*text && (unsigned char)*text < 128)
@@ -138,7 +138,7 @@ void nb_h5_close_set(nb_h5 *h, hid_t set)
         h->ok = 0;
 }
 
-/** Write all of it; closes list and space. */
+/** Write a whole data set; closes list and space. */
 static void put_as(nb_h5 *h, const char *path, hid_t type, hid_t list, hid_t space,
                    const void *values)
 {
@@ -196,8 +196,8 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
     H5(Tclose)(type);
 }
 
-/** `count` texts one after the other, each with the size of the longest, and their type.
- * The caller frees both; NULL: no memory. */
+/** Put `count` texts one after the other, each with the size of the longest, and make the
+ * type. The caller frees both; NULL without memory. */
 static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
 {
     size_t longest = 1, length;
@@ -257,14 +257,14 @@ void nb_h5_array(nb_h5 *h, const char *path, hid_t type, const void *values, int
     put(h, path, type, H5(Screate_simple)(rank, dims, NULL), values);
 }
 
-/** n values, vectors of 2 to 8 numbers or matrices [3][3]. */
+/** Space for n single values, vectors of 2 to 8 numbers, or matrices [3][3]. */
 static hid_t rows_space(size_t n, int values)
 {
     const hsize_t dims[3] = {n, values == 9 ? 3 : (hsize_t)values, 3};
     return H5(Screate_simple)(values == 9 ? 3 : values > 1 ? 2 : 1, dims, NULL);
 }
 
-/** One of nb_h5_members. */
+/** Write one array of nb_h5_members. */
 static void put_member(nb_h5 *h, const nb_h5_member *m, const char *first, size_t stride,
                        size_t n)
 {
@@ -395,7 +395,7 @@ int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows)
     return 0;
 }
 
-/** Rows of a data file in a virtual set. */
+/** Number of rows of a data file in a virtual set. */
 static hsize_t rows_of(const nb_hdf5_master *master, int file, const nb_hdf5_list *lists)
 {
     hsize_t n = 0;
@@ -422,5 +422,5 @@ void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
     }
     H5(Sselect_all)(all);
     nb_h5_close_set(h, nb_h5_new_set(h, set->path, set->type, all, set->list));
-    nb_h5_tidy(); /* memory for four copies of the mapping, ten kilobytes a file */
+    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes per file */
 }

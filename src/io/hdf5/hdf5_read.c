@@ -16,7 +16,7 @@
 
 enum { PATH = NB_H5_PATH };
 
-/** The frame's vectors; only masters of nanobragg have them. */
+/** Read the vectors of a frame; only masters of nanobragg have vectors. */
 static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
 {
     static const char *const names[] = {
@@ -34,7 +34,7 @@ static void read_vectors(const nb_h5_input *in, int frame, nb_hdf5_geometry *g)
                                                                                : NAN);
 }
 
-/** A coordinate of the beam centre (0 fast, 1 slow), pixels; NaN: the file has none. */
+/** Coordinate of the beam centre (axis 0: fast, 1: slow), pixels; NaN if missing. */
 static double beam_px(const nb_h5_input *in, const char *detector, int axis,
                       double pixel_mm, long long at)
 {
@@ -51,7 +51,7 @@ static double beam_px(const nb_h5_input *in, const char *detector, int axis,
     return NAN;
 }
 
-/** The sensor, and the swing of the detector. */
+/** Read pixel, distance, beam centre, swing and sensor of the detector. */
 static void read_detector(const nb_h5_input *in, const char *detector, int frame,
                           nb_said_geometry *g)
 {
@@ -75,7 +75,7 @@ static void read_detector(const nb_h5_input *in, const char *detector, int frame
         g->material[0] = '\0';
 }
 
-/** The groups of an entry. */
+/** Groups of an entry. */
 typedef struct places {
     char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
 } places;
@@ -99,7 +99,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->said.polarization,
                             &axis))
         g->said.polarization = NAN;
-    else if (g->said.own) /* with its sign, along the vector of the file */
+    else if (g->said.own) /* with the sign, along the vector of the file */
         g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
     (void)nb_nx_scan_read(&heard, p->entry, frame, chain, &scan, NULL);
@@ -111,7 +111,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     return st;
 }
 
-/** A set of frames, [frame][slow][fast] or one [slow][fast]. */
+/** Open a set of frames, [frame][slow][fast] or a single [slow][fast]. */
 static int open_frames(const nb_h5_input *in, const char *path, nb_h5_set *set)
 {
     int ok = nb_h5_set_open(in, path, -1, set);
@@ -122,8 +122,8 @@ static int open_frames(const nb_h5_input *in, const char *path, nb_h5_set *set)
     return ok;
 }
 
-/** The group with the links to the data files, of this entry; 0: there are none.  Until version
- * 0.1.0, and in files of detectors, it is the group of the frames. */
+/** Find the group of an entry with links to the data files; 0 without links. Up to
+ * version 0.1.0, and in files of detectors, the links are in the group of the frames. */
 static int find_links(const nb_h5_input *in, const char *entry, char group[PATH])
 {
     static const char *const groups[] = {"files", "data"};
@@ -135,8 +135,8 @@ static int find_links(const nb_h5_input *in, const char *entry, char group[PATH]
     return 0;
 }
 
-/** The set that holds a frame of the data files, and how many are *before it; set->id -1: there are no more. The links
- * to data files are followed one by one, so that an error names the one that is missing.  path must outlive *set. */
+/** Find the set with a frame, and the frames *before the set; set->id -1: no such frame.
+ * An error names the missing file of a link. path must live as long as *set. */
 static nb_status find_frames(const nb_h5_input *in, const char *entry, long long frame,
                              char path[PATH], nb_h5_set *set, long long *before,
                              nb_error *err)
@@ -158,21 +158,21 @@ static nb_status find_frames(const nb_h5_input *in, const char *entry, long long
     return NB_OK;
 }
 
-/** A frame on its way from the file to an image. */
+/** The task to read a frame into an image. */
 typedef struct image_task {
     const nb_hdf5_wanted *wanted;
-    const char *set; /* NULL: the usual places */
+    const char *set; /* named data set; NULL: the usual places */
     nb_image *image;
-    void *chunk; /* owned; the compressed frame; NULL: the image has its pixels */
+    void *chunk; /* owned: the compressed frame; NULL: image->pixels are complete */
     size_t bytes;
-    nb_counts_of counts; /* what the numbers of the file mean */
-    char path[PATH];     /* of the set */
+    nb_counts_of counts; /* meaning of the numbers of the file */
+    char path[PATH];     /* path of the set */
 } image_task;
 
 static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_error *err)
 {
     nb_image_file file = {NULL, (size_t)set->file_bytes, set->in->name, 0,
-                          0,    set->in->most_MB};
+                          0,    set->in->max_MB};
     const hsize_t at[3] = {(hsize_t)frame, 0, 0};
     nb_h5_box one = nb_h5_whole(set);
     nb_image *out = t->image;
@@ -186,7 +186,7 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
                                .least = NAN,
                                .most = NAN};
     NB_FORWARD(nb_image_allocate(&file, out, err));
-    if (nb_h5_has_packed_frames(set)) /* to decompress while others use the library */
+    if (nb_h5_has_packed_frames(set)) /* decompressed later, outside the library */
         t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
     return t->chunk ? NB_OK
                     : nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, out->pixels, err);
@@ -204,7 +204,7 @@ static void to_floats(const nb_counts_of *type, const void *values, size_t n, fl
         to[i] = type->is_signed ? (float)i32[i] : (float)u32[i];
 }
 
-/** Decompress the chunk that was taken. */
+/** Decompress the chunk of the task. */
 static nb_status unpack(const image_task *t, nb_error *err)
 {
     const nb_image *out = t->image;
@@ -223,7 +223,7 @@ static nb_status unpack(const image_task *t, nb_error *err)
     return st;
 }
 
-/** The pixels that the mask marks; every bit counts, as for DIALS. */
+/** Leave out the pixels of the mask; every bit counts, as for DIALS. */
 static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
 {
     const size_t n = (size_t)out->fast * (size_t)out->slow;
@@ -237,7 +237,7 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
     return st;
 }
 
-/** The mask of this detector, if there is one of the image's size (modules may be a dimension). */
+/** Read the mask, if its size is that of the image (modules may be a dimension). */
 static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
                            nb_image *out, int *found, nb_error *err)
 {
@@ -261,28 +261,28 @@ static nb_status read_mask(const nb_h5_input *in, const char *detector, int want
     return st;
 }
 
-/** A limit of the counts; NaN: the file has none. */
+/** Read a limit of the counts; NaN if missing. */
 static double limit_of(const nb_h5_input *in, const char *detector, const char *name)
 {
     char path[PATH];
     return nb_h5_at(in, detector, name, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** What says which pixels have no counts: the mask (if wanted) and the limits of the detector. */
+/** Read what marks pixels without counts: mask (if wanted) and limits of the detector. */
 static nb_status read_limits(const nb_h5_input *in, const char *detector, image_task *t,
                              nb_error *err)
 {
     nb_status st;
     NB_FORWARD(read_mask(in, detector, t->wanted->mask, t->image,
                          &t->counts.highest_counts, err));
-    /* files of nanobragg have a mask where a pixel needs one */
+    /* files of nanobragg have a mask if a pixel needs a mark */
     t->counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
     t->counts.least = limit_of(in, detector, "underload_value");
     t->counts.most = limit_of(in, detector, "saturation_value");
     return NB_OK;
 }
 
-/** A data set that was named; *set: the frames. */
+/** Open a named data set of frames that has frame number `frame`. */
 static nb_status open_named(const nb_h5_input *in, const char *path, int frame,
                             nb_h5_set *set, nb_error *err)
 {
@@ -300,8 +300,8 @@ static nb_status open_named(const nb_h5_input *in, const char *path, int frame,
     return NB_ERR_INPUT;
 }
 
-/** The set that holds the frame, and *there: its number in it.  A named data set may be in a file that is not of
- * NeXus. */
+/** Open the set with the frame; *there is the number in the set. A named data set may be
+ * in any HDF5 file. */
 static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task *t,
                             nb_h5_set *set, int *there, nb_error *err)
 {
@@ -321,7 +321,7 @@ static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task
     return st;
 }
 
-/** All that needs the library. */
+/** Do the part of the task that needs the library. */
 static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
 {
     const nb_hdf5_wanted *w = t->wanted;
@@ -331,7 +331,7 @@ static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
     nb_status st = nb_nx_entry(in, p.entry, t->set ? NULL : err);
     const int nexus = !st;
     if (!nexus)
-        snprintf(p.entry, sizeof p.entry, "/entry"); /* which is not there */
+        snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
     if ((st && !t->set) || (st = open_frame(in, p.entry, t, &set, &there, err)))
         return st;
     nb_nx_find_group(in, p.entry, "NXinstrument", "instrument", p.instrument);
@@ -354,7 +354,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
     memset(out, 0, sizeof *out);
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "HDF5");
-    if (!(st = nb_h5_start(&in, file, wanted->most_MB, wanted->reader, err)))
+    if (!(st = nb_h5_start(&in, file, wanted->max_MB, wanted->reader, err)))
         st = nb_h5_stop(&in, read_image(&t, &in, err), err);
     if (!st && t.chunk)
         st = unpack(&t, err);
@@ -369,9 +369,9 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
     return st;
 }
 
-/* --- how many --- */
+/* --- number of frames --- */
 
-/** named: a data set; NULL: the usual places, where a virtual set of all frames must have as many. */
+/** Count the frames of a named set, or (NULL) of data files; a virtual set must agree. */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {
@@ -400,13 +400,12 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
     return NB_OK;
 }
 
-nb_status nb_hdf5_count_frames(const char *path, double most_MB, int *frames,
-                               nb_error *err)
+nb_status nb_hdf5_count_frames(const char *path, double max_MB, int *frames, nb_error *err)
 {
     char file[NB_PATH_MAX];
     const char *named = nb_hdf5_set_of(path, file);
     nb_h5_input in;
-    nb_status st = nb_h5_start(&in, file, most_MB, NULL, err);
+    nb_status st = nb_h5_start(&in, file, max_MB, NULL, err);
     *frames = 0;
     return st ? st : nb_h5_stop(&in, count_frames(&in, named, frames, err), err);
 }
@@ -421,7 +420,7 @@ typedef struct block {
     double *values; /* owned; may be NULL */
 } block;
 
-/** The set at path, if it is there. */
+/** Read the set at path; b->values is NULL if it is missing. */
 static nb_status read_block(const nb_h5_input *in, const char *path, block *b,
                             nb_error *err)
 {
@@ -430,11 +429,11 @@ static nb_status read_block(const nb_h5_input *in, const char *path, block *b,
     if (!nb_h5_set_open(in, path, -1, &b->set))
         return NB_OK;
     b->values = nb_h5_set_all(&b->set, H5T_NATIVE_DOUBLE, sizeof *b->values, &st, err);
-    nb_h5_set_close(&b->set); /* rank and dims stay */
+    nb_h5_set_close(&b->set); /* rank and dims stay valid */
     return st;
 }
 
-/** The wavelengths at path, if they are there. */
+/** Read the wavelengths at path, A; b->values is NULL if they are missing. */
 static nb_status read_wavelengths(const nb_h5_input *in, const char *path, block *b,
                                   nb_error *err)
 {
@@ -476,11 +475,11 @@ static nb_status read_spectra(const nb_h5_input *in, nb_vec3 position, int neede
     return st;
 }
 
-nb_status nb_hdf5_read_spectra(const char *path, double most_MB, nb_vec3 position,
+nb_status nb_hdf5_read_spectra(const char *path, double max_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err)
 {
     nb_h5_input in;
-    nb_status st = nb_h5_start(&in, path, most_MB, NULL, err);
+    nb_status st = nb_h5_start(&in, path, max_MB, NULL, err);
     memset(out, 0, sizeof *out);
     NB_TRY(nb_h5_stop(&in, read_spectra(&in, position, needed, out, err), err));
     if (st)

@@ -14,9 +14,9 @@
 #include "../common/panel_spec.h"
 #include "../common/unit_names.h"
 
-enum { MOST_GROUPS = 64 };
+enum { MAX_GROUPS = 64 };
 
-/** A name that is printed, added to a list. */
+/** Add the last name of a path to a list for a note. */
 static void remark(char *list, size_t size, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,7 +43,7 @@ double nb_nx_scale(const nb_h5_input *in, const char *path, const char *attribut
     return nb_unit_scale(of, first, (size_t)(end - first)) / base[kind];
 }
 
-/** Has it no unit at all?  An attribute that cannot be read counts as a unit. */
+/** True if a data set has no unit. An attribute that cannot be read counts as a unit. */
 static int is_bare(const nb_h5_input *in, const char *path)
 {
     char text[32];
@@ -55,8 +55,8 @@ static int is_bare(const nb_h5_input *in, const char *path)
            text[strspn(text, " ")] == '\0';
 }
 
-/** The scale of a data set; 1 without a unit (metres are 1000 mm). Odd units are added to the
- * remarks. */
+/** Factor of a data set to the unit of its kind; without a unit 1 (NB_NX_MILLIMETRES:
+ * 1000, from metres). Adds odd units to the remarks. */
 static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
 {
     double scale = nb_nx_scale(in, path, "units", kind);
@@ -68,8 +68,8 @@ static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
     return scale;
 }
 
-/* Number `at` of a data set in the unit of its kind. NaN: it is missing or not finite, or its
- * unit is unknown (then there is a remark). */
+/* Number `at` of a data set in the unit of its kind. NaN for a missing number, a number
+ * that is not finite, or an unknown unit (with a remark). */
 static double nx_number(const nb_h5_input *in, const char *path, nb_nx_kind kind,
                         long long at)
 {
@@ -90,9 +90,8 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
 
 /* --- beam --- */
 
-/** The values of a one-dimensional set; NULL: it is not one. */
-/** The mean of a spectrum, or its wavelength number `at`; in the file's unit. */
-/** The mean of a spectrum, or its wavelength number `at`; in the file's unit. */
+/** Mean of a spectrum, or without weights its wavelength number `at`; in the unit of the
+ * file. */
 static double mean_wavelength(const nb_h5_input *in, const char *path, long long at)
 {
     char weights[NB_H5_PATH + 16];
@@ -111,7 +110,8 @@ static double mean_wavelength(const nb_h5_input *in, const char *path, long long
     return total > 0 ? sum / total : nb_h5_get_number(in, path, at, 1);
 }
 
-/** The group of the beam: of the instrument, or of the sample. */
+/** Find the groups with a beam: NXbeam of instrument and sample, and the
+ * monochromator. */
 static void find_beams(const nb_h5_input *in, const char *entry, const char *instrument,
                        char beams[3][NB_H5_NAME])
 {
@@ -190,7 +190,7 @@ nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
 
 /* --- groups --- */
 
-/** Names of groups, separated by commas. */
+/** List the names of groups, separated by commas. */
 static void list_names(char (*paths)[NB_H5_NAME], int n, char *list, size_t size)
 {
     list[0] = '\0';
@@ -205,7 +205,7 @@ nb_status nb_nx_one_group(const nb_h5_input *in, const char *parent, const char 
     char(*paths)[NB_H5_NAME], list[200];
     int n;
     nb_status st;
-    NB_FORWARD(nb_h5_children(in, parent, nx_class, MOST_GROUPS, &paths, &n, err));
+    NB_FORWARD(nb_h5_children(in, parent, nx_class, MAX_GROUPS, &paths, &n, err));
     if (n == 1)
         memcpy(path, paths[0], NB_H5_NAME);
     list_names(paths, n, list, sizeof list);
@@ -224,7 +224,7 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
 {
     char(*paths)[NB_H5_NAME];
     int n = 0;
-    if (nb_h5_children(in, parent, nx_class, MOST_GROUPS, &paths, &n, NULL))
+    if (nb_h5_children(in, parent, nx_class, MAX_GROUPS, &paths, &n, NULL))
         n = 0;
     if (n > 0)
         memcpy(path, paths[0], NB_H5_NAME);
@@ -234,13 +234,13 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
     return n > 0 || nb_h5_there(in, path);
 }
 
-/** List the groups that are there instead of an entry. */
+/** Fail without an entry, and list the present groups. */
 static nb_status no_entry(const nb_h5_input *in, char (*entries)[NB_H5_NAME], int n,
                           nb_error *err)
 {
     char(*all)[NB_H5_NAME] = NULL, list[200];
     int there = 0;
-    if (n == 0 && nb_h5_children(in, "/", NULL, MOST_GROUPS, &all, &there, NULL))
+    if (n == 0 && nb_h5_children(in, "/", NULL, MAX_GROUPS, &all, &there, NULL))
         there = 0;
     list_names(n ? entries : all, n ? n : there, list, sizeof list);
     nb_free(all);
@@ -252,7 +252,7 @@ static nb_status no_entry(const nb_h5_input *in, char (*entries)[NB_H5_NAME], in
     return nb_fail_at(err, NB_ERR_INPUT, in->name, 0,
                       "no group of class NXentry and no /entry; there %s %s%s",
                       there ? "is:" : "is", there ? list : "nothing",
-                      there == MOST_GROUPS ? ", ..." : "");
+                      there == MAX_GROUPS ? ", ..." : "");
 }
 
 nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *err)
@@ -260,7 +260,7 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
     char(*paths)[NB_H5_NAME], named[NB_H5_NAME - 1];
     int n, at = -1;
     nb_status st;
-    NB_FORWARD(nb_h5_children(in, "/", "NXentry", MOST_GROUPS, &paths, &n, err));
+    NB_FORWARD(nb_h5_children(in, "/", "NXentry", MAX_GROUPS, &paths, &n, err));
     if (n > 1 && nb_h5_get_string(in, "/", "default", named, sizeof named))
         for (int i = 0; i < n; i++)
             if (strcmp(paths[i] + 1, named + (named[0] == '/')) == 0)
@@ -283,8 +283,7 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
 /** Kinds of axes: fixed, turning during each frame, or from frame to frame. */
 typedef enum motion { UNKNOWN, RESTS, TURNS, VARIES } motion;
 
-/** Do its values differ?  *n: their number. */
-/** Do its values differ?  *n: their number. */
+/** True if the values of a set differ; *n is the number of values. */
 static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
 {
     hsize_t dims[NB_H5_RANK];
@@ -297,8 +296,7 @@ static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
     return yes;
 }
 
-/** Number `at` of the set NAME + suffix, deg; its unit is that of the axis where it has none. */
-/** Number `at` of the set NAME + suffix, deg; its unit is that of the axis where it has none. */
+/** Number `at` of the set NAME + suffix, deg; without a unit in the unit of the axis. */
 static double beside(const nb_h5_input *in, const char *axis, const char *suffix,
                      long long at)
 {
@@ -311,7 +309,7 @@ static double beside(const nb_h5_input *in, const char *axis, const char *suffix
     return nb_h5_get_number(in, path, at, 1) * (scale == 0 ? 1 : scale);
 }
 
-/** Start and width of a frame. */
+/** Find start and width of a frame, deg, and the kind of motion. */
 static motion look_at(const nb_h5_input *in, const char *path, long long frame,
                       double *start, double *width)
 {
@@ -331,7 +329,8 @@ static motion look_at(const nb_h5_input *in, const char *path, long long frame,
     return varies ? VARIES : isfinite(*width) && *width != 0 ? TURNS : RESTS;
 }
 
-/** Take the angles of an axis that moves more than the best one before; returns whether it does. */
+/** Take the angles of an axis that moves more than the best axis before; returns 1 if
+ * taken. */
 static int is_better(const nb_h5_input *in, const char *path, long long frame,
                      motion *best, nb_nx_scan *out)
 {
@@ -367,8 +366,7 @@ static nb_status scan_of_chain(const nb_h5_input *in, const char *start, long lo
     return NB_OK;
 }
 
-/** Angles without a chain of axes. */
-/** Angles without a chain of axes. */
+/** Find the angles of a sample without a chain of axes. */
 static void scan_of_goniometer(const nb_h5_input *in, const char *sample, long long frame,
                                nb_nx_scan *out)
 {
@@ -438,8 +436,8 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     return NB_OK;
 }
 
-/** The absolute path of a name in the data set `from`, absolute or relative to its group; "" at
- * the end of a chain. */
+/** Make the absolute path of a name in the data set `from`, absolute or relative to its
+ * group; "" at the end of a chain. */
 static nb_status resolve(const nb_h5_input *in, const char *from, const char *name,
                          char path[NB_H5_NAME], nb_error *err)
 {

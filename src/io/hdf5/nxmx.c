@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact panels of our own masters: /entry/simulation/panels. */
+/* Read the detector of an NXmx file, and the exact panels of masters of nanobragg. */
 #include "hdf5_read.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define PANELS "/entry/simulation/panels"
 
-/** Read a set of n rows of `width` numbers; NULL: the set has another form. */
+/** Read a set of n rows of `width` numbers; NULL if the set has another form. */
 static double *rows_of(const nb_h5_input *in, const char *path, int n, int width)
 {
     hsize_t d[NB_H5_RANK];
@@ -48,8 +48,8 @@ static void use(double *const c[COLUMNS], nb_convention convention, int k,
     p->saturation = c[SATURATION][k];
 }
 
-/* Replace the panels of the modules by those of /entry/simulation/panels, if the file has the
- * same number of them in this convention (lab frame). Errors: NB_ERR_INPUT. */
+/* Replace the panels of the modules by those of /entry/simulation/panels, if the file has
+ * the same number of panels in this convention (lab frame). Errors: NB_ERR_INPUT. */
 static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spec *d,
                           nb_error *err)
 {
@@ -78,14 +78,14 @@ static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spe
     return st;
 }
 
-/** A file, its detector and its modules. */
+/** A file with detector and modules. */
 typedef struct reader {
     nb_h5_input in;
     char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
     char (*modules)[NB_H5_NAME]; /* owned */
     int n;
-    int (*slabs)[2]; /* owned, [n]: index of a further dimension, first row in it */
-    int rows;        /* of a slab */
+    int (*slabs)[2]; /* owned, [n]: index in the third dimension, first row there */
+    int rows;        /* rows of a slab */
     const nb_geometry_typed *typed;
 } reader;
 
@@ -114,7 +114,7 @@ static nb_status find_modules(reader *r, nb_error *err)
     return r->slabs ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Two or three whole numbers: [slab] slow fast. */
+/** Read two or three whole numbers: [slab] slow fast. */
 static nb_status read_triple(const reader *r, const char *path, int v[3], nb_error *err)
 {
     hsize_t dims[NB_H5_RANK];
@@ -155,7 +155,7 @@ static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
     return NB_OK;
 }
 
-/** One direction of the pixels: its edge, and its vector turned by the chain. */
+/** Read one direction of the pixels: edge length, and vector turned by the chain. */
 static nb_status read_direction(const reader *r, int k, const char *name,
                                 const nb_nx_chain *chain, double *pixel, double v[3],
                                 nb_error *err)
@@ -209,15 +209,15 @@ static nb_status read_module(reader *r, int k, nb_nx_chain *chain, nb_panel_spec
     return nb_panel_spec_check(p, &at, err);
 }
 
-/** Thickness, material and largest value, of all modules. */
+/** Read thickness, material and largest value of all modules. */
 static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *err)
 {
     char material[NB_MATERIAL_NAME];
     place path;
-    double thickness = 0, most;
+    double thickness = 0, limit;
     nb_status st;
     (void)nb_h5_at(&r->in, r->detector, "saturation_value", path);
-    most = nb_h5_get_number(&r->in, path, 0, 1);
+    limit = nb_h5_get_number(&r->in, path, 0, 1);
     (void)nb_h5_at(&r->in, r->detector, "sensor_material", path);
     if (!nb_h5_get_string(&r->in, path, NULL, material, sizeof material))
         material[0] = '\0';
@@ -228,7 +228,7 @@ static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *e
         return wrong(r, path, "must be 0 or above", err);
     for (int k = 0; k < out->n_panels; k++) {
         nb_panel_spec *p = &out->panels[k];
-        p->saturation = isfinite(most) ? most : NAN;
+        p->saturation = isfinite(limit) ? limit : NAN;
         p->thickness = thickness < NB_NX_THINNEST_M ? 0 : thickness;
         p->attenuation = NAN;
         memcpy(p->material, material, sizeof material);
@@ -236,7 +236,7 @@ static nb_status read_sensor(const reader *r, nb_detector_spec *out, nb_error *e
     return NB_OK;
 }
 
-/** Panels along a further dimension are stacked below each other. */
+/** Stack panels of different slabs below each other. */
 static nb_status set_places(const reader *r, nb_detector_spec *out, nb_error *err)
 {
     for (int k = 0; k < out->n_panels; k++) {
@@ -322,7 +322,7 @@ static nb_status read_beam(const reader *r, nb_detector_spec *out, nb_error *err
                  err);
 }
 
-/** A negative width reverses the axis. */
+/** Read the scan; a negative width reverses the axis. */
 static nb_status read_scan(const reader *r, nb_nx_chain *chain, nb_detector_spec *out,
                            nb_error *err)
 {

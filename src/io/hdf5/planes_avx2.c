@@ -4,7 +4,7 @@
 
 #include "hdf5_chunk.h"
 
-/** The eight bit planes of 32 bytes: the sign bit of each is bit 7 of its byte. */
+/** Write the eight bit planes of 32 bytes; the sign bit is bit 7 of a byte. */
 static void put_planes(__m256i v, unsigned char *out, size_t row)
 {
     for (int bit = 7; bit >= 0; bit--, v = _mm256_add_epi8(v, v)) {
@@ -13,7 +13,7 @@ static void put_planes(__m256i v, unsigned char *out, size_t row)
     }
 }
 
-/** The bytes of two vectors of words, packed, in their order. */
+/** Pack the bytes of two vectors of words in order. */
 static __m256i pack(__m256i a, __m256i b)
 {
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of the truth of each frame: the parts of an image that have them, the member of nb_hdf5_frame, the array's name and unit,
- * and the value, of an nb_sim *sim with its model m and description meta (src/outputs/describe.c). */
+/* Numbers of the truth of each frame: part, member of nb_hdf5_frame, name and unit, and
+ * value from nb_sim *sim, its model m and description meta (src/outputs/describe.c). */
 /* clang-format off */
 NUMBER(NUMBERS, blocks, "blocks", NULL, m->blocks)
 NUMBER(NUMBERS, phi_deg, "phi", "deg", m->settings.value.phi_deg)

@@ -7,11 +7,11 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-/** Bits, the lowest of a byte first. */
+/** A stream of bits; the lowest bit of a byte is first. */
 typedef struct bits {
     const unsigned char *p, *end;
-    uint32_t held; /* not yet taken */
-    int n;         /* of them */
+    uint32_t held; /* bits of a byte that are not yet taken */
+    int n;         /* number of bits in held */
 } bits;
 
 static bits bits_of(const nb_cbf_pixels *s)
@@ -20,7 +20,7 @@ static bits bits_of(const nb_cbf_pixels *s)
     return (bits){p, p + s->bytes, 0, 0};
 }
 
-/** The next n bits, 0 to 65, of which the lowest 64 are kept; 0: they end before. */
+/** Take the next n bits (0 to 65) and keep the lowest 64; 0 if the data end before. */
 static int take(bits *b, int n, uint64_t *value)
 {
     *value = 0;
@@ -39,13 +39,13 @@ static int take(bits *b, int n, uint64_t *value)
     return 1;
 }
 
-/** A number of n bits with its sign. */
+/** Extend the sign of a number of n bits. */
 static uint64_t extend(uint64_t value, int n)
 {
     return n > 0 && n < 64 && value >> (n - 1) & 1 ? value | ~UINT64_C(0) << n : value;
 }
 
-/** The numbers before the codes: elements, the smallest, the largest, and one that is reserved.  The header has what counts. */
+/** Skip four numbers: elements, smallest, largest, reserved. The header has the sizes. */
 static int skip_parameters(bits *b)
 {
     const size_t bytes = 4 * 8;
@@ -55,13 +55,13 @@ static int skip_parameters(bits *b)
     return 1;
 }
 
-/** The lowest bits of an element. */
+/** Keep the lowest bits, as many as an element has. */
 static uint64_t cut(const nb_cbf_pixels *s, uint64_t value)
 {
     return s->bits < 64 ? value & ((UINT64_C(1) << s->bits) - 1) : value;
 }
 
-/** An element's bits as number; 0: it is not finite. */
+/** Convert the bits of an element to a number; 0 if the number is not finite. */
 static int number_of(const nb_cbf_pixels *s, uint64_t element, float *to)
 {
     const uint64_t value = s->is_signed ? extend(element, s->bits) : element;
@@ -95,7 +95,7 @@ static nb_status cut_short(const nb_cbf_pixels *s, size_t i, nb_error *err)
                       "the pixels are cut short or damaged: %zu of %zu", i, pixels_of(s));
 }
 
-/* --- as they are --- */
+/* --- plain pixels --- */
 
 static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
 {
@@ -113,20 +113,20 @@ static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
     return NB_OK;
 }
 
-/* --- canonical: differences by a Huffman code, whose lengths are a table --- */
+/* --- canonical: differences in a Huffman code, given as a table of lengths --- */
 
-enum { MOST_LENGTH = 64, MOST_DIRECT = 15, MOST_WIDTH = 65 };
+enum { MAX_LENGTH = 64, MAX_DIRECT = 15, MAX_WIDTH = 65 };
 
-/** Symbols: 0 .. 2^direct - 1 are differences of `direct` bits; 2^direct the end; 2^direct + w: a difference of w bits
- * follows. */
+/** Symbols: 0 to 2^direct - 1 are differences of `direct` bits; 2^direct is the end;
+ * 2^direct + w: a difference of w bits follows. */
 typedef struct huffman {
     int direct, widest;
     int n;
-    unsigned char *length;           /* owned; [n], 0: not used */
-    uint32_t *order;                 /* owned; symbols by length, then by number */
-    uint64_t first[MOST_LENGTH + 1]; /* code of each length's first symbol */
-    uint64_t count[MOST_LENGTH + 1]; /* symbols of each length */
-    uint32_t begin[MOST_LENGTH + 1]; /* where they are in `order` */
+    unsigned char *length;          /* owned; [n]; 0: unused symbol */
+    uint32_t *order;                /* owned; symbols by length, then by number */
+    uint64_t first[MAX_LENGTH + 1]; /* first code of each length */
+    uint64_t count[MAX_LENGTH + 1]; /* number of symbols of each length */
+    uint32_t begin[MAX_LENGTH + 1]; /* place of the first symbol in `order` */
 } huffman;
 
 static nb_status bad_table(const nb_cbf_pixels *s, nb_error *err)
@@ -134,7 +134,7 @@ static nb_status bad_table(const nb_cbf_pixels *s, nb_error *err)
     return nb_fail_at(err, NB_ERR_INPUT, s->name, 0, "a damaged table of codes");
 }
 
-/** Symbol number i of the table. */
+/** Symbol of entry i of the table. */
 static int symbol_at(const huffman *h, int i)
 {
     const int end = 1 << h->direct;
@@ -145,7 +145,7 @@ static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_er
 {
     uint64_t direct, widest, length;
     if (!skip_parameters(b) || !take(b, 8, &direct) || !take(b, 8, &widest) ||
-        direct > MOST_DIRECT || widest > MOST_WIDTH || widest < direct)
+        direct > MAX_DIRECT || widest > MAX_WIDTH || widest < direct)
         return bad_table(s, err);
     h->direct = (int)direct;
     h->widest = (int)widest;
@@ -154,22 +154,22 @@ static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_er
     h->order = nb_alloc((size_t)h->n, sizeof *h->order, "codes", err);
     NB_NEED(h->length && h->order);
     for (int i = 0; symbol_at(h, i) < h->n; i++) {
-        if (!take(b, 8, &length) || length > MOST_LENGTH)
+        if (!take(b, 8, &length) || length > MAX_LENGTH)
             return bad_table(s, err);
         h->length[symbol_at(h, i)] = (unsigned char)length;
     }
     return NB_OK;
 }
 
-/** Canonical codes: the longest begin at 0, and each shorter length behind the halves of the longer one's. */
+/** Canonical codes: the longest begin at 0; length l begins at half the end of l + 1. */
 static void make_codes(huffman *h)
 {
     uint32_t at = 0;
     for (int i = 0; i < h->n; i++)
         h->count[h->length[i]]++;
-    for (int l = MOST_LENGTH - 1; l > 0; l--)
+    for (int l = MAX_LENGTH - 1; l > 0; l--)
         h->first[l] = (h->first[l + 1] + h->count[l + 1]) / 2;
-    for (int l = 1; l <= MOST_LENGTH; l++) {
+    for (int l = 1; l <= MAX_LENGTH; l++) {
         h->begin[l] = at;
         for (int i = 0; i < h->n; i++)
             if (h->length[i] == l)
@@ -177,11 +177,11 @@ static void make_codes(huffman *h)
     }
 }
 
-/** The next symbol; 0: there is none of this code. */
+/** Read the next symbol; 0 if no symbol has this code, or the data end. */
 static int next_symbol(const huffman *h, bits *b, int *symbol)
 {
     uint64_t code = 0, bit;
-    for (int l = 1; l <= MOST_LENGTH; l++) {
+    for (int l = 1; l <= MAX_LENGTH; l++) {
         if (!take(b, 1, &bit))
             return 0;
         code = code << 1 | bit;
@@ -228,9 +228,9 @@ static nb_status decode_canonical(const nb_cbf_pixels *s, float *to, nb_error *e
     return st;
 }
 
-/* --- packed: differences from a mean of neighbours, runs of them with as many bits --- */
+/* --- packed: differences from a mean of neighbours, in runs of equal width --- */
 
-/** Sum of the elements around place n that are known, with the number of them: 1, 2, 4 or 8. */
+/** Sum the known elements around place n > 0; returns how many: 1, 2, 4 or 8. */
 static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
                           uint64_t *sum)
 {
@@ -255,7 +255,7 @@ static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
     return count;
 }
 
-/** What the element at place n is expected to be. */
+/** Predict the element at place n. */
 static uint64_t expected(const nb_cbf_pixels *s, const uint64_t *of, size_t n)
 {
     uint64_t sum;
@@ -275,14 +275,14 @@ static uint64_t expected(const nb_cbf_pixels *s, const uint64_t *of, size_t n)
 
 static int width_of(const nb_cbf_pixels *s, unsigned code)
 {
-    static const int first[8] = {0, 4, 5, 6, 7, 8, 16, MOST_WIDTH};
+    static const int first[8] = {0, 4, 5, 6, 7, 8, 16, MAX_WIDTH};
     static const int second[16] = {0,  3,  4,  5,  6,  7,  8,  9,
-                                   10, 11, 12, 13, 14, 15, 16, MOST_WIDTH};
+                                   10, 11, 12, 13, 14, 15, 16, MAX_WIDTH};
     const int width = s->coding == NB_CBF_PACKED ? first[code] : second[code];
-    return width == MOST_WIDTH && !s->flat ? s->bits : width;
+    return width == MAX_WIDTH && !s->flat ? s->bits : width;
 }
 
-/** A run of differences at place *n. */
+/** Decode a run of differences at *at and move *at after the run; 0 if the data end. */
 static int unpack_run(const nb_cbf_pixels *s, bits *b, uint64_t *of, size_t n, size_t *at)
 {
     uint64_t run, code, difference;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CBF: mini-CBF as cbf_write.c and detectors write it, byte-offset compressed int32 (CBFlib manual, "x-CBF_BYTE_OFFSET"),
- * and other binary sections of imgCIF (cbf_codes.c). */
+/* Read CBF: mini-CBF of cbf_write.c and of detectors (int32, "x-CBF_BYTE_OFFSET" of the
+ * CBFlib manual), and other binary sections of imgCIF (cbf_codes.c). */
 #include "image_read.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ typedef struct span {
     const char *p, *end;
 } span;
 
-/** The first position of the text in the span; NULL: not found. */
+/** First position of the text in the span, or NULL. */
 static const char *find(span s, const char *text)
 {
     size_t n = strlen(text);
@@ -37,7 +37,7 @@ static const char *find(span s, const char *text)
     return NULL;
 }
 
-/** The rest of the line after the text; empty if the text is not there. */
+/** Rest of the line after the text; empty if the text is not found. */
 static span line_behind(span s, const char *text)
 {
     span line = {s.end, s.end};
@@ -50,7 +50,7 @@ static span line_behind(span s, const char *text)
     return line;
 }
 
-/** The number behind the text, after blanks and an opening bracket; NaN: none. */
+/** Number after the text, blanks and an opening bracket; NaN without a number. */
 static double number_behind(span s, const char *text)
 {
     span line = line_behind(s, text);
@@ -71,15 +71,13 @@ static span header_of(const nb_image_file *file)
 
 /* --- the "# " lines --- */
 
-/** Characters allowed between a key and its number. */
+/** True for a character that may stand between a key and a number. */
 static int is_filler(char c)
 {
     return nb_text_blank(c) || c == ':' || c == '=' || c == '(' || c == ',';
 }
 
-/** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
- * full. */
-/** The rest of the line "# KEY ..." after fillers; empty if there is none. The key must match in
+/** Rest of the line "# KEY ..." after fillers; empty if not found. The key must match in
  * full. */
 static span line_of(span head, const char *key)
 {
@@ -98,7 +96,7 @@ static span line_of(span head, const char *key)
     return (span){head.end, head.end};
 }
 
-/** Does the line continue with this word? */
+/** True if the line continues with this word. */
 static int is_word(span line, const char *word)
 {
     size_t n = strlen(word);
@@ -106,7 +104,7 @@ static int is_word(span line, const char *word)
            ((size_t)(line.end - line.p) == n || !isalnum((unsigned char)line.p[n]));
 }
 
-/** The next number of the line; moves past it and past fillers. */
+/** Take the next number of the line and the fillers after it. */
 static double take(span *line)
 {
     double value;
@@ -118,7 +116,7 @@ static double take(span *line)
     return value;
 }
 
-/** A number with a unit of this kind, in units of `base`, which is also meant without one. */
+/** Read a number with or without a unit of this kind, in units of `base`. */
 static double in_unit(span line, nb_unit_kind kind, double base)
 {
     const double value = take(&line);
@@ -152,7 +150,7 @@ static double wavelength_A(span head)
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
-/** "Beam_xy (1231.50, 1263.50) pixels", also in m or mm, or two lines. */
+/** Read "Beam_xy (1231.50, 1263.50) pixels", also in m or mm, or as two lines. */
 static void read_beam(span head, double pixel_m, double beam_px[2])
 {
     span line = line_of(head, "Beam_xy");
@@ -175,8 +173,8 @@ static void read_beam(span head, double pixel_m, double beam_px[2])
 
 static const char *const axes[] = {"Phi", "Omega", "Chi", "Kappa"};
 
-/** The rotation axis: the axis with an increment, else the one that is named, else the first with
- * an angle. */
+/** Rotation axis: the axis with an increment, else the axis in Oscillation_axis, else Phi
+ * if Phi has an angle, else Omega. */
 static const char *turning_axis(span head)
 {
     span named = line_of(head, "Oscillation_axis");
@@ -197,7 +195,7 @@ static const char *turning_axis(span head)
     return isnan(angle_deg(line_of(head, "Phi"))) ? "Omega" : "Phi";
 }
 
-/** Start and width of the rotation, and the angles of the other axes. */
+/** Read start and width of the rotation, and the angles of other axes. */
 static void read_rotation(span head, nb_cbf_header *out)
 {
     const char *axis = turning_axis(head);
@@ -213,7 +211,7 @@ static void read_rotation(span head, nb_cbf_header *out)
     out->chi_deg = strcmp(axis, "Chi") ? angle_deg(line_of(head, "Chi")) : NAN;
 }
 
-/** "Silicon sensor, thickness 0.000320 m". */
+/** Read "Silicon sensor, thickness 0.000320 m". */
 static void read_sensor(span head, nb_said_geometry *out)
 {
     static const char mark[] = " sensor, thickness";
@@ -245,7 +243,7 @@ void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
     memset(out, 0, sizeof *out);
     out->full = find(head, "_axis.vector[1]") != NULL;
     said->own = is_word(line_of(head, "Detector"), "nanobragg");
-    /* our own files stay at the swing's end: the beam centre is where the beam hits the detector */
+    /* a file of nanobragg: the beam centre is where the beam hits the swung detector */
     said->pivot = said->own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE;
     said->pixel_mm = pixel_m * 1e3;
     said->wavelength_A = wavelength_A(head);
@@ -260,7 +258,7 @@ void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
     read_sensor(head, said);
 }
 
-/** The header of the next binary section, and its data; rest: what follows the header.  0: there is none. */
+/** Find the next binary section, and move *rest to its data; 0 without a section. */
 static int find_section(span *rest, span *mime, span *data)
 {
     const char *begin = find(*rest, section_mark), *at;
@@ -279,7 +277,7 @@ static int whole(span mime, const char *key)
     return x >= 1 && x <= 0x7fffffff && x == floor(x) ? (int)x : 0;
 }
 
-/** The type of the elements; 0: another. */
+/** Read the type of the elements; 0 for an unknown type. */
 static int read_type(span mime, nb_cbf_pixels *out)
 {
     char text[48];
@@ -316,7 +314,7 @@ static int read_coding(span mime, nb_cbf_pixels *out)
     return !find(mime, "conversions=");
 }
 
-/** Is the section of a kind that can be read, and complete? */
+/** Check that the section has a known kind and is complete. */
 static nb_status check_section(span mime, span *data, nb_cbf_pixels *out, nb_error *err)
 {
     int bytes = whole(mime, "X-Binary-Size:");
@@ -324,7 +322,7 @@ static nb_status check_section(span mime, span *data, nb_cbf_pixels *out, nb_err
     int64_t pixels;
     const int known =
         read_coding(mime, out) && read_type(mime, out) && !find(mime, "BIG_ENDIAN");
-    if (!known || (out->flat && out->bits == 64) || /* CBFlib does not read its own */
+    if (!known || (out->flat && out->bits == 64) || /* CBFlib cannot read these */
         (out->coding == NB_CBF_BYTE_OFFSET &&
          (out->bits != 32 || !out->is_signed || out->is_real)))
         return nb_fail_at(
@@ -364,8 +362,8 @@ static int64_t little_endian(const char *p, int bytes)
                             (INT64_C(1) << (8 * bytes - 1));
 }
 
-/** The next difference, in 1, 2, 4 or 8 bytes. The lowest number of a size says that the
- * next size follows. 0: the data end. */
+/** Read the next difference, in 1, 2, 4 or 8 bytes. The lowest number of a size announces
+ * the next size. 0 if the data end. */
 static int next_difference(span *s, int64_t *d)
 {
     for (int bytes = 1; bytes <= 8; bytes *= 2) {
@@ -397,7 +395,7 @@ static nb_status decode_offsets(const nb_cbf_pixels *section, float *to, nb_erro
     return NB_OK;
 }
 
-/** All sections of a width and type: *out gets the size of the stack, *first the first of them. */
+/** Check that all sections have one width and type; get the size of their stack. */
 static nb_status measure_sections(const nb_image_file *file, nb_cbf_pixels *first,
                                   nb_image *out, nb_error *err)
 {

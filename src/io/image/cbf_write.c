@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The imgCIF categories of one frame. imgCIF and DIALS use the same frame: x along the
+/* The imgCIF categories of one image. imgCIF and DIALS use the same axes: x along the
  * spindle of a simple setup, z against the beam (International Tables for Crystallography
- * G, chapter 4.6). The offset of element_fast is the first pixel's outer corner, as DIALS
- * reads it. */
+ * G, chapter 4.6). The offset of element_fast is the outer corner of the first pixel, as
+ * in DIALS. */
 #include <stdio.h>
 #include <string.h>
 
@@ -120,9 +120,9 @@ static void put_array(nb_draft *t, const nb_image_meta *m)
 }
 
 /* --- mini-CBF ---
- * A text header of "# " lines and int32 pixels, byte-offset compressed (CBFlib manual,
- * "x-CBF_BYTE_OFFSET"; the lines are those of the GENERIC_MINI convention). If these lines
- * cannot hold the geometry, the categories of a full CBF are written before them. */
+ * A text header of "# " lines (GENERIC_MINI convention) and int32 pixels with byte-offset
+ * compression (CBFlib manual, "x-CBF_BYTE_OFFSET"). If the lines cannot hold the
+ * geometry, the categories of a full CBF stand before them. */
 
 enum { LONGEST_PIXEL = 1 + 2 + 4 + 8 };
 
@@ -133,8 +133,8 @@ static unsigned char *put_little_endian(unsigned char *to, int64_t value, int by
     return to;
 }
 
-/** The difference to the pixel before in 1, 2, 4 or 8 bytes; the lowest number of each size says
- * that the next size follows. */
+/** Write the difference to the pixel before in 1, 2, 4 or 8 bytes; the lowest number of
+ * each size announces the next size. */
 static unsigned char *put_difference(unsigned char *to, int64_t d)
 {
     if (d > -128 && d < 128)
@@ -170,7 +170,7 @@ static nb_status compress(const nb_image_view *image, unsigned char *out, size_t
     return st;
 }
 
-/** "1970-01-01T00:00:00.000", UTC. */
+/** Write "1970-01-01T00:00:00.000", UTC. */
 static void date_text(time_t date, char *text, size_t size)
 {
     struct tm t;
@@ -178,7 +178,7 @@ static void date_text(time_t date, char *text, size_t size)
         text[0] = '\0';
 }
 
-/** The lines of a mini-CBF. */
+/** Write the lines of a mini-CBF. */
 static void put_lines(nb_draft *t, const nb_image_meta *m, const char *date)
 {
     char sensor[160] = "";
@@ -217,7 +217,7 @@ static void put_header(nb_draft *t, const nb_image_meta *m)
     nb_draft_put(t, "###CBF: VERSION 1.5, nanobragg " NB_VERSION "\r\n\r\n"
                     "data_image\r\n\r\n");
     date_text(m->date, date, sizeof date);
-    if (nb_simple_header_loses(m)) { /* the categories before _array_data */
+    if (nb_simple_header_loses(m)) { /* categories stand before _array_data */
         put_ids(t, m);
         put_scan(t, m, date[0] ? date : "?");
         put_axes(t, m);

@@ -12,7 +12,7 @@ static const nb_format *const formats[] = {NB_FORMATS(ADDRESS_OF)};
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-/** Is it one of the words? */
+/** True if `word` is one of the words. */
 static int is_among(const char *word, const char *words)
 {
     char one[NB_TEXT_WORD];

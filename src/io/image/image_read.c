@@ -12,7 +12,7 @@ static int starts(const nb_image_file *file, const char *magic, size_t n)
     return file->bytes >= n && memcmp(file->data, magic, n) == 0;
 }
 
-/** Pixels of a file of the given size, 0 without one. */
+/** Number of pixels of the typed size; 0 without a typed size. */
 static size_t said_pixels(const nb_image_file *file)
 {
     return file->fast > 0 && file->slow > 0 ? (size_t)file->fast * (size_t)file->slow : 0;

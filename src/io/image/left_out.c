@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of a detector's integers that are marks and not counts: plans/decisions.md. */
+/* Integers of a detector that are marks and not counts: plans/decisions.md. */
 #include "image_read.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ uint8_t *nb_left_out_of(nb_image *image, nb_error *err)
     return image->left_out;
 }
 
-/** Does a detector that measures below 0 have made this image? */
+/** True if a used pixel is below `least`: the detector measures values below 0. */
 static int goes_below(const nb_image *image, float least)
 {
     for (size_t i = 0, n = pixels_of(image); i < n; i++)
@@ -32,7 +32,7 @@ static int goes_below(const nb_image *image, float least)
     return 0;
 }
 
-/** Leave out the pixels with one of these two values. */
+/** Leave out the pixels with the value a or b. */
 static nb_status mark(nb_image *image, float a, float b, nb_left_out why, nb_error *err)
 {
     for (size_t i = 0, n = pixels_of(image); i < n; i++) {

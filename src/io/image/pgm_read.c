@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value, one
- * blank, then one byte per pixel, or two (the high one first) if that value is above 255. */
+/** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value,
+ * one blank, then one byte per pixel, or two (high byte first) for a value above 255. */
 
 #include "../../base/error.h"
 #include "image_read.h"
 
-/** The next whole number after blanks and comments; -1: none. */
+/** Read the next whole number after blanks and comments; -1 without a number. */
 static int next_number(const unsigned char *p, size_t n, size_t *at)
 {
     size_t i = *at;

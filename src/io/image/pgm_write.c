@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Portable grey map (Netpbm's "P5"), with the scale in a comment as the old program wrote it. */
+/** Portable grey map (P5 of Netpbm), with the scale in a comment as in nanoBragg. */
 #include <stdio.h>
 
 #include "writer.h"

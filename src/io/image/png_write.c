@@ -42,7 +42,7 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)message;
 }
 
-/** Only text that is the same in every run: no time. */
+/** Set text that is the same in every run: no time. */
 static void set_text(png_structp png, png_infop info, const nb_image_meta *meta)
 {
     png_text text[2];
@@ -56,7 +56,7 @@ static void set_text(png_structp png, png_infop info, const nb_image_meta *meta)
     png_set_text(png, info, text, meta->command_line && meta->command_line[0] ? 2 : 1);
 }
 
-/** May return by longjmp: nothing here owns memory. buffer: one row. */
+/** Write all rows. May leave by longjmp, so nothing here owns memory. buffer: one row. */
 static void write_all(png_structp png, png_infop info, const nb_image_view *image,
                       const nb_image_meta *meta, void *buffer)
 {

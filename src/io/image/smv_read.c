@@ -12,7 +12,7 @@
 
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
-#define LONGEST_OVERRUN 4096 /* header text beyond HEADER_BYTES in files of nanoBragg */
+#define LONGEST_OVERRUN 4096 /* bytes of header text after HEADER_BYTES, nanoBragg */
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -21,7 +21,7 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* HEADER_BYTES must be the first record: it is the size of the header. */
+/* Read the first record, HEADER_BYTES: the size of the header. */
 static nb_status read_header_bytes(const char *data, size_t n, const char *name,
                                    size_t *bytes, nb_error *err)
 {
@@ -46,7 +46,7 @@ static nb_status read_header_bytes(const char *data, size_t n, const char *name,
     return NB_OK;
 }
 
-/* The brace that closes the header: first on its line, else any. */
+/* Find the closing brace of the header: the first that begins a line, else the first. */
 static const char *closing_brace(const char *p, const char *end)
 {
     const char *any = NULL;
@@ -61,7 +61,7 @@ static const char *closing_brace(const char *p, const char *end)
     return any;
 }
 
-/* One record, p..end, in place: NUL-terminates key and value.  0 when it has no key. */
+/* Split the record from p to end in place into key and value; 0 without a key. */
 static int split_record(char *p, char *end, nb_smv_entry *entry)
 {
     char *equals = memchr(p, '=', (size_t)(end - p)), *key_end = equals;
@@ -117,7 +117,7 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
-    *size = value < 1e6 ? (int)value : 1000000; /* a million a side is over it */
+    *size = value < 1e6 ? (int)value : 1000000; /* refused in read_sizes */
     return NB_OK;
 }
 
@@ -208,7 +208,7 @@ int nb_smv_number(const nb_smv_header *h, const char *key, double *value)
     return nb_text_number(text, value) ? 1 : -1;
 }
 
-/** Refuse pixels of more than 16 bits, by TYPE, by Data_type (d*TREK), and by the size of the file. */
+/** Refuse pixels of more than 16 bits: check TYPE, Data_type (d*TREK) and file size. */
 static nb_status check_type(size_t there, size_t wanted, const nb_smv_header *h,
                             nb_error *err)
 {
@@ -334,7 +334,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     }
 }
 
-/** "fast,slow", with 0 for an unknown number of pixels. */
+/** Read "fast,slow", with 0 for an unknown number of pixels. */
 static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pixels)
 {
     const char *end = text + strlen(text);
@@ -351,8 +351,8 @@ static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pi
     return 1;
 }
 
-/* Fill the unset fields of cfg from the NANOBRAGG_* keys of a header; see
- * nb_smv_apply_header, which calls this.  Errors: NB_ERR_INPUT. */
+/* Fill the unset fields of cfg from the NANOBRAGG_* keys of a header, for
+ * nb_smv_apply_header. Errors: NB_ERR_INPUT. */
 static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *err)
 {
     int typed[NB_SMV_GROUPS];
@@ -374,12 +374,12 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
     return NB_OK;
 }
 
-/* A documented key, `key` or else `other` (may be NULL), and its field of cfg. */
+/* A documented key, `key` or else `other` (may be NULL), and the field of cfg. */
 typedef struct documented_key {
     const char *key, *other;
     double *field;
-    int skip;     /* already set in another way */
-    int positive; /* lengths; angles and coordinates may have any sign */
+    int skip;     /* 1: already set in another way */
+    int positive; /* 1: a length; angles and coordinates may have any sign */
 } documented_key;
 
 static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error *err)
@@ -411,10 +411,10 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status st = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* CLOSE_DISTANCE of a header is that at the header's two-theta, and goes before DISTANCE */
+    /* CLOSE_DISTANCE is measured at TWOTHETA and replaces DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
     int final_close = !typed[NB_SMV_DISTANCES] && has_close;
-    double unused = NAN; /* DISTANCE must be a number all the same */
+    double unused = NAN; /* DISTANCE is checked but not used */
     const documented_key keys[] = {
         {"PIXEL_SIZE", NULL, &cfg->pixel_mm, 0, 1},
         {"DISTANCE", NULL, has_close ? &unused : &cfg->distance_mm,
@@ -441,7 +441,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     return st;
 }
 
-/** A scan with negative steps becomes one with positive steps about the opposite axis. */
+/** Convert a scan with negative steps to positive steps about the opposite axis. */
 static void turn_forwards(nb_config *cfg, int phi_unset)
 {
     cfg->osc_deg = -cfg->osc_deg;
@@ -455,8 +455,7 @@ nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *
     int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
     nb_status st = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
                                                : apply_documented(h, cfg, err);
-    if (osc_unset &&
-        cfg->osc_deg == 0) /* a still in a header does not count as a typed -osc 0 */
+    if (osc_unset && cfg->osc_deg == 0) /* a still in a header is not a typed -osc 0 */
         cfg->osc_deg = NAN;
     if (!st && osc_unset && cfg->osc_deg < 0)
         turn_forwards(cfg, phi_unset);

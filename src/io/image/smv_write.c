@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** SMV: a text header of `KEY=value;` lines padded to a multiple of 512 bytes, then uint16 pixels.
- * The keys and their order: docs/formats.md. */
+/** Write SMV: a text header of `KEY=value;` lines, padded to a multiple of 512 bytes,
+ * then uint16 pixels. Keys and their order: docs/formats.md. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,13 +20,13 @@ enum { HEADER_UNIT = 512 };
 #define BYTE_ORDER_NAME "little_endian"
 #endif
 
-/* "HEADER_BYTES=" has a value of fixed width, filled in when the header is complete. */
+/* The value of "HEADER_BYTES=" has a fixed width; `finish` fills it in. */
 #define OPENING "{\nHEADER_BYTES=%5d;\n"
 
-typedef nb_image_header header; /* used = sizeof text: did not fit */
+typedef nb_image_header header; /* used = sizeof text: the text was too long */
 
-/** One line. Characters that would end the value (`;`, `=`, braces, line ends) become
- * blanks. */
+/** Write one line. Characters that would end the value (`;`, `=`, braces, line ends)
+ * become blanks. */
 static void put(header *h, const char *key, const char *value)
 {
     size_t room = sizeof h->text - h->used, length;
@@ -67,8 +67,8 @@ static void across(double v[3], const double u[3])
         v[i] = length > 1e-9 ? v[i] / length : 0;
 }
 
-/** The first pixel's corner, mm, in DIALS' frame: z against the beam, x along the fast axis, y
- * against the slow axis (with a tilted detector, their components across the beam). */
+/** Write the corner of the first pixel, mm, in the frame of DIALS: z against the beam, x
+ * along fast and y against slow (for a tilted detector, the parts across the beam). */
 static void put_dials_origin(header *h, const nb_image_meta *m)
 {
     double x[3], y[3], o[3];
@@ -87,7 +87,7 @@ static void put_dials_origin(header *h, const nb_image_meta *m)
     put(h, "DIALS_ORIGIN", text);
 }
 
-/** "Thu Jan 01 00:00:00 1970" in UTC, independent of the locale. */
+/** Write "Thu Jan 01 00:00:00 1970" in UTC, independent of the locale. */
 static void put_date(header *h, time_t date)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -108,7 +108,7 @@ static void put_geometry(header *h, const nb_image_meta *m)
     put_number(h, "PIXEL_SIZE", m->pixel_mm);
     put_number(h, "DISTANCE", m->distance_mm);
     put_number(h, "WAVELENGTH", m->wavelength_A);
-    put_number(h, "BEAM_CENTER_X", m->Sbeam_mm); /* as readers of ADSC files expect them */
+    put_number(h, "BEAM_CENTER_X", m->Sbeam_mm); /* as in ADSC files */
     put_number(h, "BEAM_CENTER_Y", m->Fbeam_mm);
     put_number(h, "ADXV_CENTER_X", m->Fbeam_mm);
     put_number(h, "ADXV_CENTER_Y", m->detsize_s_mm - m->Sbeam_mm);
@@ -126,7 +126,7 @@ static void put_geometry(header *h, const nb_image_meta *m)
     put_number(h, "TWOTHETA", m->twotheta_deg);
 }
 
-/** Keys that the old program did not write: DIALS needs TIME, DATE and the pedestal. */
+/** Write keys that nanoBragg did not write: DIALS needs TIME, DATE and the pedestal. */
 static void put_reader_keys(header *h, const nb_image_meta *m)
 {
     put(h, "DETECTOR_SN", "000");
@@ -152,8 +152,8 @@ static void type_vector(nb_opt3 *to, double scale, const double from[3])
         to->v[i] = scale * from[i];
 }
 
-/** The configuration that -img restores. A single panel of a geometry file is written as if its
- * vectors were typed. */
+/** Make the configuration that -img restores. A single panel of a geometry file is
+ * written as typed vectors. */
 static nb_config typed_of(const nb_image_meta *m)
 {
     nb_config c = *m->inputs;
@@ -188,7 +188,7 @@ static void put_own_keys(header *h, const nb_image_view *image, const nb_image_m
     }
 }
 
-/** Close, pad with blanks and fill in HEADER_BYTES. */
+/** Close the header, pad it with blanks and fill in HEADER_BYTES. */
 static nb_status finish(header *h, nb_error *err)
 {
     char opening[32];

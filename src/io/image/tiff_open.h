@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** libtiff, loaded when a run first needs it (base/late_library.h): include this instead of <tiffio.h>, and call TIFFClose as
- * NB_TIFF(Close).  A TIFF over the caller's bytes. */
+/** libtiff, loaded at the first use (base/late_library.h). Include this file instead of
+ * <tiffio.h>, and call TIFFClose as NB_TIFF(Close). */
 #ifndef NB_IO_TIFF_OPEN_H
 #define NB_IO_TIFF_OPEN_H
 
@@ -9,7 +9,7 @@
 
 #include "../../base/late_library.h"
 
-/* Every function of the library that we call. */
+/* Every function that nanobragg calls. */
 /* clang-format off */
 #if TIFFLIB_VERSION >= 20221213 /* 4.5 */
 #define NB_TIFF_OPENING(X) \
@@ -29,19 +29,19 @@ NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
 #define NB_TIFF(name) (nb_tiff()->TIFF##name##_)
 
-/* --- A TIFF over the caller's bytes. libtiff's first message is kept and not printed --- */
+/* --- A TIFF over the bytes of the caller; keeps the first message of libtiff --- */
 
 enum { NB_TIFF_MESSAGE = 200 };
 
-/** A TIFF's bytes; the first member of what read, write and size get as their handle. */
+/** The bytes of a TIFF: first member of the handle of read, write and size. */
 typedef struct nb_tiff_stream {
     TIFFReadWriteProc read, write;
     TIFFSizeProc size;
     toff_t position;
-    char message[NB_TIFF_MESSAGE]; /* the first of libtiff (before 4.5 it prints it on standard error) */
+    char message[NB_TIFF_MESSAGE]; /* first message; before 4.5 libtiff prints it */
 } nb_tiff_stream;
 
-/** Open a TIFF; NULL on failure. *stream must outlive it. */
+/** Open a TIFF; NULL on failure. *stream must live until the TIFF is closed. */
 TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *stream);
 
 #endif

@@ -91,7 +91,7 @@ static nb_status read_rows(TIFF *tiff, const source *s, sample k, nb_image *out,
     return ok ? NB_OK : unreadable(s, err);
 }
 
-/** Images of 16 bits are from charge-coupled detectors, where 65535 is an overload. */
+/** Images of 16 bits come from charge-coupled detectors: 65535 is an overload. */
 static nb_counts_of counts_of(sample k)
 {
     return (nb_counts_of){.bits = k.format == SAMPLEFORMAT_IEEEFP ? 0 : k.bits,
@@ -121,7 +121,7 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
                           channels, k.bits, NB_TIFF(IsTiled)(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
-    /* before memory is allocated: no supported compression has a larger ratio */
+    /* before memory is allocated: every supported compression has a smaller ratio */
     if ((double)width * height * k.bits / 8 > 2000.0 * (double)s->file->bytes)
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",

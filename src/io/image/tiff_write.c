@@ -15,11 +15,11 @@
 
 #include "tiff_open.h"
 
-/* The callbacks keep errno, so that a full disk is reported. libtiff would lose it. */
+/* The callbacks keep errno, which libtiff would lose, so that a full disk is reported. */
 typedef struct sink {
     nb_tiff_stream stream;
     nb_outfile *out;
-    int error; /* errno of the first failure, 0 none */
+    int error; /* errno of the first failure; 0 without a failure */
 } sink;
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes)
@@ -48,8 +48,8 @@ static toff_t on_size(thandle_t handle)
     return fstat(s->out->fd, &st) == 0 ? (toff_t)st.st_size : 0;
 }
 
-/** Uncompressed, so that every reader can open it; no date, so that equal runs give equal
- * files. */
+/** Set the tags: no compression, so that every reader can open the file; no date, so that
+ * equal runs give equal files. */
 static int set_tags(TIFF *tiff, const nb_image_view *image, const nb_image_meta *meta,
                     uint32_t strip_rows)
 {

@@ -16,19 +16,19 @@ enum { BAND_PIXELS = 65536 };
 typedef struct one_file {
     nb_write_job *job;
     nb_outfile out;
-    uint64_t start; /* where the pixels begin */
-    int in_bands;   /* may be written in any order */
+    uint64_t start; /* offset of the first pixel in the file, bytes */
+    int in_bands;   /* 1: rows may be written in any order */
     atomic_int failed;
-    nb_error error; /* of the one who set failed */
+    nb_error error; /* error of the thread that set failed */
     _Atomic int64_t make_ns, write_ns;
 } one_file;
 
 typedef struct many_files {
-    one_file *files; /* files of one piece come first */
+    one_file *files; /* first the `pieces` files that are one piece of work */
     int n, pieces;
     int band_rows, bands;
-    atomic_int next;    /* piece or band */
-    atomic_int workers; /* that have begun */
+    atomic_int next;    /* next piece or band */
+    atomic_int workers; /* threads that have begun */
     int threads;
     const nb_write_memory *memory; /* or NULL */
 } many_files;
@@ -46,7 +46,7 @@ static void fail_file(one_file *f, const nb_error *error)
         f->error = *error;
 }
 
-/** Make and write rows; in order when the file is not in_bands. */
+/** Make and write rows; a file without in_bands needs them in order. */
 static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_error *err)
 {
     const nb_image_view *image = &f->job->view;
@@ -65,7 +65,7 @@ static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_err
     return st;
 }
 
-/** A whole file, by one thread. */
+/** Write a whole file with one thread. */
 static void put_piece(one_file *f, int band_rows, void *buffer)
 {
     const nb_image_view *image = &f->job->view;
@@ -85,8 +85,8 @@ static void put_piece(one_file *f, int band_rows, void *buffer)
         fail_file(f, &error);
 }
 
-/** Make one band of every file that is written in bands. Each thread starts at another
- * file, far from those of the other threads, so that they seldom wait for each other. */
+/** Write one band of every file in bands. Each thread starts at another file, far from
+ * the files of other threads, so that threads seldom wait for each other. */
 static void put_band(many_files *m, int band, int worker, void *buffer)
 {
     int files = m->n - m->pieces, first = band * m->band_rows;
@@ -102,7 +102,7 @@ static void put_band(many_files *m, int band, int worker, void *buffer)
     }
 }
 
-/** Work of each thread. */
+/** Do the work of one thread. */
 static void work(many_files *m, size_t buffer_bytes)
 {
     const nb_write_memory *memory = m->memory;
@@ -144,7 +144,7 @@ static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
     return st;
 }
 
-/** Open all files, the ones of one piece in front. */
+/** Open all files, and put files of one piece first. */
 static void open_files(many_files *m, nb_write_job *jobs)
 {
     one_file *swap = m->files;
@@ -178,7 +178,7 @@ static void close_file(one_file *f)
     f->job->write_seconds = (double)(f->write_ns + now_ns() - start) * 1e-9;
 }
 
-/** The first job's error is reported. */
+/** Close all files; report the error of the first failed job. */
 static nb_status close_files(many_files *m, nb_error *err)
 {
     const one_file *first = NULL;
@@ -197,11 +197,11 @@ static nb_status close_files(many_files *m, nb_error *err)
     return first->error.code;
 }
 
-/** Divide the images into bands. Returns the size of the largest band in a buffer. */
+/** Divide the images into bands. Returns the bytes of the largest band in a buffer. */
 static size_t cut_bands(many_files *m)
 {
     int fast = 1, slow = 0;
-    size_t most = 1;
+    size_t widest = 1;
     for (int i = 0; i < m->n; i++) {
         const nb_image_view *v = &m->files[i].job->view;
         size_t row = (size_t)v->fast * nb_pixel_bytes(v->type);
@@ -209,11 +209,11 @@ static size_t cut_bands(many_files *m)
             continue;
         fast = v->fast > fast ? v->fast : fast;
         slow = v->slow > slow ? v->slow : slow;
-        most = !v->pixels && row > most ? row : most;
+        widest = !v->pixels && row > widest ? row : widest;
     }
     m->band_rows = fast < BAND_PIXELS ? BAND_PIXELS / fast : 1;
     m->bands = m->pieces < m->n ? (slow + m->band_rows - 1) / m->band_rows : 0;
-    return most * (size_t)m->band_rows;
+    return widest * (size_t)m->band_rows;
 }
 
 nb_status nb_write_images(nb_write_job *jobs, int n, int threads,

@@ -10,7 +10,7 @@
 time_t nb_image_date(void)
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");
-    const long long last = 253402300799; /* 31 December 9999: the year has four digits */
+    const long long last = 253402300799; /* 31 December 9999: a year has four digits */
     long long seconds;
     char *end;
     if (!text || !*text)

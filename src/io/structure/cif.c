@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items of a CIF; its cell and symmetry.  Sources: mmCIF and core CIF dictionaries. */
+/* Items, cell and symmetry of a CIF. Sources: mmCIF and core CIF dictionaries. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column)
     size_t rows = 0;
     for (; line < column->line && p < cif->end; line++)
         p = next_line(p, cif->end);
-    /* loop_ and its tags */
+    /* skip loop_ and the tags */
     for (; p < cif->end && (line == column->line || !begins_row(p, cif->end)); line++)
         p = next_line(p, cif->end);
     for (first = line; p < cif->end && begins_row(p, cif->end); rows++)
@@ -116,7 +116,7 @@ static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_erro
     return nb_file_cell_check(cell, cif->name, err);
 }
 
-/* The operators that the file lists; none is no error. */
+/* Read the operators of the file; an empty list is no error. */
 static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
                                 nb_symmetry *out, nb_error *err)
 {
@@ -181,9 +181,9 @@ nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmet
     return take_symmetry(cif, block, cell[0] > 0 ? cell : NULL, out, err);
 }
 
-/* Reflections of a structure-factor or small-molecule CIF. */
+/* --- reflections of a structure-factor or small-molecule CIF --- */
 
-/* Types as MTZ has them. */
+/* Type of a column, as in MTZ. */
 static char type_of(const char *label)
 {
     static const struct {
@@ -226,7 +226,7 @@ static nb_status take_index(const nb_cif *cif, int block, int axis,
     return NB_OK;
 }
 
-/** A column of the loop of `h`, the first index. */
+/** True for a column of the loop of `h`, the first index, that is no index. */
 static int is_data(const nb_cif_column *column, const nb_cif_column *h)
 {
     return column->block == h->block && column->rows == h->rows &&
@@ -271,9 +271,9 @@ static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
     return st;
 }
 
-/* --- rows that do not count, or not together ----------------------------------------------- */
-/* Measured values of status x are unreliable and were not used; o f < h l are measured values, - an
- * absence.  Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
+/* --- unreliable rows and data sets ------------------------------------------------- */
+/* Set measured values of status x, which are unreliable, to NaN. o f < h l: measured; -:
+ * absent. Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
 static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *out)
 {
     const char *names = "_refln_status _refln_include_status _refln_observed_status";
@@ -292,9 +292,9 @@ static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *ou
     }
 }
 
-enum { SET_IDS = 3, SETS_MOST = 1000 };
+enum { SET_IDS = 3, MAX_SETS = 1000 };
 
-/* What tells data sets apart; NULL: the file does not. */
+/* Columns that separate data sets, or NULL. */
 typedef struct {
     const char *name[SET_IDS];
     const nb_cif_column *column[SET_IDS];
@@ -318,7 +318,7 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
 {
     char text[sizeof *out->set_name];
     out->set = nb_alloc_raw(out->count, sizeof *out->set, "data sets", err);
-    out->set_name = nb_alloc(SETS_MOST, sizeof *out->set_name, "data sets", err);
+    out->set_name = nb_alloc(MAX_SETS, sizeof *out->set_name, "data sets", err);
     NB_NEED(out->set && out->set_name);
     for (size_t row = 0; row < out->count; row++) {
         int set = row ? out->set[row - 1] : 0;
@@ -326,11 +326,11 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
         if (!out->n_sets || strcmp(out->set_name[set], text))
             for (set = 0; set < out->n_sets && strcmp(out->set_name[set], text);)
                 set++;
-        if (set == SETS_MOST)
+        if (set == MAX_SETS)
             return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                               "more than %d data sets (crystal_id, wavelength_id, "
                               "scale_group_code): keep one of them",
-                              SETS_MOST);
+                              MAX_SETS);
         if (set == out->n_sets)
             memcpy(out->set_name[out->n_sets++], text, sizeof text);
         out->set[row] = set;
@@ -338,7 +338,7 @@ static nb_status find_sets(const set_ids *ids, const char *name, nb_reflection_f
     return NB_OK;
 }
 
-/* Wavelengths, crystals and scale groups. */
+/* Find the data set of each row from crystal, wavelength and scale group. */
 static nb_status take_sets(const nb_cif *cif, int block, nb_reflection_file *out,
                            nb_error *err)
 {

@@ -10,19 +10,19 @@
 #include "../../base/text.h"
 #include "structure_parts.h"
 
-enum { COLUMNS_MOST = 14 };
+enum { MAX_COLUMNS = 14 };
 #define U_TO_B (8 * M_PI * M_PI)
 
-/* Columns of one loop; the first one says how many rows there are, and one of another length is not
- * there. */
+/* Columns of one loop. The first column sets the number of rows; a column of another
+ * length is NULL. */
 typedef struct {
     const nb_cif *cif;
-    const nb_cif_column *columns[COLUMNS_MOST];
+    const nb_cif_column *columns[MAX_COLUMNS];
     size_t rows;
-    long first; /* line of row 0; 0: rows are no lines */
+    long first; /* line of row 0; 0: a row may have several lines */
 } cif_table;
 
-/** The columns of these names, with blanks between; "." takes the place of none. */
+/** Find the columns with these names, separated by blanks; "." leaves a place empty. */
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
                             const char *names)
 {
@@ -45,14 +45,14 @@ static long line_of(const cif_table *t, size_t row)
     return t->first ? t->first + (long)row : t->columns[0] ? t->columns[0]->line : 0;
 }
 
-/* NULL: no such column, or ? or . there. */
+/* Text of a value; NULL without the column or for an unknown value ('?' or '.'). */
 static const char *text_at(const cif_table *t, int column, size_t row)
 {
     const nb_cif_column *c = t->columns[column];
     return c ? c->value[row * c->width] : NULL;
 }
 
-/* *blank, if asked for, counts the values that the column lacks. */
+/* Read a number; without a value *value stays, and *blank grows by 1. */
 static nb_status number_at(const cif_table *t, int column, size_t row, double *value,
                            size_t *blank, nb_error *err)
 {
@@ -73,7 +73,7 @@ static void copy_text(char *out, size_t size, const char *text)
     snprintf(out, size, "%s", text ? text : "");
 }
 
-/* x, y and z, in the columns 1 to 3 behind the atom's id or label. */
+/* Read x, y and z from columns 1 to 3; column 0 has the id or label of the atom. */
 static nb_status take_position(const cif_table *t, size_t row, nb_atom *atom,
                                nb_error *err)
 {
@@ -108,12 +108,12 @@ static int by_key_alone(const void *a, const void *b)
     return strcmp(((const keyed_row *)a)->key, ((const keyed_row *)b)->key);
 }
 
-/* Column 0 is the atom's id or label, 1 to 6 are U, 7 to 12 B. */
+/* Column 0 has the id or label of the atom, columns 1 to 6 have U, 7 to 12 have B. */
 typedef struct {
     cif_table table;
     keyed_row *rows; /* owned */
     size_t count;
-    int first; /* 1 or 7; 0: none */
+    int first; /* first column, 1 or 7; 0 without displacements */
 } displacements;
 
 static nb_status find_displacements(const cif_table *t, displacements *out, nb_error *err)
@@ -155,7 +155,7 @@ static nb_status take_displacements(const displacements *d, const char *key,
 }
 
 /* --- mmCIF --------------------------------------------------------------------------------- */
-/* Models are numbered as they appear; those of a file stand together. */
+/* Models get numbers in the order of the file; usually their atoms stand together. */
 typedef struct {
     const char **names; /* owned */
     int count, last;
@@ -172,7 +172,7 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
-/** What both kinds of file say of an atom; blank[0], blank[1]: no occupancy, no displacement. */
+/** Read the common values of an atom; blank: no occupancy (0), no displacement (1). */
 static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
                            nb_atom *atom, size_t blank[2], nb_error *err)
 {
@@ -244,7 +244,7 @@ static const char transform[] =
     "matrix[1][1] matrix[1][2] matrix[1][3] matrix[2][1] matrix[2][2] matrix[2][3] "
     "matrix[3][1] matrix[3][2] matrix[3][3] vector[1] vector[2] vector[3] code";
 
-/* *whole: every element was there. */
+/* Read a transform; *whole is 1 if every element has a value. */
 static nb_status take_transform(const cif_table *t, size_t row, double m[12], int *whole,
                                 nb_error *err)
 {
@@ -285,7 +285,7 @@ static nb_status take_transforms(const nb_cif *cif, int block, nb_structure *out
 }
 
 /* --- small molecules ----------------------------------------------------------------------- */
-/* A number of operators or positions; 0: none. */
+/* Read a number of operators or positions; 0 if the value is missing or impossible. */
 static int count_at(const cif_table *t, int column, size_t row)
 {
     const char *text = text_at(t, column, row);
@@ -295,7 +295,7 @@ static int count_at(const cif_table *t, int column, size_t row)
     return value >= 1 && value <= NB_SYMOPS_MOST ? (int)value : 0;
 }
 
-/* Atoms of "C12 H10 O2", hydrogen not counted. */
+/* Number of atoms of "C12 H10 O2" without hydrogen. */
 static double heavy_atoms(const char *formula)
 {
     double sum = 0;

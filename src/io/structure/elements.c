@@ -27,7 +27,7 @@ static int is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Z of the first `length` (1 or 2) letters. */
+/* Z of the first `length` (1 or 2) letters; 0 if unknown. */
 static int number_of(const char *text, int length)
 {
     char wanted[3] = {0};
@@ -65,6 +65,6 @@ int nb_element_of_label(const char *label, int is_type)
     if (letters < 1 || (letters > 2 && (is_type || is_upper(label[1]))))
         return 0;
     Z = number_of(label, 2);
-    /* OW1 is O and a name; Ow is not known */
+    /* OW1 is O with the name W1; Ow is unknown */
     return Z || is_type || !is_upper(label[1]) ? Z : number_of(label, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cell that a file gives. */
+/* Check the cell of a file. */
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
 
 #define LARGEST 1e6 /* electrons */
 
-/** An element, and behind it f' and f'', or (wanted = 3) an energy and these. */
+/** Read an element and `wanted` numbers: f' and f'' (2), or energy, f' and f'' (3). */
 static nb_status read_row(nb_lines *l, int wanted, nb_fprime_row *row)
 {
     const char *start = l->p, *after;
@@ -50,7 +50,7 @@ static int order(const void *left, const void *right)
     return o ? o : (a->line > b->line) - (a->line < b->line);
 }
 
-/** The first row that says what another one says; NULL: none. */
+/** Sort the rows; returns the first row that repeats element and energy, or NULL. */
 static const nb_fprime_row *sort(nb_fprime_list *list)
 {
     qsort(list->rows, list->count, sizeof *list->rows, order);

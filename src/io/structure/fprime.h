@@ -8,9 +8,9 @@
 #include "../../nanobragg.h"
 
 typedef struct nb_fprime_row {
-    char element[4];  /* symbol as written; nobody has looked whether it exists */
-    long line;        /* of the file */
-    double energy_eV; /* > 0; of typed values 0 */
+    char element[4];  /* symbol as written; may be unknown */
+    long line;        /* line of the file */
+    double energy_eV; /* above 0; 0 for typed values */
     double f1, f2;    /* electrons */
 } nb_fprime_row;
 
@@ -19,19 +19,19 @@ typedef struct nb_fprime_list {
     size_t count;
 } nb_fprime_list;
 
-/** Text of lines `element energy f' f''`, separated by blanks or commas; # starts a comment.  name:
- * the file, for messages.  *out is the caller's (nb_fprime_free), zero on error.  Errors: NB_ERR_INPUT
- * with the line (no line, not four words, no number, an energy twice), NB_ERR_NOMEM. */
+/** Read lines `element energy f' f''`, separated by blanks or commas; # starts a comment.
+ * *out is the caller's (nb_fprime_free), zero on error. Errors, with name and line:
+ * NB_ERR_INPUT (no line, not four words, no number, an energy twice); NB_ERR_NOMEM. */
 nb_status nb_fprime_parse(const char *data, size_t n, const char *name,
                           nb_fprime_list *out, nb_error *err);
 
-/** The value of -fprime: El:f':f''[,...].  As above; an element twice is an error. */
+/** Read the value of -fprime, El:f':f''[,...], in the same way; an element only once. */
 nb_status nb_fprime_words(const char *text, nb_fprime_list *out, nb_error *err);
 
 void nb_fprime_free(nb_fprime_list *list);
 
-/** f' and f'' of rows[0..n), of one element in order of energy, linear between the lines.  Returns 0
- * outside of them. */
+/** Interpolate f' and f'' linearly in rows[0..n), which have one element and rising
+ * energy. Returns 0 outside the range of energies. */
 int nb_fprime_at(const nb_fprime_row *rows, size_t n, double energy_eV, double *f1,
                  double *f2);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The one file that knows gemmi: bytes in, flat arrays out.  It keeps nothing, and no exception leaves
- * it.  Source: M. Wojdyr, J. Open Source Softw. 7, 4200 (2022); 0.5.7 is headers alone, from 0.6 on a
- * part is a library. */
+/* The only file that includes gemmi: bytes in, flat arrays out. Keeps no data and lets no
+ * exception out. Source: M. Wojdyr, J. Open Source Softw. 7, 4200 (2022). Version 0.5.7
+ * has only headers; from 0.6 on a part is a library. */
 #define USE_STD_SNPRINTF           /* 0.5: without stb_sprintf */
 #define GEMMI_WRITE_IMPLEMENTATION /* 0.5: the writer of MTZ files is in the header */
 #include <gemmi/cif.hpp>
@@ -31,14 +31,14 @@ using std::string;
 namespace
 {
 
-/* An error that stands in the nb_error already. */
+/* An error that is already in the nb_error. */
 struct told {
     nb_status status;
 };
 
-/* What a call works for. */
+/* Name and error of a call. */
 struct job {
-    const char *name; /* begins the messages */
+    const char *name; /* start of the messages */
     nb_error *err;
 
     void check(nb_status status) const
@@ -55,7 +55,7 @@ struct job {
     }
 };
 
-/* gemmi's message as one line; "NAME:LINE:COLUMN" before it becomes the line. */
+/* Make one line of a message of gemmi; "NAME:LINE:COLUMN" at its start gives the line. */
 nb_status fail_with(const job &j, const char *what)
 {
     const size_t name = std::strlen(j.name);
@@ -122,7 +122,7 @@ gemmi::GroupOps group_of(const nb_symmetry *sg)
     return gemmi::split_centering_vectors(ops);
 }
 
-/* An H-M symbol or a number, its axes those of the cell; NULL: unknown. */
+/* Find an H-M symbol or a number with the axes of the cell; NULL if unknown. */
 const gemmi::SpaceGroup *find_group(const string &text, const double *cell)
 {
     const bool has_cell = cell && cell[0] > 0;
@@ -143,7 +143,7 @@ void take_symbol(const job &j, const string &text, const double *cell, nb_symmet
 }
 
 /* --- CIF ----------------------------------------------------------------------------------- */
-/* The categories that structures and reflections are made of. */
+/* True for the categories of structures and reflections. */
 bool is_wanted(const string &tag)
 {
     for (const char *start : {"_atom_site", "_refln", "_cell", "_symmetry",
@@ -154,7 +154,7 @@ bool is_wanted(const string &tag)
     return false;
 }
 
-/* Copies tags and values one behind the other. */
+/* Copies tags and values one after the other. */
 struct cif_copy {
     nb_cif *out;
     char *text;
@@ -191,7 +191,7 @@ void copy_cif(const job &j, const cif::Document &doc, size_t n, nb_cif *out)
     out->n_blocks = static_cast<int>(doc.blocks.size());
     out->columns = j.allocate<nb_cif_column>(columns, "items of a CIF");
     out->values = j.allocate<const char *>(values, "values of a CIF");
-    /* a zero byte takes the place of the blank behind each tag and value */
+    /* a zero byte takes the place of the blank after each tag and value */
     out->text = j.allocate<char>(n + 1, "text of a CIF");
     cif_copy copy = {out, out->text, out->values};
     for (int block = 0; block < out->n_blocks; block++)
@@ -220,7 +220,7 @@ void take_atom(const gemmi::Atom &from, int model, nb_atom *atom)
     copy_text(atom->element, from.element.name());
 }
 
-/* In the order of the file. */
+/* Take the atoms in the order of the file. */
 void take_atoms(const gemmi::Structure &st, nb_structure *out)
 {
     size_t taken = 0;
@@ -278,7 +278,7 @@ string mtz_bytes(const nb_reflection_file *file, const char *dataset)
 }
 
 } // namespace
-/* --- what C calls -------------------------------------------------------------------------- */
+/* --- functions for C --------------------------------------------------------------- */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without gemmi says. */
+/* Functions of a build without gemmi. */
 #include <string.h>
 
 #include "../../base/error.h"

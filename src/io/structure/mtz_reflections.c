@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes in the header of an MTZ file, before gemmi believes them, its group, and repeated indices.
- * Source: CCP4, "MTZ format". */
+/* Check sizes in the header of an MTZ file before gemmi uses them; complete the group,
+ * and find repeated indices. Source: CCP4, "MTZ format". */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "../../base/memory.h"
 #include "structure_parts.h"
 
-enum { INDICES = 3, RECORD = 80, COUNT_MOST = 10000 };
+enum { INDICES = 3, RECORD = 80, MAX_COUNT = 10000 };
 
 static uint64_t word(const char *p, int bytes, int is_big)
 {
@@ -23,11 +23,11 @@ static uint64_t word(const char *p, int bytes, int is_big)
 typedef struct {
     const char *file;
     nb_reflection_file *out;
-    int64_t values; /* before the header */
+    int64_t values; /* number of values before the header */
     int has_size;
 } mtz_header;
 
-/* Byte of the first record of the header; 0 if it is not in the file. */
+/* Offset of the first record of the header, bytes; 0 if it lies outside the file. */
 static size_t header_start(const char *data, size_t n)
 {
     const int is_big = (data[9] & 0xf0) == 0x10;
@@ -42,7 +42,7 @@ static int is_record(const char *record, const char *name)
     return !strncasecmp(record, name, strlen(name));
 }
 
-/* gemmi makes room for what NCOL, SYMI and NDIF say. */
+/* Check a record; gemmi allocates memory by NCOL, SYMI and NDIF. */
 static nb_status check_record(mtz_header *h, const char *record, nb_error *err)
 {
     nb_symmetry *sg = &h->out->symmetry;
@@ -58,7 +58,7 @@ static nb_status check_record(mtz_header *h, const char *record, nb_error *err)
         h->has_size = 1;
         h->out->is_unmerged |= n[2] > 0;
     } else if (is_record(line, "SYMI") || is_record(line, "NDIF"))
-        good = n[0] >= 0 && n[0] <= COUNT_MOST;
+        good = n[0] >= 0 && n[0] <= MAX_COUNT;
     else if (is_record(line, "SYMM"))
         good = sg->count < NB_SYMOPS_MOST &&
                nb_symop_parse(line + 5, RECORD - 5, &sg->ops[sg->count++]);
@@ -117,7 +117,7 @@ static int by_index(const void *a, const void *b)
     return 0;
 }
 
-/* *found: some index is there twice. */
+/* Set *found to 1 if an index repeats. */
 static nb_status find_repeats(const nb_reflection_file *file, int *found, nb_error *err)
 {
     int(*sorted)[INDICES] = nb_alloc_raw(file->count, sizeof *sorted, "indices", err);
@@ -152,7 +152,7 @@ static nb_status fill_indices(const float *table, const char *name,
     return NB_OK;
 }
 
-/* A column that files have before they are merged. */
+/* True for a column that is typical of unmerged files. */
 static int marks_unmerged(const nb_column *column)
 {
     return !strcmp(column->label, "BATCH") || !strcmp(column->label, "M/ISYM") ||

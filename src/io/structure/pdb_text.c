@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A PDB file: its numbers are read here, since gemmi takes any text for 0; all else by gemmi. */
+/* Read the numbers of a PDB file (gemmi reads any text as 0). gemmi reads the rest. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -10,9 +10,9 @@
 #include "../common/lines.h"
 #include "structure_parts.h"
 
-enum { KEPT = 78 }; /* columns; the charge behind them is not used */
+enum { KEPT = 78 }; /* columns; the charge in 79 and 80 is not used */
 
-/* One line of the file, without its end. */
+/* One line of the file without the line end. */
 typedef struct {
     const char *at;
     int length;
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     const char *file;
     nb_structure *out;
-    char *text; /* for gemmi: each record that counts, in its line */
+    char *text; /* for gemmi: used records, other lines empty (same line numbers) */
     size_t used;
     int frame_rows;
 } preparation;
@@ -39,7 +39,7 @@ static int is_end(const pdb_line *l)
            (l->length == 3 || nb_text_blank(l->at[3]));
 }
 
-/* The number in columns first..last, counted from 1; NaN: they are blank. */
+/* Read the number in columns first to last, counted from 1; NaN for blank columns. */
 static nb_status number_at(const pdb_line *l, int first, int last, const char *what,
                            double *value, nb_error *err)
 {
@@ -91,7 +91,7 @@ static nb_status read_atom(const pdb_line *l, nb_structure *out, nb_error *err)
 
 static const int matrix_columns[] = {11, 20, 21, 30, 31, 40, 46, 55};
 
-/* Columns that gemmi reads. */
+/* Check numbers that gemmi reads. */
 static nb_status check_numbers(const pdb_line *l, const char *what, const int *columns,
                                int count, nb_error *err)
 {
@@ -102,7 +102,7 @@ static nb_status check_numbers(const pdb_line *l, const char *what, const int *c
     return st;
 }
 
-/* One row of SCALEn; a row that cannot be read is no row. */
+/* Read one row of SCALEn; ignore an invalid row. */
 static void read_frame(preparation *p, const pdb_line *l)
 {
     const int row = l->length > 5 ? l->at[5] - '1' : -1;
@@ -133,10 +133,10 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
     if (is_record(l, "SCAL"))
         read_frame(p, l);
     if (is_record(l, "CRYS") && l->length > 14 && !memcmp(l->at + 6, "         ", 9))
-        return NB_OK; /* no cell, as 1 1 1 90 90 90 */
+        return NB_OK; /* no cell, as with 1 1 1 90 90 90 */
     if (is_record(l, "ATOM") || is_record(l, "HETA")) {
         char *kept = keep(p, l);
-        for (int i = 17; i < l->length; i++) /* one residue: gemmi keeps the order */
+        for (int i = 17; i < l->length; i++) /* one residue keeps the order in gemmi */
             if (i < 27 || (i >= 72 && i < 76))
                 kept[i] = ' ';
         return read_atom(l, p->out, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file of atoms or reflections is, by its bytes. */
+/* Find the content of a file of atoms or reflections from the bytes, and parse it. */
 #include <string.h>
 #include <strings.h>
 
@@ -38,7 +38,7 @@ static const char *line_end(const char *p, const char *end)
     return newline ? newline : end;
 }
 
-/* Behind the text field whose ; stands at p, the first of its line. */
+/* Skip the text field whose ; stands at p, the start of a line. */
 static const char *skip_field(const char *p, const char *end)
 {
     while ((p = line_end(p, end)) < end)
@@ -47,7 +47,7 @@ static const char *skip_field(const char *p, const char *end)
     return end;
 }
 
-/* What the tags of a CIF say, outside of its text fields and comments. */
+/* Meanings of the tags of a CIF outside text fields and comments. */
 static int tags_of(const char *start, const char *end)
 {
     int found = 0;
@@ -119,7 +119,7 @@ nb_content nb_content_of(const char *data, size_t n)
     return is_pdb(p, end) ? NB_CONTENT_PDB : NB_CONTENT_UNKNOWN;
 }
 
-/* Models and reflection files, of any kind. */
+/* --- memory of models and reflection files --- */
 
 void nb_structure_free(nb_structure *structure)
 {
@@ -140,7 +140,7 @@ void nb_reflection_file_free(nb_reflection_file *file)
 }
 
 /* --- parsers ------------------------------------------------------------------------------- */
-/** A model into *model, or (NULL) reflections into *file. */
+/** Parse a CIF: a model into *model or, if model is NULL, reflections into *file. */
 static nb_status parse_cif(const char *data, size_t n, const char *name,
                            nb_structure *model, nb_reflection_file *file, nb_error *err)
 {
@@ -154,7 +154,7 @@ static nb_status parse_cif(const char *data, size_t n, const char *name,
     return st;
 }
 
-/** REMARK 3 of a PDB file, or _refine.details: the B factors lack what TLS groups add. */
+/** True if REMARK 3 of a PDB file or _refine.details has B factors without TLS groups. */
 static int has_residual_B(const char *data, size_t n)
 {
     static const char *const words[] = {"RESIDUAL B FACTORS ONLY", "RESIDUAL ONLY"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Space groups by what they are called. */
+/* Find space groups by their symbols. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "../../base/text.h"
 #include "structure_parts.h"
 
-/* A change of basis behind a Hall symbol must keep the volume: gemmi lists the lattice points of a
- * larger cell, and a damaged file could ask for 10^12 of them. */
+/* A change of basis after a Hall symbol must keep the volume: gemmi lists the lattice
+ * points of a larger cell, and a damaged file could ask for 10^12 points. */
 static int is_harmless(const char *hall)
 {
     const char *open = strchr(hall, '('), *close = open ? strchr(open, ')') : NULL;
@@ -32,7 +32,7 @@ static nb_status find_hall(const char *text, const char *name, nb_symmetry *out,
     return st;
 }
 
-/* "P 1 2/m 1" -> "P 2/m"; without the origin behind a colon. */
+/* Shorten "P 1 2/m 1" to "P 2/m", without the origin after a colon. */
 static void short_name(const char *name, char out[40])
 {
     size_t used = 0;
@@ -48,7 +48,7 @@ static void short_name(const char *name, char out[40])
     out[used] = '\0';
 }
 
-/* Letter by letter, blanks not counted. */
+/* True if the letters are the same, in any case and without blanks. */
 static int same_symbol(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -59,7 +59,7 @@ static int same_symbol(const char *a, const char *b)
     }
 }
 
-/* The only angle that is not 90 deg: 0 to 2; -1: none or several. */
+/* The only angle that is not 90 deg, 0 to 2; -1 without one or with several. */
 static int oblique_angle(const double cell[6])
 {
     int found = -1;
@@ -72,7 +72,7 @@ static int oblique_angle(const double cell[6])
     return found;
 }
 
-/* A monoclinic symbol without its axis means the axis of the cell. */
+/* Take the axis of the cell for a monoclinic symbol without an axis. */
 static void take_axis_of_cell(const char *text, const double cell[6], const char *name,
                               nb_symmetry *sg)
 {
@@ -95,7 +95,7 @@ static void take_axis_of_cell(const char *text, const double cell[6], const char
              text, sg->name);
 }
 
-/* A full symbol in short: "F 4/m -3 2/m" -> "F m -3 m", "P 4/m 2/m 2/m" -> "P 4/m m m". */
+/* Shorten a full symbol: "F 4/m -3 2/m" to "F m -3 m", "P 4/m 2/m 2/m" to "P 4/m m m". */
 static void shorten(const char *text, char out[48])
 {
     size_t used = 0;
@@ -115,7 +115,7 @@ static void shorten(const char *text, char out[48])
     out[used] = '\0';
 }
 
-/* The letters of ICSD for a setting: "F d -3 m Z" -> "F d -3 m:2".  0: there is none. */
+/* Convert a setting letter of ICSD: "F d -3 m Z" to "F d -3 m:2"; 0 without a letter. */
 static int mark_setting(const char *text, char out[48])
 {
     static const char letters[] = "SZHR", marks[] = "12HR";
@@ -128,7 +128,7 @@ static int mark_setting(const char *text, char out[48])
     return 1;
 }
 
-/* A symbol or number as this cell and International Tables have it. */
+/* Find a symbol or number in International Tables, with the axes of this cell. */
 static nb_status find_symbol(const char *text, const double cell[6], const char *name,
                              nb_symmetry *out, nb_error *err)
 {
@@ -153,7 +153,7 @@ static nb_status find_symbol(const char *text, const double cell[6], const char 
     return NB_OK;
 }
 
-/* --- operators beside a symbol ------------------------------------------------------------- */
+/* --- operators with a symbol ------------------------------------------------------- */
 static int has_rotation(const nb_symmetry *sg, const int8_t R[9], int before)
 {
     for (int i = 0; i < before; i++)
@@ -162,7 +162,7 @@ static int has_rotation(const nb_symmetry *sg, const int8_t R[9], int before)
     return 0;
 }
 
-/* Rotations, each counted once. */
+/* Number of different rotations. */
 static int count_rotations(const nb_symmetry *sg)
 {
     int count = 0;
@@ -171,7 +171,7 @@ static int count_rotations(const nb_symmetry *sg)
     return count;
 }
 
-/* Each rotation of a is one of b. */
+/* True if b has each rotation of a. */
 static int has_rotations(const nb_symmetry *b, const nb_symmetry *a)
 {
     for (int i = 0; i < a->count; i++)
@@ -193,7 +193,7 @@ void nb_symmetry_beside(nb_symmetry *sg, const char *text, const double cell[6],
     short_name(said.name, other);
     agree =
         same_symbol(own, other) || (sg->count == said.count && has_rotations(sg, &said));
-    if (strspn(text, "0123456789") == strlen(text)) /* it leaves the setting open */
+    if (strspn(text, "0123456789") == strlen(text)) /* a number leaves the setting open */
         agree = count_rotations(sg) == count_rotations(&said);
     if (!agree)
         snprintf(
@@ -227,7 +227,7 @@ nb_status nb_symmetry_find(const char *text, const double cell[6], nb_symmetry *
     double number;
     nb_status st = NB_ERR_INPUT;
     memset(out, 0, sizeof *out);
-    if (!nb_text_number(text, &number) || number >= 1) /* gemmi takes 0 for P 1 */
+    if (!nb_text_number(text, &number) || number >= 1) /* gemmi reads 0 as P 1 */
         st = find_symbol(text, cell, "-sg", out, &why);
     if (st == NB_ERR_INPUT)
         st = find_hall(text, "-sg", out, &why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symmetry operators as text, and their group. */
+/* Parse symmetry operators and complete their group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "../../base/text.h"
 #include "structure_parts.h"
 
-/* Twenty-fourths of 1/2, .5 or 0.333; 0 if the number is none of them. */
+/* Read 1/2, .5 or 0.333 in units of 1/24; NULL if the number is no multiple of 1/24. */
 static const char *read_shift(const char *p, const char *end, int *shift)
 {
     double value, below;
@@ -31,7 +31,7 @@ static int axis_of(char c)
     return found ? (int)(found - "xXyYzZ") / 2 : -1;
 }
 
-/* One of three parts: terms like x, -y, +1/2; 0 if it is none. */
+/* Parse one of three parts: terms like x, -y, +1/2; 0 for another text. */
 static int parse_part(const char *p, const char *end, int8_t R[3], int8_t *t)
 {
     int terms = 0, rotation[3] = {0}, shift = 0, add = 0;
@@ -86,7 +86,7 @@ int nb_symop_determinant(const nb_symop *op)
            R[2] * (R[3] * R[7] - R[4] * R[6]);
 }
 
-/* a after b; 0 if it is no symmetry of a lattice. */
+/* Apply b, then a; 0 if the product is no symmetry of a lattice. */
 static int multiply(const nb_symop *a, const nb_symop *b, nb_symop *out)
 {
     for (int i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ static int has(const nb_symmetry *sg, const nb_symop *op)
     return 0;
 }
 
-/* 0 if there is no room. */
+/* Add an operator unless sg has it; 0 if sg is full. */
 static int add(nb_symmetry *sg, const nb_symop *op)
 {
     if (has(sg, op))

@@ -12,8 +12,8 @@
 
 #define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
 
-/* Volume of the cell over that of a box with the same edges: 0 for vectors in one plane, and for
- * lengths whose products a double does not hold. */
+/* Volume of the cell divided by that of a box with the same edges: 0 for vectors in one
+ * plane, and for lengths whose products overflow or underflow a double. */
 static double relative_volume(const double m[9])
 {
     double v[9];
@@ -27,7 +27,7 @@ static double relative_volume(const double m[9])
     return nb_determinant(v);
 }
 
-/* Nine finite numbers in memory into m, unless they are singular.  Errors as nb_matrix_parse. */
+/* Copy nine finite numbers into m unless singular. Errors: as nb_matrix_parse. */
 static nb_status matrix_take(const double v[9], const char *name, double m[9],
                              nb_error *err)
 {
@@ -39,14 +39,14 @@ static nb_status matrix_take(const double v[9], const char *name, double m[9],
     return NB_OK;
 }
 
-/** Up to `most` numbers, in lines of any length; returns how many.  -1: something else stands there. */
-static int numbers_of(nb_lines *l, int most, double *v)
+/** Read up to `limit` numbers in any lines; returns how many, or -1 for other text. */
+static int numbers_of(nb_lines *l, int limit, double *v)
 {
     int n = 0, more = 0;
     l->between = "";
     l->comment = "";
-    for (; n < most && nb_lines_next(l) && more >= 0; n += more)
-        more = nb_lines_numbers(l, most - n, v + n);
+    for (; n < limit && nb_lines_next(l) && more >= 0; n += more)
+        more = nb_lines_numbers(l, limit - n, v + n);
     return more < 0 ? -1 : n;
 }
 
@@ -100,14 +100,14 @@ const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char
     return cfg->arrays && strcmp(name, memory) == 0 ? cfg->arrays : NULL;
 }
 
-/** "hkl[5]" */
+/** Write "hkl[5]" into place. */
 static const char *place_of(char place[PLACE], const char *array, size_t i)
 {
     snprintf(place, PLACE, "%s[%zu]", array, i);
     return place;
 }
 
-/** Error: the name was typed, but the array is missing. */
+/** Fail: the name was typed, but the array is missing. */
 static nb_status missing(const char *array, nb_error *err)
 {
     return nb_fail(err, NB_ERR_INPUT,

@@ -10,9 +10,9 @@
 #include "../common/lines.h"
 
 enum {
-    MOST_NUMBERS = 11, /* one too many */
-    MOST_BLOCKS = 10000,
-    MOST_LINES = 1000000,
+    MAX_NUMBERS = 11, /* one more than a line may have */
+    MAX_BLOCKS = 10000,
+    MAX_LINES = 1000000,
     LARGEST = 1000000 /* deg */
 };
 
@@ -26,9 +26,9 @@ typedef struct list {
     block *lines; /* owned */
     size_t room;
     int n;
-    int numbers;  /* of a line */
-    double sum;   /* of the weights */
-    int weighted; /* lines of a weight above 0 */
+    int numbers;  /* numbers of a line */
+    double sum;   /* sum of the weights */
+    int weighted; /* lines with a weight above 0 */
 } list;
 
 int nb_is_rotation(const double m[9])
@@ -39,7 +39,7 @@ int nb_is_rotation(const double m[9])
            fabs(nb_dot(x, y)) < 1e-4 && nb_norm(nb_sub(nb_cross(x, y), z)) < 1e-4;
 }
 
-/** A line of 3, 4, 9 or 10 numbers. */
+/** Take a line of n = 3, 4, 9 or 10 numbers; returns NULL or the fault of the line. */
 static const char *take(const double *v, int n, block *out)
 {
     nb_vec3 w;
@@ -61,8 +61,8 @@ static const char *take(const double *v, int n, block *out)
 
 static nb_status add_line(nb_lines *line, list *l)
 {
-    double v[MOST_NUMBERS];
-    const int n = nb_lines_numbers(line, MOST_NUMBERS, v);
+    double v[MAX_NUMBERS];
+    const int n = nb_lines_numbers(line, MAX_NUMBERS, v);
     const char *why = NULL;
     if (n <= 0)
         return n ? NB_ERR_INPUT : NB_OK;
@@ -71,7 +71,7 @@ static nb_status add_line(nb_lines *line, list *l)
             "must have a rotation vector (3 numbers) or matrix (9), and a weight or none";
     else if (l->n && n != l->numbers)
         why = "has another number of columns than the lines before";
-    else if (l->n == MOST_LINES)
+    else if (l->n == MAX_LINES)
         why = "is one of too many";
     else if (nb_reserve(&l->lines, (size_t)l->n, &l->room, sizeof *l->lines,
                         "mosaic blocks", line->err))
@@ -86,7 +86,7 @@ static nb_status add_line(nb_lines *line, list *l)
     return NB_OK;
 }
 
-/** Have n blocks these weights? */
+/** True if n blocks have exactly these weights. */
 static int is_exact(const list *l, int n)
 {
     for (int i = 0; i < l->n; i++) {
@@ -105,16 +105,16 @@ static nb_status choose(const list *l, const char *path, int wanted, int *n, nb_
     *n = wanted;
     if (wanted)
         return NB_OK;
-    for (*n = l->weighted; *n == l->weighted || *n <= MOST_BLOCKS; ++*n)
+    for (*n = l->weighted; *n == l->weighted || *n <= MAX_BLOCKS; ++*n)
         if (is_exact(l, *n))
             return NB_OK;
     return nb_fail_at(err, NB_ERR_INPUT, path, 0,
                       "-mosaic_blocks: no %d blocks have these weights exactly; type "
                       "-mosaic_dom n, the number of blocks that have them to one",
-                      MOST_BLOCKS);
+                      MAX_BLOCKS);
 }
 
-/** Each line as often as its weight says: differences of rounded sums. */
+/** Repeat each line by its weight; rounded sums of weights set the numbers. */
 static nb_status spread(const list *l, int n, nb_blocks *out, nb_error *err)
 {
     double before = 0, squares = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzzing builds set a small one, so that two wild indices do not cost gigabytes a
- * run. */
+/* Structure factors in a box of indices. Fuzzing builds set a small NB_SF_MAX_VOXELS, so
+ * that two wild indices do not cost gigabytes. */
 #include "factor_file.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ void nb_factor_file_free(nb_factor_file *t)
     }
 }
 
-/* Six integers, then newline and form feed; NULL for any other text. */
+/* Read six integers, newline and form feed; NULL for other text. */
 static const char *read_header(const char *p, const char *end, nb_factor_file *t)
 {
     int *limits[6] = {&t->hmin, &t->hmax, &t->kmin, &t->kmax, &t->lmin, &t->lmax};
@@ -94,7 +94,7 @@ static int all_finite(const double *v, int n)
     return finite;
 }
 
-/** One plane of h, whose rows are one value longer than the table's. */
+/** Copy a plane of h, whose rows are one value longer than those of the table. */
 static nb_status copy_plane(const double *plane, int h, const char *name,
                             nb_factor_file *t, nb_error *err)
 {
@@ -125,7 +125,7 @@ static nb_status read_box(const nb_input *in, uint64_t offset, nb_factor_file *t
     return st;
 }
 
-/** Read the limits into *t; returns the start of the values. */
+/** Read the limits into *t, and the offset of the first value into *values. */
 static nb_status read_limits(const nb_input *in, nb_factor_file *t, uint64_t *values,
                              nb_error *err)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure-factor amplitudes over a box of Miller indices, as read from a file. */
+/** Structure-factor amplitudes in a box of Miller indices, from a file. */
 #ifndef NB_IO_FACTOR_FILE_H
 #define NB_IO_FACTOR_FILE_H
 
 #include "../../base/outfile.h"
 #include "../../nanobragg.h"
 
-#define NB_SF_MAX_INDEX 10000 /* of |h|, |k|, |l| */
-#define NB_SF_MAX_F 1e150     /* electrons; its square does not overflow a double */
+#define NB_SF_MAX_INDEX 10000 /* limit of |h|, |k|, |l| */
+#define NB_SF_MAX_F 1e150     /* electrons; F^2 does not overflow a double */
 
 /** F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, nk = kmax-kmin+1, nl =
- * lmax-lmin+1: l runs fastest.  Limits are inclusive.  The owner of the struct owns F. */
+ * lmax-lmin+1: l runs fastest. Limits are inclusive. The owner of the struct owns F. */
 typedef struct nb_factor_file {
     int hmin, hmax, kmin, kmax, lmin, lmax;
     int64_t reflections; /* lines read, or voxels of a dump */
     double *F;
 } nb_factor_file;
 
-/** Voxels of the box whose limits are set, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
+/** Number of voxels in the limits, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
 int64_t nb_factor_file_voxels(const nb_factor_file *table);
 
-/** Place in F of an index in the box. */
+/** Place in F of an index inside the box. */
 static inline int64_t nb_factor_file_at(const nb_factor_file *t, int h, int k, int l)
 {
     return (((int64_t)h - t->hmin) * (t->kmax - t->kmin + 1) + (k - t->kmin)) *
@@ -28,14 +28,13 @@ static inline int64_t nb_factor_file_at(const nb_factor_file *t, int h, int k, i
            (l - t->lmin);
 }
 
-/** Refuse limits that are set in *table but not ordered, beyond NB_SF_MAX_INDEX, or whose
- * box exceeds 2^31 voxels or the machine's memory.  name: the file, for messages.
- * NB_ERR_INPUT. */
+/** Check the limits in *table: order, NB_SF_MAX_INDEX, up to 2^31 voxels, and the memory
+ * of the machine. name: the file, for messages. Errors: NB_ERR_INPUT. */
 nb_status nb_factor_file_check(const nb_factor_file *table, const char *name,
                                nb_error *err);
 
-/** nb_factor_file_check, then allocate F, not initialised.  Errors: also NB_ERR_NOMEM; F is
- * NULL then. */
+/** Call nb_factor_file_check, then allocate F without values. Errors: also NB_ERR_NOMEM;
+ * F is then NULL. */
 nb_status nb_factor_file_alloc(nb_factor_file *table, const char *name, nb_error *err);
 
 /** Release F and zero the struct; NULL is fine. */
@@ -43,8 +42,8 @@ void nb_factor_file_free(nb_factor_file *table);
 
 /* --- The structure-factor cache (Fdump.bin), with nanoBragg's byte layout ---
  * ASCII `hmin hmax kmin kmax lmin lmax`, newline (0x0A), form feed (0x0C), then native
- * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane of
- * zeros behind the last h, k and l. */
+ * doubles [hmax-hmin+2][kmax-kmin+2][lmax-lmin+2], l fastest: the box with one more plane
+ * of zeros after the last h, k and l. */
 
 #define NB_FDUMP_HEADER 96 /* bytes that hold any header, NUL included */
 
@@ -52,13 +51,13 @@ void nb_factor_file_free(nb_factor_file *table);
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Read a dump, plane by plane.  The two separator bytes are taken literally and
- * the length must match exactly; every value in the box must be finite; the extra planes are
- * ignored.  *out is the caller's (nb_factor_file_free), zero on error.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_IO. */
+/** Read a dump, plane by plane. Both separator bytes and the length must match exactly;
+ * every value in the box must be finite; the extra planes are ignored. *out is the
+ * caller's (nb_factor_file_free), zero on error. Errors: NB_ERR_INPUT, NB_ERR_NOMEM,
+ * NB_ERR_IO. */
 nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err);
 
-/** The header of a dump with its two separator bytes and a NUL; returns its length. */
+/** Write the header of a dump with both separator bytes and a NUL; returns the length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);
 
 /** Pass the whole dump to sink: first the header, then one plane of h per call. */

@@ -9,7 +9,7 @@
 #include "../../base/text.h"
 #include "../common/lines.h"
 
-#define MOST_COLUMNS 6
+#define MAX_COLUMNS 6
 #define SHORTEST_LINE 8 /* "0 0 0 1\n" */
 
 #define COLUMNS "h k l F [sigma [phase]]"
@@ -28,7 +28,7 @@ static nb_status bad_token(const nb_lines *l, const char *expected)
     return nb_lines_fail(l, "'%s' is not %s (" COLUMNS ")", token, expected);
 }
 
-/* Sigma, phase; *sigma_is_0: it is there and 0. */
+/* Skip sigma and phase; *sigma_is_0 is 1 if sigma exists and is 0. */
 static nb_status extra_columns(nb_lines *l, int *sigma_is_0)
 {
     double sigma;
@@ -36,15 +36,15 @@ static nb_status extra_columns(nb_lines *l, int *sigma_is_0)
     for (int columns = 4; nb_lines_word(l); columns++) {
         if (columns == 4)
             *sigma_is_0 = nb_text_double(l->p, l->end, &sigma) && sigma == 0;
-        if (columns == MOST_COLUMNS)
-            return nb_lines_fail(l, "more than %d columns (" COLUMNS ")", MOST_COLUMNS);
+        if (columns == MAX_COLUMNS)
+            return nb_lines_fail(l, "more than %d columns (" COLUMNS ")", MAX_COLUMNS);
         while (!token_ends(l, l->p))
             l->p++;
     }
     return NB_OK;
 }
 
-/* *is_end: 0 0 0 0 0, the end of a SHELX list. */
+/* Read a line; *is_end is 1 for 0 0 0 0 0, the end of a SHELX list. */
 static nb_status read_reflection(nb_lines *l, nb_hkl_row *out, int *is_end)
 {
     static const char *const letters[] = {"a whole number for h", "a whole number for k",
@@ -76,7 +76,7 @@ static nb_status read_reflection(nb_lines *l, nb_hkl_row *out, int *is_end)
     return st;
 }
 
-static size_t most_reflections(const char *data, size_t n)
+static size_t max_reflections(const char *data, size_t n)
 {
     const size_t lines = nb_text_lines(data, n);
     return lines < n / SHORTEST_LINE + 1 ? lines : n / SHORTEST_LINE + 1;
@@ -91,7 +91,7 @@ static nb_status read_list(nb_lines *l, nb_hkl_list *list)
         if (nb_lines_word(l))
             st = read_reflection(l, &list->rows[list->count++], &is_end);
         if (st)
-            is_end = was_end; /* SHELX ignores lines after it */
+            is_end = was_end; /* SHELX ignores lines after the end */
     }
     if (is_end && list->count > 1)
         return nb_fail_at(l->err, NB_ERR_INPUT, l->file, 0,
@@ -152,7 +152,7 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "it is " NB_HKL_XDS "; " NB_HKL_XDS_MEND);
     out->rows =
-        nb_alloc_raw(most_reflections(data, n), sizeof *out->rows, "reflections", err);
+        nb_alloc_raw(max_reflections(data, n), sizeof *out->rows, "reflections", err);
     NB_NEED(out->rows);
     out->name = name;
     l.between = "";
@@ -185,7 +185,7 @@ nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *
 
 /* --- notes --- */
 
-/** F of sign times h k l in the box; default_F outside. */
+/** F at sign x (h, k, l) in the box; default_F outside. */
 static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
                        double default_F)
 {
@@ -196,11 +196,11 @@ static double value_at(const nb_factor_file *t, const int16_t hkl[3], int sign,
     return t->F[nb_factor_file_at(t, h, k, l)];
 }
 
-/** Has no reflection but 0 0 0 its Friedel mate? */
+/** True if no reflection (except 0 0 0) has its Friedel mate in the list. */
 static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
                        double default_F)
 {
-    enum { FEW = 20 }; /* least number of reflections; shorter lists are not checked */
+    enum { FEW = 20 }; /* shorter lists are not checked */
     if (list->count < FEW)
         return 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -214,7 +214,7 @@ static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
 void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
                 const nb_hooks *hooks)
 {
-    const double differs = 0.01; /* the same for a file that is expanded */
+    const double differs = 0.01; /* as for an expanded file */
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const double F = value_at(box, list->rows[i].index, 1, default_F);

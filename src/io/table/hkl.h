@@ -8,8 +8,8 @@
 
 /** One line. */
 typedef struct nb_hkl_row {
-    double F;         /* electrons, with its sign */
-    int16_t index[3]; /* h, k, l; 16 bytes a row, since files are long */
+    double F;         /* electrons, with the sign */
+    int16_t index[3]; /* h, k, l; a row has only 16 bytes, since files are long */
 } nb_hkl_row;
 
 /** The rows of a file, unchanged. */
@@ -19,13 +19,13 @@ typedef struct nb_hkl_list {
     const char *name; /* the file, for messages; not owned */
 } nb_hkl_list;
 
-/** Is it a reflection file of XDS (XDS_ASCII.HKL, INTEGRATE.HKL)?  Its fourth column is an intensity,
- * so such a file is refused. */
+/** True for a reflection file of XDS (XDS_ASCII.HKL, INTEGRATE.HKL). Such a file is
+ * refused, since the fourth column is an intensity. */
 int nb_hkl_is_xds(const char *data, size_t n);
 #define NB_HKL_XDS "a reflection file of XDS, which is not read"
 #define NB_HKL_XDS_MEND "convert it to MTZ (pointless, or gemmi xds2mtz) for -mtz"
 
-/** Parse n bytes of text to rows in the order of the file, at least one.
+/** Parse n bytes of text into at least one row, in the order of the file.
  *
  * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a last
  * line without newline are allowed. Miller indices are whole numbers (1.0 counts) up to
@@ -38,35 +38,35 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err);
 void nb_hkl_list_free(nb_hkl_list *list);
 
-/** The smallest box that holds the rows of a list.  The last of duplicates is used; default_F fills the voxels without a
- * row.  *out is the caller's (nb_factor_file_free), zero on error.  Errors: NB_ERR_INPUT (too large), NB_ERR_NOMEM. */
+/** Fill the smallest box around a list: the last of duplicates, default_F without a row.
+ * Free *out with nb_factor_file_free. Errors: NB_ERR_INPUT (too large), NB_ERR_NOMEM. */
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err);
 
-/* Format of a notice: name of the list, and number of rows (size_t) that a later row of the same
- * reflection replaces. */
+/* Format of a notice: name of the list, and number (size_t) of rows replaced by a later
+ * row of the same reflection. */
 #define NB_REPLACED_F                                                                    \
     "%s: %zu reflections have another value further on, which differs by more than 1 "   \
     "%%; "                                                                               \
     "the last one is used"
 
-/** Print notes about a list that is used without a space group: duplicates with another F, or no
- * Friedel mate at all. hooks may be NULL. */
+/** Print notes about a list without a space group: duplicates with another F, or no
+ * Friedel mates. hooks may be NULL. */
 void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
                 const nb_hooks *hooks);
 
 /* --- The list of reflections as text --- */
 
-/** Write a comment line with the photons that are not listed, a line of column names, and a
+/** Write a comment line with the photons outside the list, a line of column names, and a
  * line for each reflection, separated by tabs. The file is complete or absent. Errors:
  * NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_reflections_write(const char *path, const nb_reflections *list,
                                nb_error *err);
 
-/** nb_read_page_spots of bytes in memory; path: for messages. */
+/** Parse bytes in memory as nb_read_page_spots does a file; path: for messages. */
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
                               nb_reflection **spots, int *n, nb_error *err);
-/** Order of reflections for qsort: the brightest first. */
+/** Compare reflections for qsort: the brightest comes first. */
 int nb_reflections_by_photons(const void *a, const void *b);
 
 #endif

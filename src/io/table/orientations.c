@@ -13,7 +13,7 @@
 #include "sources.h"
 #include "../../model/crystal.h"
 
-enum { ENDS = 18, MOST_NUMBERS = ENDS + 1 };
+enum { ENDS = 18, MAX_NUMBERS = ENDS + 1 };
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -22,14 +22,14 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/** The numbers of a line, at most nineteen, separated by blanks or one comma; -1 for any other
+/** Read up to nineteen numbers of a line, separated by blanks or one comma; -1 for other
  * text. `#` starts a comment. */
 static int read_numbers(const char *p, const char *end, double *values)
 {
     int n = 0;
     p = skip_blanks(p, end);
     while (p < end && *p != '#') {
-        const char *after = n < MOST_NUMBERS ? nb_text_double(p, end, &values[n++]) : NULL;
+        const char *after = n < MAX_NUMBERS ? nb_text_double(p, end, &values[n++]) : NULL;
         if (!after)
             return -1;
         p = skip_blanks(after, end);
@@ -60,7 +60,7 @@ static int to_misset(const double *values, int n, double misset[3])
     return 1;
 }
 
-/** A at both ends of a frame. */
+/** Read A at both ends of a frame. */
 static nb_status to_crystal(const double *values, const char *path, long line,
                             nb_frame_crystal *out, nb_error *err)
 {
@@ -73,7 +73,7 @@ static nb_status to_crystal(const double *values, const char *path, long line,
     return nb_matrix_ends(out->ends, path, line, out->A, err);
 }
 
-/** Take line `line` as the next one of *out. */
+/** Append the numbers of line `line` to *out. */
 static nb_status take_line(const double *values, int n, const char *path, long line,
                            nb_orientations *out, nb_error *err)
 {
@@ -92,12 +92,12 @@ static nb_status take_line(const double *values, int n, const char *path, long l
     return NB_OK;
 }
 
-/** Read `needed` lines into arrays that have room for them; out->crystals NULL: lines of eighteen numbers are refused. */
+/** Read `needed` lines into allocated arrays; without crystals refuse 18 numbers. */
 static nb_status read_lines(const char *data, size_t bytes, const char *path, int needed,
                             nb_orientations *out, nb_error *err)
 {
     const char *last = data + bytes, *p = nb_text_body(data, last), *end;
-    double values[MOST_NUMBERS];
+    double values[MAX_NUMBERS];
     long line = 0;
     for (; p < last && out->n < needed; p = end + 1) {
         nb_status st;

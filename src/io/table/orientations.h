@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The file of -orientations: one shot per line. */
+/** File of -orientations: one shot per line. */
 #ifndef NB_IO_ORIENTATIONS_H
 #define NB_IO_ORIENTATIONS_H
 
@@ -7,28 +7,28 @@
 
 /** A crystal that changes along a frame: A, columns a* b* c*, row by row, 1/A. */
 typedef struct nb_frame_crystal {
-    double A[9];       /* in the middle */
-    double ends[2][9]; /* at the begin and the end: A times these */
-    int given;
+    double A[9];       /* A in the middle of the frame */
+    double ends[2][9]; /* A ends[0] is A at the begin, A ends[1] at the end */
+    int given;         /* 1: the line has eighteen numbers */
 } nb_frame_crystal;
 
-/** What the lines say. */
+/** Values of the lines. */
 typedef struct nb_orientations {
     double (*missets)[3];       /* owned, [n], deg */
-    nb_frame_crystal *crystals; /* owned, [n]; NULL: no line has eighteen numbers */
+    nb_frame_crystal *crystals; /* owned, [n]; NULL if no line has eighteen numbers */
     int n;
 } nb_orientations;
 
-/** Read the first `needed` lines of the text data[bytes]. A line has three misset angles (deg, about lab x, y, z), the
- * nine numbers of a rotation matrix, or eighteen: A at the begin and at the end of the frame, without the spindle's
- * rotation; row by row, separated by blanks or one comma; # starts a comment. The angles are rounded
- * so that they can be typed.  Free *out with nb_orientations_free; it is zero after an error.  Errors: NB_ERR_NOMEM,
- * NB_ERR_INPUT, which names the line; `path` is for that message. */
+/** Read `needed` lines. A line has 3 misset angles (deg, about lab x, y, z), a rotation
+ * matrix (9 numbers), or A at the begin and the end of the frame without the rotation of
+ * the spindle (18). Matrices stand row by row; blanks or a comma separate numbers; #
+ * starts a comment. Angles are rounded to typeable numbers. *out is the caller's, zero on
+ * error. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with path and line. */
 nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
                                 int needed, nb_orientations *out, nb_error *err);
-void nb_orientations_free(nb_orientations *all); /* zero or read */
+void nb_orientations_free(nb_orientations *all); /* *all may be zero */
 
-/** The missets of the file at path, the caller's (nb_free); a line of eighteen numbers is refused. */
+/** Read missets from a file; free *missets with nb_free. 18 numbers are an error. */
 nb_status nb_orientations_load(const char *path, int needed, double (**missets)[3],
                                nb_error *err);
 

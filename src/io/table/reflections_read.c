@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text file of -truth spots, for pages. */
+/* Read the text file of -truth spots, for pages. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 
 enum { COLUMNS = 64, WANTED = 9, NEEDED = 6 };
 
-/** Where the wanted columns are. */
+/** Places of the wanted columns. */
 typedef struct heading {
-    int at[WANTED]; /* as named in read_heading; -1: there is none */
+    int at[WANTED]; /* in the order of names in read_heading; -1 if missing */
 } heading;
 
 typedef struct cell {
     const char *p, *end;
 } cell;
 
-/** The cells of a line, which tabs separate. */
+/** Split a line at tabs; returns the number of cells. */
 static int split(const char *p, const char *end, cell cells[COLUMNS])
 {
     int n = 0;
@@ -62,7 +62,7 @@ static nb_status read_heading(const char *path, const cell *cells, int n, headin
     return NB_OK;
 }
 
-/** A number that a list may lack. */
+/** Number in a cell; NaN if the list lacks it. */
 static double number_of(const cell *cells, int n, int at)
 {
     double x;
@@ -97,7 +97,7 @@ int nb_reflections_by_photons(const void *a, const void *b)
     return (x->intensity < y->intensity) - (x->intensity > y->intensity);
 }
 
-/** *spots is the caller's after an error, too. */
+/** Read all lines; *spots is the caller's, also after an error. */
 static nb_status read_all(nb_lines *l, nb_reflection **spots, size_t *n)
 {
     heading head = {{-1}};

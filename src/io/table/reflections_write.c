@@ -7,7 +7,7 @@
 #include "../../base/memory.h"
 #include "../../base/outfile.h"
 
-enum { LINE = 500 }; /* the longest: the head with its five numbers */
+enum { LINE = 500 }; /* bytes; the longest line is the head with five numbers */
 
 static int format_head(const nb_reflections *list, char *text)
 {

@@ -12,8 +12,8 @@
 #include "../common/lines.h"
 
 #define COLUMNS 5
-#define SHORTEST_WAVE 1e-16 /* m; as -lambda */
-#define LONGEST_WAVE 1e-6   /* m; above it a wavelength is in angstroms by mistake */
+#define SHORTEST_WAVE 1e-16 /* m; as for -lambda */
+#define LONGEST_WAVE 1e-6   /* m; a larger number is in angstroms by mistake */
 #define FARTHEST 1e100      /* m; limit for finite squared lengths */
 
 nb_status nb_source_line_check(const nb_source_line *s, const char *name, long line,
@@ -88,11 +88,11 @@ void nb_source_list_free(nb_source_list *list)
     }
 }
 
-/* as in a source list */
+/* limits of a source list, in A */
 #define SHORTEST_A 1e-6
 #define LONGEST_A 1e4
 
-/** The next pair; *there: the line had one. */
+/** Read the next pair; *there is 1 if the line has a pair. */
 static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, int *there)
 {
     double v[2]; /* A, weight */
@@ -113,7 +113,7 @@ static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, i
     return NB_OK;
 }
 
-/** Append the pairs of one line to *used others. */
+/** Append the pairs of one line to the first *used of s->lines. */
 static nb_status read_line(nb_lines *l, nb_vec3 position, nb_spectra *s, size_t *used)
 {
     double sum;
@@ -136,7 +136,7 @@ static nb_status too_few(size_t count, const char *name, int needed, nb_error *e
                       "%zu spectra for %d stills; each still needs one", count, needed);
 }
 
-/** Memory for `needed` spectra of so many wavelengths in all; *s is the caller's after an error, too. */
+/** Allocate `needed` spectra of `lines` wavelengths in all; *s is the caller's. */
 static nb_status make_room(nb_spectra *s, size_t lines, int needed, nb_error *err)
 {
     memset(s, 0, sizeof *s);
@@ -151,7 +151,7 @@ nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3
     nb_lines l =
         nb_lines_of(data, n, name, "wavelength weight wavelength weight ...", err);
     size_t used = 0;
-    nb_status st = make_room(out, n / 4 + 1, needed, err); /* "1 1 " */
+    nb_status st = make_room(out, n / 4 + 1, needed, err); /* a pair is "1 1 " */
     l.between = ",;:";
     while (!st && out->count < needed && nb_lines_next(&l))
         st = read_line(&l, position, out, &used);
@@ -164,7 +164,7 @@ nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3
     return st;
 }
 
-/** Columns of a row up to the last that has a weight. */
+/** Number of columns of a row up to the last weight above 0. */
 static size_t row_length(const nb_spectra_table *t, size_t row)
 {
     size_t n = t->columns;
@@ -230,7 +230,7 @@ void nb_spectra_free(nb_spectra *spectra)
     memset(spectra, 0, sizeof *spectra);
 }
 
-/** The point of a line; *n grows where it has one. */
+/** Read the point of a line; *n grows by 1 for a point. */
 static nb_status read_point(nb_lines *l, nb_spectrum_point *points, int *n)
 {
     double v[3];

@@ -8,10 +8,10 @@
 #include "../../base/text.h"
 #include "../common/lines.h"
 
-/** Add the point of a line, if it has one. */
+/** Add the point of a line; a line may be empty. */
 static nb_status add_point(nb_lines *l, double factor, nb_stol_table *t)
 {
-    double v[2]; /* sin(theta)/lambda over the factor, F */
+    double v[2]; /* sin(theta)/lambda divided by factor, F */
     const int columns = nb_lines_numbers(l, 2, v);
     if (columns <= 0)
         return columns ? NB_ERR_INPUT : NB_OK;

@@ -13,16 +13,16 @@
 
 #define SHIFT "predict_refine/det_shift"
 
-/** Where reading stands. */
+/** State of the reader. */
 typedef struct reader {
     nb_lines lines;
     int in_crystal;
-    unsigned axes; /* bits of those that the crystal has */
+    unsigned axes; /* bit i: the crystal has axis i */
     nb_stream_crystal now;
     char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
     double energy_eV;
     size_t room[4];
-    int pending; /* crystals of the image */
+    int pending; /* crystals of the present image */
 } reader;
 
 static int begins(const char *p, const char *end, const char *word)
@@ -42,7 +42,7 @@ static nb_status fail(const reader *r, const char *why)
     return nb_lines_fail(&r->lines, "-orientations: %s", why);
 }
 
-/** Room for one more crystal and image. */
+/** Reserve room for one more crystal and image. */
 static nb_status reserve(reader *r, nb_stream *s)
 {
     const size_t images = (size_t)s->images;
@@ -58,18 +58,18 @@ static nb_status reserve(reader *r, nb_stream *s)
                       "a stream", err);
 }
 
-/** Up to `most` numbers from p to the line's end; how many there are. */
-static int numbers_at(const reader *r, const char *p, const char *between, int most,
+/** Read up to `limit` numbers from p to the end of the line; returns how many. */
+static int numbers_at(const reader *r, const char *p, const char *between, int limit,
                       double *values)
 {
     nb_lines l = r->lines;
     l.p = p;
     l.between = between;
     l.err = NULL;
-    return nb_lines_numbers(&l, most, values);
+    return nb_lines_numbers(&l, limit, values);
 }
 
-/** "astar = +0.1 -0.2 +0.3 nm^-1" into a column. */
+/** Read "astar = +0.1 -0.2 +0.3 nm^-1" into a column of A. */
 static nb_status read_axis(reader *r, const char *p, int axis)
 {
     double v[3];
@@ -82,7 +82,7 @@ static nb_status read_axis(reader *r, const char *p, int axis)
     return NB_OK;
 }
 
-/** "x = 0.01 y = -0.02 mm"; 0 0 for anything else. */
+/** Read "x = 0.01 y = -0.02 mm"; 0 0 for other text. */
 static void read_shift(const reader *r, const char *p, double shift[2])
 {
     double v[2];
@@ -122,7 +122,7 @@ static void end_chunk(reader *r, nb_stream *s)
     r->name[0] = r->event[0] = '\0';
 }
 
-/** The text behind a word, without a carriage return. */
+/** Copy the text after a word, without blanks and carriage return. */
 static void take_text(const char *p, const char *end, char *to)
 {
     while (p < end && nb_text_blank(*p))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -streamout.  The lines and the widths of the columns are those of CrystFEL 0.12 (libcrystfel/src/stream.c): programs read
- * the columns by their places. */
+/* Write -streamout. Lines and widths of columns are those of CrystFEL 0.12
+ * (libcrystfel/src/stream.c), since programs read the columns by place. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,10 +10,10 @@
 #include "../common/panel_spec.h"
 #include "stream.h"
 
-/** The metric of a cell, and the axis that differs. */
+/** Metric of a cell, and the unique axis. */
 typedef struct lattice_kind {
     const char *name;
-    char unique; /* '*': none */
+    char unique; /* 'a', 'b', 'c', or '*' without a unique axis */
 } lattice_kind;
 
 static int alike(double x, double y)
@@ -21,7 +21,7 @@ static int alike(double x, double y)
     return fabs(x - y) <= 1e-4 * fabs(y);
 }
 
-/** The angles that are not 90 deg, bit i of axis i. */
+/** Bits of the angles that are not 90 deg; bit i for axis i. */
 static unsigned oblique(const double cell[6])
 {
     unsigned bits = 0;
@@ -30,7 +30,7 @@ static unsigned oblique(const double cell[6])
     return bits;
 }
 
-/** Of a cell with right angles. */
+/** Metric of a cell with right angles. */
 static lattice_kind right_angled(const double cell[6])
 {
     const int ab = alike(cell[0], cell[1]), bc = alike(cell[1], cell[2]);
@@ -81,13 +81,13 @@ static void put_head(nb_draft *t, const nb_stream_head *head)
     nb_draft_put(t, "----- End unit cell -----\n");
 }
 
-/** A blank and a number with as many decimals as its column has room for, at most `most`. */
-static void put_column(nb_draft *t, double value, int width, int most)
+/** Write a blank and a number with as many of `decimals` decimals as fit the width. */
+static void put_column(nb_draft *t, double value, int width, int decimals)
 {
     char text[400];
-    while (snprintf(text, sizeof text, " %*.*f", width, most, value) > width + 1 &&
-           most > 0)
-        most--;
+    while (snprintf(text, sizeof text, " %*.*f", width, decimals, value) > width + 1 &&
+           decimals > 0)
+        decimals--;
     nb_draft_put(t, "%s", text);
 }
 
@@ -108,7 +108,7 @@ static int is_of(const nb_reflection *s, const nb_stream_lattice *x)
     return s->crystal == x->crystal && s->twin == x->twin;
 }
 
-/** The spots of a lattice. */
+/** Write the spots of a lattice. */
 static void put_spots(nb_draft *t, const nb_stream_head *head, const nb_stream_image *im,
                       const nb_stream_lattice *x)
 {
@@ -132,7 +132,7 @@ static void put_spots(nb_draft *t, const nb_stream_head *head, const nb_stream_i
     nb_draft_put(t, "End of reflections\n");
 }
 
-/** Half width at half height of the broadest lattice point, 1/nm: sinc^2(pi L x) is 1/2 at x = 0.443/L. */
+/** Half width at half maximum of the broadest peak, 1/nm: sinc^2(0.443 pi) = 1/2. */
 static double radius_of(const nb_stream_lattice *x)
 {
     double least = INFINITY;
@@ -163,7 +163,7 @@ static void put_lattice(nb_draft *t, const nb_stream_head *head,
     nb_draft_put(t, "--- End crystal\n");
 }
 
-/** Mean distance of the panels' corners along the beam, m. */
+/** Mean distance along the beam of the first corners of the panels, m. */
 static double camera_length(const nb_detector_spec *d)
 {
     double sum = 0;
@@ -189,7 +189,7 @@ static void put_image(nb_draft *t, const nb_stream_head *head, const nb_stream_i
     nb_draft_put(t, "----- End chunk -----\n");
 }
 
-/** Append the text, which is freed. */
+/** Append the text to the file and free the text. */
 static nb_status append(nb_stream_out *out, nb_draft *t, nb_error *err)
 {
     nb_status st = t->failed ? nb_fail_memory(err, t->room, "-streamout")
