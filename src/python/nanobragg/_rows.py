@@ -13,8 +13,8 @@ def text(row):
 
 
 class Doc:
-    """A docstring that lists rows by group.  rows: a function, called when the docstring is read, so that the import stays
-    fast."""
+    """Docstring that lists rows by group.  rows: a function, called only when the
+    docstring is read: the import stays fast."""
 
     def __init__(self, head, rows):
         self.head, self.rows = head, rows
