@@ -11,7 +11,7 @@ ANGSTROM = 1e-10  # m
 
 
 def real(what, value, dtype=float):
-    """Array of real numbers of this type.  TypeError if complex: numpy would only warn."""
+    """Array of real numbers of this type.  TypeError if complex: numpy only warns."""
     array = np.asarray(value)
     if np.iscomplexobj(array):
         raise TypeError(f"{what}: the values must be real, not complex")
