@@ -202,7 +202,7 @@ class Renderer:
     """Images of parameters in one tensor: r = Renderer(sim, names); image = r(values).
 
     names: as for pullback.  values: [n] in the order of Renderer.names (without groups).
-    As render() with the fewest calls; quickest with host values, also if a GPU renders."""
+    As render() with fewest calls; quickest with host values, also if a GPU renders."""
 
     def __init__(self, sim, names):
         self.sim, self.names = sim, _derivatives.keys_of(sim._sim, names)[1]
