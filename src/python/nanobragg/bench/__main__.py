@@ -23,9 +23,8 @@ PLENTY = 2e9  # bytes of free memory for the files of the runs
 
 # --- the folder of a report: complete or absent -------------------------------------------------
 class Folder:
-    """Context of two folders, removed on failure.  `part` gets the name of the report at
-    the end.  Programs run in `scratch`, if possible in memory: the disk does not
-    count."""
+    """Context of two folders, removed on failure.  `part` becomes the report at the end.
+    Programs run in `scratch`, if possible in memory: the disk has no effect on times."""
 
     def __init__(self, path):
         self.path = path.rstrip("/") or "/"
