@@ -79,7 +79,7 @@ PyObject *nb_method_fold_rotation(PyObject *object, PyObject *Py_UNUSED(unused))
     return Py_BuildValue("(ddd)", misset[0], misset[1], misset[2]);
 }
 
-/** derivatives(names, double, planes, image or None, progress) */
+/** derivatives(names, double, planes, image | None, progress) */
 PyObject *nb_method_derivatives(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -116,7 +116,7 @@ static PyObject *gradient_of(const double *gradient, int n, int want_F,
         (const char *)F->gradient, (Py_ssize_t)(F->count * sizeof *F->gradient));
 }
 
-/** pullback(names, double, dloss, want_F, progress) -> (floats, (hkl, gradient) or None) */
+/** pullback(names, double, dloss, want_F, progress) -> floats, (hkl, gradient) | None */
 PyObject *nb_method_pullback(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

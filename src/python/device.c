@@ -115,7 +115,7 @@ static PyObject *image_read(PyObject *object, PyObject *out)
     Py_RETURN_NONE;
 }
 
-/** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
+/** Sim.render_device(progress, want_stats) -> (DeviceImage, dict | None) */
 PyObject *nb_method_render_device(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

@@ -16,7 +16,7 @@ typedef struct chosen {
     nb_chosen of;
 } chosen;
 
-/** Chosen(sim, photons, at int64 [n] ascending, background or None, sigma, gauss) */
+/** Chosen(sim, photons, at int64 [n] ascending, background | None, sigma, gauss) */
 static int chosen_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -70,7 +70,7 @@ typedef struct sums_call {
     int count;
 } sums_call;
 
-/** Take names (list or NULL) and arrays (float64 or None) of a call: the refined
+/** Take names (list or NULL) and arrays (float64 | None) of a call: the refined
  * background and the outputs of the equations.  0, or -1 with an exception. */
 static int take(chosen *self, PyObject *list, PyObject *const a[ARRAYS], sums_call *c,
                 nb_python_buffers *v)
@@ -211,7 +211,7 @@ typedef struct starts {
     nb_python_calls calls;
 } starts;
 
-/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
+/** Starts(words, arrays, names of pictures, file of orientations | None, notice) */
 static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     starts *self = (starts *)object;

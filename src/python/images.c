@@ -19,7 +19,7 @@ PyObject *nb_python_image(nb_image *image)
 }
 
 /** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal,
- * mask or None); MB: limit of the data that are read, 0 for the default */
+ * mask | None); MB: limit of the data that are read, 0 for the default */
 PyObject *nb_method_read_image(PyObject *Py_UNUSED(self), PyObject *args)
 {
     const char *path;
@@ -96,7 +96,7 @@ PyObject *nb_method_picture(PyObject *Py_UNUSED(self), PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** page(sim or None, (float32, ...), (name, ...), fast, slow, JSON, bytes) -> JSON */
+/** page(sim | None, (float32, ...), (name, ...), fast, slow, JSON, bytes) -> JSON */
 PyObject *nb_method_page(PyObject *Py_UNUSED(self), PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;

@@ -46,7 +46,7 @@ typedef struct nb_python_calls {
 /** Hooks that call the callbacks with the GIL; user is the nb_python_calls. */
 nb_hooks nb_python_hooks(nb_python_calls *calls);
 
-/** Set parameters from a sequence of (name, [word, ...] or None for the default).  base:
+/** Set parameters from a sequence of (name, [word, ...] | None: the default).  base:
  * an nb_config, or with series an nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
@@ -59,7 +59,7 @@ typedef struct nb_python_arrays {
 } nb_python_arrays;
 
 /** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg; parts:
- * tuple of buffers or None; fast, slow: sides of a plane.  Arrays in cfg stay.  0, or -1
+ * tuple of buffers | None; fast, slow: sides of a plane.  Arrays in cfg stay.  0, or -1
  * with an exception.  Call nb_python_release_arrays when the library has taken cfg. */
 int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
 /** Clear the file names that stand for arrays. */

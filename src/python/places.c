@@ -165,7 +165,7 @@ PyObject *nb_method_state(PyObject *object, PyObject *Py_UNUSED(unused))
     return PyCapsule_New(cfg, "nb_config", free_state);
 }
 
-/** change(state or None, rows, shape): take the configuration of state (None: the present
+/** change(state | None, rows, shape): take the configuration of state (None: the present
  * one) with these rows; shape: number of the shape, or -1 to keep it */
 PyObject *nb_method_change(PyObject *object, PyObject *args)
 {
@@ -186,7 +186,7 @@ PyObject *nb_method_change(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */
+/** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] | None) */
 PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

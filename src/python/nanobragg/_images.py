@@ -72,7 +72,7 @@ def read_image(path, frame=None, shape=None):
 
 
 def of_file(read):
-    """Make an Image; left_out: uint8 [slow, fast] or None, 1 at marked pixels."""
+    """Make an Image; left_out: uint8 [slow, fast] | None, 1 at marked pixels."""
     pixels, fast, slow, kind, centre, pedestal, left_out = read
     image = np.frombuffer(pixels, dtype=np.float32).reshape(slow, fast).copy().view(Image)
     image.format, image.centre, image.pedestal = kind, centre, pedestal

@@ -75,7 +75,7 @@ def _lines(crystals):
 
 
 def words(name, value, series=False):
-    """(name, words) for the library, or None if the value sets nothing."""
+    """(name, words) for the library; None if the value sets nothing."""
     row = find(name, series)
     if value is None:
         return None

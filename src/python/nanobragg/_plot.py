@@ -56,7 +56,7 @@ class Axis:
 
 
 class Chart:
-    """Curves with axes.  x, y: (low, high), or None to fit the points; log: both axes,
+    """Curves with axes.  x, y: (low, high); None fits the points; log: both axes,
     with a tick at the x of each point; word: format of the numbers at y."""
 
     def __init__(self, title, under, beside, x=None, y=None, subtitle="", log=False, word="{:.5g}".format):

@@ -27,7 +27,7 @@ def _bar(label):
 
 
 def callback(progress, label):
-    """Function that the library calls with a fraction, or None."""
+    """Function that the library calls with a fraction; None without progress."""
     if progress is None or progress is False:
         return None
     return _bar(label) if progress is True else progress

@@ -57,7 +57,7 @@ class Simulation:
 
     @classmethod
     def _of_words(cls, words, say=None):
-        """Simulation of a command line [(parameter, words)]; say(line) takes notices."""
+        """Simulation of a command line [(parameter, words)]; say(line): notices."""
         sim = cls.__new__(cls)
         sim._open(words, {}, say)
         return sim
@@ -177,7 +177,7 @@ class Simulation:
         return self._put(self._places(hkl)[0], some)
 
     def _places_of(self, n):
-        """Places in factors() of n values as in reflections(), or None for all values."""
+        """Places in factors() of n values as in reflections(); None for all values."""
         if n == self._count():
             return None
         if self._spots is None or n != len(self._spots):

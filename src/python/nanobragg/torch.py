@@ -13,7 +13,7 @@ class _Values:
     """Names and values of parameters; give() sets them in a simulation."""
 
     def __init__(self, names, numbers, version, F=None, places=None):
-        # F: array of all, or None; places: where the values of the tensor are, None: all
+        # F: array of all | None; places: where the values of the tensor are, None: all
         self.names, self.numbers, self.version, self.F, self.places = names, numbers, version, F, places
 
     def give(self, sim):

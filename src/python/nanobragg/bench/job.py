@@ -25,7 +25,7 @@ def case_text(case, own):
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """Members with 0 or None have the value of the case."""
+    """Members that are None or 0 have the value of the case."""
 
     case: str
     size: int  # pixels of an edge

@@ -29,7 +29,7 @@ def last_line(path):
 
 
 class Bench:
-    """Measures the points of a plan.  programs: {name of a peer, or None for this program: path}."""
+    """Measures the points of a plan.  programs: {peer (None: this program): path}."""
 
     def __init__(self, options, folder, programs, runner):
         self.options, self.folder, self.programs, self.runner = options, folder, programs, runner

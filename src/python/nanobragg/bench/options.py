@@ -84,7 +84,7 @@ def command_of(words):
 
 
 class Options:
-    """Typed options: a member for each flag; `own` has the flags of the case own."""
+    """Typed options: a member for each flag, and the flags after --."""
 
     def __init__(self, words, most_threads=None):
         given, self.own = typed(words, ("quick",), ("vs", "peer-results"))

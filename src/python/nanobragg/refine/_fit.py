@@ -48,7 +48,7 @@ class Fit:
 
     parameters: by name, in users' units.  at [n]: places of the pixels of the stage.
     spots: pixels near spots at the last choice.  radial: refined background.  background:
-    fixed photons, or None.  F_width: width of log scales of reflections; 0: exact
+    fixed photons | None.  F_width: width of log scales of reflections; 0: exact
     structure factors.  known: Masks of an earlier fit."""
 
     def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None, known=None):
@@ -125,7 +125,7 @@ class Fit:
 
     @property
     def read(self):
-        """Read-out variance in the likelihood, photons^2, or None."""
+        """Read-out variance in the likelihood, photons^2 (None: none there)."""
         return self.picture.sigma ** 2 if self.options.gauss else None
 
     @property
@@ -296,7 +296,7 @@ class Fit:
         return self.stages[-1]
 
     def stage(self, name, marked=None, most=None):
-        """Minimise by marked parameters (None: all) and background; most: evaluations."""
+        """Minimise by marked parameters (None: all) in at most so many evaluations."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -307,7 +307,7 @@ class Fit:
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 
     def check_apart(self):
-        """Refuse parameters that the chosen pixels cannot tell apart."""
+        """Refuse parameters that the chosen pixels cannot separate."""
         space = self.space()
         if not space.free:
             raise ValueError("-refine: every parameter is held; leave one free")

@@ -20,7 +20,7 @@ def turn_of(start, end):
 
 
 def told(job, sim, k, result, first, common=None):
-    """(Result without arrays, report line or None) of a picture; first: misset angles."""
+    """(Result without arrays, report line | None) of a picture; first: misset angles."""
     line = None
     if job.shown:
         turn = turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
@@ -54,7 +54,7 @@ class EachAlone:
 
 
 def refine_series(start, options, notice, done=lambda *what: None, report=None, frames=None, command="", workers=None):
-    """Refine each picture of a Start.  done(k, result or None, why): called in order.
+    """Refine each picture of a Start.  done(k, result | None, why): called in order.
     report: file of JSON lines, or page of `frames` (first, last).  Returns Results."""
     starts = start.open(notice)
     sim = starts.sim(_nanobragg.Sim, 1, 0, notice)

@@ -99,13 +99,13 @@ class _Point:
         return _Point(self.calculate, stepped(self.x, step, self.least), self.floor, self.least, self.D)
 
 
-def descend(here, most, first=FIRST_DAMPING):
+def descend(here, limit, first=FIRST_DAMPING):
     """From a point to the minimum: (point, evaluations, converged).  Point: loss, enough
     (gain to continue), step(damping) -> (step, gain), moved(step) (or Impossible)."""
     damping, evaluations, done = Damping(first), 1, False
     while True:
         done = done or here.step(0.0)[1] < here.enough
-        if done or evaluations >= most:
+        if done or evaluations >= limit:
             return here, evaluations, done
         step, gain = here.step(damping.value)
         evaluations += 1
@@ -122,12 +122,12 @@ def descend(here, most, first=FIRST_DAMPING):
             damping.failed()
 
 
-def minimise(calculate, x, most, floor=0.0, least=-np.inf):
+def minimise(calculate, x, limit, floor=0.0, least=-np.inf):
     """Minimum from x [n].  calculate(x) -> (loss, gradient [n], Fisher matrix [n, n]) or
-    Impossible.  floor: bound below the loss; most: evaluations; least: of x."""
+    Impossible.  floor: bound below the loss; limit: evaluations; least: of x."""
     try:
         here = _Point(calculate, np.array(x, dtype=float), floor, least)
     except Impossible as why:
         raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
-    here, evaluations, done = descend(here, most)
+    here, evaluations, done = descend(here, limit)
     return Minimum(here.x, here.loss + floor, evaluations, done)

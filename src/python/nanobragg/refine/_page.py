@@ -132,7 +132,7 @@ def element(value, attribute):
 
 
 class Shown:
-    """Pictures that a page shows; frames: typed (first, last), or None."""
+    """Pictures that a page shows; frames: typed (first, last) | None."""
 
     def __init__(self, count, pixels, frames):
         self.count, most = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
@@ -156,7 +156,7 @@ class Shown:
         return text.rstrip("\n")
 
     def end(self, common, command):
-        """Last element of the page; common: Result of a joint fit, or None."""
+        """Last element of the page; common: Result of a joint fit | None."""
         if common:
             lines = [*_head_lines(common), f"pictures   {common.pictures}, and {common.left_out} left out", _work_line(common)]
         else:
@@ -198,7 +198,7 @@ class Lines:
         self.written += 1
 
     def put(self, k, line, then=lambda: None):
-        """Add the line (or None) of picture k in order; then() is called after it."""
+        """Add the line of picture k (None: no line) in order; then call then()."""
         self.waiting[k] = line, then
         while self.next in self.waiting:
             line, then = self.waiting.pop(self.next)

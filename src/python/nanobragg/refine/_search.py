@@ -17,13 +17,13 @@ ENOUGH = 8192  # pixels that decide the best of a row of trials
 TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to a side
 
 
-def some_pixels(fit, spots, most):
-    """Places of the chosen pixels, or of chosen pixels near spots.  Above `most` pixels,
+def some_pixels(fit, spots, limit):
+    """Places of the chosen pixels, or of chosen pixels near spots.  Above `limit` pixels,
     only every second (third, ...) row."""
     at = fit.at
     if spots and fit.spots[at].any():
         at = at[fit.spots[at]]
-    every = -(-len(at) // most)
+    every = -(-len(at) // limit)
     some = at[at // fit.picture.shape[1] % every == 0] if every > 1 else at
     return some if len(some) else at
 

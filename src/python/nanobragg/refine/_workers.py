@@ -11,7 +11,7 @@ from .. import _images, _nanobragg
 
 class Start:
     """Start of fits: words and arrays of a simulation, values of set_parameters, names of
-    pictures, and a file of their orientations or None."""
+    pictures, and a file of their orientations (may be None)."""
 
     def __init__(self, words, arrays, moves, pictures, orientations):
         self.words, self.arrays, self.moves = words, arrays, moves
@@ -65,7 +65,7 @@ def _work(pipe, start, job, threads, place):
 
 
 class Workers:
-    """Workers for a job with methods (bench, k, ...).  workers: number, or None: auto."""
+    """Workers for a job with methods (bench, k, ...).  workers: number (None: auto)."""
 
     def __init__(self, start, starts, job, workers, notice):
         count, threads = starts.workers()
