@@ -8,12 +8,12 @@
 #include "../base/error.h"
 #include "../nanobragg.h"
 
-/** Watch cJSON's allocations from now on. Only for the program, as the hooks belong to the whole
- * process. */
+/** Watch the allocations of cJSON from now on. Only for the program, as the hooks belong
+ * to the whole process. */
 void nb_json_watch(void);
 
-/** NB_ERR_NOMEM, with a message that begins with `what`, if an allocation failed since; the
- * program must then end. Else NB_OK. */
+/** NB_ERR_NOMEM if an allocation has failed since then, with a message that begins with
+ * `what`; the program must then end. Else NB_OK. */
 nb_status nb_json_memory(const char *what, nb_error *err);
 
 /* --- The flag -mask of view and compare --- */

@@ -22,7 +22,7 @@ typedef struct arguments {
     int count;
     char name[64], number[MAX_ARGUMENTS + 1][NB_TEXT_NUMBER];
     char *text;        /* text of a list of objects; owned */
-    const char *wrong; /* reason against the arguments; NULL: valid */
+    const char *wrong; /* reason to refuse the arguments, or NULL */
 } arguments;
 
 static nb_status no_memory(nb_error *err)

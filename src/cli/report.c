@@ -45,7 +45,7 @@ static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
     return largest < nb_noise_largest(cfg, file) - 1;
 }
 
-/** Limit of these pixels in words, or NULL if it is the type of the file. */
+/** Words for the limit of the pixels, or NULL if the type of the file limits. */
 static const char *bound_of(const nb_config *cfg, nb_noise_file file, double largest)
 {
     if (cfg->saturation < largest)

@@ -166,15 +166,15 @@ typedef struct nb_jobs {
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
-/** nb_jobs_load of a text from `path`: `bytes` bytes and a NUL, from malloc.  The jobs
- * own it; an error frees it. */
+/** nb_jobs_load of a text from `path`: `bytes` bytes and a NUL, from malloc, freed
+ * with the jobs, or at once after an error. */
 nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
                         nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
 
 /** Write the location of line `frame` (0..), "-jobs FILE:LINE", into text[size]. */
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size);
-/** Write a sentence with the flags without effect into line[size]; 0 if none has. */
+/** Write the flags without effect as a sentence into line[size]; 0 without such flags. */
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 
 /** Let line `frame` (0..) change cfg.  Thread-safe. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* _nanobragg.DeviceImage: an image in the memory where it was rendered, with DLPack. */
+/* _nanobragg.DeviceImage: an image in the memory of its renderer, shared by DLPack. */
 #include "module.h"
 
 #include <stdlib.h>

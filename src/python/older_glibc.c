@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of newer versions of glibc, made from older ones, only in the wheel and its
- * stubs (mk/python.mk, mk/wheel_graft.py).  So the wheel needs glibc 2.28 (RHEL 8). */
+/* Functions of newer versions of glibc, made from older ones, for the wheel and its stubs
+ * (mk/python.mk, mk/wheel_graft.py).  So the wheel needs only glibc 2.28 (RHEL 8). */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ static void sim_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** set(all words, new arrays, names typed now); the word of an array is memory:hkl */
+/** set(all words, new arrays, names typed now); the word of an array is as memory:hkl */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
     enum { MAX_NAMES = 512 };

@@ -116,7 +116,7 @@ def page(image, path=None, names=None):
 
 def page_text(images, names, more="{}", sim=None, number=-1, size=PAGE_BYTES):
     """Page (src/tools/page.html) of float32 arrays [slow, fast], or its part `number`.
-    more: JSON members.  sim: Sim with the geometry.  size: bytes of pixels, about."""
+    more: JSON members.  sim: Sim with geometry.  size: approximate bytes of pixels."""
     slow, fast = images[0].shape
     json = _nanobragg.page(sim, tuple(images), tuple(names), fast, slow, more, size)
     element = f'<script type="application/json" id="meta{"" if number < 0 else f"{number}_"}">{json}</script>\n'

@@ -132,7 +132,7 @@ def elsewhere(words):
 
 
 def find(program):
-    """Path of a program, absolute for a start elsewhere.  OSError if not runnable."""
+    """Path of a program, valid in any folder.  OSError if the program cannot run."""
     if "/" in program and not os.access(program, os.X_OK):
         with open(program, "rb"):  # raises a more exact error
             raise PermissionError(0, "Permission denied")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of the table of parameters as text.  mk/stubs.py loads this file by itself, so it imports nothing."""
+"""Rows of the table of parameters as text, without imports for mk/stubs.py."""
 
 
 def names(row):

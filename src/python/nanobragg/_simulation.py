@@ -57,7 +57,7 @@ class Simulation:
 
     @classmethod
     def _of_words(cls, words, say=None):
-        """Simulation of a command line [(parameter, words)]; say(line): notices."""
+        """Simulation of a command line [(parameter, words)]; say(line) gets notices."""
         sim = cls.__new__(cls)
         sim._open(words, {}, say)
         return sim
@@ -70,7 +70,7 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # _given: last values of nanobragg.torch; _opened: names by group; see _list()
+        # _given: values of nanobragg.torch; _opened: names by group; _listed: of _list()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._words = dict(words)  # all typed words by the name of the parameter
         self._notices = notices
@@ -177,7 +177,7 @@ class Simulation:
         return self._put(self._places(hkl)[0], some)
 
     def _places_of(self, n):
-        """Places in factors() of n values as in reflections(); None for all values."""
+        """Places in factors() of n values in order of reflections(); None for all."""
         if n == self._count():
             return None
         if self._spots is None or n != len(self._spots):
@@ -207,7 +207,7 @@ class Simulation:
         return len(self._list()[2])
 
     def _places(self, hkl, all_there=True):
-        """(places in factors(), found) of reflections; all_there: else ValueError."""
+        """(places in factors(), found) of hkl; all_there: ValueError if any is absent."""
         low, sizes, codes = self._list()
         hkl = np.asarray(hkl, dtype=np.int64)
         inside = ((hkl >= low) & (hkl < low + sizes)).all(axis=1)
@@ -225,9 +225,9 @@ class Simulation:
         return np.frombuffer(hkl, dtype=np.int32).reshape(-1, 3).copy(), np.frombuffer(F).copy()
 
     def spectrum(self, frame=0):
-        """-spectrum of a frame of a series, or of the image, or empty: a structured array
-        of energy (eV), wavelength (A), weight (mean 1), part (a colour; 1: the seeded
-        line).  The metadata of its dtype have the factor of the fluence."""
+        """Spectrum of a frame of a series or of the image, empty without -spectrum:
+        structured array of energy (eV), wavelength (A), weight (mean 1), part (a colour;
+        1: seeded line). The metadata of its dtype have the factor of the fluence."""
         if frame < 0:
             raise ValueError(f"frame {frame}: frames are counted from 0")
         lines, factor = self._sim.spectrum(frame)
@@ -371,7 +371,7 @@ class Simulation:
 
     def reflections(self, image=None):
         """Reflections of an image: a structured array (h k l fast slow intensity ...).
-        Metadata of the dtype: background and unassigned, photons outside the list."""
+        Metadata of its dtype: background, unassigned (photons of no listed spot)."""
         records, background, unassigned = self._sim.reflections(self._of(image))
         kind = np.dtype(REFLECTION, metadata={"background": background, "unassigned": unassigned})
         found = np.frombuffer(records, dtype=kind).copy()
@@ -411,7 +411,7 @@ class Simulation:
     def pullback(self, dL_dimage, names, progress=None):
         """Gradient of a loss: a dict of floats, the sums over pixels of dL/dI dI/dp.
 
-        dL_dimage: array or PyTorch tensor [slow, fast]; a tensor on the GPU stays there.
+        dL_dimage: array or PyTorch tensor [slow, fast]; stays on a rendering GPU.
         The name "F" stands for all structure factors: (hkl [n, 3], dL/dF [n])."""
         return _derivatives.gradient(self._sim, self.shape, dL_dimage, names,
                                      _progress.callback(progress, "pullback"), self._opened)
@@ -427,7 +427,7 @@ class Simulation:
                                    _progress.callback(progress, "normal"))
 
     def variables(self, names="misset,cell,N"):
-        """Names of a list, with the names of a group in place of the group."""
+        """Names of a list of names and groups, with each group replaced by names."""
         return _derivatives.keys_of(self._sim, names)[1]
 
     def parameter(self, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gate: every timed image is compared with an image of the scalar renderer in double precision."""
+"""Gate: compare every timed image with the scalar renderer in double precision."""
 
 import time
 
@@ -79,7 +79,7 @@ class Reference:
         if not np.isfinite(image).all():
             return NOTHING
         correlation, error, mean = compare([image[row:row + self.each] for row in self.first], self.pixels)
-        # errors count per brightest pixel of the image, which may be between the bands
+        # errors are relative to the brightest pixel, which may be between the bands
         share = self.pixels.max() / image.max() if len(self.first) > 1 and image.max() > 0 else 1.0
         return correlation, error * min(1.0, float(share)), mean
 

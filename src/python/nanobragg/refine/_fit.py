@@ -107,7 +107,7 @@ class Fit:
 
     # --- pixels ---
     def pixels(self, at=None):
-        """Chosen pixels at places (None: self.at), to group again; keeps two lists."""
+        """Chosen pixels at places (None: self.at), with new groups; keeps two lists."""
         at, b, p = self.at if at is None else at, self.background, self.picture
         found = next((kept for kept in self._kept if kept[0] is at and kept[1] is b), None)
         if found is None:
@@ -125,7 +125,7 @@ class Fit:
 
     @property
     def read(self):
-        """Read-out variance in the likelihood, photons^2 (None: none there)."""
+        """Read-out variance of the likelihood, photons^2; None if it has no such term."""
         return self.picture.sigma ** 2 if self.options.gauss else None
 
     @property
@@ -147,8 +147,8 @@ class Fit:
         self.at = self.picture.used[chosen[self.picture.used]]
 
     def _sample(self):
-        """Marks of a sample outside spots: single pixels, or with a footprint squares,
-        since light comes from pixels around."""
+        """Marks of a sample outside spots: single pixels, or squares with a footprint,
+        which takes light from pixels around."""
         edge = 1
         if self.squares or self.sim.crystal()["footprint"]:
             edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
@@ -208,7 +208,7 @@ class Fit:
             self.sim.planes(p.photons, chosen, marks.view(np.uint8), p.sigma, self.options.spot_half, self.background)
 
     def begin_background(self, high):
-        """Start radial knots and levels up to `high`, or the fixed planes."""
+        """Set radial knots and levels up to `high`, or the fixed background of planes."""
         if self.kind == "radial":
             self.radial = self.picture.radial(high)
             if self.has_light:

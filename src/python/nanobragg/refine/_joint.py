@@ -20,7 +20,7 @@ from ._workers import Workers
 
 LEAST_ALIKE = 0.5  # below this correlation with the model a picture is left out
 FIRST_DAMPING = 1e-4  # the pictures have been fitted separately
-LEAST_PICTURES = 3  # per variable, for errors from gradients
+LEAST_PICTURES = 3  # pictures per variable that give errors from gradients
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
@@ -197,7 +197,7 @@ class Jointly:
         fit.sim.fold_rotation()
 
     def _own(self, out, x, covariance):
-        """Parameters of a picture.  sigma: of counting x sqrt(deviance/pixel) if > 1."""
+        """Set parameters; sigma of counting x sqrt(deviance per pixel), if above 1."""
         active, c = self.names.space.active, self.names.common
         own = [i for i, name in enumerate(active) if name not in self.names.is_common]
         S = self.names.space.values(x)[1][np.ix_(own, range(c, self.names.n))]
@@ -344,8 +344,8 @@ class Joint:
         return self.shown.line(self.sim, k, name, None, math.nan, f"left out: {self.why[k]}") if self.shown else None
 
     def _excess(self, C, deviance):
-        """Variances / variances of counting, at least 1: deviance per pixel, or with
-        enough pictures products of gradients, which include errors of models."""
+        """Ratio of variances to those of counting, at least 1: deviance per pixel, or
+        with enough pictures products of gradients, which include errors of models."""
         excess, n, c = np.full(len(C), max(1.0, deviance)), len(self.x), len(C)
         if n >= LEAST_PICTURES * c:
             steps = self.state.shares @ C

@@ -8,7 +8,7 @@ import typing
 import numpy as np
 
 RIDGE = 1e-14  # eigenvalues, of columns scaled to 1, that count as 0
-LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # gain, part of loss; less moves x < 0.05 sigma
+LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # gain, part of loss; below: x moves < 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
 MOST_RISE = 4.0
 TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables
@@ -50,8 +50,8 @@ def largest(vector, names):
 
 
 def stepped(x, step, least):
-    """x + step, at least `least`.  Impossible if a level (least finite; photons per
-    pixel) rises over four times: slopes have no meaning there, even if the loss falls."""
+    """x + step, at least `least`.  Impossible if a background level (x with finite least)
+    rises over four times: slopes have no meaning there, even if the loss falls."""
     to = np.maximum(x + step, least)
     if (to > MOST_RISE * np.maximum(x, 1))[np.isfinite(least)].any():
         raise Impossible("a level of the background rises too far")
@@ -59,7 +59,7 @@ def stepped(x, step, least):
 
 
 class Damping:
-    """Shortening of steps; it follows the gains of the steps."""
+    """Damping, which shortens steps; it follows the gains of the steps."""
 
     def __init__(self, first):
         self.value, self.grow = first, GROW
@@ -124,7 +124,7 @@ def descend(here, limit, first=FIRST_DAMPING):
 
 def minimise(calculate, x, limit, floor=0.0, least=-np.inf):
     """Minimum from x [n].  calculate(x) -> (loss, gradient [n], Fisher matrix [n, n]) or
-    Impossible.  floor: bound below the loss; limit: evaluations; least: of x."""
+    Impossible.  floor: least loss; limit: evaluations; least: of x."""
     try:
         here = _Point(calculate, np.array(x, dtype=float), floor, least)
     except Impossible as why:

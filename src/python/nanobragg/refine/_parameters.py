@@ -63,7 +63,7 @@ class Parameter:
         return self.map == "bounded" and not self.fixed and (self.value - self.low < near or self.high - self.value < near)
 
     def check_start(self):
-        """Refuse a start outside the map.  Start inside bounds, for a slope."""
+        """Refuse a start outside the map; move a start off its bound, for a slope."""
         if self.fixed:
             return
         if self.map == "bounded":
@@ -105,7 +105,7 @@ class Parameters(dict):
         return Parameters((name, copy.copy(p)) for name, p in self.items())
 
     def moves(self, *names):
-        """True if the fit moves one of these names."""
+        """True if the fit moves any of the names."""
         return any(name in self and not self[name].fixed for name in names)
 
     def add(self, sim, name):
@@ -220,8 +220,8 @@ def read(sim, options, notice=lambda line: None):
 
 
 class Space:
-    """Variables of a stage: marked parameters, then `extra` background levels.  A level
-    has a least value, no logarithm: with other light it may be 0.  first: first names."""
+    """Variables of a stage: marked parameters (names in `first` lead), then `extra`
+    levels of a background.  A level has a least value: with other light it may be 0."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
         self.parameters, self.extra, self.first = parameters, extra, first

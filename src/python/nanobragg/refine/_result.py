@@ -152,7 +152,7 @@ class _Errors:
         self.all, self.counting = self._of_values(C, 0), self._of_values(counting, 1)
 
     def _of_values(self, C, which):
-        """Covariances of the active values; kept ones for parameters of places."""
+        """Covariances of active values; of kept parameters of places, the kept ones."""
         n = len(self.names)
         out = (self.slopes @ C @ self.slopes.T)[:n, :n]
         if self.fit.kept is None:

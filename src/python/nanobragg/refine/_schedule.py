@@ -16,8 +16,8 @@ BLURRED_D = (0.07, 0.05, 0, 0)  # least d of the pixels / longest edge; 0: all
 LATER = ("cell_", *PLACES)
 FOUND = 0.5  # correlation with the last blurred crystal; right: 0.86 or more, wrong: 0.1
 MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # spread of scales; F with 2 % error count as exact
-# Parts of the misfit.  Scales of right spots explain 0.98 and more, in a measured still
-# with other shapes of spots 0.6.  Free intensities of wrong shapes pull the orientation.
+# Parts of the misfit that scales explain: 0.98 and more (right spots), 0.6 (measured
+# still, other shapes of spots).  Free intensities of wrong shapes pull the orientation.
 LEAST_EXPLAINED, LEAST_PART = 0.8, 0.3
 COLLAPSED = 0.01  # part of the start value
 
