@@ -296,7 +296,7 @@ class Fit:
         return self.stages[-1]
 
     def stage(self, name, marked=None, most=None):
-        """Minimise by marked parameters (None: all) in at most so many evaluations."""
+        """Minimise by marked (None: all) parameters and levels; limits evaluations."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Joint fits: variables common to all pictures, and variables by picture.
 
-The matrix of the normal equations is an arrow (docs/refine.md): blocks by picture, and a
-border of the common variables.  Blocks are eliminated one by one (Schur complement):
-memory and time grow with pictures.  Any number of processes gives the same bytes."""
+The equations form an arrow (docs/refine.md): blocks by picture, and a border of the
+common variables.  Blocks are eliminated one by one (Schur complement): memory and time
+grow with pictures.  Ordered sums give the same bytes with any number of processes."""
 import math
 import time
 
@@ -136,7 +136,7 @@ class Jointly:
         return pixels, Radial(kept.knots, values[len(names):])
 
     def evaluate(self, bench, k, x, pictures):
-        """(loss, or inf without a model; gradient [n]; Fisher matrix [n, n])."""
+        """Equations of a picture: (loss or inf, gradient [n], Fisher matrix [n, n])."""
         values, slopes = self.names.space.values(x)
         g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
