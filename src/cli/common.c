@@ -113,12 +113,12 @@ nb_status nb_cli_check_stdout(nb_error *err)
 
 #define NAME "OMP_WAIT_POLICY"
 
-/* Part of the environment while it is set; putenv makes no copy and takes no const. */
+/* Part of the environment once set; putenv makes no copy and takes no const. */
 static char passive[] = NAME "=passive";
 
-/** Runs before OpenMP reads the environment, which it does once. libgomp reads it in a
- * constructor of default priority. That constructor runs after this one because the program
- * contains libgomp (Makefile). clang's library reads it when threads are first needed. */
+/** Runs before OpenMP reads the environment, once. libgomp reads it in a constructor of
+ * default priority, which runs after this constructor because the program contains
+ * libgomp (Makefile). The library of clang reads it when threads are first needed. */
 __attribute__((constructor(101))) static void choose(void)
 {
     if (!getenv(NAME) && !getenv("GOMP_SPINCOUNT") && !getenv("KMP_BLOCKTIME"))

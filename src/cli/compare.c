@@ -13,7 +13,7 @@
 #include "options.h"
 #include "subcommands.h"
 
-/** A figure of nb_difference, and how it is compared with its limit. */
+/** Figure of nb_difference, and its comparison with a limit. */
 typedef struct key {
     const char *name;
     int at_least;
@@ -76,7 +76,7 @@ nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *er
     }
 }
 
-/** The compared files, for the report. */
+/** Compared files, for the report. */
 typedef struct compared {
     const char *a_name, *b_name;
     const char *a_format, *b_format;
@@ -85,7 +85,7 @@ typedef struct compared {
     int passed;
 } compared;
 
-/** The figure of a key, as its limit is for. */
+/** Figure of a key, in the form that its limit has. */
 static double value_of(const nb_difference *d, int k)
 {
     double figure;
@@ -94,14 +94,14 @@ static double value_of(const nb_difference *d, int k)
     return keys[k].at_least ? figure : fabs(figure - keys[k].from);
 }
 
-/** Is the limit of a key met?  NaN does not meet it. */
+/** True if the limit of a key is met; false for NaN. */
 static int is_met(const nb_thresholds *t, const nb_difference *d, int k)
 {
     const double value = value_of(d, k);
     return keys[k].at_least ? value >= t->limit[k] : value <= t->limit[k];
 }
 
-/* Are all limits met, and all pixels finite? */
+/* True if all limits are met and all pixels are finite. */
 static int thresholds_passed(const nb_thresholds *t, const nb_difference *d)
 {
     for (int k = 0; k < NB_THRESHOLD_KEYS; k++)
@@ -290,7 +290,7 @@ static cJSON *difference_object(const compared *c)
     return root;
 }
 
-/* *json is the caller's (nb_free).  Errors: NB_ERR_NOMEM. */
+/* The caller owns *json (nb_free).  Errors: NB_ERR_NOMEM. */
 static nb_status difference_json(const compared *c, char **json, nb_error *err)
 {
     cJSON *root = difference_object(c);
@@ -376,7 +376,7 @@ static nb_status report(const compare *c, const compared *what, nb_error *err)
     return st;
 }
 
-/** Both images, with the lines of the comparison. */
+/** Write a page of both images, with the lines of the comparison. */
 static nb_status write_page(const compare *c, const compared *what,
                             const nb_image images[2], nb_error *err)
 {

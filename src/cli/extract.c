@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg extract FRAME OUT.stol: the smooth background of a frame as a table for -stol. */
+/* nanobragg extract FRAME OUT.stol: smooth background of a frame, a table for -stol. */
 #include <stdio.h>
 
 #include "common.h"
 #include "subcommands.h"
 
-/* A quarter of the width of water's ring. */
+/* A quarter of the width of the ring of water. */
 static const char *const presets[] = {"-stolsmooth", "0.01", NULL};
 static const char *const as_flags[] = {"-stolimage", "-stolout", NULL};
 static const nb_sub_option options[] = {NB_SUB_END};
 
-/** Nothing but the table is written. */
+/** Write only the table. */
 static void no_images(nb_config *cfg)
 {
     cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 0;

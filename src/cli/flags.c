@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's own flags, and all flags one after the other. */
+/* Flags of the program, and a walk over all flags. */
 #include "options.h"
 
 #include "../params/params.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/** A flag that is no parameter of the library. */
+/** Flag of the program, unknown to the library. */
 typedef struct own_flag {
     nb_flag row;
     nb_flag_special special;
@@ -71,7 +71,7 @@ static const own_flag own[] = {
 
 enum { OWN = sizeof own / sizeof *own };
 
-/** The flag as one of the program's own; NULL: it is the library's. */
+/** Row of a flag of the program, or NULL for a flag of the library. */
 static const own_flag *own_of(const nb_flag *flag)
 {
     for (int i = 0; i < OWN; i++)

@@ -19,7 +19,7 @@ static void sub_help_list(FILE *out)
         fprintf(out, "  %-23s %s\n", all[i]->name, all[i]->what);
 }
 
-/** Examples of use, and their results; a NULL command ends. */
+/** Examples and their results, up to a NULL command. */
 static const struct example {
     const char *command, *what;
 } examples[] = {
@@ -79,9 +79,9 @@ void nb_help_version(FILE *out)
                 part->detail ? part->detail : "");
 }
 
-/* -help TOPIC: a part of the help. */
+/* --- A part of the help: -help TOPIC --- */
 
-/** The groups with this word in their title; returns how many with those printed before. */
+/** Print groups with this word in the title; returns `found` plus their number. */
 static int print_groups(FILE *out, const char *topic, int found)
 {
     for (const nb_flag *f = NULL; (f = nb_flag_next(f));)
@@ -92,7 +92,7 @@ static int print_groups(FILE *out, const char *topic, int found)
     return found;
 }
 
-/** Flags with this word that are neither `printed` nor in a printed group; returns how many. */
+/** Print flags with this word, except `printed` and printed groups. Returns a count. */
 static int print_others(FILE *out, const char *topic, const nb_flag *printed, int before)
 {
     int found = 0;
@@ -107,7 +107,7 @@ static int print_others(FILE *out, const char *topic, const nb_flag *printed, in
     return found;
 }
 
-/** Flags that a word of other programs means; returns how many. */
+/** Print the flags for a word of other programs; returns their number. */
 static int print_meant(FILE *out, const char *topic)
 {
     const char *cursor = nb_flags_meant(topic);
@@ -122,7 +122,7 @@ static int print_meant(FILE *out, const char *topic)
     return found;
 }
 
-/** The subcommands with this word in their name or purpose; returns how many. */
+/** Print subcommands with this word in name or purpose; returns their number. */
 static int print_commands(FILE *out, const char *topic, int before)
 {
     size_t count;
@@ -139,7 +139,7 @@ static int print_commands(FILE *out, const char *topic, int before)
     return found;
 }
 
-/** The names of -detector with their figures. */
+/** Print the names of -detector with their figures. */
 static void print_detectors(FILE *out)
 {
     size_t count;
@@ -203,7 +203,7 @@ nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err)
 
 /* --- JSON --- */
 
-/** "key":"text", or nothing without a text. */
+/** Print "key":"text", or nothing without a text. */
 static void json_text(FILE *out, const char *key, const char *text)
 {
     if (!text || !text[0])
@@ -217,7 +217,7 @@ static void json_text(FILE *out, const char *key, const char *text)
     fputc('"', out);
 }
 
-/** What a flag takes: "file", "number", "text" or "" (nothing). */
+/** Kind of the value of a flag: "file", "number", "text", or "" without a value. */
 static const char *kind_of(const nb_flag *flag)
 {
     const char *form = nb_param_kind_form(flag);
@@ -226,7 +226,7 @@ static const char *kind_of(const nb_flag *flag)
                                                            : "text";
 }
 
-/** The words that a flag takes, separated by blanks. */
+/** Words that a flag takes, separated by blanks. */
 static const char *words_of(const nb_flag *flag, char *text, size_t size)
 {
     const char *word;
@@ -237,7 +237,7 @@ static const char *words_of(const nb_flag *flag, char *text, size_t size)
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
                                   flag->choices[i]);
     for (int i = 0; flag->kind == NB_KIND_DEVICE && (word = nb_device_word(i)); i++)
-        if (!nb_device_check(word, NULL)) /* not the one with N for a number */
+        if (!nb_device_check(word, NULL)) /* without words with N for a number */
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "", word);
     if (flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH)
         snprintf(text, size, "%s", flag->kind == NB_KIND_MISSET ? "random" : "inf");

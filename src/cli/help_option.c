@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One flag as -help prints it, and the flags of a group. */
+/* Print a flag as in -help, and the flags of a group. */
 #include "options.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ void nb_help_item(FILE *out, const char *flag, const char *text)
     nb_help_wrap(out, text, INDENT, INDENT);
 }
 
-/** "-name, -synonym, ... value" */
+/** Write "-name, -synonym, ... value" into text[size]. */
 static void spell(const nb_flag *flag, char *text, size_t size)
 {
     const char *cursor = flag->synonyms;

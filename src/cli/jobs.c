@@ -14,15 +14,15 @@
 
 enum {
     MAX_ARGUMENTS = 32
-}; /* of one flag; -pngrings takes one word, -cell six numbers */
+}; /* limit for one flag; -pngrings takes one word, -cell six numbers */
 
-/** The arguments of a member; they point into it, and into here. */
+/** Arguments of a member; they point into the member, or into this struct. */
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1];
     int count;
     char name[64], number[MAX_ARGUMENTS + 1][NB_TEXT_NUMBER];
-    char *text;        /* of a list of objects; owned */
-    const char *wrong; /* reason why they cannot be used; NULL: they are valid */
+    char *text;        /* text of a list of objects; owned */
+    const char *wrong; /* reason to refuse the arguments, or NULL */
 } arguments;
 
 static nb_status no_memory(nb_error *err)
@@ -85,7 +85,7 @@ static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
     return fail(jobs, frame, err, text);
 }
 
-/** A false member leaves its flag out, if the flag has no value and is known. */
+/** True for a false member, which leaves out a known flag without a value. */
 static int is_off(const cJSON *member, const nb_flag *flag)
 {
     return cJSON_IsFalse(member) && flag && nb_flag_is_switch(flag);
@@ -121,7 +121,7 @@ static int is_blank(const char *p, const char *end)
     return p == end;
 }
 
-/** Does the line have a NUL byte, plain or escaped? A text would end there. */
+/** True if the line has a NUL byte, plain or escaped. A text would end there. */
 static int has_nul(const nb_job *j)
 {
     static const char escaped[] = "\\u0000";
@@ -133,7 +133,7 @@ static int has_nul(const nb_job *j)
     return memchr(j->text, '\0', j->bytes) != NULL;
 }
 
-/** The one object of a line; *object is the caller's. */
+/** Parse the only object of a line; the caller owns *object. */
 static nb_status parse_line(const nb_jobs *jobs, int frame, cJSON **object, nb_error *err)
 {
     const nb_job *j = &jobs->list[frame];
@@ -187,13 +187,13 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     return st;
 }
 
-/** Has this flag no effect in the line of a frame? */
+/** True for a flag without effect in the line of a frame. */
 static int does_nothing(const nb_flag *flag)
 {
     return nb_flag_note(flag) || flag->flags & (NB_PARAM_RUNNING | NB_PARAM_SINGLE);
 }
 
-/** Check every line, and record the flags without effect. */
+/** Check all lines, and record the flags without effect. */
 static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err)
 {
     for (int i = 0; i < jobs->count; i++) {
@@ -213,7 +213,7 @@ static nb_status check_lines(nb_jobs *jobs, const nb_config *base, nb_error *err
     return NB_OK;
 }
 
-/** Split the data into lines; blank lines are left out. */
+/** Split the data into lines, without blank lines; 0 without memory. */
 static int split(nb_jobs *jobs, size_t bytes)
 {
     const char *end = jobs->data + bytes, *next;

@@ -20,8 +20,8 @@ static nb_status stopped(nb_error *err)
     return nb_fail(err, NB_ERR_CANCELLED, "interrupted; no image was written");
 }
 
-/** The processes of mpirun share a series, of which rank 0 speaks; a single image is that of one process, which may be
- * the child of such a process. */
+/** True if this process prints messages.  In a series of mpirun only rank 0 prints; a
+ * single image belongs to one process, which may be a child of a process of mpirun. */
 static int speaks(const nb_cli *cli)
 {
     const char *const flags[] = {"-frames", "-stills", "-only_frame"};
@@ -32,7 +32,7 @@ static int speaks(const nb_cli *cli)
     return rank == 0 || !(nb_cli_is_series(cli) || ((typed[0] || typed[1]) && !typed[2]));
 }
 
-/** Typed flags without effect. */
+/** Print notes on typed flags without effect. */
 static void notice_flags(const nb_cli *cli, char **argv)
 {
     for (const nb_flag *f = NULL; speaks(cli) && (f = nb_flag_next(f));) {
@@ -59,7 +59,7 @@ static nb_status print_text(const nb_sim *sim,
     return st;
 }
 
-/** nanoBragg's text of one pixel, or of all of the ROI. */
+/** Print the text of nanoBragg for one pixel, or for all pixels of the ROI. */
 static nb_status print_pixels(const nb_cli *cli, const nb_sim *sim, const float *image,
                               nb_error *err)
 {
@@ -115,8 +115,8 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return st;
 }
 
-/** If a file goes to standard output, all text goes to standard error. A closed pipe is then a
- * write error with one line, and not a signal that would leave temporary files. */
+/** If a file goes to standard output, send text to standard error. A closed pipe is then
+ * a write error with one line; a signal would leave temporary files. */
 static void share_stdout(nb_cli *cli)
 {
     int used = nb_cli_is_series(cli) ? nb_is_stdout(cli->cfg.report_file)
@@ -172,7 +172,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     return st;
 }
 
-/** With several processes rank 0 reports errors; the others report only the loss of rank 0. */
+/** Rank 0 reports errors; other processes report only the loss of rank 0. */
 static void say_error(nb_status st, const nb_cli *cli, const nb_ranks *ranks,
                       const nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg noise IN OUT: background and noise onto images that exist. */
+/* nanobragg noise IN OUT: add background and noise to existing images. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int ends_with(const char *name, const char *ending)
     return n > m && !strcasecmp(name + n - m, ending);
 }
 
-/** The names of input and output. */
+/** Take the names of input and output. */
 static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err)
 {
     const char *in = line->operands[0], *out = line->operands[1];
@@ -49,7 +49,7 @@ static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err
                : NB_OK;
 }
 
-/** Floats are written without noise. */
+/** Print a note if the output has floats, which have no noise. */
 static void say_floats(const nb_series *s)
 {
     if (s->hdf5_file[0] ? s->hdf5_type == NB_HDF5_F32 : ends_with(s->output, ".bin"))

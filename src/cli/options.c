@@ -13,7 +13,7 @@
 #include "../params/params.h"
 #include "common.h"
 
-/* Words of other programs, and common words, for our flags: the first one is suggested, -help WORD prints all. */
+/* Words of other programs, and flags: the first is suggested, -help WORD prints all. */
 static const struct {
     const char *words, *flags;
 } meanings[] = {
@@ -53,7 +53,7 @@ static const struct {
     {"fp fdp f_prime", "fprime"},
 };
 
-/** Is it a typing error: at most one letter in four? */
+/** Find the flag of a mistyped name: up to one wrong letter in four.  0 if not found. */
 static int nearest_letters(const char *name, char *nearest, size_t size)
 {
     int best = 1 + ((int)strlen(name) + 2) / 4, found = 0;
@@ -86,8 +86,8 @@ const char *nb_flags_meant(const char *name)
     return NULL;
 }
 
-/* A flag to suggest for this unknown one: of the same meaning, or with one or two other
- * letters. It is written without dashes into nearest[size]; returns 0 if there is none. */
+/* Write a suggestion for an unknown flag, without dashes, into nearest[size]: a flag of
+ * the same meaning, or with one or two other letters. Returns 0 if not found. */
 static int flag_nearest(const char *argument, char *nearest, size_t size)
 {
     const char *name = nb_bare_name(argument), *meant = name ? nb_flags_meant(name) : NULL;
@@ -126,13 +126,13 @@ static nb_status check_contradictions(const nb_cli *cli, nb_error *err)
 
 nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
 {
-    /* A series makes this check itself. A run that writes no file needs no check. */
+    /* A series makes this check in its run. A run without output files needs no check. */
     if (nb_cli_is_series(cli) || cli->show_config || cli->trace)
         return NB_OK;
     return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
-/* Contradictions between flags that are valid by themselves. */
+/* Check contradictions between flags that are valid separately. */
 static nb_status cli_check_pairs(const nb_cli *cli, nb_error *err)
 {
     nb_status st = check_contradictions(cli, err);
@@ -151,7 +151,7 @@ typedef struct parser {
     const char *typed; /* the flag as typed */
 } parser;
 
-/** The next of `needed` arguments of the flag, `got` of them taken so far; NULL: failed. */
+/** Take the next of `needed` arguments of the flag after `got`; NULL on failure. */
 static const char *take(parser *p, int needed, int got)
 {
     const char *next = p->at < p->argc ? p->argv[p->at] : NULL;
@@ -180,16 +180,16 @@ static const char *take(parser *p, int needed, int got)
 
 int nb_flag_words(const nb_flag *flag, int argc, char *const *argv)
 {
-    int least, most = nb_param_words(flag, &least), n = 0;
+    int least, limit = nb_param_words(flag, &least), n = 0;
     double x;
 
-    if (argc > 0 && most > 1 && strchr(argv[0], ','))
+    if (argc > 0 && limit > 1 && strchr(argv[0], ','))
         return 1;
     if (flag->kind == NB_KIND_MISSET)
-        return argc > 0 && nb_read_number(argv[0], &x) ? most : least;
+        return argc > 0 && nb_read_number(argv[0], &x) ? limit : least;
     if (flag->kind != NB_KIND_CELL && !(flag->flags & NB_PARAM_EACH))
         return least;
-    while (n < most && n < argc && nb_read_number(argv[n], &x))
+    while (n < limit && n < argc && nb_read_number(argv[n], &x))
         n++;
     return n ? n : least;
 }
@@ -228,7 +228,7 @@ static nb_status parse_flag(parser *p)
     return parse_value(p);
 }
 
-/** An argument that is not a known flag: suggest a flag. */
+/** Refuse an unknown argument, and suggest a flag. */
 static nb_status unknown(nb_error *err, const char *argument, const char *previous)
 {
     char near[64], head[64];

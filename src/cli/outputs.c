@@ -25,7 +25,7 @@ int nb_outputs_to_stdout(const nb_config *cfg)
     return 0;
 }
 
-/** The folder part of a path, "." if it has none. */
+/** Folder of a path; "." for a plain name. */
 static void folder_of(const char *path, char *folder, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -58,7 +58,7 @@ nb_status nb_check_output(const char *path, nb_error *err)
             return access(path, W_OK) ? cannot_write(path, strerror(errno), err) : NB_OK;
     }
     if (!lstat(path, &there) && S_ISLNK(there.st_mode))
-        return NB_OK; /* its folder is elsewhere; the writer follows it */
+        return NB_OK; /* the writer follows the link to another folder */
     folder_of(path, folder, sizeof folder);
     if (stat(folder, &there))
         return cannot_write(path, "its folder does not exist", err);

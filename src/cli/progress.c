@@ -10,7 +10,7 @@
 
 #include "../nanobragg.h"
 
-/* The only data that a signal handler may change. */
+/* Only these data may change in a signal handler. */
 static volatile sig_atomic_t stop_signal;
 
 /** End at once, as without a handler, but remove the temporary files. */
@@ -21,8 +21,8 @@ static void end_now(int number)
     raise(number);
 }
 
-/** The first signal requests a stop, the same signal again ends the program at once. A
- * terminal that closes sends SIGHUP more than once, a batch system perhaps its warning SIGUSR1. */
+/** The first signal requests a stop; the same signal again ends the program at once,
+ * except SIGHUP (a closing terminal repeats it) and SIGUSR1 (a batch system warns). */
 static void on_signal(int number)
 {
     if (stop_signal == number && number != SIGHUP && number != SIGUSR1)
@@ -30,14 +30,14 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/** An empty handler: the interrupted call fails with its reason. SIG_IGN would be inherited by
- * programs that we start. */
+/** Empty handler: the interrupted call fails with its reason. Programs that we start
+ * would inherit SIG_IGN. */
 static void on_failed_write(int number)
 {
     (void)number;
 }
 
-/** A signal that the caller set to be ignored (nohup, a job in the background) stays ignored. */
+/** Set a handler. A signal that the caller ignores (nohup, background) stays ignored. */
 static void handle(int number, void (*handler)(int))
 {
     struct sigaction action, inherited;
@@ -114,7 +114,7 @@ const char *nb_progress_stop(const nb_progress *progress)
     return progress->terminal ? "" : "\n";
 }
 
-/** "1.2 Mpixel/s" */
+/** Write a rate as "1.2 Mpixel/s" into text[size]. */
 static void rate_text(double rate, char *text, size_t size)
 {
     if (rate >= 1e6)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Subcommands in Python: their flags, and how the program becomes python3. The package nanobragg does the rest
- * (src/python/nanobragg/bench, run_compare.py). */
+/* Subcommands in Python: their flags, and the change from the program to python3. Their
+ * code is in src/python/nanobragg (bench, run_compare.py). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "sub.h"
 #include "subcommands.h"
 
-/** Room to check the value of a flag; Python reads the words again. */
+/** Memory to check the value of a flag; Python reads the words again. */
 typedef struct checked {
     int whole;
     double number;
@@ -21,13 +21,13 @@ typedef struct checked {
 #define TEXT NB_SUB_NAME(checked, text)
 #define WHOLE(low, high) NB_SUB_WHOLE(checked, whole, low, high)
 
-/* The start is in the program, so that no folder must be found. */
+/* The program contains the start script, and so needs no folder for it. */
 extern const char nb_python_start[];
 __asm__(".pushsection .rodata\n.global nb_python_start\nnb_python_start:\n.incbin "
         "\"src/tools/start.py\"\n.byte 0\n.popsection\n");
 
-/** Find the package beside the program: in a build folder, in a wheel, installed. folder[NB_PATH_MAX]: "" if it is at
- * none of these places. */
+/** Find the package near the program: in a build folder, in a wheel, or installed.
+ * folder[NB_PATH_MAX] is "" if it is not found. */
 static void find_package(const char *program, char *folder)
 {
     static const char *const places[] = {"python", "../..",
@@ -43,13 +43,13 @@ static void find_package(const char *program, char *folder)
     folder[0] = 0;
 }
 
-/** Does the verb start programs that should choose how their own threads wait? */
+/** True if the verb starts programs that should choose how their threads wait. */
 static int of_others(const char *verb)
 {
     return strcmp(verb, "refine") != 0 && nb_wait_policy_is_ours();
 }
 
-/** Replace the process by python3; returns only if it cannot be started. */
+/** Replace the process by python3; returns only if python3 cannot start. */
 static nb_status become(const char *verb, const char *program, const nb_sub_line *line,
                         nb_error *err)
 {

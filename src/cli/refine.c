@@ -9,9 +9,9 @@
 #include "subcommands.h"
 #include "sub.h"
 
-/** What was typed behind `nanobragg refine`; Python reads the words again. */
+/** Words typed after `nanobragg refine`; Python reads them again. */
 typedef struct nb_refine_typed {
-    int word, whole; /* of flags that are checked alone */
+    int word, whole; /* of flags that are only checked */
     double number;
     const char *text, *joint;
     const char *series, *orientations;
@@ -36,7 +36,7 @@ static nb_status take_F(void *target, char **v, nb_error *err)
     return NB_OK;
 }
 
-/** "a-b". */
+/** Read "a-b". */
 static nb_status take_page_frames(void *target, char **v, nb_error *err)
 {
     nb_refine_typed *t = target;
@@ -55,7 +55,7 @@ static nb_status take_page_frames(void *target, char **v, nb_error *err)
     return NB_OK;
 }
 
-/** "name=a:b". */
+/** Check "name=a:b". */
 static nb_status check_pair(const char *flag, const char *text, const char *form,
                             nb_error *err)
 {
@@ -171,7 +171,7 @@ static nb_status no_memory(nb_error *err)
     return nb_fail(err, NB_ERR_NOMEM, "out of memory (names of images)");
 }
 
-/** "file.h5:a-b" into names file.h5:k behind those that are there. */
+/** Add the names file.h5:k of "file.h5:a-b" to the images. */
 static nb_status add_series(run *r, const char *text, nb_error *err)
 {
     const char *colon = text ? strrchr(text, ':') : NULL;
@@ -202,7 +202,7 @@ static nb_status add_series(run *r, const char *text, nb_error *err)
     return NB_OK;
 }
 
-/** Images of several, or with what several have. */
+/** True for several images, or with a flag for several images. */
 static int is_many(const run *r)
 {
     return r->count > 1 || r->typed->series || r->typed->orientations;
@@ -243,7 +243,7 @@ static nb_status list_images(run *r, nb_error *err)
 
 enum { PLOTS = 5, OWN = PLOTS + 4 };
 
-/** Paths of the pictures of -plots; their number. */
+/** Write the paths of the pictures of -plots; returns their number. */
 static int plot_paths(const char *folder, char paths[PLOTS][NB_PATH_MAX])
 {
     static const char *const names[PLOTS] = {"spots", "residuals", "resolution", "loss",
@@ -253,7 +253,7 @@ static int plot_paths(const char *folder, char paths[PLOTS][NB_PATH_MAX])
     return folder ? PLOTS : 0;
 }
 
-/** All files of the run into list: the outputs first, the images, what the configuration reads. */
+/** List the files of the run: outputs, then images, then inputs of the configuration. */
 static int list_files(const run *r, char paths[PLOTS][NB_PATH_MAX], nb_file_use *list,
                       int *outputs)
 {
@@ -275,14 +275,14 @@ static int list_files(const run *r, char paths[PLOTS][NB_PATH_MAX], nb_file_use 
     return n + nb_config_inputs(&r->line->cli.cfg, list + n);
 }
 
-/** Can the folder of -plots be made, or its first picture be written? */
+/** Check that the folder of -plots can be made, or its first picture written. */
 static nb_status check_plots(const char *folder, const char *first, nb_error *err)
 {
     nb_status st = folder ? nb_check_output(first, err) : NB_OK;
     return st && access(folder, F_OK) ? nb_check_output(folder, err) : st;
 }
 
-/** The names of files: found before any work. */
+/** Check the names of files before any work. */
 static nb_status check_files(const run *r, nb_error *err)
 {
     char paths[PLOTS][NB_PATH_MAX];
@@ -297,7 +297,7 @@ static nb_status check_files(const run *r, nb_error *err)
     return st;
 }
 
-/** The configuration of the start. */
+/** Print the configuration of the start. */
 static nb_status show_start(const run *r, nb_error *err)
 {
     nb_sim *sim = NULL;
@@ -311,7 +311,7 @@ static nb_status show_start(const run *r, nb_error *err)
     return st;
 }
 
-/** What C knows is checked; the fit is Python's (src/python/nanobragg/refine). */
+/** Check flags and files, then start the fit in Python (src/python/nanobragg/refine). */
 static int start(void *target, const nb_sub_line *line)
 {
     run r = {.typed = target, .line = line};

@@ -13,12 +13,12 @@ static void put_pixels(FILE *out, int64_t n, const char *of)
     fprintf(out, "clipped   %" PRId64 " pixel%s of %s", n, n == 1 ? "" : "s", of);
 }
 
-/** The largest scale of two digits that keeps the brightest pixel below 65535; 0: none. */
+/** Largest scale of two digits with the brightest pixel below 65535, or 0. */
 static double fitting_scale(const nb_config *cfg, const nb_stats *stats)
 {
-    double most = (65535 - cfg->adc_offset) / stats->max;
-    double digit = pow(10, floor(log10(most)) - 1);
-    return most > 0 ? floor(most / digit) * digit : 0;
+    double scale = (65535 - cfg->adc_offset) / stats->max;
+    double digit = pow(10, floor(log10(scale)) - 1);
+    return scale > 0 ? floor(scale / digit) * digit : 0;
 }
 
 static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *stats,
@@ -38,14 +38,14 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
-/** Is it a bound of the file of the detector? The largest value of a type differs by 1 with the
- * whole chain of noise. */
+/** True if the file of the detector sets the limit. Largest values of a type differ by 1
+ * with the whole chain of noise. */
 static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
 {
     return largest < nb_noise_largest(cfg, file) - 1;
 }
 
-/** The flag that limits these pixels; NULL: the type of the file. */
+/** Words for the limit of the pixels, or NULL if the type of the file limits. */
 static const char *bound_of(const nb_config *cfg, nb_noise_file file, double largest)
 {
     if (cfg->saturation < largest)
@@ -55,7 +55,7 @@ static const char *bound_of(const nb_config *cfg, nb_noise_file file, double lar
     return NULL;
 }
 
-/** "at 65535", or more where panels differ. */
+/** Print "at 65535", with "or above" if panels differ. */
 static void put_limit(FILE *out, const nb_config *cfg, nb_noise_file file, double largest)
 {
     fprintf(out, " at %.0f%s", largest, is_bounded(cfg, file, largest) ? " or above" : "");
@@ -75,7 +75,7 @@ static void report_noise(FILE *out, const nb_config *cfg, double largest, int64_
                 : "to keep the counts, type -stills 1 -output 'x_%d.cbf'");
 }
 
-/* For the files of a single image; prints nothing if no pixel is clipped. */
+/* Report clipped pixels in the files of a single image, if there are any. */
 static void report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
                            const nb_stats *stats)
 {
@@ -85,7 +85,7 @@ static void report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
     report_noise(out, cfg, nb_sim_noise_largest(sim, NB_NOISE_U16), noise);
 }
 
-/** A kind of file of a series, and advice against its clipped pixels. */
+/** Kind of file of a series, and advice against clipped pixels. */
 typedef struct series_file {
     const char *name, *mend;
 } series_file;
@@ -141,7 +141,7 @@ static void files(FILE *out, const nb_sim *sim)
         fputs("files     none\n", out);
 }
 
-/* The same layout as nb_sim_report, which is printed before. */
+/* The layout is that of nb_sim_report, which is printed before. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats)
 {
     FILE *out = cli->text;
@@ -164,7 +164,7 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
-/** Does the program write files at the same time? */
+/** True for a stage that overlaps with the writing of files. */
 static int is_overlapped(const nb_fact *stage)
 {
     return !strcmp(stage->name, "noise") || !strcmp(stage->name, "write");

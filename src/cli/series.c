@@ -15,12 +15,12 @@ typedef struct series_run {
     nb_jobs *jobs;
     const nb_cli *cli;
     int stills;
-    double start;              /* seconds of the clock */
-    double fraction;           /* that was shown */
-    nb_series_progress latest; /* frames 0: none is finished */
+    double start;              /* clock time, seconds */
+    double fraction;           /* last shown fraction */
+    nb_series_progress latest; /* frames is 0 before the first frame */
 } series_run;
 
-/** Overwrite the progress line: finished frames, part that is done, time left. */
+/** Overwrite the progress line: finished frames, finished part, time left. */
 static void draw(series_run *run, double fraction)
 {
     const nb_series_progress *p = &run->latest;
@@ -50,7 +50,7 @@ static int on_progress(void *user, const nb_series_progress *p)
     return nb_stop_requested();
 }
 
-/** Called by the renderer too, as the first frame may take minutes. */
+/** The renderer calls this, as the first frame may take minutes. */
 static int on_render(void *user, double fraction)
 {
     series_run *run = user;
@@ -77,7 +77,7 @@ static void place_of(void *user, int frame, char *text, size_t size)
     nb_jobs_place(run->jobs, frame, text, size);
 }
 
-/** How many frames of the series -only_frame chooses; "": it makes all. */
+/** Text of the number of frames that -only_frame chooses; "" for all frames. */
 static void part_of(const nb_series *s, char *text, size_t size)
 {
     int from, to;
@@ -97,7 +97,7 @@ static void on_begin(void *user, const nb_sim *base)
 
     if (run->cli->quiet)
         return;
-    if (s->input[0]) { /* nothing is rendered but a background */
+    if (s->input[0]) { /* only a background is rendered */
         fprintf(run->cli->text, "input     %s\n", s->input);
         fflush(run->cli->text);
         return;
@@ -144,7 +144,7 @@ static void report(const nb_cli *cli, const nb_series_progress *p)
     fprintf(out, "backend   %s\n", p->backend);
 }
 
-/** Print a note with the typed flags of a single image, which have no effect here. */
+/** Print a note on typed flags of a single image, without effect in a series. */
 static void notice_ignored(const nb_cli *cli)
 {
     size_t used = 0;
@@ -231,13 +231,13 @@ static int ask(void *user, double fraction)
     return nb_stop_requested();
 }
 
-/** Are the frames a part of a series, which its run chooses? */
+/** True if -only_frame has a part of the series, "a-b"; the run chooses its frames. */
 static int is_part(const nb_cli *cli)
 {
     return strchr(cli->series.only_frame, '-') != NULL;
 }
 
-/** The number of -only_frame; 0 without it, or with a part. */
+/** Read the number of -only_frame; 0 without the flag, or with a part. */
 static nb_status frame_number(const nb_cli *cli, int *k, nb_error *err)
 {
     const char *text = cli->series.only_frame;
@@ -288,7 +288,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
                                "the image");
         nb_config_copy(&cli->cfg, &frame.configs[0]);
         cli->frame = frame;
-        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* of the whole series */
+        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* for whole series */
         nb_series_drop(&cli->series);
         nb_series_defaults(&cli->series);
         (void)nb_text_put(&cli->jobs_file, "", NULL);

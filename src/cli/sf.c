@@ -22,7 +22,7 @@ static void print_times(const nb_cli *cli, FILE *out, const nb_times *t)
     fprintf(out, json ? "\"total\": %.6f}\n" : "  total        %.6f\n", total);
 }
 
-/** Folders and names of the dumps. */
+/** Check folders and names of the dumps. */
 static nb_status check_dumps(const nb_config *cfg, int *to_stdout, nb_error *err)
 {
     const char *const names[] = {cfg->dump_mtz_file, cfg->dump_hkl_file, cfg->dump_file};

@@ -9,7 +9,7 @@
 
 enum { BORROWED_MAX = 512 };
 
-/** Where the parser stands. */
+/** State of the parser. */
 typedef struct parser {
     const nb_sub_command *command;
     int argc, at;
@@ -17,7 +17,7 @@ typedef struct parser {
     void *target;
     nb_sub_line *line;
     nb_error *err;
-    char *borrowed[BORROWED_MAX + 1]; /* an argv of the borrowed flags */
+    char *borrowed[BORROWED_MAX + 1]; /* argv of the borrowed flags */
     int borrowed_count;
 } parser;
 
@@ -72,7 +72,7 @@ static const nb_sub_option *find_own(const nb_sub_command *command, const char *
     return NULL;
 }
 
-/** Does the flag describe a simulation, and no file that is written? */
+/** True for a flag that describes a simulation, and no written file. */
 static int describes(const nb_flag *option)
 {
     const unsigned others = NB_PARAM_OUTPUT | NB_PARAM_SERIES | NB_PARAM_SINGLE |
@@ -119,7 +119,7 @@ static nb_status take_borrowed(parser *p, const nb_flag *flag)
     const int there = p->argc - p->at - 1;
     int values = nb_flag_words(flag, there, p->argv + p->at + 1);
 
-    if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* its word may be left out */
+    if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* the word is optional */
         values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
     values = values < there ? values : there; /* the main parser refuses too few */
     if (p->borrowed_count + values >= BORROWED_MAX)
@@ -154,9 +154,9 @@ static nb_status take_operand(parser *p)
 {
     nb_sub_line *line = p->line;
 
-    int most = p->command->more_operands ? NB_OPERANDS_MAX : p->command->operands;
+    int limit = p->command->more_operands ? NB_OPERANDS_MAX : p->command->operands;
 
-    if (line->operand_count >= most)
+    if (line->operand_count >= limit)
         return nb_cli_fail(p->err,
                            "'%.60s' is one operand too many; usage: nanobragg %s %s",
                            p->argv[p->at], p->command->name, p->command->usage);
@@ -164,14 +164,14 @@ static nb_status take_operand(parser *p)
     return NB_OK;
 }
 
-/** Add a word to those of the borrowed flags. */
+/** Add a word to the words of borrowed flags. */
 static void lend(parser *p, const char *word)
 {
     if (p->borrowed_count < BORROWED_MAX)
         p->borrowed[p->borrowed_count++] = (char *)(uintptr_t)word;
 }
 
-/** The operands that are values of flags. */
+/** Pass the operands that are values of flags. */
 static void lend_operands(parser *p)
 {
     const char *const *flag = p->command->as_flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of subcommands, and how one of them runs. */
+/* Table of subcommands, and the run of a subcommand. */
 #include "subcommands.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ const nb_sub_command *const *nb_sub_commands(size_t *count)
     return all;
 }
 
-/** The borrowed flags with their dashes, in lines. */
+/** Print the borrowed flags with dashes, in lines. */
 static void print_borrowed(FILE *out, const nb_sub_command *c)
 {
     const char *cursor = c->borrowed;
@@ -82,7 +82,7 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     return parsed && status != 1 ? nb_cli_end(parsed, &err) : status;
 }
 
-/** Is a first word almost a command? */
+/** True, with a message, if a first word is a mistyped command. */
 static int is_misspelled(const char *word, const nb_sub_command *const *all, size_t count)
 {
     char line[160];

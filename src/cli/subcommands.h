@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The row of every subcommand, from its own file. */
+/** Rows of the subcommands, one in each file. */
 #ifndef NB_CLI_SUBCOMMANDS_H
 #define NB_CLI_SUBCOMMANDS_H
 
@@ -14,8 +14,8 @@ extern const nb_sub_command nb_command_run_compare; /* python_verb.c */
 extern const nb_sub_command nb_command_sf;
 extern const nb_sub_command nb_command_view;
 
-/** Become python3, which runs the module of the verb before the words of the line (python_verb.c); returns the exit status
- * if it cannot be started. */
+/** Become python3, which runs the module of the verb: the word before line->words
+ * (python_verb.c).  Returns the exit status if python3 cannot start. */
 int nb_python_verb(void *target, const nb_sub_line *line);
 
 #endif

@@ -10,16 +10,16 @@
 
 typedef struct view {
     int size[2];
-    double pedestal; /* NaN: that of the header */
+    double pedestal; /* NaN: pedestal of the header */
     const char *mask, *with, *spots;
-    int frames[2]; /* the first is -1: not typed */
+    int frames[2]; /* first is -1 if not typed */
 } view;
 
-/** What is shown; all is owned. */
+/** Images, names and spots to show; owns all. */
 typedef struct shown {
     int n;
     nb_image images[NB_PAGE_FRAMES];
-    char frame[NB_PAGE_FRAMES][24]; /* their names */
+    char frame[NB_PAGE_FRAMES][24]; /* names of frames */
     const char *names[NB_PAGE_FRAMES];
     nb_reflection *spots;
 } shown;
@@ -74,9 +74,9 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
     return st;
 }
 
-enum { MOST_PIXELS = 1 << 26 /* of the frames of a page */ };
+enum { MAX_PIXELS = 1 << 26 /* in the frames of a page */ };
 
-/** Does the output have what only a page has, and only one of it? */
+/** Refuse page-only flags for a picture, and two such flags for a page. */
 static nb_status check(const view *c, const char *output, nb_error *err)
 {
     const int frames = c->frames[0] >= 0, n = c->frames[1] - c->frames[0] + 1;
@@ -94,7 +94,7 @@ static nb_status check(const view *c, const char *output, nb_error *err)
     return NB_OK;
 }
 
-/** The next image: the first, the second of -with, or a frame. */
+/** Read the next image: the first, the second of -with, or a frame. */
 static nb_status read_next(const view *c, const nb_sub_line *line, shown *p, nb_error *err)
 {
     const int i = p->n, frames = c->frames[0] >= 0, number = c->frames[0] + i;
@@ -107,10 +107,10 @@ static nb_status read_next(const view *c, const nb_sub_line *line, shown *p, nb_
     if ((st = read_one(c, line, frames ? path : p->names[i], image, err)))
         return st;
     p->n++;
-    if (frames && (double)image->fast * image->slow * p->n > MOST_PIXELS)
+    if (frames && (double)image->fast * image->slow * p->n > MAX_PIXELS)
         return nb_cli_fail(err,
                            "-frames %d %d: a page has up to %d million pixels of frames",
-                           c->frames[0], c->frames[1], MOST_PIXELS / 1000000);
+                           c->frames[0], c->frames[1], MAX_PIXELS / 1000000);
     return NB_OK;
 }
 

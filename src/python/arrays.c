@@ -9,14 +9,14 @@ enum { PARTS = 3 };
 
 /** Arrays that replace one file. */
 typedef struct kind {
-    const char *name, *memory; /* in the dict; instead of the file's name */
-    size_t file;               /* place of that name in the nb_config */
+    const char *name, *memory; /* key in the dict; name in place of the file's */
+    size_t file;               /* offset of the file name in nb_config */
     struct part {
-        size_t at, bytes; /* place of the pointer in nb_arrays; of an item */
+        size_t at, bytes; /* offset of the pointer in nb_arrays; bytes of an item */
     } part[PARTS];
-    size_t fast, slow;  /* places of the sides of a plane; 0: none */
-    size_t count, wide; /* place and bytes of a number of items; 0: none */
-    size_t items;       /* that are needed; 0: as many as there are */
+    size_t fast, slow;  /* offsets of the sides of a plane, or 0 */
+    size_t count, wide; /* offset and bytes of the number of items, or 0 */
+    size_t items;       /* required number of items; 0: any number */
 } kind;
 
 #define FILE_OF(member) offsetof(nb_config, member)
@@ -52,7 +52,7 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/** Keep the buffer of a part, None: a null pointer; *n: its items, which are set where they are 0. */
+/** Keep the buffer of a part, or NULL for None.  *n: items; the first part may set *n. */
 static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];
@@ -113,7 +113,7 @@ int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *a)
     nb_status st = NB_OK;
     memset(a, 0, sizeof *a);
     if (cfg->arrays)
-        a->given = *cfg->arrays; /* of the simulation: those stay */
+        a->given = *cfg->arrays; /* arrays of the simulation stay */
     if (!PyDict_Size(dict))
         return 0;
     if (!take_all(a, dict))
@@ -143,7 +143,7 @@ static int int_at(const void *base, size_t offset)
     return value;
 }
 
-/** A value of the dict, with bytes in place of arrays. */
+/** Value of the dict for a kind, with bytes in place of arrays. */
 static PyObject *value_of(const kind *k, const nb_arrays *a)
 {
     const int fast = k->fast ? int_at(a, k->fast) : 0,
@@ -176,14 +176,14 @@ static PyObject *arrays_dict(const nb_config *cfg)
     return dict;
 }
 
-/** arrays() -> the simulation's own arrays, as nb_python_use_arrays takes them */
+/** arrays() -> arrays of the simulation, as nb_python_use_arrays takes them */
 PyObject *nb_method_arrays(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);
     return arrays_dict(nb_sim_config(self->sim));
 }
 
-/** factors() -> (bytes of hkl int32 [n][3], bytes of F float64 [n]); of the only table */
+/** factors() -> (hkl int32 [n][3], F float64 [n]) of the only table, as bytes */
 PyObject *nb_method_factors(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);
@@ -205,7 +205,7 @@ PyObject *nb_method_factors(PyObject *object, PyObject *Py_UNUSED(unused))
     return result;
 }
 
-/** spectrum(frame) -> (lines as bytes of double energy_eV, wavelength_A, weight and int part, padded; factor) */
+/** spectrum(frame) -> (nb_spectrum_line [n] (sim.h) as bytes, factor) */
 PyObject *nb_method_spectrum(PyObject *object, PyObject *frame)
 {
     NB_PYTHON_ENTER(self, object);

@@ -36,7 +36,7 @@ PyObject *nb_method_parameter(PyObject *object, PyObject *text)
                          v.can_move ? Py_True : Py_False, "why_not", v.why_not);
 }
 
-/** Numbers of a sequence of `count`; 0, or -1 with an exception. */
+/** Read a sequence of `count` numbers; 0, or -1 with an exception. */
 static int numbers_of(PyObject *list, double *values, int count)
 {
     if (PySequence_Size(list) != count) {
@@ -70,7 +70,7 @@ PyObject *nb_method_set_parameters(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** fold_rotation(): rot goes into the orientation, and is 0 -> misset angles, deg */
+/** fold_rotation() -> misset angles, deg: moves rot into the orientation, rot = 0 */
 PyObject *nb_method_fold_rotation(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);
@@ -79,7 +79,7 @@ PyObject *nb_method_fold_rotation(PyObject *object, PyObject *Py_UNUSED(unused))
     return Py_BuildValue("(ddd)", misset[0], misset[1], misset[2]);
 }
 
-/** derivatives(names, double, planes, image or None, progress) */
+/** derivatives(names, double, planes, image | None, progress) */
 PyObject *nb_method_derivatives(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -116,7 +116,7 @@ static PyObject *gradient_of(const double *gradient, int n, int want_F,
         (const char *)F->gradient, (Py_ssize_t)(F->count * sizeof *F->gradient));
 }
 
-/** pullback(names, double, dloss, want_F, progress) -> (floats, (hkl, gradient) or None) */
+/** pullback(names, double, dloss, want_F, progress) -> floats, (hkl, gradient) | None */
 PyObject *nb_method_pullback(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -176,7 +176,7 @@ PyObject *nb_method_normal(PyObject *object, PyObject *args)
     return PyFloat_FromDouble(loss);
 }
 
-/** pullback_device(names, double, address, pixels) -> floats; the caller warrants the memory */
+/** pullback_device(names, double, address, pixels) -> floats; trusts the address */
 PyObject *nb_method_pullback_device(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* _nanobragg.DeviceImage: an image that stays where it was rendered, and its way to others (DLPack). */
+/* _nanobragg.DeviceImage: an image in the memory of its renderer, shared by DLPack. */
 #include "module.h"
 
 #include <stdlib.h>
 
-/* The structs of DLPack 0.8, as its specification has them (dmlc.github.io/dlpack). */
+/* Structs of DLPack 0.8, from its specification (dmlc.github.io/dlpack). */
 enum { DL_CPU = 1, DL_GPU = 2, DL_FLOAT = 2 };
 typedef struct dl_tensor {
     void *data;
@@ -21,15 +21,15 @@ typedef struct dl_tensor {
 } dl_tensor;
 typedef struct dl_managed {
     dl_tensor tensor;
-    void *context; /* an nb_device_image that is held */
+    void *context; /* nb_device_image; a held reference */
     void (*deleter)(struct dl_managed *self);
-    int64_t sizes[2]; /* ours: shape points to it */
+    int64_t sizes[2]; /* memory of tensor.shape */
 } dl_managed;
 
-static const char fresh_name[] = "dltensor"; /* a consumer gives the capsule another one */
+static const char fresh_name[] = "dltensor"; /* a consumer renames the capsule */
 
 typedef struct image_object {
-    PyObject_HEAD nb_device_image *image; /* held */
+    PyObject_HEAD nb_device_image *image; /* a held reference */
 } image_object;
 
 static PyTypeObject *image_type; /* lives as long as the module */
@@ -60,14 +60,14 @@ static void delete_managed(dl_managed *managed)
     free(managed);
 }
 
-/** Nobody took it. */
+/** Free the tensor of a capsule that no consumer took. */
 static void capsule_dealloc(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, fresh_name))
         delete_managed(PyCapsule_GetPointer(capsule, fresh_name));
 }
 
-/** place() -> (type of device, its number), as DLPack numbers them */
+/** place() -> (type, number) of the device in DLPack */
 static PyObject *image_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     int device = nb_device_image_device(((image_object *)object)->image);
@@ -115,7 +115,7 @@ static PyObject *image_read(PyObject *object, PyObject *out)
     Py_RETURN_NONE;
 }
 
-/** Sim.render_device(progress, want_stats) -> (DeviceImage, dict or None) */
+/** Sim.render_device(progress, want_stats) -> (DeviceImage, dict | None) */
 PyObject *nb_method_render_device(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* _nanobragg.Chosen: the pixels that a fit compares with its model.  _nanobragg.Starts: where fits of several pictures
- * begin. */
+/* _nanobragg.Chosen: pixels that a fit compares with its model.
+ * _nanobragg.Starts: start values for the fits of several pictures. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ typedef struct chosen {
     nb_chosen of;
 } chosen;
 
-/** Chosen(sim, photons, at int64 [n], background or None, sigma, gauss): pixels at places of the stack, which grow */
+/** Chosen(sim, photons, at int64 [n] ascending, background | None, sigma, gauss) */
 static int chosen_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -53,7 +53,7 @@ static void chosen_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** The simulation of an object that was created; NULL with an exception. */
+/** Enter the simulation of the pixels; NULL with an exception. */
 static nb_python_sim *enter_chosen(chosen *self)
 {
     if (self->sim)
@@ -70,8 +70,8 @@ typedef struct sums_call {
     int count;
 } sums_call;
 
-/** Take the names of a call (list NULL: none) and its arrays, float64 or None: the background that is refined, and what
- * equations fill.  0, or -1 with an exception. */
+/** Take names (list or NULL) and arrays (float64 | None) of a call: the refined
+ * background and the outputs of the equations.  0, or -1 with an exception. */
 static int take(chosen *self, PyObject *list, PyObject *const a[ARRAYS], sums_call *c,
                 nb_python_buffers *v)
 {
@@ -169,7 +169,7 @@ static PyObject *chosen_count(PyObject *object, void *Py_UNUSED(unused))
     return PyLong_FromSize_t(((chosen *)object)->of.n);
 }
 
-/** The reflection next to each pixel: their numbers, int32 [n] */
+/** groups() -> number of the reflection next to each pixel, int32 [n] as bytes */
 static PyObject *chosen_groups(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -181,7 +181,7 @@ static PyObject *chosen_groups(PyObject *object, PyObject *Py_UNUSED(unused))
                                      (Py_ssize_t)(self->of.n * sizeof *self->of.group));
 }
 
-/** ungroup(): groups are made again when they are needed next */
+/** ungroup(): drop the groups; the next call that needs groups makes them again */
 static PyObject *chosen_ungroup(PyObject *object, PyObject *unused)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -207,11 +207,11 @@ static PyGetSetDef chosen_properties[] = {
 typedef struct starts {
     PyObject_HEAD nb_starts of; /* owned; base NULL: not created */
     const char **names;         /* owned */
-    PyObject *list, *notice;    /* owned; the names; a function of a line */
+    PyObject *list, *notice;    /* owned: file names; function of a line */
     nb_python_calls calls;
 } starts;
 
-/** Starts(words, arrays, names of pictures, file of orientations or None, notice) */
+/** Starts(words, arrays, names of pictures, file of orientations | None, notice) */
 static int starts_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     starts *self = (starts *)object;
@@ -250,7 +250,7 @@ static void starts_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** sim(type, threads, place, notice) -> a Sim for fits, one after the other */
+/** sim(type, threads, place, notice) -> a Sim for consecutive fits */
 static PyObject *starts_sim(PyObject *object, PyObject *args)
 {
     starts *self = (starts *)object;
@@ -270,7 +270,7 @@ static PyObject *starts_sim(PyObject *object, PyObject *args)
     return nb_python_sim_made(sim, &err, st);
 }
 
-/** The simulation and the number of the picture of a call; NULL with an exception. */
+/** Enter the simulation of a call and set *k, its picture; NULL with an exception. */
 static nb_python_sim *enter_picture(starts *self, PyObject *args, int *k)
 {
     PyObject *owner;
@@ -282,7 +282,7 @@ static nb_python_sim *enter_picture(starts *self, PyObject *args, int *k)
     return NULL;
 }
 
-/** begin(sim, k): the start of picture k */
+/** begin(sim, k): set the start values of picture k */
 static PyObject *starts_begin(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -294,7 +294,7 @@ static PyObject *starts_begin(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** read(sim, k) -> as read_image */
+/** read(sim, k) -> tuple of read_image for picture k */
 static PyObject *starts_read(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;

@@ -18,19 +18,19 @@ PyObject *nb_python_image(nb_image *image)
     return result;
 }
 
-/** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal, mask or None); MB: limit of what is
- * read, 0: the default */
+/** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal,
+ * mask | None); MB: limit of the data that are read, 0 for the default */
 PyObject *nb_method_read_image(PyObject *Py_UNUSED(self), PyObject *args)
 {
     const char *path;
     int fast, slow;
     nb_config typed; /* holds no text */
     nb_image image;
-    double most_MB = 0;
-    if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &most_MB))
+    double limit_MB = 0;
+    if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &limit_MB))
         return NULL;
     nb_config_defaults(&typed);
-    typed.max_read_MB = most_MB > 0 ? most_MB : typed.max_read_MB;
+    typed.max_read_MB = limit_MB > 0 ? limit_MB : typed.max_read_MB;
     NB_PYTHON_TRY(nb_image_read(path, fast, slow, &typed, &image, &err));
     return nb_python_image(&image);
 }
@@ -59,7 +59,7 @@ static PyObject *difference_dict(const nb_difference *d)
         "radial_worst", d->radial_worst, "verdict", d->verdict);
 }
 
-/** compare(a, b, fast, slow) of float32 images of one size */
+/** compare(a, b, fast, slow) -> dict, for two float32 images of one size */
 PyObject *nb_method_compare(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *objects[2];
@@ -96,7 +96,7 @@ PyObject *nb_method_picture(PyObject *Py_UNUSED(self), PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** page(sim or None, images, names, fast, slow, JSON, bytes) -> JSON of nb_page_json: tuples; float32 images of one size */
+/** page(sim | None, (float32, ...), (name, ...), fast, slow, JSON, bytes) -> JSON */
 PyObject *nb_method_page(PyObject *Py_UNUSED(self), PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The extension module: the C library's calls over buffers and words.  Names, types and arrays are
- * made in Python (src/python/nanobragg). */
+/* The extension module calls the C library with buffers and words.  Python code
+ * (src/python/nanobragg) makes names, types and arrays. */
 #include <Python.h>
 #include <stdio.h>
 
@@ -74,7 +74,7 @@ static const struct {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_nanobragg", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__nanobragg(void); /* Python declares it nowhere */
+PyMODINIT_FUNC PyInit__nanobragg(void); /* Python's headers do not declare it */
 
 PyMODINIT_FUNC PyInit__nanobragg(void)
 {
@@ -118,7 +118,7 @@ void nb_python_release(PyObject *object)
     Py_DECREF(type);
 }
 
-/* --- What the methods of _nanobragg.Sim share --- */
+/* --- Shared by the methods of _nanobragg.Sim --- */
 
 void nb_python_copy(nb_python_sim *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the extension module share. */
+/** Declarations that the files of the extension module share. */
 #ifndef NB_PYTHON_MODULE_H
 #define NB_PYTHON_MODULE_H
 
@@ -12,14 +12,14 @@
 #include "../nanobragg.h"
 #include "../params/params.h"
 
-/** The exception of a status; one that Python code raised meanwhile wins.  Returns NULL. */
+/** Set the exception of st, unless Python code has raised one.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st);
-/** -1 with that exception where there is one, else 0. */
+/** 0, or -1 with the exception of st or of Python code. */
 int nb_python_failed(const nb_error *err, nb_status st);
 PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
 
-/** Make a call of the library without the GIL; the call names `&err`.  A function of an object, or of an int, returns at once
- * with the exception of the call, or of Python code meanwhile. */
+/** Call the library without the GIL; the call names `&err`.  After an exception of the
+ * call or of Python code the function returns at once: NULL with TRY, -1 with DO. */
 #define NB_PYTHON_TRY(call) NB_PYTHON_CALL(call, NULL)
 #define NB_PYTHON_DO(call) NB_PYTHON_CALL(call, -1)
 #define NB_PYTHON_CALL(call, failed)                                                     \
@@ -33,21 +33,21 @@ PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
             return failed;                                                               \
     } while (0)
 
-/** Append an item, which is taken; without one, or where it fails, *list is dropped and NULL. */
+/** Append an item and take its reference; drop *list on failure or if item is NULL. */
 void nb_python_append(PyObject **list, PyObject *item);
-/** dict[name] = value, whose reference it takes; 0, or -1 with an exception. */
+/** dict[name] = value; takes the reference of value.  0, or -1 with an exception. */
 int nb_python_put(PyObject *dict, const char *name, PyObject *value);
 
-/** Python's callbacks of a call: notice(line), progress(fraction) -> true to stop; NULL: none. */
+/** Python callbacks or NULL: notice(line), progress(fraction) -> true to stop. */
 typedef struct nb_python_calls {
     PyObject *notice, *progress; /* borrowed */
 } nb_python_calls;
 
-/** Hooks that call them with the GIL; user is the nb_python_calls. */
+/** Hooks that call the callbacks with the GIL; user is the nb_python_calls. */
 nb_hooks nb_python_hooks(nb_python_calls *calls);
 
-/** Words of a configuration: a sequence of (name, [word, ...]), or None in place of words for the default.  base: the nb_config, or with series
- * the nb_series.  0, or -1 with an exception. */
+/** Set parameters from a sequence of (name, [word, ...] | None: the default).  base:
+ * an nb_config, or with series an nb_series.  0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
 /** Arrays in place of files, and the buffers that hold them. */
@@ -58,33 +58,33 @@ typedef struct nb_python_arrays {
     int n_views;
 } nb_python_arrays;
 
-/** Use the arrays of a dict in cfg: by the name of a kind (arrays.c) (its parts, fast, slow), a tuple of buffers or None,
- * and the sides of a plane.  Those that are in cfg already stay.  0, or -1 with an exception.  Both must live until the
- * library has taken cfg; then nb_python_release_arrays. */
+/** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg; parts:
+ * tuple of buffers | None; fast, slow: sides of a plane.  Arrays in cfg stay.  0, or -1
+ * with an exception.  Call nb_python_release_arrays when the library has taken cfg. */
 int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
-/** Clear the names of files that stand for arrays. */
+/** Clear the file names that stand for arrays. */
 void nb_python_unname_arrays(nb_config *cfg);
 void nb_python_release_arrays(nb_python_arrays *arrays);
-/** Before arrays that are zero, or used: they are released at the end of the block. */
+/** Attribute of an nb_python_arrays, zero or in use: released at the end of the block. */
 #define NB_PYTHON_HELD __attribute__((cleanup(nb_python_release_arrays)))
 
-/** The characters of a text, which keeps them; NULL with an exception, also where it has a NUL. */
+/** Characters, owned by the text.  NULL with an exception, also for a null character. */
 const char *nb_python_text(PyObject *object);
 
-/** The words of a sequence of texts into words[most]; how many, or -1 with an exception.  They live as
- * long as the sequence. */
-int nb_python_words(PyObject *list, const char **words, int most);
+/** Put the texts of a sequence into words[limit].  Their number, or -1 with an exception.
+ * The sequence owns the words. */
+int nb_python_words(PyObject *list, const char **words, int limit);
 
-/** A C-contiguous buffer of exactly `bytes` bytes; 0, or -1 with a ValueError that begins with what.
- * Release with PyBuffer_Release. */
+/** Open a C-contiguous buffer of exactly `bytes` bytes; release it with PyBuffer_Release.
+ * 0, or -1 with a ValueError that begins with what. */
 int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
                      Py_buffer *view);
-/** The same of an object that may be None. */
+/** nb_python_buffer; for None it returns 0 and leaves *view. */
 int nb_python_optional(PyObject *object, int writable, size_t bytes, const char *what,
                        Py_buffer *view);
-/** Before a buffer that is zero, or is taken: it is released at the end of the block. */
+/** A Py_buffer, zero or open, that is released at the end of the block. */
 #define NB_PYTHON_VIEW __attribute__((cleanup(PyBuffer_Release))) Py_buffer
-/** The buffers of a call, zero or taken: they are released at the end of the block. */
+/** Buffers, zero or open.  NB_PYTHON_BUFFERS releases them at the end of the block. */
 typedef struct nb_python_buffers {
     Py_buffer of[7];
 } nb_python_buffers;
@@ -96,14 +96,14 @@ void nb_python_release_buffers(nb_python_buffers *buffers);
 typedef struct nb_python_class {
     const char *name;
     int size;
-    initproc init; /* NULL: Python code makes none */
+    initproc init; /* NULL: Python code cannot create an object */
     destructor dealloc;
     PyMethodDef *methods;
     PyGetSetDef *properties; /* or NULL */
 } nb_python_class;
 extern const nb_python_class nb_python_sim_class, nb_python_chosen_class,
     nb_python_starts_class;
-/** Add it to the module; NULL with an exception. */
+/** Add the type to the module; NULL with an exception. */
 PyTypeObject *nb_python_add_type(PyObject *module, const nb_python_class *spec);
 int nb_python_add_device_image(PyObject *module); /* the type; -1 with an exception */
 /** Free the memory of an object, at the end of its dealloc. */
@@ -115,32 +115,32 @@ typedef struct nb_python_sim {
     PyObject *notice;          /* owned */
     nb_python_calls calls;
     int busy;
-    /* copies for threads that ask while another one works */
+    /* copies that other threads read while one thread works */
     int fast, slow;
     int64_t seed;
     char backend[256];
 } nb_python_sim;
 
-/** Copy what any thread may ask at any time; the object belongs to the caller. */
+/** Fill the copies that any thread may read; only the caller uses the object now. */
 void nb_python_copy(nb_python_sim *self);
 
-/** An object without a simulation, and hooks that call notice; NULL with an exception. */
+/** New object without simulation, and hooks that call notice; NULL with an exception. */
 nb_python_sim *nb_python_sim_new(PyTypeObject *type, PyObject *notice, nb_hooks *hooks);
-/** The same when st says that it has its simulation; else NULL with an exception, and it is released. */
+/** The object if st is NB_OK; else NULL with an exception, and the object is released. */
 PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st);
 
-/** The simulation, which belongs to this call until nb_python_leave; NULL with an exception. */
+/** Enter a simulation: only this call uses it until nb_python_leave.  NULL: exception. */
 nb_python_sim *nb_python_enter(PyObject *object);
 void nb_python_leave(nb_python_sim **self);
-/** Before a pointer that is NULL, or is entered: the simulation is left at the end of the block. */
+/** Attribute of a pointer, NULL or entered: leaves the simulation at the block's end. */
 #define NB_PYTHON_USES __attribute__((cleanup(nb_python_leave)))
-/** Declare self, the entered simulation; without one return NULL with an exception. */
+/** Declare self and enter its simulation; on failure return NULL with an exception. */
 #define NB_PYTHON_ENTER(self, object)                                                    \
     NB_PYTHON_USES nb_python_sim *self = nb_python_enter(object);                        \
     if (!self)                                                                           \
     return NULL
 size_t nb_python_pixels(const nb_python_sim *self);
-/** nb_python_buffer with `size` bytes a pixel. */
+/** nb_python_buffer of an image with `size` bytes per pixel. */
 int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
                     size_t size, const char *what, Py_buffer *view);
 
@@ -192,9 +192,9 @@ int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
 NB_PYTHON_METHODS(NB_PYTHON_DECLARE)
 NB_PYTHON_FUNCTIONS(NB_PYTHON_DECLARE)
 
-/** Facts of a struct by their names, without those of panels. */
+/** Facts of a struct in a dict by name, without the facts of panels. */
 PyObject *nb_python_facts(const nb_fact *facts, const void *of);
-/** As read_image has it; the image is freed.  NULL with an exception. */
+/** Tuple of read_image for an image, which is freed.  NULL with an exception. */
 PyObject *nb_python_image(nb_image *image);
 
 #endif

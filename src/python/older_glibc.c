@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wheel alone: functions that newer versions of glibc have, in the form of older ones.  So it runs on systems with
- * glibc 2.28, as RHEL 8 (mk/python.mk, mk/wheel_glibc.py).  The libraries of the wheel take them from its stubs. */
+/* Functions of newer versions of glibc, made from older ones, for the wheel and its stubs
+ * (mk/python.mk, mk/wheel_graft.py).  So the wheel needs only glibc 2.28 (RHEL 8). */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@
 double nb_first_hypot(double x, double y);
 __asm__(".symver nb_first_hypot, hypot@" FIRST);
 double hypot(double x, double y);
-INSIDE double hypot(double x, double y) /* 2.35 has another version */
+INSIDE double hypot(double x, double y) /* 2.35 has a new version */
 {
     return nb_first_hypot(x, y);
 }
 
-/* stat is a function since 2.33; it was inline, around these. */
+/* stat is a function since 2.33; before, it was inline and called these functions. */
 int __xstat(int version, const char *path, struct stat *found);
 int __fxstat(int version, int file, struct stat *found);
 int __lxstat(int version, const char *path, struct stat *found);
@@ -49,17 +49,17 @@ int lstat(const char *restrict path, struct stat *restrict found)
     return __lxstat(STAT_VERSION, path, found);
 }
 
-/* The same, as the C++ library calls them. */
+/* The names that the C++ library calls. */
 __asm__(".globl stat64, fstat64, lstat64");
 __asm__(".set stat64, stat; .set fstat64, fstat; .set lstat64, lstat");
 #endif
 
 extern char __libc_single_threaded;
 INSIDE char __libc_single_threaded =
-    0; /* since 2.32; of the C++ library: 0 is "perhaps not" */
+    0; /* since 2.32, read by the C++ library; 0 is "perhaps not" */
 
 uint32_t arc4random(void);
-INSIDE uint32_t arc4random(void) /* since 2.36; of the C++ library */
+INSIDE uint32_t arc4random(void) /* since 2.36, called by the C++ library */
 {
     uint32_t number;
     if (getrandom(&number, sizeof number, 0) != sizeof number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fits ask of a simulation: methods of _nanobragg.Sim. */
+/* Methods of _nanobragg.Sim for fits. */
 #include "module.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "../sim/footprint.h"
 #include "../outputs/write.h"
 
-/** photons(pixels, format, pedestal, left_out or None, dmin, dmax, photons, full, stol, masked) -> sigma */
+/** photons(6 fields of an nb_image, dmin, dmax, photons, full, stol, masked) -> sigma */
 PyObject *nb_method_photons(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -66,8 +66,8 @@ PyObject *nb_method_planes(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** places(at int64 [n], offsets float64 [n][2], q float64 [n][3], hkl int32 [n][3], n): scattering vectors (1/m) of pixels
- * and fractions of pixels from their corner, and the reflections next to them */
+/** places(at int64 [n], offsets float64 [n][2], q float64 [n][3], hkl int32 [n][3], n): q
+ * (1/m) and next reflection at an offset (in pixels) from the corner of each pixel */
 PyObject *nb_method_places(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -105,13 +105,13 @@ static void put_vec3(double *to, nb_vec3 v)
     to[0] = v.x, to[1] = v.y, to[2] = v.z;
 }
 
-enum { MOST_STEPS = 16 };
+enum { MAX_STEPS = 16 };
 
-/** Cells of the crystal without mosaic at some of its spindle steps: bytes of float64 [n][3][3], m */
+/** Cells of the crystal without mosaic at n spindle steps: float64 [n][3][3] bytes, m */
 static PyObject *list_steps(const nb_lattice *l)
 {
-    const int n = l->n_phi < MOST_STEPS ? l->n_phi : MOST_STEPS;
-    double all[MOST_STEPS][9];
+    const int n = l->n_phi < MAX_STEPS ? l->n_phi : MAX_STEPS;
+    double all[MAX_STEPS][9];
     for (int i = 0; i < n; i++) {
         const nb_orientation *o =
             &l->orientations[(size_t)(i * l->n_phi / n) * (size_t)l->n_domains];
@@ -123,8 +123,8 @@ static PyObject *list_steps(const nb_lattice *l)
                                      (Py_ssize_t)((size_t)n * sizeof *all));
 }
 
-/** crystal() -> dict: edges (m, in the lab), steps, N, misset (deg), wavelength (A), beam, distance and pixel (m), sources,
- * what its shape and detector have, and samples along a pixel: typed (0: not), and those that resolve fringes */
+/** crystal() -> dict: edges (m, lab), steps, N, misset (deg), wavelength (A), beam,
+ * distance and pixel (m), sources, shape, samples along a pixel (typed; for fringes) */
 PyObject *nb_method_crystal(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);
@@ -165,8 +165,8 @@ PyObject *nb_method_state(PyObject *object, PyObject *Py_UNUSED(unused))
     return PyCapsule_New(cfg, "nb_config", free_state);
 }
 
-/** change(state or None, rows, shape): the configuration of state, or the present one, with these rows; shape: its number,
- * -1: as it is */
+/** change(state | None, rows, shape): take the configuration of state (None: the present
+ * one) with these rows; shape: number of the shape, or -1 to keep it */
 PyObject *nb_method_change(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -186,7 +186,7 @@ PyObject *nb_method_change(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] or None) */
+/** write_experiments(path, names, edges float64 [n][9], beams float64 [n][4] | None) */
 PyObject *nb_method_write_experiments(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);

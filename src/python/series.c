@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** From any of the library's threads, one call at a time. */
+/** Runs in any thread of the library, one call at a time. */
 static int pass_progress(void *user, const nb_series_progress *p)
 {
     const nb_python_calls *calls = user;

@@ -34,20 +34,20 @@ static void sim_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** set(words, arrays, names): all words, of an array its name, as memory:hkl; the new arrays; the names that were typed now */
+/** set(all words, new arrays, names typed now); the word of an array is as memory:hkl */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
-    enum { MOST = 512 };
+    enum { MAX_NAMES = 512 };
     NB_PYTHON_ENTER(self, object);
     NB_PYTHON_HELD nb_python_arrays arrays = {0};
     PyObject *words, *dict, *names;
-    const char *again[MOST];
+    const char *again[MAX_NAMES];
     NB_OWN_CONFIG cfg = {0};
     int n;
     nb_config_defaults(&cfg);
     cfg.arrays = nb_sim_record(self->sim)->arrays;
     if (!PyArg_ParseTuple(args, "OOO", &words, &dict, &names) ||
-        (n = nb_python_words(names, again, MOST)) < 0 ||
+        (n = nb_python_words(names, again, MAX_NAMES)) < 0 ||
         nb_python_use_arrays(dict, &cfg, &arrays))
         return NULL;
     nb_python_unname_arrays(&cfg);
@@ -169,7 +169,7 @@ PyObject *nb_method_reflections(PyObject *object, PyObject *image)
     return result;
 }
 
-/** The files that cfg names beside those of the configuration, which stays as it was. */
+/** Write the files of cfg; then the simulation has the configuration `old` again. */
 static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *old,
                           const float *image, nb_error *err)
 {
@@ -180,7 +180,7 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
         return st;
     if (!(st = nb_sim_statistics(sim, image, &stats, err)))
         st = nb_sim_write(sim, image, &stats, err);
-    back = nb_sim_change(sim, old, &again); /* of files alone it cannot fail */
+    back = nb_sim_change(sim, old, &again); /* a change of files alone cannot fail */
     if (!st && back)
         *err = again;
     return st ? st : back;
@@ -259,7 +259,7 @@ PyObject *nb_method_trace(PyObject *object, PyObject *args)
     return nb_python_raise(&err, st);
 }
 
-/** diffuse_at(hkl, out, n): D of n indices; doubles hkl[n][3], out[n] */
+/** diffuse_at(hkl float64 [n][3], out float64 [n], n): D at n indices */
 PyObject *nb_method_diffuse_at(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -276,7 +276,7 @@ PyObject *nb_method_diffuse_at(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** diffuse(plane): the photons of diffuse scattering */
+/** diffuse(plane float32): photons of diffuse scattering */
 PyObject *nb_method_diffuse(PyObject *object, PyObject *plane)
 {
     NB_PYTHON_ENTER(self, object);

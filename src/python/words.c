@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WORDS_MOST = 32 };
+enum { MAX_WORDS = 32 };
 
 static PyObject *device_error; /* nanobragg.DeviceError */
 
@@ -67,11 +67,11 @@ const char *nb_python_text(PyObject *object)
     return NULL;
 }
 
-int nb_python_words(PyObject *list, const char **words, int most)
+int nb_python_words(PyObject *list, const char **words, int limit)
 {
     Py_ssize_t n = PySequence_Size(list);
-    if (n < 0 || n > most) {
-        if (n > most)
+    if (n < 0 || n > limit) {
+        if (n > limit)
             PyErr_Format(PyExc_ValueError, "%zd values are too many", n);
         return -1;
     }
@@ -87,7 +87,7 @@ int nb_python_words(PyObject *list, const char **words, int most)
 
 static int set_one(PyObject *pair, void *base, int series)
 {
-    const char *words[WORDS_MOST], *name;
+    const char *words[MAX_WORDS], *name;
     PyObject *list;
     const nb_param *param;
     nb_error err = {0};
@@ -105,7 +105,7 @@ static int set_one(PyObject *pair, void *base, int series)
         nb_param_copy(param, base, &unset);
         return 0;
     }
-    if ((n = nb_python_words(list, words, WORDS_MOST)) < 0)
+    if ((n = nb_python_words(list, words, MAX_WORDS)) < 0)
         return -1;
     return nb_python_failed(&err, nb_param_set(param, base, words, n, &err));
 }
@@ -150,7 +150,7 @@ int nb_python_optional(PyObject *object, int writable, size_t bytes, const char 
 void nb_python_release_buffers(nb_python_buffers *buffers)
 {
     for (size_t i = 0; i < sizeof buffers->of / sizeof *buffers->of; i++)
-        PyBuffer_Release(&buffers->of[i]); /* of none nothing */
+        PyBuffer_Release(&buffers->of[i]); /* does nothing without a buffer */
 }
 
 static void notice(void *user, const char *line)
@@ -168,7 +168,7 @@ static void notice(void *user, const char *line)
     PyGILState_Release(gil);
 }
 
-/** Runs in the thread that called the library, so an exception waits there for its return. */
+/** Runs in the thread that called the library; that thread keeps a raised exception. */
 static int progress(void *user, double fraction)
 {
     const nb_python_calls *calls = user;

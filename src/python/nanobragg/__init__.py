@@ -17,12 +17,12 @@ from ._parameters import parameters
 from ._series import draws, noise, run_series
 from ._simulation import Simulation
 
-# Keywords in a dict: `more: nanobragg.Parameters = {"N": 5}`; the stub names and types each.
+# Keywords in a dict: `more: nanobragg.Parameters = {"N": 5}`; the stub has their types.
 Parameters = SeriesParameters = dict
 
 
 def __getattr__(name):
-    """Fits are loaded when they are first used."""
+    """Load the fits at their first use."""
     if name not in ("refine", "refine_joint", "refine_series"):
         raise AttributeError(f"module 'nanobragg' has no attribute '{name}'")
     import importlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in place of files: brought into the types of nb_arrays (src/nanobragg/arrays.h), which the library
-checks as it checks a file."""
+"""Convert arrays in place of files to the types of nb_arrays (src/nanobragg/arrays.h).
+The library checks arrays as it checks files."""
 
 import io
 import os
@@ -11,7 +11,7 @@ ANGSTROM = 1e-10  # m
 
 
 def real(what, value, dtype=float):
-    """As numbers of this type; numpy would drop an imaginary part with a warning."""
+    """Array of real numbers of this type.  TypeError if complex: numpy only warns."""
     array = np.asarray(value)
     if np.iscomplexobj(array):
         raise TypeError(f"{what}: the values must be real, not complex")
@@ -22,7 +22,7 @@ def real(what, value, dtype=float):
 
 
 def shaped(what, value, shape, dtype=float, of="image"):
-    """The same of this shape."""
+    """real() with a check of the shape."""
     array = real(what, value, dtype)
     if array.shape != shape:
         raise ValueError(f"{what}: has the shape {array.shape}, but the {of} is {shape}")
@@ -30,7 +30,7 @@ def shaped(what, value, shape, dtype=float, of="image"):
 
 
 def amplitudes(value):
-    """Structure factors as doubles; of a complex F its modulus, of a tensor its numbers."""
+    """Structure factors as float64: the modulus of complex F, the numbers of a tensor."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     F = np.asarray(value)
@@ -38,7 +38,7 @@ def amplitudes(value):
 
 
 def _whole(indices):
-    """Miller indices as int32; those of an MTZ file's array are float."""
+    """Miller indices as int32; the indices from an MTZ file are float."""
     if not np.issubdtype(indices.dtype, np.integer):
         if not np.issubdtype(indices.dtype, np.floating):
             raise ValueError(f"hkl: Miller indices must be integers, not {indices.dtype}")
@@ -51,7 +51,7 @@ def _whole(indices):
 
 
 def reflections(value):
-    """(Miller indices int32 [n, 3], F [n]) of a pair, of an array with the fields h k l F, or of a Miller array of cctbx."""
+    """(hkl int32 [n, 3], F [n]) of a pair, fields h k l F, or a cctbx Miller array."""
     if getattr(getattr(value, "dtype", None), "names", None):
         indices, F = np.stack([value[x] for x in "hkl"], axis=-1), value["F"]
     elif callable(getattr(value, "indices", None)) and callable(getattr(value, "data", None)):
@@ -67,7 +67,7 @@ def reflections(value):
 
 
 def _mask(value):
-    """[slow, fast], bool or uint8"""
+    """Mask [slow, fast] of bool or uint8"""
     mask = np.asarray(value)
     if mask.ndim != 2 or mask.dtype not in (np.dtype(bool), np.dtype(np.uint8)):
         raise ValueError(f"mask: must be a 2-D array of bool or uint8, not {mask.dtype} {mask.shape}")
@@ -76,7 +76,7 @@ def _mask(value):
 
 
 def _axes(name):
-    """3x3: reciprocal axes in its columns; of A in 1/A, of matrix times the wavelength, as MOSFLM has them"""
+    """3x3, reciprocal axes in columns: A in 1/A; matrix x wavelength, as in MOSFLM."""
     def convert(value):
         matrix = real(name, value)
         if matrix.shape != (3, 3):
@@ -87,8 +87,8 @@ def _axes(name):
 
 
 def _sources(value):
-    """[n, 5]: x y z of the source, intensity, wavelength (m); or (wavelengths in A, weights) and perhaps
-    directions [n, 3]"""
+    """[n, 5]: x y z of the source, intensity, wavelength (m); or a tuple (wavelengths in
+    A, weights) with optional directions [n, 3]"""
     if isinstance(value, tuple) and (len(value) == 2 or (len(value) == 3 and np.ndim(value[2]) == 2)):
         wavelengths, weights = (real("sources", v) for v in value[:2])
         if wavelengths.ndim != 1 or wavelengths.shape != weights.shape:
@@ -104,7 +104,7 @@ def _sources(value):
 
 
 def _plane(name):
-    """[slow, fast], a number for each pixel"""
+    """Plane [slow, fast] with a number for each pixel"""
     def convert(value):
         plane = real(name, value, np.float32)
         if plane.ndim != 2:
@@ -115,38 +115,38 @@ def _plane(name):
 
 
 def _blocks(value):
-    """Rotations [n, 3], [n, 4] (with a weight), [n, 3, 3] or [n, 9 or 10], as the text of such a file"""
+    """Text of a file of rotations [n, 3], [n, 4] (+ weight), [n, 3, 3], [n, 9 or 10]"""
     rows = real("mosaic_blocks", value)
     out = io.BytesIO()
     np.savetxt(out, rows.reshape(len(rows), -1), fmt="%.17g")
     return (out.getvalue(),),
 
 
-# By keyword: the name in the dict of arrays, and the function that makes its value: (parts, fast and slow of a plane).
+# keyword: (name in the dict of arrays, function that makes the value (parts, fast, slow))
 _ARRAYS = {"hkl": ("hkl", lambda value: (reflections(value),)), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
            "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _axes("matrix")), "mat": ("mat", _axes("matrix")),
            "A": ("A", _axes("A")), "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
            "mosaic_blocks": ("mosaic_blocks", _blocks)}
 
-# By name in the dict of arrays: the flag, and the word in place of a file's name (nanobragg/arrays.h).
+# name in the dict of arrays: (flag, word in place of a file name (nanobragg/arrays.h))
 _WORDS = {"hkl": ("hkl", "hkl"), "mask": ("mask", "mask"), "sourcefile": ("sourcefile", "sources"), "mat": ("mat", "matrix"),
           "A": ("mat", "A"), "transmission": ("transmission", "transmission"), "add": ("add", "add"),
           "mosaic_blocks": ("mosaic_blocks", "blocks")}
 
 
 def type_name(value):
-    """The full name of its type, for messages."""
+    """Full name of the type of a value, for messages."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def words_of(arrays):
-    """What is typed in their place: (flag, words)."""
+    """[(flag, words)] that stand for arrays."""
     return [(_WORDS[name][0], [f"memory:{_WORDS[name][1]}"]) for name in arrays]
 
 
 def split(keywords):
-    """(keywords without arrays, arrays by name)"""
+    """Split keywords into (keywords without arrays, arrays by name)."""
     rest, arrays = {}, {}
     axes = [name for name in ("A", "matrix", "mat") if keywords.get(name) is not None]
     if len(axes) > 1:

@@ -9,11 +9,11 @@ import numpy as np
 from ._arrays import real, shaped
 from ._images import Image
 
-ALL_F = "F"  # every structure factor: of a pullback alone
+ALL_F = "F"  # all structure factors; only in a pullback
 
 
 def keys_of(sim, names):
-    """(keys of the answer, names for the library): groups are opened, single names stay as typed."""
+    """(keys of the result, names for the library).  A group is replaced by its names."""
     if isinstance(names, str):
         names = [word.strip() for word in names.split(",")]
     keys, opened = [], []
@@ -39,19 +39,19 @@ def planes(sim, shape, names, dtype, image, progress):
 
 
 def slopes_of(shape, dL_dimage):
-    """dL/dI as float32 or float64, of the image's shape."""
+    """dL/dI as float32 or float64, in the shape of the image."""
     slopes = np.asarray(dL_dimage)
     return shaped("dL_dimage", slopes, shape, slopes.dtype if slopes.dtype == np.float32 else float)
 
 
 def _is_there(slopes):
-    """Whether it is a tensor of PyTorch on a GPU."""
+    """True if slopes is a PyTorch tensor on a GPU."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(slopes, torch.Tensor) and slopes.is_cuda
 
 
 def _gradient_there(sim, slopes, names):
-    """Where the slopes are, or None if no device makes derivatives of this simulation."""
+    """Gradient on the device of the slopes; None if no device makes derivatives here."""
     torch = sys.modules["torch"]
     if slopes.dtype not in (torch.float32, torch.float64):
         slopes = slopes.double()
@@ -64,7 +64,7 @@ def _gradient_there(sim, slopes, names):
 
 
 def numbers_of(sim, shape, slopes, names, progress=None, want_F=False):
-    """([dL/dp], dL/dF); slopes: an array, or a tensor of PyTorch, of a GPU too."""
+    """([dL/dp], dL/dF); slopes: an array or a PyTorch tensor, also on a GPU."""
     if _is_there(slopes):
         if slopes.is_complex():
             raise TypeError("dL_dimage: the values must be real, not complex")
@@ -79,7 +79,7 @@ def numbers_of(sim, shape, slopes, names, progress=None, want_F=False):
 
 
 def gradient(sim, shape, dL_dimage, names, progress, opened):
-    """opened: what names open to, so far."""
+    """Dict of dL/dp by name.  opened: cache of keys_of() by names."""
     names = [w.strip() for w in names.split(",")] if isinstance(names, str) else list(names)
     want_F = ALL_F in names
     known = tuple(name for name in names if name != ALL_F)
@@ -97,7 +97,7 @@ def gradient(sim, shape, dL_dimage, names, progress, opened):
 class Normal(typing.NamedTuple):
     """Normal equations of a fit: a step is -solve(fisher, gradient)."""
 
-    names: list  # of the rows; knots are "background_0", ...
+    names: list  # names of the rows; knots are "background_0", ...
     loss: float
     gradient: np.ndarray  # [n]
     fisher: np.ndarray  # [n, n]: J^T W J

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""An image that stays where it was rendered."""
+"""Image in the memory where it was rendered."""
 
 import numpy as np
 
 from ._images import Image
 
-CPU = 1  # of DLPack
+CPU = 1  # device type of DLPack
 
 
 class DeviceImage:
-    """A float32 image [slow, fast] on a device, or in memory of the host where the CPU renders.
+    """A float32 image [slow, fast] on a device, or in host memory if the CPU renders.
 
-    torch.from_dlpack(image), cupy.from_dlpack(image), and numpy.from_dlpack(image) of the host's share
-    its memory; numpy.asarray(image) copies it.  The memory does not change while the image is used."""
+    torch.from_dlpack, cupy.from_dlpack, and numpy.from_dlpack (host) share the memory;
+    numpy.asarray copies.  The memory does not change while the image is used."""
 
     dtype = np.dtype(np.float32)
     ndim = 2

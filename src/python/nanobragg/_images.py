@@ -9,7 +9,7 @@ import numpy as np
 from . import _nanobragg
 from ._arrays import real
 
-PAGE_BYTES = 9600000  # of the pixels of a page, about
+PAGE_BYTES = 9600000  # approximate size of the pixels of a page
 
 
 def made(name, write):
@@ -24,7 +24,7 @@ def made(name, write):
 
 
 class Page(str):
-    """A page for a browser, HTML; a notebook shows it in a frame."""
+    """HTML page for a browser; a notebook shows it in a frame."""
 
     def _repr_html_(self):
         import html
@@ -36,7 +36,7 @@ class Image(np.ndarray):
     """A numpy array [slow, fast] that a notebook shows as a picture."""
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
-        """A sum is a number, in every numpy."""
+        """Return a sum as a number with each version of numpy."""
         if array.ndim == 0:
             return array[()]
         return array.view(Image)
@@ -49,7 +49,7 @@ class Image(np.ndarray):
 
 
 class Difference(dict):
-    """What compare found; its values are attributes too."""
+    """Result of compare(); its values are attributes too."""
 
     def __getattr__(self, name):
         try:
@@ -59,11 +59,11 @@ class Difference(dict):
 
 
 def read_image(path, frame=None, shape=None):
-    """An image from SMV, CBF, TIFF, PGM, HDF5 (NXmx) or a headerless file of float32.
+    """Read an image: SMV, CBF, TIFF, PGM, HDF5 (NXmx) or float32 without header.
 
-    frame: of an HDF5 file, from 0.  shape: (slow, fast) of a headerless file; None: square.
-    Returns an Image of float32 with the attributes format, centre (fast, slow: pixels from the outer
-    corner) and pedestal.  Errors: OSError, ValueError, NotImplementedError."""
+    frame: from 0, in an HDF5 file.  shape: (slow, fast) without header; None: square.
+    Returns an Image of float32; its attributes: format, pedestal and centre (fast, slow:
+    pixels from the outer corner).  Errors: OSError, ValueError, NotImplementedError."""
     slow, fast = shape or (0, 0)
     name = os.fspath(path)
     if frame is not None:
@@ -72,7 +72,7 @@ def read_image(path, frame=None, shape=None):
 
 
 def of_file(read):
-    """An Image of what the library read; left_out: uint8 [slow, fast], 1 where the file marks a pixel, or None."""
+    """Make an Image; left_out: uint8 [slow, fast] | None, 1 at marked pixels."""
     pixels, fast, slow, kind, centre, pedestal, left_out = read
     image = np.frombuffer(pixels, dtype=np.float32).reshape(slow, fast).copy().view(Image)
     image.format, image.centre, image.pedestal = kind, centre, pedestal
@@ -89,11 +89,11 @@ def compare(a, b):
 
 
 def page(image, path=None, names=None):
-    """An image as a page for a browser, with pan, zoom, values of pixels and plots: HTML, which a notebook shows.
+    """HTML page of an image with pan, zoom, pixel values and plots; a notebook shows it.
 
-    image: [slow, fast]; a list of 2 to 4 of one size, which are compared with the first; or a Simulation, whose last image is
-    shown with its geometry and report.  path: a file in .html that is written too.  names: of the images of a list.
-    Errors: ValueError, OSError."""
+    image: [slow, fast]; a list of 2 to 4 images of one size, compared with the first; or
+    a Simulation: its last image, geometry and report.  path: an .html file to write.
+    names: titles for a list of images.  Errors: ValueError, OSError."""
     if path is not None and not os.fspath(path).endswith(".html"):
         raise ValueError(f"path: {os.fspath(path)!r} must end in .html")
     if hasattr(image, "write") and hasattr(image, "render"):
@@ -115,8 +115,8 @@ def page(image, path=None, names=None):
 
 
 def page_text(images, names, more="{}", sim=None, number=-1, size=PAGE_BYTES):
-    """A page of float32 arrays [slow, fast], or its element as part `number` of a page of several.  more: members of the page
-    beside, JSON (src/tools/page.html).  sim: a _nanobragg.Sim for the geometry.  size: bytes of the pixels, about."""
+    """Page (src/tools/page.html) of float32 arrays [slow, fast], or its part `number`.
+    more: JSON members.  sim: Sim with geometry.  size: approximate bytes of pixels."""
     slow, fast = images[0].shape
     json = _nanobragg.page(sim, tuple(images), tuple(names), fast, slow, more, size)
     element = f'<script type="application/json" id="meta{"" if number < 0 else f"{number}_"}">{json}</script>\n'
@@ -124,7 +124,7 @@ def page_text(images, names, more="{}", sim=None, number=-1, size=PAGE_BYTES):
 
 
 def write(path, data):
-    """Text or bytes to a file, which is whole or absent, or to standard output ("-")."""
+    """Write text or bytes to a file, complete or absent, or to standard output ("-")."""
     if path == "-":
         print(data, end="")
         return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Objects of gemmi, cctbx and dxtbx where a parameter is: known by what they can do, so that none of these packages
-is needed."""
+"""Parameters given as objects of gemmi, cctbx and dxtbx.  Methods identify an object, so
+that the packages need not be installed."""
 
 from ._arrays import type_name
 
@@ -13,7 +13,7 @@ def _call(value, name):
 
 
 def _cell(value):
-    """Of gemmi.UnitCell; of unit_cell, crystal symmetry and Miller array of cctbx; of dxtbx.model.Crystal."""
+    """Cell of gemmi.UnitCell; cctbx cell, symmetry, Miller array; dxtbx.model.Crystal."""
     inner = _call(value, "get_unit_cell") or _call(value, "unit_cell") or value
     if all(hasattr(inner, axis) for axis in _CELL):
         return tuple(float(getattr(inner, axis)) for axis in _CELL)
@@ -22,14 +22,14 @@ def _cell(value):
 
 
 def _space_group(value):
-    """Of gemmi.SpaceGroup; of space_group(_info) and crystal symmetry of cctbx; of dxtbx.model.Crystal."""
+    """Symbol of gemmi.SpaceGroup, cctbx group or symmetry, or dxtbx.model.Crystal."""
     inner = _call(value, "get_space_group") or _call(value, "space_group_info") or value
     symbol = _call(inner, "xhm")
     return symbol or _call(_call(inner, "type"), "lookup_symbol")
 
 
 def _wavelength(value):
-    """Of dxtbx.model.Beam."""
+    """Wavelength of dxtbx.model.Beam."""
     return _call(value, "get_wavelength")
 
 
@@ -37,7 +37,7 @@ _TAKEN = {"cell": _cell, "sg": _space_group, "lambda": _wavelength}
 
 
 def plain(flag, value):
-    """Numbers or text in the place of such an object; every other value as it is."""
+    """Numbers or text of such an object; other values unchanged."""
     take = _TAKEN.get(flag)
     if take is None or isinstance(value, (str, bytes, int, float)) or hasattr(value, "__array__") \
             or isinstance(value, (tuple, list)):
@@ -47,7 +47,7 @@ def plain(flag, value):
 
 
 def refusal(flag, value):
-    """What to say of an object that no parameter takes."""
+    """Message for an object that no parameter takes."""
     mend = ""
     if callable(getattr(value, "as_file", None)):
         mend = "; write it to a file with as_file() and give the path (expt=)"

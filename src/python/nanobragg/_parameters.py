@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keywords -> words of parameters.  The table is the library's own, read at run time."""
+"""Keywords -> words of parameters.  The library gives the table at run time."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ def parameters():
 
 
 def find(name, series):
-    """The row of a keyword; TypeError with the nearest name."""
+    """Row of a keyword, or TypeError with the nearest name."""
     row = _BY_NAME.get(name)
     if row and bool(row["flags"] & _nanobragg.SERIES) == series:
         return row
@@ -56,7 +56,7 @@ def _flat(value):
 
 
 def _numbers(name, value):
-    """The words of a value; an object of another package that holds no numbers is refused by its own type."""
+    """Words of a value; TypeError with the type of an object that holds no numbers."""
     flat = _flat(value)
     if not isinstance(value, (str, os.PathLike, list, tuple, range)) and hasattr(value, "__iter__"):
         if not flat or not all(isinstance(x, (str, int, float)) or hasattr(x, "item") for x in flat):
@@ -65,7 +65,7 @@ def _numbers(name, value):
 
 
 def _lines(crystals):
-    """A list of dicts of parameters, one for each crystal, as text."""
+    """JSON of a list of dicts of parameters, one for each crystal."""
     import json
 
     def plain(value):
@@ -75,7 +75,7 @@ def _lines(crystals):
 
 
 def words(name, value, series=False):
-    """(name, words) for the library, or None where the value says nothing."""
+    """(name, words) for the library; None if the value sets nothing."""
     row = find(name, series)
     if value is None:
         return None
@@ -103,12 +103,12 @@ def many(keywords, series=False):
 
 
 def pairs(keywords):
-    """(name of the parameter, words) of keyword arguments; words None: the keyword is taken back."""
+    """[(name of the parameter, words)] of keywords; words None resets the parameter."""
     return [words(name, value) or (find(name, False)["name"], None) for name, value in keywords.items()]
 
 
 def log(line):
-    """Notices go to the logger "nanobragg"; a program that has set none sees them on stderr."""
+    """Send a notice to the logger "nanobragg", or to stderr if it has no handlers."""
     import logging
 
     logger = logging.getLogger("nanobragg")

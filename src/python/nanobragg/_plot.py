@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plots and pictures as SVG, with the standard library alone: nanobragg bench copies this file beside its report."""
+"""SVG plots with the standard library only; nanobragg bench adds a copy to its report."""
 import base64
 import html
 import math
@@ -31,7 +31,7 @@ def svg(width, height, parts):
 
 
 class Axis:
-    """Values from low to high at pixels from first to last; a value beyond stands a little beyond."""
+    """Axis of values low to high on pixels first to last; outliers go just outside."""
 
     def __init__(self, low, high, first, last, log=False):
         self.scale = math.log10 if log else float
@@ -56,15 +56,15 @@ class Axis:
 
 
 class Chart:
-    """Curves with axes.  x, y: (low, high), None: what the points need; log: both axes, with a tick below each point; word: of a
-    number beside y."""
+    """Curves with axes.  x, y: (low, high); None fits the points; log: both axes,
+    with a tick at the x of each point; word: format of the numbers at y."""
 
     def __init__(self, title, under, beside, x=None, y=None, subtitle="", log=False, word="{:.5g}".format):
         self.title, self.under, self.beside, self.ends, self.subtitle, self.log, self.word = title, under, beside, (x, y), subtitle, log, word
         self.curves, self.bars = [], []
 
     def add(self, points, colour, label="", line="-", mark=""):
-        """line: "-", "--", or "": none; mark: one of MARKS, or ""."""
+        """Add a curve.  line: "-", "--" or "" (no line); mark: a key of MARKS, or ""."""
         self.curves.append((points, colour, label, line, mark))
 
     def add_bars(self, edges, heights, colour):

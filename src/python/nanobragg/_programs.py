@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other programs of the same command line: their flags, and how they are run."""
+"""Other programs with the same command line: their flags and runs."""
 
 import json
 import os
@@ -22,17 +22,17 @@ class Stop(Exception):
 
 
 class Interrupted(Exception):
-    """A signal asked for the end."""
+    """A signal requested the end of the program."""
 
 
 def say(kind, text):
-    """One line on standard error, whatever a file name contains."""
+    """Print one line on standard error; replace control characters, as in file names."""
     line = "".join(c if c >= " " and c != "\x7f" else "?" for c in str(text))
     print(f"nanobragg: {kind}: {line}", file=sys.stderr)
 
 
 def tell(text):
-    """Text on standard output."""
+    """Write text to standard output."""
     try:
         os.write(1, text.encode(errors="surrogateescape"))
     except OSError:
@@ -40,7 +40,7 @@ def tell(text):
 
 
 def typed(words, switches=(), lists=()):
-    """The flags that were typed as a dict, and the words after --.  The program has checked their names and number."""
+    """(typed flags as a dict, words after --).  The program has checked the flags."""
     at = words.index("--") if "--" in words else len(words)
     found, rest, words = {}, words[at + 1:], iter(words[:at])
     for word in words:
@@ -55,7 +55,7 @@ def typed(words, switches=(), lists=()):
 
 
 def stop_on_signals():
-    """Raise Interrupted at the first signal; the same one again ends the process at once."""
+    """Raise Interrupted at the first signal; the second one ends the process at once."""
     def stop(number, _):
         signal.signal(number, signal.SIG_DFL)
         raise Interrupted
@@ -66,7 +66,7 @@ def stop_on_signals():
 
 
 def finish(run, interrupted="interrupted", statuses=()):
-    """The exit status of run(); an error is one line.  statuses: (kinds of exceptions, status) of further ones."""
+    """Exit status of run(); prints an error.  statuses: [(exceptions, status)]."""
     stop_on_signals()
     try:
         return run() or 0
@@ -102,12 +102,12 @@ def flags(words):
 
 
 def keywords(words):
-    """The flags of a command line that describe the image, as keywords of Simulation."""
+    """Flags of a command line that describe the image, as keywords of Simulation."""
     found = {}
     for name, values in flags(words):
         row = _BY_NAME.get(name)
         if row and not row["flags"] & _nanobragg.SERIES and not _is_written(row):
-            found.pop(row["name"], None)  # the last one counts, and in its place
+            found.pop(row["name"], None)  # the last value counts, in the last place
             found[row["name"]] = " ".join(values) if values else True
     return found
 
@@ -117,8 +117,8 @@ def _is_written(row):
 
 
 def elsewhere(words):
-    """The same command line for a program that runs in another folder: names of input files become whole paths, output
-    files are written into that folder, with the float image as IMAGE."""
+    """Command line for a program in another folder: input files get absolute paths,
+    output files go to that folder, the float image as IMAGE."""
     made, has_hkl = [], any(name == "hkl" for name, _ in flags(words))
     for before, word in zip(["", *words], words):
         row = _BY_NAME.get(before.lstrip("-")) if before.startswith("-") else None
@@ -132,16 +132,16 @@ def elsewhere(words):
 
 
 def find(program):
-    """A name with a folder becomes absolute, since the program starts in another folder.  OSError: it cannot be run."""
+    """Path of a program, valid in any folder.  OSError if the program cannot run."""
     if "/" in program and not os.access(program, os.X_OK):
-        with open(program, "rb"):  # whose error says more
+        with open(program, "rb"):  # raises a more exact error
             raise PermissionError(0, "Permission denied")
     return os.path.realpath(program) if "/" in program else program
 
 
 # --- runs ---------------------------------------------------------------------------------------
 class Runner:
-    """Runs programs one by one; a context that ends them."""
+    """Context that runs programs one by one and ends them."""
 
     def __enter__(self):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_spawn.py")
@@ -154,7 +154,7 @@ class Runner:
         self._process.communicate()
 
     def run(self, argv, folder, output, errors):
-        """Run argv in the folder; its text is added to the two files (whole paths, or the same one).  The figures of
-        _spawn.py."""
+        """Run argv in the folder; append output and errors to two files (absolute paths,
+        or the same).  Returns the figures of _spawn.py."""
         print(json.dumps([argv, folder, output, errors]), file=self._process.stdin, flush=True)
         return json.loads(self._process.stdout.readline())

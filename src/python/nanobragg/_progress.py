@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Progress: a function of the fraction, or True for a bar."""
+"""Progress of a call: a function of the fraction, or True for a bar."""
 
 import sys
 
@@ -27,7 +27,7 @@ def _bar(label):
 
 
 def callback(progress, label):
-    """What the library calls with a fraction; None: nothing."""
+    """Function that the library calls with a fraction; None without progress."""
     if progress is None or progress is False:
         return None
     return _bar(label) if progress is True else progress

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of the table of parameters as text.  mk/stubs.py loads this file by itself, so it imports nothing."""
+"""Rows of the table of parameters as text, without imports for mk/stubs.py."""
 
 
 def names(row):
@@ -13,8 +13,8 @@ def text(row):
 
 
 class Doc:
-    """A docstring that lists rows by group.  rows: a function, called when the docstring is read, so that the import stays
-    fast."""
+    """Docstring that lists rows by group.  rows: a function, called only when the
+    docstring is read: the import stays fast."""
 
     def __init__(self, head, rows):
         self.head, self.rows = head, rows

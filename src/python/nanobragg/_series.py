@@ -14,7 +14,7 @@ def _run(words, arrays, own, show, stop):
         try:
             if show:
                 show(done / frames if frames else 1)
-        except BaseException as error:  # it stops the series, and belongs to the caller
+        except BaseException as error:  # stops the series; raised in the caller
             errors.append(error)
         return bool(errors) or stop.is_set()
 
@@ -25,18 +25,18 @@ def _run(words, arrays, own, show, stop):
 
 
 def run_series(config, progress=None, **keywords):
-    """Render and write a series: run_series(dict(cell=..., N=20), frames=360, osc=0.1,
-    hdf5="run_master.h5").
+    """Render and write a series: run_series(dict(cell=..., N=20), frames=9, hdf5="a.h5").
 
-    config: a dict of parameters of a simulation.  keywords: parameters of the series and more of the
-    simulation; vary may be a dict, as {"N": ("uniform", 5, 30)}.  Returns a dict (frames, done, seconds, bytes, seed, ...).  Ctrl-C stops it; the frames
-    that are done stay, and resume=True goes on.  So after time_limit seconds, when it returns with done below frames."""
+    config: dict of parameters of a simulation.  keywords: parameters of series and
+    simulation; vary may be a dict, as {"N": ("uniform", 5, 30)}.  Returns a dict (frames,
+    done, seconds, bytes, seed, ...).  Ctrl-C or time_limit (seconds; then done < frames)
+    stops the series; finished frames stay, and resume=True continues."""
     return _start(dict(config), keywords, [], progress)
 
 
 def draws(config, **keywords):
-    """What -vary draws for each frame and crystal: draws(dict(cell=...), stills=100, vary={"N": ("uniform", 5, 30)}), a
-    structured array (frame, crystal, seed, and the names of vary).  config and keywords: as for run_series; nothing is rendered."""
+    """Draw -vary without rendering: structured array (frame, crystal, seed, vary names).
+    Arguments as for run_series: draws(config, vary={"N": ("uniform", 5, 30)})."""
     import tempfile
 
     import numpy
@@ -52,13 +52,13 @@ def draws(config, **keywords):
 
 
 def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **keywords):
-    """Background and noise onto images that exist, as `nanobragg noise` does: noise("photons.h5", "counts.h5",
-    seed=7, gain=1.2, readout_noise=3).
+    """Add background and noise, as `nanobragg noise`: noise("in.h5", "out.h5", seed=7).
 
-    input: an image, an HDF5 file (all frames, or "file.h5:3"), or numbered files ("in_%05d.bin").  output:
-    the extension chooses the format; with "%05d" a file for each frame.  size: (fast, slow) of images without
-    header.  pedestal: their value without photons.  unit: photons of one unit of their pixels.  keywords: parameters
-    of noise, background and geometry, hdf5type and compress.  Returns the dict of run_series."""
+    input: an image, an HDF5 file (all frames, or "file.h5:3"), or numbered files
+    ("in_%05d.bin").  output: the extension sets the format; "%05d" makes a file per
+    frame.  size: (fast, slow) of headerless images.  pedestal: pixel value without
+    photons.  unit: photons per unit of a pixel.  keywords: parameters of noise,
+    background and geometry, hdf5type and compress.  Returns the dict of run_series."""
     words = [("noise_input", [os.fspath(input)])]
     for name, value in (("noise_size", size), ("noise_pedestal", pedestal), ("noise_unit", unit)):
         if value is not None:
@@ -69,7 +69,7 @@ def noise(input, output, progress=None, size=None, pedestal=None, unit=None, **k
 
 
 def _law(name, law):
-    """An item of -vary."""
+    """Text of an item of -vary."""
     if not isinstance(law, (tuple, list)):
         raise TypeError(f"vary: {name} needs a law and its numbers, as ('uniform', 5, 30), not {law!r}")
     return ":".join(map(str, (name, *law)))
@@ -93,7 +93,7 @@ def _start(base, keywords, own, progress):
     def work():
         try:
             result["value"] = _run(words, arrays, own, show, stop)
-        except BaseException as error:  # it belongs to the caller's thread
+        except BaseException as error:  # raised in the caller's thread
             result["error"] = error
 
     thread = threading.Thread(target=work, name="nanobragg series")

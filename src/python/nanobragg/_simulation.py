@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One simulation: files are loaded once, then parameters change and images are rendered."""
+"""Simulation: loads files once, then changes parameters and renders images."""
 
 import copy
 import json
@@ -11,37 +11,37 @@ from . import _arrays, _derivatives, _nanobragg, _parameters, _progress, _rows
 from ._device import DeviceImage
 from ._images import Image, made
 
-# nb_reflection of src/nanobragg/sim.h; the name of a field that users know by another one
+# nb_reflection of src/nanobragg/sim.h; the names are those that users know
 REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), ("panel", "i4"),
                        ("crystal", "i2"), ("twin", "i2"),
                        ("fast", "f8"), ("slow", "f8"), ("intensity", "f8"), ("peak", "f8"), ("phi", "f8"),
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
 
-# By address of a kept image: the object whose pixels stand there.
+# address of a kept image: simulation that rendered its pixels
 _renderers = weakref.WeakValueDictionary()
 
-_NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # of src/python/sim.c
+_NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # values of src/python/sim.c
 
 def _address(array):
     return array.__array_interface__["data"][0]  # array.ctypes.data of numpy 1.24 leaks 56 bytes
 
 
 def _code(offsets, sizes):
-    """Of h k l in a box: one number, which grows as they do."""
+    """One number for h k l in a box; it sorts like h, k, l."""
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
 
-# The program's default files belong to the program.
+# Only the program writes default files.
 _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "nodump")]
 
 
 class Simulation:
     """Simulation(**parameters): each keyword is a flag of the program without its dash.
 
-    Vectors are tuples, switches booleans, files paths.  hkl=(indices [n, 3], F [n]), mask=array,
-    sources=array [n, 5] or (wavelengths in A, weights), A= and matrix=3x3, transmission= and add=array [slow, fast] take arrays in
-    place of files.
+    Vectors are tuples, switches booleans, files paths.  Arrays in place of files:
+    hkl=(indices [n, 3], F [n]), A= and matrix=3x3, mask=, transmission= and add=array
+    [slow, fast], sources=array [n, 5] or (wavelengths in A, weights).
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
@@ -57,7 +57,7 @@ class Simulation:
 
     @classmethod
     def _of_words(cls, words, say=None):
-        """A simulation of [(parameter, words)], as a command line has them; say: a function of a notice's line."""
+        """Simulation of a command line [(parameter, words)]; say(line) gets notices."""
         sim = cls.__new__(cls)
         sim._open(words, {}, say)
         return sim
@@ -70,11 +70,11 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # _given: the last values of nanobragg.torch; _opened: its names by group; _listed: see _list()
+        # _given: values of nanobragg.torch; _opened: names by group; _listed: of _list()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
-        self._words = dict(words)  # all that is typed: words by the name of the parameter
+        self._words = dict(words)  # all typed words by the name of the parameter
         self._notices = notices
-        self._spots = None  # the Miller indices of the last reflections()
+        self._spots = None  # Miller indices of the last reflections()
         self._sim = self._own = None
 
     def __getstate__(self):
@@ -87,11 +87,11 @@ class Simulation:
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
-        if "seed" not in dict(words):  # drawn from the clock; it may turn the crystal
+        if "seed" not in dict(words):  # seed of the clock; the crystal may depend on it
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        if state["moves"]:  # which may need more reflections
+        if state["moves"]:  # moves may need more reflections
             self._sim.set_parameters(*zip(*state["moves"]))
         if state["F"] is not None:
             self._set_factors(state["F"])
@@ -124,11 +124,11 @@ class Simulation:
             notices.quiet = False
 
     def set(self, **keywords):
-        """Change parameters: the simulation is then the one of all keywords so far, the last of each name.  None takes a
-        keyword back.  No file is read again, unless its name is typed again; on an error nothing changes.
+        """Change parameters.  The last value of a keyword counts; None resets it.  A file
+        is read again only if its name is given again.  On an error nothing changes.
 
-        F: all structure factors, an array or a tensor in the number and order of factors(); or some of them, in those of
-        the last reflections(), or as (Miller indices [n, 3], F [n]), or as an array with the fields h k l F."""
+        F: array or tensor of all structure factors in the order of factors(), or some: as
+        in the last reflections(), (Miller indices [n, 3], F [n]), or fields h k l F."""
         F = keywords.pop("F", None)
         before = self._words, self._copy_of_sim(self._notices) if F is not None and keywords else None
         if keywords:
@@ -143,12 +143,12 @@ class Simulation:
                 raise
 
     def _type(self, keywords):
-        """Type these keywords, and set all words again."""
+        """Add these keywords, and set all words again."""
         rest, arrays = _arrays.split(keywords)
         pairs = _parameters.pairs(rest) + _arrays.words_of(arrays)
         words = dict(self._words)
         for name, value in pairs:
-            words.pop(name, None)  # the last that is typed counts
+            words.pop(name, None)  # the last typed value counts
             if value is not None:
                 words[name] = value
         self._sim.set(_NO_FILES + list(words.items()), arrays, [name for name, _ in pairs])
@@ -166,7 +166,7 @@ class Simulation:
         self._image = None
 
     def _all_factors(self, F):
-        """In the order of factors()."""
+        """All structure factors in the order of factors(), with the new F."""
         if not (isinstance(F, (tuple, list)) and len(F) == 2 and np.ndim(F[0]) == 2) \
                 and not getattr(getattr(F, "dtype", None), "names", None):
             values = _arrays.amplitudes(F)
@@ -177,7 +177,7 @@ class Simulation:
         return self._put(self._places(hkl)[0], some)
 
     def _places_of(self, n):
-        """Where n values belong in factors(): None, all in its order; or those of the last reflections()."""
+        """Places in factors() of n values in order of reflections(); None for all."""
         if n == self._count():
             return None
         if self._spots is None or n != len(self._spots):
@@ -186,7 +186,7 @@ class Simulation:
         return self._places(self._spots)[0]
 
     def _put(self, places, values):
-        """The values of factors() with these in their places."""
+        """Values of factors() with new values at these places."""
         if places is None:
             return values
         F = self.factors()[1]
@@ -194,7 +194,7 @@ class Simulation:
         return F
 
     def _list(self):
-        """Of factors(): lower limits and sizes of its box of indices, and where in it they are, in their order."""
+        """Box of the indices of factors(): (lower limits, sizes, code of each index)."""
         if self._listed is None:
             listed = self.factors()[0].astype(np.int64)
             low = listed.min(axis=0)
@@ -203,11 +203,11 @@ class Simulation:
         return self._listed
 
     def _count(self):
-        """How many reflections factors() has."""
+        """Number of reflections of factors()."""
         return len(self._list()[2])
 
     def _places(self, hkl, all_there=True):
-        """Where reflections are in factors(), and which of them are there; all_there: ValueError if one is not."""
+        """(places in factors(), found) of hkl; all_there: ValueError if any is absent."""
         low, sizes, codes = self._list()
         hkl = np.asarray(hkl, dtype=np.int64)
         inside = ((hkl >= low) & (hkl < low + sizes)).all(axis=1)
@@ -220,14 +220,14 @@ class Simulation:
         return places, inside
 
     def factors(self):
-        """The structure factors of the images: (Miller indices int32 [n, 3], F [n] in electrons), by h, k, l."""
+        """Structure factors, sorted: (indices int32 [n, 3], F [n] in electrons)."""
         hkl, F = self._sim.factors()
         return np.frombuffer(hkl, dtype=np.int32).reshape(-1, 3).copy(), np.frombuffer(F).copy()
 
     def spectrum(self, frame=0):
-        """The -spectrum of a frame of a series, or of the image: a structured array [wavelengths] with energy (eV),
-        wavelength (A), weight (of mean 1) and part (a colour; 1: the seeded line).  Its dtype's metadata has the
-        factor of the fluence.  Empty without -spectrum."""
+        """Spectrum of a frame of a series or of the image, empty without -spectrum:
+        structured array of energy (eV), wavelength (A), weight (mean 1), part (a colour;
+        1: seeded line). The metadata of its dtype have the factor of the fluence."""
         if frame < 0:
             raise ValueError(f"frame {frame}: frames are counted from 0")
         lines, factor = self._sim.spectrum(frame)
@@ -241,13 +241,13 @@ class Simulation:
         self._listed = None
 
     def _is_double(self):
-        """Whether images are float64; asked for in each render of nanobragg.torch."""
+        """True if images are float64; kept for the renders of nanobragg.torch."""
         if self._double is None:
             self._double = self.get("precision") == "double"
         return self._double
 
     def get(self, name):
-        """A parameter as text, as the command line takes it; "" if it is unset."""
+        """Text of a parameter as on the command line; "" if it is unset."""
         return self._sim.get(_parameters.find(name, False)["name"])
 
     @property
@@ -268,12 +268,12 @@ class Simulation:
 
     @property
     def seed(self):
-        """Of the noise."""
+        """Seed of the noise."""
         return self._sim.seed
 
     @property
     def backend(self):
-        """What renders: device or instruction set, precision, threads."""
+        """Renderer: device or instruction set, precision, threads."""
         return self._sim.backend
 
     @property
@@ -293,13 +293,13 @@ class Simulation:
         return out
 
     def render(self, out=None, progress=None, statistics=False, where="host", F=None):
-        """Render expected photons: float32 [slow, fast], into `out` if that is given.
+        """Render expected photons: float32 [slow, fast], into `out` if given.
 
-        progress: a function of the fraction, or True for a bar.  statistics=True: returns the image
-        and a dict (sum, max, mean, ...).  where="device": the image stays where it is rendered; returns
-        a DeviceImage, for torch.from_dlpack and the like.  F: other structure factors from now on, as in set().
+        progress: a function of the fraction, or True for a bar.  statistics=True: returns
+        the image and a dict (sum, max, mean, ...).  where="device": returns a DeviceImage
+        in memory of the device (torch.from_dlpack).  F: structure factors, as in set().
 
-        noise(), integers() and reflections() without an image take the array that this returns: change a copy of it."""
+        noise(), integers(), reflections() without image use this array: change a copy."""
         if F is not None:
             self.set(F=F)
         if where not in ("host", "device"):
@@ -312,7 +312,7 @@ class Simulation:
             stats = self._sim.render(image, show, bool(statistics))
             _renderers[_address(image)] = self
         else:
-            self._image = None  # or the image before could not give its memory to this one
+            self._image = None  # frees the memory of the last image for this one
             memory, stats = self._sim.render_device(show, bool(statistics))
             image = DeviceImage(memory, self.shape)
         if show:
@@ -324,7 +324,7 @@ class Simulation:
         if image is None:
             image = self._image
             if isinstance(image, np.ndarray) and _renderers.get(_address(image)) is not self:
-                image = None  # another object rendered into its memory
+                image = None  # another object rendered into this memory
             image = self.render() if image is None else image
         image = _arrays.shaped("image", image, self.shape, np.float32, "detector")
         if not np.isfinite(image).all():
@@ -333,7 +333,7 @@ class Simulation:
         return image
 
     def panels(self, image):
-        """An image of this detector as its panels: a list of views [slow, fast], in their order."""
+        """Views [slow, fast] of the panels in an image, in the order of panel_names."""
         pixels = np.asarray(image)
         if pixels.shape != self.shape:
             raise ValueError(f"image: has the shape {pixels.shape}, but the detector is {self.shape}")
@@ -345,13 +345,13 @@ class Simulation:
 
     @property
     def panel_names(self):
-        """The names of the panels, in their order."""
+        """Names of the panels, in order."""
         return [name for name, _, _ in self._sim.panels]
 
     def noise(self, image=None, seed=None, dtype=np.uint16):
-        """Counts with noise: uint16 [slow, fast], of `image` or the last one.  ADU with the offset of
-        -adc; the same image and seed give the same counts.  dtype=np.int32: as in an int32 frame
-        of a series, without the offset unless -adc is given, and not cut at 65535."""
+        """Counts with noise of `image` or the last image: uint16 [slow, fast], ADU with
+        the offset of -adc.  Equal images and seeds give equal counts.  dtype=np.int32: as
+        in a series, without offset unless -adc is given, and not cut at 65535."""
         dtype = np.dtype(dtype)
         if dtype not in (np.dtype(np.uint16), np.dtype(np.int32)):
             raise ValueError(f"dtype: must be uint16 or int32, not {dtype}")
@@ -364,14 +364,14 @@ class Simulation:
         return out.view(Image)
 
     def integers(self, image=None):
-        """The integer image without noise: uint16 [slow, fast]."""
+        """Integer image without noise: uint16 [slow, fast]."""
         out = np.empty(self.shape, dtype=np.uint16)
         self._sim.integers(self._of(image), out, _NO_NOISE)
         return out.view(Image)
 
     def reflections(self, image=None):
-        """The reflections of an image: a structured array (h k l fast slow intensity peak phi ...).  Its dtype's metadata
-        has background and unassigned, the photons of the image that belong to no reflection of the list."""
+        """Reflections of an image: a structured array (h k l fast slow intensity ...).
+        Metadata of its dtype: background, unassigned (photons of no listed spot)."""
         records, background, unassigned = self._sim.reflections(self._of(image))
         kind = np.dtype(REFLECTION, metadata={"background": background, "unassigned": unassigned})
         found = np.frombuffer(records, dtype=kind).copy()
@@ -383,16 +383,16 @@ class Simulation:
         return self._sim.trace(fast, slow)
 
     def diffuse(self, out=None):
-        """The photons of diffuse scattering in each pixel of an image, behind absorption and the factors of pixels: float32
-        [slow, fast], into `out` if that is given.  Nothing else is rendered.  Needs diffuse_sigma."""
+        """Render only the photons of diffuse scattering, after absorption and pixel
+        factors: float32 [slow, fast], into `out` if given.  Needs diffuse_sigma."""
         plane = self._memory_for(out)
         self._sim.diffuse(plane)
         _renderers.pop(_address(plane), None)
         return plane
 
     def diffuse_at(self, hkl):
-        """Diffuse scattering at fractional indices hkl [..., 3]: an array [...], electrons^2 of a block beside
-        |F|^2 |F_latt|^2 (docs/physics.md), the sum over all reflections without a table.  Needs diffuse_sigma."""
+        """Diffuse scattering of a block at fractional hkl [..., 3]: electrons^2 [...], to
+        add to |F|^2 |F_latt|^2 (docs/physics.md); exact sum.  Needs diffuse_sigma."""
         hkl = _arrays.real("hkl", hkl)
         if hkl.ndim < 1 or hkl.shape[-1] != 3:
             raise ValueError(f"hkl: must be an array [..., 3], not {list(hkl.shape)}")
@@ -403,15 +403,15 @@ class Simulation:
     def derivatives(self, names, dtype=np.float32, image=False, progress=None):
         """dI/dp of the expected photons: a dict of arrays [slow, fast], photons per unit of p.
 
-        names: of docs/physics.md, section 26, groups too: ["misset_x", "cell"] or "misset_x,cell".
+        names: names or groups of docs/physics.md, section 26: "misset_x,cell" or a list.
         image=True: returns the dict and the image of the same pass."""
         return _derivatives.planes(self._sim, self.shape, names, dtype, image,
                                    _progress.callback(progress, "derivatives"))
 
     def pullback(self, dL_dimage, names, progress=None):
-        """The gradient of a loss: a dict of floats, the sums over pixels of dL/dI dI/dp.
+        """Gradient of a loss: a dict of floats, the sums over pixels of dL/dI dI/dp.
 
-        dL_dimage: [slow, fast], an array, or a tensor of PyTorch; one on the GPU that renders stays there.
+        dL_dimage: array or PyTorch tensor [slow, fast]; stays on a rendering GPU.
         The name "F" stands for all structure factors: (hkl [n, 3], dL/dF [n])."""
         return _derivatives.gradient(self._sim, self.shape, dL_dimage, names,
                                      _progress.callback(progress, "pullback"), self._opened)
@@ -419,24 +419,24 @@ class Simulation:
     def normal(self, photons, names, sigma=None, background=None, radial=None, progress=None):
         """Normal equations of a fit to a picture: names, loss, gradient [n], fisher [n, n] (J^T W J).
 
-        photons: [slow, fast], NaN where a pixel is not used.  The loss is that of Poisson counts; with sigma (photons), that of
-        a normal distribution of variance model + sigma^2.  background: [slow, fast] photons that are added and stay.  radial:
-        (knots, levels), a background linear in sin(theta)/lambda (1/A) between knots, whose levels (photons) follow the names
-        in the equations."""
+        photons: [slow, fast], NaN at unused pixels.  Loss of Poisson counts; with sigma
+        (photons) of a normal distribution of variance model + sigma^2.  background: fixed
+        photons [slow, fast].  radial: (knots, levels) of a background linear in
+        sin(theta)/lambda (1/A); levels (photons) follow the names in the equations."""
         return _derivatives.normal(self._sim, self.shape, photons, names, sigma, background, radial,
                                    _progress.callback(progress, "normal"))
 
     def variables(self, names="misset,cell,N"):
-        """The names that a list of names and groups opens to."""
+        """Names of a list of names and groups, with each group replaced by names."""
         return _derivatives.keys_of(self._sim, names)[1]
 
     def parameter(self, name):
-        """What an image can be differentiated by: a dict (name, value, unit, flag, can_move, ...)."""
+        """Facts of a parameter: a dict (name, value, unit, flag, can_move, ...)."""
         return self._sim.parameter(name)
 
     def set_parameters(self, values):
-        """Give parameters (docs/physics.md, section 26) new values: {"rot_x": 0.1, "cell_a": 79.2, "misset": (1, 2, 3)}.  Only the
-        scene is built again; counts (steps, domains) stay; on an error nothing changes."""
+        """Set parameters (docs/physics.md, section 26), as {"misset": (1, 2, 3)}.  Counts
+        (steps, domains) stay.  Rebuilds only the scene.  An error changes nothing."""
         names, numbers = [], []
         for name, value in values.items():
             part, flat = (self.variables([name]), _parameters._flat(value)) if np.ndim(value) else ([name], [value])
@@ -452,17 +452,17 @@ class Simulation:
         self._image = None
 
     def fold_rotation(self):
-        """Fold the rotation rot_x, rot_y, rot_z into the crystal's orientation, and set it to 0."""
+        """Add the rotation rot_x, rot_y, rot_z to the orientation, and set it to 0."""
         self._sim.fold_rotation()
         self._changed()
 
     def write(self, image=None, **files):
-        """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each is complete or
-        absent."""
+        """Write files of an image: write(noisefile="a.img", tifffile="a.tif").  Each file
+        is complete or absent."""
         self._sim.write(_parameters.many(files), self._of(image))
 
     def _repr_png_(self):
-        """The last image, as -pngfile draws it; a notebook shows it."""
+        """PNG of the last image, as of -pngfile, for notebooks."""
         return made("image.png", lambda path: self.write(pngfile=path))
 
     def __repr__(self):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Starts programs and measures them: a small process, since the peak memory that the system reports of a program is at
-least that of the process that started it.
+"""Start programs and measure them, in a small process: the peak memory that the system
+reports for a program is at least the memory of its parent.
 
-Reads lines of JSON, [argv, folder, file of its output, file of its errors], and answers each with a line
+Reads lines of JSON, [argv, folder, output file, error file]; answers each with a line
 (_programs.py).
 """
 import json
@@ -16,7 +16,7 @@ child = None
 
 
 def run(argv, folder, output, errors):
-    """The figures of a program that ran to its end; {"missing": why} if it could not be started."""
+    """Run a program to its end; its figures, or {"missing": why} if it cannot start."""
     global child
     try:
         with open(output, "ab") as out, open(errors, "ab") as log:
@@ -42,6 +42,6 @@ def stop(*_):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, lambda *_: None)  # of a terminal: the process that reads the answers stops this one
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C: the parent stops this process
     for line in sys.stdin:
         print(json.dumps(run(*json.loads(line))), flush=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg run-compare: two programs run on the same flags, and their images compared (src/cli/python_verb.c): PROGRAM
-and the words behind `nanobragg run-compare`."""
+"""nanobragg run-compare: run two programs with the same flags and compare their images.
+Arguments (src/cli/python_verb.c): PROGRAM, words after `nanobragg run-compare`."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Ended(Exception):
 
 
 class Side:
-    """One of the two programs, and what became of it in its folder."""
+    """One of the two programs, with the results in its folder."""
 
     def __init__(self, name, out, runner):
         self.name, self.folder, self.runner = name, os.path.join(out, name), runner
@@ -42,7 +42,7 @@ class Side:
         return os.path.join(self.folder, name)
 
     def start(self, flags, output):
-        """Run to the end; the figures of the process."""
+        """Run the program to its end; returns the figures of the process."""
         places = map(os.path.abspath, (self.folder, output, self.file("log.txt")))
         end = self.runner.run([self.program, *flags], *places)
         if "missing" in end:
@@ -85,7 +85,7 @@ class Trial:
         return os.path.join(self.out, name)
 
     def make_folders(self):
-        """Make them, and remove the files of an earlier run."""
+        """Make the folders, and remove the files of an earlier run."""
         for folder in (self.out, self.ref.folder, self.ours.folder):
             try:
                 os.mkdir(folder)
@@ -99,7 +99,7 @@ class Trial:
                 os.remove(path)
 
     def ask_size(self):
-        """Our program prints its configuration, and with it the size of the image."""
+        """Read the size of the image from the configuration that our program prints."""
         config = self.file("config.json")
         self.ours.check(self.ours.start(self.flags + ["-show_config"], config))
         try:
@@ -111,14 +111,14 @@ class Trial:
         os.remove(self.ours.file("log.txt"))
 
     def compare(self, *more):
-        """The text of `nanobragg compare`; None if it could not compare, with a note if that is allowed."""
+        """Text of `nanobragg compare`; None, with a note, if it cannot draw for -diff."""
         done = subprocess.run([self.program, "compare", f"ours/{IMAGE}", f"ref/{IMAGE}", "-size", str(self.fast),
                                str(self.slow), *self.threshold, *more], cwd=self.out,
                               capture_output=True, text=True, check=False)
         if done.returncode in (PASSED, FAILED):
             return done.stdout
         why = (done.stderr.strip().split("\n")[-1] or f"compare ended with {done.returncode}").split(": ", 2)[-1]
-        if "-diff" in more and done.returncode == 2:  # no libpng: all but the picture
+        if "-diff" in more and done.returncode == 2:  # without libpng: no picture
             say("note", why)
             return None
         raise Stop(done.returncode if done.returncode in (1, 2) else 1, why)
@@ -174,7 +174,7 @@ def run(program, words):
 
 
 def main():
-    """The exit status."""
+    """Return the exit status."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     return finish(lambda: run(sys.argv[1], sys.argv[2:]))
 

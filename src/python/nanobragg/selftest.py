@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does this installation work?  python -m nanobragg.selftest"""
+"""Check that this installation works: python -m nanobragg.selftest"""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ def files():
 
 
 def formats():
-    """TIFF and HDF5, whose libraries are loaded when they are needed."""
+    """Check TIFF and HDF5; their libraries are loaded at the first use."""
     absent = [name for name in ("libtiff", "HDF5") if not nanobragg.features()[name]]
     if absent:
         return f"no {' and '.join(absent)}"
@@ -67,7 +67,7 @@ def picture():
 
 
 def program():
-    """The program of this installation makes the same bytes."""
+    """Check that the program of this installation makes the same bytes."""
     from nanobragg_program import path_of
 
     if not os.path.exists(path_of()):
@@ -89,7 +89,7 @@ def main():
         try:
             why = test()
             print(f"skip {test.__name__} # {why}" if why else f"ok {test.__name__}")
-        except Exception as error:  # each is a line
+        except Exception as error:  # one line for each error
             bad += 1
             print(f"not ok {test.__name__}: {type(error).__name__}: {error}")
     print(f"nanobragg {nanobragg.__version__}: {'FAILED' if bad else 'works'}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images in the graph of PyTorch: nanobragg.torch.render(sim, misset=tensor, cell=tensor, ...), or of parameters in one
-tensor: nanobragg.torch.Renderer(sim, names)(values)."""
+"""Images in the graph of PyTorch: nanobragg.torch.render(sim, misset=tensor, ...), or
+with parameters in one tensor: nanobragg.torch.Renderer(sim, names)(values)."""
 
 import numpy as np
 import torch
@@ -10,10 +10,10 @@ from ._derivatives import ALL_F
 
 
 class _Values:
-    """Names and numbers of parameters, which a simulation is given when an image needs them."""
+    """Names and values of parameters; give() sets them in a simulation."""
 
     def __init__(self, names, numbers, version, F=None, places=None):
-        # F: all, an array, or None; places: of those of the tensor in it, None: all
+        # F: array of all | None; places: where the values of the tensor are, None: all
         self.names, self.numbers, self.version, self.F, self.places = names, numbers, version, F, places
 
     def give(self, sim):
@@ -31,11 +31,11 @@ class _Values:
 
 
 def _image(sim):
-    """A tensor on the device that renders: float64 with precision="double", else float32."""
+    """Tensor on the rendering device: float64 with precision="double", else float32."""
     if not sim._is_double():
-        sim._image = None  # as in render(where="device"), whose object nobody needs here
+        sim._image = None  # frees its memory for the next image
         memory, _ = sim._sim.render_device(None, False)
-        # the capsule alone: the image is finished, so no stream need be asked for
+        # the image is finished, so the capsule needs no stream
         return torch.from_dlpack(memory.capsule(*sim.shape))
     out = np.empty(sim.shape)
     sim._sim.render_double(out, None)
@@ -59,8 +59,8 @@ def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
 
 
 def _with_all_F(sim, of_tensor, names, numbers, gradient):
-    """The numbers of names, among which ALL_F stands for one number of each reflection of factors(), or of those places;
-    of a place that is there twice the last holds."""
+    """Gradient by names; in place of ALL_F, a number for each reflection of factors(), or
+    for each place in of_tensor.  The last of equal places counts."""
     hkl, slopes = np.frombuffer(gradient[0], dtype=np.int32).reshape(-1, 3), np.frombuffer(gradient[1])
     places, inside = sim._places(hkl, all_there=False)
     all_F = np.zeros(sim._count())
@@ -75,8 +75,8 @@ def _with_all_F(sim, of_tensor, names, numbers, gradient):
 
 
 class _Pullback(torch.autograd.Function):
-    """The same in a graph, where it has no derivative: by the slopes, nor by the parameters, which are given
-    so that a gradient whose slopes are constants is no constant itself."""
+    """_pull_back in a graph, without second derivatives.  It takes the parameters so that
+    the gradient is no constant if the slopes are constants."""
 
     @staticmethod
     def forward(ctx, sim, values, names, slopes, dtype, device, *parameters):
@@ -89,7 +89,7 @@ class _Pullback(torch.autograd.Function):
 
 
 def _gradient(tensors, *pull):
-    """Of an image of these parameters."""
+    """dL/dp of an image; tensors: its parameters."""
     if torch.is_grad_enabled():  # create_graph
         return _Pullback.apply(*pull, *tensors)
     return _pull_back(*pull)
@@ -100,7 +100,7 @@ class _Render(torch.autograd.Function):
     def forward(ctx, sim, values, parts, *tensors):
         ctx.sim, ctx.values, ctx.parts = sim, values, parts
         ctx.like = [(t.shape, t.dtype, t.device) for t in tensors]
-        ctx.tensors = tensors  # not saved: only what they hang on is asked for, and steps may change them in place
+        ctx.tensors = tensors  # not saved: for the graph only; steps may change them
         values.give(sim)
         return _image(sim)
 
@@ -124,7 +124,7 @@ class _Render(torch.autograd.Function):
 
 
 class _Flat(torch.autograd.Function):
-    """Of one tensor of numbers."""
+    """Image of the parameters in one tensor."""
 
     @staticmethod
     def forward(ctx, numbers, sim, names):
@@ -140,7 +140,7 @@ class _Flat(torch.autograd.Function):
 
 
 def _numbers(tensors):
-    """Their values: from a device in one transfer."""
+    """Values of tensors as a list, from a device in one transfer."""
     on_host = [not tensor.is_cuda for tensor in tensors]
     with torch.no_grad():
         if not tensors:
@@ -151,11 +151,11 @@ def _numbers(tensors):
         flat = [tensor.reshape(-1) if tensor.dim() != 1 else tensor for tensor in tensors]
         if any(on_host) or len({tensor.device for tensor in tensors}) > 1:
             flat = [tensor.cpu() for tensor in flat]
-        return torch.cat(flat).tolist()  # a mixture of types becomes the widest
+        return torch.cat(flat).tolist()  # mixed types become the widest type
 
 
 def _size(shape):
-    """How many numbers a tensor has."""
+    """Number of values in a tensor of this shape."""
     return int(np.prod(shape))
 
 
@@ -180,8 +180,9 @@ def _names_of(sim, key, value):
 def render(sim, **parameters):
     """Render an image that can be differentiated by the parameters which are tensors.
 
-    parameters: names and groups of docs/physics.md, section 26: misset [3], cell [6], N [3], distance, ...; F [n]: the
-    structure factors, in the number and order of sim.factors() or of the last sim.reflections().  They are given to `sim`.  Returns a tensor [slow, fast] on the simulation's device, float32, or float64 with
+    parameters, set in `sim`: names and groups of docs/physics.md, section 26 (misset [3],
+    ...), and F [n] in the order of sim.factors() or the last sim.reflections().  Returns
+    a tensor [slow, fast] on the device of `sim`, float32, or float64 with
     precision="double".  Double backward raises NotImplementedError."""
     tensors = [value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
                for value in parameters.values()]
@@ -198,11 +199,10 @@ def render(sim, **parameters):
 
 
 class Renderer:
-    """Images by parameters in one tensor: render = Renderer(sim, names); image = render(values).
+    """Images of parameters in one tensor: r = Renderer(sim, names); image = r(values).
 
-    names: as of Simulation.pullback; values: [n] numbers in the order of Renderer.names, which they open to.  As
-    render(), with as few calls of PyTorch as there can be: quickest with values on the host, where few numbers
-    belong, also beside a GPU."""
+    names: as for pullback.  values: [n] in the order of Renderer.names (without groups).
+    As render() with fewest calls; quickest with host values, also if a GPU renders."""
 
     def __init__(self, sim, names):
         self.sim, self.names = sim, _derivatives.keys_of(sim._sim, names)[1]

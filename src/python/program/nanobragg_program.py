@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The console script of the wheel: the program, in the place of Python."""
+"""Console script of the wheel: runs the program in place of Python."""
 
 import os
 import sys
@@ -10,5 +10,5 @@ def path_of():
 
 
 def main():
-    os.environ["NANOBRAGG_PYTHON"] = sys.executable  # of the subcommands in Python
+    os.environ["NANOBRAGG_PYTHON"] = sys.executable  # for the subcommands in Python
     os.execv(path_of(), [sys.argv[0], *sys.argv[1:]])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg bench: times of renderers and other programs, with every timed image checked (docs/performance.md)."""
+"""nanobragg bench: times of renderers, with checked images (docs/performance.md)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg bench (src/cli/python_verb.c): PROGRAM and the words behind `nanobragg bench`."""
+"""nanobragg bench (src/cli/python_verb.c): PROGRAM, words after `nanobragg bench`."""
 
 import logging
 import os
@@ -18,13 +18,13 @@ from .measure import Bench, last_line
 from .options import DEVICES, ISAS, MOST_DEVICES, Options, cores
 from .plan import Plan
 
-PLENTY = 2e9  # bytes of memory for the files of the runs
+PLENTY = 2e9  # bytes of free memory for the files of the runs
 
 
 # --- the folder of a report: complete or absent -------------------------------------------------
 class Folder:
-    """part, beside the report's folder, gets its name in the end; programs run in scratch, in memory if there is room,
-    so that the disk does not change the times.  A context that removes what was made."""
+    """Context of two folders, removed on failure.  `part` becomes the report at the end.
+    Programs run in `scratch`, if possible in memory: the disk has no effect on times."""
 
     def __init__(self, path):
         self.path = path.rstrip("/") or "/"
@@ -45,7 +45,7 @@ class Folder:
         return self
 
     def new_scratch(self):
-        """The empty folder of one run."""
+        """Make the empty folder of one run."""
         path = os.path.join(self.scratch, "run")
         shutil.rmtree(path, ignore_errors=True)
         os.mkdir(path)
@@ -63,7 +63,7 @@ class Folder:
 
 # --- this machine -------------------------------------------------------------------------------
 def look_up(path, key):
-    """The first "key : value" of a file of such lines; "" without one."""
+    """Value of the first line "key : value" of a file, or ""."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return next((line.split(":", 1)[1].strip() for line in file if line.startswith(key) and ":" in line), "")
@@ -87,13 +87,13 @@ def build():
 
 
 def date():
-    """Today, UTC; SOURCE_DATE_EPOCH wins."""
+    """Date of SOURCE_DATE_EPOCH, or of today (UTC)."""
     return time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())))
 
 
 # --- results.json (docs/performance.md) ---------------------------------------------------------------
 def row_of(p):
-    """The row of a measured point."""
+    """Row of a measured point in results.json."""
     job, row = p.job, dict(p.found)
     row.update(sweep=p.sweep, program=p.program, case=job.case, size=job.size, pixels=job.size**2)
     row.update({key: value for key, value in (("oversample", job.oversample), ("domains", job.domains)) if value})
@@ -127,7 +127,7 @@ def results(options, points, head):
 
 # --- devices and instruction sets ---------------------------------------------------------------
 def why_not(bench, device):
-    """Why a device cannot render, or "".  This runs in another process, so that this one opens no device yet."""
+    """Reason why a device cannot render, or "".  Another process opens the device."""
     try:
         bench.process(Job("simple", 8, device=device))
     except Stop as why:
@@ -136,7 +136,7 @@ def why_not(bench, device):
 
 
 def find_devices(bench, asked):
-    """The requested devices, or those that start."""
+    """Requested devices, or the devices that start."""
     for device in asked:
         why = why_not(bench, device)
         if why:
@@ -146,7 +146,7 @@ def find_devices(bench, asked):
 
 
 def find_isas(asked):
-    """The requested instruction sets, or all that run here."""
+    """Requested instruction sets, or all that run on this processor."""
     found = []
     for isa in ISAS:
         if isa not in asked if asked else isa == "auto":
@@ -207,8 +207,8 @@ def run(program, words):
 
 
 def main():
-    """The exit status."""
-    logging.getLogger("nanobragg").addHandler(logging.NullHandler())  # no notices of renders
+    """Return the exit status."""
+    logging.getLogger("nanobragg").addHandler(logging.NullHandler())  # hides notices of renders
     return finish(lambda: run(sys.argv[1], sys.argv[2:]), "interrupted; no report was written",
                   [((report.Refused, ValueError, NotImplementedError), 2), ((nanobragg.DeviceError,), 1)])
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The case xfel: whole images with a tolerance, compared with every step of a part of the image, because all steps of a
-whole image would take minutes."""
+"""The case xfel: whole images with a tolerance, compared in a part of the image with a
+render of every step.  All steps of a whole image would take minutes."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .._programs import Stop
 from .gate import steps_of, timed
 from .report import statistics
 
-# Seconds of a part that are enough to measure the rate; largest difference by the arithmetic, of the brightest pixel.
+# Seconds of a part that give the rate; largest rounding error / brightest pixel.
 PART_SECONDS, ROUNDING = 1.0, 2e-6
 FEW_ROWS = 4
 
@@ -34,19 +34,19 @@ def part_figures(rows, seconds, size, steps):
 
 
 def is_first(bench, p):
-    """Is p the first point of its shape and device?"""
+    """True if p is the first point of its shape and device."""
     same = [q for q in bench.points if q.sweep == "gain" and (q.job.shape, q.job.device) == (p.job.shape, p.job.device)]
     return p is same[0]
 
 
 def rows_for(job, rows, seconds):
-    """The job of rows in the middle of the image that take about PART_SECONDS, where these rows took these seconds."""
+    """Job of middle rows for about PART_SECONDS; `rows` rows took `seconds`."""
     rows = int(min(job.size, max(rows, rows * PART_SECONDS / max(seconds, 1e-6))))
     return job.but(rows=rows, row=(job.size - rows) // 2)
 
 
 def every_step(job, image):
-    """Render every step of some rows into the image: (their job, seconds, steps per pixel, backend)."""
+    """Render every step of rows into image: (job, seconds, steps per pixel, backend)."""
     rows, seconds = FEW_ROWS, PART_SECONDS
     for _ in range(2):  # the first measurement gives the number of rows
         part = rows_for(job.but(tolerance="0"), rows, seconds)
@@ -67,7 +67,7 @@ def judge(p, part, every, light):
     """Compare the rows of the part."""
     allowed, rows = float(p.job.tolerance or 0), slice(part.row, part.row + part.rows)
     lost = (every[rows].astype(np.float64) - light[rows]) / (light.max() or np.finfo(np.float32).tiny)
-    dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN stays, and is wrong
+    dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN stays and fails
     p.found.update(too_dark=dark, too_bright=bright)
     if not (dark <= allowed + ROUNDING and bright <= ROUNDING):
         raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} "
@@ -75,7 +75,7 @@ def judge(p, part, every, light):
 
 
 def run_peer(bench, job, name):
-    """(rows, seconds) of a whole process; the number of rows takes a few seconds, so that its start is negligible."""
+    """(rows, seconds) of a process of some seconds, so that its start is negligible."""
     rows, seconds = 1, PART_SECONDS
     for _ in range(2):
         part = rows_for(job, rows, seconds)

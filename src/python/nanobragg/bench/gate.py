@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gate: every timed image is compared with an image of the scalar renderer in double precision."""
+"""Gate: compare every timed image with the scalar renderer in double precision."""
 
 import time
 
@@ -7,16 +7,16 @@ import numpy as np
 
 from .report import OTHERS_CORRELATION, OTHERS_ERROR
 
-# 1 - correlation and largest error over the brightest pixel, at most: the bounds of the golden suite (docs/physics.md,
-# section 21).  Other programs may round differently; an image in float32 differs by 0.08 at a peak's edge.
+# (1 - correlation, largest error / brightest pixel): limits of the golden suite
+# (physics.md, section 21).  Other programs may round: float32 differs by 0.08 at a spot.
 BOUNDS = {"double": (1e-12, 2e-7), "mixed": (1e-11, 1e-6), None: (OTHERS_CORRELATION, OTHERS_ERROR)}
 MOST_BANDS, FEWEST_ROWS = 64, 4
 NOTHING = (np.nan, np.nan, np.nan)
 
 
 def compare(image, reference):
-    """(correlation, max |A - B| / max B, mean |A - B|/B over pixels with B > 1e-6 max B); NaN if one is flat or not
-    finite."""
+    """(correlation, max |A - B| / max B, mean |A - B|/B over pixels with B > 1e-6 max
+    B).  NaN if an image is flat or not finite."""
     a, b = (np.asarray(x, dtype=np.float64).reshape(-1) for x in (image, reference))
     if not a.size or not np.isfinite(a).all() or not np.isfinite(b).all():
         return NOTHING
@@ -32,7 +32,7 @@ def compare(image, reference):
 
 
 def is_right(figures, bounds):
-    """NaN fails."""
+    """True if the figures keep the bounds; False for NaN."""
     return 1 - figures[0] <= bounds[0] and figures[1] <= bounds[1]
 
 
@@ -42,8 +42,8 @@ def worse(a, b):
 
 
 def bands(fast, slow, steps, budget):
-    """(first rows, rows of each) of whole rows, spread evenly over the image, that take about this number of steps; at
-    least four rows."""
+    """(first rows, rows of each) of bands spread evenly over the image, with about
+    `budget` steps and at least four rows."""
     rows = int(min(max(budget / (fast * steps), FEWEST_ROWS), slow))
     if rows >= slow:
         return [0], slow
@@ -53,7 +53,7 @@ def bands(fast, slow, steps, budget):
 
 
 class Reference:
-    """Rows of the image of a job, by the scalar renderer."""
+    """Rows of the image of a job, rendered by the scalar renderer."""
 
     def __init__(self, job, budget):
         began = time.monotonic()
@@ -74,12 +74,12 @@ class Reference:
         return len(self.first) * self.each
 
     def check(self, image):
-        """The figures of an image; a pixel that was not written is NaN."""
+        """Figures of an image; NaN if a pixel was not written."""
         image = np.asarray(image).reshape(self.slow, -1)
         if not np.isfinite(image).all():
             return NOTHING
         correlation, error, mean = compare([image[row:row + self.each] for row in self.first], self.pixels)
-        # errors are relative to the image's brightest pixel, which may be between the bands
+        # errors are relative to the brightest pixel, which may be between the bands
         share = self.pixels.max() / image.max() if len(self.first) > 1 and image.max() > 0 else 1.0
         return correlation, error * min(1.0, float(share)), mean
 

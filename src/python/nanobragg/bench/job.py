@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One image and how it is rendered: by a new process of any program, or in this process."""
+"""Image to render, by a new process of any program or in this process."""
 
 import dataclasses
 
@@ -7,8 +7,8 @@ import nanobragg
 
 from .._programs import elsewhere, keywords
 
-# The flags of a case for every program, and the flags for ours alone.  The heavy case has a cell that is not
-# orthogonal, and many domains; -compat selects the old program's definitions for them.
+# Flags of a case for every program, and flags for nanobragg only.  The heavy case has an
+# oblique cell and many domains; -compat selects the definitions of the old program.
 CASES = {
     "simple": ("-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -pixel 0.1 -oversample 1", ""),
     "heavy": ("-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100 -pixel 0.1 "
@@ -19,16 +19,16 @@ CASES = {
 
 
 def case_text(case, own):
-    """The flags of a case as one line for a report."""
+    """Flags of a case in one line, for a report."""
     return " ".join([*filter(None, CASES[case]), *(own if case == "own" else [])])
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """0 or None: the case's number, or none."""
+    """Members that are None or 0 have the value of the case."""
 
     case: str
-    size: int  # pixels along an edge
+    size: int  # pixels of an edge
     own: tuple = ()  # flags of the case own
     oversample: int = 0
     domains: int = 0
@@ -37,9 +37,9 @@ class Job:
     isa: str = "auto"
     precision: str = "mixed"
     hkl: str | None = None  # file of structure factors in place of one F
-    phi: float = 0  # a frame of a rotation, degrees; osc 0: a still
+    phi: float = 0  # frame of a rotation, degrees; osc 0: still
     osc: float = 0
-    frames: int = 0  # of a series
+    frames: int = 0  # frames of a series
     reports: bool = False  # the process prints its stages as JSON
     shape: str | None = None  # flag of the crystal's shape
     tolerance: str | None = None  # as typed
@@ -50,7 +50,7 @@ class Job:
         return dataclasses.replace(self, **changes)
 
     def image(self):
-        """Equal for jobs of the same image."""
+        """Key that is equal for jobs of the same image."""
         return self.case, self.size, self.oversample, self.domains, self.hkl, self.phi, self.osc
 
     def text(self):
@@ -74,15 +74,15 @@ class Job:
         return [*words, "-nonoise", "-nopgm"]
 
     def ours(self):
-        """Flags of this program alone."""
+        """Flags that only nanobragg understands."""
         words = [*CASES[self.case][1].split(), "-device", self.device, "-isa", self.isa, "-precision", self.precision]
         words += ["-threads", str(self.threads)] if self.threads else []
         words += ["-tolerance", self.tolerance] if self.tolerance else []
         return [*words, "-seed", "1", "-quiet", *(["-time", "json"] if self.reports else [])]
 
     def command(self, is_ours):
-        """The command line of a new process in a folder of its own: all flags for this program, the physics for
-        others."""
+        """Command line of a new process in a separate folder: all flags for nanobragg,
+        the physics for other programs."""
         return elsewhere(self.physics() + (self.ours() if is_ours else []))
 
     def keywords(self):

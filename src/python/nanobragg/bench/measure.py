@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Times: new processes, renders in this process, series, and whole processes by their stages."""
+"""Times of new processes, renders in this process, series, and stages of a process."""
 
 import itertools
 import json
@@ -16,25 +16,25 @@ from .._programs import IMAGE, Stop
 from . import gain, gate
 from .report import statistics
 
-# Steps of one reference: a second or less; those of one frame of a series, which may have hundreds of frames.
+# Steps of a reference (a second or less); of a frame of a series with hundreds.
 REFERENCE_STEPS, REFERENCE_STEPS_QUICK, FRAME_STEPS = 2e7, 3e6, 4e3
-# Short renders are repeated until they have taken this time, up to this number of times.
+# Repeat short renders until they take this time, up to this number of times.
 SHORT_SECONDS, MORE_REPEATS = 0.2, 5
 
 
 def last_line(path):
-    """The last line of a file that is not empty, or ""."""
+    """Last line of a file that is not empty, or ""."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return ([""] + [line for line in file.read().splitlines() if line])[-1]
 
 
 class Bench:
-    """Measures the points of a plan.  programs: {name of a peer, or None for this program: path}."""
+    """Measures the points of a plan.  programs: {peer (None: this program): path}."""
 
     def __init__(self, options, folder, programs, runner):
         self.options, self.folder, self.programs, self.runner = options, folder, programs, runner
         self.points, self.references = [], {}
-        self.done = self.total = 0  # for the progress
+        self.done = self.total = 0  # numbers of measurements, for the progress
 
     def measure(self, points):
         """Fill the points."""
@@ -49,14 +49,14 @@ class Bench:
         self.show(None, "")
 
     def show(self, p, how):
-        """The current measurement, on a terminal; p None: clear the line."""
+        """Show the current measurement on a terminal; p None clears the line."""
         if sys.stderr.isatty():
             line = f"[{self.done}/{self.total}] {p.program}, {how}: {p.job.text()[:100]}" if p else ""
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
-    # --- what all measurements need -------------------------------------------------------------
+    # --- shared by all measurements -----------------------------------------------------
     def leave_out(self, p, what, seconds):
-        """Would the repeats take longer than -limit?  Then note why p has no times."""
+        """True if the repeats would exceed -limit; notes in p why it has no times."""
         if not p.left_out and seconds * self.options.repeats > self.options.limit:
             p.left_out = (f"{self.options.repeats} {what} of about {seconds:.3g} s: above -limit "
                           f"{self.options.limit:g} s")
@@ -73,7 +73,7 @@ class Bench:
         return seconds
 
     def refer(self, p):
-        """The reference of a point's image."""
+        """Reference of the image of a point."""
         steps, image = REFERENCE_STEPS_QUICK if self.options.quick else REFERENCE_STEPS, p.job.image()
         if image not in self.references:
             self.references[image] = gate.Reference(p.job, steps)
@@ -96,7 +96,7 @@ class Bench:
         self.judge(p, how, reference, nanobragg.read_image(path, shape=(p.job.size,) * 2))
 
     def process(self, job, peer=None):
-        """One fresh process in a new folder of scratch: (folder, figures)."""
+        """Run a fresh process in a new folder of scratch: (folder, figures)."""
         folder, program = self.folder.new_scratch(), peer or "nanobragg"
         log = os.path.join(folder, "log.txt")
         errors = os.path.join(folder, "errors.txt") if job.reports else log
@@ -109,7 +109,7 @@ class Bench:
             raise Stop(1, f"{program} ended with {how}{': ' if last else ''}{last}")
         return folder, end
 
-    # --- new processes: ours and others in turns, so that a change of the machine affects all ----
+    # --- new processes: programs in turns, so that a change of the machine affects all --
     def cold(self):
         for _, group in itertools.groupby(self.points, lambda p: (p.job.case, p.job.size, p.sweep)):
             group = [p for p in group if p.wants_cold]
@@ -136,31 +136,31 @@ class Bench:
             self.leave_out(p, "fresh processes", end["seconds"])
 
     def has_rendered(self, p):
-        """Did the program render an image before this one, at which it fails?"""
+        """True if the program has rendered an image before it fails at this one."""
         return any(q.cold and q.peer == p.peer for q in itertools.takewhile(lambda q: q is not p, self.points))
 
     # --- renders in this process ----------------------------------------------------------------
     def warm(self, p):
-        """Render again and again; other programs have times of their processes alone."""
+        """Repeat renders; other programs have only times of processes."""
         reference = self.refer(p)
         if not p.peer and not self.leave_out(p, "renders", self.expect(p, reference)):
             self.render(p, reference)
         self.add_rates(p, reference)
 
     def expect(self, p, reference):
-        """Seconds of a render, by earlier points or, for the scalar renderer, by the reference."""
+        """Seconds of a render, from earlier points or, for scalar, from the reference."""
         if p.job.isa == "scalar" and p.job.threads == self.options.threads[-1]:
             return reference.seconds * reference.slow / reference.rows
         return self.expected(p, "warm")
 
     def render(self, p, reference):
-        """Into memory of the host.  In the size sweep a GPU also renders into its own memory, as for programs that go
-        on there."""
+        """Render into host memory; in the size sweep also into GPU memory, as for
+        programs that continue on the GPU."""
         sim = p.job.simulation()
         out = np.empty(sim.shape, dtype=np.float32)
 
         def once(**where):
-            out.fill(np.nan)  # what a render does not write is seen
+            out.fill(np.nan)  # shows pixels that a render does not write
             image, seconds = gate.timed(sim.render, **where)
             self.judge(p, "in this process", reference, image)
             return seconds
@@ -171,8 +171,8 @@ class Bench:
         p.found["backend"] = sim.backend
 
     def repeat(self, p, what, once, more=1):
-        """Seconds of runs: the repeats, of short runs up to `more` times as many.  The first run is not timed, and shows
-        whether there is time for more."""
+        """Seconds of the repeats; short runs get up to `more` times as many.  The first
+        run is not timed, but decides if there is time for more."""
         first, times, repeats = once(), [], self.options.repeats
         if self.leave_out(p, what, first):
             return [first]
@@ -206,7 +206,7 @@ class Bench:
         p.rows, p.of_rows = references[0].rows, job.size
         p.found.update(frames=job.frames, seconds=statistics(p.warm), frames_per_s=job.frames / median(p.warm))
 
-    # --- one whole process with structure factors from a file, by its own stages ----------------
+    # --- stages of a process, with structure factors from a file ------------------------
     def breakdown(self, p):
         reference, stages = self.refer(p), {}
         for _ in range(self.options.repeats):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line of nanobragg bench: lists, and what is not typed."""
+"""Command line of nanobragg bench: lists, and defaults of untyped flags."""
 
 import os
 import re
@@ -13,7 +13,7 @@ ISAS = nanobragg.parameters()["isa"]["choices"]
 DEVICES = [w for w in nanobragg.parameters()["device"]["value"].split(" | ") if w != "auto" and ":all" not in w]
 MOST_VALUES, MOST_PEERS, MOST_DEVICES = 16, 4, 4
 
-# Lists of whole numbers from low to high, and of words.
+# Flags with a list of whole numbers from low to high; flags with a list of words.
 WHOLES = {"sizes": (8, 32768), "oversamples": (1, 64), "domains": (1, 1000000), "threads": (1, 4096),
           "batches": (1, 4096)}
 WORDS = {"cases": (("simple", "heavy", "xfel", "own"), "simple, heavy, xfel or own"),
@@ -21,7 +21,7 @@ WORDS = {"cases": (("simple", "heavy", "xfel", "own"), "simple, heavy, xfel or o
          "precisions": (("double", "mixed"), "double or mixed"),
          "sweeps": (SWEEPS, "size, precision, threads, oversample, domains, batch or breakdown")}
 
-# Without -quick, and with it.
+# Defaults without -quick, and with -quick.
 DEFAULTS = {"sizes": ([256, 512, 1024, 2048, 4096], [128, 256, 512]), "oversamples": ([1, 2, 3, 4], [1, 2]),
             "domains": ([1, 10, 100, 1000], [1, 10, 100]),
             "batches": ([1, 2, 4, 8, 16, 32, 64, 128, 256, 512], [1, 4, 16, 64]),
@@ -35,7 +35,7 @@ def cores():
 
 
 def read_list(name, text):
-    """The values of a list as it was typed."""
+    """Values of a typed list."""
     words, allowed = WORDS.get(name, ((), ""))
     low, high = WHOLES.get(name, (0, 0))
     values = []
@@ -51,7 +51,7 @@ def read_list(name, text):
 
 
 def read_devices(text):
-    """Words of -device that name one device each."""
+    """Words of -devices, each for one device."""
     words = text.split(",")
     good = [any(re.fullmatch(w.replace("N", r"\d{1,4}"), word) for w in DEVICES) for word in words]
     if not all(good) or len(words) > MOST_DEVICES:
@@ -60,7 +60,7 @@ def read_devices(text):
 
 
 def read_peers(texts):
-    """{name: program} of -vs."""
+    """[[name, program], ...] of -vs."""
     for text in texts:
         if not re.fullmatch("[^=]{1,24}=.+", text):
             raise Stop(2, f"-vs {text}: must be NAME=PROGRAM, the name of up to 24 letters")
@@ -70,12 +70,12 @@ def read_peers(texts):
 
 
 def threads_to(most):
-    """1, 2, 4, ... and all of them."""
+    """1, 2, 4, ... and the number of all threads."""
     return [2**i for i in range(MOST_VALUES - 1) if 2**i < most] + [most]
 
 
 def command_of(words):
-    """The command line for a report, which does not show private folders."""
+    """Command line for a report, without private folders."""
     def public(word):
         name = re.sub("^([^=]*=)?/.*/", r"\1", word)
         return f"'{name}'" if " " in word or not word else name
@@ -84,7 +84,7 @@ def command_of(words):
 
 
 class Options:
-    """What is measured: a member for each flag, and own, the flags of the case own."""
+    """Typed options: a member for each flag, and the flags after --."""
 
     def __init__(self, words, most_threads=None):
         given, self.own = typed(words, ("quick",), ("vs", "peer-results"))

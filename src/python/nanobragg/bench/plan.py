@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The planned measurements.  The size sweep compares devices and programs; each other sweep changes one quantity at one
-size."""
+"""Planned measurements.  The size sweep compares devices and programs; each other sweep
+changes one quantity at one size."""
 
 import itertools
 import math
@@ -8,34 +8,34 @@ import os
 
 from .job import Job
 
-# Of the case xfel: the first image of each shape is the reference for the others.
+# Images of the case xfel: the first image of a shape is the reference for the others.
 GAINS = (("-gauss_xtal", None), ("-gauss_xtal", "1e-3"), ("-square_xtal", "1e-3"), ("-square_xtal", "1e-4"),
          ("-square_xtal", "1e-6"), ("-round_xtal", "1e-3"), ("-round_xtal", "1e-4"), ("-round_xtal", "1e-6"))
 CELL, FINEST, BOX = (79.1, 79.1, 37.9), 2.0, 24
 
 
 class Point:
-    """A measurement; it has times only of images that passed the check."""
+    """A measurement; it has only times of images that passed the check."""
 
     def __init__(self, sweep, job, peer=None, wants_cold=False):
         self.sweep, self.job, self.peer, self.wants_cold = sweep, job, peer, wants_cold
         self.program = peer or "nanobragg"
-        self.found = {}  # members of its row of results.json
-        self.cold, self.warm = [], []  # seconds; of the only run, if more would take too long
-        self.peak_mib = 0.0  # of a fresh process
-        self.worst = (1.0, 0.0, 0.0)  # figures over the images
-        self.images = 0  # that were checked
-        self.rows = self.of_rows = 0  # of each image that were checked
-        self.left_out = ""  # why there are no times
+        self.found = {}  # members of the row in results.json
+        self.cold, self.warm = [], []  # seconds; one run if more would take too long
+        self.peak_mib = 0.0  # peak memory of a fresh process
+        self.worst = (1.0, 0.0, 0.0)  # worst figures over the images
+        self.images = 0  # checked images
+        self.rows = self.of_rows = 0  # checked rows of each image, and all rows
+        self.left_out = ""  # reason if there are no times
 
     def engine(self):
-        """Equal for points whose times follow from each other."""
+        """Key that is equal for points whose times follow from each other."""
         job = self.job
         return (self.peer, job.case, job.isa, job.precision, job.threads, job.device,
                 self.sweep in ("batch", "breakdown", "gain"))
 
     def work(self):
-        """Proportional to the steps of the image."""
+        """Number proportional to the steps of the image."""
         return (self.job.size * (self.job.oversample or 1))**2 * (self.job.domains / 100 if self.job.domains else 1)
 
 
@@ -72,7 +72,7 @@ class Plan:
             self.add("size", self.job(case, "cpu", size=size, isa="scalar", precision="double"))
 
     def sweeps(self, case, device, is_first):
-        """The sweeps of a case on a device but for the sizes; frames are of the first case."""
+        """Add sweeps of a case on a device, without sizes; frames of the first case."""
         o, on_cpu, is_heavy = self.options, device == "cpu", case == "heavy"
         changes = {
             "precision": [{"isa": isa, "precision": precision} for isa in (self.isas if on_cpu else ["auto"])
@@ -87,13 +87,13 @@ class Plan:
                 self.add(sweep, self.job(case, device, **change))
 
     def gains(self, device):
-        """The case xfel has one size, and its own comparisons."""
+        """Add the points of the case xfel: one size, compared among themselves."""
         for shape, tolerance in GAINS:
             self.add("gain", self.job("xfel", device, size=max(self.options.sizes), hkl=self.sphere, shape=shape,
                                       tolerance=tolerance))
 
     def write_factors(self):
-        """The files of structure factors that the points name: arbitrary amplitudes, the same in every run."""
+        """Write files of structure factors: arbitrary F, the same in every run."""
         for path, lines in ((self.box, box_lines), (self.sphere, sphere_lines)):
             if any(p.job.hkl == path for p in self.points):
                 with open(path, "w", encoding="ascii") as file:
@@ -101,13 +101,13 @@ class Plan:
 
 
 def box_lines():
-    """All reflections that the detectors of the cases can see."""
+    """Lines of all reflections that the detectors of the cases can see."""
     for h, k, l in itertools.product(range(-BOX, BOX + 1), repeat=3):
         yield f"{h} {k} {l} {20 + (h * h * 31 + k * k * 17 + l * l * 7 + h * k) % 300}\n"
 
 
 def sphere_lines():
-    """Reflections to FINEST, with amplitudes from 10 to 1000."""
+    """Lines of reflections to the resolution FINEST (A), with F from 10 to 1000."""
     random = 1
     for h, k, l in itertools.product(*(range(-int(a / FINEST), int(a / FINEST) + 1) for a in CELL)):
         random = (random * 1664525 + 1013904223) % 2**32

@@ -30,7 +30,7 @@ class Refused(Exception):
 
 # --- results.json -------------------------------------------------------------------------------
 def number(tree, *keys):
-    """The finite number tree[key][key]..., or 0."""
+    """Number tree[key][key]... if it is finite, or 0."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     good = isinstance(tree, (int, float)) and not isinstance(tree, bool)
@@ -38,30 +38,30 @@ def number(tree, *keys):
 
 
 def text(tree, key):
-    """The text tree[key], or ""."""
+    """Text tree[key], or ""."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def items(tree, key):
-    """The objects of the list tree[key]."""
+    """Objects of the list tree[key]."""
     value = tree.get(key) if isinstance(tree, dict) else None
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def points(root, **wanted):
-    """Points whose texts, or whose size, are the wanted ones."""
+    """Points that have the wanted texts and the wanted size."""
     return [p for p in items(root, "points")
             if all(number(p, k) == v if k == "size" else text(p, k) == v for k, v in wanted.items())]
 
 
 def different(values):
-    """Each value once, in the order of the first."""
+    """Each value once, in the order of the first occurrence."""
     return list(dict.fromkeys(values))
 
 
 def by_size(some):
-    """The first point of each size."""
+    """{size: first point of this size}"""
     return {number(p, "size"): p for p in reversed(list(some))}
 
 
@@ -70,7 +70,7 @@ def engine(point):
 
 
 def by_engine(some):
-    """The points of each program, device and instruction set."""
+    """Lists of points, one for each program, device and instruction set."""
     groups = {}
     for p in some:
         groups.setdefault(engine(p), []).append(p)
@@ -82,7 +82,7 @@ def median(point, how):
 
 
 def best(point):
-    """The time that represents a program: its warm call if it has one, else its process."""
+    """Time that represents a program: of a warm call, or else of the process."""
     return median(point, "warm") or median(point, "cold")
 
 
@@ -95,7 +95,7 @@ def is_scalar(point):
 
 
 def is_beside(point, device):
-    """Is the point one of another program, on the same kind of device or without a choice of device?"""
+    """True for another program on such a device, or without a choice of device."""
     return not is_ours(point) and text(point, "device")[:4] in ("", device[:4])
 
 
@@ -111,7 +111,7 @@ def read_json(flag, path):
 
 # --- figures of other programs ------------------------------------------------------------------
 def times_of(value):
-    """One number of seconds or a list of them, as a list; [] for anything else."""
+    """List of seconds from a number or a list of numbers; [] for any other value."""
     values = value if isinstance(value, list) else [value]
     return [float(s) for s in values] if all(number({"s": s}, "s") > 0 for s in values) else []
 
@@ -123,7 +123,7 @@ def statistics(values):
 
 
 def other_point(path, k, program, given):
-    """A point of results.json from point k of a file of -peer-results."""
+    """Point of results.json from point k of a file of -peer-results."""
     times = {how: times_of(given[how]) for how in ("cold", "warm") if how in given}
     check = {key: given.get(key) for key in ("correlation", "max_error")}
     size = int(number(given, "size"))
@@ -162,7 +162,7 @@ def digits(value):
 
 
 def over(a, b):
-    """a / b, or 0 where b is not above 0."""
+    """a / b, or 0 if b is not above 0."""
     return a / b if b > 0 else 0
 
 
@@ -183,7 +183,7 @@ def table(heads, rows):
     return "\n".join(lines) + "\n\n"
 
 
-# Columns of tables: the text of a point.  Any other column has the member of its name.
+# Columns of tables: the text of a point.  Any other column shows the member of its name.
 COLUMNS = {
     "instructions": lambda p: text(p, "isa") if text(p, "device") == "cpu" else "-",
     "warm ms": lambda p: digits(1e3 * median(p, "warm")),
@@ -198,30 +198,30 @@ CHECKED = ("correlation", *ERRORS)
 
 
 def column(head):
-    """(head, function of a point) of a column that is given by its head alone."""
+    """(head, function of a point) of a column that is given by its head."""
     key = head.replace(" ", "_")
     return head, COLUMNS.get(head, lambda p: text(p, key) or (whole(p, key) if number(p, key) else ""))
 
 
 def rows(some, *columns):
-    """A table with a row of each point.  columns: heads, or (head, function of a point)."""
+    """Table with a row per point.  columns: heads, or (head, function of a point)."""
     columns = [column(c) if isinstance(c, str) else c for c in columns]
     return table([head for head, _ in columns], [[of(p) for _, of in columns] for p in some])
 
 
 def section(title, some, intro, *columns):
-    """A part of the summary, if it has points.  intro: a function of the first one."""
+    """Part of the summary, or "" without points.  intro: function of the first point."""
     return f"## {title}\n\n{intro(some[0])}\n\n" + rows(some, *columns) if some else ""
 
 
 def spread(point):
-    """The range between the quartiles of the warm times, over their median."""
+    """Range between the quartiles of the warm times, divided by their median."""
     warm = median(point, "warm")
     return f"{100 * (number(point, 'warm', 'q3') - number(point, 'warm', 'q1')) / warm:.0f} %" if warm > 0 else "-"
 
 
 def times_columns(ours, others, resident):
-    """Columns of a size: the times of all programs, and how often ours fit in theirs."""
+    """Columns of a size: times of all programs, and ratios of their time to our time."""
     time = lambda of, how: lambda size: digits(median(of.get(size), how))  # noqa: E731
     beside = lambda of, theirs, own: lambda size: ratio(theirs(of.get(size)), median(ours.get(size), own))  # noqa: E731
     cold, warm = (lambda p: median(p, "cold")), (lambda p: median(p, "warm"))
@@ -305,7 +305,7 @@ def sweep_tables(root):
 
 
 def breakdowns_table(root):
-    """A row for each stage of the longest list, a column for each process."""
+    """Table: a row for each stage of the longest list, a column for each process."""
     runs = items(root, "breakdowns")
     stages = [{text(s, "name"): median(s, "seconds") for s in items(b, "stages")} for b in runs]
     longest = max(stages, key=len, default={})
@@ -388,7 +388,7 @@ def summary(root, plots):
 
 # --- plots --------------------------------------------------------------------------------------
 def colour_of(root, point):
-    """Colours by program and device, the same in every chart."""
+    """Colour of a program and device, the same in every chart."""
     if is_ours(point):
         return GREY if is_scalar(point) else BLUE if text(point, "device") == "cpu" else GREEN
     theirs = different(engine(p) for p in points(root, sweep="size") if not is_ours(p))
@@ -455,7 +455,7 @@ def charts(root):
 
 
 def tick(value, unit):
-    """A label of the y axis."""
+    """Label of the y axis."""
     if unit == "s":
         for factor, name in ((1, "s"), (1e3, "ms"), (1e6, "us")):
             if value * factor >= 0.999 or name == "us":
@@ -464,7 +464,7 @@ def tick(value, unit):
 
 
 def draw(root, title, under, beside, unit, curves):
-    """Lines with markers, both axes logarithmic; None without a point that has a marker."""
+    """SVG of lines with markers, both axes logarithmic; None if no point has a marker."""
     m = root.get("machine")
     subtitle = f"{text(m, 'processor')}, {whole(m, 'cores')} cores; {text(root, 'name')}, {text(root, 'date')}"
     chart = _plot.Chart(title, under, beside, subtitle=subtitle, log=True, word=lambda value: tick(value, unit))
@@ -476,7 +476,7 @@ def draw(root, title, under, beside, unit, curves):
 
 
 def draw_all(root, folder):
-    """NAME.svg of each plot in the folder; the (name, caption) of each."""
+    """Write NAME.svg of each plot to the folder; returns [(name, caption)]."""
     made = []
     for name, title, *more in charts(root):
         picture = draw(root, title, *more)
@@ -495,7 +495,7 @@ def write_json(path, root):
 
 
 def make(folder, results=None, others=()):
-    """Tables and plots of results.json in the folder, or of another one, with figures of other programs."""
+    """Write tables and plots of `results`, or of results.json in the folder."""
     target = os.path.join(folder, "results.json")
     root = read_json("-from", results or target)
     if text(root, "format") != FORMAT:

@@ -23,13 +23,13 @@ __all__ = ["AUTO", "Fit", "NONE", "Options", "PLAIN", "Result", "Stage", "refine
 
 
 def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords):
-    """Fit a Simulation to a picture; it has the result afterwards.  Returns a Result; a fit that did not converge is no error.
+    """Fit a Simulation to a picture, and set it to the result.  Returns a Result.
 
-    picture: an array [slow, fast] of ADU, an Image, or a name for read_image.  names: what is refined, names and groups of
-    docs/physics.md, section 26: "rot,cell,N,mosaic,scale".  keywords: those of Options (system, bounds, restraints, likelihood, background,
-    F_sigma, select, schedule, evaluations, ...).  told: a function of each Stage.  report: a file of JSON, or with a name in .html a
-    page for a browser with the picture, and the model before and after.
-    Errors: ValueError (names, sets that cannot be told apart, starts, sizes), OSError, DeviceError."""
+    picture: array [slow, fast] of ADU, Image, or name for read_image.  names: parameters
+    to refine (docs/physics.md, section 26): "rot,cell,N,mosaic,scale".  keywords: of
+    Options.  told: function of each Stage.  report: JSON file, or .html page with the
+    picture and the model before and after.  No convergence is no error.  Errors:
+    ValueError (names, inseparable parameters, starts, sizes), OSError, DeviceError."""
     options = _options.Options(names=names, **{"keep_start": _page.is_page(report), **keywords})
     image = picture if isinstance(picture, np.ndarray) else _images.read_image(picture, shape=sim.shape)
     try:
@@ -50,12 +50,13 @@ def _start(sim, pictures, orientations):
 
 
 def refine_series(sim, pictures, names, orientations=None, report=None, workers=None, **keywords):
-    """Refine each picture by itself, from the start of a Simulation, which stays as it is: a list of Results without arrays of pixels.  A
-    picture that fails has a status "failed: ...".
+    """Refine each picture from the start `sim`, which stays unchanged.  Returns Results
+    without pixel arrays; a failed picture has the status "failed: ...".
 
-    pictures: names for read_image ("s_master.h5:3").  orientations: a file with misset angles, a line for each.  With -expt each
-    begins with the experiment that has its image.  report: a file of JSON lines.  workers: processes; None: one a thread.  A
-    script that calls it needs `if __name__ == "__main__":`, since the processes are spawned.  keywords: as for refine."""
+    pictures: names for read_image ("s_master.h5:3").  orientations: file with a line of
+    misset angles per picture.  With -expt a picture begins with the experiment of its
+    image.  report: file of JSON lines.  workers: processes (None: one per thread); a
+    script needs `if __name__ == "__main__":` for them.  keywords: as for refine."""
     options = _options.Options(names=names, **keywords)
     from . import _many
 
@@ -63,9 +64,8 @@ def refine_series(sim, pictures, names, orientations=None, report=None, workers=
 
 
 def refine_joint(sim, pictures, names, joint, orientations=None, report=None, exptout=None, workers=None, **keywords):
-    """Refine pictures together: the parameters that `joint` names are common to all, the others are each picture's own.  Returns the
-    Result of the common ones, and a list of those of the pictures.  exptout: a file of DIALS experiments.  The rest: as for
-    refine_series."""
+    """Refine pictures together; `joint` names common parameters.  Returns (common Result,
+    Results of pictures).  exptout: file of DIALS experiments.  Rest: as refine_series."""
     options = _options.Options(names=names, joint=joint, **keywords)
     from . import _joint
 
@@ -74,7 +74,7 @@ def refine_joint(sim, pictures, names, joint, orientations=None, report=None, ex
 
 
 class _Callable(types.ModuleType):
-    """nanobragg.refine is this module, and the function."""
+    """Make the module nanobragg.refine also callable as the function."""
 
     def __call__(self, *args, **keywords):
         return refine(*args, **keywords)

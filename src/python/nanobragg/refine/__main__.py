@@ -64,8 +64,8 @@ def _is_number(word):
 
 
 def _borrowed(name, words):
-    """A flag of the simulation and its words, which are taken from the front of `words`: for a cell and the like all that are
-    numbers, for angles one word or all."""
+    """(flag of the simulation, its words), removed from the front of `words`: for cells
+    and lists all numbers, for angles one word or all."""
     row = _parameters.find(name, False)
     least, most = row["least"], row["most"]
     n = least
@@ -96,7 +96,7 @@ def _places(at):
 
 
 def masks_line(masked):
-    """What is masked, and where."""
+    """Line of the masked pixels and their places, or ""."""
     rings = ", ".join(f"{low:.3f}-{high:.3f} A" for low, high in masked.get("rings_A", []))
     where = {"hot": _places(masked.get("hot_pixels")), "foreign": _places(masked.get("foreign_spots")),
              "shadow": " (from {} {} to {} {})".format(*masked["shadow_box"]) if "shadow_box" in masked else "",
@@ -108,7 +108,7 @@ def masks_line(masked):
 
 
 def result_lines(r):
-    """The table at the end."""
+    """Lines of the final table."""
     yield ""
     if r.masked and masks_line(r.masked):
         yield masks_line(r.masked)
@@ -124,7 +124,7 @@ def result_lines(r):
         yield (f"scales of reflections: F are right to {r.F_sigma:.2g}; correlation without scales "
                f"{r.given_F_correlation:.4f}")
     what = (f"{r.pictures} pictures, {r.left_out} left out, " if r.pictures else f"correlation {r.picture_correlation:.4f}, ")
-    images = f"{r.images} images, " if r.images else ""  # of a joint refinement they are not counted
+    images = f"{r.images} images, " if r.images else ""  # not counted in joint fits
     yield (f"{r.status}: deviance per pixel {r.deviance_per_pixel:.4f} over {r.pixels} pixels, {what}{r.evaluations} "
            f"evaluations, {images}{r.seconds:.2f} s")
 
@@ -138,11 +138,11 @@ def _write_all(line, sim, result):
     if "plots" in files:
         _page.plots(result, files["plots"])
     if "exptout" in files:
-        sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # no image is asked for
+        sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # writes no image
 
 
 class Alive:
-    """A line each half minute while a stage is at work, since a log shows nothing else."""
+    """Print a line each half minute in a stage, for users of a log."""
 
     EVERY = 30  # seconds
 
@@ -161,7 +161,7 @@ class Alive:
 
 
 def _refine_one(line, out):
-    """One image: everything is told and written."""
+    """Refine one image; print and write all results."""
     sim = Simulation._of_words(line.words, NOTE)
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
@@ -187,7 +187,7 @@ def _refine_many(line, out):
 
     def done(k, result, why):
         if result:
-            seconds = f", {result.seconds:.2f} s" if result.seconds else ""  # of a joint fit it is that of all pictures
+            seconds = f", {result.seconds:.2f} s" if result.seconds else ""  # 0 in a joint fit
             out(f"{line.images[k]}: {result.status}, deviance per pixel {result.deviance_per_pixel:.4f}, correlation "
                 f"{result.picture_correlation:.4f}{seconds}")
         else:
@@ -211,7 +211,7 @@ def _refine_many(line, out):
 
 
 def _status_of(error):
-    """The exit status of an error: 2 bad input, 1 a file cannot be written, or no memory."""
+    """Exit status of an error: 2 for bad input, 1 for an unwritable file or no memory."""
     bad = (ValueError, TypeError, NotImplementedError)
     return 2 if isinstance(error, bad) or (isinstance(error, OSError) and ": cannot read: " in str(error)) else 1
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Backgrounds from a picture alone: the level of rings, and of pixels around a place."""
+"""Backgrounds from a picture: levels of rings, and of pixels around a place."""
 import typing
 
 import numpy as np
 
-FEW_COUNTS = 4  # a median of fewer counts is too coarse: the mean of the fainter pixels instead
-LEAST_LEVEL = 1e-3  # photons, of rings of a picture
+FEW_COUNTS = 4  # below, a median is too coarse: use the mean of fainter pixels
+LEAST_LEVEL = 1e-3  # photons, in rings of a picture
 
 
 class Radial(typing.NamedTuple):
-    """A background that is piecewise linear in sin theta/lambda: knots [n] (1/A), levels [n] (photons a pixel)."""
+    """Background linear in sin theta/lambda; knots [n], 1/A; levels [n], photons."""
 
     knots: np.ndarray = np.zeros(0)
     levels: np.ndarray = np.zeros(0)
@@ -19,7 +19,7 @@ class Radial(typing.NamedTuple):
 
 
 def level_of(counts):
-    """The level of a background with spots on it."""
+    """Level of a background below spots, photons."""
     if not counts.size:
         return 0.0
     median = float(np.partition(counts, counts.size // 2)[counts.size // 2])
@@ -30,7 +30,7 @@ def level_of(counts):
 
 
 def _fill(levels):
-    """Levels of rings without pixels: those of the ring before, or of the first one that has some."""
+    """Fill levels of rings without pixels, from the last or first ring with pixels."""
     seen = np.flatnonzero(levels > 0)
     if len(seen):
         levels = levels[seen[np.maximum(np.searchsorted(seen, np.arange(len(levels)), side="right") - 1, 0)]]
@@ -38,8 +38,8 @@ def _fill(levels):
 
 
 def estimate(counts, stol, low, high, n):
-    """The Radial of n knots from `low` to `high` whose levels are those of the rings about them.  counts, stol: [pixels],
-    of the pixels that are observed."""
+    """Radial of n knots from `low` to `high`, with the levels of the rings around knots.
+    counts, stol: [observed pixels]."""
     inside = stol <= high
     if not inside.all():
         counts, stol = counts[inside], stol[inside]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A fit that is going on: its simulation, its picture, its pixels, and one stage of it."""
+"""A fit in progress: simulation, picture, pixels, and how to run one stage."""
 import time
 import typing
 
@@ -10,17 +10,17 @@ from . import _background, _lattice, _mask, _parameters, _picture
 from ._minimise import TOLD_APART, Impossible, invert, largest, minimise
 from ._parameters import ROTATIONS, Space
 
-LEAST_MODEL = 1e-9  # photons, as in the loss
-SAMPLE = 0.05  # of the pixels outside of spots
-SQUARES, WIDEST = 5000, 16  # squares in a picture, about; pixels along their edge
+LEAST_MODEL = 1e-9  # photons per pixel, as in the loss
+SAMPLE = 0.05  # part of the pixels outside spots
+SQUARES, WIDEST = 5000, 16  # approximate squares in a picture; pixels of an edge
 
 
 class Stage(typing.NamedTuple):
-    """One stage of a fit; dropped: the values went back to those before it."""
+    """One stage of a fit; dropped: the values before the stage were restored."""
 
     name: str
     pixels: int
-    evaluations: int  # of the loss; of a search: images
+    evaluations: int  # evaluations of the loss, or images of a search
     loss: float
     converged: bool
     seconds: float
@@ -28,14 +28,14 @@ class Stage(typing.NamedTuple):
 
 
 class Quality(typing.NamedTuple):
-    """How well the model as it is fits the chosen pixels."""
+    """Quality of the present model at the chosen pixels."""
 
-    loss: float  # with the best scales of reflections, and their priors
+    loss: float  # with the best scales of reflections and their priors
     square: float  # mean square of residuals over their sigma
 
 
 def _grow(marks, half):
-    """Mark boxes about the marked pixels [slow, fast]."""
+    """Mark boxes around the marked pixels [slow, fast]."""
     steps = [min(1 << k, half + 1 - (1 << k)) for k in range(half.bit_length())]
     for rows in (marks, marks.T):
         for way in (rows, rows[::-1]):
@@ -44,12 +44,12 @@ def _grow(marks, half):
 
 
 class Fit:
-    """A fit of a simulation (_nanobragg.Sim) to a picture.  Arrays of pixels are [stack], panels one behind the other.
+    """A fit of a simulation (_nanobragg.Sim) to a picture.  Pixel arrays are [stack].
 
-    parameters: by name, in users' units.  at [n]: places of the pixels that the stage uses.  spots: pixels near
-    spots, when they were chosen last.  radial: the background that is refined.  background: photons that are
-    added and stay, or None.  F_width: of the logarithms of the reflections' scales; 0: structure factors are exact.  known: the
-    Masks of an earlier fit of the picture."""
+    parameters: by name, in users' units.  at [n]: places of the pixels of the stage.
+    spots: pixels near spots at the last choice.  radial: refined background.  background:
+    fixed photons | None.  F_width: width of log scales of reflections; 0: exact
+    structure factors.  known: Masks of an earlier fit."""
 
     def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None, known=None):
         self.sim, self.options, self.notice, self.told = sim, options, notice, told
@@ -63,17 +63,17 @@ class Fit:
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
-        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # of its own, outside of spots
+        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # outside of spots
         self.F_width, self.kept, self.scaled, self.squares = 0.0, None, None, False
-        self.trials = {}  # what the schedule tried by itself
+        self.trials = {}  # trials of the schedule
         self.peaks, self.start_agreement = None, 0.0
         self.stages, self.history, self.evaluations, self.images = [], [], 0, 0
         self.before, self._samples, self._agreement, self._kept = None, {}, (None, 0.0), []
-        self.alive = lambda name, evaluations, loss: None  # called now and then in a stage
+        self.alive = lambda name, evaluations, loss: None  # called repeatedly in a stage
 
     # --- the crystal ---
     def edges(self):
-        """Lengths of the cell's edges, m: [3]."""
+        """Lengths [3] of the cell edges, m."""
         return np.linalg.norm(np.frombuffer(self.sim.crystal()["edges"]).reshape(3, 3), axis=1)
 
     def moves(self, *names):
@@ -84,30 +84,30 @@ class Fit:
         self.sim.set_parameters(list(self.parameters), [p.value for p in self.parameters.values()])
 
     def remember(self):
-        """Where the fit stands: parameters, misset angles in deg."""
+        """State of the fit: parameters, misset angles in deg."""
         return self.parameters.copy(), self.sim.fold_rotation()
 
     def stand_at(self, stand, turn=(0.0, 0.0, 0.0)):
-        """Back there, and turned by a rotation vector, deg."""
+        """Restore a state of remember(), turned by a rotation vector, deg."""
         self.parameters = stand[0].copy()
         self.apply()
         self.sim.set_parameters([*ROTATIONS, "misset_x", "misset_y", "misset_z"], [*map(float, turn), *stand[1]])
         self.sim.fold_rotation()
 
     def agreement(self):
-        """Of the lattice with the peaks; the last one is known while the crystal stays."""
+        """Agreement of lattice and peaks; kept while the crystal stays."""
         steps = self.sim.crystal()["steps"]
         if self._agreement[0] != steps:
             self._agreement = steps, _lattice.agreement(self.sim, self.peaks.q)
         return self._agreement[1]
 
     def agrees(self, least=_lattice.AGREES):
-        """Whether the lattice explains the picture's spots well enough."""
+        """True if the lattice explains the spots of the picture well enough."""
         return len(self.peaks) >= _lattice.ENOUGH and self.agreement() >= least
 
     # --- pixels ---
     def pixels(self, at=None):
-        """The library's list of the pixels at these places (None: the chosen ones), grouped again; the last two lists are kept."""
+        """Chosen pixels at places (None: self.at), with new groups; keeps two lists."""
         at, b, p = self.at if at is None else at, self.background, self.picture
         found = next((kept for kept in self._kept if kept[0] is at and kept[1] is b), None)
         if found is None:
@@ -117,7 +117,7 @@ class Fit:
         return found[2]
 
     def image(self, at=None):
-        """The model without backgrounds at these places (None: of the chosen pixels)."""
+        """Model without backgrounds at places (None: at the chosen pixels), photons."""
         pixels = self.pixels(at)
         values = np.empty(pixels.n)
         pixels.image(values)
@@ -125,7 +125,7 @@ class Fit:
 
     @property
     def read(self):
-        """Variance of the read-out where the likelihood has it, photons^2, else None."""
+        """Read-out variance of the likelihood, photons^2; None if it has no such term."""
         return self.picture.sigma ** 2 if self.options.gauss else None
 
     @property
@@ -139,16 +139,16 @@ class Fit:
         return self.picture.photons[self.at].astype(float)
 
     def under(self, at):
-        """The backgrounds of the fit at these places, photons."""
+        """Backgrounds of the fit at these places, photons."""
         return self.radial.at(self.picture.stol[at]) + (0 if self.background is None else self.background[at])
 
     def choose(self, chosen):
-        """The observed pixels that are marked, [stack]."""
+        """Choose the observed pixels that are marked, [stack]."""
         self.at = self.picture.used[chosen[self.picture.used]]
 
     def _sample(self):
-        """The pixels outside of spots that are used: single ones, but squares where a footprint brings light from around
-        them, which has to be rendered."""
+        """Marks of a sample outside spots: single pixels, or squares with a footprint,
+        which takes light from pixels around."""
         edge = 1
         if self.squares or self.sim.crystal()["footprint"]:
             edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
@@ -161,8 +161,8 @@ class Fit:
         return self._samples[edge]
 
     def water_level(self):
-        """Photons of the scene's water at the observed pixels; they are as its thickness cubed, and as the fluence.  What else the
-        fit moves hardly changes them, so that they are rendered once."""
+        """Photons of water at the observed pixels, proportional to thickness cubed and
+        fluence.  Other parameters hardly change them: rendered once."""
         now = float(self.sim.get("water")) ** 3 * self.sim.parameter("fluence")["value"]
         if self._water is None:
             self._water = np.empty(self.picture.n, dtype=np.float32)
@@ -171,7 +171,7 @@ class Fit:
         return self._water[self.picture.used] * now
 
     def _levels(self):
-        """The background of each observed pixel where no crystal is, and the model's photons above it."""
+        """(background without crystal, model above it) of each observed pixel."""
         at, model = self.picture.used, self.image(self.picture.used)
         if self.kind == "water":
             level = self.water_level()
@@ -185,12 +185,12 @@ class Fit:
         return level, model
 
     def scene_level(self, model):
-        """The Radial of the light that the scene has outside of spots; model: [observed pixels]."""
+        """Radial of the scene's light outside spots; model: [observed pixels]."""
         return _background.estimate(model, self.picture.stol[self.picture.used], self.picture.low, self.picture.high,
                                     self.options.knots)
 
     def choose_spots(self):
-        """Boxes about the spots of picture and model, and a sample of the other pixels."""
+        """Choose boxes around spots of picture and model, and a sample elsewhere."""
         p, at = self.picture, self.picture.used
         level, above = self._levels()
         height = self.options.spot_sigma * np.sqrt(level + p.sigma ** 2) + 1
@@ -208,7 +208,7 @@ class Fit:
             self.sim.planes(p.photons, chosen, marks.view(np.uint8), p.sigma, self.options.spot_half, self.background)
 
     def begin_background(self, high):
-        """Knots and levels over the pixels of a stage, or the fixed background of one with planes."""
+        """Set radial knots and levels up to `high`, or the fixed background of planes."""
         if self.kind == "radial":
             self.radial = self.picture.radial(high)
             if self.has_light:
@@ -219,7 +219,7 @@ class Fit:
             self.background = self.picture.radial(high).at(self.picture.stol).astype(np.float32)
 
     def begin(self):
-        """Background, values, peaks and pixels of the start."""
+        """Set background, values, peaks and pixels of the start."""
         self.apply()
         self.begin_background(self.picture.high)
         self.peaks = _picture.Peaks(self.sim, self.picture)
@@ -229,19 +229,19 @@ class Fit:
             self.before = self.whole_model()
 
     def model(self, at=None):
-        """The model with the given structure factors and its backgrounds at these places (None: of the chosen pixels)."""
+        """Model with given F and backgrounds at places (None: the chosen pixels)."""
         return self.image(at) + self.under(self.at if at is None else at)
 
     def whole_model(self):
-        """The same of the picture, NaN where nothing is observed."""
+        """model() of the whole picture, NaN at unobserved pixels."""
         out, at = np.full(self.picture.n, np.nan, dtype=np.float32), self.picture.used
         out[at] = self.model(at)
         return out
 
     # --- a stage ---
     def equations(self, pixels, names, radial=None, **more):
-        """(loss, gradient, Fisher matrix by names and levels, reflections with light) at the simulation as it is; more: held,
-        scores, model of Chosen.scaled."""
+        """(loss, gradient, Fisher matrix by names and levels, number of reflections) at
+        the present simulation; more: held, scores, model for Chosen.scaled."""
         radial = radial or self.radial
         n = len(names) + len(radial.knots)
         g, F = np.zeros(n), np.zeros((n, n))
@@ -254,11 +254,11 @@ class Fit:
         return Space(self.parameters, marked, len(self.radial.levels))
 
     def variables(self, space):
-        """x [n] of a space where the fit is."""
+        """Present x [n] of a space."""
         return space.start(self.radial.levels)
 
     def _loss(self, space, pixels, x, name=""):
-        """Loss, gradient and Fisher matrix by the variables x [n]."""
+        """(loss, gradient, Fisher matrix) by the variables x [n]."""
         values, slopes = space.values(x)
         n = len(space.active)
         self.evaluations += 1
@@ -273,7 +273,7 @@ class Fit:
         return loss, slopes.T @ g, slopes.T @ F @ slopes
 
     def _settle(self, space, x):
-        """The variables into parameters and simulation; rotations into the orientation."""
+        """Set parameters, simulation and orientation to the variables x."""
         values, _ = space.values(x)
         for name, value in zip(space.active, values):
             self.parameters[name].value = float(value)
@@ -282,21 +282,21 @@ class Fit:
         self.fold()
 
     def fold(self):
-        """Rotations into the orientation, which is returned, deg."""
+        """Fold rotations into the orientation; returns misset angles, deg."""
         for name in ROTATIONS:
             if name in self.parameters:
                 self.parameters[name].value = 0.0
         return self.sim.fold_rotation()
 
     def note(self, name, evaluations, loss, converged, began, pixels=None):
-        """The stage is over: note and tell it."""
+        """Note a finished stage and report it."""
         self.stages.append(Stage(name, self.used if pixels is None else pixels, evaluations, loss, converged,
                                  time.monotonic() - began))
         self.told(self.stages[-1])
         return self.stages[-1]
 
     def stage(self, name, marked=None, most=None):
-        """Minimise over the marked parameters (None: all) and the radial background, in at most so many evaluations."""
+        """Minimise by marked (None: all) parameters and levels; limits evaluations."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -307,7 +307,7 @@ class Fit:
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 
     def check_apart(self):
-        """Refuse parameters that the chosen pixels cannot tell apart."""
+        """Refuse parameters that the chosen pixels cannot separate."""
         space = self.space()
         if not space.free:
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -318,18 +318,18 @@ class Fit:
                              "or restrain one")
 
     def rate(self):
-        """The Quality of the model as it is."""
+        """Quality of the present model."""
         pixels = self.pixels()
         model = np.empty(pixels.n)
         loss = self.equations(pixels, [], model=model)[0]
         return Quality(loss, square_of(self.counts, model, self.read))
 
     def correlation(self):
-        """Pearson's, of the chosen pixels and the model without backgrounds."""
+        """Pearson correlation of chosen pixels and model without backgrounds."""
         return pearson(self.counts, self.image())
 
     def as_gaussian(self, marked=None, choose=True):
-        """A stage as a Gaussian crystal, whose loss has no fringes; choose: with pixels of its own."""
+        """Stage as a Gaussian crystal, without fringes; choose: choose pixels again."""
         crystal, fudge = self.sim.crystal(), self.sim.get("fudge")
         self.sim.change(None, [("fudge", ["1"])], crystal["smooth"])
         if choose:
@@ -339,13 +339,13 @@ class Fit:
 
 
 def square_of(counts, model, read):
-    """Mean square of residuals over their sigma; read: Fit.read."""
+    """Mean square of residuals divided by sigma; read: Fit.read."""
     model = np.maximum(model, LEAST_MODEL)
     return float(np.mean((counts - model) ** 2 / (model + (read or 0))))
 
 
 def deviance(counts, model, read):
-    """Twice the pixels' part of the loss, a pixel."""
+    """Twice the loss per pixel, without restraints; read: Fit.read."""
     if read is not None:
         return square_of(counts, model, read)
     model = np.maximum(model, LEAST_MODEL)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Joint fits: some variables are common to all pictures, the others are each picture's own (docs/refine.md).
+"""Joint fits: variables common to all pictures, and variables by picture.
 
-The matrix of the normal equations is an arrow: a block of each picture's own variables, and a border of the common ones.  Own ones
-are eliminated picture by picture (Schur complement), so that memory and time grow with the number of pictures.  Sums over pictures
-have their order: the result has the same bytes for any number of processes."""
+The equations form an arrow (docs/refine.md): blocks by picture, and a border of the
+common variables.  Blocks are eliminated one by one (Schur complement): memory and time
+grow with pictures.  Ordered sums give the same bytes with any number of processes."""
 import math
 import time
 
@@ -18,15 +18,15 @@ from ._minimise import LEAST_GAIN, TOLD_APART, descend, invert, largest, stepped
 from ._parameters import PLACES, ROTATIONS, Space
 from ._workers import Workers
 
-LEAST_ALIKE = 0.5  # correlation of model and picture, below which a picture is left out
-FIRST_DAMPING = 1e-4  # the pictures have been fitted by themselves
-LEAST_PICTURES = 3  # a variable, for their gradients to tell errors
+LEAST_ALIKE = 0.5  # below this correlation with the model a picture is left out
+FIRST_DAMPING = 1e-4  # the pictures have been fitted separately
+LEAST_PICTURES = 3  # pictures per variable that give errors from gradients
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
 
 class Names:
-    """The parameters of all pictures, and which of them are common.  Variables are ordered: `common` ones, then `own` ones."""
+    """Parameters of all pictures.  Variables: `common` ones first, then by picture."""
 
     def __init__(self, sim, options, notice):
         extra = options.knots if options.check(sim) == "radial" else 0
@@ -39,7 +39,7 @@ class Names:
         self.start = self.space.start()[:self.common]
 
     def _common(self, sim, options):
-        """Names of -joint, and those that are tied to them."""
+        """Names of -joint, and names tied to these parameters."""
         common = set()
         for name in sim.variables(_parameters.translate(options.joint)):
             if name not in self.parameters:
@@ -48,19 +48,19 @@ class Names:
         return common
 
     def parameters_at(self, x):
-        """The parameters with the values at x [n]."""
+        """Parameters with the values at x [n]."""
         out = self.parameters.copy()
         for name, value in zip(self.space.active, self.space.values(x)[0]):
             out[name].value = float(value)
         return out
 
     def common_values(self, x):
-        """{name: (value, row of slopes by the common variables)} where x [common] is."""
+        """{name: (value, slopes by the common variables)} at x [common]."""
         values, slopes = self.space.values(np.concatenate([x, np.zeros(self.n - self.common)]))
         return {name: (values[i], slopes[i, :self.common]) for i, name in enumerate(self.space.active) if name in self.is_common}
 
     def check_expt(self, own_beams):
-        """One list of experiments has one detector, and one beam if the pictures do not begin with their own."""
+        """Refuse parameters by picture that a list of experiments has only once."""
         for name in self.space.active:
             if name not in self.is_common and name.startswith(SHARED) and not (own_beams and name == "lambda"):
                 raise ValueError("-exptout of several pictures has one detector and one beam: add "
@@ -68,7 +68,7 @@ class Names:
 
 
 class Kept:
-    """What a worker keeps of a picture: its orientation, its chosen pixels without the others, its peaks and masks."""
+    """Data of a picture in a worker: orientation, chosen pixels, peaks and masks."""
 
     def __init__(self, fit, misset):
         self.misset, self.sigma, self.read, self.masks, self.peaks = misset, fit.picture.sigma, fit.read, Masks(fit), fit.peaks
@@ -78,22 +78,22 @@ class Kept:
 
 
 class Jointly:
-    """The job of a worker.  Its methods take the variables x [n] of a picture, common ones first.  stack: photons and background of
-    whole pictures, of which the chosen pixels are set."""
+    """Job of a worker.  Methods take the variables x [n] of a picture, common ones
+    first.  stack: photons and background of a whole picture, set at the chosen pixels."""
 
     def __init__(self, names, options, report, shown):
         self.names, self.options, self.report, self.shown = names, options, report, shown
         self.kept, self.stack = {}, None
 
     def _fit(self, bench, k):
-        """The fit of a picture; what is known of it is not looked for again."""
+        """Fit of a picture, with masks and peaks of an earlier fit."""
         kept = self.kept.get(k)
         fit = Fit(bench.begin(k), bench.read(k), self.options, bench.notice, known=kept and kept.masks)
         fit.peaks = kept and kept.peaks
         return fit
 
     def _keep(self, fit, k, common):
-        """Variables and pixels of a fit; the rotation goes into the orientation."""
+        """Keep the pixels of a fit and fold its rotation; returns x."""
         misset = fit.fold()
         x = self.names.space.start(fit.radial.levels, fit.parameters)
         for i, name in enumerate(self.names.space.leads[:self.names.common]):  # the same bits in all pictures
@@ -103,7 +103,7 @@ class Jointly:
         return x
 
     def prepare(self, bench, k, common, again):
-        """Fit a picture by itself with the common parameters held.  (x, None), or (None, why) for a picture that cannot be used."""
+        """Fit a picture with held common parameters: (x, None), or (None, why)."""
         try:
             fit = self._fit(bench, k)
             if again:
@@ -124,7 +124,7 @@ class Jointly:
             return None, str(error)
 
     def _stand(self, sim, k, values):
-        """Put the simulation to the values of picture k: (its chosen pixels for the library, its background)."""
+        """Set sim to the values of picture k: (its Chosen pixels, its Radial)."""
         kept, names, n = self.kept[k], self.names.space.active, math.prod(sim.size)
         sim.set_parameters([*names, *MISSETS], [*map(float, values[:len(names)]), *kept.misset])
         if self.stack is None:
@@ -136,7 +136,7 @@ class Jointly:
         return pixels, Radial(kept.knots, values[len(names):])
 
     def evaluate(self, bench, k, x, pictures):
-        """(loss, gradient [n], Fisher matrix [n, n]) of one of so many pictures; an infinite loss where there is no model."""
+        """Equations of a picture: (loss or inf, gradient [n], Fisher matrix [n, n])."""
         values, slopes = self.names.space.values(x)
         g, F = np.zeros(len(values)), np.zeros((len(values), len(values)))
         try:
@@ -151,22 +151,22 @@ class Jointly:
         return loss, g, F
 
     def _give(self, fit, k, x):
-        """Values, background and pixels of the picture as it is into a fit."""
+        """Set a fit to the values, background and pixels of picture k at x."""
         kept, (_, fit.radial) = self.kept[k], self._stand(fit.sim, k, self.names.space.values(x)[0])
         fit.parameters, fit.at = self.names.parameters_at(x), kept.at
         if kept.background is not None:
             fit.background[kept.at] = kept.background
 
     def choose(self, bench, k, x, common):
-        """Choose the pixels again where the picture is now."""
+        """Choose the pixels again, at the present x."""
         fit = self._fit(bench, k)
         self._give(fit, k, x)
         fit.choose_spots()
         return self._keep(fit, k, common)
 
     def finish(self, bench, k, x, covariance, verdict):
-        """(Result without arrays, line of the report, edges [9] of the crystal in the lab, m, wavelength and direction of the
-        beam [4]).  covariance: [own, own] of counting; verdict: (loss, converged, status) of all."""
+        """(Result without arrays, report line, lab edges [9] of the crystal, m, beam [4]:
+        wavelength, direction).  covariance: counting; verdict: loss, converged, text."""
         kept, sim, (loss, converged, status) = self.kept[k], bench.begin(k), verdict
         first = sim.crystal()["misset"]
         pixels, radial = self._stand(sim, k, self.names.space.values(x)[0])
@@ -187,7 +187,7 @@ class Jointly:
                 np.array([crystal["wavelength"], *crystal["beam"]]))
 
     def _draw(self, bench, k, x, result):
-        """What a page shows of the picture."""
+        """Make the planes and spots of the picture for a page."""
         fit = self._fit(bench, k)
         fit.begin()
         fit.before = fit.whole_model()
@@ -197,7 +197,7 @@ class Jointly:
         fit.sim.fold_rotation()
 
     def _own(self, out, x, covariance):
-        """Own parameters and rotation; sigma is that of counting times the root of the deviance a pixel, if above 1."""
+        """Set parameters; sigma of counting x sqrt(deviance per pixel), if above 1."""
         active, c = self.names.space.active, self.names.common
         own = [i for i, name in enumerate(active) if name not in self.names.is_common]
         S = self.names.space.values(x)[1][np.ix_(own, range(c, self.names.n))]
@@ -208,7 +208,7 @@ class Jointly:
 
 
 class State:
-    """All pictures at x {picture: [n]}: losses [pictures] and equations G [pictures, n], M [pictures, n, n]."""
+    """All pictures p at x {p: [n]}: losses [p], equations G [p, n] and M [p, n, n]."""
 
     enough = LEAST_GAIN
 
@@ -224,8 +224,8 @@ class State:
         return State(self.joint, {k: stepped(x, step, least) for (k, x), step in zip(self.x.items(), steps)})
 
     def eliminate(self, damping):
-        """Own variables out of the equations: Y [p, own, common + 1] = A^-1 (B, g), and the common matrix, gradient and diagonal;
-        shares of the gradient [p, common]."""
+        """Eliminate variables by picture: Y [p, separate, common + 1] = A^-1 (B, g),
+        shares [p, common] of the gradient.  Returns common matrix, gradient, diagonal."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
         diagonal = np.einsum("pii->pi", A)  # a view
@@ -237,7 +237,7 @@ class State:
         return (S + S.T) / 2, np.add.reduce(self.shares), np.add.reduce(np.einsum("pii->pi", M[:, :c, :c]))
 
     def step(self, damping):
-        """(step [p, n], what the equations say that it gains)."""
+        """(step [p, n], gain that the equations predict)."""
         c = self.names.common
         S, g, diagonal = self.eliminate(damping)
         by = -invert(S + damping * np.diag(diagonal))[0] @ g
@@ -247,7 +247,7 @@ class State:
         return steps, float(gain)
 
     def covariance(self):
-        """Of the common variables [common, common]; variables that all pictures together cannot tell apart are refused."""
+        """Covariance [common, common]; refuses variables that cannot be separated."""
         C, worst, vector = invert(self.eliminate(0.0)[0])
         if worst < TOLD_APART:
             raise ValueError("-joint: the pictures cannot tell these parameters apart: "
@@ -256,7 +256,7 @@ class State:
 
 
 class Joint:
-    """A joint fit: pictures by themselves, then all variables of all pictures together, twice."""
+    """A joint fit: each picture separately, then all variables together, twice."""
 
     def __init__(self, start, options, notice, done, told, report, frames, exptout, workers, alive):
         self.start, self.options, self.done, self.told, self.exptout, self.alive = start, options, done, told, exptout, alive
@@ -270,16 +270,16 @@ class Joint:
         self.lines = _page.Lines(report)
         self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
-        self.stage, self.evaluations, self.before = "", 0, 0  # now, in all stages, and before this one
+        self.stage, self.evaluations, self.before = "", 0, 0  # evaluations: all, earlier
         self.results, self.why = [None] * self.count, {}
 
     @property
     def common(self):
-        """The common variables, which all pictures share."""
+        """Common variables of all pictures."""
         return next(iter(self.x.values()), self.names.start)[:self.names.common].copy()
 
     def prepare(self, numbers, again):
-        """Fit these pictures by themselves; those that cannot be used have a reason."""
+        """Fit these pictures separately; note the reason of a picture that fails."""
         for k, (x, why) in self.workers.each("prepare", {k: (self.common, again) for k in numbers}):
             self.why.pop(k, None)
             if x is None:
@@ -293,7 +293,7 @@ class Joint:
         self.alive(self.stage, self.evaluations - self.before, loss)
 
     def minimise(self, name):
-        """From where the pictures are to the minimum."""
+        """Go from the present x to the minimum."""
         began, self.stage, self.before = time.monotonic(), name, self.evaluations
         first = State(self, self.x)
         first.covariance()
@@ -307,14 +307,14 @@ class Joint:
             raise ValueError("-joint: no picture can be used: their files cannot be read, or no model is like its picture; refine "
                              "one by itself to see why")
         self.minimise("joint")
-        if self.options.is_planned:  # pixels are chosen again where the first steps ended, and pictures that were left out begin there
+        if self.options.is_planned:  # choose pixels again; left-out pictures begin again
             self.x.update(self.workers.each("choose", {k: (x, self.common) for k, x in self.x.items()}))
             self.prepare(list(self.why), True)
             self.minimise("joint again")
         return self.finish()
 
     def finish(self):
-        """Results of the pictures in their order, and the common one."""
+        """Make the Results of the pictures in order; returns the common Result."""
         state, names = self.state, self.names
         C = state.covariance()
         status = "converged" if self.converged else "not converged: the loss still fell; raise -maxiter"
@@ -344,8 +344,8 @@ class Joint:
         return self.shown.line(self.sim, k, name, None, math.nan, f"left out: {self.why[k]}") if self.shown else None
 
     def _excess(self, C, deviance):
-        """Variances over those of counting, at least 1: the deviance a pixel, or, of enough pictures, the products of their
-        gradients, which share what the model of a picture does not explain."""
+        """Ratio of variances to those of counting, at least 1: deviance per pixel, or
+        with enough pictures products of gradients, which include errors of models."""
         excess, n, c = np.full(len(C), max(1.0, deviance)), len(self.x), len(C)
         if n >= LEAST_PICTURES * c:
             steps = self.state.shares @ C
@@ -367,7 +367,7 @@ class Joint:
         return out
 
     def _write_expt(self, edges, beams):
-        """Detector and beam of the common parameters, and a crystal for each picture."""
+        """Write detector and beam of the common parameters, and a crystal per picture."""
         self.starts.begin(self.sim, 0)
         values = {name: float(value) for name, (value, _) in self.names.common_values(self.common).items()}
         self.sim.set_parameters(list(values), list(values.values()))
@@ -376,8 +376,8 @@ class Joint:
 
 def refine_joint(start, options, notice, done=lambda *what: None, told=lambda stage: None, report=None, frames=None,
                  exptout=None, command="", workers=None, alive=lambda *what: None):
-    """Refine the pictures of a Start jointly: (Result of the common parameters, Results of the pictures).  As refine_series;
-    alive: of the name, the evaluations and the loss of the stage that is at work."""
+    """Refine the pictures of a Start jointly: (common Result, Results of the pictures).
+    Arguments as for refine_series; alive(name, evaluations, loss): called in a stage."""
     began = time.monotonic()
     joint = Joint(start, options, notice, done, told, report, frames, exptout, workers, alive)
     with joint.lines, joint.workers:

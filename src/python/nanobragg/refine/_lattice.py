@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Does the crystal's lattice explain where the picture has spots?  Only places count here, no intensities: so poor structure
-factors do not make a right orientation look wrong."""
+"""Check if the lattice of the crystal explains the places of spots in the picture.
+Intensities do not count, so poor structure factors cannot hide a right orientation."""
 import numpy as np
 
 ENOUGH = 12  # peaks for a verdict on an orientation
 AGREES = 0.5  # agreement of a start that is near
-AGREES_AT_END = 0.3  # and of a fit that found the orientation, beside poor structure factors
-NEAR_INDEX, SIGNIFICANT = 0.2, 6  # of an index along each axis; sigma above chance
-GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; peaks that are compared
-GRID_REACH = 0.3  # of an index, from one turn to the next at the longest edge
-WIDE, KEPT, ROUNDS = 0.35, 5, 8  # of an index; turns that are refined; steps
+AGREES_AT_END = 0.3  # the same at the end of a fit, with poor F
+NEAR_INDEX, SIGNIFICANT = 0.2, 6  # part of an index along each axis; sigma above chance
+GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; compared peaks
+GRID_REACH = 0.3  # part of an index between turns, at the longest edge
+WIDE, KEPT, ROUNDS = 0.35, 5, 8  # part of an index; refined turns; steps
 
 
 def rotation(turn):
-    """The matrices [..., 3, 3] of rotation vectors [..., 3], rad."""
+    """Matrices [..., 3, 3] of rotation vectors [..., 3], rad."""
     turn = np.asarray(turn, dtype=float)
     angle = np.linalg.norm(turn, axis=-1)[..., None, None]
     K = np.cross(np.eye(3), turn[..., None, :])
@@ -26,19 +26,19 @@ WRONG = rotation([(0.3 * x, 0.35 * y, 0.25 * z) for z in (-1, 1) for y in (-1, 1
 
 
 def vector(R):
-    """The rotation vector of a matrix, rad."""
+    """Rotation vector of a matrix, rad."""
     twice = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     sine, cosine = np.linalg.norm(twice) / 2, (np.trace(R) - 1) / 2
     return np.arctan2(sine, cosine) / (2 * sine) * twice if sine > 0 else np.zeros(3)
 
 
 def steps(sim):
-    """Cells [n, 3, 3] (rows a, b, c in m) of the crystal without mosaic at some of its spindle steps."""
+    """Cells [n, 3, 3] (rows a, b, c, m) without mosaic at some spindle steps."""
     return np.frombuffer(sim.crystal()["steps"]).reshape(-1, 3, 3)
 
 
 def index_error(cells, q):
-    """How far each q [n, 3] (1/m) is from the nearest reflection along the worst axis, at the step where that is least."""
+    """Distance of q [n, 3] (1/m) to a reflection, on the worst axis, at the best step."""
     least = np.ones(len(q))
     for cell in cells:
         h = q @ cell.T
@@ -51,8 +51,8 @@ def _indexed(cells, q):
 
 
 def agreement(sim, q):
-    """The part of the peaks q [n, 3] that the lattice indexes within 0.2 of each whole index beyond chance: 1 all, 0 no more than
-    wrong orientations do."""
+    """Part of the peaks q [n, 3] that the lattice indexes to 0.2, above chance: 1 for all
+    peaks, 0 if wrong orientations index as many."""
     cells = steps(sim)
     f = _indexed(cells, q)
     p = np.mean([_indexed(cells @ turn.T, q) for turn in WRONG])
@@ -61,7 +61,7 @@ def agreement(sim, q):
 
 
 def _scores(cells, q):
-    """How well turned cells [t, 3, 3] index q [n, 3]."""
+    """Scores [t] of turned cells [t, 3, 3] that index q [n, 3]."""
     h = cells @ q.T
     h -= np.rint(h)
     left = np.maximum(1 - np.einsum("tin,tin->tn", h, h) / WIDE ** 2, 0)
@@ -76,7 +76,7 @@ def _grid():
 
 
 def _settle(cell, q):
-    """One step of least squares over the peaks that are nearly indexed: h moves by turn . (a x q)."""
+    """Step of least squares over nearly indexed peaks: h moves by turn . (a x q)."""
     h = q @ cell.T
     d = h - np.rint(h)
     near = (d * d).sum(axis=1) <= WIDE ** 2
@@ -86,8 +86,8 @@ def _settle(cell, q):
 
 
 def index(sim, q):
-    """A turn, deg, of at most 7.5 from the present orientation that makes the agreement good; None: few peaks, or several
-    spindle steps."""
+    """Turn of at most 7.5 deg from the present orientation with the best agreement, deg.
+    None with few peaks or several spindle steps."""
     cells = steps(sim)
     if len(q) < ENOUGH or len(cells) != 1:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Many pictures, each refined by itself."""
+"""Many pictures, each refined separately."""
 import functools
 import math
 
@@ -14,13 +14,13 @@ HEAVY = ("observed", "model", "residual", "used", "mask", "stol", "before")
 
 
 def turn_of(start, end):
-    """The angle between two orientations of misset angles, deg."""
+    """Angle between the orientations of two sets of misset angles, deg."""
     matrix = lambda m: np.linalg.multi_dot([_lattice.rotation(np.radians(v)) for v in np.diag(m)[::-1]])  # noqa: E731
     return math.degrees(np.linalg.norm(_lattice.vector(matrix(end) @ matrix(start).T)))
 
 
 def told(job, sim, k, result, first, common=None):
-    """(Result without arrays, its line of the report or None) of a picture that began with the misset angles `first`."""
+    """(Result without arrays, report line | None) of a picture; first: misset angles."""
     line = None
     if job.shown:
         turn = turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan
@@ -33,13 +33,13 @@ def told(job, sim, k, result, first, common=None):
 
 
 class EachAlone:
-    """The job of a worker: a picture is refined from its start."""
+    """Job of a worker: refines a picture from its start."""
 
     def __init__(self, options, report, shown):
         self.options, self.report, self.shown = options, report, shown
 
     def refine(self, bench, k):
-        """(Result without arrays, line of the report, None), or (None, line, why)."""
+        """Returns (Result without arrays, report line, None), or (None, line, why)."""
         name = bench.start.pictures[k]
         try:
             sim = bench.begin(k)
@@ -54,11 +54,11 @@ class EachAlone:
 
 
 def refine_series(start, options, notice, done=lambda *what: None, report=None, frames=None, command="", workers=None):
-    """Refine the pictures of a Start, each by itself.  done(k, result or None, why): called in their order.  report: a file of
-    JSON lines, or a page of `frames` (first, last).  Returns the Results; of a picture that failed one with its reason."""
+    """Refine each picture of a Start.  done(k, result | None, why): called in order.
+    report: file of JSON lines, or page of `frames` (first, last).  Returns Results."""
     starts = start.open(notice)
     sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
-    options.check(sim)  # and the names, before a picture is read
+    options.check(sim)  # checks options, then names, before any picture
     _parameters.read(sim, options, notice)
     shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
     results = [None] * len(start.pictures)

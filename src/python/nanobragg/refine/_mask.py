@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Pixels of a measured picture that the crystal does not explain: hot ones, the shadow of a beam stop, rings and spots of
-ice (docs/refine.md)."""
+"""Masks for pixels that the crystal does not explain: hot pixels, shadow of a beam stop,
+rings and spots of ice (docs/refine.md)."""
 import numpy as np
 
 from . import _lattice
 from ._picture import FOREIGN, HOT, KINDS, RING, SHADOW
 
-# Hot pixels: a point spread and the crystal's size give each spot light in several pixels.
-LEAST_SPREAD = 0.05  # median of a picture's spots; sharper ones hide hot pixels
+# Hot pixels.  A spot has light in several pixels, by point spread and crystal size.
+LEAST_SPREAD = 0.05  # median of the spots; sharper spots hide hot pixels
 HOT_SPREAD = 0.1  # of that median
 HOT_SIGMA, HOT_PHOTONS = 20, 50  # above the background
-FULL_AROUND = 0.005  # light around a saturated spot over its limit
+FULL_AROUND = 0.005  # light around a saturated spot / its limit
 ENOUGH_SPOTS, LEAST_AROUND = 20, 5
-# Shadows: tiles with far less light than their ring.
-SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light and more
+# Shadows: tiles with much less light than their ring.
+SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light
 # Rings of ice: narrow steps of the radial profile.
 RINGS, LEAST_PIXELS, MOST_WINDOW = 400, 200, 60
-CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # of the radius: about a ring, no part of its base; the base; rings of liquids are wider
-RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # at its top and edges, over the base
+CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # parts of the radius: core; base; widest ring
+RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # top and edges over the base; sigma
 # Foreign spots.
 FOREIGN_INDEX, FOREIGN_PART, FOREIGN_MODEL, FOREIGN_SIGMA, FOREIGN_HALF = 0.3, 0.1, 0.1, 2, 40
 
 
 def mask(picture, kind):
-    """Leave out hot pixels, shadows and, without water in the scene, rings."""
+    """Leave out hot pixels, shadows and (without water in the scene) rings."""
     under = picture.radial()
     _mask_full(picture, under)
     _mask_hot(picture, under)
@@ -33,8 +33,8 @@ def mask(picture, kind):
 
 
 def _spread(picture, at, level, own):
-    """Mean light around pixels over their own, without the brightest neighbour; NaN with few neighbours, and the light of
-    the brightest."""
+    """(mean light around pixels / light of the pixel, light of the brightest neighbour).
+    The mean excludes the brightest neighbour; NaN with few neighbours."""
     box = picture.box(picture.photons, at, 1).reshape(len(at), 9).astype(float) - level[:, None]
     box[:, 4] = np.nan
     n = (~np.isnan(box)).sum(axis=1)
@@ -44,14 +44,14 @@ def _spread(picture, at, level, own):
 
 
 def _mask_full(picture, under):
-    """A saturated pixel with dark ones around it is no spot."""
+    """Leave out saturated pixels between dark pixels: they are no spots."""
     at = np.flatnonzero(~np.isnan(picture.full))
     spread, _ = _spread(picture, at, under.at(picture.stol[at]), picture.full[at].astype(float))
     picture.leave_out(at[spread < FULL_AROUND], HOT)
 
 
 def _mask_hot(picture, under):
-    """Bright pixels whose neighbours have far less light than those of the picture's spots."""
+    """Leave out bright pixels with much darker neighbours than spots have."""
     at = picture.used
     level = under.at(picture.stol[at])
     own = picture.photons[at] - level
@@ -65,7 +65,7 @@ def _mask_hot(picture, under):
 
 
 def _tiles(plane):
-    """Sums of tiles of a plane [slow, fast]."""
+    """Sums of the tiles of a plane [slow, fast]."""
     rows, columns = (-(-n // TILE) for n in plane.shape)
     padded = np.zeros((rows * TILE, columns * TILE))
     padded[:plane.shape[0], :plane.shape[1]] = plane
@@ -73,7 +73,7 @@ def _tiles(plane):
 
 
 def _shadow(picture, under, part, rows, columns):
-    """Pixels of a panel that are in dark tiles or near them, flat."""
+    """Marks (flat) of the pixels of a panel in or near dark tiles."""
     photons = picture.photons[part].reshape(rows, columns)
     there = ~np.isnan(photons)
     seen = _tiles(np.where(there, photons, 0))
@@ -81,14 +81,14 @@ def _shadow(picture, under, part, rows, columns):
     noise = np.sqrt(expected + _tiles(there) * picture.sigma ** 2)
     dark = (seen < SHADOW_PART * expected) & (expected - seen > SHADOW_SIGMA * noise)
     near = np.zeros((rows, columns), dtype=bool)
-    far = TILE // 2  # of the edge, whose tiles are half dark
+    far = TILE // 2  # reach, as tiles at an edge are half dark
     for y, x in np.argwhere(dark):
         near[max(0, y * TILE - far):(y + 1) * TILE + far, max(0, x * TILE - far):(x + 1) * TILE + far] = True
     return near.ravel()
 
 
 def _base(level, n, k, bins):
-    """The median of the levels about ring k, without its core; 0: too few."""
+    """Median of the levels around ring k without its core, or 0 with few levels."""
     core = int(max(2, np.ceil(CORE * bins)))
     window = int(min(MOST_WINDOW, max(core + 6, np.ceil(WINDOW * bins))))
     i = np.arange(max(0, k - window), min(RINGS, k + window + 1))
@@ -97,12 +97,12 @@ def _base(level, n, k, bins):
 
 
 def _runs(marks):
-    """(first, last + 1) of each run of marked bins."""
+    """[[first, last + 1]] of runs of marked bins."""
     return np.flatnonzero(np.diff(np.concatenate([[0], marks, [0]]).astype(int))).reshape(-1, 2)
 
 
 def _marked(level, base, n, first):
-    """Rings whose top is high enough and which are not as wide as those of liquids; first: bins inside of the first."""
+    """Marks of high rings that are narrower than rings of liquids; first: bins before."""
     marked = np.zeros(RINGS, dtype=bool)
     edge = level > RING_EDGE * base
     tops = (n >= LEAST_PIXELS) & (base > 0) & (level > RING_RISE * base) & (
@@ -115,7 +115,7 @@ def _marked(level, base, n, first):
 
 
 def _find_rings(picture, under):
-    """Leave out rings; their limits in A, the smaller first."""
+    """Leave out rings; returns their limits [[low, high]] in A."""
     step = max((picture.high - picture.low) / RINGS, 1e-12)
     at = picture.used
     counts, level = picture.photons[at], under.at(picture.stol[at])
@@ -132,7 +132,7 @@ def _find_rings(picture, under):
 
 
 def _joined(picture, under, at):
-    """Places of the pixels around a peak that are joined to it and above the background, and their neighbours."""
+    """Places of pixels above the background connected to a peak, and of neighbours."""
     counts = picture.box(picture.photons, np.array([at]), FOREIGN_HALF)[0]
     level = under.at(picture.box(picture.stol, np.array([at]), FOREIGN_HALF)[0])
     with np.errstate(invalid="ignore"):
@@ -154,7 +154,7 @@ def _joined(picture, under, at):
 
 
 def mask_foreign(fit):
-    """Leave out strong spots that the lattice does not place and the model does not explain; their places."""
+    """Leave out strong spots outside lattice and model; returns their places."""
     picture, peaks = fit.picture, fit.peaks
     off = _lattice.index_error(_lattice.steps(fit.sim), peaks.q)
     indexed = np.sort(peaks.light[off < FOREIGN_INDEX])[::-1]
@@ -178,7 +178,7 @@ def mask_foreign(fit):
 
 
 class Masks:
-    """What was found in a picture, for another fit of it, and for its report."""
+    """Masks of a picture, for another fit and for the report."""
 
     def __init__(self, fit):
         self.at = np.flatnonzero(fit.picture.masked >= HOT)
@@ -191,7 +191,7 @@ class Masks:
 
 
 def summary(fit):
-    """What is masked and where, as the report has it."""
+    """Numbers and places of masked pixels for the report."""
     masked, fast = fit.picture.masked, fit.picture.shape[1]
     counts = np.bincount(masked, minlength=len(KINDS) + 1)
     out = {name: int(counts[kind]) for kind, name in KINDS.items()}

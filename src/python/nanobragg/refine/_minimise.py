@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Minimise a loss by the method of Levenberg and Marquardt in steps of Fisher scoring.
+"""Minimise a loss by the Levenberg-Marquardt method with steps of Fisher scoring.
 
-The damping follows what steps gain over what they should (H. B. Nielsen, IMM-REP-1999-05, Technical University of Denmark).
+Damping follows actual and expected gain (H. B. Nielsen, IMM-REP-1999-05, DTU Lyngby).
 """
 import typing
 
 import numpy as np
 
-RIDGE = 1e-14  # eigenvalues of a matrix with columns scaled to 1 that count as 0
-LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # of the loss, and of its value: a step of less moves no variable by more than 0.05 sigma
+RIDGE = 1e-14  # eigenvalues, of columns scaled to 1, that count as 0
+LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # gain, part of loss; below: x moves < 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
 MOST_RISE = 4.0
-TOLD_APART = 1e-10  # smallest eigenvalue over the largest: the variables are told apart
+TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables
 
 
 class Impossible(ValueError):
-    """The variables have no model here: the step is made shorter."""
+    """No model exists at these variables: the step gets shorter."""
 
 
 class Minimum(typing.NamedTuple):
@@ -26,14 +26,14 @@ class Minimum(typing.NamedTuple):
 
 
 def scales(M):
-    """1/sqrt of the diagonal; 0 where there is nothing."""
+    """1/sqrt of the diagonal; 0 for a zero diagonal."""
     diagonal = np.diag(M)
     return np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1)), 0)
 
 
 def invert(M):
-    """The inverse by eigenvalues of the matrix with columns scaled to 1, the smallest of these over the largest, and its
-    vector.  Rows and columns of a zero diagonal become 0."""
+    """(inverse, ratio of the smallest to the largest eigenvalue, vector of the smallest)
+    of M, by M with columns scaled to 1.  Rows and columns of a zero diagonal become 0."""
     n, scale = len(M), scales(M)
     if n == 0:
         return M.copy(), 1.0, np.zeros(0)
@@ -45,13 +45,13 @@ def invert(M):
 
 
 def largest(vector, names):
-    """Names of the larger parts of a vector."""
+    """Names of the larger elements of a vector."""
     return ", ".join(name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max())
 
 
 def stepped(x, step, least):
-    """x + step, not below its least.  Impossible where an x with a least value, a level in photons a pixel, rises to four times
-    itself and more: so far off the slopes say nothing, though the loss may fall."""
+    """x + step, at least `least`.  Impossible if a background level (x with finite least)
+    rises over four times: slopes have no meaning there, even if the loss falls."""
     to = np.maximum(x + step, least)
     if (to > MOST_RISE * np.maximum(x, 1))[np.isfinite(least)].any():
         raise Impossible("a level of the background rises too far")
@@ -59,7 +59,7 @@ def stepped(x, step, least):
 
 
 class Damping:
-    """How short steps are; it follows what they gained."""
+    """Damping, which shortens steps; it follows the gains of the steps."""
 
     def __init__(self, first):
         self.value, self.grow = first, GROW
@@ -68,13 +68,13 @@ class Damping:
         self.value, self.grow = self.value * self.grow, 2 * self.grow
 
     def gained(self, part):
-        """A step gained this part of what it should."""
+        """Note a step that gained this part of the expected gain."""
         self.value, self.grow = self.value * max(0.1, 1 - (2 * part - 1) ** 3), GROW
 
 
 class _Point:
-    """Where the loss was calculated; the matrix is D V w V^T D, with D the largest norms of its columns so far [n]: a width that
-    vanishes would take long steps by its own.  x that the loss pushes below their least are held."""
+    """Point of the loss.  The matrix is D V w V^T D; D [n]: largest column norms so far,
+    or a vanishing width takes long steps.  Holds x that the loss pushes below least."""
 
     def __init__(self, calculate, x, floor, least, D=0.0):
         value, gradient, matrix = calculate(x)
@@ -91,7 +91,7 @@ class _Point:
         self.g[self.w == 0] = 0
 
     def step(self, damping):
-        """(step, what the slopes say that it gains)."""
+        """(step, gain that the slopes predict)."""
         q = self.g / np.where(self.w > 0, self.w + damping, 1)
         return -(self.V @ q) * self.scale, float(q @ (self.g - self.w * q / 2))
 
@@ -99,13 +99,13 @@ class _Point:
         return _Point(self.calculate, stepped(self.x, step, self.least), self.floor, self.least, self.D)
 
 
-def descend(here, most, first=FIRST_DAMPING):
-    """From a point to the minimum: (point, evaluations, converged).  A point has its loss, step(damping) -> (step, gain),
-    moved(step) -> a point, or Impossible, and a gain that is `enough` to go on.  most: evaluations; first: damping."""
+def descend(here, limit, first=FIRST_DAMPING):
+    """From a point to the minimum: (point, evaluations, converged).  Point: loss, enough
+    (gain to continue), step(damping) -> (step, gain), moved(step) (or Impossible)."""
     damping, evaluations, done = Damping(first), 1, False
     while True:
         done = done or here.step(0.0)[1] < here.enough
-        if done or evaluations >= most:
+        if done or evaluations >= limit:
             return here, evaluations, done
         step, gain = here.step(damping.value)
         evaluations += 1
@@ -113,7 +113,7 @@ def descend(here, most, first=FIRST_DAMPING):
             there = here.moved(step)
         except Impossible:
             there = None
-        done = gain < here.enough  # of a step that is hardly damped, or fails though it is so short
+        done = gain < here.enough  # the step is hardly damped, or short and still fails
         if there and there.loss < here.loss:
             done = done and damping.value < FIRST_DAMPING
             damping.gained((here.loss - there.loss) / gain)
@@ -122,12 +122,12 @@ def descend(here, most, first=FIRST_DAMPING):
             damping.failed()
 
 
-def minimise(calculate, x, most, floor=0.0, least=-np.inf):
-    """The minimum from x [n].  calculate(x) -> (loss, gradient [n], Fisher matrix [n, n]), or Impossible; the loss is nowhere below
-    `floor`.  most: evaluations.  least: of x."""
+def minimise(calculate, x, limit, floor=0.0, least=-np.inf):
+    """Minimum from x [n].  calculate(x) -> (loss, gradient [n], Fisher matrix [n, n]) or
+    Impossible.  floor: least loss; limit: evaluations; least: of x."""
     try:
         here = _Point(calculate, np.array(x, dtype=float), floor, least)
     except Impossible as why:
         raise ValueError(str(why).replace("the loss is not finite", "the start has no finite loss")) from None
-    here, evaluations, done = descend(here, most)
+    here, evaluations, done = descend(here, limit)
     return Minimum(here.x, here.loss + floor, evaluations, done)

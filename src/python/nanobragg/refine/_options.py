@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a fit is asked for."""
+"""Options of a fit."""
 import dataclasses
 
 SYSTEMS = ("triclinic", "monoclinic", "orthorhombic", "tetragonal", "trigonal", "hexagonal", "cubic")
@@ -8,25 +8,25 @@ MOST_KNOTS = 64
 
 @dataclasses.dataclass
 class Options:
-    """Keywords of nanobragg.refine; those of the program have the same defaults (docs/options.md)."""
+    """Keywords of nanobragg.refine; defaults as in the program (docs/options.md)."""
 
-    names: str = ""  # names and groups, commas between; "scale" is fluence, "misset" is rot
+    names: str = ""  # names and groups with commas; "scale" is fluence, "misset" is rot
     system: str = "triclinic"
     bounds: dict = dataclasses.field(default_factory=dict)  # name: (low, high)
     restraints: dict = dataclasses.field(default_factory=dict)  # name: (value, sigma); sigma 0 holds it
     likelihood: str = "poisson"  # or "gauss", with readout_noise
     background: str = ""  # "water", "radial:12", "planes", "none"; "": water if the start has it, else radial:12
-    F_sigma: float | None = None  # relative, of structure factors; None: as the picture shows
+    F_sigma: float | None = None  # relative sigma of F; None: from the picture
     select: str = "spots"  # or "all"
     spot_half: int = 3  # pixels
-    spot_sigma: float = 6.0  # above the background
-    dmin: float = 0.0  # A, of the pixels that are used; 0: off
+    spot_sigma: float = 6.0  # sigma above the background
+    dmin: float = 0.0  # limits of resolution of the used pixels, A; 0: off
     dmax: float = 0.0
     mask: str = "auto"  # or "file"
     schedule: object = "auto"  # "plain", "none", or a list of stages
-    evaluations: int = 40  # in each of the last stages, at most
-    joint: str = ""  # names and groups that all pictures have in common
-    keep_start: bool = False  # the model of the start, for a page
+    evaluations: int = 40  # limit in each of the last stages
+    joint: str = ""  # names and groups common to all pictures
+    keep_start: bool = False  # keep the model of the start, for a page
 
     def __post_init__(self):
         for name in ("names", "joint"):
@@ -41,7 +41,7 @@ class Options:
         self.kind, self.knots = self._background()
 
     def _background(self):
-        """The kind of the background ("": by the start), and the number of knots of a radial one."""
+        """(kind of background or "" to choose by the start, number of radial knots)"""
         kind, _, knots = self.background.partition(":")
         if kind not in ("", "water", "radial", "planes", "none") or (knots and kind != "radial"):
             raise ValueError(f"-fit_background '{self.background}': must be one of water, radial:n, planes, none")
@@ -50,7 +50,7 @@ class Options:
         return kind, int(knots or 12)
 
     def check(self, sim):
-        """Refuse what this simulation cannot have, and choose the kind of its background."""
+        """Refuse options that do not fit sim; returns the kind of its background."""
         water = float(sim.get("water") or 0)
         if self.likelihood == "gauss" and not float(sim.get("readout_noise") or 0) > 0:
             raise ValueError("-likelihood gauss needs the noise of the read-out: add -readout_noise")
@@ -64,5 +64,5 @@ class Options:
 
     @property
     def is_planned(self):
-        """Whether the fit has stages before that of the true shape."""
+        """True if the fit has stages before the true shape."""
         return self.schedule != "none"

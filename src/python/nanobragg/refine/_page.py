@@ -10,8 +10,8 @@ from .. import _nanobragg, _parameters
 from .._images import PAGE_BYTES, page_text, write
 from ._plots import logs, plots, shells  # noqa: F401 (of __main__)
 
-PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # of a page at most; USUAL pictures
-NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: of the data in a page
+PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # limits of a page; usual number of pictures
+NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: mark for the data
 
 
 def is_page(path):
@@ -19,7 +19,7 @@ def is_page(path):
 
 
 def plain(value):
-    """For JSON: what is not finite is null."""
+    """Value for JSON; numbers that are not finite become None."""
     if isinstance(value, dict):
         return {key: plain(v) for key, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -51,12 +51,12 @@ def _work_line(r):
 
 
 def report(r):
-    """The report of a picture."""
+    """Report of a picture, as text."""
     lines = [*_head_lines(r), f"correlation  {r.picture_correlation:.4f}"]
     if r.F_sigma > 0:
         lines.append(f"scales     of reflections: F are right to {r.F_sigma:.2g}; correlation without them "
                      f"{r.given_F_correlation:.4f}")
-    if r.stages:  # not of a picture of a joint fit
+    if r.stages:  # a picture of a joint fit has none here
         lines += [f"spots      {r.peaks} in the picture; the lattice indexes {100 * r.agreement:.0f} % of them beyond chance "
                   f"({100 * r.start_agreement:.0f} % before)", _work_line(r)]
     lines += _parameter_lines(r)
@@ -69,7 +69,7 @@ def report(r):
 
 
 def flags(sim, r, common=None):
-    """Flags that start a simulation with the result.  Values without a flag are named.  common: values of all pictures."""
+    """Flags that start a simulation with the result, and names of values without flag."""
     words, others, cells = [], [], False
     for name, value in [*(common or {}).items(), *r.values.items()]:
         if name.startswith("cell_"):
@@ -90,7 +90,7 @@ def flags(sim, r, common=None):
 
 # --- a page ---
 def _spots(sim, r):
-    """h k l, place in its panel, photons, panel (-1: there is one), F (not known) and d of each spot."""
+    """[h, k, l, fast, slow, photons, panel or -1 (one panel), None (F), d] of spots."""
     panels = sim.panels
     starts = np.cumsum([0] + [rows * columns for _, rows, columns in panels]).tolist()
     for s in r.spots:
@@ -113,7 +113,7 @@ def _curves(r):
 
 
 def page_of(sim, r, command="", common=None, number=-1, size=PAGE_BYTES):
-    """The page of a fit, or its part of a page of several."""
+    """Page of a fit, or part `number` of a page of several fits."""
     more = {"title": r.picture or "A fit", "unit": "photons", "report": report(r), "flags": flags(sim, r, common), "command": command,
             "plots": list(_curves(r)), "spots": list(_spots(sim, r))}
     images = [np.ascontiguousarray(a, dtype=np.float32) for a in (r.observed, r.before, r.model)]
@@ -121,18 +121,18 @@ def page_of(sim, r, command="", common=None, number=-1, size=PAGE_BYTES):
 
 
 def write_report(sim, r, command, path):
-    """A file of JSON, or a page."""
+    """Write a JSON file or a page."""
     write(path, page_of(sim, r, command) if is_page(path) else json_line(r.to_dict()) + "\n")
 
 
 # --- several pictures: each is a line of the report ---
 def element(value, attribute):
-    """JSON as an element of a page."""
+    """Element of a page with JSON."""
     return f'<script type="application/json" {attribute}>' + json_line(value).replace("<", "\\u003c") + "</script>\n"
 
 
 class Shown:
-    """Which of the pictures a page shows; frames: (first, last) that were typed, or None."""
+    """Pictures that a page shows; frames: typed (first, last) | None."""
 
     def __init__(self, count, pixels, frames):
         self.count, most = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
@@ -147,7 +147,7 @@ class Shown:
             self.numbers = {int(i * (count - 1) / (n - 1)) if n > 1 else 0 for i in range(n)}
 
     def line(self, sim, k, name, r, turn, why="", common=None):
-        """What the page has of picture k: what became of it and, where it is shown, its elements.  turn: deg."""
+        """Elements of picture k on the page: result, and data if shown.  turn: deg."""
         values = [r.deviance_per_pixel, turn, r.picture_correlation] if r else [math.nan] * 3
         text = element({"number": k, "name": os.path.basename(name), "on_page": bool(r) and r.before is not None,
                         "status": r.status if r else why, "values": values}, 'class="fitted"')
@@ -156,7 +156,7 @@ class Shown:
         return text.rstrip("\n")
 
     def end(self, common, command):
-        """The last element; common: the Result of a joint fit, or None."""
+        """Last element of the page; common: Result of a joint fit | None."""
         if common:
             lines = [*_head_lines(common), f"pictures   {common.pictures}, and {common.left_out} left out", _work_line(common)]
         else:
@@ -170,8 +170,8 @@ class Shown:
 
 
 class Lines:
-    """The report of several pictures, a line for each in their order; a file gets its name at the end, after a stop too, a page
-    after success alone."""
+    """Report of several pictures, a line for each, in order.  A file gets its name at the
+    end, also after a stop; a page only after success."""
 
     def __init__(self, path):
         self.path, self.next, self.waiting, self.written, self.stream = path, 0, {}, 0, None
@@ -198,7 +198,7 @@ class Lines:
         self.written += 1
 
     def put(self, k, line, then=lambda: None):
-        """Picture k is done; line: None where it has none; then: called after the line is there."""
+        """Add the line of picture k (None: no line) in order; then call then()."""
         self.waiting[k] = line, then
         while self.next in self.waiting:
             line, then = self.waiting.pop(self.next)

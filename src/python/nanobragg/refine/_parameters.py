@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of a fit in users' units, and the variables that it moves: logarithms, bounds, ties."""
+"""Parameters of a fit in users' units, and its variables: logarithms, bounds, ties."""
 import copy
 import dataclasses
 import math
@@ -13,28 +13,28 @@ PLACES = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_
 LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
 SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivrange", "dispersion", "fudge", "polar",
           "default_F", "F:")
-# For each of the cell's six: the number that it equals (its own: free), or its angle in degrees.
+# For each number of the cell: index of an equal number (same index: free), or angle, deg.
 TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0), "orthorhombic": (0, 1, 2, 90.0, 90.0, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
 MOST = 64
-BASES = {"log": 0, "cells": 1}  # of maps with exp(t)
-LEAST = 1e-16  # of a value with a logarithm: 1 + LEAST is 1
+BASES = {"log": 0, "cells": 1}  # base of maps with exp(t)
+LEAST = 1e-16  # least value with a logarithm: 1 + LEAST is 1
 LEAST_LEVEL = 1e-6  # photons in a pixel
-AT_BOUND = 1e-5  # part of the way between both bounds
+AT_BOUND = 1e-5  # part of the distance between both bounds
 
 
 @dataclasses.dataclass
 class Parameter:
-    """A parameter and how its variable t gives its value."""
+    """A parameter, and the map from its variable t to its value."""
 
     name: str
     unit: str
     start: float
     value: float
     map: str  # linear, log: exp(t), cells: 1 + exp(t), bounded: low + (high - low)(1 + sin t)/2
-    tied: str = ""  # to the parameter of this name; its own: free
-    fixed: bool = False  # it moves in no stage
+    tied: str = ""  # name of the leading parameter; the same name: free
+    fixed: bool = False  # held in all stages
     low: float = 0.0
     high: float = 0.0
     restraint: float = 0.0  # adds ((p - restraint)/width)^2/2 to the loss
@@ -63,7 +63,7 @@ class Parameter:
         return self.map == "bounded" and not self.fixed and (self.value - self.low < near or self.high - self.value < near)
 
     def check_start(self):
-        """Refuse a value that the map cannot have; from a bound the sine has no slope: begin a little inside."""
+        """Refuse a start outside the map; move a start off its bound, for a slope."""
         if self.fixed:
             return
         if self.map == "bounded":
@@ -80,12 +80,12 @@ class Parameter:
 
 
 def is_shape(name):
-    """Whether a parameter moves the shape and the light of spots, and not their places."""
+    """True if a parameter changes shape and light of spots, but no places."""
     return name.startswith(SHAPES)
 
 
 def translate(names):
-    """A list in the words of a fit (scale, misset) in those of derivatives."""
+    """Replace names of a fit (scale, misset) in a list by names of derivatives."""
     if not names:
         raise ValueError("-refine is missing: name what is refined, as in -refine rot,cell,scale")
     out = []
@@ -99,17 +99,17 @@ def translate(names):
 
 
 class Parameters(dict):
-    """The parameters of a fit by name, in their order."""
+    """Parameters of a fit by name, in order."""
 
     def copy(self):
         return Parameters((name, copy.copy(p)) for name, p in self.items())
 
     def moves(self, *names):
-        """Whether the fit moves one of them."""
+        """True if the fit moves any of the names."""
         return any(name in self and not self[name].fixed for name in names)
 
     def add(self, sim, name):
-        """One more at the end; one that is there stays."""
+        """Add a parameter at the end, if it is new."""
         if name in self:
             return
         if len(self) == MOST:
@@ -126,7 +126,7 @@ class Parameters(dict):
 
 
 def _opened(sim, names):
-    """Names of a list; where a file places the detector, the group of the beam's centre is a shift across the beam."""
+    """Names of a list.  If a file places the detector, `beam` shifts across the beam."""
     words = translate(names).split(",")
     if any(sim.get(flag) for flag in ("expt", "geom", "nxmx")):
         words = ["shift_y,shift_z" if word == "beam" else word for word in words]
@@ -134,7 +134,7 @@ def _opened(sim, names):
 
 
 def _tie_cell(parameters, sim, system, notice):
-    """Ties of the cell by the crystal's system, and the members that follow from those in the list."""
+    """Tie the cell by the crystal system, and add the parameters tied to refined ones."""
     if system == "triclinic":
         return
     if not any(name in parameters for name in CELL):
@@ -157,7 +157,7 @@ def _tie_cell(parameters, sim, system, notice):
 
 
 def _found(parameters, sim, flag, name):
-    """The parameter that a pair names."""
+    """Parameter that a pair names."""
     name = sim.parameter("fluence" if name == "scale" else name)["name"]
     if name not in parameters:
         raise ValueError(f"{flag} {name}: it is not refined; add it to -refine")
@@ -184,13 +184,13 @@ def _restrain(parameters, sim, restraints):
         if not width >= 0:
             raise ValueError(f"-restrain {name}={value:g}:{width:g}: the standard deviation must not be negative")
         p.restraint, p.width = value, width
-        for other in parameters.values():  # of width 0: held there, and what is tied to it
+        for other in parameters.values():  # width 0 holds p and the parameters tied to p
             if width == 0 and other.tied == p.tied:
                 other.fixed, other.value = True, value
 
 
 def _refuse_sets(p, sim):
-    """Sets that no image tells apart."""
+    """Refuse sets of parameters that no image can separate."""
     edges, held = CELL[:3], any(map(p.restrained, ("lambda", *CELL[:3])))
     if p.moves("lambda") and all(map(p.moves, edges)) and not held:
         raise ValueError("-refine: lambda and all edges of the cell cannot be told apart; leave one out, or restrain one")
@@ -201,12 +201,12 @@ def _refuse_sets(p, sim):
 
 
 def pairs(given):
-    """(name, (a, b)) of a dict or a list of pairs."""
+    """[(name, (a, b))] of a dict or a list of pairs."""
     return list(given.items()) if isinstance(given, dict) else list(given)
 
 
 def read(sim, options, notice=lambda line: None):
-    """The Parameters of a fit, from the options and the simulation (_nanobragg.Sim)."""
+    """Parameters of a fit, from options and a simulation (_nanobragg.Sim)."""
     parameters = Parameters()
     for name in _opened(sim, options.names):
         parameters.add(sim, name)
@@ -220,8 +220,8 @@ def read(sim, options, notice=lambda line: None):
 
 
 class Space:
-    """The variables of a stage: those of the parameters that are marked, then `extra` levels of a background.  Beside the light of
-    a scene a level may have its minimum at 0: it is no logarithm, but has a least value.  first: names whose variables come first."""
+    """Variables of a stage: marked parameters (names in `first` lead), then `extra`
+    levels of a background.  A level has a least value: with other light it may be 0."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
         self.parameters, self.extra, self.first = parameters, extra, first
@@ -235,16 +235,16 @@ class Space:
         return self.free + self.extra
 
     def start(self, levels=(), parameters=None):
-        """x [n] of the values of the parameters (None: its own) and of the levels."""
+        """x [n] of parameters (None: self.parameters) and levels."""
         return np.array([*((parameters or self.parameters)[name].variable() for name in self.leads), *levels])
 
     @property
     def least(self):
-        """The least x [n]."""
+        """Least values of x [n]."""
         return np.array([-math.inf] * self.free + [LEAST_LEVEL] * self.extra)
 
     def values(self, x):
-        """Values of the active parameters and of the levels, and the matrix [values, n] of their slopes by x."""
+        """(values of active parameters and levels, their slopes by x [values, n])."""
         values, slopes = np.empty(len(self.active) + self.extra), np.zeros((len(self.active) + self.extra, len(self)))
         for i, v in enumerate(self.variable):
             values[i], slopes[i, v] = self.parameters[self.leads[v]].of(x[v])
@@ -252,8 +252,8 @@ class Space:
         return values, slopes
 
     def restrain(self, values, loss, g, F, pictures=1):
-        """Add the restraints to the loss and to the equations by the values; returns the loss.  Those of the first names count once
-        for so many pictures."""
+        """Add the restraints to loss and equations by values; returns the loss.
+        Restraints of the first names count once for all `pictures`."""
         for i, name in enumerate(self.active):
             p = self.parameters[name]
             if p.width > 0:

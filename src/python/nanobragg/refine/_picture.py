@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""A picture in photons: which of its pixels can be used, and where its spots are."""
+"""A picture in photons: usable pixels, and places of spots."""
 import numpy as np
 
 from . import _background
 
-FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # why a pixel is not used; 0: it is
+FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # masks of pixels; 0: used
 KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
-MOST_NEGATIVE = 0.001  # part of the pixels, without a notice
+MOST_NEGATIVE = 0.001  # part of the pixels that needs no notice
 PEAK_SIGMA, PEAK_HALF, MOST_PEAKS = 6, 2, 2000
-AROUND = 6  # pixels: the background of a peak, outside of its box
+AROUND = 6  # pixels around the box of a peak, for its background
 
 
 class Picture:
-    """Photons of a picture for a simulation (_nanobragg.Sim).  All arrays are [stack]: panels one behind the other.
+    """Photons of a picture for a simulation (_nanobragg.Sim); arrays [stack] of panels.
 
-    photons: NaN where nothing is observed.  full: photons that a saturated pixel has at least, else NaN.  stol:
-    sin theta/lambda, 1/A.  masked: why a pixel is not used.  sigma: read-out noise, photons."""
+    photons: NaN at unobserved pixels.  full: least photons of a saturated pixel, or NaN.
+    stol: sin theta/lambda, 1/A.  masked: reason.  sigma: read-out noise, photons."""
 
     def __init__(self, sim, image, options, notice):
         fast, slow = sim.size
@@ -49,18 +49,18 @@ class Picture:
                        "-likelihood gauss")
 
     def forget(self):
-        """Photons have changed."""
+        """Forget results of the earlier photons."""
         self._radials, self._used = {}, None
 
     @property
     def used(self):
-        """Places of the observed pixels, [n]."""
+        """Places [n] of the observed pixels."""
         if self._used is None:
             self._used = np.flatnonzero(~np.isnan(self.photons))
         return self._used
 
     def radial(self, high=None, n=None):
-        """The Radial of the picture up to sin theta/lambda `high`."""
+        """Radial background of the picture up to sin theta/lambda `high`, 1/A."""
         key = (min(high or self.high, self.high), n or self.knots)
         if key not in self._radials:
             self._radials[key] = _background.estimate(self.photons[self.used], self.stol[self.used], self.low, *key)
@@ -72,7 +72,7 @@ class Picture:
         self.forget()
 
     def box(self, values, at, half):
-        """values [stack] around the pixels `at` [n], of their panel: [n, side, side]; NaN outside of it."""
+        """Boxes [n, side, side] of values [stack] around `at` [n]; NaN off the panel."""
         out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)
         steps = np.arange(-half, half + 1)
         for part, rows, columns in self.panels:
@@ -86,7 +86,7 @@ class Picture:
 
 
 def tops(box):
-    """Whether the middle of boxes [n, side, side] is their largest value, and the first of equal ones."""
+    """True for boxes [n, side, side] whose middle is the (first) largest value."""
     rows = box.reshape(len(box), box.shape[1] * box.shape[2])
     middle = rows.shape[1] // 2
     own = rows[:, middle:middle + 1]
@@ -94,8 +94,8 @@ def tops(box):
 
 
 def excess_sigma(counts, level, sigma):
-    """By how many sigma of a normal distribution counts are above their level, as unlikely as their Poisson tail:
-    sqrt(2 (n ln(n/b) - n + b)); read-out noise adds its variance."""
+    """Excess of counts n over level b, in sigma of a normal distribution with the Poisson
+    tail: sqrt(2 (n ln(n/b) - n + b)).  Read-out noise adds its variance."""
     level = np.maximum(level, 1e-6)
     if sigma > 0:
         return (counts - level) / np.sqrt(level + sigma * sigma)
@@ -104,8 +104,8 @@ def excess_sigma(counts, level, sigma):
 
 
 class Peaks:
-    """Local maxima of a picture that stand above their background, the strongest first: at [n] (places of their brightest
-    pixels), light [n] (photons above the background), q [n, 3] (scattering vectors of their centres, 1/m)."""
+    """Local maxima above the background, the strongest first: at [n] (brightest pixels),
+    light [n] (photons above background), q [n, 3] (scattering vectors, 1/m)."""
 
     def __init__(self, sim, picture):
         at, light, centre = find(picture)
@@ -118,15 +118,15 @@ class Peaks:
 
 
 def places(sim, at, offsets):
-    """Scattering vectors [n, 3] (1/m) of the places `at` [n] and offsets [n, 2] (pixels, fast and slow, from the corner), and
-    the reflections next to them, int32 [n, 3]."""
+    """(scattering vectors [n, 3], 1/m, next reflections int32 [n, 3]) of places at [n]
+    with offsets [n, 2] (pixels, fast and slow, from the corner)."""
     q, hkl = np.empty((len(at), 3)), np.empty((len(at), 3), dtype=np.int32)
     sim.places(np.ascontiguousarray(at, dtype=np.int64), np.ascontiguousarray(offsets, dtype=float), q, hkl, len(at))
     return q, hkl
 
 
 def _local_level(picture, at, level, half):
-    """The background of peaks: that of their ring, or the mean of the pixels around their boxes where that is larger."""
+    """Background of peaks: the larger of the ring and the mean around the box."""
     around = picture.box(picture.photons, at, half + AROUND)
     around[:, AROUND:-AROUND, AROUND:-AROUND] = np.nan
     seen = (~np.isnan(around)).sum(axis=(1, 2))
@@ -134,10 +134,10 @@ def _local_level(picture, at, level, half):
 
 
 def find(picture):
-    """(at [n], light [n], centre [n, 2] in pixels from the corner of the brightest pixel) of the peaks.
+    """Peaks: (at [n], light [n], centre [n, 2] in pixels from the corner of pixel `at`).
 
-    A peak is the brightest pixel of its box and as far above its background as 6 sigma of a normal distribution, by Poisson's
-    tail: with 0.01 photons a pixel two counts are chance somewhere in a large picture, and three are none."""
+    A peak is the brightest pixel of its box, 6 sigma of a normal distribution (by Poisson
+    tails) above background.  With 0.01 photons per pixel 2 counts are chance, 3 not."""
     at = picture.used
     counts, level = picture.photons[at], picture.radial().at(picture.stol[at])
     likely = np.flatnonzero(counts > level + 1)

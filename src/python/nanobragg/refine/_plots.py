@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of -plots: spots, residuals, resolution, loss and masks of a fit, as SVG."""
+"""Pictures of -plots as SVG: spots, residuals, resolution, loss and masks of a fit."""
 import math
 import os
 
@@ -10,15 +10,15 @@ from .._plot import Chart, image, svg, words
 from ._picture import FILE, FOREIGN, HOT, RING, SATURATED, SHADOW
 
 BLUE, ORANGE, PALE = "#0072b2", "#d55e00", "#a0c8e6"
-SHOWN, HALF, DOT, GAP = 6, 8, 6, 10  # spots; pixels to each side of one; screen pixels
+SHOWN, HALF, DOT, GAP = 6, 8, 6, 10  # spots; pixels to each side of a spot; screen pixels
 SIDE, MASK_SIDE = (2 * HALF + 1) * DOT + GAP, 1000
 MASKS = {FILE: ("file", (90, 90, 90)), SATURATED: ("saturated", (230, 159, 0)), HOT: ("hot", (213, 0, 0)),
          SHADOW: ("shadow", (0, 114, 178)), RING: ("ring", (0, 158, 115)), FOREIGN: ("foreign", (204, 121, 167))}
-SIGNS = ((8, 48, 140), (90, 150, 220), (255, 255, 255), (230, 110, 80), (150, 8, 20))  # of -1 to 1
+SIGNS = ((8, 48, 140), (90, 150, 220), (255, 255, 255), (230, 110, 80), (150, 8, 20))  # colours from -1 to 1
 
 
 def _colours(values, stops):
-    """uint8 [..., 3] of values from 0 to 1; grey where there is none."""
+    """Colours uint8 [..., 3] of values from 0 to 1; grey for NaN."""
     at = np.linspace(0, 1, len(stops))
     out = np.stack([np.interp(values, at, [stop[c] for stop in stops]) for c in range(3)], axis=-1)
     return np.where(np.isfinite(values)[..., None], out, 200).astype(np.uint8)
@@ -29,7 +29,7 @@ def _greys(photons, most):
 
 
 def shells(r, residual, n):
-    """Root mean squares of residuals of the pixels of the fit, in n shells of 1/d (1/A): [(1/d, rms)] where there are some."""
+    """[(1/d, rms residual)] of used pixels, in the non-empty shells of n shells (1/A)."""
     at, far = 2 * r.stol[r.used], 2 * float(r.stol[r.used].max(initial=0))
     good = np.isfinite(residual)
     k = np.minimum(n - 1, at[good] / far * n).astype(np.intp)
@@ -38,7 +38,7 @@ def shells(r, residual, n):
 
 
 def logs(r):
-    """(number, log10 of the loss a pixel) of all evaluations."""
+    """[(number, log10 of the loss per pixel)] of all evaluations."""
     return [(i + 1, math.log10(max(loss, 1e-9))) for i, loss in enumerate(r.history)]
 
 
@@ -89,7 +89,7 @@ def _loss(r):
 
 
 def _masked(r):
-    """The picture, and in colours what is masked: of a block of pixels its brightest one, or the rarest mask."""
+    """Picture with coloured masks: the brightest pixel or rarest mask of each block."""
     by = math.ceil(max(r.mask.shape) / MASK_SIDE)
     most = max(1, 10 * float(np.nanmean(r.observed)) if np.isfinite(r.observed).any() else 0)
     rank = np.array([0, *(8 * {HOT: 3, FOREIGN: 2}.get(kind, 1) + kind for kind in MASKS)])
@@ -104,7 +104,7 @@ def _masked(r):
 
 
 def plots(r, folder):
-    """Write spots.svg, residuals.svg, resolution.svg, loss.svg and masked.svg into a folder, which is made."""
+    """Make a folder with spots, residuals, resolution, loss and masked .svg files."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as why:

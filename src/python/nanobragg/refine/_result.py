@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a finished fit says: errors, correlations, the model, the spots, and whether it is to be believed."""
+"""Result of a finished fit: errors, correlations, model, spots, and a verdict."""
 import dataclasses
 import math
 
@@ -11,19 +11,19 @@ from ._lattice import AGREES_AT_END
 from ._minimise import TOLD_APART, invert
 from ._parameters import ROTATIONS, is_shape
 
-LEAST_CORRELATION = 0.5  # of model and picture; right fits have 0.98
-MOST_CELL_CHANGE = 0.1  # of an edge
-# Saturated pixels are the strongest ones.  Without them a wrong number of cells can explain what remains, with a correlation of
-# 0.66 to 0.93.
-LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # correlation; of what they hold, and of their number
-LEAST_CLUSTERS = 3  # reflections a variable, for their gradients to tell errors
+LEAST_CORRELATION = 0.5  # correlation of model and picture; right fits have 0.98
+MOST_CELL_CHANGE = 0.1  # relative change of a cell edge
+# Saturated pixels are the strongest pixels.  Without them a wrong number of cells can
+# explain the others, with a correlation of 0.66 to 0.93.
+LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # correlation; part of their light and number
+LEAST_CLUSTERS = 3  # reflections per variable, for errors from gradients
 SPOT_HALF, MOST_SPOTS = 3, 1000  # pixels to each side of a spot
 
 
 @dataclasses.dataclass
 class Refined:
-    """A parameter of a result, in its unit; sigma: with what the model does not explain, sigma_counting: if model and structure
-    factors were exact; None: at a bound, or not determined."""
+    """A parameter of a result, in its unit.  sigma includes errors of the model,
+    sigma_counting assumes exact model and F.  None: at a bound, or undetermined."""
 
     start: float
     value: float
@@ -35,10 +35,10 @@ class Refined:
 
 @dataclasses.dataclass
 class Result:
-    """What nanobragg.refine returns; to_dict() is the report of the program (docs/refine.md).  Arrays are [slow, fast]."""
+    """Result of refine(); to_dict(): report (docs/refine.md).  Arrays [slow, fast]."""
 
     picture: str | None = None
-    pictures: int = 0  # of the common parameters of a joint fit: how many pictures it has, and has not
+    pictures: int = 0  # used pictures of a joint fit; left_out: the others
     left_out: int = 0
     status: str = ""
     converged: bool = False
@@ -49,14 +49,14 @@ class Result:
     images: int = 0
     seconds: float = 0.0
     parameters: dict = dataclasses.field(default_factory=dict)
-    misset_deg: tuple | None = None  # None: the orientation was not refined
+    misset_deg: tuple | None = None  # None: orientation not refined
     rotation_sigma_deg: tuple = (0.0, 0.0, 0.0)  # about the lab axes
     rotation_sigma_counting_deg: tuple = (0.0, 0.0, 0.0)
     rotation_covariance_deg2: np.ndarray | None = None  # [3, 3]
-    names: list = dataclasses.field(default_factory=list)  # of covariance and correlation: parameters, then rotations
+    names: list = dataclasses.field(default_factory=list)  # parameters, then rotations
     covariance: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))
     picture_correlation: float = 0.0
-    given_F_correlation: float = 0.0  # with the structure factors as they were given
+    given_F_correlation: float = 0.0  # with the given structure factors
     given_F_deviance_per_pixel: float = 0.0
     F_sigma: float = 0.0
     peaks: int = 0
@@ -66,15 +66,15 @@ class Result:
     footprint: object = None
     divergence: object = None
     stages: list = dataclasses.field(default_factory=list)
-    spots: list = dataclasses.field(default_factory=list)  # dicts, the brightest first
-    observed: np.ndarray | None = None  # photons, NaN where nothing is observed
+    spots: list = dataclasses.field(default_factory=list)  # dicts, brightest first
+    observed: np.ndarray | None = None  # photons, NaN at unobserved pixels
     model: np.ndarray | None = None
     residual: np.ndarray | None = None  # (observed - model)/sigma
     used: np.ndarray | None = None  # pixels of the last stage
-    mask: np.ndarray | None = None  # why a pixel is not used: 0 it is, 1 file, 2 saturated, 3 hot, 4 shadow, 5 ring, 6 foreign
+    mask: np.ndarray | None = None  # 0 used, 1 file, 2 saturated, 3 hot, 4 shadow, 5 ring, 6 foreign
     stol: np.ndarray | None = None  # sin theta/lambda, 1/A
     before: np.ndarray | None = None  # the model of the start
-    history: list = dataclasses.field(default_factory=list)  # the loss a pixel at each evaluation
+    history: list = dataclasses.field(default_factory=list)  # losses per pixel
 
     @property
     def values(self):
@@ -87,7 +87,7 @@ class Result:
 
     @property
     def correlation(self):
-        """[names, names], of the values."""
+        """Correlations [names, names] of the values."""
         sigma = np.sqrt(np.diag(self.covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
             out = self.covariance / np.outer(sigma, sigma)
@@ -95,7 +95,7 @@ class Result:
         return out
 
     def to_dict(self):
-        """As the report has it."""
+        """Dict of the result, as in the report."""
         out = {"picture": self.picture} if self.picture else {}
         if self.pictures:
             out |= {"pictures": self.pictures, "left_out": self.left_out}
@@ -124,10 +124,10 @@ def _trial(trial):
 
 # --- errors ---
 class _Errors:
-    """Covariances of the values [names]: all, and counting alone.
+    """Covariances of the values [names]: all, and only of counting.
 
-    All pixels of a spot share the error of its F and of its shape: the covariance is that of sums by reflection, C (sum of g g^T) C, with
-    g the gradient of one reflection's pixels and C the inverse of the equations (Liang and Zeger, Biometrika 73, 13, 1986)."""
+    Pixels of a spot share errors.  Covariances are C (sum of g g^T) C, g: gradient of a
+    reflection, C: inverse of the equations (Liang, Zeger, Biometrika 73, 13, 1986)."""
 
     def __init__(self, fit):
         self.fit, self.space = fit, fit.space()
@@ -152,13 +152,13 @@ class _Errors:
         self.all, self.counting = self._of_values(C, 0), self._of_values(counting, 1)
 
     def _of_values(self, C, which):
-        """Covariances of the active values; those that were kept when the lattice was held, of the parameters that move places."""
+        """Covariances of active values; of kept parameters of places, the kept ones."""
         n = len(self.names)
         out = (self.slopes @ C @ self.slopes.T)[:n, :n]
         if self.fit.kept is None:
             return out
         shape = np.array([is_shape(name) for name in self.names])
-        out[np.ix_(shape, ~shape)] = out[np.ix_(~shape, shape)] = 0  # of different fits
+        out[np.ix_(shape, ~shape)] = out[np.ix_(~shape, shape)] = 0  # from different fits
         names, kept = self.fit.kept[0], self.fit.kept[1 + which]
         place = [i for i, name in enumerate(self.names) if not is_shape(name)]
         of = [names.index(self.names[i]) for i in place]
@@ -167,7 +167,7 @@ class _Errors:
 
 
 def _larger(M, C, counting):
-    """M with the variances of C and of counting where these are larger; correlations are those of M."""
+    """M with larger variances of C or counting, and the correlations of M."""
     most, diagonal = np.maximum(np.diag(C), np.diag(counting)), np.diag(M)
     with np.errstate(invalid="ignore", divide="ignore"):
         grow = np.sqrt(np.maximum(1, np.nan_to_num(most / diagonal, nan=1.0, posinf=1.0)))
@@ -175,7 +175,7 @@ def _larger(M, C, counting):
 
 
 def keep_errors(fit):
-    """Keep the errors of parameters that move the places of spots: later stages hold them.  Once."""
+    """Keep errors of parameters of places, once: later stages hold these parameters."""
     width, fit.F_width = fit.F_width, 0.0
     errors = _Errors(fit)
     fit.F_width = width
@@ -187,7 +187,7 @@ def _root(variance):
 
 
 def put_parameters(out, parameters, names, covariance, counting):
-    """The parameters of a result, but rotations, from the covariances of `names`."""
+    """Set the parameters of a result, without rotations, from covariances of names."""
     for i, name in enumerate(names):
         if name in ROTATIONS:
             continue
@@ -198,7 +198,7 @@ def put_parameters(out, parameters, names, covariance, counting):
 
 
 def put_rotation(out, names, covariance, counting):
-    """The covariances of the rotation; without one there are none."""
+    """Set the covariances of the rotation, if it was refined."""
     at = [(ROTATIONS.index(name), i) for i, name in enumerate(names) if name in ROTATIONS]
     if not at:
         out.misset_deg = None
@@ -214,14 +214,14 @@ def put_rotation(out, names, covariance, counting):
 
 # --- pictures ---
 def compare(out, counts, model, given, read):
-    """Deviance and correlation of the chosen pixels; given: the model without scales of reflections; read: Fit.read."""
+    """Set deviances and correlations; given: model without scales; read: Fit.read."""
     out.pixels = len(counts)
     out.deviance_per_pixel, out.given_F_deviance_per_pixel = deviance(counts, model, read), deviance(counts, given, read)
     out.picture_correlation, out.given_F_correlation = pearson(counts, model), pearson(counts, given)
 
 
 def measure(fit, out):
-    """The model and the residuals of the picture, and what its chosen pixels say."""
+    """Set model and residuals of the picture, and figures of its chosen pixels."""
     p, model = fit.picture, fit.whole_model()
     given = model[fit.at].astype(float)
     if fit.scaled is not None:
@@ -237,10 +237,10 @@ def measure(fit, out):
 
 
 def list_spots(fit, out):
-    """The brightest pixels of the model in boxes of 7 x 7, with the reflection next to each."""
+    """List the brightest model pixels in boxes of 7 x 7, with the next reflections."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
-    for half in (1, SPOT_HALF):  # few are left of the larger box
+    for half in (1, SPOT_HALF):  # the larger box has few pixels
         at = at[_picture.tops(p.box(model, at, half))]
     at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
     chi2 = p.box(residual, at, SPOT_HALF).astype(float)
@@ -253,19 +253,19 @@ def list_spots(fit, out):
 
 # --- the verdict ---
 def _full(fit):
-    """Saturated pixels, and of these where the model is far too low."""
+    """(number of saturated pixels, number with a far too low model)"""
     at = np.flatnonzero(~np.isnan(fit.picture.full))
     return len(at), int((fit.model(at) < FULL_PART * fit.picture.full[at]).sum()) if len(at) else 0
 
 
 def _alike(fit):
-    """The correlation of picture and model above the level of the picture's rings, since backgrounds are alike in any case."""
+    """Correlation of picture and model above ring levels; backgrounds always agree."""
     level = fit.picture.radial().at(fit.picture.stol[fit.at])
     return pearson(fit.counts - level, fit.model() - level)
 
 
 def _fault(fit, worst, full, out):
-    """Why the fit is not to be believed, or ""."""
+    """Reason to reject the fit, or ""."""
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MOST_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
@@ -284,7 +284,7 @@ def _fault(fit, worst, full, out):
 
 
 def conclude(fit):
-    """The Result of a finished fit."""
+    """Result of a finished fit."""
     out, errors = Result(), _Errors(fit)
     order = [i for turned in (False, True) for i, name in enumerate(errors.names) if (name in ROTATIONS) == turned]
     out.names, out.covariance = [errors.names[i] for i in order], errors.all[np.ix_(order, order)]

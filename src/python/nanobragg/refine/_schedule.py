@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The way into the minimum: a list of stages, each a function of a Fit.  A user may give another list (docs/python.md)."""
+"""Lists of stages, functions of a Fit.  A user may give another list (docs/python.md)."""
 import contextlib
 import math
 import time
@@ -11,20 +11,20 @@ from ._fit import Fit
 from ._parameters import PLACES, ROTATIONS, is_shape
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
-BLURRED_CELLS = (3, 5, 8, 13)  # times the longest edge
-BLURRED_D = (0.07, 0.05, 0, 0)  # the least d of their pixels, of the longest edge
+BLURRED_CELLS = (3, 5, 8, 13)  # cells, in units of the longest edge
+BLURRED_D = (0.07, 0.05, 0, 0)  # least d of the pixels / longest edge; 0: all
 LATER = ("cell_", *PLACES)
-FOUND = 0.5  # correlation of picture and last blurred crystal.  Right orientations had 0.86 and more; a wrong one has 0.1
-MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # of the scales; F that are right to 2 % count as exact
-# Of the misfit.  Scales of right spots explain 0.98 and more of it, those of a measured still, whose spots have another shape than
-# the model's, 0.6.  Strong spots of a wrong shape would pull the orientation, if their intensities were free.
+FOUND = 0.5  # correlation with the last blurred crystal; right: 0.86 or more, wrong: 0.1
+MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # spread of scales; F with 2 % error count as exact
+# Parts of the misfit that scales explain: 0.98 and more (right spots), 0.6 (measured
+# still, other shapes of spots).  Free intensities of wrong shapes pull the orientation.
 LEAST_EXPLAINED, LEAST_PART = 0.8, 0.3
-COLLAPSED = 0.01  # of its start
+COLLAPSED = 0.01  # part of the start value
 
 
 # --- blurred spots ---
 def _reach(fit, d):
-    """The least d of a stage (m) as sin theta/lambda, widened until enough bright pixels are inside."""
+    """sin theta/lambda of the least d (m) of a stage, wider for enough bright pixels."""
     p = fit.picture
     if not d:
         return p.high
@@ -39,8 +39,8 @@ def _reach(fit, d):
 
 @contextlib.contextmanager
 def _blurred(fit, k):
-    """The fit as a Gaussian crystal of few cells, with more blocks of them for the integrals of the spots; afterwards the sharp
-    one again, with the orientation, cell and geometry of the blurred one."""
+    """Context: the fit as a Gaussian crystal of few cells, in more blocks for equal
+    integrals of spots; afterwards sharp, with its orientation, cell and geometry."""
     crystal, edges = fit.sim.crystal(), fit.edges()
     high = _reach(fit, BLURRED_D[k] * edges.max())
     fit.begin_background(high)
@@ -60,7 +60,7 @@ def _blurred(fit, k):
 
 
 def _blurred_stages(fit):
-    """Blurred spots of more and more cells; the correlation of the last ones and the picture."""
+    """Fit blurred spots of more and more cells; returns the last correlation."""
     edges, correlation = fit.edges(), 0.0
     count = 4 if max(fit.sim.crystal()["N"] * edges) > 16 * edges.max() else 3
     first = {name for name in fit.parameters if name.startswith("rot_") or name in ("fluence", "water")}
@@ -73,7 +73,7 @@ def _blurred_stages(fit):
 
 
 def _seek(fit, start, correlation):
-    """Begin with orientations whose blurred pictures are the most like the observed one.  The best way stays."""
+    """Try orientations with the best blurred pictures, and keep the best result."""
     best = fit.remember()
     fit.stand_at(start)
     with _blurred(fit, 0):
@@ -90,7 +90,7 @@ def _seek(fit, start, correlation):
 
 # --- the stages ---
 def _begin_water(fit):
-    """A start whose water has the photons of the picture: by its thickness, or by the scale."""
+    """Start with the water photons of the picture, by thickness or scale."""
     if fit.kind != "water":
         return
     at = fit.picture.used
@@ -107,7 +107,7 @@ def _begin_water(fit):
 
 
 def _index(fit, start):
-    """Turn the crystal so that its lattice explains the picture's spots; whether it does."""
+    """Turn the crystal so that its lattice explains the spots; True on success."""
     began = time.monotonic()
     axes = [fit.parameters.get(name) for name in ROTATIONS]
     if any(p is None or p.fixed or p.map == "bounded" for p in axes):
@@ -124,8 +124,8 @@ def _index(fit, start):
 
 
 def find_orientation(fit):
-    """The start's orientation if its lattice explains the spots, else one within 7.5 degrees that does, else that of blurred
-    crystals, which a fit finds from degrees off where the true shape alone fails beyond one or two."""
+    """Keep a start whose lattice explains the spots; or turn by up to 7.5 deg to such a
+    one; or fit blurred crystals, which works degrees off (true shape: one or two)."""
     if not fit.moves(*ROTATIONS):
         return
     found = fit.agrees()
@@ -141,8 +141,8 @@ def find_orientation(fit):
 
 
 def search_cells(fit):
-    """Cells and mosaic spread of crystals with fringes, whose loss has many minima along them: first as a Gaussian crystal, then
-    by images along each.  Without it two of three crystals 30 % off ended with wrong numbers of cells."""
+    """Search cells and mosaic spread with fringes (many minima), as a Gaussian crystal,
+    then by images.  Without it 2 of 3 crystals 30 % off ended with a wrong N."""
     fit.start = fit.remember()
     if not (fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic")):
         return
@@ -153,21 +153,21 @@ def search_cells(fit):
 
 
 def mask_foreign(fit):
-    """Leave out strong spots of ice or of another crystal, where the lattice explains half of the picture's spots: one of them
-    had 94 % of the squared residuals of a measured still."""
+    """Leave out strong spots of ice or another crystal, if the lattice explains half of
+    the spots.  One such spot had 94 % of the squared residuals of a measured still."""
     if fit.options.mask == "auto" and fit.agrees():
         fit.foreign = _mask.mask_foreign(fit)
 
 
 def true_shape(fit):
-    """The crystal as it is, with all parameters."""
+    """Fit the crystal in its true shape, with all parameters."""
     fit.choose_spots()
     fit.stage("true shape")
 
 
 def true_shape_again(fit):
-    """The same with pixels that are chosen where the model is now; before it the search, if more than noise is left.  Where the search
-    led to a worse fit, the better one stays."""
+    """Fit the true shape with pixels chosen again, after a search if more than noise is
+    left.  If the search made the fit worse, keep the better fit."""
     fit.choose_spots()
     before, loss, searched = None, math.inf, False
     if fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic"):
@@ -183,8 +183,8 @@ def true_shape_again(fit):
 
 
 def _choose_width(fit):
-    """The width of the scales' prior, twice the relative sigma of F, as given or as the picture shows it; whether the lattice
-    stays where it is."""
+    """Set the width of the prior of scales, twice the relative sigma of F: given, or from
+    the picture.  Returns True to hold the lattice."""
     if fit.options.F_sigma is not None:
         fit.F_width = 2 * fit.options.F_sigma
         return False
@@ -194,7 +194,7 @@ def _choose_width(fit):
 
 
 def _revive(fit):
-    """Widths that poor structure factors made vanish start again: at 0 their logarithm has no slope."""
+    """Restart widths that poor F made vanish: a logarithm near 0 has no slope."""
     gone = [p for p in fit.parameters.values() if p.map == "log" and not p.fixed and p.value < COLLAPSED * p.start and
             p.name not in ("fluence", "water")]
     for p in gone:
@@ -204,8 +204,8 @@ def _revive(fit):
 
 
 def scale_factors(fit):
-    """Structure factors that are not exact: twice with a scale of each reflection.  Where the spots have another shape than the
-    model's, the lattice stays where the given F put it, and scales and shapes are refined."""
+    """Fit twice with a scale of each reflection, for inexact F.  If spots have another
+    shape than the model, hold the lattice of the given F; refine scales and shapes."""
     for k in range(2):
         hold = _choose_width(fit) if fit.kept is None else False
         if fit.F_width <= 0:
@@ -222,26 +222,26 @@ def scale_factors(fit):
 
 
 def widen(fit):
-    """A divergence and a footprint, where spots are wider than the model's and one of them explains more than it costs."""
+    """Add divergence and footprint, if spots are wide and the gain exceeds the cost."""
     if _wide_spots.widen(fit, fit.start):
         scale_factors(fit)
 
 
-EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # of a picture of a joint fit
+EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # a picture of a joint fit
 PLAIN = [*EXACT, scale_factors]
 AUTO = [*PLAIN, widen]
 NONE = [mask_foreign, true_shape, scale_factors]
 
 
 def stages_of(options):
-    """The list of stages that the options ask for.  The common steps of a joint fit take structure factors as they are given, so
-    that scales and widths of a picture alone, beside common parameters that are still wrong, would lead away from them."""
+    """List of stages of the options.  Joint fits use the given F: scales and widths of
+    one picture, with wrong common parameters, would lead away from the common steps."""
     named = {"auto": AUTO, "plain": PLAIN, "none": NONE} if not options.joint else dict.fromkeys(("auto", "plain"), EXACT)
     return named[options.schedule] if isinstance(options.schedule, str) else list(options.schedule)
 
 
 def _advise(fit):
-    """Few samples a pixel make spots wider or narrower than they are: a fit of their width says so, though an image passes."""
+    """Notice of too few samples per pixel: they falsify fitted widths of spots."""
     crystal = fit.sim.crystal()
     typed, enough = crystal["oversample"], (crystal["resolved"] + 1) // 2
     if 0 < typed < enough and fit.moves("N_a", "N_b", "N_c", "mosaic"):
@@ -250,7 +250,7 @@ def _advise(fit):
 
 
 def run(fit):
-    """All stages from the start of the fit."""
+    """Run all stages from the start of the fit."""
     _advise(fit)
     fit.begin()
     fit.check_apart()
@@ -260,8 +260,8 @@ def run(fit):
 
 
 def fit_one(sim, image, options, notice, told=lambda stage: None, alive=lambda *what: None):
-    """The Result of a fit of a simulation (_nanobragg.Sim) to one picture; the simulation has its values afterwards.  told: a function of
-    each Stage; alive: of the name, the evaluations and the loss of the stage that is at work."""
+    """Fit a simulation (_nanobragg.Sim) to a picture, set it to the result, and return a
+    Result.  told(stage): after stages; alive(name, evaluations, loss): during stages."""
     began = time.monotonic()
     fit = Fit(sim, image, options, notice, told)
     fit.alive = alive

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fringes and few mosaic domains give a loss many minima along the numbers of cells and the mosaic spread: images along each
-of them, with scale and a flat background fitted to each.  And orientations about the present one, compared by their images."""
+"""Searches by images, with fitted scale and flat background: along numbers of cells and
+mosaic spread, where fringes and few domains make many minima; and of orientations."""
 import time
 
 import numpy as np
@@ -9,33 +9,33 @@ from ._fit import LEAST_MODEL, deviance, pearson, square_of
 from ._parameters import ROTATIONS
 
 REACH, ROUNDS, STEPS = 18, 2, 4
-CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # of ln N and of ln of the spread, in the first round
-MOST_MOSAIC = 90  # deg; -mosaic has a limit
-GOOD_FIT = 1.03  # mean square of residuals over sigma; right fits have 1
-LITTLE = 0.02  # of the loss: a scale need not be better
-ENOUGH = 8192  # pixels that tell the best of a row of trials
-TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to each side; steps between two of the best
+CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # steps of ln N and ln spread in the first round
+MOST_MOSAIC = 90  # deg; limit of -mosaic
+GOOD_FIT = 1.03  # mean square of residuals/sigma; right fits have 1
+LITTLE = 0.02  # of the loss: accuracy of a scale
+ENOUGH = 8192  # pixels that decide the best of a row of trials
+TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to a side
 
 
-def some_pixels(fit, spots, most):
-    """Places of the chosen pixels, or of those near spots; if they are more than `most`, of every second row, every third
-    and so on."""
+def some_pixels(fit, spots, limit):
+    """Places of the chosen pixels, or of chosen pixels near spots.  Above `limit` pixels,
+    only every second (third, ...) row."""
     at = fit.at
     if spots and fit.spots[at].any():
         at = at[fit.spots[at]]
-    every = -(-len(at) // most)
+    every = -(-len(at) // limit)
     some = at[at // fit.picture.shape[1] % every == 0] if every > 1 else at
     return some if len(some) else at
 
 
 class Search:
-    """Trials of the crystal at some pixels: counts, under (backgrounds) and crystal, photons [n]."""
+    """Trials of the crystal at some pixels; photons [n]: counts, under (backgrounds)."""
 
     def __init__(self, fit, few):
         self.fit, self.began, self.images = fit, time.monotonic(), 0
         at = some_pixels(fit, few, ENOUGH if few else fit.picture.n)
         self.pixels, self.counts, self.under = fit.pixels(at), fit.picture.photons[at].astype(float), fit.under(at)
-        self.rows = np.ones((2, len(at)))  # of the crystal and of a flat background
+        self.rows = np.ones((2, len(at)))  # crystal and flat background
         self.scaled = fit.moves("fluence")
         self.read = fit.picture.sigma ** 2
 
@@ -46,7 +46,7 @@ class Search:
         return np.maximum(by @ self.rows + self.under, LEAST_MODEL)
 
     def loss(self, by):
-        """The loss with scale and flat background `by` [2]."""
+        """Loss with scale and flat background `by` [2]."""
         m, n = self.model(by), self.counts
         if self.fit.options.gauss:
             V = m + self.read
@@ -65,7 +65,7 @@ class Search:
         return self.rows @ slope, (self.rows * weight) @ self.rows.T
 
     def first_scale(self):
-        """Least squares weighted by the counts."""
+        """Scale by least squares, weighted by the counts."""
         w = self.rows[0] / np.maximum(self.counts + self.read, 1)
         a, b = w @ (self.counts - self.under), w @ self.rows[0]
         return a / b if a > 0 and b > 0 else 1.0
@@ -86,7 +86,7 @@ class Search:
         return self.loss(by), by[0]
 
     def along(self, name, step):
-        """Along one parameter; the best value stays, with its scale."""
+        """Search along a parameter; keep the best value with its scale."""
         fit, p = self.fit, self.fit.parameters.get(name)
         if p is None or p.fixed:
             return
@@ -110,7 +110,7 @@ class Search:
         fit.apply()
 
     def all(self):
-        """Along all, twice; the second round begins with the spread."""
+        """Search along all parameters, twice; the second round begins with the spread."""
         names = ["N_a", "N_b", "N_c", "mosaic"]
         for k in range(ROUNDS):
             for name in names[-k:] + names[:-k] if k else names:
@@ -124,7 +124,7 @@ class Search:
 
 
 def search(fit):
-    """Cells along the axes and the mosaic spread by images alone, near spots."""
+    """Search cells along the axes and the mosaic spread, by images near spots."""
     if fit.moves("mosaic"):
         fit.parameters["mosaic"].value = fit.start_mosaic
     fit.apply()
@@ -134,7 +134,7 @@ def search(fit):
 
 
 def search_again(fit):
-    """The same from a finished fit, if it leaves more than noise; whether it does."""
+    """Search from a finished fit if it leaves more than noise; True if it does."""
     one = Search(fit, few=False)
     one.draw()
     if square_of(one.counts, one.rows[0] + one.under, fit.read) > GOOD_FIT:
@@ -144,7 +144,7 @@ def search_again(fit):
 
 
 def _allowed(fit, turn):
-    """Whether the crystal may turn so, deg."""
+    """True if the fit may turn the crystal by `turn`, deg."""
     for axis, by in zip(ROTATIONS, turn):
         p = fit.parameters.get(axis)
         if by and (p is None or p.fixed or (p.map == "bounded" and not p.low < by < p.high)):
@@ -153,8 +153,8 @@ def _allowed(fit, turn):
 
 
 def orientations(fit, wanted):
-    """The best turns of a blurred crystal, deg, the best one first and well apart.  A blurred crystal is found from one or two
-    degrees off; spots of a crystal of three cells to a resolution of 0.07 of its cell are 1.2 degrees wide."""
+    """Best turns of a blurred crystal, deg, the best first, well apart.  A fit finds it
+    from 1 or 2 deg off; spots of 3 cells to 0.07 of the cell are 1.2 deg wide."""
     began, at = time.monotonic(), some_pixels(fit, False, TURN_PIXELS)
     pixels, counts = fit.pixels(at), np.sqrt(np.maximum(fit.picture.photons[at].astype(float), 0))
     line, image, tried = np.arange(-TURN_REACH, TURN_REACH + 1), np.empty(pixels.n), []
@@ -164,7 +164,7 @@ def orientations(fit, wanted):
             fit.sim.set_parameters(list(ROTATIONS), turn.tolist())
             pixels.image(image)
             fit.alive("orientations", len(tried), 0.0)
-            tried.append((pearson(counts, np.sqrt(np.maximum(image, 0))), turn))  # roots: a few strong spots are not all
+            tried.append((pearson(counts, np.sqrt(np.maximum(image, 0))), turn))  # roots: less weight for strong spots
     fit.sim.set_parameters(list(ROTATIONS), [0.0, 0.0, 0.0])
     best = []
     for _, turn in sorted(tried, key=lambda one: -one[0]):

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Spots that are wider than those of a point in a parallel beam: a footprint and a divergence are tried after the fit without
-them, and stay if the deviance falls by more than their numbers cost: ln(pixels) each (Schwarz, Ann. Statist. 6, 461, 1978), times
-the mean square of the residuals that are left, since what no number explains is no noise of counting.  Of both the one with the
-larger gain stays, and the other beside it if it gains again."""
+"""Wide spots: try a footprint and a divergence after a fit of a point in a parallel beam.
+They stay if the deviance falls by more than the cost: ln(pixels) per parameter (Schwarz,
+Ann. Statist. 6, 461, 1978) x mean square of residuals, since unexplained misfit is not
+counting noise.  The larger gain stays, the other too if it gains again."""
 import dataclasses
 import math
 
 from ._lattice import AGREES_AT_END
 from ._parameters import is_shape
 
-EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a fit that needs nothing more; its own sigmas on top
-ALIKE = 0.5  # correlation of picture and model, where the orientation was found
-PREPARED, TRIED, LOOKED = 4, 12, 5  # evaluations, at most: before something is tried; of the trial; before one that is far off ends
-LINE = 0.25  # pixels: narrower, a width is that of a line for the picture's pixels
-SLIGHT, BEGIN = 0.3, 1.5  # pixels: a width whose image tells the slope of the loss; a start
-DIRECTIONS = 4  # along an axis
-FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without it
-CLEAR = 10  # times its cost: a divergence comes near to its end in few steps
+EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a complete fit; sigmas on top
+ALIKE = 0.5  # correlation of picture and model with a found orientation
+PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before, in a trial, far off
+LINE = 0.25  # pixels: the picture cannot show a narrower width
+SLIGHT, BEGIN = 0.3, 1.5  # pixels: width for the slope of the loss; start width
+DIRECTIONS = 4  # directions along an axis
+FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without the trial
+CLEAR = 10  # times the cost: a clear divergence needs few steps
 DIVERGENCES = ("hdivrange", "vdivrange")
 
 
 @dataclasses.dataclass
 class Trial:
-    """What the report says of a way: tried, kept, the gain and the cost of the deviance, and the value that is kept."""
+    """Report of a trial: tried, kept, gain and cost in deviance, and the kept value."""
 
     tried: bool = False
     kept: bool = False
@@ -32,7 +32,7 @@ class Trial:
 
 
 class _Before:
-    """All that a trial changes."""
+    """State of a fit before a trial: all that a trial changes."""
 
     def __init__(self, fit, marked):
         self.state, self.stand = fit.sim.state(), fit.remember()
@@ -41,7 +41,7 @@ class _Before:
         self.stages = len(fit.stages)
 
     def again(self, fit):
-        """Back there; the stages since then count no more.  The parameters that were marked."""
+        """Restore the state, drop later stages, and return the marked parameters."""
         fit.sim.change(self.state, [], -1)
         fit.F_width, fit.at, fit.background, fit.radial = self.F_width, self.at, self.background, self.radial
         _drop(fit, self.stages, len(fit.stages))
@@ -59,14 +59,14 @@ def _cost(fit, numbers, quality):
 
 
 def _add(fit, marked, name):
-    """A parameter with no start of its own."""
+    """Add a parameter with start 0 and mark it."""
     fit.parameters.add(fit.sim, name)
     fit.parameters[name].start = 0.0
     marked.add(name)
 
 
 class _Way:
-    """A footprint or a divergence: how it begins, what is held at its end, and where it led."""
+    """Trial of a footprint or a divergence: its start, held widths, and end."""
 
     def __init__(self, fit, may):
         self.fit, self.may, self.trial, self.plain = fit, may, Trial(), None
@@ -74,7 +74,7 @@ class _Way:
         fit.trials[self.name] = self.trial
 
     def refine(self, marked):
-        """A stage with it, short where it is far off."""
+        """Run a stage of the trial; a short one if it is far off."""
         fit, name = self.fit, ("scaled " if self.fit.F_width > 0 else "") + self.name
         last = fit.stage(name, marked, LOOKED)
         clear = self.name == "divergence" and 2 * (self.plain.loss - last.loss) > CLEAR * _cost(fit, 2, self.plain)
@@ -82,7 +82,7 @@ class _Way:
             fit.stage(name, marked, TRIED)
 
     def once(self, marked):
-        """With it, until it is clear whether it stays."""
+        """Run the trial until it is clear if it stays."""
         fit = self.fit
         self.begin(marked)
         if fit.F_width <= 0 and fit.sim.crystal()["fringes"]:
@@ -94,9 +94,9 @@ class _Way:
         self.trial.kept = numbers > (self.name == "footprint") and self.trial.gain > self.trial.cost
 
     def go(self, start, before, hopeless):
-        """This way alone; whether its first start is far off.  First from where the search for cells began, with the structure factors as
-        they are given: without it wide spots may have pushed the numbers of cells far away, and the structure factors been taken for
-        poor ones.  If that does not help, from the end of the fit."""
+        """Run this trial alone; True if its first start is far off.  Begin where the
+        search for cells began, with the given F: wide spots may have changed N much and
+        made F look poor.  If that does not help, begin at the end of the fit."""
         fit, marked = self.fit, before.again(self.fit)
         if self.name == "divergence" and not self.falls():
             return hopeless
@@ -128,7 +128,7 @@ class _Footprint(_Way):
         return self.fit.sim.crystal()["pixel"] * 1e3
 
     def steepest(self):
-        """Which way the loss falls most from a small round footprint, deg: its slopes by the widths at 0 and at 45 deg."""
+        """Direction of steepest fall from a round footprint, deg: slopes at 0, 45 deg."""
         by = []
         for angle in (0, 45):
             self.put(f"gauss:{self.pixel!r}:{self.pixel!r}:{angle}")
@@ -143,7 +143,7 @@ class _Footprint(_Way):
             _add(self.fit, marked, name)
 
     def hold(self, marked):
-        """Widths that no pixel shows become 0 and stay; how many numbers are left."""
+        """Hold widths at 0 that no pixel shows; returns the number of parameters left."""
         numbers = 3
         for name in self.names[:2]:
             p = self.fit.parameters[name]
@@ -155,7 +155,7 @@ class _Footprint(_Way):
         return numbers
 
     def falls(self, plain=None):
-        """Whether the loss falls with a slight footprint along any of four axes."""
+        """True if the loss falls with a slight footprint along one of four axes."""
         for angle in range(0, 180, 45):
             self.put(f"gauss:{SLIGHT * self.pixel!r}:0:{angle}")
             if self.fit.rate().loss < (plain or self.plain).loss:
@@ -168,12 +168,12 @@ class _Divergence(_Way):
 
     @property
     def angle(self):
-        """Of a pixel at the sample, mrad."""
+        """Angle of a pixel at the sample, mrad."""
         crystal = self.fit.sim.crystal()
         return crystal["pixel"] / crystal["distance"] * 1e3
 
     def spread(self, widths):
-        """Give the beam these widths, mrad; 0: no spread along that axis."""
+        """Set the widths of the beam, mrad; 0: no spread along this axis."""
         rows = []
         for name, width in zip(("hdiv", "vdiv"), widths):
             rows += [(name + "range", [repr(float(width))] if width > 0 else None),
@@ -181,7 +181,7 @@ class _Divergence(_Way):
         self.fit.sim.change(None, rows, -1)
 
     def falls(self, plain=None):
-        """Whether the loss falls with a slight divergence along an axis; there its start."""
+        """True if the loss falls with a slight divergence; sets the start widths."""
         self.widths = [0.0, 0.0]
         for a in (0, 1):
             slight = [0.0, 0.0]
@@ -198,7 +198,7 @@ class _Divergence(_Way):
                 _add(self.fit, marked, name)
 
     def hold(self, marked):
-        """Widths that no pixel shows go; how many are left."""
+        """Remove widths that no pixel shows; returns the number left."""
         p, least = self.fit.parameters, LINE * self.angle
         gone = [name for name in DIVERGENCES if name in p and p[name].value < least]
         for name in gone:
@@ -212,7 +212,7 @@ class _Divergence(_Way):
 
 
 def _ways(fit):
-    """The ways, and which of them the simulation can have: where the width of spots is free."""
+    """Trials; each may run if the width of spots is free in the simulation."""
     get = fit.sim.get
     may = get("psf") in ("", "none") and fit.moves("N_a", "N_b", "N_c", "mosaic")
     typed = any(float(get(name) or 0) > 0 for name in ("hdivrange", "vdivrange", "hdivstep", "vdivstep"))
@@ -221,8 +221,8 @@ def _ways(fit):
 
 
 def _enough(fit, better, way):
-    """A footprint is not tried alone where a divergence stays and the loss does not fall with a slight one beside it.  The loss of
-    fringes has many minima, so that its slope in one of them tells nothing."""
+    """True if `better` makes a trial of `way` alone needless: next to it the loss does
+    not fall with a slight `way`.  False with fringes: many minima falsify slopes."""
     if better is None or fit.sim.crystal()["fringes"]:
         return False
     better.there.again(fit)
@@ -230,7 +230,7 @@ def _enough(fit, better, way):
 
 
 def _follow(fit, way):
-    """A divergence whose trial was cut short, to its end."""
+    """Run a divergence with a shortened trial to its end."""
     marked = way.there.again(fit)
     way.first = len(fit.stages)
     fit.stage("divergence", marked, TRIED)
@@ -241,7 +241,7 @@ def _follow(fit, way):
 
 
 def _take(fit, before, better, other):
-    """To where the better one led, and on: the other way beside it, and all pixels again."""
+    """Take the better trial, add the other if it gains, and choose pixels again."""
     marked = better.there.again(fit)
     _drop(fit, before.stages, better.first)
     _drop(fit, better.first, better.last, dropped=False)
@@ -263,8 +263,8 @@ def _take(fit, before, better, other):
 
 
 def widen(fit, start):
-    """Try both from a finished fit whose search for cells began at `start`.  Whether one stays that was found with the structure
-    factors as they are given.  Of a crystal whose orientation was not found nothing can be said."""
+    """Try both from a finished fit whose search for cells began at `start`, if the
+    orientation was found.  True if a trial stays that was found with the given F."""
     ways = _ways(fit)
     marked = set(fit.parameters) if fit.kept is None else {name for name in fit.parameters if is_shape(name)}
     if not any(way.may for way in ways) or not (fit.agrees(AGREES_AT_END) or fit.correlation() >= ALIKE):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Several pictures in several processes, each with a simulation of its own.  They are spawned: nothing of the parent's threads
-is copied."""
+"""Pictures in several processes, each with a separate simulation.  Processes are spawned,
+so that they copy no threads of the parent."""
 import multiprocessing
 import multiprocessing.connection
 import signal
@@ -10,8 +10,8 @@ from .. import _images, _nanobragg
 
 
 class Start:
-    """Where the fits begin: words and arrays of a simulation, values of set_parameters, names of pictures, and a file with an
-    orientation for each, or None."""
+    """Start of fits: words and arrays of a simulation, values of set_parameters, names of
+    pictures, and a file of their orientations (may be None)."""
 
     def __init__(self, words, arrays, moves, pictures, orientations):
         self.words, self.arrays, self.moves = words, arrays, moves
@@ -22,14 +22,14 @@ class Start:
 
 
 class Bench:
-    """What a worker has: the starts, a simulation, and the job whose methods it calls."""
+    """Data of a worker: the starts and a simulation."""
 
     def __init__(self, start, starts, threads, place, notice):
         self.start, self.starts, self.notice = start, starts, notice
         self.sim = starts.sim(_nanobragg.Sim, threads, place, notice)
 
     def begin(self, k):
-        """The start of picture k."""
+        """Set the simulation to the start of picture k."""
         self.starts.begin(self.sim, k)
         if self.start.moves:
             self.sim.set_parameters(*zip(*self.start.moves))
@@ -40,12 +40,12 @@ class Bench:
 
 
 def _work(pipe, start, job, threads, place):
-    """A worker: answers (number, method, arguments) with (number, value), or with an error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    """Worker process: answers (number, method, arguments) with (number, value, notes)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     notes = []
     try:
         bench = Bench(start, start.open(lambda line: None), threads, place, notes.append)
-    except Exception as error:  # it belongs to the parent
+    except Exception as error:  # raised in the parent
         pipe.send((-1, error, []))
         return
     while True:
@@ -65,7 +65,7 @@ def _work(pipe, start, job, threads, place):
 
 
 class Workers:
-    """Workers for a job, an object whose methods take (bench, k, ...).  workers: how many; None: as the machine has threads."""
+    """Workers for a job with methods (bench, k, ...).  workers: number (None: auto)."""
 
     def __init__(self, start, starts, job, workers, notice):
         count, threads = starts.workers()
@@ -98,7 +98,7 @@ class Workers:
         except EOFError:
             raise RuntimeError("a process of the fit ended; it may have run out of memory") from None
         for line in notes:
-            if line not in self.said:  # once, and not of each process
+            if line not in self.said:  # once for all processes
                 self.notice(line)
             self.said.add(line)
         if isinstance(value, Exception):
@@ -106,7 +106,7 @@ class Workers:
         return k, value
 
     def each(self, method, tasks, sticky=True):
-        """Call the method for {k: arguments}; yields (k, value) as they are done.  sticky: a picture always has the same worker."""
+        """Call method for {k: arguments}; yield (k, value).  sticky: one worker per k."""
         if self.bench:
             for k, args in tasks.items():
                 yield k, getattr(self.job, method)(self.bench, k, *args)
