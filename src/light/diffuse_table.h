@@ -82,8 +82,7 @@ typedef struct nb_lattice_sum {
 
 /** Begin sums at |index| <= reach, also shifted, over sources I[n0][n1][n2] from index
  * `low` on. The period covers the longest distance: K is whole. Memory limits the places,
- * 1 to `places`. Clear *sum also after errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW).
- * */
+ * 1 to `places`. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
                              const int reach[3], int places, int threads,
                              nb_lattice_sum *sum, nb_error *err);
