@@ -12,7 +12,7 @@
 typedef struct nb_slope_pixels {
     nb_span *spans; /* owned, [n] */
     size_t n;
-    uint64_t number; /* list of a simulation: a device receives each once; 0: used once */
+    uint64_t number; /* of the list, so that a device receives it once; 0: used once */
 } nb_slope_pixels;
 void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is allowed */
 
@@ -69,11 +69,11 @@ static inline void nb_reals(nb_real_type type, const void *array, size_t at, int
         memcpy(to, (const double *)array + at, (size_t)n * sizeof *to);
 }
 
-/** List the pixels of the region and mask. Free *out after an error too: NB_ERR_NOMEM. */
+/** List the pixels of region and mask. Free *out, also after an error: NB_ERR_NOMEM. */
 nb_status nb_slope_scene_pixels(const nb_scene *scene, nb_slope_pixels *out,
                                 nb_error *err);
 
-/** List the used pixels of an observation. Free *out after an error too: NB_ERR_NOMEM. */
+/** List the used pixels of an observation. Free *out, also after errors: NB_ERR_NOMEM. */
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err);
 
@@ -86,7 +86,7 @@ nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
 nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
                             double *expected, nb_error *err);
 
-/** Open *list. Call nb_slope_list_free after an error too: NB_ERR_NOMEM. */
+/** Open *list. The caller frees *list, also after an error: NB_ERR_NOMEM. */
 nb_status nb_slope_list_open(const nb_scene *scene, const nb_slope_pixels *pixels,
                              nb_slope_list *list, nb_error *err);
 void nb_slope_list_free(nb_slope_list *list); /* zeroed is allowed */

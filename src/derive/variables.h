@@ -91,8 +91,8 @@ int nb_centre_moves(const nb_subject *of, int axis);
 
 /* How parameters move the scene (docs/physics.md, section 26): the tangents of a job. */
 
-/** Make the job of some parameters. of->model must outlive *job. nb_slope_job_free after
- * an error too. Errors: NB_ERR_INPUT (nb_variable_check), NB_ERR_NOMEM. */
+/** Make the job of some parameters. of->model must outlive *job. The caller frees *job,
+ * also after an error. Errors: NB_ERR_INPUT (nb_variable_check), NB_ERR_NOMEM. */
 nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names,
                              int count, nb_slope_job *job, nb_error *err);
 void nb_slope_job_free(nb_slope_job *job); /* zeroed is allowed */

@@ -27,8 +27,8 @@ typedef struct nb_chosen {
     double width;    /* width of the prior of u; 0: all scales are 1 */
 } nb_chosen;
 
-/** Choose n pixels of `seen`, whose arrays outlive *out. at[n]: places, which grow. Close
- * *out after an error too: NB_ERR_NOMEM, NB_ERR_INPUT (no growth, or not rendered). */
+/** Choose pixels of `seen` (its arrays outlive *out) at places at[n], which grow. Close
+ * *out, also after an error: NB_ERR_NOMEM, NB_ERR_INPUT (no growth, or not rendered). */
 nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t *at,
                          size_t n, nb_chosen *out, nb_error *err);
 void nb_chosen_close(nb_chosen *chosen); /* zeroed is allowed */
@@ -58,7 +58,7 @@ typedef struct nb_scaled_sums {
 nb_status nb_chosen_scaled(nb_chosen *chosen, const char *const *names, int count,
                            nb_scaled_sums *out, nb_error *err);
 
-/** *spread of the log of scales with many counts, without counting noise; 0 if too few.
+/** *spread: of the log of scales with many counts, without counting noise; 0: too few.
  * *explained: part of the loss above noise by free scales. Scales are 1 afterwards. */
 nb_status nb_chosen_spread(nb_chosen *chosen, double *spread, double *explained,
                            nb_error *err);

@@ -2,13 +2,13 @@
 /* Inexact structure factors. The light of reflection h has a scale exp(u_h). The prior of
  * u_h is normal. Its width is 2 s, where s is the relative sigma of F, and its mean is
  * s^2/2. Given F spread about true F, so that -2 ln(1 + s e) for normal e has the mean
- * s^2. Large given F are more often too large (Eddington, MNRAS 73, 359, 1913), which
- * lowers the mean of strong reflections; by Wilson's distribution it is 4 s^2 (1 -
- * F^2/<F^2>). Strong reflections matter more. The scales are eliminated: each step of the
- * fit takes the best scales, and the normal equations lose the part that the scales
- * explain (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003). Errors
- * are clustered by reflection, because all pixels of a spot share the error of F (Liang
- * and Zeger, Biometrika 73, 13, 1986). */
+ * s^2. Strong reflections, which matter more, have a smaller mean, because large given F
+ * are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution the
+ * mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step of the fit takes
+ * the best scales, and the normal equations lose the part that the scales explain
+ * (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003). Errors are
+ * clustered by reflection, because all pixels of a spot share the error of F (Liang and
+ * Zeger, Biometrika 73, 13, 1986). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,7 @@ static int team_of(const nb_chosen *c)
     return nb_image_threads(c->sim->engine.options.threads, (int64_t)c->n * 16);
 }
 
-/** List the pixels and the nearest reflections. first[spans]: first pixel of each
- * span. */
+/** List pixels with the nearest reflections. first[spans]: first pixel of each span. */
 static void list_places(nb_chosen *c, const size_t *first, place *out)
 {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team_of(c))

@@ -19,8 +19,8 @@ typedef struct nb_starts {
 } nb_starts;
 
 /** Open *starts. The caller sets pictures and count before. orientations: file with the
- * misset angles of a picture in each line, or NULL. Call nb_starts_close after an error
- * too. Errors: errors of a simulation and of the file, NB_ERR_NOMEM. */
+ * misset angles of a picture in each line, or NULL. Close *starts, also after an error.
+ * Errors: as of a simulation and of the file, NB_ERR_NOMEM. */
 nb_status nb_starts_open(nb_starts *starts, const nb_config *cfg,
                          const char *orientations, const nb_hooks *hooks, nb_error *err);
 void nb_starts_close(nb_starts *starts);
