@@ -85,7 +85,7 @@ nb_status nb_spots_find(const nb_pair *pair, const float *image,
 nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double gate,
                          int *partner, nb_error *err);
 
-/** Fill the peak figures of *d.  Errors: NB_ERR_NOMEM. */
+/** Fill the figures of *d for peaks. Errors: NB_ERR_NOMEM. */
 nb_status nb_compare_peaks(const nb_pair *pair, const nb_compare_options *options,
                            nb_difference *d, nb_error *err);
 

@@ -11,7 +11,7 @@
 #include "model.h"
 #include "factors.h"
 
-/* --- Which columns of a reflection file are structure factors --- */
+/* --- Choice of the columns of a reflection file with structure factors --- */
 
 enum { LIST = 320, LABEL = sizeof((nb_column *)0)->label };
 
@@ -74,7 +74,7 @@ __attribute__((format(printf, 4, 5))) static nb_status fail_columns(
                       list_columns(file, (filter){0, NULL}, columns));
 }
 
-/* --- without labels --- */
+/* --- choice without labels --- */
 
 static int next_of_type(const nb_reflection_file *file, char type, int from)
 {
@@ -196,7 +196,7 @@ static nb_status choose_best(const nb_reflection_file *file, const char *name,
     return NB_OK;
 }
 
-/* --- by labels --- */
+/* --- choice by labels --- */
 
 static nb_status find_label(const nb_reflection_file *file, const char *label, size_t n,
                             const char *name, int *out, nb_error *err)

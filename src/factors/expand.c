@@ -186,7 +186,7 @@ static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 
 /* --- a file --- */
 
-/** True for the first data set. Rows of another crystal or wavelength are counted. */
+/** True for the first data set. Other crystals or wavelengths are only counted. */
 static int is_of_set(work *w, size_t row)
 {
     const int *set = w->r->file->set;
@@ -292,7 +292,7 @@ static void gather_list(work *w, nb_gather *g)
     }
 }
 
-/* --- both --- */
+/* --- files and lists --- */
 
 static void say(const nb_expansion *about, const nb_expansion_request *r)
 {

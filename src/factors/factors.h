@@ -9,8 +9,8 @@
 #include "../io/structure/gemmi.h"
 #include "../nanobragg.h"
 
-/** F of |h| <= H[0], |k| <= H[1], |l| <= H[2]. Friedel mates are separate. The index of h
- * k l is ((h + H0) n1 + (k + H1)) n2 + (l + H2), n = 2 H + 1. */
+/** F of |h| <= H[0], |k| <= H[1], |l| <= H[2]. Friedel mates are separate. hkl has the
+ * index ((h + H0) n1 + (k + H1)) n2 + (l + H2), n = 2 H + 1. */
 typedef struct nb_factor_grid {
     int H[3];
     double cell[6];    /* A, deg; cell of the file, which may differ from the crystal's */

@@ -241,7 +241,7 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
 #define ALIKE 0.05   /* limit for logarithms of numbers of atoms */
 enum { PAIRS_MOST = 5000000 };
 
-/** Arguments against an origin. */
+/** An origin of a symbol, and figures against it. */
 typedef struct origin {
     nb_symmetry sg;
     double atoms;   /* number of atoms in the cell, without hydrogen */

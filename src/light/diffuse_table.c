@@ -16,7 +16,7 @@ enum {
     EDGE = 3,   /* indices of a table outside of the reach */
     SHIFTS = 32 /* limit of the points of an index, except in the coarsest grid */
 };
-#define POINTS 16e6 /* the same of all forms together: 64 MB, some seconds of a core */
+#define POINTS 16e6      /* limit of the points of all forms: 64 MB, some core seconds */
 #define ORDERS_LEFT 1e-5 /* share of the orders that are left out */
 #define X_LIMIT 600.0    /* limit of X, so that exp(X) is finite */
 #define STEP_WHOLE 0.5   /* u from point to point: error 3e-3 of an isolated halo */

@@ -40,7 +40,7 @@ typedef enum nb_background_kind {
 } nb_background_kind;
 
 typedef struct nb_background_panel {
-    int edge, across, down; /* pixels, tiles, tiles */
+    int edge, across, down; /* edge of a tile, pixels; number of tiles along fast, slow */
     int layers;
     double nearest;    /* m; approximate distance of the nearest point */
     int level;         /* level of the grid */

@@ -259,7 +259,7 @@ NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, do
 
 /* ------------------------------------------------------------------ reflections */
 
-/** Indices l = low..high, without those between `from` and `to`. */
+/** Indices l = low..high, without the indices between `from` and `to`. */
 typedef struct nb_spot_column {
     double low, high, from, to;
 } nb_spot_column;
