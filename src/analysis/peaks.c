@@ -8,7 +8,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 
-/** Two peaks within the gate. */
+/** Two peaks with a distance within the gate. */
 typedef struct close_peaks {
     double distance2;
     int a, b;
@@ -33,7 +33,7 @@ static int nearest_first(const void *a, const void *b)
     return p->a != q->a ? p->a - q->a : p->b - q->b;
 }
 
-/** The first entry with x >= low. */
+/** Index of the first entry with x >= low. */
 static int first_from(const entry *sorted, int n, double low)
 {
     int from = 0, to = n;
@@ -47,7 +47,7 @@ static int first_from(const entry *sorted, int n, double low)
     return from;
 }
 
-/** Every two peaks within the gate; *pairs is the caller's (nb_free), after an error too. */
+/** List all pairs within the gate. The caller frees *pairs, also after an error. */
 static nb_status find_pairs(const nb_spot_list *a, const nb_spot_list *b, double gate,
                             close_peaks **pairs, size_t *n, nb_error *err)
 {
@@ -99,7 +99,7 @@ nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double ga
     return st;
 }
 
-/** The part of an image in which peaks are searched. */
+/** Part of an image for the search of peaks. */
 typedef struct field {
     const float *image;
     const nb_pair *pair;
@@ -121,7 +121,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int most(int a, int b)
+static int larger(int a, int b)
 {
     return a > b ? a : b;
 }
@@ -131,8 +131,8 @@ static int is_peak(const field *w, int f, int s)
     float v = pixel(w, f, s);
     const int *roi = w->pair->roi;
     int last_s = least(s + w->reach, roi[3]), last_f = least(f + w->reach, roi[1]);
-    for (int y = most(s - w->reach, roi[2]); y <= last_s; y++)
-        for (int x = most(f - w->reach, roi[0]); x <= last_f; x++) {
+    for (int y = larger(s - w->reach, roi[2]); y <= last_s; y++)
+        for (int x = larger(f - w->reach, roi[0]); x <= last_f; x++) {
             float other = pixel(w, x, y);
             if (is_out(w, x, y))
                 continue;
@@ -142,15 +142,15 @@ static int is_peak(const field *w, int f, int s)
     return 1;
 }
 
-/** Is the pixel left out, or one of the four for its parabolas? Then it is no peak, as on the
- * edge. */
+/** True if the pixel or one of the four pixels for the parabolas is left out. Such a
+ * pixel is no peak, like a pixel on the edge. */
 static int is_beside_out(const field *w, int f, int s)
 {
     return is_out(w, f, s) || is_out(w, f - 1, s) || is_out(w, f + 1, s) ||
            is_out(w, f, s - 1) || is_out(w, f, s + 1);
 }
 
-/** Position of the maximum of the parabola through three values; 0 is the middle one. */
+/** Position of the maximum of a parabola through three values; 0 is the middle value. */
 static double top(double left, double middle, double right)
 {
     double curvature = left - 2 * middle + right;
@@ -175,7 +175,7 @@ static int brightest_first(const void *a, const void *b)
     return x->fast < y->fast ? -1 : x->fast > y->fast;
 }
 
-/** The percentile of the rectangle's values. */
+/** Percentile of the values of the rectangle. */
 static nb_status level(const field *w, double percent, double *out, nb_error *err)
 {
     const int *roi = w->pair->roi;
@@ -261,7 +261,7 @@ static void measure(const nb_spot_list *a, const nb_spot_list *b, const int *par
     }
     n = d->peaks_matched;
     if (a->count || b->count)
-        d->peaks_fraction = n / most(a->count, b->count);
+        d->peaks_fraction = n / larger(a->count, b->count);
     else
         d->peaks_fraction = 1;
     d->peaks_rms_shift = n > 0 ? sqrt(squares / n) : a->count || b->count ? NAN : 0;

@@ -22,7 +22,7 @@ static double middle_of_three(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/** Reorder v[n] so that v[k] has its value after sorting, and no larger value is before it. */
+/** Reorder v[n] so that v[k] has its value after sorting, after all smaller values. */
 static void select_kth(double *v, ptrdiff_t n, ptrdiff_t k)
 {
     ptrdiff_t left = 0, right = n - 1;
@@ -77,7 +77,7 @@ static double median(float *v, size_t n)
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit)
 {
     const double to_sigma = 1.4826,
-                 farthest = 6; /* of the median deviation of a normal law */
+                 farthest = 6; /* in sigma, from the median deviation of a normal law */
     double centre;
     *limit = INFINITY;
     if (n < NB_BIN_ENOUGH)
@@ -108,11 +108,11 @@ nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work)
     return m;
 }
 
-/** One row of the rectangle. */
+/** A row of the rectangle. */
 typedef struct row {
     const float *a, *b;
     const nb_pair *pair;
-    size_t start; /* of the row in the images */
+    size_t start; /* first pixel of the row in the images */
     int n;
 } row;
 
@@ -136,7 +136,7 @@ static void note_bad(nb_difference *d, int f, int s)
     d->nonfinite_slow = s;
 }
 
-/** Sums, maxima, differences, and counts of pixels that are not finite. */
+/** Find sums, maxima, differences, and counts of pixels that are not finite. */
 static void first_pass(const nb_pair *p, nb_difference *d)
 {
     double squares = 0;
@@ -169,7 +169,7 @@ static void first_pass(const nb_pair *p, nb_difference *d)
     d->rmse = sqrt(squares / (double)d->pixels);
 }
 
-/** Pearson's correlation about the means; 1 for equal images, NaN when one is flat. */
+/** Pearson's correlation about the means; 1 for equal images, NaN if an image is flat. */
 static double correlation(double aa, double bb, double ab, int equal)
 {
     if (equal)
@@ -177,7 +177,7 @@ static double correlation(double aa, double bb, double ab, int equal)
     return aa > 0 && bb > 0 ? fmax(-1, fmin(1, ab / (sqrt(aa) * sqrt(bb)))) : NAN;
 }
 
-/** Correlation, and the factor k with the smallest sum of (A - k B)^2. */
+/** Find the correlation, and the factor k with the smallest sum of (A - k B)^2. */
 static void second_pass(const nb_pair *p, nb_difference *d)
 {
     double n = (double)d->pixels, mean_a = d->sum_a / n, mean_b = d->sum_b / n;
@@ -207,7 +207,7 @@ static void second_pass(const nb_pair *p, nb_difference *d)
     d->scaled_rmse = sqrt(left / n);
 }
 
-/** The correlation of A with B's transpose; only for a square rectangle. */
+/** Correlation of A with the transpose of B; NaN unless the rectangle is square. */
 static double transposed_correlation(const nb_pair *p, const nb_difference *d)
 {
     double n = (double)d->pixels, mean_a = d->sum_a / n, mean_b = d->sum_b / n;

@@ -8,19 +8,19 @@
 
 enum { ROUNDS = 12, LEAST = 4 };
 
-/** What one curve is made of. */
+/** Data of a curve. */
 typedef struct curve {
     const nb_curve_point *points;
     size_t n;
     double half;
-    uint8_t *used; /* [n] */
+    uint8_t *used; /* [n], 1 for points that count */
 } curve;
 
 /** Sums of a weighted parabola y = a + b t + c t^2. */
 typedef struct moments {
     double t[5], y[3];
     int count;
-    int below, above; /* a point at t <= 0, at t >= 0 */
+    int below, above; /* 1 with a point at t <= 0, at t >= 0 */
 } moments;
 
 static void add_point(moments *m, double t, double y, double weight)
@@ -36,7 +36,7 @@ static void add_point(moments *m, double t, double y, double weight)
     m->above |= t >= 0;
 }
 
-/** a, by Cramer's rule; the weighted mean where the points are too few for a parabola. */
+/** a by Cramer's rule, or the weighted mean if points are too few for a parabola. */
 static double at_zero(const moments *m)
 {
     const double *t = m->t, *y = m->y;
@@ -48,7 +48,7 @@ static double at_zero(const moments *m)
     return (y[0] * c0 + y[1] * c1 + y[2] * c2) / whole;
 }
 
-/** The first of the points that are less than half a width from point i. */
+/** Index of the first point less than c->half from point i. */
 static size_t first_near(const curve *c, size_t i)
 {
     size_t first = i;
@@ -70,7 +70,7 @@ static double value_at(const curve *c, size_t i)
     return m.count >= LEAST && m.below && m.above ? at_zero(&m) : NAN;
 }
 
-/** |distance from the curve| over sigma; 0 where one of them is not there. */
+/** |distance from the curve| / sigma; 0 for an unused point or without a curve. */
 static double distance(const curve *c, const double *smooth, size_t i)
 {
     const nb_curve_point *p = &c->points[i];
@@ -79,8 +79,8 @@ static double distance(const curve *c, const double *smooth, size_t i)
                : 0;
 }
 
-/** Leave out points that are far from the curve and farther than all near them: a single spot pulls its neighbours'
- * curve, too.  Far: 6 times the median distance, at least 6 sigma.  Returns how many.  work[2 n] is overwritten. */
+/** Leave out points farther from the curve than 6 medians, 6 sigma and their neighbours,
+ * whose curve a spot pulls. Returns the number of points. work[2 n] is overwritten. */
 static size_t leave_out(const curve *c, const double *smooth, double *work)
 {
     double *far = work + c->n, limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradient of a loss by every entry of the table of F. */
+/* Gradient of a loss by every entry of the table of F. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -10,7 +10,7 @@
 #include "products.h"
 
 enum { MOST_STRIPES = 16 };
-#define MOST_BYTES 2.5e8 /* of the stripes' tables */
+#define MOST_BYTES 2.5e8 /* limit of the tables of all stripes */
 
 /** A table of gradients for each stripe. */
 typedef struct F_sink {
@@ -19,10 +19,10 @@ typedef struct F_sink {
     const void *dloss;
     size_t voxels;
     double *gradient; /* [stripes][voxels] */
-    uint8_t *seen;    /* the same */
+    uint8_t *seen;    /* [stripes][voxels], 1 for entries that a pixel sees */
 } F_sink;
 
-/** Where a stripe's contributions go. */
+/** Table for the contributions of a stripe. */
 typedef struct F_table {
     const nb_factor_table *box;
     double *gradient;
@@ -50,7 +50,7 @@ static void scatter(const F_table *to, const nb_F_slope *F, double x)
                     x * F->w[0][i] * F->w[1][j] * F->w[2][m]);
 }
 
-/** All orientations of one source; weight: of a term. */
+/** Add all orientations of one source. weight: weight of a term. */
 static void add_source(const nb_scene *sc, const nb_source *source, nb_vec3 q,
                        double weight, const F_table *to)
 {
@@ -117,7 +117,7 @@ static void take(void *sink, const nb_slope_values *row)
     }
 }
 
-/** The entries that were seen, in the table's order. */
+/** List the entries that were seen, in the order of the table. */
 static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
 {
     const nb_factor_table *box = &k->scene->factors.table;
@@ -142,7 +142,7 @@ static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
     return NB_OK;
 }
 
-/** All pixels, without slopes: they are looked at where they are taken. */
+/** Visit all pixels. No slopes are made here: take() calculates each pixel. */
 static nb_status walk(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
 {
     const nb_sums sums = {.job = run->job, .sink = sink};
@@ -162,12 +162,12 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     F_sink k = {.scene = run->job->scene, .type = type, .dloss = dloss};
     nb_slope_sink sink = {.user = &k, .take = take};
     nb_status st;
-    double most;
+    double room;
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
-    most = MOST_BYTES /
-           (9.0 * (double)(k.voxels + 1)); /* not the threads: bytes are equal */
-    sink.stripes = most > MOST_STRIPES ? MOST_STRIPES : most < 1 ? 1 : (int)most;
+    room = MOST_BYTES /
+           (9.0 * (double)(k.voxels + 1)); /* threads have no effect on the bytes */
+    sink.stripes = room > MOST_STRIPES ? MOST_STRIPES : room < 1 ? 1 : (int)room;
     k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);
     k.seen = nb_alloc((size_t)sink.stripes * k.voxels, 1, "gradient of F", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crystal's rotations and its cell: one constant matrix dh = E h for each. */
+/* Tangents by rotations and cell of the crystal: one constant matrix dh = E h each. */
 #include "../model/units.h"
 #include "../params/params.h"
 #include "variables.h"
@@ -16,7 +16,7 @@ static void set_index(const nb_crystal *x, const nb_vec3 da[3], nb_tangent *t)
             t->index[3 * i + j] = nb_dot(da[i], reciprocal[j]);
 }
 
-/** A rotation about n by an angle in degrees. */
+/** Tangent by the angle, in degrees, of a rotation about n. */
 static void turn_crystal(const nb_crystal *x, nb_vec3 n, nb_tangent *t)
 {
     const nb_vec3 axes[3] = {x->a, x->b, x->c};
@@ -26,7 +26,7 @@ static void turn_crystal(const nb_crystal *x, nb_vec3 n, nb_tangent *t)
     set_index(x, da, t);
 }
 
-/** The axis of a misset angle as it acts on the crystal. */
+/** Axis of a misset angle after the later rotations of the crystal. */
 static nb_vec3 misset_axis(const nb_subject *of, int axis)
 {
     const double *angle = of->model->crystal.misset, *r = of->moved->rot;
@@ -35,8 +35,8 @@ static nb_vec3 misset_axis(const nb_subject *of, int axis)
     return nb_turn(nb_v3(r[0], r[1], r[2]), n);
 }
 
-/** Slopes of the cell's vectors (rows: a, b, c) in their own frame, by one of the six numbers:
- * docs/physics.md, section 26. */
+/** Slopes of the cell vectors (rows: a, b, c) in the frame of the cell, by one of the six
+ * numbers: docs/physics.md, section 26. */
 static void cell_slopes(const double cell[6], int axis, double out[3][3])
 {
     const double a = cell[0], b = cell[1], c = cell[2];
@@ -78,7 +78,7 @@ static void stretch_crystal(const nb_crystal *x, int axis, nb_tangent *t)
     set_index(x, da, t);
 }
 
-/** The power of a block's volume by which the number of blocks in the beam falls. */
+/** Power of the volume of a block by which the number of blocks in the beam falls. */
 static double blocks_fall(const nb_settings *cfg, const nb_crystal *x)
 {
     if (NB_TYPED(cfg, crystal_volume_um3))
@@ -100,7 +100,7 @@ void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tang
         break;
     case NB_VAR_CELL:
         stretch_crystal(x, v->axis, t);
-        if (held > 0) /* fewer blocks of a larger cell fill it */
+        if (held > 0) /* fewer blocks of a larger cell fill the crystal */
             t->crystal = -held * (t->index[0] + t->index[4] + t->index[8]);
         break;
     case NB_VAR_CELLS:

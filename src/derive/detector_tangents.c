@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How the detector's place follows from its parameters: each moves a panel as a rigid body. */
+/* Slopes by parameters of the detector. Each parameter moves a panel as a rigid body. */
 #include "../model/detector.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/panels.h"
 #include "variables.h"
 
-/** Rates of a panel's origin and of its axes; of the point of the panel in the beam. */
+/** Rates of origin and axes of a panel, and of the point of the panel in the beam. */
 typedef struct motion {
     nb_vec3 velocity, spin, spot;
 } motion;
@@ -14,7 +14,7 @@ typedef struct motion {
 static const nb_vec3 zero = {0, 0, 0};
 static const nb_vec3 unit_axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/** The point of the panel in the beam moves with the panel. */
+/** Add the rate of the point in the beam that moves with the panel. */
 static motion with_spot(const nb_panel *p, motion by)
 {
     nb_vec3 arm = nb_sub(nb_scale(p->distance, p->beam), p->pix0);
@@ -22,8 +22,8 @@ static motion with_spot(const nb_panel *p, motion by)
     return by;
 }
 
-/** Step 6 of docs/physics.md, section 4.  Distance and beam centre follow from the speed of the point in the beam: as
- * differences of what all of the panel does they would have its roundings, where that point stays. */
+/** Step 6 of docs/physics.md, section 4. Distance and beam centre follow from the rate of
+ * the point in the beam, which may be 0; rates of the panel would leave roundings. */
 static nb_panel_slope rigid(const nb_panel *p, motion by)
 {
     nb_panel_slope s = {0};
@@ -38,7 +38,7 @@ static nb_panel_slope rigid(const nb_panel *p, motion by)
         s.distance = nb_dot(by.spot, p->normal) / ratio;
     along = nb_sub(nb_scale(s.distance, p->beam), by.spot);
     nb_panel_place_of(p->fast, p->slow, along, &s.Fbeam, &s.Sbeam);
-    if (p->curved) /* the fast axis, across the beam, turns towards the slow one */
+    if (p->curved) /* across the beam, the fast axis turns towards the slow axis */
         s.roll = nb_dot(s.fast, p->curved_slow) /
                  nb_norm(nb_sub(p->fast, nb_scale(nb_dot(p->fast, p->beam), p->beam)));
     return s;
@@ -49,8 +49,8 @@ static double sign(double x)
     return x < 0 ? -1 : 1;
 }
 
-/** How flags place the detector along the beam or its normal: the close distance and the distance
- * change. */
+/** Shift of the detector: by the change dC of the close distance along the normal (pivot
+ * sample), or by the change dD of the distance along the beam. */
 static nb_vec3 approach(const nb_geometry *g, double dC, double dD)
 {
     return g->pivot == NB_PIVOT_SAMPLE ? nb_scale(dC, g->body.axis[2])
@@ -105,7 +105,7 @@ static nb_vec3 centre(const nb_subject *of, int axis)
                   nb_scale(sample ? -r.Sclose : -r.Sbeam, g->body.axis[1]));
 }
 
-/** By a flag of the detector's place. */
+/** Motion of a panel by a flag that places the detector. */
 static motion placement(const nb_subject *of, const nb_variable_name *v,
                         const nb_panel *panel)
 {
@@ -128,13 +128,13 @@ static motion placement(const nb_subject *of, const nb_variable_name *v,
         by.velocity =
             nb_add(by.velocity, nb_cross(by.spin, nb_along_axes(&g->body, along)));
         if (g->pivot != NB_PIVOT_SAMPLE && !is_displaced(of->moved))
-            return by; /* it turns about the point in the beam */
+            return by; /* the panel turns about the point in the beam */
         break;
     }
     return with_spot(panel, by);
 }
 
-/** The place of panel k before it was displaced. */
+/** Place of panel k without displacements. */
 static nb_body undisplaced(const nb_subject *of, int k)
 {
     nb_geometry plain = of->model->geometry;
@@ -146,7 +146,7 @@ static nb_body undisplaced(const nb_subject *of, int k)
     return (nb_body){p.pix0, {p.fast, p.slow, nb_unit(nb_cross(p.fast, p.slow))}};
 }
 
-/** Shifts and rotations of the whole detector. */
+/** Motion of panel k by a shift or rotation of the whole detector. */
 static motion displace_whole(const nb_subject *of, const nb_variable_name *v, int k)
 {
     const nb_body *body = &of->model->geometry.body;
@@ -164,7 +164,7 @@ static motion displace_whole(const nb_subject *of, const nb_variable_name *v, in
     return by;
 }
 
-/** Those of panel k. */
+/** Motion of panel k by a shift or rotation of this panel. */
 static motion displace_panel(const nb_subject *of, const nb_variable_name *v, int k)
 {
     const nb_displacement *moved = of->moved;
@@ -182,7 +182,7 @@ static motion displace_panel(const nb_subject *of, const nb_variable_name *v, in
     return by;
 }
 
-/** Does the attenuation depth follow the thickness? */
+/** True if the attenuation depth follows the thickness. */
 static int depth_follows(const nb_settings *cfg, int k)
 {
     const nb_panel_spec *spec =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slopes of the pixels of a list, side by side. */
+/* Slopes of the pixels of a list, without gaps between the pixels. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -44,7 +44,7 @@ void nb_slope_list_gather(const nb_slope_list *list, const double *all, size_t s
     }
 }
 
-/** Takes rows to the places of their pixels. */
+/** A sink that copies rows to the places of the pixels. */
 typedef struct list_sink {
     const nb_slope_list *list;
     size_t planes, stride;
@@ -62,7 +62,7 @@ static void take(void *user, const nb_slope_values *row)
                    (size_t)row->spans[i].n * sizeof *sink->values);
 }
 
-/** A device makes whole planes. */
+/** Make whole planes on a device, and gather the pixels of the list. */
 static nb_status gather_device(const nb_slope_run *run, const list_sink *sink,
                                nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss of an observation, its gradient and its Fisher matrix (docs/physics.md, section 26). */
+/* Loss of an observation, gradient and Fisher matrix (docs/physics.md, section 26). */
 #include <string.h>
 
 #include "../base/error.h"
@@ -9,11 +9,11 @@
 typedef struct fit_sink {
     const nb_slope_job *job;
     const nb_slope_fit *fit;
-    int n;           /* named parameters and knots */
+    int n;           /* number of named parameters and knots */
     double *partial; /* [stripes][1 + n + n^2]: loss, gradient, Fisher matrix */
 } fit_sink;
 
-/** What the pixels that are taken at once have of the loss. */
+/** Slopes, weights and hats of the loss for the pixels of a batch. */
 typedef struct fit_batch {
     int n, knot[NB_PASS_PIECE];
     double slope[NB_PASS_PIECE], weight[NB_PASS_PIECE], hat[NB_PASS_PIECE][2];
@@ -26,7 +26,7 @@ static void weigh(const double *weight, const double *plane, int n, double *prod
         product[i] = weight[i] * plane[i];
 }
 
-/** The knots' rows; a pixel has two hats at most. */
+/** Add the rows of the knots. A pixel has at most two hats. */
 static void add_knots(const fit_sink *k, const fit_batch *batch,
                       const nb_slope_values *row, double *sums)
 {
@@ -92,7 +92,7 @@ static void clear_fit(void *sink)
     memset(k->partial, 0, NB_PASS_STRIPES * (1 + n + n * n) * sizeof *k->partial);
 }
 
-/** Stripes are added in order; the matrix gets its upper half. */
+/** Add the stripes in order, and fill the upper half of the matrix. */
 static void collect(const fit_sink *k, double *loss, double *gradient, double *fisher)
 {
     const size_t n = (size_t)k->n, size = 1 + n + n * n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Planes of slopes, and their sums with a loss. */
+/* Planes of slopes, and sums of slopes times the gradient of a loss. */
 #include <math.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@
 typedef struct plane_sink {
     const nb_slope_job *job;
     const nb_slope_planes_out *out;
-    int streamed; /* float planes that no cache holds */
+    int streamed; /* 1: float planes are too large for a cache */
 } plane_sink;
 
-/** n numbers of plane p from pixel `at` on. */
+/** Write n numbers of plane p from pixel `at` on. */
 static void put(const plane_sink *k, size_t p, size_t at, const double *values, int n)
 {
     const size_t from = p * k->job->scene->raster.pixels + at;
@@ -28,7 +28,7 @@ static void put(const plane_sink *k, size_t p, size_t at, const double *values, 
         nb_floats(values, (float *)k->out->planes + from, n);
 }
 
-/** Planes of floats. */
+/** Copy rows of floats to planes of floats. */
 static void take_floats(const plane_sink *k, const nb_slope_values *row)
 {
     const size_t pixels = k->job->scene->raster.pixels;
@@ -72,13 +72,13 @@ static void take_planes(void *sink, const nb_slope_values *row)
         nb_stream_end();
 }
 
-/** Does a pass write every pixel of the stack? */
+/** True if a pass writes every pixel of the stack. */
 static int writes_all(const nb_scene *sc)
 {
     return !sc->raster.mask && (size_t)nb_rendered_pixels(sc) == sc->raster.pixels;
 }
 
-/** Zeros where no pass writes. */
+/** Clear the planes if a pass does not write every pixel. */
 static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out)
 {
     const size_t pixels = job->scene->raster.pixels;
@@ -94,7 +94,7 @@ static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out
         memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
-/** As nb_slope_row: rows that are there already. */
+/** An nb_slope_row of given slopes. */
 static void given_row(const void *of, const nb_span *spans, size_t n, double *out,
                       size_t stride)
 {
@@ -124,7 +124,7 @@ nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels
                       : run->backend->render(run->state, scene, &request, &none, err);
 }
 
-/** Planes and images of these pixels, or of all if NULL. */
+/** Fill planes and images at these pixels, or at all pixels if NULL. */
 static nb_status fill(const nb_slope_run *run, const nb_slope_pixels *pixels,
                       const nb_slope_planes_out *out, nb_error *err)
 {
@@ -193,9 +193,9 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
     return st;
 }
 
-/** A sum with a loss. */
+/** Sums of slopes times the gradient of a loss. */
 typedef struct loss_sink {
-    nb_slope_loss loss; /* its gradient: of the first stripe */
+    nb_slope_loss loss; /* loss.gradient is the first stripe */
     int count;
 } loss_sink;
 

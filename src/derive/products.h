@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What is made of slopes: planes, the gradient of a loss, the normal equations of a fit. */
+/** Products of slopes: planes, gradients of a loss, normal equations of a fit. */
 #ifndef NB_DERIVE_PRODUCTS_H
 #define NB_DERIVE_PRODUCTS_H
 
@@ -8,46 +8,46 @@
 #include "../render/fit_pixel.h"
 #include "../render/sums.h"
 
-/** Pixels of a stack, in order.  Many calls over scenes of the same pixels may share a list. */
+/** Pixels of a stack, in order. Calls over scenes of the same pixels may share a list. */
 typedef struct nb_slope_pixels {
     nb_span *spans; /* owned, [n] */
     size_t n;
-    uint64_t number; /* tells lists of a simulation apart, so that a device is sent each once; 0: it is used once */
+    uint64_t number; /* of the list, so that a device receives it once; 0: used once */
 } nb_slope_pixels;
-void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is fine */
+void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is allowed */
 
-/** Where the pixels of a list are in planes that have only these. */
+/** Places of the pixels of a list in planes of the list alone. */
 typedef struct nb_slope_list {
     const nb_slope_pixels *pixels; /* borrowed */
-    size_t n;                      /* their number */
-    uint32_t *place; /* owned; [pixels of the stack], set where a pixel is in the list: its number there */
+    size_t n;                      /* number of pixels */
+    uint32_t *place; /* owned; [pixels of the stack]: number of a pixel in the list */
 } nb_slope_list;
 
-/** What renders the slopes of a job, open. */
+/** Job and open renderer of slopes. */
 typedef struct nb_slope_run {
     const nb_slope_job *job;
     const nb_backend *backend;
     nb_backend_state *state;
     nb_precision precision;
-    int threads; /* for what is not rendered */
+    int threads; /* threads of the work outside of the renderer */
     const nb_hooks *hooks;
-    const double *given; /* [1 + count][given_of->n]: image and slopes; NULL: they are rendered */
+    const double *given; /* [1 + count][given_of->n]: image and slopes; or NULL: render */
     const nb_slope_list *given_of;
 } nb_slope_run;
 
-/** Planes and images that are wanted, 0 outside of the region and the mask. */
+/** Write the wanted planes and images, 0 outside of the region and the mask. */
 nb_status nb_slope_fill(const nb_slope_run *run, const nb_slope_planes_out *out,
                         nb_error *err);
 
-/** image[pixels], 0 outside of the region and the mask. */
+/** Write image[pixels], 0 outside of the region and the mask. */
 nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
 
 /** gradient[count] = sum of dloss[pixels] dI/dp. */
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);
 
-/** Give the slopes of these pixels, or of all if NULL, to a sink.  Errors: NB_ERR_NOMEM, NB_ERR_DEVICE,
- * NB_ERR_CANCELLED. */
+/** Give the slopes of some pixels, or of all if NULL, to a sink. Errors: NB_ERR_NOMEM,
+ * NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels,
                           const nb_slope_sink *sink, nb_error *err);
 
@@ -58,7 +58,7 @@ static inline double nb_real(nb_real_type type, const void *array, size_t i)
                                    : ((const double *)array)[i];
 }
 
-/** n numbers from number `at` on. */
+/** Copy n numbers from number `at` on. */
 static inline void nb_reals(nb_real_type type, const void *array, size_t at, int n,
                             double *to)
 {
@@ -69,45 +69,45 @@ static inline void nb_reals(nb_real_type type, const void *array, size_t at, int
         memcpy(to, (const double *)array + at, (size_t)n * sizeof *to);
 }
 
-/** The pixels of a scene's region and mask.  Free the list after an error, too.  Errors: NB_ERR_NOMEM. */
+/** List the pixels of region and mask. Free *out, also after an error: NB_ERR_NOMEM. */
 nb_status nb_slope_scene_pixels(const nb_scene *scene, nb_slope_pixels *out,
                                 nb_error *err);
 
-/** The pixels of an observation that are used.  Free the list after an error, too.  Errors: NB_ERR_NOMEM. */
+/** List the used pixels of an observation. Free *out, also after errors: NB_ERR_NOMEM. */
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err);
 
-/** loss, gradient[n], fisher[n][n] with n = count + knots; each may be NULL.  pixels: nb_slope_observed, or NULL. */
+/** Sum loss, gradient[n], fisher[n][n], n = count + knots. Pointers may be NULL. */
 nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
                           const nb_slope_pixels *pixels, double *loss, double *gradient,
                           double *fisher, nb_error *err);
 
-/** The image at the observed pixels, 0 elsewhere. */
+/** Write the image at the observed pixels, 0 elsewhere. */
 nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
                             double *expected, nb_error *err);
 
-/** nb_slope_list_free after an error, too.  Errors: NB_ERR_NOMEM. */
+/** Open *list. The caller frees *list, also after an error: NB_ERR_NOMEM. */
 nb_status nb_slope_list_open(const nb_scene *scene, const nb_slope_pixels *pixels,
                              nb_slope_list *list, nb_error *err);
-void nb_slope_list_free(nb_slope_list *list); /* zeroed is fine */
+void nb_slope_list_free(nb_slope_list *list); /* zeroed is allowed */
 
-/** The image and the slopes of a list's pixels: values[1 + count][stride], of which the first n of each are set.  Errors as
- * nb_slope_render. */
+/** Image and slopes of the pixels of a list: the first n numbers of each row of
+ * values[1 + count][stride]. Errors as nb_slope_render. */
 nb_status nb_slope_list_fill(const nb_slope_run *run, const nb_slope_list *list,
                              size_t stride, double *values, nb_error *err);
 
-/** A plane of the stack from that of a list; other pixels stay. */
+/** Copy a plane of a list to a plane of the stack. Other pixels stay. */
 void nb_slope_list_scatter(const nb_slope_list *list, const double *values, double *plane);
 
-/** values[planes][stride] from whole planes, all[planes][stack]. */
+/** Copy values[planes][stride] from whole planes, all[planes][stack]. */
 void nb_slope_list_gather(const nb_slope_list *list, const double *all, size_t stack,
                           size_t planes, size_t stride, double *values);
 
-/** The gradient of every entry of the table that a pixel sees. */
+/** Gradient by every entry of the table of F that a pixel sees. */
 nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dloss,
                      nb_hkl_gradient *F, nb_error *err);
 
-/* --- The sum of products of two rows, in the same order on every processor --- */
+/* --- Sum of products of two rows, in the same order on every processor --- */
 
 typedef double nb_dot_pair __attribute__((vector_size(2 * sizeof(double))));
 
@@ -118,7 +118,7 @@ static inline nb_dot_pair nb_pair_at(const double *from)
     return v;
 }
 
-/** sum of a[i] b[i]: eight partial sums, which are added in a fixed order. */
+/** Sum of a[i] b[i], from eight partial sums in a fixed order. */
 static inline double nb_dot_of(const double *a, const double *b, int n)
 {
     nb_dot_pair s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};

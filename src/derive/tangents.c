@@ -12,7 +12,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-#define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by smaller ones are lost */
+#define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by a smaller fluence are lost */
 
 /** Place of an entry in a table. */
 static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
@@ -45,7 +45,7 @@ static nb_status move_panels(const nb_subject *of, const nb_variable_name *v,
     return t->panels ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** By a width, mm, or the angle, deg. */
+/** Tangent by a width (mm) or the angle (deg) of the footprint. */
 static void move_footprint(const nb_subject *of, int axis, nb_tangent *t)
 {
     const nb_footprint *fp = &of->model->footprint;
@@ -98,7 +98,7 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
     case NB_VAR_FUDGE:
         t->fudge = 1;
         return NB_OK;
-    case NB_VAR_FLUENCE: /* the image is divided by it */
+    case NB_VAR_FLUENCE: /* the slope is image / fluence */
         if (!(value >= LEAST_FLUENCE))
             return nb_fail(
                 err, NB_ERR_INPUT,
@@ -148,7 +148,7 @@ static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *e
     return rates && job->turns ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** How each source follows the width of the spectrum (percent). */
+/** Rate of each source by the width of the spectrum (percent). */
 static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;
@@ -180,7 +180,7 @@ static int has_range(const nb_subject *of, int axis)
     return !of->has_sources && range > 0;
 }
 
-/** How the sources' directions follow both ranges. */
+/** Rates of the directions of the sources by both ranges. */
 static nb_status make_beam(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;

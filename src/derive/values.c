@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of parameters in a simulation, and what it cannot be differentiated by. */
+/* Values of parameters in a simulation, and checks of the parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static double cell_value(const nb_subject *of, int axis)
     return cell[axis];
 }
 
-/** The member of a flag of the beam centre. */
+/** Offset in nb_config of a flag of the beam centre. */
 static size_t centre_member(int axis)
 {
     const size_t members[] = {offsetof(nb_config, Xbeam_mm), offsetof(nb_config, Ybeam_mm),
@@ -47,7 +47,7 @@ nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
     const double value = centre_value(of, axis);
     nb_settings_put(&cfg, centre_member(axis), value);
     nb_geometry_centre(&cfg, &at);
-    /* linear, so a step of any size tells the rate */
+    /* The centre is linear: a step of any size gives the rate. */
     nb_settings_put(&cfg, centre_member(axis), value + 1);
     nb_geometry_centre(&cfg, &beyond);
     return (nb_centre_rate){beyond.Fbeam - at.Fbeam, beyond.Sbeam - at.Sbeam,
@@ -86,7 +86,7 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     const nb_model *m = of->model;
     const nb_settings *cfg = of->cfg;
     const nb_place_change *change = change_of(of, v->panel);
-    double value; /* of the flag's member */
+    double value; /* value of the flag */
     memcpy(&value, (const char *)&cfg->value + v->member, sizeof value);
     switch (v->kind) {
     case NB_VAR_MISSET:
@@ -145,7 +145,7 @@ static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_err
                    sf->nh > 0 ? "" : " (there is no table: -hkl, -pdb, -mtz)");
 }
 
-/** What only flags place. */
+/** Check a parameter for a detector that flags place. */
 static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
                                  nb_error *err)
 {
@@ -174,7 +174,7 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
-/** A step alone is a range of two directions, as no range with that step is. */
+/** Refuse a step without a range: its two directions are no range with that step. */
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {

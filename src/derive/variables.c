@@ -18,10 +18,10 @@ typedef struct row {
     int axis;
     const char *unit, *flag, *moves;
     unsigned sums; /* NB_SLOPE_* */
-    int of_panel;  /* may be asked of one panel */
+    int of_panel;  /* 1: allowed for one panel, name@panel */
 } row;
 
-/* In the order in which groups open. */
+/* The names of a group follow in this order. */
 /* clang-format off */
 static const row rows[] = {
 {"misset_x", "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", NB_SLOPE_INDEX, 0},
@@ -114,7 +114,7 @@ static nb_status unknown(const char *name, nb_error *err)
                    near ? near : "", near ? "'?" : "");
 }
 
-/** F:h:k:l */
+/** Parse F:h:k:l. */
 static nb_status parse_F(const char *name, nb_variable_name *out, nb_error *err)
 {
     const char *at = name + 1;
@@ -165,7 +165,7 @@ const char *nb_variable_flag(const char *name)
     return r ? r->flag : "";
 }
 
-/** The number of a panel's name. */
+/** Find the number of a panel by name. */
 static nb_status find_panel(const nb_subject *of, const char *word, int *panel,
                             nb_error *err)
 {
@@ -182,7 +182,7 @@ static nb_status find_panel(const nb_subject *of, const char *word, int *panel,
                    word);
 }
 
-/** A name without its panel: of row r. */
+/** Fill *out from row r. at: "@panel", or "" for all panels. */
 static nb_status fill(const nb_subject *of, const row *r, const char *at,
                       nb_variable_name *out, nb_error *err)
 {
@@ -231,7 +231,7 @@ nb_status nb_variable_parse(const nb_subject *of, const char *name, nb_variable_
     return r ? fill(of, r, name + n, out, err) : unknown(name, err);
 }
 
-/** Names that are being collected. */
+/** A growing list of names. */
 typedef struct collection {
     const nb_subject *of;
     char (*names)[NB_VARIABLE_NAME];
@@ -252,7 +252,7 @@ static nb_status add_name(collection *c, const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** Of the beam's pairs, the one in force. */
+/** First axis of the pair of beam centre flags in force: 0 (Xbeam) or 2 (ORGX). */
 static int pair_in_force(const nb_subject *of)
 {
     int mm = nb_centre_moves(of, 0), org = nb_centre_moves(of, 2);
@@ -260,7 +260,7 @@ static int pair_in_force(const nb_subject *of)
     return org && (!mm || typed) ? 2 : 0;
 }
 
-/** A word of the list: a group opens to its names. */
+/** Add a word of the list: a name, or all names of a group. */
 static nb_status add_word(collection *c, const char *word, nb_error *err)
 {
     size_t n = strcspn(word, "@");

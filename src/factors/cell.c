@@ -18,7 +18,7 @@ void nb_reciprocal_metric(const double cell[6], double G[6])
     double ab = a * b * cos_degrees(cell[5]), ac = a * c * cos_degrees(cell[4]);
     double bc = b * c * cos_degrees(cell[3]), aa = a * a, bb = b * b, cc = c * c;
     double x = bb * cc - bc * bc, xy = ac * bc - ab * cc, xz = ab * bc - ac * bb;
-    double det = aa * x + ab * xy + ac * xz; /* the square of the volume */
+    double det = aa * x + ab * xy + ac * xz; /* square of the volume */
     G[0] = x / det;
     G[1] = (aa * cc - ac * ac) / det;
     G[2] = (aa * bb - ab * ab) / det;
@@ -29,7 +29,7 @@ void nb_reciprocal_metric(const double cell[6], double G[6])
 
 void nb_index_limits(const double cell[6], double dmin, int H[3])
 {
-    /* |h| <= |s| |a| for any angles, as h = s.a */
+    /* |h| <= |s| |a| for any angles, because h = s.a */
     for (int i = 0; i < 3; i++)
         H[i] = (int)fmin(floor(cell[i] * sqrt(nb_s_squared_limit(dmin))), 1e9);
 }
@@ -40,7 +40,7 @@ int nb_row_of_l(const double G[6], double limit, int h, int k, int L, int *first
     double p = (G[4] * h + G[5] * k) / (2 * G[2]);
     double square = p * p - (G[0] * h * h + G[1] * k * k + G[3] * h * k - limit) / G[2];
     double half = sqrt(fmax(square, 0));
-    /* roots are rounded: try one step more, with the same test as elsewhere */
+    /* The roots are rounded: begin one step outside and apply the usual test of s^2. */
     int l0 = (int)fmax(floor(-p - half), -L), l1 = (int)fmin(ceil(half - p), L);
     while (l0 <= l1 && !(nb_s_squared(G, h, k, l0) <= limit))
         l0++;
@@ -80,7 +80,7 @@ void nb_transform(const double m[9], const double v[3], double out[3])
         out[i] = m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2];
 }
 
-/** Place of the element i, j of a symmetric matrix in 11 22 33 12 13 23. */
+/** Place of element i, j of a symmetric matrix in the order 11 22 33 12 13 23. */
 static int packed(int i, int j)
 {
     return i == j ? i : i + j + 2;
@@ -100,7 +100,7 @@ void nb_turn_symmetric(const double m[9], const double u[6], double out[6])
 
 void nb_principal_limits(const double u[6], double *low, double *high)
 {
-    /* roots of the characteristic polynomial of a symmetric matrix (Smith, Comm. ACM 4, 168, 1961) */
+    /* Roots of the characteristic polynomial (Smith, Comm. ACM 4, 168, 1961) */
     double mean = (u[0] + u[1] + u[2]) / 3, a = u[0] - mean, b = u[1] - mean;
     double c = u[2] - mean, off = u[3] * u[3] + u[4] * u[4] + u[5] * u[5];
     double p = sqrt((a * a + b * b + c * c + 2 * off) / 6), r = 0, angle;

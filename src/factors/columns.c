@@ -11,7 +11,7 @@
 #include "model.h"
 #include "factors.h"
 
-/* --- Which columns of a reflection file are structure factors --- */
+/* --- Choice of the columns of a reflection file with structure factors --- */
 
 enum { LIST = 320, LABEL = sizeof((nb_column *)0)->label };
 
@@ -20,7 +20,7 @@ static const char *const preferred_F[] = {"FP",        "F",      "FOBS",  "F-obs
 static const char *const preferred_J[] = {"IMEAN", "I", "intensity_meas",
                                           "F_squared_meas", NULL};
 
-/** Map coefficients, which have the type of amplitudes. */
+/** True for the labels of map coefficients. Their column type is that of amplitudes. */
 static int is_map(const char *label)
 {
     static const char *const whole[] = {"FWT", "DELFWT", "FDM", "ANOM"};
@@ -30,9 +30,9 @@ static int is_map(const char *label)
     return !strncmp(label, "2FOFCWT", 7) || !strncmp(label, "FOFCWT", 6);
 }
 
-/** Columns of a type with this label, or (NULL) all that are no map coefficients. */
+/** Columns of a type. A label of NULL selects every label except map coefficients. */
 typedef struct filter {
-    char type; /* 0: every column */
+    char type; /* 0 selects every column */
     const char *label;
 } filter;
 
@@ -42,7 +42,7 @@ static int passes(const nb_column *c, filter f)
                        (f.label ? !strcmp(c->label, f.label) : !is_map(c->label)));
 }
 
-/** "F (F), SIGF (Q)"; a long list ends in dots. */
+/** Write labels and types, such as "F (F), SIGF (Q)". A long list ends in dots. */
 static const char *list_columns(const nb_reflection_file *file, filter f, char text[LIST])
 {
     size_t used = 0;
@@ -74,7 +74,7 @@ __attribute__((format(printf, 4, 5))) static nb_status fail_columns(
                       list_columns(file, (filter){0, NULL}, columns));
 }
 
-/* --- without labels --- */
+/* --- choice without labels --- */
 
 static int next_of_type(const nb_reflection_file *file, char type, int from)
 {
@@ -84,7 +84,7 @@ static int next_of_type(const nb_reflection_file *file, char type, int from)
     return -1;
 }
 
-/** The label without the sign of the mate; *sign: '+', '-', or 0. */
+/** Copy a label without the sign of the mate. *sign is '+', '-', or 0 without a sign. */
 static void stem_of(const char *label, char stem[LABEL], char *sign)
 {
     static const struct {
@@ -104,8 +104,8 @@ static void stem_of(const char *label, char stem[LABEL], char *sign)
     }
 }
 
-/** The first pair of a type: a column and the one whose label differs only in the sign, else the
- * next column of the type. */
+/** Find the first pair of a type: labels that differ only in the sign, else the first two
+ * columns of the type. Returns 0 without a pair. */
 static int find_pair(const nb_reflection_file *file, char type, nb_column_choice *out)
 {
     int first = next_of_type(file, type, 0), mate = -1, i;
@@ -133,8 +133,8 @@ static nb_status fail_several(const nb_reflection_file *file, const char *name,
                       list_columns(file, candidates, text));
 }
 
-/** One column of a type: one with a preferred label (the list ends in NULL), else the only one
- * that is no map; else -1. */
+/** Set *out to a column of a type: a preferred label (the list ends in NULL), else the
+ * only column without map coefficients. Without such a column, *out stays. */
 static nb_status find_single(const nb_reflection_file *file, char type,
                              const char *const *preferred, const char *name, int *out,
                              nb_error *err)
@@ -152,7 +152,7 @@ static nb_status find_single(const nb_reflection_file *file, char type,
     return found > 1 ? fail_several(file, name, f, err) : NB_OK;
 }
 
-/** Has the column values where the pair has none? */
+/** True if column i has a value in a row where both columns of the pair lack one. */
 static int has_more(const nb_reflection_file *file, const nb_column_choice *pair, int i)
 {
     const nb_column *c = file->columns;
@@ -163,7 +163,7 @@ static int has_more(const nb_reflection_file *file, const nb_column_choice *pair
     return 0;
 }
 
-/** Index of the mean column that completes a pair with missing values, or -1. */
+/** Index of the column of means that completes a pair with missing values, or -1. */
 static int find_mean(const nb_reflection_file *file, const nb_column_choice *pair)
 {
     const char *const *label = pair->intensities ? preferred_J : preferred_F;
@@ -196,7 +196,7 @@ static nb_status choose_best(const nb_reflection_file *file, const char *name,
     return NB_OK;
 }
 
-/* --- by labels --- */
+/* --- choice by labels --- */
 
 static nb_status find_label(const nb_reflection_file *file, const char *label, size_t n,
                             const char *name, int *out, nb_error *err)
@@ -292,26 +292,26 @@ void nb_columns_describe(const nb_reflection_file *file, const nb_column_choice 
              mean ? ", and where they have no value " : "", mean ? mean : "");
 }
 
-/** Image of h k l under an operator: its voxel is zero + h step0 + k step1 + l step2; its Friedel
- * mate is opposite, with the signs reversed. */
+/** An operator. The image of h k l is voxel zero + h step0 + k step1 + l step2, and the
+ * Friedel mate of the image is the voxel with the opposite steps. */
 typedef struct image {
     nb_symop op;
     ptrdiff_t step[3];
 } image;
 
-/** The data of one combination. */
+/** Data of one combination. */
 typedef struct combining {
     const nb_partials *partials;
     const nb_anomalous *f;
     double B_add, scale;
     nb_factor_grid *grid;
     ptrdiff_t zero; /* voxel of 0 0 0 */
-    int is_roomy;   /* the box contains every image, also if s^2 is rounded */
+    int is_roomy;   /* 1 if the box contains every image, also if s^2 is rounded */
     int count;
-    image images[NB_SYMOPS_MOST]; /* operators by which a reflection represents others */
+    image images[NB_SYMOPS_MOST]; /* images of a unique reflection, by operator */
 } combining;
 
-/** The place of an image of h in the grid, from 0 0 0; 0: it is outside. */
+/** Voxel of an image of h, counted from 0 0 0. Returns 0 outside of the grid. */
 static int find_image(const combining *c, const image *m, const int h[3], ptrdiff_t *at)
 {
     int g[3];
@@ -323,7 +323,7 @@ static int find_image(const combining *c, const image *m, const int h[3], ptrdif
            abs(g[2]) <= c->grid->H[2];
 }
 
-/** The reflections of the row with d >= dmin, if any. */
+/** Find the l of row h, k with d >= dmin. Returns 0 if the row lies outside. */
 static int row_in_sphere(const combining *c, int h, int k, int *first, int *last)
 {
     const nb_partials *p = c->partials;
@@ -331,7 +331,7 @@ static int row_in_sphere(const combining *c, int h, int k, int *first, int *last
                        last);
 }
 
-/** Set the whole sphere to 0: what no reflection reaches is absent. */
+/** Set a row of the sphere to 0, the F of absences. put_orbit writes the others. */
 static void clear_row(const combining *c, int h, int k)
 {
     int first, last;
@@ -348,7 +348,7 @@ static void clear_row(const combining *c, int h, int k)
     }
 }
 
-/** F of reflection i and of its Friedel mate: re, im, re, im. */
+/** F of reflection i and of the Friedel mate: re, im, re, im. */
 static void make_pair(const combining *c, size_t i, double F[4])
 {
     const nb_partials *p = c->partials;
@@ -365,7 +365,7 @@ static void make_pair(const combining *c, size_t i, double F[4])
         k *= exp(-c->B_add * nb_s_squared(p->G, h[0], h[1], h[2]) / 4);
     F[0] = k * (re - y);
     F[1] = k * (im + x);
-    F[2] = k * (re + y); /* the conjugates of all P and M */
+    F[2] = k * (re + y); /* from the conjugates of all P and M */
     F[3] = k * (x - im);
 }
 
@@ -374,13 +374,13 @@ static double length_of(const double z[2])
     return sqrt(z[0] * z[0] + z[1] * z[1]);
 }
 
-/** A phase in -pi..pi. */
+/** Reduce a phase to -pi..pi. */
 static float in_turn(double phase)
 {
     return (float)(phase - 2 * M_PI * nearbyint(phase / (2 * M_PI)));
 }
 
-/** F(h R) = F(h) exp(-2 pi i h t), and the mates. */
+/** Write F(h R) = F(h) exp(-2 pi i h t), and the same for the mates. */
 static void put_orbit(const combining *c, size_t i)
 {
     const int *h = c->partials->hkl[i];
@@ -419,8 +419,7 @@ static void add_image(combining *c, const nb_symop *op)
         m->step[i] = (op->R[3 * i] * n1 + op->R[3 * i + 1]) * n2 + op->R[3 * i + 2];
 }
 
-/** Each rotation once, as centring gives no new images. */
-/** Each rotation once, as centring gives no new images. */
+/** List the images by each rotation once, because centring gives no new images. */
 static void find_images(combining *c)
 {
     const nb_symmetry *sg = &c->partials->symmetry;
@@ -435,7 +434,7 @@ static void find_images(combining *c)
         c->is_roomy &= c->grid->H[i] >= room[i];
 }
 
-/** Indices that the sphere and the grid share. */
+/** Limits of the indices that are in both the sphere and the grid. */
 static void inner_box(const combining *c, int H[3])
 {
     nb_index_limits(c->partials->cell, c->partials->dmin, H);
@@ -464,9 +463,9 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
     }
 }
 
-/* --- many wavelengths: each voxel has the index of its amplitude --- */
+/* --- many wavelengths: each voxel stores the index of an amplitude --- */
 
-/** Order of the amplitudes: each unique reflection and its mate, then these. */
+/** The last two amplitudes, after those of the unique reflections and of their mates. */
 static uint32_t absent_of(const nb_partials *p)
 {
     return (uint32_t)(2 * p->n);
@@ -476,7 +475,7 @@ static uint32_t missing_of(const nb_partials *p)
     return (uint32_t)(2 * p->n + 1);
 }
 
-/** The order of put_orbit, where a later image wins. */
+/** Write the indices in the order of put_orbit, where a later image wins. */
 static void point_orbit(const combining *c, size_t i, uint32_t *from)
 {
     const int *h = c->partials->hkl[i];

@@ -14,7 +14,7 @@ nb_status nb_visits_make(const void *things, size_t count, nb_extent_fn *extent,
 {
     size_t n = (size_t)planes, *next;
     memset(out, 0, sizeof *out);
-    /* next[p] counts through the visits of p, up to the first of p + 1 */
+    /* next[p] runs through the visits of plane p. It ends at the first visit of p + 1. */
     out->first = nb_alloc(n + 2, sizeof *out->first, "planes of a grid", err);
     NB_NEED(out->first);
     next = out->first + 1;
@@ -48,18 +48,18 @@ void nb_visits_free(nb_visits *visits)
 }
 
 #define EPSILON 1e-6     /* largest alias at the edge of the sphere */
-#define OVERSAMPLING 1.5 /* of the grid */
-#define LEAST_B (-8.0)   /* A^2; sites below need too much blur */
+#define OVERSAMPLING 1.5 /* factor on the points of the grid */
+#define LEAST_B (-8.0)   /* A^2; a site with a smaller B needs too much blur */
 #define MOST_SKEW                                                                        \
-    0.9 /* largest correlation of v and w; beyond it corners of a window underflow */
+    0.9 /* largest correlation of v and w; above it, corners of a window underflow */
 
-/* Nanoseconds, to choose the quicker method (reports/cpu). They are fixed,
- * so that the choice and the bits are the same everywhere. */
-#define NS_TERM 0.6   /* direct: a site, an operator, a reflection */
-#define NS_POINT 0.25 /* a site's point on the grid */
-#define NS_SITE 2000.
-#define NS_GRID 5.   /* a point of the grid: transform */
-#define NS_GATHER 4. /* an operator, a reflection */
+/* Costs in nanoseconds (reports/cpu), to choose the quicker method. The costs are
+ * constants, so that every machine makes the same choice and the same bits. */
+#define NS_TERM 0.6   /* direct sum: per site, operator and reflection */
+#define NS_POINT 0.25 /* grid: per point of the window of a site */
+#define NS_SITE 2000. /* grid: per site */
+#define NS_GRID 5.    /* transform: per point of the grid */
+#define NS_GATHER 4.  /* after the transform: per operator and reflection */
 
 int nb_smooth_size(double least)
 {
@@ -74,7 +74,7 @@ int nb_smooth_size(double least)
     }
 }
 
-/** The density of sites on a grid. */
+/** Density of sites on a grid. */
 typedef struct density {
     int n[3];
     size_t pitch;
@@ -83,7 +83,7 @@ typedef struct density {
     nb_spread_fn *spread;
 } density;
 
-/** The Gaussian of a site with B raised by blur. Returns 0 if it should not be put on a grid. */
+/** Gaussian of a site with B raised by blur. Returns 0 for a site of the direct sum. */
 static int make_gaussian(const nb_site *s, const double G[6], const int n[3], double blur,
                          nb_gaussian *out)
 {
@@ -97,7 +97,7 @@ static int make_gaussian(const nb_site *s, const double G[6], const int n[3], do
         return 0;
     for (int i = 0; i < 3; i++)
         out->centre[i] = n[i] * (s->x[i] - floor(s->x[i]));
-    /* E = pi^2 d b^-1 d of fractional d: the transform of exp(-h b h) */
+    /* exp(-E) with E = pi^2 d b^-1 d, d fractional, is the transform of exp(-h b h). */
     for (int i = 0; i < 9; i++)
         out->Q[at[i]] = M_PI * M_PI * inverse[i] * (at[i] < 3 ? 1 : 2) /
                         ((double)n[i / 3] * n[i % 3]);
@@ -124,7 +124,7 @@ static void planes_of(const void *things, size_t which, int from[2])
     from[1] = (int)floor(g->centre[0] + g->reach);
 }
 
-/** Number of points of a row of a plane, with those beyond its end. */
+/** Number of points of a row of a plane, with the extra points after the end. */
 static size_t row_pitch(const density *d, size_t count)
 {
     double widest = 0;
@@ -150,7 +150,7 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
     }
 }
 
-/** The data of a sum. */
+/** Data of a sum. */
 typedef struct summing {
     const nb_sum_job *job;
     double G[6], blur;
@@ -158,7 +158,7 @@ typedef struct summing {
     double *S;
 } summing;
 
-/** S += exp(blur s^2/4) sum over operators G(h R) exp(2 pi i h t). */
+/** S += exp(blur s^2/4) times the sum over operators of G(h R) exp(2 pi i h t). */
 static void gather(const summing *s, const nb_fourier_box *box)
 {
     double points = (double)s->n[0] * s->n[1] * s->n[2], c[24], d[24];
@@ -202,8 +202,8 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
     return st;
 }
 
-/** Choose grid and blur, and the sites that are summed directly: those come first in `direct`.
- * Returns the time of the grid for the other sites less that of a direct sum, in nanoseconds. */
+/** Choose grid and blur, and divide the sites into `direct` and d->gaussians (the grid).
+ * Returns the time of the grid minus the direct time of the same sites, in ns. */
 static double divide(summing *s, const nb_site *sites, size_t count, density *d,
                      nb_site *direct, size_t *n_direct, size_t *n_grid)
 {

@@ -9,18 +9,18 @@
 #include "direct_row.h"
 
 enum {
-    CHUNK = 32,     /* blocks that stay in the cache for several rows */
-    BATCH = 32,     /* rows that a thread takes at a time */
+    CHUNK = 32,     /* number of blocks that stay in the cache for several rows */
+    BATCH = 32,     /* number of rows that a thread takes at a time */
     STEEPEST = 200, /* largest exponent of a Gaussian for the recurrences */
 };
 
-/** Largest exponent, of either sign, of a term of the site. */
+/** True if an exponent of the site, of either sign, is too large for the recurrences. */
 static int is_steep(const nb_site *s, double s2_limit)
 {
     return !(fmax(fabs(s->B_low), fabs(s->B_high)) / 4 * s2_limit < STEEPEST);
 }
 
-/** beta of h R: T(h R) = exp(-out.h). */
+/** beta of the image of a site: T(h R) = exp(-out.h). */
 static void turn_beta(const nb_symop *op, const double beta[6], double out[6])
 {
     for (int i = 0; i < 6; i++) {
@@ -52,7 +52,7 @@ static void set_image(const nb_site *site, const nb_symop *op, int step,
     block->decay[lane] = exp(-2 * beta[2] * step * step);
 }
 
-/** The images of all sites whose exponents suit the recurrences, in an even number of blocks. */
+/** List the images of all sites that are not steep, in an even number of blocks. */
 static nb_status make_images(const nb_site *sites, size_t count,
                              const nb_sum_operators *o, double s2_limit,
                              nb_image_block **blocks, size_t *n, nb_error *err)
@@ -121,7 +121,7 @@ static void sum_images(const nb_image_block *blocks, size_t n, const piece *piec
     }
 }
 
-/** Sites of very large displacements, term by term. */
+/** Sum the sites with very large displacements term by term. */
 static void sum_steep(const nb_site *sites, size_t count, const nb_sum_job *job, double *S)
 {
     const nb_sum_operators *o = job->operators;

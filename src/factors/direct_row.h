@@ -7,10 +7,10 @@
 
 enum {
     NB_BLOCK = 8,     /* atoms side by side, for vectors of any width */
-    NB_ROW_MOST = 64, /* reflections of one call */
+    NB_ROW_MOST = 64, /* limit of the reflections of one call */
 };
 
-/** Eight images of atoms.  Unused ones have q = 0. */
+/** Eight images of atoms.  Unused images have q = 0. */
 typedef struct nb_image_block {
     double x[NB_BLOCK], y[NB_BLOCK], z[NB_BLOCK], q[NB_BLOCK];
     double beta[6][NB_BLOCK];
@@ -18,12 +18,12 @@ typedef struct nb_image_block {
     double decay[NB_BLOCK];          /* exp(-2 beta_33 step^2) */
 } nb_image_block;
 
-/** Reflections h, k, l + i step, i < count. */
+/** Reflections h, k, l + i step, 0 <= i < count. */
 typedef struct nb_row {
     int h, k, l, step, count;
 } nb_row;
 
-/** Add the sums over an even number of blocks to S, [2 count]. */
+/** Add the sums over n blocks (an even number) to S, [2 count]: re, im, re, im ... */
 typedef void nb_direct_row_fn(const nb_image_block *blocks, size_t n, const nb_row *row,
                               double *S);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The direct sum along rows of l; NB_SET names the instruction set.  Phase and Gaussian of an atom
- * follow recurrences: z(l+1) = z(l) w(l), w(l+1) = w(l) decay, w and z complex. */
+/** Direct sum along rows of l. NB_SET names the instruction set. Phase and Gaussian of an
+ * atom follow recurrences: z(l+1) = z(l) w(l), w(l+1) = w(l) decay, w and z complex. */
 #ifndef NB_FACTORS_DIRECT_ROW_OF_H
 #define NB_FACTORS_DIRECT_ROW_OF_H
 
@@ -9,7 +9,7 @@
 #include "direct_row.h"
 #include "lanes.h"
 
-enum { VECTORS = NB_BLOCK / NB_LANES }; /* of a block */
+enum { VECTORS = NB_BLOCK / NB_LANES }; /* number of vectors of a block */
 
 /** State of the recurrence of some atoms. */
 typedef struct turning {
@@ -48,7 +48,7 @@ NB_INLINE void advance(turning *t)
     t->wi *= t->decay;
 }
 
-/** Two vectors of atoms at a time, because one alone waits for its own products. */
+/** Add two vectors of atoms at a time, because one vector waits for its last products. */
 NB_INLINE void add_pair(const nb_image_block *b, int v, const nb_row *row,
                         nb_vd (*sums)[2][VECTORS])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of -dump_mtz and -dump_hkl, and the table of a scene. */
+/* Rows of -dump_mtz, text of -dump_hkl, and the table of a scene. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,23 +16,23 @@ enum {
     PHI_PLUS,
     PHI_MINUS,
     COLUMNS,
-    LINE = 64 /* three indices of up to 6 characters, a number of up to 16, blanks */
+    LINE = 64 /* room of three indices (6 characters each), a number (16) and blanks */
 };
 
-/** The value for a dump: absences come from the space group, not from the file. */
+/** F of a dump. An absence is NaN: the space group implies it. */
 static double value_at(const nb_factor_grid *g, size_t at)
 {
     return g->absent && g->absent[at] ? NAN : g->F[at];
 }
 
-/** The hemisphere of -dump_mtz. */
+/** True for the hemisphere of -dump_mtz. */
 static int is_upper(int h, int k, int l)
 {
     return l ? l > 0 : h ? h > 0 : k >= 0;
 }
 
-/** Count the rows of the hemisphere in which a mate has a value; write them to out if it is not
- * NULL. */
+/** Count the reflections of the hemisphere with a value, also of the mate. Write the rows
+ * to out unless out is NULL. */
 static size_t fill_rows(const nb_factor_grid *g, nb_reflection_file *out)
 {
     size_t n = 0, voxels = nb_factor_grid_voxels(g), at = 0;

@@ -16,8 +16,8 @@ static double at(const nb_reflection_file *file, int column, size_t row)
     return isfinite(v) ? v : NAN;
 }
 
-/** Amplitudes or intensities of both mates, and which of them the row has; 0 if it has none.
- * *negative counts. */
+/** Amplitudes or intensities of both mates. has[] marks the mates with a value in the
+ * row. Adds negative amplitudes to *negative. Returns 0 for a row without a value. */
 static int values_of(const nb_expansion_request *r, size_t row, double F[2], int has[2],
                      size_t *negative)
 {
@@ -43,7 +43,7 @@ static int values_of(const nb_expansion_request *r, size_t row, double F[2], int
     return has[0] || has[1];
 }
 
-/** Does an operator turn h into -h? */
+/** True if an operator turns h into -h. */
 static int is_centric(const nb_symmetry *sg, const int h[3])
 {
     for (int i = 0; i < sg->count; i++) {
@@ -55,14 +55,14 @@ static int is_centric(const nb_symmetry *sg, const int h[3])
     return 0;
 }
 
-/** The intensity of both mates of a centric reflection: that of the mean of F(h) and F(-h). */
+/** Intensity of both mates of a centric reflection: square of the mean F of the mates. */
 static double centric_intensity(const double I[2])
 {
     double F = (sqrt(fmax(I[0], 0)) + sqrt(fmax(I[1], 0))) / 2;
     return F * F;
 }
 
-/** The values of a row; 0 if it has none. */
+/** Values of a row. Returns 0 for a row without a value. */
 static int mates_of(const nb_expansion_request *r, size_t row, nb_mates *out,
                     size_t *negative)
 {
@@ -78,14 +78,14 @@ static int mates_of(const nb_expansion_request *r, size_t row, nb_mates *out,
     return 1;
 }
 
-/* --- which rows count --- */
+/* --- choice of the rows that count --- */
 
 typedef struct work {
     const nb_expansion_request *r;
     const nb_symmetry *sg;
-    double G[6], limit; /* of s^2 */
+    double G[6], limit; /* metric; limit of s^2, 0 without a limit */
     int H[3];
-    size_t *rows; /* owned: with a value that counts */
+    size_t *rows; /* owned; rows with a value that counts */
     size_t n;
     double s2_max;
     nb_expansion *about;
@@ -115,7 +115,7 @@ static nb_status check_index(const int h[3], const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** Note a row with a value; is_zero: the value is 0. */
+/** Note a row with a value. is_zero marks the value 0. */
 static nb_status add_row(work *w, size_t row, const int h[3], int is_zero, nb_error *err)
 {
     double s2 = nb_s_squared(w->G, h[0], h[1], h[2]);
@@ -150,11 +150,11 @@ static nb_status check_rows(const work *w, nb_error *err)
     return NB_OK;
 }
 
-/** Sparse tables are refused: a damaged index would make a table of gigabytes, and no data set
- * lacks so much. */
+/** Refuse a large table with few values. A damaged index would make a table of gigabytes;
+ * the table of a sound data set is much fuller. */
 static nb_status check_box(const work *w, nb_error *err)
 {
-    const double many = 5e7, sparse = 10000; /* voxels; of each value */
+    const double many = 5e7, sparse = 10000; /* voxels; voxels per value */
     double voxels = 1, values = 2.0 * (double)w->n * fmax(1, w->sg->count);
     for (int i = 0; i < 3; i++)
         voxels *= 2 * w->H[i] + 1;
@@ -167,7 +167,7 @@ static nb_status check_box(const work *w, nb_error *err)
     return NB_OK;
 }
 
-/** The limit of the table, and a grid for it. */
+/** Find the limit of the table and make the grid. */
 static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 {
     nb_status st;
@@ -186,7 +186,7 @@ static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 
 /* --- a file --- */
 
-/** Data of other crystals or wavelengths are never averaged with the first. */
+/** True for the first data set. Other crystals or wavelengths are only counted. */
 static int is_of_set(work *w, size_t row)
 {
     const int *set = w->r->file->set;
@@ -198,7 +198,7 @@ static int is_of_set(work *w, size_t row)
     return set[row] == w->about->set;
 }
 
-/** F is 0 for both mates. */
+/** True if F is 0 for both mates. */
 static int is_nothing(const nb_expansion_request *r, const nb_mates *m)
 {
     if (r->columns.intensities)
@@ -223,8 +223,8 @@ static nb_status find_rows(work *w, nb_error *err)
     return NB_OK;
 }
 
-/** Values for the mates that rows name, then for those that no row names, unless the file is a dump that has all; each
- * with a phase first, then without. */
+/** Gather values for the mates in the file, then for the other mates. Rows with a phase
+ * come before rows without. A dump names all mates, so the second pass is left out. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;
@@ -262,14 +262,14 @@ static nb_status find_list_rows(work *w, nb_error *err)
     return st;
 }
 
-/** By more than 1 %? */
+/** True if a and b differ by more than 1 %. */
 static int differs(double a, double b)
 {
     return fabs(a - b) > 0.01 * fabs(b);
 }
 
-/** Values of a list: the last row of a reflection counts, for itself, then for its mates, then for
- * their inverses. */
+/** Gather the values of a list. The last row of a reflection counts: for the reflection,
+ * then for the symmetry mates, then for their inverses. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;
@@ -292,7 +292,7 @@ static void gather_list(work *w, nb_gather *g)
     }
 }
 
-/* --- both --- */
+/* --- files and lists --- */
 
 static void say(const nb_expansion *about, const nb_expansion_request *r)
 {

@@ -9,16 +9,16 @@
 #include "factors.h"
 #include "model.h"
 
-/* --- Missing reflections, and the scale of observed amplitudes to a model --- */
+/* --- Fill missing reflections and scale observed amplitudes to a model --- */
 
 enum { SHELLS = 20 };
 
 /** Sums over the reflections of one shell of s^3. */
 typedef struct shell {
-    double n, s2, FF, MM; /* number, s^2, F^2, F^2 of the model */
+    double n, s2, FF, MM; /* count, sums of s^2, F^2 and F^2 of the model */
 } shell;
 
-/** One reflection of a grid within a limit. */
+/** A reflection of a grid inside a limit of s^2. */
 typedef struct place {
     int h[3], shell;
     size_t at;
@@ -44,7 +44,7 @@ static void sphere_begin(sphere *s, const nb_factor_grid *grid, double dmin)
     s->last = -1;
 }
 
-/** The next row of l that has reflections. */
+/** Go to the next row of l that has reflections. Returns 0 after the last. */
 static int next_row(sphere *s)
 {
     const int *H = s->grid->H;
@@ -60,7 +60,7 @@ static int next_row(sphere *s)
     }
 }
 
-/** The next reflection that is not absent; 0 after the last. */
+/** Go to the next reflection that is not absent. Returns 0 after the last. */
 static int sphere_next(sphere *s)
 {
     place *p = &s->p;
@@ -79,7 +79,7 @@ static int is_000(const place *p)
     return !p->h[0] && !p->h[1] && !p->h[2];
 }
 
-/** The value of the same reflection in another grid; NaN if there is no value. */
+/** Value of reflection h in a grid, NaN without a value. */
 static double value_in(const nb_factor_grid *g, const int h[3])
 {
     for (int i = 0; i < 3; i++)
@@ -88,7 +88,7 @@ static double value_in(const nb_factor_grid *g, const int h[3])
     return g->F[nb_factor_grid_at(g, h[0], h[1], h[2])];
 }
 
-/** Sums over the reflections with a value (also in the model, if one is given), without 0 0 0. */
+/** Sum over reflections (not 0 0 0) with a value, also in the model unless it is NULL. */
 static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
                        double dmin, shell sums[SHELLS])
 {
@@ -122,7 +122,7 @@ size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
     for (int i = 0; i < SHELLS; i++)
         rms[i] = last = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : last;
     sphere_begin(&s, grid, dmin);
-    while (sphere_next(&s)) /* F(0 0 0) comes from -F000 */
+    while (sphere_next(&s)) /* -F000 sets F(0 0 0) */
         if (isnan(grid->F[s.p.at]) && !is_000(&s.p)) {
             grid->F[s.p.at] = rms[s.p.shell];
             filled++;
@@ -241,7 +241,7 @@ void nb_factor_grid_free(nb_factor_grid *grid)
 #define DONE (UINT32_C(1) << 31)
 #define CONFLICT (UINT32_C(1) << 30)
 #define COUNT (CONFLICT - 1)
-#define TOLERANCE 0.01 /* of values for the same reflection */
+#define TOLERANCE 0.01 /* relative difference of two values of a reflection */
 
 const nb_symmetry nb_P1 = {
     .count = 1, .ops = {{.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}}, .name = "P 1"};
@@ -271,13 +271,13 @@ void nb_gather_free(nb_gather *g)
     memset(g, 0, sizeof *g);
 }
 
-/** F of an intensity. */
+/** F of intensity I, 0 below 0. */
 static double root_of(double I)
 {
     return sqrt(fmax(I, 0));
 }
 
-/** Does a value differ from the first value of its reflection? */
+/** True if a value differs from the first value of the reflection. */
 static int differs(const nb_gather *g, size_t at, double re, double im)
 {
     double re0 = g->first[at], im0 = g->imaginary ? g->first_imaginary[at] : 0, apart;
@@ -289,11 +289,11 @@ static int differs(const nb_gather *g, size_t at, double re, double im)
     return apart > TOLERANCE * fmax(hypot(re, im), hypot(re0, im0));
 }
 
-/** Add a value; im is 0 in a grid without phases. */
+/** Add a value to voxel `at`. im is 0 in a grid without phases. */
 static void put(nb_gather *g, size_t at, double re, double im)
 {
     if (g->count[at] & DONE || (g->count[at] & COUNT) == COUNT)
-        return; /* after 1e9 values the mean no longer changes */
+        return; /* After 1e9 values the mean no longer changes. */
     if (!(g->count[at] & COUNT)) {
         g->first[at] = (float)re;
         g->grid->F[at] = 0;
@@ -309,7 +309,7 @@ static void put(nb_gather *g, size_t at, double re, double im)
         g->imaginary[at] += im;
 }
 
-/** cos and sin of a number of 24ths of a turn. */
+/** cos and sin of n 24ths of a turn. */
 static void turn(int n, double *c, double *s)
 {
     *c = n % 12 == 6 ? 0 : n == 0 ? 1 : n == 12 ? -1 : cos(n * (M_PI / 12));
@@ -381,7 +381,7 @@ int nb_gather_reach(const nb_symmetry *sg, const int h[3], int H[3])
     return inside;
 }
 
-/** One row of l. */
+/** Count and mark the reflections of one row, from l = h[2] to last. */
 static void mark_row(nb_gather *g, const nb_symmetry *sg, int h[3], int last,
                      size_t *present, size_t *missing)
 {

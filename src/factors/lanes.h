@@ -10,20 +10,20 @@
 #define NB_SET base
 #endif
 #define NB_JOIN_(a, b) a##b
-#define NB_JOIN(a, b) NB_JOIN_(a, b) /* name of a function for NB_SET */
+#define NB_JOIN(a, b) NB_JOIN_(a, b) /* makes the name of a function for NB_SET */
 
 #define NB_INLINE static inline __attribute__((always_inline))
 
-/** Loads from any array of doubles. */
+/** Vector in an array of doubles, aligned to 8 bytes only. */
 typedef double nb_vd_any __attribute__((vector_size(8 * NB_LANES), aligned(8)));
 
-/** e^x, |x| < 700: e^x = 2^n e^r, the series of e^r for |r| <= ln 2/2. */
+/** e^x for |x| < 700: 2^n e^r, with the power series of e^r for |r| <= ln 2/2. */
 NB_INLINE void nb_v_exp(const nb_vd *x, nb_vd *out)
 {
     nb_vd shifted = *x * NB_LOG2_E + NB_ROUND_DOUBLE, n = shifted - NB_ROUND_DOUBLE;
     nb_vd r = (*x - n * NB_LN2_HIGH) - n * NB_LN2_LOW,
           e = r * (1 / 6227020800.) + 1 / 479001600.;
-    /* the low word of `shifted` is n; shifted to the exponent it gives 2^n */
+    /* The low bits of the sum are n + 1023. Shifted to the exponent, they give 2^n. */
     nb_vi power = (nb_vi)(n + (NB_ROUND_DOUBLE + 1023.0)) << 52;
     e = e * r + 1 / 39916800.;
     e = e * r + 1 / 3628800.;
@@ -40,7 +40,7 @@ NB_INLINE void nb_v_exp(const nb_vd *x, nb_vd *out)
     *out = e * (nb_vd)power;
 }
 
-/** cos and sin of 2 pi t: the series for an eighth of a turn around each quarter. */
+/** cos and sin of 2 pi t, by power series for an eighth of a turn around each quarter. */
 NB_INLINE void nb_v_turn(const nb_vd *t, nb_vd *cosine, nb_vd *sine)
 {
     nb_vd shifted = *t * 4.0 + NB_ROUND_DOUBLE, n = shifted - NB_ROUND_DOUBLE;

@@ -10,12 +10,12 @@
 #include "factors.h"
 
 #define TERMS_DIRECT                                                                     \
-    5e7 /* atoms x operators x reflections up to which -sf_method auto is direct */
-#define TERMS_TO_NOTE 5e9    /* beyond it a note gives the estimated time */
-#define SECONDS_A_TERM 6e-10 /* of one thread; reports/cpu */
-#define LEAST_DMIN 0.25      /* A; s = 4/A, where the table of f0 ends at s/2 = 2/A */
+    5e7 /* limit of atoms x operators x reflections for a direct -sf_method auto */
+#define TERMS_TO_NOTE 5e9    /* above this number, a note gives the estimated time */
+#define SECONDS_A_TERM 6e-10 /* time of one thread; reports/cpu */
+#define LEAST_DMIN 0.25      /* A; s = 4/A, because the table of f0 ends at s/2 = 2/A */
 
-/** The data of a sum over a model. */
+/** Data of a sum over a model. */
 typedef struct making {
     const nb_structure *structure;
     const nb_model_options *options;
@@ -57,7 +57,7 @@ static nb_status list_reflections(const making *m, nb_partials *out, nb_error *e
                                  m->options->with_000, &out->hkl, &out->n, err);
 }
 
-/** Elements in order of Z, with sums of 0. */
+/** List the elements in order of Z, with sums of 0. */
 static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
 {
     const nb_sites *sites = &m->sites;
@@ -85,7 +85,7 @@ static nb_status list_elements(const making *m, nb_partials *out, nb_error *err)
     return NB_OK;
 }
 
-/** Direct or FFT. */
+/** Choose the direct sum or FFT. */
 static nb_status choose(const making *m, nb_partials *out, nb_error *err)
 {
     int operators = out->symmetry.count ? out->symmetry.count : 1;
@@ -131,7 +131,7 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
-    if (out->density_grid[0] == 0) /* no element was quicker on a grid */
+    if (out->density_grid[0] == 0) /* the direct sum was quicker for each element */
         out->method = NB_SUM_DIRECT;
     return st;
 }
@@ -144,7 +144,7 @@ static double f0(const double abc[9], double s2)
     return f;
 }
 
-/** f0 P_e of all elements, and the solvent. */
+/** Sum f0 P_e of all elements and the solvent. */
 static nb_status sum_steady(nb_partials *out, int threads, nb_error *err)
 {
     (void)threads;

@@ -8,7 +8,7 @@
 #include "../base/memory.h"
 #include "factors.h"
 
-enum { B_LOWEST = -1 }; /* A^2; between it and 0 B counts as 0 */
+enum { B_LOWEST = -1 }; /* A^2; a B between -1 and 0 counts as 0 */
 
 static int is_chosen(const nb_atom *a, const nb_model_options *o)
 {
@@ -16,7 +16,7 @@ static int is_chosen(const nb_atom *a, const nb_model_options *o)
            !(o->drop_hydrogens && a->Z == 1);
 }
 
-/* The atom is of the chosen model, is no dropped hydrogen and has an occupancy. */
+/* True for an atom of the chosen model with an occupancy, except dropped hydrogens. */
 static int atom_counts(const nb_atom *atom, const nb_model_options *options)
 {
     return is_chosen(atom, options) && atom->occupancy > 0;
@@ -30,7 +30,7 @@ static int all_finite(const double *v, int n)
     return 1;
 }
 
-/** The reason why the atom cannot be used, or NULL. */
+/** Reason why the atom cannot be used, or NULL. */
 static const char *fault(const nb_atom *a)
 {
     if (!all_finite(a->r, 3))
@@ -109,7 +109,7 @@ static void say_assumptions(const nb_structure *s, const nb_model_options *o,
             "them)");
 }
 
-/* Refuse models that cannot be summed, and note assumptions. Errors: NB_ERR_INPUT. */
+/* Refuse a model that cannot be summed, and note assumptions. Errors: NB_ERR_INPUT. */
 static nb_status atoms_check(const nb_structure *structure,
                              const nb_model_options *options, const char *name,
                              const nb_hooks *hooks, nb_error *err)
@@ -132,19 +132,19 @@ static nb_status atoms_check(const nb_structure *structure,
     return NB_OK;
 }
 
-#define FRAME_DIFFERENCE 1e-4 /* of SCALEn from the cell's own matrix, and of its shift */
-#define FRAME_EDGES 1e-3      /* relative, of the cell that SCALEn implies */
-#define FRAME_ANGLES 0.1      /* deg */
-#define SPECIAL_DISTANCE 0.5  /* A, in PDB and mmCIF */
+#define FRAME_DIFFERENCE 1e-4 /* limit of matrix and shift of SCALEn minus the cell's */
+#define FRAME_EDGES 1e-3      /* relative limit of the edges of the cell of SCALEn */
+#define FRAME_ANGLES 0.1      /* deg; limit of the angles of the cell of SCALEn */
+#define SPECIAL_DISTANCE 0.5  /* A; for PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
-    1.01 /* if n q is above it, the file's q is that of a general position */
+    1.01 /* if n q is larger, q of the file is the occupancy of a general position */
 
-/** Cartesian to fractional: x = M r + v. */
+/** Transform of Cartesian to fractional coordinates: x = M r + v. */
 typedef struct frame {
     double M[9], v[3];
 } frame;
 
-/** The cell whose axes are the columns of A. */
+/** Cell with the columns of A as axes. */
 static void cell_of_axes(const double A[9], double cell[6])
 {
     for (int i = 0; i < 3; i++)
@@ -156,7 +156,7 @@ static void cell_of_axes(const double A[9], double cell[6])
     }
 }
 
-/** Is the frame of the file one of this cell? */
+/** True if the frame of the file belongs to this cell. */
 static int frame_fits(const double given[12], const double cell[6])
 {
     double A[9], other[6], det = nb_invert(given, A);
@@ -190,7 +190,7 @@ static void find_frame(const nb_structure *s, const char *name, const nb_hooks *
     memcpy(out->v, (differs ? s->frame : own) + 9, sizeof out->v);
 }
 
-/** Exponents of T in Miller indices from s^T U s, s = h M. */
+/** Exponents beta of T(h) from U: beta.h = 2 pi^2 s^T U s with s = h M. */
 static void set_beta(const double M[9], const double U[6], double beta[6])
 {
     nb_turn_symmetric(M, U, beta);
@@ -198,7 +198,7 @@ static void set_beta(const double M[9], const double U[6], double beta[6])
         beta[i] *= (i < 3 ? 2 : 4) * M_PI * M_PI;
 }
 
-/** Data common to all atoms. */
+/** Data for all atoms. */
 typedef struct placing {
     const nb_structure *structure;
     frame frame;
@@ -247,7 +247,7 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
         double b[6], U[6];
         for (int i = 0; i < 6; i++)
             b[i] = i < 3 ? out->beta[i] : out->beta[i] / 2;
-        nb_turn_symmetric(p->A, b, U); /* 2 pi^2 U, Cartesian */
+        nb_turn_symmetric(p->A, b, U); /* makes 2 pi^2 U, Cartesian */
         nb_principal_limits(U, &out->B_low, &out->B_high);
         out->B_low *= 4;
         out->B_high *= 4;
@@ -258,7 +258,7 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
     }
 }
 
-/** Occupancies of special positions and of averaged models. */
+/** Divide the occupancies of special positions and of averaged models. */
 static void weigh(const placing *p, int models, nb_sites *sites, const char *name,
                   const nb_hooks *hooks)
 {
@@ -288,14 +288,14 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
         "site_symmetry_order, they count as general positions");
 }
 
-/** All copies of all atoms that count, by Z. */
+/** List all copies of all atoms that count, in order of Z. */
 static void place_all(const placing *p, const nb_model_options *o, nb_sites *out)
 {
     const nb_structure *s = p->structure;
-    int most = 0;
+    int max_Z = 0;
     for (size_t i = 0; i < s->n_atoms; i++)
-        most = s->atoms[i].Z > most ? s->atoms[i].Z : most;
-    for (int Z = 1; Z <= most; Z++)
+        max_Z = s->atoms[i].Z > max_Z ? s->atoms[i].Z : max_Z;
+    for (int Z = 1; Z <= max_Z; Z++)
         for (size_t i = 0; i < s->n_atoms; i++) {
             const nb_atom *a = &s->atoms[i];
             if (a->Z != Z || !atom_counts(a, o))

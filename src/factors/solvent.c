@@ -32,7 +32,7 @@ void nb_mask_free(nb_mask *mask)
     memset(mask, 0, sizeof *mask);
 }
 
-/** Bits from..to - 1. */
+/** Set the bits from..to - 1. */
 static void set_bits(uint64_t *row, int from, int to)
 {
     for (int i = from / 64; 64 * i < to; i++) {
@@ -45,14 +45,14 @@ static void set_bits(uint64_t *row, int from, int to)
     }
 }
 
-/** Bits from..from + count - 1, periodic. */
+/** Set the bits from..from + count - 1 of a periodic row of n. */
 static void set_run(uint64_t *row, int n, int from, int count)
 {
     if (count >= n) {
         set_bits(row, 0, n);
         return;
     }
-    while (from < 0) /* at most a few cells away */
+    while (from < 0) /* a few cells at most */
         from += n;
     while (from >= n)
         from -= n;
@@ -64,7 +64,7 @@ static void set_run(uint64_t *row, int n, int from, int count)
     }
 }
 
-/** Steps along w with a squared distance <= limit: *low..*high around 0; 0 if there are none. */
+/** Steps *low..*high along w at a squared distance <= limit. Returns 0 without steps. */
 static int solve_row(const double D[6], double limit, double du, double dv, double *low,
                      double *high)
 {
@@ -78,10 +78,10 @@ static int solve_row(const double D[6], double limit, double du, double dv, doub
     return 1;
 }
 
-/** Number of steps along axis i that a ball reaches. */
+/** Reach of a ball along axis i, in steps. */
 static double reach(const nb_mask *m, double radius, int i)
 {
-    /* the element of the inverse of D: largest step with a squared distance of 1 */
+    /* The root of the diagonal of D^-1 is the largest step at a distance of 1. */
     const double d[9] = {m->D[0],     m->D[3] / 2, m->D[4] / 2, m->D[3] / 2, m->D[1],
                          m->D[5] / 2, m->D[4] / 2, m->D[5] / 2, m->D[2]};
     double inverse[9];
@@ -93,12 +93,12 @@ static double reach(const nb_mask *m, double radius, int i)
 typedef struct filling {
     const nb_mask *mask;
     const nb_ball *balls;
-    double reach[2];         /* of a radius of 1 along u, v */
+    double reach[2];         /* reach of a radius of 1 A along u, v, in steps */
     double per_w;            /* 1 / D[2] */
-    double slope_u, slope_v; /* of the middle of a row */
+    double slope_u, slope_v; /* slopes of the middle of a row */
 } filling;
 
-/** floor, without a call where the instruction set has none. */
+/** floor, without a call if the instruction set lacks the operation. */
 static inline int floor_int(double x)
 {
     int i = (int)x;
@@ -177,12 +177,12 @@ size_t nb_mask_count(const nb_mask *mask)
     return count;
 }
 
-/** Rows with their periodic continuation on both sides. */
+/** Rows of a mask with a periodic continuation on both sides. */
 typedef struct widening {
     nb_mask *mask;
     int reach[3];  /* steps along u, v, w */
-    size_t before; /* words before bit 0 */
-    size_t words;  /* of a row */
+    size_t before; /* number of words before bit 0 */
+    size_t words;  /* number of words of a row */
     uint64_t *rows;
     double limit; /* A^2 */
 } widening;
@@ -203,7 +203,7 @@ static void continue_row(const widening *g, size_t r)
     }
 }
 
-/** out |= the row, shifted so that its point w + shift comes to w. */
+/** out |= row, shifted so that point w + shift of the row moves to w. */
 static void or_shifted(const widening *g, const uint64_t *row, int shift, uint64_t *out)
 {
     int from = (int)(64 * g->before) + shift, rest = from % 64;
@@ -255,11 +255,11 @@ nb_status nb_mask_widen(nb_mask *mask, double distance, int threads, nb_error *e
     return NB_OK;
 }
 
-#define GRID_STEP 7.2 /* A; 12 points each, at most 0.6 A apart */
-#define PROBE 1.1     /* A, added to the van der Waals radii */
-#define SHRINK 0.9    /* A, distance by which the protein region shrinks again */
+#define GRID_STEP 7.2 /* A; 12 points per step, so that points are <= 0.6 A apart */
+#define PROBE 1.1     /* A; added to the van der Waals radii */
+#define SHRINK 0.9    /* A; distance by which the protein region shrinks again */
 
-/** All images of all atoms but hydrogens. */
+/** List all images of all atoms except hydrogens. */
 static nb_status list_balls(const nb_sites *sites, const nb_symmetry *sg, const int n[3],
                             nb_ball **balls, size_t *count, nb_error *err)
 {
@@ -314,7 +314,7 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
     }
 }
 
-/** h modulo the grid, -n/2..n/2, as the sum over points is periodic. */
+/** Reduce h to -n/2..n/2, because the sum over n points is periodic in h. */
 static int reduce(int h, int n)
 {
     h %= n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Adds Gaussians to the planes of a grid; compiled for each instruction set. */
+/** Add Gaussians to the planes of a grid; compiled for each instruction set. */
 #ifndef NB_FACTORS_SPREAD_H
 #define NB_FACTORS_SPREAD_H
 
@@ -9,20 +9,20 @@
 
 enum {
     NB_SPREAD_STEP = 8
-}; /* points of a row are written in eights, for vectors of any width */
+}; /* points of a row that are written together: a multiple of every vector width */
 
-/** amplitude exp(-E), E quadratic in the distance from the centre in steps of the grid. */
+/** amplitude exp(-E), E quadratic in the steps du, dv, dw of the grid from the centre. */
 typedef struct nb_gaussian {
     double centre[3]; /* 0..n */
     double Q[6]; /* E = Q0 du^2 + Q1 dv^2 + Q2 dw^2 + Q3 du dv + Q4 du dw + Q5 dv dw */
     double amplitude;
     double reach;    /* E <= cut for |du| <= reach */
-    double slope[2]; /* the section at du is centred on dv = slope0 du, dw = slope1 du */
-    double half[2];  /* half widths in v, w at du = 0 */
+    double slope[2]; /* centre of the section at du: dv = slope0 du, dw = slope1 du */
+    double half[2];  /* half widths along v, w at du = 0 */
 } nb_gaussian;
 
-/** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles. A row begins at w =
- * 0. Points beyond n2 are in pitch - n2 extra places; they belong to the beginning of the row. */
+/** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles. A row
+ * begins at w = 0; its last pitch - n2 points belong to its beginning. */
 typedef void nb_spread_fn(const nb_gaussian *gaussians, const nb_visit *visits,
                           size_t count, const int n[3], size_t pitch, double *plane);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** Adds Gaussians to a plane; NB_SET names the instruction set. From row to row each point follows
- * V(v+1) = V(v) D(v), D(v+1) = D(v) exp(-2 Q1): the exponent is quadratic in v. */
+/** Add Gaussians to a plane; NB_SET names the instruction set. The exponent is quadratic
+ * in v: from row to row, points follow V(v+1) = V(v) D(v), D(v+1) = D(v) exp(-2 Q1). */
 #ifndef NB_FACTORS_SPREAD_OF_H
 #define NB_FACTORS_SPREAD_OF_H
 
 #include "lanes.h"
 #include "spread.h"
 
-enum { MOST = 4 }; /* vectors that are advanced together from row to row */
+enum { MOST = 4 }; /* limit of the vectors that advance together from row to row */
 
-/** The part of a plane that a Gaussian writes. */
+/** Part of a plane that a Gaussian writes. */
 typedef struct window {
-    double du, dv, dw; /* of its first point, from the centre */
-    int v, w;          /* of its first point, in the cell */
-    int rows, width;   /* width: a multiple of NB_SPREAD_STEP */
+    double du, dv, dw; /* first point, from the centre */
+    int v, w;          /* first point, in the cell */
+    int rows, width;   /* width is a multiple of NB_SPREAD_STEP */
 } window;
 
 static inline int find_window(const nb_gaussian *g, int u, const int n[3], window *out)
@@ -40,7 +40,7 @@ static inline int find_window(const nb_gaussian *g, int u, const int n[3], windo
     return out->rows > 0 && out->width > 0;
 }
 
-/** `count` vectors from point `first` of the window on, down all rows. */
+/** Add `count` vectors from point `first` of the window on, down all rows. */
 NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, int count,
                               const int n[3], size_t pitch, double *plane)
 {

@@ -10,7 +10,7 @@
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
-/** The first of the operators with the rotation part sign R, or NULL. */
+/** First operator with the rotation part sign R, or NULL. */
 static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
                                      const int8_t R[9])
 {
@@ -65,7 +65,7 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
     }
 }
 
-#define FIT 1e-9 /* relative, of s^2: as the limit of a list */
+#define FIT 1e-9 /* relative difference of s^2, as in nb_s_squared_limit */
 
 int nb_is_absent(const nb_symmetry *sg, const int h[3])
 {
@@ -107,7 +107,7 @@ int nb_group_fits(const nb_symmetry *sg, const double G[6])
     return 1;
 }
 
-/** The sign of a - b in the order of h, then k, then l. */
+/** Sign of a - b in the order of h, then k, then l. */
 static int order(const int a[3], const int b[3])
 {
     for (int i = 0; i < 3; i++)
@@ -116,7 +116,7 @@ static int order(const int a[3], const int b[3])
     return 0;
 }
 
-/** Does h represent its orbit? None of its images and their inverses comes after it. */
+/** True if h represents the orbit: h is the last of its images and of their inverses. */
 static int is_last(const nb_symop *ops, int count, const int h[3])
 {
     for (int i = 0; i < count; i++) {
@@ -162,10 +162,10 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
     return NB_OK;
 }
 
-#define NEAR 0.5      /* A; two atoms cannot be this near */
-#define TOO_MANY 1.01 /* atoms on one site */
+#define NEAR 0.5      /* A; smaller than any distance of two atoms */
+#define TOO_MANY 1.01 /* limit of the atoms on one site */
 
-/** Between a and the nearest image by whole cells of that of b, A^2. */
+/** Squared distance (A^2) of a from the image of b under op, over all whole cells. */
 static double squared_distance(const nb_symop *op, const double A[9], const double a[3],
                                const double b[3])
 {
@@ -188,7 +188,7 @@ int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
     return n;
 }
 
-/** Does n agree with the coordinates? */
+/** True if order n agrees with the coordinates. */
 static int agrees(const nb_symmetry *sg, const double A[9], const nb_atom *a, int n)
 {
     return n >= nb_site_order(sg, A, a->r, NB_SAME_SITE) &&
@@ -235,21 +235,21 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
     return same;
 }
 
-/* --- Which of the two origins of International Tables a symbol means --- */
+/* --- Choice between the two origins of a symbol in International Tables --- */
 
-#define TOO_NEAR 0.9 /* A, of atoms that are not hydrogen */
-#define ALIKE 0.05   /* of the logarithm of a number of atoms */
+#define TOO_NEAR 0.9 /* A; limit for atoms other than hydrogen */
+#define ALIKE 0.05   /* limit for logarithms of numbers of atoms */
 enum { PAIRS_MOST = 5000000 };
 
-/** Arguments against an origin. */
+/** An origin of a symbol, and figures against it. */
 typedef struct origin {
     nb_symmetry sg;
-    double atoms;   /* in the cell, without hydrogen */
-    double nearest; /* A, of different sites */
+    double atoms;   /* number of atoms in the cell, without hydrogen */
+    double nearest; /* A; smallest distance of different sites */
     size_t wrong_orders;
 } origin;
 
-/** Least distance of atom a to the images of atom b, without images on the same site. */
+/** Smallest distance of atom a from images of atom b, without images on the site of a. */
 static double nearest(const nb_symmetry *sg, const double A[9], const double a[3],
                       const double b[3])
 {
@@ -281,13 +281,13 @@ static void judge(const nb_structure *s, const double A[9], origin *o)
     }
 }
 
-/** Difference between a number of atoms and that of the formula. */
+/** |log| of the number of atoms over the number in the formula; 0 if one is unknown. */
 static double misfit(double atoms, double expected)
 {
     return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;
 }
 
-/** Is b better than a? Returns the reason, or NULL if both are equally good. */
+/** Set *better to 1 if b is better than a. Returns the reason, or NULL for equals. */
 static const char *compare(const origin *a, const origin *b, double expected, int *better)
 {
     double of_a = misfit(a->atoms, expected), of_b = misfit(b->atoms, expected);

@@ -9,24 +9,24 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 
-enum { COLUMNS = 16 }; /* along a that are transformed together */
+enum { COLUMNS = 16 }; /* number of columns along a that are transformed together */
 
-/** Plans for the transforms of the lines of a grid. */
+/** Plans of the transforms of the lines of a grid. */
 typedef struct line_plans {
     int n[3], H[3];
-    size_t pitch;     /* complex numbers from one plane of columns to the next */
-    void *plan[3];    /* of FFTW along a, b, c; or NULL */
-    double *waves[3]; /* without FFTW: exp(-2 pi i m x/n), m = 0..n-1; owned */
+    size_t pitch;     /* complex numbers from a plane of columns to the next */
+    void *plan[3];    /* owned; plans of FFTW along a, b, c, or NULL for plain sums */
+    double *waves[3]; /* owned; for plain sums: exp(-2 pi i m/n), m = 0..n-1, or NULL */
 } line_plans;
 
-/** Numbers of a row after the transform along c: all with FFTW, without FFTW those within the
- * limit. */
+/** Complex numbers of a row after the transform along c: FFTW makes l to n/2, plain sums
+ * to H2. */
 static size_t half(const line_plans *lines)
 {
     return (size_t)(lines->plan[2] ? lines->n[2] / 2 : lines->H[2]) + 1;
 }
 
-/* Complex numbers of a buffer for lines_plane, and of one for lines_columns. */
+/* Size of the buffers of lines_plane and lines_columns, in complex numbers. */
 static size_t lines_plane_room(const line_plans *lines)
 {
     return (size_t)lines->n[1] * (half(lines) + (size_t)lines->H[2] + 1);
@@ -38,8 +38,8 @@ static size_t lines_column_room(const line_plans *lines)
 }
 
 #ifdef NB_HAVE_FFTW
-/** Plans depend only on the alignment of the buffers, so those of one allocation are valid for
- * all. */
+/** Make plans with temporary buffers. A plan depends only on the alignment, so that it is
+ * valid for every allocation. */
 static nb_status make_plans(line_plans *lines, nb_error *err)
 {
     const int *n = lines->n, rows = n[2] / 2 + 1, pitch = (int)lines->pitch;
@@ -105,15 +105,15 @@ static void lines_close(line_plans *lines)
     }
 }
 
-/** out[l] of one real row, l <= H2. */
+/** Transform a real row to out[l], l <= H2. */
 static void plain_row(const line_plans *lines, const double *row, double *out)
 {
-    int n = lines->n[2], most = lines->H[2];
-    memset(out, 0, 2 * (size_t)(most + 1) * sizeof *out);
+    int n = lines->n[2], bound = lines->H[2];
+    memset(out, 0, 2 * (size_t)(bound + 1) * sizeof *out);
     for (int w = 0; w < n; w++) {
         if (row[w] == 0)
             continue;
-        for (int l = 0, at = 0; l <= most; l++) {
+        for (int l = 0, at = 0; l <= bound; l++) {
             out[2 * l] += row[w] * lines->waves[2][2 * at];
             out[2 * l + 1] += row[w] * lines->waves[2][2 * at + 1];
             at += w;
@@ -122,11 +122,11 @@ static void plain_row(const line_plans *lines, const double *row, double *out)
     }
 }
 
-/** out[m mod n], |m| <= most, of n numbers in[i stride]. */
-static void plain_line(const double *waves, int n, int most, const double *in,
+/** Transform n numbers in[i stride] to out[m mod n], |m| <= bound. */
+static void plain_line(const double *waves, int n, int bound, const double *in,
                        size_t stride, double *out)
 {
-    for (int m = -most; m <= most; m++) {
+    for (int m = -bound; m <= bound; m++) {
         int step = m < 0 ? m + n : m, at = 0;
         double re = 0, im = 0;
         for (int i = 0; i < n; i++) {
@@ -146,8 +146,8 @@ static size_t in_plane(const line_plans *lines, int k, int l)
     return (size_t)l * (size_t)lines->n[1] + (size_t)(k < 0 ? k + lines->n[1] : k);
 }
 
-/* Plane [n1][n2] of real numbers: along c, then b.  Afterwards out, a part of the buffer, has the
- * coefficient of k, l at in_plane. */
+/* Transform a plane [n1][n2] of real numbers along c, then b. Returns a part of the
+ * buffer, which holds the coefficient of k, l at in_plane. */
 static const double *lines_plane(const line_plans *lines, double *plane, double *buffer)
 {
     size_t n1 = (size_t)lines->n[1], rows = half(lines);
@@ -167,7 +167,7 @@ static const double *lines_plane(const line_plans *lines, double *plane, double 
     return out;
 }
 
-/* COLUMNS columns of n0 numbers, pitch apart: out has h at column * n0 + (h mod n0). */
+/* Transform COLUMNS columns, pitch apart, to out, with h at column * n0 + (h mod n0). */
 static void lines_columns(const line_plans *lines, double *columns, double *out)
 {
 #ifdef NB_HAVE_FFTW
@@ -181,7 +181,7 @@ static void lines_columns(const line_plans *lines, double *columns, double *out)
                    lines->pitch, out + 2 * j * (size_t)lines->n[0]);
 }
 
-/** Columns (k, l) that hold a wanted h. */
+/** A column (k, l) with a wanted h. */
 typedef struct column {
     int k, l;
 } column;
@@ -192,13 +192,13 @@ typedef struct working {
     line_plans lines;
     column *columns;
     size_t n_columns;
-    double *middle; /* [n0][pitch] complex: after c and b */
+    double *middle; /* [n0][pitch] complex: after the transforms along c and b */
     double *rooms;  /* a buffer for each thread */
-    size_t room;    /* doubles of one */
+    size_t room;    /* doubles of a buffer */
     int threads;
 } working;
 
-/** The least s^2 of a column over all h, whole or not. */
+/** Smallest s^2 of a column over all real h. */
 static double least_s2(const double G[6], int k, int l)
 {
     double slope = G[3] * k + G[4] * l;
@@ -208,9 +208,9 @@ static double least_s2(const double G[6], int k, int l)
 static nb_status list_columns(working *w, nb_error *err)
 {
     const nb_fourier_box *b = w->box;
-    double limit = b->s2_limit * (1 + 1e-6); /* one too many does no harm */
-    size_t most = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
-    w->columns = nb_alloc_raw(most, sizeof *w->columns, "columns", err);
+    double limit = b->s2_limit * (1 + 1e-6); /* a column too many does no harm */
+    size_t bound = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
+    w->columns = nb_alloc_raw(bound, sizeof *w->columns, "columns", err);
     NB_NEED(w->columns);
     for (int k = -b->H[1]; k <= b->H[1]; k++)
         for (int l = 0; l <= b->H[2]; l++)
@@ -221,7 +221,7 @@ static nb_status list_columns(working *w, nb_error *err)
     return NB_OK;
 }
 
-/** Transform a plane of the function to its wanted columns. */
+/** Transform a plane of the function to the wanted columns. */
 static void make_plane(const working *w, int u, double *room)
 {
     const int *n = w->lines.n;
@@ -241,8 +241,8 @@ static void make_plane(const working *w, int u, double *room)
         to[2 * c] = to[2 * c + 1] = 0;
 }
 
-/** Write COLUMNS columns from `first` on into the box, conjugated, as the wanted sum has
- * exp(+...). */
+/** Write COLUMNS columns from `first` on into the box. They are conjugated, because the
+ * wanted sum has exp(+...). */
 static void make_columns(const working *w, size_t first, double *room)
 {
     const nb_fourier_box *b = w->box;

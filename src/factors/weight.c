@@ -55,7 +55,7 @@ int nb_factor_box_has_mates(const nb_factor_box *box)
 
 /* --- weights --- */
 
-/** A job of nb_factor_grid_weigh. */
+/** Data of nb_factor_grid_weigh. */
 typedef struct weighing {
     const nb_factor_grid *grid;
     nb_factor_weight w;
@@ -64,14 +64,14 @@ typedef struct weighing {
     double *to;
 } weighing;
 
-/** Rows of a box with the same factors, which those of mates have in the other order. */
+/** Rows of a box with the same factors. Rows of mates have the reverse order. */
 typedef struct equal_rows {
-    int h, k, n; /* of the first row; how many there are */
+    int h, k, n; /* h, k of the first row; number of rows */
     const double *F[4];
     double *to[4];
 } equal_rows;
 
-enum { BACK = 1, RUN = 256 }; /* odd rows of equal_rows go back; factors made at once */
+enum { BACK = 1, RUN = 256 }; /* odd rows are reversed; number of factors of a run */
 
 static void add_row(const weighing *job, int h, int k, equal_rows *rows)
 {
@@ -81,7 +81,7 @@ static void add_row(const weighing *job, int h, int k, equal_rows *rows)
     rows->to[rows->n++] = job->to + row * (size_t)n[2];
 }
 
-/** Is there something to multiply at place i of the first row, or of its equals? */
+/** True if a row has a value other than 0 and NaN at place i of the first row. */
 static int counts(const equal_rows *rows, int i, int last)
 {
     for (int r = 0; r < rows->n; r++) {
@@ -92,7 +92,7 @@ static int counts(const equal_rows *rows, int i, int last)
     return 0;
 }
 
-/** n values. 0 stays 0 with any factor. */
+/** Multiply n values by factors. 0 stays 0 with any factor. */
 static void weigh(const double *from, const double *factor, int n, double *to)
 {
 #pragma omp simd
@@ -100,7 +100,7 @@ static void weigh(const double *from, const double *factor, int n, double *to)
         to[i] = from[i] != 0 ? from[i] * factor[i] : from[i];
 }
 
-/** Places first ... end - 1 of the first row, and of its equals; those outside of a ... b - 1 are 0 or NaN. */
+/** Weigh places first ... end - 1 of all rows. Outside of a ... b - 1, F is 0 or NaN. */
 static void weigh_run(const weighing *job, const equal_rows *rows, int first, int end)
 {
     const int low = job->box->low[2], last = job->box->n[2] - 1;
@@ -124,7 +124,7 @@ static void weigh_run(const weighing *job, const equal_rows *rows, int first, in
     }
 }
 
-/** Rows h, k and what is equal to it: its mate and, where b is at right angles to a and c, those with -k. */
+/** Weigh row h, k, its mate, and the rows with -k if b is at right angles to a and c. */
 static void weigh_rows(const weighing *job, int h, int k, int mates, int mirrored)
 {
     const int n = job->box->n[2];

@@ -11,7 +11,7 @@
 #include "../sim/footprint.h"
 #include "../sim/sim.h"
 
-/** Let *scene have these pixels alone, by a mask that is the caller's.  Errors: NB_ERR_NOMEM. */
+/** Restrict *scene to the pixels by mask *seen (nb_free). Errors: NB_ERR_NOMEM. */
 static nb_status mask_others(const nb_chosen *c, nb_scene *scene, uint8_t **seen,
                              nb_error *err)
 {
@@ -24,7 +24,7 @@ static nb_status mask_others(const nb_chosen *c, nb_scene *scene, uint8_t **seen
     return NB_OK;
 }
 
-/** The spans of the pixels at c->at; they must be pixels that the simulation renders. */
+/** List the spans of the pixels at c->at. The simulation must render each pixel. */
 static nb_status list_spans(nb_chosen *c, nb_error *err)
 {
     nb_scene scene = c->sim->model.scene;
@@ -91,9 +91,9 @@ nb_status nb_chosen_slopes(nb_chosen *c, const char *const *names, int count,
     return st ? st : nb_sim_slopes_at(c->sim, names, count, &of, values, err);
 }
 
-enum { FEW = 8 }; /* a list of this part of the pixels is short */
+enum { FEW = 8 }; /* a list of less than 1/FEW of the pixels is short */
 
-/* Images by the backend, which is quicker than the sums of derivatives. */
+/* Images come from the backend, which is quicker than sums of derivatives. */
 
 static nb_status render_spans(nb_chosen *c, nb_error *err)
 {
@@ -110,7 +110,7 @@ static nb_status render_spans(nb_chosen *c, nb_error *err)
                                         &planes, err);
 }
 
-/** The same behind the footprint. */
+/** Render the pixels with the footprint. */
 static nb_status render_wide(nb_chosen *c, nb_error *err)
 {
     nb_sim_engine *engine = &c->sim->engine;
@@ -127,8 +127,8 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     return st;
 }
 
-/** Do sums of derivatives without derivatives make the image?  Behind a point spread whole planes are needed, and the images of
- * the backend have tables of the materials of whole detectors. */
+/** True if sums of derivatives make the image. A point spread needs whole planes, and the
+ * backend would make tables of the materials for the whole detector. */
 static int is_summed(const nb_chosen *c)
 {
     const nb_scene *scene = &c->sim->model.scene;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The pixels that a fit compares with its model: their images, sums and normal equations (docs/refine.md). */
+/** Pixels that a fit compares with a model: images and equations (docs/refine.md). */
 #ifndef NB_FIT_CHOSEN_H
 #define NB_FIT_CHOSEN_H
 
@@ -9,57 +9,57 @@
 /** Pixels of an observation, in the order of the stack. */
 typedef struct nb_chosen {
     nb_sim *sim;          /* borrowed */
-    nb_observation seen;  /* its arrays are borrowed */
+    nb_observation seen;  /* arrays are borrowed */
     nb_slope_pixels list; /* owned */
-    size_t n;             /* pixels */
+    size_t n;             /* number of pixels */
     size_t *at;           /* owned; [n], places in the stack */
-    nb_slope_list places; /* owned; of the list; n 0 until they are needed */
-    float *image;         /* owned; [stack], work; NULL until it is needed */
-    double *room;         /* owned; [most], work; NULL until it is needed */
-    size_t most;
-    /* The reflections next to the pixels (scales.c); NULL until nb_chosen_group. */
+    nb_slope_list places; /* owned; places of the list; n is 0 before the first use */
+    float *image;         /* owned; [stack], work; NULL before the first use */
+    double *room;         /* owned; [cap], work; NULL before the first use */
+    size_t cap;
+    /* Reflections nearest to the pixels (scales.c); NULL until nb_chosen_group. */
     int groups;
-    int *group;      /* owned; [n] */
+    int *group;      /* owned; [n], group of each pixel */
     float *stol;     /* owned; [n], sin theta/lambda, 1/A */
-    uint32_t *order; /* owned; [n]: pixels of a reflection side by side */
-    size_t *begin;   /* owned; [groups + 1]: of a reflection there */
+    uint32_t *order; /* owned; [n], pixels in order of the groups */
+    size_t *begin;   /* owned; [groups + 1], first place of each group in order */
     double *u;       /* owned; [groups], logarithms of the scales */
-    double width;    /* of their prior; 0: all scales are 1 */
+    double width;    /* width of the prior of u; 0: all scales are 1 */
 } nb_chosen;
 
-/** Choose the n pixels at the places at[n], which grow, of `seen`, whose arrays live as long as *out.  nb_chosen_close, after an
- * error too.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT (places that do not grow, or are not rendered). */
+/** Choose pixels of `seen` (its arrays outlive *out) at places at[n], which grow. Close
+ * *out, also after an error: NB_ERR_NOMEM, NB_ERR_INPUT (no growth, or not rendered). */
 nb_status nb_chosen_open(nb_sim *sim, const nb_observation *seen, const int64_t *at,
                          size_t n, nb_chosen *out, nb_error *err);
-void nb_chosen_close(nb_chosen *chosen); /* zeroed is fine */
+void nb_chosen_close(nb_chosen *chosen); /* zeroed is allowed */
 
-/** The model without the backgrounds of the observation: values[n], photons.  Errors: NB_ERR_NOMEM, those of a render. */
+/** values[n] of the model without backgrounds, photons. Errors: as of a render. */
 nb_status nb_chosen_image(nb_chosen *chosen, double *values, nb_error *err);
 
-/** The image and its slopes by the named parameters: values[1 + count][n].  Errors as nb_sim_derivatives. */
+/** values[1 + count][n]: image, slopes by parameters. Errors as nb_sim_derivatives. */
 nb_status nb_chosen_slopes(nb_chosen *chosen, const char *const *names, int count,
                            double *values, nb_error *err);
 
-/** Put each pixel to the reflection next to it; all scales are 1.  Until nb_chosen_ungroup they stay there.  Errors:
- * NB_ERR_NOMEM. */
+/** Assign each pixel to the nearest reflection until nb_chosen_ungroup. All scales are 1.
+ * Errors: NB_ERR_NOMEM. */
 nb_status nb_chosen_group(nb_chosen *chosen, nb_error *err);
 void nb_chosen_ungroup(nb_chosen *chosen);
 
-/** Normal equations by the V = count + knots values; arrays are the caller's, [V] and [V][V]. */
+/** Normal equations of V = count + knots values. The caller owns arrays [V], [V][V]. */
 typedef struct nb_scaled_sums {
     double loss, *g, *F;
-    double *held; /* F with the scales held; may be NULL */
-    double *scores; /* sum over reflections of the products of their gradients; may be NULL */
-    double *model; /* [n], photons; may be NULL */
-    int clusters;  /* reflections with light */
+    double *held;   /* F with the scales held, or NULL */
+    double *scores; /* sum over reflections of products of gradients, or NULL */
+    double *model;  /* [n], photons, or NULL */
+    int clusters;   /* number of reflections with light */
 } nb_scaled_sums;
 
-/** The scales of the reflections take their best values; then the equations without them.  Errors as nb_sim_derivatives. */
+/** Find the best scales, then equations without scales. Errors: nb_sim_derivatives. */
 nb_status nb_chosen_scaled(nb_chosen *chosen, const char *const *names, int count,
                            nb_scaled_sums *out, nb_error *err);
 
-/** *spread: of the logarithms of scales that counts know well, beyond counting; 0: too few.  *explained: the part of
- * the loss beyond noise that free scales explain.  The scales are 1 afterwards. */
+/** *spread: of the log of scales with many counts, without counting noise; 0: too few.
+ * *explained: part of the loss above noise by free scales. Scales are 1 afterwards. */
 nb_status nb_chosen_spread(nb_chosen *chosen, double *spread, double *explained,
                            nb_error *err);
 

@@ -24,7 +24,7 @@ nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
     return nb_scattering_vector(&source, ray.direction);
 }
 
-/** The nearest whole number, without a call; of |x| < 2^51. */
+/** Nearest whole number of |x| < 2^51, without a call. */
 static double whole(double x)
 {
     return x + NB_ROUND_DOUBLE - NB_ROUND_DOUBLE;
@@ -58,7 +58,7 @@ double nb_place_stol(const nb_sim *sim, const nb_panel *panel, int fast, int slo
 
 /* From a picture in ADU to photons. */
 
-/* SMV files without a word on it have this offset, ADU. */
+/* Offset of SMV files whose header gives no offset, ADU. */
 #define SMV_OFFSET 40
 
 static double offset_of(const nb_config *cfg, const nb_image *picture)
@@ -70,7 +70,7 @@ static double offset_of(const nb_config *cfg, const nb_image *picture)
     return strcmp(picture->format, "SMV") == 0 ? SMV_OFFSET : 0;
 }
 
-/** Is it what files of whole numbers have in place of a count: the largest number of their type? */
+/** True for the largest number of an integer type, which marks a missing count. */
 static int stands_for_none(const nb_image *picture, double adu)
 {
     if (strcmp(picture->format, "float") == 0)
@@ -80,26 +80,26 @@ static int stands_for_none(const nb_image *picture, double adu)
     return adu == 65535;
 }
 
-/** Files of photon counters mark unknown pixels with negative values. */
+/** True for files of photon counters, which mark unknown pixels with negative values. */
 static int marks_unknown(const nb_image *picture)
 {
     return strcmp(picture->format, "CBF") == 0 || strcmp(picture->format, "HDF5") == 0;
 }
 
-/** Is it too much for a count?  65535 may also be an unknown pixel of HDF5. */
-static int is_full(const nb_image *picture, double adu, double most)
+/** True if a value is too large for a count. In HDF5, 65535 may be an unknown pixel. */
+static int is_full(const nb_image *picture, double adu, double full)
 {
-    return adu >= most || (adu == 65535 && stands_for_none(picture, adu) &&
+    return adu >= full || (adu == 65535 && stands_for_none(picture, adu) &&
                            strcmp(picture->format, "HDF5") != 0);
 }
 
-/** What header and range say of pixel `from` of a picture; most: ADU of saturation. */
-static int masked_of(const nb_image *picture, size_t from, double most)
+/** NB_PLACE_... of pixel `from`, by header and range. full: ADU of saturation. */
+static int masked_of(const nb_image *picture, size_t from, double full)
 {
     const double adu = picture->pixels[from];
     if (picture->left_out && picture->left_out[from])
         return NB_PLACE_FILE;
-    if (is_full(picture, adu, most))
+    if (is_full(picture, adu, full))
         return NB_PLACE_SATURATED;
     return !isfinite(adu) || stands_for_none(picture, adu) ||
                    (adu < 0 && marks_unknown(picture))
@@ -107,14 +107,14 @@ static int masked_of(const nb_image *picture, size_t from, double most)
                : NB_PLACE_USED;
 }
 
-/** What is wanted of a picture. */
+/** A picture and the wanted pixels. */
 typedef struct job {
     const nb_image *picture;
-    double offset, dmin, dmax; /* ADU; A, 0: off */
-    int (*place)[2]; /* owned; of the panels in a picture with gaps; NULL: it is the stack */
+    double offset, dmin, dmax; /* ADU; A; A, 0 without a limit */
+    int (*place)[2]; /* owned; panels in a picture with gaps, or NULL for a stack */
 } job;
 
-/** The pixel of the picture that is pixel `at` of the stack, f and s of panel k. */
+/** Index in the picture of pixel `at` of the stack, which is (f, s) of panel k. */
 static size_t pixel_in_picture(const job *j, int k, int f, int s, size_t at)
 {
     return j->place ? (size_t)(j->place[k][1] + s) * (size_t)j->picture->fast +
@@ -122,7 +122,7 @@ static size_t pixel_in_picture(const job *j, int k, int f, int s, size_t at)
                     : at;
 }
 
-/** Pixels of one panel. */
+/** Fill the pixels of one panel. */
 static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
 {
     const nb_image *picture = j->picture;
@@ -133,10 +133,10 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
     nb_region region = nb_panel_region(sc, panel);
     double gain = NB_TYPED_OR(
         all, gain, sim->in.files->panel_gains ? sim->in.files->panel_gains[k] : 1);
-    double most = NB_TYPED_OR(all, saturation, INFINITY);
+    double full = NB_TYPED_OR(all, saturation, INFINITY);
     if (!NB_TYPED(all, saturation) && sim->in.files->panel_gains &&
         sim->in.files->panel_gains[sim->in.files->spec.n_panels + k] > 0)
-        most = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
+        full = sim->in.files->panel_gains[sim->in.files->spec.n_panels + k];
 #pragma omp parallel for num_threads(nb_thread_count(sim->engine.options.threads))
     for (int s = region.smin; s <= region.smax; s++)
         for (int f = region.fmin; f <= region.fmax; f++) {
@@ -151,7 +151,7 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
                 (j->dmax > 0 && d * 2 * j->dmax < 1))
                 continue;
             out->masked[at] =
-                (uint8_t)(here > 0 && (!mask || mask[at]) ? masked_of(picture, from, most)
+                (uint8_t)(here > 0 && (!mask || mask[at]) ? masked_of(picture, from, full)
                                                           : NB_PLACE_FILE);
             if (out->masked[at] == NB_PLACE_USED)
                 out->photons[at] = (float)((adu - j->offset) / here);
@@ -160,7 +160,7 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
         }
 }
 
-/** A picture of the stack, or of its panels where their file places them. */
+/** Find the layout: the stack, or panels at the places of the detector file. */
 static nb_status place_panels(const nb_sim *sim, job *j, nb_error *err)
 {
     const size_t panels = (size_t)sim->model.scene.n_panels;

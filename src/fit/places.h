@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/** The scattering vectors and reflections of pixels, and the photons of a picture. */
+/** Scattering vectors and reflections of pixels, and photons of a picture. */
 #ifndef NB_FIT_PLACES_H
 #define NB_FIT_PLACES_H
 
 #include "../nanobragg.h"
 #include "../sim/sim.h"
 
-/** The scattering vector of a place of a panel, pixels, at the mean wavelength, 1/m. */
+/** Scattering vector of a place (pixels) of a panel at the mean wavelength, 1/m. */
 nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double fast, double slow);
-/** The reflection that one of the crystal's orientations brings nearest to q. */
+/** Reflection that an orientation of the crystal brings nearest to q. */
 void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
 /** sin theta/lambda of the middle of a pixel, 1/A. */
 double nb_place_stol(const nb_sim *sim, const nb_panel *panel, int fast, int slow);
 
-/** Why a pixel within the resolution limits is not used. */
+/** Reasons not to use a pixel within the resolution limits. */
 enum { NB_PLACE_USED = 0, NB_PLACE_FILE, NB_PLACE_SATURATED };
 
-/** A picture in photons, [stack] each, the caller's. */
+/** A picture in photons. The caller owns the arrays, [stack] each. */
 typedef struct nb_seen {
-    float *photons; /* NaN: not observed */
-    float *full; /* photons that a saturated pixel has at least; NaN: it is not saturated */
+    float *photons;  /* NaN if not observed */
+    float *full;     /* lower bound of a saturated pixel, photons; NaN in other pixels */
     float *stol;     /* sin theta/lambda, 1/A; 0 outside of the region */
     uint8_t *masked; /* NB_PLACE_... */
     double sigma;    /* out: read-out noise */
 } nb_seen;
 
-/** Photons = (ADU - adc)/gain by the flags of the simulation, between d of dmin and dmax (A; 0: off).  The picture is the
- * stack, or has the panels where their file places them.  Errors: NB_ERR_INPUT (size), NB_ERR_NOMEM. */
+/** Photons (ADU - adc)/gain, for d from dmin to dmax (A; 0: no limit). The picture is the
+ * stack, or laid out as the detector file. Errors: NB_ERR_INPUT (size), NB_ERR_NOMEM. */
 nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dmin,
                            double dmax, nb_seen *out, nb_error *err);
 
-/** Chosen pixels under which planes are wanted. */
+/** Chosen pixels that need a background plane. */
 typedef struct nb_plane_job {
-    const float *photons, *chosen; /* [stack], NaN: not there */
+    const float *photons, *chosen; /* [stack], NaN in missing pixels */
     const uint8_t *spots;          /* [stack], 1: near a spot */
     double sigma;                  /* read-out noise, photons */
     int half;                      /* pixels around a pixel without spot */
 } nb_plane_job;
 
-/** A plane for each group of spots' pixels, and for each other chosen pixel, from the pixels around them: background[stack].
- * Errors: NB_ERR_NOMEM. */
+/** Fit planes to the pixels around each group of spot pixels, and around each other
+ * chosen pixel. Writes background[stack], photons. Errors: NB_ERR_NOMEM. */
 nb_status nb_place_planes(const nb_sim *sim, const nb_plane_job *job, float *background,
                           nb_error *err);
 

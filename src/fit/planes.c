@@ -8,10 +8,10 @@
 
 /* Planes under spots. */
 
-#define LEAST_LEVEL 1e-3 /* photons; a level must have a logarithm */
-enum { RIM = 5 };        /* pixels about a spot's box */
+#define LEAST_LEVEL 1e-3 /* photons; smallest level: it must have a logarithm */
+enum { RIM = 5 };        /* pixels around the box of a spot */
 
-/** A plane c0 + c1 x + c2 y through weighted values. */
+/** Plane c0 + c1 x + c2 y through weighted values. */
 typedef struct plane {
     double c[3];
 } plane;
@@ -20,7 +20,7 @@ typedef struct box {
     int panel, low[2], high[2]; /* fast, slow */
 } box;
 
-/** Solve A x = b, A symmetric and positive; both are used up.  0: a pivot is not above 1e-12. */
+/** Solve A x = b, A symmetric and positive; overwrite A, b. 0: a pivot is <= 1e-12. */
 static int solve3(double A[3][3], double b[3], double x[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ static double plane_at(const plane *p, const box *b, int f, int s)
     return p->c[0] + p->c[1] * (f - b->low[0]) + p->c[2] * (s - b->low[1]);
 }
 
-/** Fit the rim of a box, weights by the plane of the pass before. */
+/** Fit the rim of a box. Weights come from the plane of the pass before. */
 static plane fit_plane(const nb_plane_job *job, const nb_panel *panel,
                        const uint8_t *spots, const box *b)
 {
@@ -82,15 +82,15 @@ static plane fit_plane(const nb_plane_job *job, const nb_panel *panel,
 
 static box widened(const nb_panel *panel, box b, int by)
 {
-    const int most[2] = {panel->columns - 1, panel->rows - 1};
+    const int last[2] = {panel->columns - 1, panel->rows - 1};
     for (int i = 0; i < 2; i++) {
         b.low[i] = b.low[i] > by ? b.low[i] - by : 0;
-        b.high[i] = b.high[i] + by < most[i] ? b.high[i] + by : most[i];
+        b.high[i] = b.high[i] + by < last[i] ? b.high[i] + by : last[i];
     }
     return b;
 }
 
-/** Mark the group of touching spot pixels that holds this one as done (2), and give its box. */
+/** Mark the group of touching spot pixels around (f, s) as done (2). Returns the box. */
 static box flood(const nb_panel *panel, uint8_t *spots, size_t *stack, int f, int s)
 {
     box b = {0, {f, s}, {f, s}};
@@ -121,7 +121,7 @@ static box flood(const nb_panel *panel, uint8_t *spots, size_t *stack, int f, in
     return b;
 }
 
-/** Where a group is done, give its plane; pixels of other groups in its box have their own. */
+/** Write the plane of a done group (2). Pixels of other groups in the box stay. */
 static void put_plane(const nb_plane_job *job, const nb_panel *panel, uint8_t *spots,
                       box b, float *background)
 {
@@ -156,7 +156,7 @@ nb_status nb_place_planes(const nb_sim *sim, const nb_plane_job *job, float *bac
                 if (left[at] == 1)
                     put_plane(job, panel, left, flood(panel, left, stack, f, s),
                               background);
-                else if (!spots[at] && !isnan(job->chosen[at])) { /* of the sample */
+                else if (!spots[at] && !isnan(job->chosen[at])) { /* chosen background */
                     box b = {k, {f, s}, {f, s}}, rim;
                     plane p;
                     rim = widened(panel, b, job->half + RIM);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors that are not exact.  The light of each reflection h has a scale exp(u_h) with a normal prior of u_h, whose
- * width is twice the relative sigma s of F.  Its mean is s^2/2: that of -2 ln(1 + s e) for normal e, s^2, since the given F are spread
- * about the true ones, less what strong reflections, which tell the most, have: among given F that are large there are more that are
- * too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution it is 4 s^2 (1 - F^2/<F^2>)).  The scales are eliminated: at each step of the fit they take their best values,
- * and the normal equations lose what the scales explain (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003).
- * Errors are clustered by reflection, because all pixels of a spot share the error of its F (Liang and Zeger, Biometrika 73, 13,
- * 1986). */
+/* Inexact structure factors. The light of reflection h has a scale exp(u_h). The prior of
+ * u_h is normal. Its width is 2 s, where s is the relative sigma of F, and its mean is
+ * s^2/2. Given F spread about true F, so that -2 ln(1 + s e) for normal e has the mean
+ * s^2. Strong reflections, which matter more, have a smaller mean, because large given F
+ * are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution the
+ * mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step of the fit takes
+ * the best scales, and the normal equations lose the part that the scales explain
+ * (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003). Errors are
+ * clustered by reflection, because all pixels of a spot share the error of F (Liang and
+ * Zeger, Biometrika 73, 13, 1986). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +21,7 @@
 #include "chosen.h"
 #include "places.h"
 
-/* Which reflection a pixel belongs to. */
-
-/** Pixels of the list, side by side, and their reflection. */
+/** Neighbouring pixels of the list with one reflection. */
 typedef struct place {
     int64_t key;
     uint32_t pixel, n;
@@ -36,8 +37,8 @@ static int by_key(const void *a, const void *b)
 
 static int64_t key_of(const int hkl[3])
 {
-    const int64_t most = 1 << 20;
-    return ((hkl[0] + most / 2) * most + hkl[1] + most / 2) * most + hkl[2] + most / 2;
+    const int64_t cap = 1 << 20;
+    return ((hkl[0] + cap / 2) * cap + hkl[1] + cap / 2) * cap + hkl[2] + cap / 2;
 }
 
 static void place_span(nb_chosen *c, const nb_span *span, size_t n, place *out)
@@ -59,7 +60,7 @@ static int team_of(const nb_chosen *c)
     return nb_image_threads(c->sim->engine.options.threads, (int64_t)c->n * 16);
 }
 
-/** Pixels in order, with the reflections next to them; first[spans]: of each span. */
+/** List pixels with the nearest reflections. first[spans]: first pixel of each span. */
 static void list_places(nb_chosen *c, const size_t *first, place *out)
 {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team_of(c))
@@ -67,7 +68,7 @@ static void list_places(nb_chosen *c, const size_t *first, place *out)
         place_span(c, &c->list.spans[i], first[i], out);
 }
 
-/** Join neighbours of one reflection; how many are left. */
+/** Join neighbours of one reflection. Returns the new number. */
 static size_t join(place *all, size_t n)
 {
     size_t to = 0;
@@ -79,7 +80,7 @@ static size_t join(place *all, size_t n)
     return n ? to + 1 : 0;
 }
 
-/** Groups from the n sorted places. */
+/** Make groups from n sorted places. */
 static nb_status divide(const place *all, size_t n, nb_chosen *c, nb_error *err)
 {
     size_t at = 0;
@@ -128,7 +129,7 @@ nb_status nb_chosen_group(nb_chosen *c, nb_error *err)
 
 /* A background that is piecewise linear in sin theta/lambda. */
 
-/** Part of the hat behind x, and its number in *k. */
+/** Part at x of the hat of knot *k + 1, where *k is the knot before x. */
 static double hat_at(const nb_observation *o, double x, int *k)
 {
     *k = 0;
@@ -146,7 +147,7 @@ static double level_at(const nb_observation *o, double x)
     return o->values[k] * (1 - part) + (part > 0 ? o->values[k + 1] * part : 0);
 }
 
-/** Its slopes by the levels, added to hats[n]. */
+/** Add the slopes of level_at by the levels to hats[n]. */
 static void add_hats(const nb_observation *o, double x, double *hats)
 {
     int k;
@@ -158,17 +159,17 @@ static void add_hats(const nb_observation *o, double x, double *hats)
 
 /* The model of a pixel: exp(u) crystal + rest. */
 
-/** All pixels of a list at some values; what is [pixels] is by reflections, as nb_chosen.order.  All arrays are in its room. */
+/** Pixels at some values. [pixels]: in nb_chosen.order. Arrays lie in nb_chosen.room. */
 typedef struct model {
     nb_chosen *of;
-    int count;                     /* parameters */
+    int count;                     /* number of parameters */
     double *values;                /* [1 + planes][n], by pixels: image and planes */
     double *counts, *light, *rest; /* [pixels] */
     double *slope, *weight;        /* [pixels], of the loss by the model */
     double *h, *scale;             /* [groups]: sums of the loss by u; exp(u) */
-    const double *water_plane;     /* in values; NULL: there is no water */
+    const double *water_plane;     /* place in values, or NULL without water */
     double water_um;
-    int fluence; /* number of -fluence among the parameters; -1: it is held */
+    int fluence; /* number of -fluence among the parameters; -1 if it is held */
 } model;
 
 static nb_status open_memory(model *m, int planes, nb_error *err)
@@ -177,9 +178,9 @@ static nb_status open_memory(model *m, int planes, nb_error *err)
     const size_t size = ((size_t)planes + 6) * n + 2 * groups;
     double **const arrays[] = {&m->counts, &m->light, &m->rest, &m->slope, &m->weight};
     nb_status st;
-    if (size > m->of->most)
+    if (size > m->of->cap)
         NB_FORWARD(nb_grow(&m->of->room, 0, size, sizeof *m->of->room, "slopes", err));
-    m->of->most = size > m->of->most ? size : m->of->most;
+    m->of->cap = size > m->of->cap ? size : m->of->cap;
     m->values = m->of->room;
     for (size_t i = 0; i < 5; i++)
         *arrays[i] = m->values + ((size_t)planes + 1 + i) * n;
@@ -188,7 +189,7 @@ static nb_status open_memory(model *m, int planes, nb_error *err)
     return NB_OK;
 }
 
-/** Image and planes; without a plane of the water its own is added behind them. */
+/** Make image and planes. A plane of the water is added last unless it is named. */
 static nb_status open_model(nb_chosen *c, const char *const *names, int count, model *m,
                             nb_error *err)
 {
@@ -216,7 +217,7 @@ static double water_of(const model *m, size_t i)
     return m->water_plane ? m->water_plane[i] * m->water_um / 3 : 0;
 }
 
-/** The photons of a reflection's pixels, of the crystal alone, and of all else. */
+/** Photons of the pixels of a reflection: counts, light of the crystal, and the rest. */
 static void gather_group(model *m, int k)
 {
     const nb_chosen *of = m->of;
@@ -230,8 +231,8 @@ static void gather_group(model *m, int k)
     }
 }
 
-/** Slopes and weights of the losses of a reflection's pixels; their sums by u to *g and m->h; the sum of the losses, if it is
- * wanted. */
+/** Slopes and weights of the losses of the pixels of a reflection. Sums by u go to *g and
+ * m->h. Returns the sum of the losses, if wanted. */
 static inline double compare_group(model *m, int k, const int gauss, const int wanted,
                                    double *g)
 {
@@ -255,10 +256,10 @@ static inline double compare_group(model *m, int k, const int gauss, const int w
 }
 
 enum { INNER = 12 };
-#define INNER_STEP 0.7  /* of u, at most */
-#define INNER_DONE 1e-7 /* of u */
+#define INNER_STEP 0.7  /* largest step of u */
+#define INNER_DONE 1e-7 /* smallest step of u */
 
-/** The best scale of a reflection, from the one that was; the loss with its prior. */
+/** Find the best scale of a reflection from the last scale. Returns loss and prior. */
 static inline double settle_group(model *m, int k, const int gauss)
 {
     const nb_chosen *of = m->of;
@@ -274,9 +275,7 @@ static inline double settle_group(model *m, int k, const int gauss)
     return compare_group(m, k, gauss, 1, &g) + prior * (*u - mean) * (*u - mean) / 2;
 }
 
-/* Normal equations. */
-
-/** Slopes of the model of pixel i, number j by reflections, by the named parameters and the knots: row[n]. */
+/** row[n]: slopes of the model of pixel i, place j, by named parameters and knots. */
 static void row_of(const model *m, size_t i, size_t j, double scale, double *row)
 {
     const nb_chosen *of = m->of;
@@ -284,7 +283,7 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
         const double *plane = m->values + ((size_t)p + 1) * of->n;
         row[p] = plane == m->water_plane ? plane[i] : scale * plane[i];
     }
-    if (m->water_plane && m->fluence >= 0) { /* it lights the water, too */
+    if (m->water_plane && m->fluence >= 0) { /* the fluence lights the water too */
         const double w = water_of(m, i), light = m->light[j];
         const double plane = m->values[((size_t)m->fluence + 1) * of->n + i];
         row[m->fluence] = light + w > 0 ? plane * (scale * light + w) / (light + w) : 0;
@@ -294,14 +293,14 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
         add_hats(&of->seen, of->stol[i], row + m->count);
 }
 
-/** The sums of some reflections; V values, matrices [V][V] are lower halves. */
+/** Sums of some reflections by V values. Matrices [V][V] are lower halves. */
 typedef struct stripe {
     double *loss, *clusters, *g;
-    double *held, *lost, *scores; /* F with the scales held, and what these explain */
+    double *held, *lost, *scores; /* F with scales held, part by the scales, scores */
     double *row, *score, *mixed;  /* work, [V] */
 } stripe;
 
-enum { STRIPES = 64 }; /* their sums are added in order, with any number of threads */
+enum { STRIPES = 64 }; /* sums are added in order, with any number of threads */
 
 static stripe stripe_in(double *work, size_t V)
 {
@@ -317,7 +316,7 @@ static stripe stripe_in(double *work, size_t V)
                     .mixed = rows + 3 * V};
 }
 
-/** A reflection: its scale, then its sums. */
+/** Find the scale of a reflection, then add the sums. */
 static void add_group(model *m, int k, int V, const stripe *s)
 {
     const nb_chosen *of = m->of;
@@ -333,7 +332,7 @@ static void add_group(model *m, int k, int V, const stripe *s)
         row_of(m, of->order[j], j, m->scale[k], s->row);
         for (int a = 0; a < V; a++) {
             const double w = m->weight[j] * s->row[a];
-            if (s->row[a] == 0) /* most knots */
+            if (s->row[a] == 0) /* nearly all knots */
                 continue;
             s->score[a] += m->slope[j] * s->row[a];
             s->mixed[a] += w * light;
@@ -359,7 +358,8 @@ static void fill_half(int V, const double *half, const double *less, double *to)
             to[a * V + b] = to[b * V + a] = half[a * V + b] - (less ? less[a * V + b] : 0);
 }
 
-/** The best scales for the values of a model, from those that were, then the sums by V values; 0: the loss alone. */
+/** Find the best scales, from the last scales on, and the sums by V values; with V = 0,
+ * only the loss. */
 static nb_status add_up(model *m, int V, nb_scaled_sums *out, nb_error *err)
 {
     const size_t size = (size_t)V * (4 + 3 * (size_t)V) + 2;
@@ -401,9 +401,7 @@ nb_status nb_chosen_scaled(nb_chosen *c, const char *const *names, int count,
     return st;
 }
 
-/* How wrong the structure factors are. */
-
-#define WELL_KNOWN 0.15 /* sigma of u from counts, at most */
+#define WELL_KNOWN 0.15 /* largest sigma of u from counts */
 enum { LEAST_KNOWN = 12 };
 
 static int by_value(const void *a, const void *b)
@@ -412,7 +410,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The spread of u over its reflections, without that of counting: by the median of distances from the median. */
+/** Spread of u without counting noise, from the median of distances from the median. */
 static double spread_of(double *u, size_t n, double counting)
 {
     double middle, mad;
@@ -439,7 +437,7 @@ nb_status nb_chosen_spread(nb_chosen *c, double *spread, double *explained, nb_e
     st = u ? open_model(c, NULL, 0, &m, err) : NB_ERR_NOMEM;
     c->width = 0;
     NB_TRY(add_up(&m, 0, &exact, err));
-    c->width = 2; /* hardly a prior */
+    c->width = 2; /* a weak prior */
     NB_TRY(add_up(&m, 0, &free_, err));
     c->width = width;
     *explained = 1 - fmax(0, free_.loss - noise) / fmax(1, exact.loss - noise);

@@ -12,7 +12,7 @@
 #include "../sim/sim.h"
 #include "../sim/sim.h"
 
-/** All pictures have an experiment, which gives them what one simulation can have. */
+/** Check that all pictures have an experiment that fits in one simulation. */
 static nb_status check_starts(const nb_starts *starts, const char *file, nb_error *err)
 {
     const nb_expt_start *all = starts->expt;
@@ -32,7 +32,7 @@ static nb_status check_starts(const nb_starts *starts, const char *file, nb_erro
     return NB_OK;
 }
 
-/** Experiments of the pictures, by the names of their images.  *cfg then has that of the first picture. */
+/** Find experiments of pictures by image names. *cfg gets the experiment of the first. */
 static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *hooks,
                              nb_error *err)
 {
@@ -96,7 +96,7 @@ void nb_starts_close(nb_starts *starts)
     memset(starts, 0, sizeof *starts);
 }
 
-/** The accelerators; count 0: it calculates on the CPU. */
+/** Accelerators for the fits. count is 0 on the CPU. */
 static nb_pool_devices devices_of(const nb_starts *starts)
 {
     const nb_backend *backend = starts->base->engine.backend;
@@ -107,7 +107,7 @@ static nb_pool_devices devices_of(const nb_starts *starts)
     return nb_pool_devices_of(&asked, backend->device->count(), 0, 1);
 }
 
-enum { DEVICE_WORKERS = 8 }; /* of one device */
+enum { DEVICE_WORKERS = 8 }; /* number of workers of a device */
 
 int nb_starts_workers(const nb_starts *starts, int *threads)
 {
@@ -150,15 +150,15 @@ nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture, nb_
 nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,
                          nb_image *out, nb_error *err)
 {
-    const double most_MB = nb_sim_config(starts->base)->max_read_MB;
+    const double max_MB = nb_sim_config(starts->base)->max_read_MB;
     char name[NB_PATH_MAX];
-    nb_hdf5_wanted frame = {name, 0, 1, most_MB, NULL, starts->reader};
+    nb_hdf5_wanted frame = {name, 0, 1, max_MB, NULL, starts->reader};
     nb_config typed;
     int fast, slow;
     if (nb_hdf5_frame_of(starts->pictures[picture], name, &frame.frame))
         return nb_hdf5_read_image(&frame, out, err);
     nb_config_defaults(&typed);
-    typed.max_read_MB = most_MB;
+    typed.max_read_MB = max_MB;
     nb_sim_size(sim, &fast, &slow);
     return nb_image_read(starts->pictures[picture], fast, slow, &typed, out, err);
 }

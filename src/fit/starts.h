@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Where the fits of several pictures begin: each with an orientation or an experiment of its own. */
+/** Starts of the fits of several pictures: orientation or experiment of each picture. */
 #ifndef NB_FIT_STARTS_H
 #define NB_FIT_STARTS_H
 
@@ -11,34 +11,34 @@ struct nb_hdf5_reader;
 typedef struct nb_starts {
     const char *const *pictures; /* borrowed; [count], names for nb_image_read */
     int count;
-    nb_sim *base;                  /* owned; what all pictures have */
-    nb_config *typed;              /* owned; the same, as it was typed */
-    double (*missets)[3];          /* owned; [count], deg; NULL: the start's */
-    struct nb_expt_start *expt;    /* owned; [count], of -expt; NULL: all have one */
-    struct nb_hdf5_reader *reader; /* owned; of pictures in HDF5 */
+    nb_sim *base;                  /* owned; simulation with the common settings */
+    nb_config *typed;              /* owned; the common settings as typed */
+    double (*missets)[3];          /* owned; [count], deg; or NULL: misset of the start */
+    struct nb_expt_start *expt;    /* owned; [count], from -expt; or NULL: one start */
+    struct nb_hdf5_reader *reader; /* owned; reader of pictures in HDF5 */
 } nb_starts;
 
-/** Open *starts, whose pictures and count the caller has set.  orientations: a file with the misset angles of one picture in each
- * line; NULL: none.
- * nb_starts_close, after an error too.  Errors: those of a simulation and of the file, NB_ERR_NOMEM. */
+/** Open *starts. The caller sets pictures and count before. orientations: file with the
+ * misset angles of a picture in each line, or NULL. Close *starts, also after an error.
+ * Errors: as of a simulation and of the file, NB_ERR_NOMEM. */
 nb_status nb_starts_open(nb_starts *starts, const nb_config *cfg,
                          const char *orientations, const nb_hooks *hooks, nb_error *err);
 void nb_starts_close(nb_starts *starts);
 
-/** A simulation for the fits, one after the other.  place: its number among those that share the devices. */
+/** Make a simulation for some fits. place: number of the simulation, for the devices. */
 nb_status nb_starts_sim(const nb_starts *starts, const nb_hooks *hooks, int threads,
                         int place, nb_sim **sim, nb_error *err);
 
-/** Give sim the start of a picture, whatever was done with it before. */
+/** Give sim the start of a picture. Earlier fits with sim have no effect. */
 nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture,
                           nb_error *err);
 
-/** Read a picture for a simulation of its size.  Free *out with nb_image_free.  Errors: those of nb_image_read. */
+/** Read a picture of the size of sim; nb_image_free. Errors as nb_image_read. */
 nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,
                          nb_image *out, nb_error *err);
 
-/** How many pictures are refined at a time: on a device several share it, and what one calculates there hides what the
- * others do on the host.  *threads: of each. */
+/** Number of pictures that are refined at a time, with *threads each. Several share a
+ * device: its work for one hides the work of the host for others. */
 int nb_starts_workers(const nb_starts *starts, int *threads);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** D at a point of reciprocal space, by a table: one text for the host and for devices, whose values are equal up to the
- * last bits of exp. */
+/** Look up D at a point of reciprocal space in a table. Host and devices share this code:
+ * their values are equal up to the last bits of exp. */
 #ifndef NB_LIGHT_DIFFUSE_LOOK_H
 #define NB_LIGHT_DIFFUSE_LOOK_H
 
@@ -12,11 +12,11 @@
 #include "../physics/hostdevice.h"
 #include "diffuse_table.h"
 
-/* Curves of u^2 in straight pieces, each of the same width as a part of 1 + u^2: one text for the host and for devices. */
+/* Curves of u^2 in straight pieces, equal in width within an octave of 1 + u^2 */
 
-enum { NB_CURVE_BITS = 7 }; /* pieces of an octave: 2 to this power */
+enum { NB_CURVE_BITS = 7 }; /* an octave has 2^NB_CURVE_BITS pieces */
 
-/** The column at or before u2, and the part of the way to the next: exponent and first bits of 1 + u2. */
+/** Column at or before u2: exponent and first bits of 1 + u2. *part: way to the next. */
 NB_HD int nb_curve_at(float u2, float *part)
 {
     const float y = 1 + (u2 > 0 ? u2 : 0);
@@ -35,30 +35,30 @@ static inline double nb_curve_u2(int column)
     return ldexp(1 + (double)(column % pieces) / pieces, column / pieces) - 1;
 }
 
-/* What the grid of a table of diffuse light leaves out near the reflections, and all of the light where Gaussian halos
- * end: sums over single reflections, one text for the host and for devices. */
+/* Sums over single reflections: near light that the grid of a table leaves out, and all
+ * light where Gaussian halos end */
 
-/* Gaussian halos of the first order end before wider ones of faint orders. A part of the light at the middle of a halo: */
-#define NB_FAINT_LIGHT 1e-13 /* that is none, about a point */
-#define NB_FAINT_SHARE 1e-18 /* of the orders that are left out */
-#define NB_FAINT_STEEP 40    /* light about a point is more than it has there */
-#define NB_FAINT_LEFT 1e-7   /* of a kernel, by the orders that are left out */
-#define NB_FAINT_FIRST 16.0  /* u^2 to the first reflections that are looked at */
+/* Gaussian halos of the first order end before the wider halos of faint orders. */
+#define NB_FAINT_LIGHT 1e-13 /* part of the brightest halo middle that counts as 0 */
+#define NB_FAINT_SHARE 1e-18 /* orders with a smaller share are left out */
+#define NB_FAINT_STEEP 40 /* light around a point / light at the point that needs a sum */
+#define NB_FAINT_LEFT 1e-7  /* part of a kernel in the orders that are left out */
+#define NB_FAINT_FIRST 16.0 /* u^2 of the first ellipsoid of reflections */
 
-enum { NB_FAINT_ORDERS = 1024 }; /* of a sample, at most */
+enum { NB_FAINT_ORDERS = 1024 }; /* limit of the orders of a sample */
 
-/** The halos that are summed at a sample: those of a near row, or (row NULL) orders of Gaussian ones. */
+/** Halos of a sample: between two rows of a table, or (row NULL) Gaussian orders. */
 typedef struct nb_halo {
-    const float *row, *next; /* the rows about X */
-    float part;              /* of the way from one to the other */
+    const float *row, *next; /* rows of near halos around X */
+    float part;              /* fraction of next */
     int from, n;             /* orders from + 1 to n */
     double X,
-        first; /* the share of order from + 1; that of n is X/n times the one before */
-    double inner2, near2; /* u^2 of the reflections */
-    double least;         /* I0 of them */
+        first; /* share of order from + 1; order n has X/n times the share of n - 1 */
+    double inner2, near2; /* u^2 of the reflections: inner2 ... near2 */
+    double least;         /* reflections with a smaller I0 are left out */
 } nb_halo;
 
-/** Gaussian orders: their shares have one maximum. */
+/** Sum of Gaussian orders at u2. The sum can end early, as the terms have one maximum. */
 NB_HD double nb_halo_gauss(const nb_halo *o, double u2)
 {
     double sum = 0, w = o->first;
@@ -83,13 +83,13 @@ NB_HD double nb_halo_at(const nb_halo *o, double u2)
            part * (o->row[i + 1] + o->part * (o->next[i + 1] - o->row[i + 1]));
 }
 
-/** ceil of an index, which is a call elsewhere. */
+/** ceil of an index, without a call of the C library. */
 NB_HD int nb_near_ceil(double x)
 {
     return (int)x + (x > (int)x);
 }
 
-/** The sum over one row of reflections. */
+/** Sum over row (i, j) of reflections. */
 NB_HD double nb_near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
                          const nb_halo *o, const double h[3], int i, int j)
 {
@@ -117,7 +117,7 @@ NB_HD double nb_near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
     return sum;
 }
 
-/** The same of all rows; half: of the box about the ellipsoid u^2 = near2. */
+/** Sum over all rows. half: half edges of the box around the ellipsoid u^2 = near2. */
 NB_HD double nb_near_sum(const nb_diffuse_table *t, const nb_diffuse_part *p,
                          const nb_halo *o, const double half[3], const double h[3])
 {
@@ -133,7 +133,7 @@ NB_HD double nb_near_sum(const nb_diffuse_table *t, const nb_diffuse_part *p,
     return sum;
 }
 
-/** What the grid leaves out near the reflections, in units of the largest I0. */
+/** Light that the grid leaves out near the reflections, in units of the largest I0. */
 NB_HD double nb_diffuse_near(const nb_diffuse_table *t, const nb_diffuse_part *p,
                              double X, const double h[3])
 {
@@ -145,18 +145,18 @@ NB_HD double nb_diffuse_near(const nb_diffuse_table *t, const nb_diffuse_part *p
     return nb_near_sum(t, p, &o, p->half, h);
 }
 
-/** The orders of a sample that have a share. */
-NB_HD nb_halo nb_faint_halo(int most, double X)
+/** Orders of a sample with a share. */
+NB_HD nb_halo nb_faint_halo(int largest, double X)
 {
     double w = X < 1e-9 ? 1 : X / expm1(X);
     nb_halo o = {NULL, NULL, 0, 0, 0, X, w, -1, NB_FAINT_FIRST, 0};
-    most = most < NB_FAINT_ORDERS ? most : NB_FAINT_ORDERS;
-    for (; o.n < most && (w > NB_FAINT_SHARE || o.n < X); w *= X / (o.n + 1))
+    largest = largest < NB_FAINT_ORDERS ? largest : NB_FAINT_ORDERS;
+    for (; o.n < largest && (w > NB_FAINT_SHARE || o.n < X); w *= X / (o.n + 1))
         o.n++;
     return o;
 }
 
-/** Leave out the first orders, which have no share beyond u^2 = inner2. */
+/** Leave out the first orders if they have no share outside of u^2 = inner2. */
 NB_HD void nb_faint_begin(nb_halo *o)
 {
     for (int n = o->from; n + 1 < o->n; n++) {
@@ -169,8 +169,8 @@ NB_HD void nb_faint_begin(nb_halo *o)
     }
 }
 
-/** Reflections one by one, further and further away, until those beyond have a part of 1e-4 at most, or less than this
- * light. */
+/** Sum over reflections in growing ellipsoids. The sum ends if the reflections outside
+ * add at most 1e-4 of the sum, or at most the light `least`. */
 NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, nb_halo *o,
                           const double h[3], double least)
 {
@@ -190,14 +190,14 @@ NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, n
     return sum;
 }
 
-/** D/scale without a grid, where Gaussian halos end: all orders of the reflections that have a share. */
+/** D/scale where Gaussian halos end: all orders of the reflections with a share. */
 NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 {
     double sum = 0;
     for (int r = 0; r < t->model.n_forms; r++) {
         const nb_diffuse_part *p = &t->parts[r];
         const double X = nb_shape_radius2(p->form.X, h[0], h[1], h[2]),
-                     part = p->form.part * p->most * -expm1(-X);
+                     part = p->form.part * p->largest * -expm1(-X);
         nb_halo o = nb_faint_halo(t->faint_orders, X);
         if (part > 0)
             sum += part * nb_faint_sum(t, p, &o, h, 1e-4 * t->faint / part);
@@ -205,12 +205,12 @@ NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
     return sum;
 }
 
-/* Splines of the fifth degree through the points of a grid: coefficients, weights between them, other grids. */
+/* Splines of the fifth degree through the points of a grid: coefficients and weights */
 
-#define NB_SPLINE_TERMS 6  /* coefficients that have a share in a value */
-#define NB_SPLINE_BEFORE 2 /* of them before that at or before the point */
+#define NB_SPLINE_TERMS 6  /* number of coefficients of a value along an axis */
+#define NB_SPLINE_BEFORE 2 /* place of the coefficient at or before the point */
 
-/** Weights of the coefficients about a point, t behind the third of them; 0 <= t <= 1. */
+/** Weights of the coefficients around a point, t after the third; 0 <= t <= 1. */
 NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 {
     const float s = 1 - t, t2 = t * t, s2 = s * s, per = 1 / 120.0f;
@@ -222,7 +222,7 @@ NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
     w[5] = t2 * t2 * t * per;
 }
 
-/** Where a value at y of a line of n coefficients begins, and its weights; n >= 6. */
+/** First coefficient and weights of a value at y, on a line of n >= 6 coefficients. */
 NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
 {
     int at = (int)y - (y < (int)y);
@@ -231,13 +231,13 @@ NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
     return at - NB_SPLINE_BEFORE;
 }
 
-/** Values a[n0][n1][n2] become coefficients; n_i >= 6.  Both ends are mirrored about their points, whose error is 0.43 of
- * that at each further point. */
+/** Turn values a[n0][n1][n2] into coefficients; n_i >= 6. A line continues by reflection
+ * in the end points. The error of this falls to 0.43 at each further point. */
 void nb_spline_of(float *a, const int n[3], int threads);
 
-/** Where a point of a grid begins, and the weights along each axis. */
+/** First coefficient of a point of a grid, and the weights along each axis. */
 typedef struct nb_diffuse_spot {
-    const float *c; /* the first coefficient that has a share */
+    const float *c; /* first coefficient; the others follow along each axis */
     size_t row, plane;
     float w[3][NB_SPLINE_TERMS];
 } nb_diffuse_spot;
@@ -253,7 +253,7 @@ NB_HD void nb_diffuse_find(const nb_diffuse_part *p, const double h[3], nb_diffu
 }
 
 #ifdef NB_GPU
-/** The spline at a point of a grid: the operations of the other text, in its order. */
+/** Spline at a point of a grid, with the operations of the host and in the same order. */
 NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 {
     float sum[NB_SPLINE_TERMS] = {0};
@@ -274,10 +274,10 @@ typedef float nb_light_four __attribute__((vector_size(16)));
 typedef float nb_light_four_anywhere
     __attribute__((vector_size(16), aligned(4), may_alias));
 
-/** The spline at a point of a grid: by fours, which compilers do not find by themselves. */
+/** Spline at a point of a grid, in vectors of four. Compilers do not find the vectors. */
 NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 {
-    nb_light_four first = {0}, last = {0}; /* of the terms along the third axis */
+    nb_light_four first = {0}, last = {0}; /* terms 0..3 and 4..5 along the third axis */
     for (int i = 0; i < NB_SPLINE_TERMS; i++) {
         nb_light_four a = {0}, b = {0};
         const float *r = s->c + (size_t)i * s->plane;
@@ -295,19 +295,19 @@ NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 }
 #endif
 
-/** The largest coefficient at the corners and the middles of the faces of what a spline takes. */
+/** Largest coefficient at the corners and face middles of the coefficients of a point. */
 NB_HD float nb_diffuse_about(const nb_diffuse_spot *s)
 {
     const size_t at[3] = {s->plane, s->row, 1}, middle = 2 * (at[0] + at[1] + at[2]);
-    float most = 0;
+    float largest = 0;
     for (int i = 0; i < 8; i++)
-        most = fmaxf(
-            most,
+        largest = fmaxf(
+            largest,
             fabsf(s->c[5 * ((i & 1) * at[0] + (i >> 1 & 1) * at[1] + (i >> 2) * at[2])]));
     for (int i = 0; i < 3; i++)
-        most = fmaxf(most, fmaxf(fabsf(s->c[middle - 2 * at[i]]),
-                                 fabsf(s->c[middle + 3 * at[i]])));
-    return most;
+        largest = fmaxf(largest, fmaxf(fabsf(s->c[middle - 2 * at[i]]),
+                                       fabsf(s->c[middle + 3 * at[i]])));
+    return largest;
 }
 
 /** D/scale at a fractional index, |q| <= reach. */
@@ -318,7 +318,7 @@ NB_HD double nb_diffuse_look(const nb_diffuse_table *t, double h, double k, doub
     for (int r = 0; r < t->model.n_forms; r++) {
         const nb_diffuse_part *p = &t->parts[r];
         const double X = nb_shape_radius2(p->form.X, h, k, l),
-                     part = p->form.part * p->most * -expm1(-X);
+                     part = p->form.part * p->largest * -expm1(-X);
         double D = 0;
         if (p->c) {
             nb_diffuse_spot s;

@@ -11,13 +11,13 @@
 #include "../physics/panels.h"
 #include "diffuse_table.h"
 
-#define NODE_MOST 0.3  /* u from one node to the next, at most */
-#define NODE_APART 0.2 /* the same on halos that no others cover */
-#define ONE_RAY 0.055  /* u of a pixel that one ray serves, where each pixel is a node */
-#define TWO_RAYS 0.6   /* that two rays along each edge serve */
+#define NODE_MOST 0.3  /* largest u from node to node */
+#define NODE_APART 0.2 /* largest u from node to node on isolated halos */
+#define ONE_RAY 0.055  /* largest u of a pixel with one ray, if each pixel is a node */
+#define TWO_RAYS 0.6   /* largest u of a pixel with two rays along each edge */
 #define ONE_LAYER                                                                        \
-    0.15 /* u of the depth of layers that their mean serves: rays of a pixel shift by half of it at most */
-/** u of a distance: halos, and what X adds. */
+    0.15 /* largest u of the depth of layers at the mean: rays shift by up to u/2 */
+/** Factor (m) from a distance in reciprocal space to u: halos, and the change of X. */
 static double scale_of(const nb_diffuse *d, double reach, double gamma)
 {
     double X = 4 * NB_PI * NB_PI * d->sigma * d->sigma * reach;
@@ -48,8 +48,7 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
     wave = weight > 0 ? wave / weight : 1 / beam->sources[0].lambda;
     mean = nb_unit(mean);
     p->middle = (nb_light_beam){1, wave, nb_scale(wave, mean), mean};
-    reach = reach * 1e10 /
-            wave; /* 2 sin(theta), by which a change of the wave number moves q */
+    reach = reach * 1e10 / wave; /* 2 sin(theta): shift of q per shift of wave number */
     for (int i = 0; i < n; i++) {
         const nb_source *s = &beam->sources[i];
         double k = 1 / s->lambda;
@@ -70,7 +69,7 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
     return NB_OK;
 }
 
-/** The matrix that turns the first cell into another: rows of m; returns whether it is a rotation. */
+/** Matrix m (rows) that turns a cell into another. Returns 1 if m is a rotation. */
 static int turn_of(const nb_orientation *from, const nb_orientation *to, double m[9])
 {
     nb_vec3 star[3];
@@ -95,8 +94,8 @@ static int turn_of(const nb_orientation *from, const nb_orientation *to, double 
     return off < 1e-9;
 }
 
-/** Twice the unit quaternion of a rotation: two of them are as far apart as their angle (Shepperd, J. Guid. Control 1,
- * 223 (1978)). */
+/** Twice the unit quaternion of a rotation: the distance of two is the angle between the
+ * rotations (Shepperd, J. Guid. Control 1, 223 (1978)). */
 static void quaternion_of(const double m[9], double y[4])
 {
     const double trace = m[0] + m[4] + m[8];
@@ -162,8 +161,8 @@ static nb_status merge_cells(nb_diffuse_plane *p, double reach, nb_error *err)
     return NB_OK;
 }
 
-/** u from one node to the next: a cubic errs by the fourth power of it and the part of the light that the halo of one
- * strong reflection, 4 times the mean, has at its middle. The others have pi^2 over the volume of an index, in u. */
+/** u from node to node. A cubic errs by u^4 times the part of a strong halo (4 times the
+ * mean) in the light at its middle. Others add pi^2 / volume of an index, in u. */
 static double node_of(const nb_diffuse *d)
 {
     double part = 0;
@@ -187,15 +186,14 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
                            .between = steps >= 2 || (steps >= 1 && os > 1)};
     s.layers = depth < ONE_LAYER || panel->curved ? 1 : sensor->layers;
     s.rays = s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY ? 1 : os;
-    if (s.rays > 2 &&
-        pixel < TWO_RAYS) { /* with the mean and the mean square of all sub-pixels */
+    if (s.rays > 2 && pixel < TWO_RAYS) { /* mean and mean square of sub-pixels */
         s.rays = 2;
         s.apart = sqrt((1 - 1.0 / os / os) / 3);
     }
     return s;
 }
 
-/** Pixels f .. f + n - 1 of a row behind -dmin: halves, until one ray settles each. */
+/** Apply -dmin to pixels f .. f + n - 1 of a row: halve until all are on one side. */
 static void limit_pixels(const nb_diffuse_plane *p, const nb_panel *panel, int f, int n,
                          int s, float *image)
 {
@@ -235,14 +233,14 @@ nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
     return g;
 }
 
-/** A part of a panel and the light of its nodes. */
+/** A panel, and the grid and light of the nodes. */
 typedef struct nodes {
     const nb_panel *panel;
     nb_light_grid grid;
     float *light; /* owned */
 } nodes;
 
-/** The cubic between rows of nodes, of each column of nodes. */
+/** Interpolate row s between rows of nodes by a cubic, at each column of nodes. */
 static void between_rows(const nodes *n, int s, float *line)
 {
     const int step = n->grid.s.step, i = (s - n->grid.r.smin) / step,
@@ -257,26 +255,26 @@ static void between_rows(const nodes *n, int s, float *line)
         line[j] = w[0] * a[j] + w[1] * b[j] + w[2] * c[j] + w[3] * d[j];
 }
 
-/** The cubic between the nodes of a row, as long as there are four: step numbers for each. */
+/** Interpolate between nodes of a row by cubics: `step` numbers for each four nodes. */
 static void between_columns(const nodes *n, const float *line, float *out)
 {
     const int step = n->grid.s.step;
     for (int j = 0; j + 3 < n->grid.wide; j++, out += step) {
         const float *a = line + j;
 #pragma omp simd
-        for (int t = 0; t < NB_LIGHT_STEP; t++) /* those behind `step` are written again */
+        for (int t = 0; t < NB_LIGHT_STEP; t++) /* out[step] ... are written again */
             out[t] = n->grid.w[0][t] * a[0] + n->grid.w[1][t] * a[1] +
                      n->grid.w[2][t] * a[2] + n->grid.w[3][t] * a[3];
     }
 }
 
-/** Floats of a line of nodes, and of its pixels. */
+/** Number of floats of a line of nodes and of the pixels of the line. */
 static size_t line_room(const nodes *n)
 {
     return (size_t)n->grid.wide * (size_t)(n->grid.s.step + 1) + NB_LIGHT_STEP;
 }
 
-/** line: room for line_room floats. */
+/** Write row s of the pixels. line has room for line_room floats. */
 static void pixel_row(const nb_diffuse_plane *p, const nodes *n, int s, float *line,
                       float *image)
 {
@@ -356,7 +354,7 @@ double nb_diffuse_plane_samples(const nb_diffuse_plane *p)
 {
     nb_diffuse_plane whole = *p;
     nb_raster *raster = &whole.scene.raster;
-    const int limited = p->scene.factors.dmin > 0; /* then every ray of every source */
+    const int limited = p->scene.factors.dmin > 0; /* 1: every ray of every source */
     double sum = 0;
     raster->roi = (nb_region){0, raster->columns - 1, 0, raster->rows - 1};
     for (int i = 0; i < p->scene.n_panels; i++) {

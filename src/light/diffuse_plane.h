@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/** The diffuse light of every pixel of an image, by a table. */
+/** Diffuse light of every pixel of an image, from a table. */
 #ifndef NB_LIGHT_DIFFUSE_PLANE_H
 #define NB_LIGHT_DIFFUSE_PLANE_H
 
 #include "diffuse_look.h"
 
-/* The diffuse light of a pixel, by a table: one text for the host and for devices. Samples of a pixel are merged, and
- * pixels between nodes interpolated, as far as the halos are smooth (docs/physics.md has the bounds). */
+/* Host and devices share this code. As far as halos are smooth, samples of a pixel are
+ * merged and pixels between nodes are interpolated (docs/physics.md has the bounds). */
 
-enum { NB_LIGHT_STEP = 8 }; /* pixels from node to node, at most */
+enum { NB_LIGHT_STEP = 8 }; /* limit of the pixels from node to node */
 
-/** Sources as q = wave d - p. */
+/** A source or merged sources: q = wave d - p in direction d. */
 typedef struct nb_light_beam {
     double weight, wave;
     nb_vec3 p, incident;
 } nb_light_beam;
 
-/** Orientations. */
+/** An orientation or merged orientations. */
 typedef struct nb_light_cell {
     double weight;
     nb_orientation cell;
 } nb_light_cell;
 
-/** What the light of an image's pixels is made from.  Arrays are those of the place where it is made. */
+/** Data of the light of all pixels. Arrays are in the memory of the host or device. */
 typedef struct nb_diffuse_plane {
-    nb_scene scene; /* panels and sensors are the host's */
+    nb_scene scene; /* panels and sensors are in the memory of the host */
     const nb_diffuse_table *table;
-    double scale; /* of D */
-    double per;   /* u for a distance in reciprocal space, m */
-    double node;  /* u from one node to the next, at most */
+    double scale; /* scale of D */
+    double per;   /* m; factor from a distance in reciprocal space to u */
+    double node;  /* largest u from node to node */
     int n_beams, n_cells;
     const nb_light_beam *beams; /* owned */
     const nb_light_cell *cells; /* owned */
     nb_light_beam middle;
-    double spread; /* of q by the sources, 1/m */
+    double spread; /* 1/m; spread of q by the sources */
 } nb_diffuse_plane;
 
-/** How a panel is sampled. */
+/** Sampling of a panel. */
 typedef struct nb_light_sampling {
     int step;     /* pixels from node to node */
-    int between;  /* pixels are cubics between nodes; 0: each is a node */
-    int rays;     /* along an edge of a pixel */
-    double apart; /* of two rays, in pixels; 0: the sub-pixels */
-    int layers;   /* 1: all as one */
-    int cut;      /* sources one by one, as far as -dmin lets them */
+    int between;  /* 1: pixels are cubics between nodes; 0: each pixel is a node */
+    int rays;     /* number of rays along an edge of a pixel */
+    double apart; /* distance of two rays, in pixels; 0: rays hit the sub-pixels */
+    int layers;   /* number of layers; 1 takes all layers as one */
+    int cut;      /* 1: -dmin removes the sources one by one, without merging */
 } nb_light_sampling;
 
-/** The nodes of a panel: node (i, j) of its `high` rows is at pixel smin + step (i - 1), fmin + step (j - 1), without the
- * -1 where each pixel is a node. */
+/** Nodes of a panel. Node (i, j) is at row smin + step (i - 1) of the pixels and column
+ * fmin + step (j - 1), without the -1 if each pixel is a node. */
 typedef struct nb_light_grid {
-    nb_region r; /* pixels; empty: no light */
+    nb_region r; /* pixels; empty without light */
     nb_light_sampling s;
-    int wide, high;
-    float w[4][NB_LIGHT_STEP]; /* of the nodes about a pixel, by its place behind the second: the mean of its sub-pixels */
+    int wide, high;            /* number of nodes along fast and slow */
+    float w[4][NB_LIGHT_STEP]; /* weights of the nodes around a pixel, by place in step */
 } nb_light_grid;
 
-/** The sum over orientations of D at q. */
+/** Sum over orientations of D at q. */
 NB_HD double nb_light_cell_sum(const nb_diffuse_plane *p, nb_vec3 q)
 {
     double sum = 0;
@@ -75,8 +75,8 @@ NB_HD double nb_light_polarized(const nb_scene *sc, nb_vec3 incident, nb_vec3 di
                : 1;
 }
 
-/** The sum over sources and orientations of D along a ray; cut: of the sources themselves, without those that -dmin
- * removes. */
+/** Sum over sources and orientations of D along a ray. cut = 1 takes the sources of the
+ * scene that -dmin leaves, cut = 0 the merged sources. */
 NB_HD_CALL double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int cut)
 {
     const nb_scene *sc = &p->scene;
@@ -103,7 +103,7 @@ NB_HD_CALL double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction,
     return sum / sc->beam.n_sources;
 }
 
-/** A ray to a point of a layer, or to the mean point of all, each with what it stops. */
+/** A ray to a point of a layer, or to the mean of all layers, weighted by capture. */
 NB_HD nb_ray nb_light_ray(const nb_light_sampling *s, const nb_panel *panel,
                           const nb_sensor *sensor, double F, double S, int layer)
 {
@@ -124,14 +124,14 @@ NB_HD nb_ray nb_light_ray(const nb_light_sampling *s, const nb_panel *panel,
     return ray;
 }
 
-/** Middle of a ray's part of a pixel, in pixels. */
+/** Position of ray i of a pixel along an edge, in pixels. */
 NB_HD double nb_light_place(const nb_light_sampling *s, int pixel, int i)
 {
     double part = s->apart > 0 ? (i - 0.5) * s->apart : (i + 0.5) / s->rays - 0.5;
     return pixel + 0.5 + part;
 }
 
-/** Photons of the diffuse light in a pixel, which may lie beside its panel. */
+/** Photons of the diffuse light in a pixel, which may lie outside of the panel. */
 NB_HD double nb_light_pixel(const nb_diffuse_plane *p, const nb_light_sampling *s,
                             const nb_panel *panel, const nb_sensor *sensor, int f, int row)
 {
@@ -150,8 +150,8 @@ NB_HD double nb_light_pixel(const nb_diffuse_plane *p, const nb_light_sampling *
            sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
-/** Where pixels f .. f + n - 1 of a row are, and those up to `about` beside them: 1 inside of -dmin, -1 outside, 0: a ray
- * may be cut. */
+/** Side of -dmin of pixels f .. f + n - 1 of a row, and of the pixels within `about`
+ * pixels: 1 inside, -1 outside, 0 if -dmin may cut a ray. */
 NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
                         const nb_sensor *sensor, int f, int n, int s, int about)
 {
@@ -171,14 +171,14 @@ NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
     return q + blur < limit ? 1 : q - blur > limit ? -1 : 0;
 }
 
-/** The sampling of pixels that -dmin may cut: every ray of every source. */
+/** Sampling of pixels that -dmin may cut: every ray of every source. */
 NB_HD nb_light_sampling nb_light_every(const nb_scene *sc, const nb_sensor *sensor)
 {
     const nb_light_sampling every = {1, 0, sc->oversample, 0, sensor->layers, 1};
     return every;
 }
 
-/** The light of node (i, j); 0 where no pixel inside of -dmin needs it. */
+/** Light of node (i, j). Masked nodes, and nodes for pixels outside of -dmin, have 0. */
 NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
                           const nb_panel *panel, const nb_sensor *sensor, int i, int j)
 {
@@ -194,43 +194,43 @@ NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
     return (float)nb_light_pixel(p, &g->s, panel, sensor, f, row);
 }
 
-/** A pixel between nodes in one direction: the same operations, in the same order, everywhere. */
+/** Interpolate along an axis, everywhere by the same operations in the same order. */
 NB_HD float nb_light_between(const nb_light_grid *g, int t, float a, float b, float c,
                              float d)
 {
     return g->w[0][t] * a + g->w[1][t] * b + g->w[2][t] * c + g->w[3][t] * d;
 }
 
-/** Merge the scene's sources and orientations, for the model's light up to |q| = reach (1/A).  The scene's arrays are
- * used, not copied; plane->table is to be set.  Errors: NB_ERR_NOMEM. */
+/** Merge sources and orientations of a scene for light up to |q| = reach (1/A). *plane
+ * refers to arrays of the scene. The caller sets plane->table. Errors: NB_ERR_NOMEM. */
 nb_status nb_diffuse_plane_new(const nb_scene *scene, const nb_diffuse *model,
                                double reach, nb_diffuse_plane *plane, nb_error *err);
 
-/** Values of the table that the whole detector takes, whatever is rendered of it. */
+/** Number of look-ups of the whole detector, also if only a part is rendered. */
 double nb_diffuse_plane_samples(const nb_diffuse_plane *plane);
 
-/** image[pixels of the stack] = photons; 0 where nothing is rendered. threads: as nb_image_threads takes it.  The same
- * bytes for any number of threads.  Errors: NB_ERR_NOMEM. */
+/** Write photons to image[pixels of the stack], 0 in pixels that are not rendered. Any
+ * number of threads (see nb_image_threads) gives the same bytes. Errors: NB_ERR_NOMEM. */
 nb_status nb_diffuse_plane_fill(const nb_diffuse_plane *plane, int threads, float *image,
                                 nb_error *err);
 
 void nb_diffuse_plane_clear(nb_diffuse_plane *plane);
 
-/** How a panel is sampled. */
+/** Sampling and nodes of a panel. */
 nb_light_grid nb_light_grid_of(const nb_diffuse_plane *plane, const nb_panel *panel);
 
-/* Many samples of a smooth function become few of the same weight, mean and covariance. */
+/* Merge many samples of a smooth function into few: equal weight, mean and covariance */
 
 #define NB_MERGE_SPACE 4
 
-/** A sample in a space where distances are those of the function's argument. */
+/** A sample. Distances of y are distances in the argument of the function. */
 typedef struct nb_merge_item {
     double weight, y[NB_MERGE_SPACE];
 } nb_merge_item;
 
-/** Merge n samples in place; returns how many are left. per: 1/length of the function, so that
- * |f''| <= 4.2 f per^2. The error is of second order where 2.1 per^2 (mean square distance) is below 5e-4, else of
- * fourth; samples that are far apart stay apart. */
+/** Merge n samples in place. Returns the new number. per = 1/length of the function, so
+ * that |f''| <= 4.2 f per^2. The error is of second order if 2.1 per^2 (mean square
+ * distance) is below 5e-4, else of fourth order. Distant samples stay apart. */
 int nb_merge(nb_merge_item *items, int n, double per);
 
 #endif

@@ -13,19 +13,19 @@
 #include "diffuse_look.h"
 
 enum {
-    EDGE = 3,   /* indices of a table beyond what is looked up */
-    SHIFTS = 32 /* points of an index, if fewer do */
+    EDGE = 3,   /* indices of a table outside of the reach */
+    SHIFTS = 32 /* limit of the points of an index, except in the coarsest grid */
 };
-#define POINTS 16e6 /* of all forms, if fewer do: 64 MB, and some seconds of a core */
-#define ORDERS_LEFT 1e-5 /* share of the orders that do not count */
-#define X_LIMIT 600.0    /* exp(X) has to be a double */
-#define STEP_WHOLE 0.5 /* u from point to point: a spline errs by 3e-3 of a halo alone */
-/* The same in parts of the u within which halos are soft: 1e-3 among halos of different light. */
+#define POINTS 16e6      /* limit of the points of all forms: 64 MB, some core seconds */
+#define ORDERS_LEFT 1e-5 /* share of the orders that are left out */
+#define X_LIMIT 600.0    /* limit of X, so that exp(X) is finite */
+#define STEP_WHOLE 0.5   /* u from point to point: error 3e-3 of an isolated halo */
+/* Step in parts of the u where halos are soft: error 1e-3 among different halos */
 #define STEP_SOFT 0.3
-#define STEP_ALIKE 1.25   /* between steps along the axes, at most, as far as they can */
-#define WIDER_BYTES 256e6 /* of sums at once beside the first */
+#define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
+#define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */
 
-/** The least order beyond which less than this share is left. */
+/** Smallest order with less than the share `left` in the orders above. */
 static int orders_of(double X, double left)
 {
     double n = floor(X) + 1, w;
@@ -36,10 +36,10 @@ static int orders_of(double X, double left)
     return (int)n;
 }
 
-/* --- what a table is --- */
+/* --- plan of a table --- */
 
-/** Points whose steps are alike, the least that are possible or m times as many along each axis; returns the longest
- * step, u. */
+/** Lay out points with similar steps: the coarsest grid, or m times as fine. Returns the
+ * longest step in u. */
 static double lay_points(const int reach[3], int m, nb_diffuse_part *p)
 {
     double u[3], least, longest = 0;
@@ -65,7 +65,7 @@ static int shifts_of(const nb_diffuse_part *p)
     return p->per[0] * p->per[1] * p->per[2];
 }
 
-/** As many points as hold the halos, or as are soon made; then halos are soft where the steps are too long for them. */
+/** Choose points for whole halos, within the limits; too long steps need soft halos. */
 static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
 {
     double longest = lay_points(reach, 1, p);
@@ -81,7 +81,7 @@ static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
         p->near2 = longest * longest / STEP_SOFT / STEP_SOFT;
 }
 
-/** u^2 from any point to any reflection, at most. */
+/** Largest u^2 from a point to a reflection. */
 static double farthest2(const nb_diffuse_table *t, const nb_diffuse_part *p,
                         const int reach[3])
 {
@@ -97,7 +97,7 @@ static void plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
 {
     if (!s->direct)
         choose_points(reach, POINTS / t->model.n_forms, p);
-    else if (!t->model.gauss) /* whose orders are summed until they end */
+    else if (!t->model.gauss) /* sums of Gaussian orders need no limit */
         p->near2 = farthest2(t, p, reach);
     if (p->near2 > 0) {
         nb_diffuse_half(p->form.u2, p->near2, p->half);
@@ -122,7 +122,7 @@ static void clear_table(void *object)
     }
 }
 
-/** A table with its plan; reach: of its points, indices. */
+/** Make a table with a plan and without values. reach: largest indices of the points. */
 static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
                                     nb_error *err)
 {
@@ -148,7 +148,7 @@ static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
     return t;
 }
 
-/** Sums at once: as many as threads can make and memory holds. */
+/** Number of simultaneous sums for the threads, the jobs and the memory. */
 static int places_of(const nb_diffuse_source *s, const nb_diffuse_table *t,
                      const nb_diffuse_part *p, const int reach[3])
 {
@@ -186,21 +186,21 @@ double nb_diffuse_table_bytes(const nb_diffuse_table *t)
     return sum;
 }
 
-/* --- its reflections --- */
+/* --- reflections of a table --- */
 
 /** Largest X of a reflection that counts. */
 static double sources_X(const nb_diffuse_source *s, const nb_diffuse_form *form)
 {
     const nb_factor_table *f = s->factors;
     const double *F = nb_table_at(f, s->table);
-    double most = 0;
+    double largest = 0;
     for (int h = 0; h < f->nh; h++)
         for (int k = 0; k < f->nk; k++)
             for (int l = 0; l < f->nl; l++)
                 if (*F++ != 0)
-                    most = fmax(most, nb_shape_radius2(form->X, f->hmin + h, f->kmin + k,
-                                                       f->lmin + l));
-    return most;
+                    largest = fmax(largest, nb_shape_radius2(form->X, f->hmin + h,
+                                                             f->kmin + k, f->lmin + l));
+    return largest;
 }
 
 static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
@@ -216,7 +216,7 @@ static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
                                  X, X_LIMIT);
 }
 
-/** I0 of the reflections of row (i, j) of the box, in units of `unit`. */
+/** I0 of the reflections of row at[0], at[1] of the box. */
 static void power_row(const nb_diffuse_source *s, const nb_diffuse_table *t,
                       const nb_diffuse_form *form, const int at[2], double *row)
 {
@@ -229,7 +229,7 @@ static void power_row(const nb_diffuse_source *s, const nb_diffuse_table *t,
                                               t->low[1] + at[1], t->low[2] + l);
 }
 
-/** I0 of all reflections of a form, as parts of the largest; the light in the middle of the brightest halo. */
+/** I0 of all reflections of a form, in parts of the largest, and the light t->faint. */
 static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                             nb_diffuse_part *p, nb_error *err)
 {
@@ -245,20 +245,20 @@ static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                 const double X = nb_shape_radius2(p->form.X, t->low[0] + at[0],
                                                   t->low[1] + at[1], t->low[2] + l);
                 const double middle = -expm1(-X) * pow(fmax(X, 1), -1.5);
-                p->most = fmax(p->most, row[l]);
+                p->largest = fmax(p->largest, row[l]);
                 t->faint = fmax(t->faint, NB_FAINT_LIGHT * p->form.part * row[l] * middle);
             }
             for (int l = 0; l < n && turn == 1; l++)
                 p->power[(size_t)i * (size_t)n + (size_t)l] =
-                    (float)(p->most > 0 ? row[l] / p->most : 0);
+                    (float)(p->largest > 0 ? row[l] / p->largest : 0);
         }
     nb_free(row);
     return p->power ? NB_OK : NB_ERR_NOMEM;
 }
 
-/* --- its grid --- */
+/* --- grid of a table --- */
 
-/** One form's grid on its way. */
+/** Data to make the grid of a form. */
 typedef struct filling {
     nb_diffuse_part *p;
     nb_diffuse_terms terms;
@@ -267,7 +267,7 @@ typedef struct filling {
     nb_asking *asking;
 } filling;
 
-/** A term's kernel. */
+/** Kernel of a term. */
 typedef struct kernel {
     const double *u2, *curve;
 } kernel;
@@ -286,7 +286,7 @@ static void kernel_row(const void *data, const double x[3], int n, double *out)
     }
 }
 
-/** Add a term's sums at the points of a shift to the grid, each with the share that X gives it. */
+/** Add a row of sums of a term at the points of a shift, times the shares at X. */
 static void add_row(const filling *f, int place, int term, const int at[2],
                     const int shift[3])
 {
@@ -316,7 +316,7 @@ static void add_term(const filling *f, int place, int term, const int shift[3])
             add_row(f, place, term, (const int[2]){h, k}, shift);
 }
 
-/** Job i of the terms of all shifts. */
+/** Term and shift of job i. */
 static int term_of(const filling *f, int i, int shift[3])
 {
     const int *per = f->p->per, k = i / f->terms.n;
@@ -337,7 +337,7 @@ static void make_sum(const filling *f, int place, int job)
     nb_lattice_sum_make(&f->sum, place, kernel_row, &own, x);
 }
 
-/** Sums are made at once, and added in their order. */
+/** Make several sums at the same time, and add the sums in order. */
 static nb_status fill_points(const filling *f, nb_error *err)
 {
     const int jobs = f->terms.n * shifts_of(f->p);
@@ -400,7 +400,7 @@ static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
     return st;
 }
 
-/** Is there room?  What a table needs beside what is free already. */
+/** Refuse a table that needs more than half of the free memory. */
 static nb_status check_memory(const nb_diffuse_source *s, nb_error *err)
 {
     const double needs = nb_diffuse_table_needs(s), room = nb_free_memory();

@@ -7,9 +7,9 @@
 #include "../base/memory.h"
 #include "diffuse_look.h"
 
-enum { DEGREE = 3 };     /* of the soft halos, in u^2 */
-#define TERMS_ERROR 3e-4 /* of a halo at any X */
-/* u^2 up to which that holds: Gaussian halos are faint beyond */
+enum { DEGREE = 3 };     /* degree in u^2 of soft halos */
+#define TERMS_ERROR 3e-4 /* largest error in parts of a halo, at any X */
+/* Largest u^2 for this error. Gaussian halos are faint at larger u^2. */
 #define FAR_EXP 1e5
 #define FAR_GAUSS 60.0
 
@@ -34,7 +34,7 @@ int nb_curve_columns(double far2)
     return nb_curve_at((float)far2, &part) + 2;
 }
 
-/** The orders at X, whose weights add to 1. */
+/** Orders at X, with weights that add up to 1. */
 static void orders_of(double X, nb_diffuse_series *s)
 {
     s->first = s->n = 1;
@@ -46,7 +46,7 @@ static void orders_of(double X, nb_diffuse_series *s)
         s->weight[i] /= -expm1(-X);
 }
 
-/** poly[j] (near2 - u^2)^j continues the halo inside of near2: Taylor's series of it there; 0 without an inside. */
+/** Taylor series sum_j poly[j] (near2 - u^2)^j of the halo at near2, 0 if near2 is 0. */
 static void soften(int gauss, const nb_diffuse_series *s, double near2,
                    double poly[DEGREE + 1])
 {
@@ -67,7 +67,7 @@ static double soft_at(const double poly[DEGREE + 1], double near2, double u2)
     return poly[0] + y * (poly[1] + y * (poly[2] + y * poly[3]));
 }
 
-/** The halo at X, soft within near2. */
+/** Halo at X, soft inside of near2. */
 static void soft_curve(int gauss, double X, double near2, int columns, double *out)
 {
     nb_diffuse_series s;
@@ -80,7 +80,7 @@ static void soft_curve(int gauss, double X, double near2, int columns, double *o
     }
 }
 
-/** X of node j of n: points of Chebyshev. */
+/** X of node j of n Chebyshev nodes. */
 static double node_of(double X_most, int n, int j)
 {
     const double half = log1p(X_most / NB_DIFFUSE_X_UNIT) / 2;
@@ -101,7 +101,7 @@ static void lagrange(double X_most, int n, double X, double weight[NB_TERMS])
     }
 }
 
-/** Some values of the halo at X. */
+/** Values of the halo at X, at SOME values of u^2. */
 enum { SOME = 24 };
 static void some_values(int gauss, double X, double out[SOME])
 {
@@ -112,7 +112,7 @@ static void some_values(int gauss, double X, double out[SOME])
         out[i] = nb_diffuse_orders(gauss, &s, expm1(far * i / (SOME - 1)));
 }
 
-/** The largest error of n terms, as a part of the halo. */
+/** Largest error of n terms, in parts of the halo. */
 static double error_of(int gauss, double X_most, int n)
 {
     enum { STEPS = 40 };

@@ -7,7 +7,7 @@
 #include "../base/fftw_lib.h"
 #include "../base/memory.h"
 
-/** The least number >= n of the form 2^a 3^b 5^c 7^d, even. */
+/** Smallest even number >= n of the form 2^a 3^b 5^c 7^d. */
 static int quick(int n)
 {
     static const int factors[] = {2, 3, 5, 7};
@@ -21,7 +21,7 @@ static int quick(int n)
     }
 }
 
-/** No distance between a source and a wanted point may be that of another, turned round by the period. */
+/** Period that keeps the distances of sources and points distinct modulo the period. */
 static int period_of(int low, int n, int reach)
 {
     int high = low + n - 1, far = -low > high ? -low : high;
@@ -41,7 +41,7 @@ static size_t room_of(const nb_lattice_sum *s)
     return (size_t)s->period[0] * (size_t)s->period[1] * s->row;
 }
 
-/** Where row (h, k) is; indices below 0 are at the ends. */
+/** Place of row (h, k). Negative indices are at the ends. */
 static size_t place_of(const nb_lattice_sum *s, int h, int k)
 {
     h += h < 0 ? s->period[0] : 0;
@@ -112,7 +112,7 @@ nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
     return st;
 }
 
-/** K at every distance, in two runs of each row: 0, 1, ... and those below 0. */
+/** Write K at every distance, each row in two runs: 0, 1, ... and negative distances. */
 static void fill_kernel(const nb_lattice_sum *s, double *work,
                         nb_lattice_kernel_fn *kernel, const void *data,
                         const double shift[3])

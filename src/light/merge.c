@@ -6,10 +6,10 @@
 
 enum { D = NB_MERGE_SPACE };
 
-#define TO_MEAN 5e-4 /* bound of the error that one sample for all may have */
+#define TO_MEAN 5e-4 /* largest error of one sample instead of all */
 #define WIDE2                                                                            \
-    0.0225 /* mean square distance, in units of 1/per, of samples that are merged */
-#define REACH 0.5 /* and the largest distance */
+    0.0225 /* limit of the mean square distance of samples that are merged, in 1/per^2 */
+#define REACH 0.5 /* limit of the largest distance, in 1/per */
 
 typedef struct cloud {
     double weight, mean[D], cov[D][D], reach;
@@ -37,7 +37,7 @@ static cloud cloud_of(const nb_merge_item *items, int n)
     return c;
 }
 
-/** a becomes diagonal, v has its axes in columns (Jacobi's rotations). */
+/** Make a diagonal by Jacobi rotations. The columns of v become the axes. */
 static void find_axes(double a[D][D], double v[D][D])
 {
     for (int j = 0; j < D; j++)
@@ -66,7 +66,7 @@ static void find_axes(double a[D][D], double v[D][D])
             }
 }
 
-/** Put those with the larger coordinate along an axis behind the others; returns how many are before. */
+/** Move items before the mean along an axis to the front. Returns their number. */
 static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], int axis)
 {
     int before = 0;
@@ -83,7 +83,7 @@ static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], i
     return before;
 }
 
-/** Pairs on the axes of the cloud, of its covariance; returns how many, or 0 if that is no gain. */
+/** Make pairs on the axes with the covariance of the cloud. Returns their number or 0. */
 static int make_pairs(nb_merge_item *items, int n, const cloud *c, double v[D][D],
                       double sum)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "diffuse_look.h"
 
-/** Lines of n points, `step` apart, for `width` neighbours at once: (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at
- * both ends (Thomas' algorithm; the divisors soon stay the same). */
+/** Solve (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at both ends, for `width` lines
+ * of n points, `step` apart (Thomas' algorithm; the divisors soon converge). */
 static void solve(float *a, int n, size_t step, size_t width, double m)
 {
     const float sum = (float)(m + 2);
@@ -25,16 +25,16 @@ static void solve(float *a, int n, size_t step, size_t width, double m)
     }
 }
 
-/** The filter (1, 26, 66, 26, 1)/120 is the product of (1, m, 1)/(m + 2) with both roots of m^2 - 26 m + 64 = 0. */
+/** Solve for (1, 26, 66, 26, 1)/120, the product of two filters (1, m, 1)/(m + 2). */
 static void solve_both(float *a, int n, size_t step, size_t width)
 {
-    solve(a, n, step, width, 23.246950765959598);
+    solve(a, n, step, width, 23.246950765959598); /* both m: m^2 - 26 m + 64 = 0 */
     solve(a, n, step, width, 2.7530492340404018);
 }
 
 void nb_spline_of(float *a, const int n[3], int threads)
 {
-    enum { WIDE = 4096 }; /* numbers that a thread takes */
+    enum { WIDE = 4096 }; /* number of lines that a thread takes at a time */
     const size_t row = (size_t)n[2], plane = (size_t)n[1] * row;
     (void)threads;
 #pragma omp parallel num_threads(threads)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels at the knots of Chebyshev give the polynomials of a tile.  Four others, and one with all of its rays, test them. */
+/* Pixels at Chebyshev knots give the polynomials of a tile. Five others are tests. */
 #include "background_tiles.h"
 
 #include <string.h>
@@ -12,23 +12,23 @@
 enum {
     N = NB_BACKGROUND_ORDER,
     LAWS = NB_BACKGROUND_LAWS,
-    REACH = 3,  /* steps to the samples that test a sine */
-    BLOCK = 32, /* pixels along an edge */
-    NEAR = 12   /* steps: nearer to the beam all sines are rough */
+    REACH = 3,  /* steps from a sine to the samples that test the sine */
+    BLOCK = 32, /* edge of a block, pixels */
+    NEAR = 12   /* steps from the beam; nearer sines are rough */
 };
 
-#define ROUGH 6e-7     /* part of the photons that a kink may take or add */
-#define AUDIT 3e-7     /* of the test with all rays of a pixel */
-#define LEAST 1e-7     /* the smallest spread of a level */
-#define LEVEL 1.125    /* from a level's spread to the next */
-#define TILE_ANGLE 0.2 /* the largest under which a tile is seen, rad */
-#define LEAST_RAYS 1e5 /* of all pixels */
-#define EDGES 1e-7     /* of the polynomials between knots, a part of the photons */
-#define FARTHEST 2.0   /* spreads: kinks farther away do not matter */
+#define ROUGH 6e-7     /* limit of the part of the photons that a kink takes or adds */
+#define AUDIT 3e-7     /* limit of the relative error in the test with all rays */
+#define LEAST 1e-7     /* smallest spread of a level */
+#define LEVEL 1.125    /* ratio of the spreads of neighbouring levels */
+#define TILE_ANGLE 0.2 /* rad; largest angle of a tile, seen from the sample */
+#define LEAST_RAYS 1e5 /* smallest number of rays of all pixels */
+#define EDGES 1e-7     /* limit of the relative error of polynomials between knots */
+#define FARTHEST 2.0   /* spreads; kinks farther away have no effect */
 
 /* --- grids --- */
 
-/** Distance of the nearest of some points of a panel. */
+/** Smallest distance of some points of a panel, m. */
 static double nearest_of(const nb_panel *panel)
 {
     enum { POINTS = 9 };
@@ -42,15 +42,15 @@ static double nearest_of(const nb_panel *panel)
     return nearest;
 }
 
-/** The level whose spread is at least this. */
+/** Lowest level with at least this spread. */
 static int level_of(double spread)
 {
     const double level = ceil(log(spread / LEAST) / log(LEVEL));
     return (int)fmin(NB_BACKGROUND_LEVELS - 1, fmax(0, level));
 }
 
-/** Do kinks matter at a sample?  The means of two rules with the same first moments differ there: the sines at one
- * spread, and those at one and a half and the middle.  Floats are too coarse where the table goes through 0. */
+/** True if kinks matter: two rules with equal first moments differ (1 spread; 1.5 spreads
+ * and the middle). Also true if the table crosses 0: floats are too coarse there. */
 static int is_rough_at(const double *y)
 {
     const double two = (y[-2] + y[2]) / 2, three = (2 * (y[-3] + y[3]) + 5 * y[0]) / 9;
@@ -58,7 +58,7 @@ static int is_rough_at(const double *y)
            fabs(y[1] - y[-1]) > fabs(y[0]) / 4;
 }
 
-/** The cubic through y[-1] to y[2]. */
+/** Cubic through y[-1] to y[2]. */
 static void set_cell(const double *y, float c[4])
 {
     c[0] = (float)y[0];
@@ -67,7 +67,7 @@ static void set_cell(const double *y, float c[4])
     c[3] = (float)((y[0] - y[1]) / 2 + (y[2] - y[-1]) / 6);
 }
 
-/** The cells of a group; y: the table at the first one's start. */
+/** Make the cells of a group. y: table at the start of the first cell. */
 static void fill_group(nb_background_grid *grid, int group, const double *y)
 {
     float *c = grid->c + (size_t)group * (size_t)grid->n * 4;
@@ -78,7 +78,7 @@ static void fill_group(nb_background_grid *grid, int group, const double *y)
     }
 }
 
-/** What the sources of a group scatter at a sine. */
+/** Scattering of the sources of a group at a sine, electrons^2. */
 static double scattering(const nb_background_tiles *t, const nb_scene *sc, int group,
                          double sine)
 {
@@ -120,7 +120,7 @@ static nb_status fill_grid(const nb_background_tiles *t, const nb_scene *sc, int
     return y && grid->c && grid->count ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** The same by the cells. */
+/** Scattering from the cells of a grid. */
 static double grid_at(const nb_background_grid *grid, int group, double sine)
 {
     const double at = fmin(fmax(sine * grid->per - grid->first, 0), grid->n - 1);
@@ -129,7 +129,7 @@ static double grid_at(const nb_background_grid *grid, int group, double sine)
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
-/** Is a sine from low to high rough for a group? */
+/** True if a sine from low to high is rough for a group. */
 static int is_rough(const nb_background_grid *r, int group, double low, double high)
 {
     const int32_t *count = r->count + (size_t)group * ((size_t)r->n + 1);
@@ -143,13 +143,13 @@ static int is_rough(const nb_background_grid *r, int group, double low, double h
                                                            : r->n];
 }
 
-/** Pixels of a panel: the first one, and how many along fast and slow. */
+/** Pixels of a panel: first pixel, and numbers along fast and slow. */
 typedef struct box {
     int f, s, n[2];
 } box;
 
-/** The sines of a box at all depths: middle - *around to middle + *around of each direction; returns that to its
- * middle. */
+/** Direction to the middle of a box. *around: largest difference of the sines in the box,
+ * at all depths, from the sine of the middle. */
 static nb_vec3 sines_of(const nb_scene *sc, const nb_panel *on, double nearest, box b,
                         double *around)
 {
@@ -187,26 +187,26 @@ int nb_background_piece_is_rough(const nb_background_tiles *t, const nb_scene *s
 
 /* --- pixels --- */
 
-/** Makes the tiles of a panel. */
+/** Data for the tiles of a panel. */
 typedef struct tile_maker {
     const nb_scene *scene;
-    int number; /* of the panel */
+    int number; /* number of the panel */
     const nb_panel *panel;
     const nb_sensor *sensor;
     const nb_background_tiles *of;
     const nb_background_panel *tiles;
     int knots[N];       /* pixels of a tile */
-    double basis[N][N]; /* of them */
+    double basis[N][N]; /* polynomials of the knots */
 } tile_maker;
 
-/** The tile that is made; f, s: its first pixel. */
+/** A tile. f, s: first pixel. */
 typedef struct tile_job {
     const tile_maker *m;
     int f, s;
     nb_background_part *part;
 } tile_job;
 
-/** Part of a ray's light that a layer captures, with the polarization of a group. */
+/** Part of the light of a ray that a layer captures, with polarization of a group. */
 static double ray_weight(const tile_maker *m, const nb_background_group *g,
                          const nb_ray *ray)
 {
@@ -224,7 +224,7 @@ static double scale_of(const tile_maker *m, int f, int s)
            nb_cached_factors(m->scene, m->panel, m->sensor, f, s);
 }
 
-/** The three laws of a pixel, from four rays with the first moments of all of its rays. */
+/** Three laws of a pixel, from four rays with the same first moments as all rays. */
 static void pixel_laws(const tile_job *j, int f, int s, int layer, int group,
                        double law[LAWS])
 {
@@ -250,7 +250,7 @@ static void pixel_laws(const tile_job *j, int f, int s, int layer, int group,
     law[NB_BACKGROUND_SPREAD] = sqrt(square / all);
 }
 
-/** Photons of a pixel by its laws. */
+/** Photons of a pixel from the laws. */
 static double photons(const tile_job *j, int group, const double law[LAWS])
 {
     const nb_background_grid *grid = &j->m->of->grids[j->m->tiles->level];
@@ -262,7 +262,7 @@ static double photons(const tile_job *j, int group, const double law[LAWS])
            (grid_at(grid, group, sine - spread) + grid_at(grid, group, sine + spread));
 }
 
-/** The sum over all rays of a pixel. */
+/** Photons of a pixel from all rays. */
 static double all_rays(const tile_maker *m, int f, int s)
 {
     const int os = m->scene->oversample;
@@ -281,7 +281,7 @@ static double all_rays(const tile_maker *m, int f, int s)
 
 /* --- tiles --- */
 
-/** to[j][k]: the coefficient of u^j in the polynomial that is 1 at u[k] and 0 at the others. */
+/** to[j][k]: coefficient of u^j in the polynomial that is 1 at u[k], 0 at other knots. */
 static void basis(const double u[N], double to[N][N])
 {
     for (int k = 0; k < N; k++) {
@@ -310,7 +310,7 @@ static tile_maker maker_of(const nb_scene *sc, const nb_background_tiles *of, in
                     .tiles = tiles};
     double u[N];
     for (int k = 0; k < N; k++) {
-        const double at = 0.5 - 0.5 * cos((2 * k + 1) * NB_PI / (2 * N)); /* Chebyshev's */
+        const double at = 0.5 - 0.5 * cos((2 * k + 1) * NB_PI / (2 * N)); /* Chebyshev */
         m.knots[k] = (int)(at * tiles->edge);
         u[k] = nb_background_place(tiles->edge, m.knots[k]);
     }
@@ -318,7 +318,7 @@ static tile_maker maker_of(const nb_scene *sc, const nb_background_tiles *of, in
     return m;
 }
 
-/** Photons of a pixel by the polynomials. */
+/** Photons of a pixel from the polynomials. */
 static double smooth_photons(const tile_job *j, int f, int s)
 {
     const int edge = j->m->tiles->edge, groups = j->m->of->n_groups;
@@ -336,7 +336,7 @@ static double smooth_photons(const tile_job *j, int f, int s)
     return sum;
 }
 
-/** Add the laws of a knot to the polynomials. */
+/** Add the laws at a knot to the polynomials. */
 static void add_knot(const tile_job *j, int i, int k)
 {
     const tile_maker *m = j->m;
@@ -351,7 +351,7 @@ static void add_knot(const tile_job *j, int i, int k)
     }
 }
 
-/** Are the polynomials right at four pixels along the edges, far from the knots? */
+/** True if the polynomials are right at four pixels along the edges, far from knots. */
 static int edges_are_right(const tile_job *j)
 {
     const int groups = j->m->of->n_groups, end = j->m->tiles->edge - 1;
@@ -376,8 +376,8 @@ static int pixels_are_rough(const tile_job *j, int f, int s, int edge)
     return are_rough(j->m->of, j->m->scene, j->m->number, (box){f, s, {edge, edge}});
 }
 
-/** Does a pixel that is not rough agree with the sum over its rays?  The first such pixel from the middle on is
- * tested. */
+/** True if the first smooth pixel, from the middle of the tile on, agrees with the sum
+ * over all rays. */
 static int audit_is_right(const tile_job *j)
 {
     for (int i = j->m->tiles->edge / 2; i < j->m->tiles->edge; i++) {
@@ -411,7 +411,7 @@ static void make_tile(const tile_maker *m, int number)
 
 /* --- panels --- */
 
-/** The edge of a panel's tiles: a power of 2, of a small angle. */
+/** Edge of the tiles of a panel: a power of 2 that spans a small angle. */
 static int edge_of(const nb_panel *panel, double nearest)
 {
     const double pixel = fmax(panel->pixel_fast, panel->pixel_slow);
@@ -421,7 +421,7 @@ static int edge_of(const nb_panel *panel, double nearest)
     return edge;
 }
 
-/** Tiles of a panel that meet the region: the first, and how many. */
+/** Tiles of a panel that meet the region: first tile, and numbers. */
 static box range_of(const nb_scene *sc, const nb_background_panel *p, int panel)
 {
     const nb_region r = nb_panel_region(sc, &sc->panels[panel]);
@@ -429,7 +429,7 @@ static box range_of(const nb_scene *sc, const nb_background_panel *p, int panel)
     return (box){left, top, {r.fmax / p->edge - left + 1, r.smax / p->edge - top + 1}};
 }
 
-/** Let the grid of a panel have the sines of its tiles. */
+/** Widen the grid of a panel by the sines of the tiles. */
 static void survey(const nb_scene *sc, nb_background_tiles *t, int panel)
 {
     const nb_background_panel *p = &t->panels[panel];
@@ -491,7 +491,7 @@ static void make_panel(const nb_scene *sc, const nb_background_tiles *t, int pan
         make_tile(&m, (range.s + i / range.n[0]) * p->across + range.f + i % range.n[0]);
 }
 
-/** Sort the sources by direction; *n_groups stays 0 if there are too many. */
+/** Sort the sources by direction. With too many directions, t->n_groups stays 0. */
 static nb_status find_groups(const nb_beam *beam, nb_background_tiles *t, nb_error *err)
 {
     const size_t n = (size_t)beam->n_sources;
@@ -520,7 +520,7 @@ static nb_status find_groups(const nb_beam *beam, nb_background_tiles *t, nb_err
     return NB_OK;
 }
 
-/** Are tiles quicker than all rays?  The answer is the same for each region of a detector. */
+/** True if tiles are quicker than all rays. The region has no effect on the answer. */
 static int pays(const nb_scene *sc)
 {
     double rays = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** The photons of an amorphous background.  In each tile of pixels, three polynomials stand for the rays of a pixel to
- * one layer of the sensor: their weight, the square of their mean sine, and the root mean square distance of their
- * sines from it (the spread).  The photons are the weight times the mean of the scattering at the mean sine
- * plus and minus the spread, which is right where the scattering is a cubic over a pixel.  Scattering is the sum over
- * the sources of one direction, in cells of even steps of the sine of half the scattering angle.  Pixels at rough
- * sines, where kinks of the tables matter, and those of tiles whose polynomials are not right, are calculated ray by
- * ray.  Host code. */
+/** Photons of an amorphous background, on the host. In a tile of pixels, three
+ * polynomials give weight, squared mean sine and spread (rms distance of sines to the
+ * mean) of the rays of a pixel to a layer. Photons are weight times mean scattering at
+ * mean sine +- spread, right if scattering is a cubic over a pixel. Scattering is a sum
+ * over sources of one direction, in cells of even steps of the sine of half the
+ * scattering angle. Pixels at rough sines, where kinks of the tables matter, and tiles
+ * with wrong polynomials are calculated ray by ray. */
 #ifndef NB_PLAN_BACKGROUND_TILES_H
 #define NB_PLAN_BACKGROUND_TILES_H
 
@@ -13,22 +13,22 @@
 #include "../physics/amorphous.h"
 
 enum {
-    NB_BACKGROUND_ORDER = 8,   /* coefficients along fast and along slow */
-    NB_BACKGROUND_PARTS = 128, /* layers times groups; a panel with more has no tiles */
-    NB_BACKGROUND_GROUPS = 64, /* a scene with more directions has no tiles */
+    NB_BACKGROUND_ORDER = 8,   /* number of coefficients along fast and along slow */
+    NB_BACKGROUND_PARTS = 128, /* layers x groups; a panel with more has no tiles */
+    NB_BACKGROUND_GROUPS = 64, /* directions; a scene with more has no tiles */
     NB_BACKGROUND_LEVELS = 96,
     NB_BACKGROUND_PIECE = 8 /* pixels of a row that are tested together for rough sines */
 };
 
 /** Polynomials of a part. */
 typedef enum nb_background_law {
-    NB_BACKGROUND_WEIGHT, /* of each of two sines; of all with one ray a layer */
-    NB_BACKGROUND_SQUARE, /* of the mean sine */
+    NB_BACKGROUND_WEIGHT, /* weight of each of two sines, or of the sine of one ray */
+    NB_BACKGROUND_SQUARE, /* square of the mean sine */
     NB_BACKGROUND_SPREAD,
     NB_BACKGROUND_LAWS
 } nb_background_law;
 
-/** Sources of one direction, seen by one layer of the sensor in a tile: coefficients of u^i v^j (nb_background_place). */
+/** Coefficients of u^i v^j (nb_background_place): one direction, layer and tile. */
 typedef struct nb_background_part {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER][NB_BACKGROUND_ORDER]; /* [law][i][j] */
 } nb_background_part;
@@ -40,48 +40,48 @@ typedef enum nb_background_kind {
 } nb_background_kind;
 
 typedef struct nb_background_panel {
-    int edge, across, down; /* pixels, tiles, tiles */
+    int edge, across, down; /* edge of a tile, pixels; number of tiles along fast, slow */
     int layers;
-    double nearest;    /* distance of about its nearest point, m */
-    int level;         /* of rough sines */
+    double nearest;    /* m; approximate distance of the nearest point */
+    int level;         /* level of the grid */
     int block, blocks; /* pixels along an edge of a block; blocks in a row of tiles */
     uint8_t *kind;     /* owned; nb_background_kind of each block; NULL: all RAYS */
     nb_background_part *part; /* owned; [down][across][layers][group] */
 } nb_background_panel;
 
-/** Scattering in even steps of half a spread, electrons^2 of all orientations; cell i begins at the sine (first + i)/per, and its cubic is c[0] + t (c[1] +
- * t (c[2] + t c[3])), t from 0 to 1. */
+/** Scattering in steps of half a spread, electrons^2 of all orientations. Cell i begins
+ * at sine (first + i)/per. It is c[0] + t (c[1] + t (c[2] + t c[3])), t = 0..1. */
 typedef struct nb_background_grid {
     double spread, per;
-    int first, n;   /* n 0: not used */
+    int first, n;   /* n is 0 in an unused grid */
     float *c;       /* owned; [group][n][4] */
-    int32_t *count; /* owned; [group][n + 1]: number of rough cells before each */
+    int32_t *count; /* owned; [group][n + 1]: number of rough cells before each cell */
 } nb_background_grid;
 
 /** Sources of one direction. */
 typedef struct nb_background_group {
     nb_vec3 incident;
-    int first, n; /* in nb_background_tiles.sources */
+    int first, n; /* place in nb_background_tiles.sources */
 } nb_background_group;
 
 typedef struct nb_background_tiles {
     int n_groups;
     nb_background_group groups[NB_BACKGROUND_GROUPS];
     nb_source *sources; /* owned; sorted by group */
-    int one;            /* a pixel has one ray to a layer, and no spread */
+    int one;            /* 1: a pixel has one ray to a layer, and no spread */
     int n;
     nb_background_panel *panels; /* owned */
     nb_background_grid grids[NB_BACKGROUND_LEVELS];
 } nb_background_tiles;
 
-/** What pixel (f, s) of a panel with tiles is. */
+/** Kind of pixel (f, s) of a panel with tiles. */
 static inline nb_background_kind nb_background_kind_of(const nb_background_panel *p,
                                                        int f, int s)
 {
     return (nb_background_kind)p->kind[s / p->block * p->blocks + f / p->block];
 }
 
-/** Coordinates of a pixel in its tile, -1 to 1. */
+/** Coordinate of a pixel in the tile, -1 to 1. */
 static inline double nb_background_place(int edge, int pixel)
 {
     return (2.0 * (pixel % edge) + 1) / edge - 1;
@@ -97,11 +97,11 @@ static inline double nb_background_polynomial(const double c[NB_BACKGROUND_ORDER
     return sum;
 }
 
-/** The tiles that meet the scene's region.  *tiles is NULL if the sums of all rays are as quick, or there are too many
- * directions; else the caller frees it (nb_background_tiles_free). Errors: NB_ERR_NOMEM. */
+/** Tiles that meet the region; NULL if all rays are as quick or directions are too many.
+ * The caller frees *tiles (nb_background_tiles_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_background_tiles_build(const nb_scene *sc, int threads,
                                     nb_background_tiles **tiles, nb_error *err);
-/** Is a pixel of the piece of a row in a tile of SOME rough?  f: its first one, of the panel. */
+/** True if a pixel of a piece of a row, from (f, s) of the panel on, is rough (SOME). */
 int nb_background_piece_is_rough(const nb_background_tiles *tiles, const nb_scene *sc,
                                  int panel, int f, int s);
 void nb_background_tiles_free(nb_background_tiles *tiles); /* NULL is allowed */

@@ -4,15 +4,15 @@
 #include "../physics/limits.h"
 #include "../physics/structure_factor.h"
 
-/* Least number of steps for each entry of the table; below it reading the table takes longer than
- * it saves. */
+/* Smallest number of steps per entry of the table. With fewer steps, reading the table
+ * takes longer than it saves. */
 #define STEPS_PER_ENTRY 16
-/* Reach of a reflection along an index: for the nearest reflection, and for the 64 of a tricubic;
- * with a margin for the steps of 2^-32 of an index in the kernels. */
+/* Reach of a reflection along an index, for the nearest reflection and for the 64 of a
+ * tricubic, with a margin for the steps of 2^-32 of an index in the kernels. */
 #define NEAREST_REACH (0.5 + 1e-6)
 #define TRICUBIC_REACH (2 + 1e-6)
 #define ROOM 1e-6 /* margins for rounding: relative to |q|, and in rad */
-/* A cone up to this angle meets a plane in a bounded, convex figure's neighbourhood. */
+/* Largest angle of a cone that meets a plane in a bounded, convex figure. */
 #define WIDEST (80 * NB_DEG)
 
 static void gram(const nb_orientation *u, double g[6])
@@ -28,12 +28,12 @@ static void gram(const nb_orientation *u, double g[6])
 int nb_cells_alike(const nb_orientation *a, const nb_orientation *b)
 {
     const double room = 1e-9;
-    double first[6], other[6], most;
+    double first[6], other[6], largest;
     gram(a, first);
     gram(b, other);
-    most = room * fmin(first[0], fmin(first[1], first[2]));
+    largest = room * fmin(first[0], fmin(first[1], first[2]));
     for (int i = 0; i < 6; i++)
-        if (!(fabs(other[i] - first[i]) <= most))
+        if (!(fabs(other[i] - first[i]) <= largest))
             return 0;
     return 1;
 }
@@ -46,25 +46,25 @@ int nb_cells_are_equal(const nb_lattice *lattice)
     return 1;
 }
 
-/** The largest |q| over the parallelepiped of +-half around a reflection: at a corner, as |q|^2 is
- * convex. */
+/** Largest |q|^2 over the parallelepiped of +-half around a reflection. |q|^2 is convex,
+ * so that a corner has the largest. */
 static double farthest2(const nb_vec3 b[3], const double h[3], double half)
 {
-    double most = 0;
+    double largest = 0;
     for (int corner = 0; corner < 8; corner++) {
         nb_vec3 q = nb_v3(0, 0, 0);
         for (int i = 0; i < 3; i++)
             q = nb_add(q, nb_scale(h[i] + (corner >> i & 1 ? half : -half), b[i]));
-        most = fmax(most, nb_dot(q, q));
+        largest = fmax(largest, nb_dot(q, q));
     }
-    return most;
+    return largest;
 }
 
-/** The largest |q| so far, and limits by which a reflection is known to be nearer. */
+/** Largest |q|^2 so far, and the limit from which on a reflection may exceed it. */
 typedef struct reach_search {
     nb_vec3 b[3];
-    double half, corner; /* corner: largest distance of a corner from its reflection */
-    double most,
+    double half, corner; /* corner: largest distance of a corner from the reflection */
+    double largest,
         less; /* squares; a reflection with |q|^2 below `less` cannot be the farthest */
 } reach_search;
 
@@ -76,7 +76,7 @@ static reach_search reach_search_of(const nb_orientation *cell, double half)
     return s;
 }
 
-/** Test a reflection; the corners of few are needed. */
+/** Test a reflection. Only few reflections need a test of the corners. */
 static void look_at(reach_search *s, double h, double k, double l)
 {
     const nb_vec3 q =
@@ -86,14 +86,14 @@ static void look_at(reach_search *s, double h, double k, double l)
     if (nb_dot(q, q) < s->less)
         return;
     far = farthest2(s->b, hkl, s->half);
-    if (far > s->most) {
+    if (far > s->largest) {
         const double less = sqrt(far) * (1 - ROOM) - s->corner;
-        s->most = far;
+        s->largest = far;
         s->less = less > 0 ? less * less : 0;
     }
 }
 
-/** Test the first and last F > 0 of a row; no reflection between them is farther. */
+/** Test the first and last F > 0 of a row. Reflections between are nearer. */
 static void look_at_row(reach_search *s, const double *row, int n, const double first[3])
 {
     int low = 0, high = n - 1;
@@ -107,7 +107,7 @@ static void look_at_row(reach_search *s, const double *row, int n, const double 
     look_at(s, first[0], first[1], first[2] + high);
 }
 
-/** Largest |q| with F > 0 within `half` of it along each index, 1/m; INFINITY: no limit. */
+/** Largest |q| with F > 0 within `half` along each index, 1/m; or INFINITY. */
 static double factor_reach(const nb_scene *sc, double half)
 {
     const nb_factor_table *sf = &sc->factors.table;
@@ -123,7 +123,7 @@ static double factor_reach(const nb_scene *sc, double half)
                 look_at_row(&search, row, sf->nl, first);
             }
     }
-    return sqrt(search.most);
+    return sqrt(search.largest);
 }
 
 /** Largest |q| at which the crystal scatters, 1/m. */
@@ -139,7 +139,7 @@ static double crystal_reach(const nb_plan *plan)
     return reach;
 }
 
-/** Widest of the sources' cones around an axis. */
+/** Widest angle around an axis of the cones of the sources; INFINITY for all rays. */
 static double widest_angle(const nb_beam *beam, nb_vec3 axis, double reach)
 {
     double angle = 0;
@@ -160,7 +160,7 @@ nb_lit_cone nb_lit_cone_of(const nb_plan *plan)
     nb_lit_cone cone = {1, {0, 0, 0}, 0};
     double reach;
     if (nb_shape_is_scaled(sc->lattice.shape) && !(sc->lattice.fudge > 0))
-        return cone; /* F_latt may be infinite, and 0 times that is no 0 */
+        return cone; /* F_latt may be infinite, and 0 times infinity is not 0 */
     reach = crystal_reach(plan);
     if (!isfinite(reach))
         return cone;
@@ -178,9 +178,9 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
     nb_lit_panel lit = {.all = 1};
     double nearest =
         fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
-    double size = 0.5 * (panel->pixel_fast + panel->pixel_slow) +
-                  sensor->layers *
-                      sensor->layer_step; /* measured from the middle of its front face */
+    double size =
+        0.5 * (panel->pixel_fast + panel->pixel_slow) +
+        sensor->layers * sensor->layer_step; /* from the middle of the front of a pixel */
     double angle;
     if (cone->all || panel->curved || !(size < 0.5 * nearest))
         return lit;
@@ -197,13 +197,13 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
     return lit;
 }
 
-static int bounded(double x, int most)
+static int bounded(double x, int largest)
 {
-    return x < 0 ? 0 : x > most ? most : (int)x;
+    return x < 0 ? 0 : x > largest ? largest : (int)x;
 }
 
-/* On the row P = U + x V the cone is (P.axis)^2 > cos^2 P^2: p x^2 + 2 q x + r > 0.  p < 0 where the row
- * leaves the cone on both sides. */
+/* On a row P = U + x V, the cone (P.axis)^2 > cos^2 P^2 is p x^2 + 2 q x + r > 0. p < 0
+ * if the row leaves the cone on both sides. */
 void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
 {
     nb_vec3 U = nb_add(lit->start, nb_scale(slow, lit->step)), V = lit->along;
@@ -215,7 +215,7 @@ void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
     if (lit->all || !(p < -1e-3))
         return;
     low = -q / p;
-    if (root2 < 0 || u + v * low < 0) { /* outside of the cone, or in its other half */
+    if (root2 < 0 || u + v * low < 0) { /* outside of the cone, or in the opposite half */
         *last = -1;
         return;
     }

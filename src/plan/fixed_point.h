@@ -14,18 +14,18 @@
  * any image: rounding changes the flank of a peak by 4e-10 N of its value. */
 #define NB_FIXED_CELLS 100.0
 
-/** |h| up to which high words index a table on a GPU. */
+/** Largest |h| for which high words index a table on a GPU. */
 #define NB_FIXED_INDICES 262144.0
 
-/** The number added to -h before it is split into words. With a table it is 1/2 larger, so that
- * the high word is the nearest whole number. */
+/** Number to add to -h before the split into words. With a table it is 1/2 larger, so
+ * that the high word is the nearest whole number. */
 NB_HD double nb_fixed_start(int table)
 {
     return table ? NB_FIXED_MAGIC + 0.5 : NB_FIXED_MAGIC;
 }
 
-/** The number added to the sum of the three high words, each times its stride, to get the index in
- * a table whose first entry is `low`; modulo 2^32. */
+/** Number to add to the sum of the three high words times the strides, modulo 2^32. The
+ * result is the index in a table with the first entry `low`. */
 static inline int32_t nb_fixed_offset(const int32_t low[3], const uint32_t stride[3])
 {
     uint32_t offset = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds for the fast paths, calculated once for a scene: how large its numbers become, which
- * reflections its pixels can see, and thus which arithmetic is exact enough. The vector renderer,
- * a GPU and the choice between them read the same plan. */
+/** Bounds for the fast paths, calculated once for a scene: sizes of the numbers, and
+ * reflections that the pixels can see. The bounds decide which arithmetic is exact
+ * enough. The vector renderer, a GPU and the choice between them read the same plan. */
 #ifndef NB_PLAN_PLAN_H
 #define NB_PLAN_PLAN_H
 
@@ -10,30 +10,30 @@
 #include "../nanobragg.h"
 #include "../physics/scene.h"
 
-/* Limits of what a renderer may leave out of a picture (plans/paths.md, section 3). */
+/* Limits of the light that a renderer may leave out (plans/paths.md, section 3). */
 
-/** All zero: every step is calculated. Otherwise no pixel may lack more than each bound above 0.
- * Without a bound only steps that are 0 are left out. */
+/** With all zero, every step is calculated. Else no pixel may lack more than each bound
+ * above 0. Without a bound, only steps that are 0 are left out. */
 typedef struct nb_tolerance {
-    int skip;       /* steps may be left out */
-    int asked;      /* typed by the user, so a note is needed if nothing is left out */
-    double part;    /* of the brightest pixel of the whole detector */
-    double photons; /* of a pixel */
+    int skip;       /* 1: steps may be left out */
+    int asked;      /* 1: typed by the user, who gets a note if nothing is left out */
+    double part;    /* bound in parts of the brightest pixel of the whole detector */
+    double photons; /* bound in photons of a pixel */
 } nb_tolerance;
 
-/** The photons that a pixel may lack; brightest: lower bound of the brightest pixel, photons, if
- * `part` needs it. */
+/** Photons that a pixel may lack. brightest: lower bound of the brightest pixel, photons;
+ * used with may->part. */
 static inline double nb_tolerance_photons(const nb_tolerance *may, double brightest)
 {
     const double photons = may->photons > 0 ? may->photons : INFINITY;
     return may->part > 0 ? fmin(photons, may->part * brightest) : photons;
 }
 
-/** The device that renders, as far as the choice of a path depends on it. */
+/** Properties of the device that renders, for the choice of a path. */
 typedef struct nb_engine {
     int threads;       /* CPU */
     double step;       /* CPU: seconds of a fixed-point step on one core */
-    const char *lacks; /* CPU: reason why it has no vector kernel; NULL: it has one */
+    const char *lacks; /* CPU: reason why a vector kernel is missing, or NULL */
     double size;       /* GPU: multiprocessors times clock, relative to an H200 */
     int fp64_ratio;    /* GPU: FP32 operations in the time of one FP64 operation */
     int has_tensor;    /* GPU: FP64 tensor cores, and code for them */
@@ -47,29 +47,29 @@ typedef struct nb_plan {
     nb_precision precision;
     nb_tolerance tolerance; /* set by the caller; without it every step is calculated */
     nb_engine engine;
-    /* To be set before a path is chosen: */
-    const struct nb_path *const *paths; /* NULL-terminated, the last applies always */
-    const char *forced; /* name of the path that the user asked for; NULL: none */
+    /* The caller sets paths, forced and sums before a path is chosen. */
+    const struct nb_path *const *paths; /* NULL-terminated, the last always applies */
+    const char *forced; /* name of the path that the user asked for, or NULL */
     double pixels;      /* number of rendered pixels */
     double rays;        /* rays of all these pixels: sub-pixels and layers */
     double steps;       /* steps of a ray: sources and orientations */
     double terms;       /* largest number of rays times steps of a pixel */
     double cells;       /* largest number of unit cells along an axis */
     double weight;      /* weight of the strongest source, at least 1 */
-    double largest;     /* |F|, electrons */
+    double largest;     /* largest |F|, electrons */
     double index; /* bound of |h|, |k| and |l| over the whole sphere of directions */
-    /** Slopes that are wanted (../render/sums.h), to be set before a path is chosen; NULL: the image. */
+    /** Wanted slopes (../render/sums.h), or NULL for the image. */
     const struct nb_slope_job *sums;
 } nb_plan;
 
-/** The scene must outlive the plan. */
+/** Make a plan. The scene must outlive the plan. */
 nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engine *engine);
 
-/** Do floats hold F^2 relative to `unit` [electrons^2] and the sum of so many terms? */
+/** True if floats hold F^2 / unit (unit in electrons^2) and a sum of so many terms. */
 int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
 
-/** The reason why no fast path can render this lattice in this precision, in a few words; NULL:
- * one may. real_cells: up to this number of cells along an axis it need not be whole. */
+/** Reason, in a few words, why no fast path can render this lattice in this precision; or
+ * NULL. Up to real_cells cells along an axis, the number of cells need not be whole. */
 const char *nb_plan_needs_double(const nb_plan *plan, double real_cells);
 
 /** A box of reflections, all NEGATED: -h0, so that floor(1/2 - h) sends halves down as
@@ -78,37 +78,37 @@ typedef struct nb_index_box {
     int32_t low[3], n[3]; /* first and count along each axis */
 } nb_index_box;
 
-/** The box of all reflections that the rendered pixels see, for every source and orientation. It
- * may be too wide, with a margin of one for rounding. plan->index must be below 2^30. Errors:
- * NB_ERR_NOMEM. */
+/** Find a box of all reflections that the rendered pixels see, for every source and
+ * orientation, with a margin of one for rounding. The box may be too wide. plan->index
+ * must be below 2^30. Errors: NB_ERR_NOMEM. */
 nb_status nb_visible_box(const nb_plan *plan, nb_index_box *box, nb_error *err);
 
-/** The visible part of a row of a box: places first .. end-1, counted from box->low. */
+/** Visible part of a row of a box: places first .. end - 1, counted from box->low. */
 typedef struct nb_index_run {
-    int32_t first, end; /* equal: none */
+    int32_t first, end; /* equal for an empty run */
 } nb_index_run;
 
-/** For each row of a visible box along `axis`, one run that contains all reflections that the
- * rendered pixels see; it may be too wide. (*runs)[i n[b] + j] is the row at places i and j of
- * the two other axes a < b. The caller frees *runs (nb_free). Errors: NB_ERR_NOMEM. */
+/** Find the run of each row of a visible box along `axis`: all reflections that the
+ * rendered pixels see, or more. (*runs)[i n[b] + j] is the row at places i and j of the
+ * other axes a < b. The caller frees *runs (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis,
                           nb_index_run **runs, nb_error *err);
 
-/** The axis whose rows cross the Ewald sphere most steeply, so that runs are short. */
+/** Axis whose rows cross the Ewald sphere at the steepest angle: runs are short. */
 int nb_steepest_axis(const nb_scene *scene);
 
 /** Directions within an angle of an axis. */
 typedef struct nb_cone {
     nb_vec3 axis;
-    double cos_angle, sin_angle; /* cos -1: every direction */
+    double cos_angle, sin_angle; /* cos_angle is -1 for every direction */
 } nb_cone;
 
-/** Directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m), at all depths of its sensor; a curved patch, or a
- * very wide one, gets every direction. */
+/** Directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m), at all depths of
+ * the sensor. A curved or very wide patch gets every direction. */
 nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                    const double S[2]);
 
-/** Largest |q| that a rendered pixel sees, 1/m; may be too large. Errors: NB_ERR_NOMEM. */
+/** Largest |q| that a rendered pixel sees, 1/m, or more. Errors: NB_ERR_NOMEM. */
 nb_status nb_largest_q(const nb_scene *scene, double *q, nb_error *err);
 
 static inline double nb_index_box_count(const nb_index_box *box)
@@ -116,9 +116,9 @@ static inline double nb_index_box_count(const nb_index_box *box)
     return (double)box->n[0] * box->n[1] * box->n[2];
 }
 
-/* --- Do the sources of a beam need more than one table of F? --- */
+/* --- Tables of F of the sources --- */
 
-/** All sources have the table of the first. */
+/** True if all sources have the table of the first. */
 static inline int nb_one_table(const nb_beam *beam)
 {
     for (int i = 1; i < beam->n_sources; i++)

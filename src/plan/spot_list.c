@@ -47,12 +47,12 @@ typedef struct search {
     nb_spot_list *list;
     tile_pair *pairs;
     size_t spots_room, pairs_room;
-    double reach; /* R of the brightest reflection's terms */
+    double reach; /* R of the terms of the brightest reflection */
     double far; /* largest distance of rays from the middle of a reflection of the group */
     nb_error *err;
 } search;
 
-/** Makes room for one more. Returns 0 if memory is exhausted. */
+/** Make room for one more item. Returns 0 if memory is exhausted. */
 static int grow(void *array, size_t n, size_t *room, size_t size, nb_error *err)
 {
     size_t wanted = *room ? 2 * *room : 1024;
@@ -66,8 +66,8 @@ static int grow(void *array, size_t n, size_t *room, size_t size, nb_error *err)
 
 /* ------------------------------------------------------------------ one reflection */
 
-/** First and last tile of a grid along an axis that contain pixels low..high. Returns 0 if there
- * is no such tile. */
+/** First and last tile of a grid along an axis that contain pixels low..high. Returns 0
+ * without such a tile. */
 static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double low,
                          double high, int range[2])
 {
@@ -80,7 +80,7 @@ static int tiles_between(const nb_spot_grid *grid, int axis, int edge, double lo
     return 1;
 }
 
-/** Tiles of a panel whose rays may be within `far` of p. Returns 0 if there is no such tile. */
+/** Tiles of a panel whose rays may be within `far` of p. Returns 0 without a tile. */
 static int tiles_near(const search *s, int panel, const double p[3], double far,
                       int range[2][2])
 {
@@ -122,7 +122,7 @@ static double far_of(const search *s, const nb_spot_group *group, double reach, 
     return nb_spot_far(s->spots, group, reach, g) + NB_SPOT_ROOM * NB_SPOT_ROOM;
 }
 
-/** Add a reflection at g of a group; p: the direction of its middle. Returns 0 if memory is
+/** Add a reflection of a group. p: direction of the middle. Returns 0 if memory is
  * exhausted. */
 static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
                           const double p[3])
@@ -132,7 +132,7 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
     const double g = sqrt(spot.g2), off = fabs(sqrt(nb_spot_dot(p, p)) - 1);
     double far = far_of(s, group, s->reach, g);
     int seen = 0;
-    if (off > far) /* for any F */
+    if (off > far) /* out of reach for any F */
         return 1;
     spot.reach2 =
         nb_spot_reach2(sp, s->limits, nb_spot_F2_of(&sp->scene->factors.table, spot.h));
@@ -193,11 +193,11 @@ static int add_group(search *s, int group)
     const nb_spots *sp = s->spots;
     const nb_spot_group *g = &sp->groups[group];
     const nb_spot_cell *cell = &sp->cells[g->first];
-    const double wave = 0.5 * (sp->longest + sp->shortest), most = nb_spots_farthest(sp);
+    const double wave = 0.5 * (sp->longest + sp->shortest), far = nb_spots_farthest(sp);
     double incident[3];
     nb_spot_array(sp->incident, incident);
     s->reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
-    s->far = nb_spot_far(sp, g, s->reach, most) + NB_SPOT_ROOM;
+    s->far = nb_spot_far(sp, g, s->reach, far) + NB_SPOT_ROOM;
     for (int i = 0; i < sp->box.n[0]; i++)
         for (int j = 0; j < sp->box.n[1]; j++) {
             nb_spot spot = {.h = {sp->box.low[0] + i, sp->box.low[1] + j, 0},
@@ -239,7 +239,7 @@ static nb_status set_grids(const nb_spots *sp, const nb_region *regions,
     return NB_OK;
 }
 
-/** Sort the pairs by tile; within one they stay in their order. */
+/** Sort the pairs by tile. Pairs of a tile stay in order. */
 static nb_status sort_pairs(nb_spot_list *list, const tile_pair *pairs, nb_error *err)
 {
     list->first = nb_alloc(list->tiles + 2, sizeof *list->first, "tiles", err);

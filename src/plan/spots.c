@@ -35,7 +35,7 @@ static int split_metric(const nb_lattice *lattice, double L[3][3])
     return 1;
 }
 
-/** The inverse of an upper triangle. */
+/** Invert an upper triangle. */
 static void invert(double L[3][3], double inverse[3][3])
 {
     memset(inverse, 0, 9 * sizeof(double));
@@ -51,12 +51,12 @@ static void invert(double L[3][3], double inverse[3][3])
 /** Largest |h - hkl| along an index at R <= 1. */
 static double widest_index(double inverse[3][3])
 {
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < 3; i++)
-        most = fmax(most,
-                    sqrt(inverse[i][0] * inverse[i][0] + inverse[i][1] * inverse[i][1] +
-                         inverse[i][2] * inverse[i][2]));
-    return most;
+        largest = fmax(largest, sqrt(inverse[i][0] * inverse[i][0] +
+                                     inverse[i][1] * inverse[i][1] +
+                                     inverse[i][2] * inverse[i][2]));
+    return largest;
 }
 
 const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor)
@@ -105,7 +105,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     if (!(lattice->fudge > 0) || !split_metric(lattice, L))
         return "the size of the spots is not known";
     if (shape.law == NB_LAW_DECAY && may->part > 0)
-        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* at least */
+        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* or more */
     invert(L, inverse);
     if (!(sqrt(reach2) * widest_index(inverse) * (1 + NB_SPOT_ROOM) <= 0.5))
         return "spots of so few cells overlap";
@@ -132,17 +132,17 @@ const char *nb_spots_refuse(const nb_plan *plan)
 
 double nb_spots_brightness(const nb_scene *sc)
 {
-    double weights = 0, most = 0;
+    double weights = 0, largest = 0;
     for (int i = 0; i < sc->beam.n_sources; i++)
         weights += sc->beam.sources[i].weight;
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
         double layers = sensor->absorb ? 1 : sensor->layers;
-        most = fmax(most, layers * nb_largest_solid_angle(panel));
+        largest = fmax(largest, layers * nb_largest_solid_angle(panel));
     }
     return sc->intensity_scale * sc->oversample * sc->oversample * weights *
-           sc->lattice.n_orientations * most;
+           sc->lattice.n_orientations * largest;
 }
 
 /* ------------------------------------------------------------------ sources */
@@ -157,7 +157,7 @@ int nb_sign(double x)
     return (x > 0) - (x < 0);
 }
 
-/** Order of sources: by direction, table and 1/wavelength; equal sources as in the scene. */
+/** Order of sources: by direction, table, 1/wavelength, then as in the scene. */
 static int compare_sources(const void *a, const void *b)
 {
     const sorted_source *p = a, *q = b;
@@ -176,10 +176,10 @@ static int same_run(const nb_source *a, const nb_source *b)
            a->incident.z == b->incident.z && a->table == b->table;
 }
 
-/** Add a run of sources; its entries follow those of earlier runs. */
+/** Add a run of sources. The entries follow the entries of earlier runs. */
 static void add_run(nb_spots *sp, const sorted_source *from, int n)
 {
-    const double far_away = 1e150; /* its square does not overflow */
+    const double far_away = 1e150; /* the square does not overflow */
     nb_spot_run *run = &sp->runs[sp->n_runs];
     *run = (nb_spot_run){.incident = from->source->incident, .table = from->source->table};
     if (sp->n_runs > 0)
@@ -344,7 +344,7 @@ static nb_status build_cells(nb_spots *sp, nb_error *err)
     return NB_OK;
 }
 
-/** The visible reflections; only those of the table, if default_F is 0. */
+/** Box of the visible reflections. If default_F is 0: only reflections of the table. */
 static nb_status find_box(const nb_plan *plan, nb_spots *sp, nb_error *err)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -389,7 +389,7 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------ what is left out */
+/* ------------------------------------------------------------------ terms left out */
 
 int nb_spots_repeats(const nb_spots *sp, int i)
 {
@@ -440,27 +440,27 @@ void nb_spots_describe(const nb_spots_result *result, char *line, size_t size)
         snprintf(line, size, "from its reflections");
 }
 
-/** The largest |g| of the box in an orientation. */
+/** Largest |g| of the box in an orientation. */
 static double farthest_of(const nb_spots *sp, const nb_spot_cell *cell)
 {
-    double most = 0;
+    double largest = 0;
     for (int corner = 0; corner < 8; corner++) {
         double g[3] = {0};
         for (int k = 0; k < 3; k++)
             for (int x = 0; x < 3; x++)
                 g[x] += cell->b[k][x] *
                         (sp->box.low[k] + (corner >> k & 1 ? sp->box.n[k] - 1 : 0));
-        most = fmax(most, nb_spot_dot(g, g));
+        largest = fmax(largest, nb_spot_dot(g, g));
     }
-    return sqrt(most);
+    return sqrt(largest);
 }
 
 double nb_spots_farthest(const nb_spots *sp)
 {
-    double most = farthest_of(sp, sp->cells);
+    double largest = farthest_of(sp, sp->cells);
     for (int i = 1; sp->cells_differ && i < sp->n_groups; i++)
-        most = fmax(most, farthest_of(sp, &sp->cells[sp->groups[i].first]));
-    return most;
+        largest = fmax(largest, farthest_of(sp, &sp->cells[sp->groups[i].first]));
+    return largest;
 }
 
 void nb_spots_free(nb_spots *sp)
@@ -479,10 +479,10 @@ void nb_spots_free(nb_spots *sp)
 
 /* --- Estimated time of a picture from its reflections --- */
 
-/** Seconds on one core: to start; for a reflection in an orientation; for a ray of its box with
- * one source and with several; for a term of several sources; for a pixel. They are 1.5 times the
- * measured ones (reports/cpu), because a wrong choice of this path is worse than a
- * missed gain. */
+/** Seconds on one core: to start; per pair of reflection and orientation; per ray of the
+ * box of a pair with one source and with several; per term of several sources; per pixel.
+ * Costs are 1.5 times the measured costs (reports/cpu), because a wrong choice of this
+ * path is worse than a missed gain. */
 typedef struct spot_costs {
     double start, pair, ray, ray_of_sources, term, pixel;
 } spot_costs;
@@ -494,8 +494,8 @@ static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10}
 #define LOOK_COLUMN 6e-8
 #define LOOK_PAIR 1.2e-7
 #define LOOK_RAY 3e-9
-/* The part of the brightest peak, apart from the tolerance, with which these constants were
- * fitted. */
+/* Part of the brightest peak, apart from the tolerance, with which the costs were
+ * fitted */
 #define DIM 1.0
 #define LOOK_DIM 1e3
 #define LOOK_REACH2 0.3969
@@ -504,10 +504,10 @@ typedef struct extents {
     double volume; /* volume of the cell, m^3 */
     double axis;   /* approximate longest semi-axis of R <= reach, 1/m */
     double reach;
-    double most;               /* |q|, 1/m */
-    double wavelength, spread; /* middle, m; part of it */
-    double rays, pixels;       /* of the whole detector */
-    double subpixel;           /* angle of the finest pixel at the nearest place */
+    double largest;            /* largest |q|, 1/m */
+    double wavelength, spread; /* middle, m; range / middle */
+    double rays, pixels;       /* numbers of the whole detector */
+    double subpixel;           /* rad; angle of the finest nearest sub-pixel */
     double layers;
 } extents;
 
@@ -515,12 +515,12 @@ static double farthest_q(const nb_scene *sc, const nb_panel *panel, double wavel
 {
     const double F = panel->columns * panel->pixel_fast,
                  S = panel->rows * panel->pixel_slow;
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < 4; i++) {
         nb_vec3 d = nb_unit(nb_panel_point(panel, i & 1 ? F : 0, i & 2 ? S : 0, 0));
-        most = fmax(most, nb_norm(nb_sub(d, sc->beam.sources[0].incident)));
+        largest = fmax(largest, nb_norm(nb_sub(d, sc->beam.sources[0].incident)));
     }
-    return most / wavelength;
+    return largest / wavelength;
 }
 
 static void measure_detector(const nb_scene *sc, extents *e)
@@ -531,14 +531,14 @@ static void measure_detector(const nb_scene *sc, extents *e)
         const double edge = fmin(panel->pixel_fast, panel->pixel_slow) / sc->oversample;
         e->pixels += pixels;
         e->layers = fmax(e->layers, sc->sensors[panel->sensor].layers);
-        e->most = fmax(e->most, farthest_q(sc, panel, e->wavelength));
+        e->largest = fmax(e->largest, farthest_q(sc, panel, e->wavelength));
         e->subpixel = fmax(e->subpixel, panel->close_distance / edge);
     }
     e->subpixel = 1 / fmax(e->subpixel, 1e-30);
     e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
 }
 
-/** Approximate ratio of a term of the brightest reflection to terms that may be left out. */
+/** Approximate ratio: a term of the brightest reflection / terms that may be left out. */
 static double range_of(const nb_plan *plan, double dim)
 {
     const nb_tolerance *may = &plan->tolerance;
@@ -572,19 +572,19 @@ static extents measure(const nb_plan *plan, nb_shape_row shape, double dim)
     return e;
 }
 
-/* The Ewald sphere's part within |q| < Q has the area pi Q^2; reflections within a reach of it
- * are excited. */
+/* The part of the Ewald sphere with |q| < Q has the area pi Q^2. Reflections within a
+ * reach of this part are excited. */
 static nb_spots_work work_of(const nb_plan *plan, const extents e)
 {
     const nb_scene *sc = plan->scene;
     const double *N = sc->lattice.N, steps = plan->steps;
     const double orientations = sc->lattice.n_orientations;
     const double directions = e.spread > 0 ? 1 : sc->beam.n_sources;
-    double columns = NB_PI * e.most * e.most * cbrt(e.volume) * cbrt(e.volume);
-    double pairs = orientations * directions * e.layers * e.volume * NB_PI * e.most *
-                   e.most * (2 * e.axis + 0.5 * e.most * e.spread);
+    double columns = NB_PI * e.largest * e.largest * cbrt(e.volume) * cbrt(e.volume);
+    double pairs = orientations * directions * e.layers * e.volume * NB_PI * e.largest *
+                   e.largest * (2 * e.axis + 0.5 * e.largest * e.spread);
     double width = 2 * e.axis * e.wavelength / e.subpixel + 1;
-    double length = width + e.spread * e.most * e.wavelength / e.subpixel + 4;
+    double length = width + e.spread * e.largest * e.wavelength / e.subpixel + 4;
     double lit = fmin(1, 4 * e.reach * e.reach * e.reach / (N[0] * N[1] * N[2]));
     const nb_spots_work work = {columns * orientations / fmin(orientations, 50), pairs,
                                 pairs * width * length, steps * e.rays * lit, e.pixels};
@@ -611,7 +611,7 @@ double nb_spots_seconds(const nb_plan *plan)
            (several ? c->term : 0) * w.terms;
 }
 
-/* In a table few reflections are as strong. */
+/* Few reflections of a table are strong. */
 double nb_spots_look_seconds(const nb_plan *plan)
 {
     const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** From reflections to pixels: which terms of a picture are above a threshold. For crystals whose
- * spots have no tails (laws of decay and of edge). Mathematics and bounds: plans/paths.md,
+/** From reflections to the terms of a picture above a threshold, for crystals whose spots
+ * have no tails (laws of decay and of edge). Mathematics and bounds: plans/paths.md,
  * section 3.
  *
  *   d       ray, unit           i, kappa  source: direction, 1/wavelength    q = kappa (d - i)
  *   hkl, g  reflection          u         L (h - hkl), with R^2 = |u|^2
- *   reach   R beyond which a term is below the threshold */
+ *   reach   R; terms at a larger R are below the threshold */
 #ifndef NB_PLAN_SPOTS_H
 #define NB_PLAN_SPOTS_H
 
@@ -17,7 +17,7 @@
 
 enum {
     NB_SPOT_PAD = 16
-}; /* padding behind the last source of each run; the lanes of a vector */
+}; /* padding after the last source of each run: the lanes of a vector */
 
 /** Factor of R^2 in exp(-2 R^2/width) = 2^(factor R^2). */
 NB_HD double nb_spot_fall(double width)
@@ -25,24 +25,25 @@ NB_HD double nb_spot_fall(double width)
     return -2.0 / width * NB_LOG2_E;
 }
 
-/** Sources of one direction and one table of F, by rising kappa. */
+/** Sources of one direction and one table of F, in order of rising kappa. */
 typedef struct nb_spot_run {
     nb_vec3 incident;
     int table, n;
-    size_t first;             /* in the arrays of nb_spots */
-    double middle;            /* kappa, 1/m */
+    size_t first;             /* place in the arrays of nb_spots */
+    double middle;            /* middle kappa, 1/m */
     double shortest, longest; /* wavelengths, m */
-    double per;               /* approximate entries per 1/m */
+    double per;               /* approximate number of entries per 1/m */
 } nb_spot_run;
 
-/** An orientation, as the rays need it. */
+/** An orientation, in the form for rays. */
 typedef struct nb_spot_cell {
     double A[3][3]; /* rows: u = kappa A (d - i) - L hkl; m */
     double b[3][3]; /* reciprocal cell, 1/m */
     double E[3][3]; /* columns: semi-axes of R <= 1, 1/m */
 } nb_spot_cell;
 
-/** A group of orientations: those of one cell within an angle of the first. */
+/** A group of orientations: first .. end - 1, of one cell and within an angle of the
+ * first. */
 typedef struct nb_spot_group {
     int first, end;
     double chord; /* |turned v - v| <= chord |v| */
@@ -50,8 +51,8 @@ typedef struct nb_spot_group {
 
 typedef struct nb_spots {
     const nb_scene *scene;
-    nb_law law;               /* of decay or edge */
-    double width, fall;       /* of the law; nb_spot_fall */
+    nb_law law;               /* decay or edge */
+    double width, fall;       /* width of the law; nb_spot_fall(width) */
     double fall_root;         /* sqrt(-fall) */
     double L[3][3];           /* upper triangle */
     double widest;            /* largest |h - hkl| along any index at R <= 1 */
@@ -60,7 +61,7 @@ typedef struct nb_spots {
     nb_vec3 incident;         /* middle direction of the beam */
     double stray;             /* largest |i - incident| */
     double shortest, longest; /* wavelengths, m */
-    int cells_differ; /* orientations have different cells: a crystal that changes along its scan */
+    int cells_differ; /* 1: orientations have different cells (a scan-varying crystal) */
     int n_runs, n_groups;
     nb_spot_run *runs;
     nb_spot_group *groups;
@@ -68,21 +69,21 @@ typedef struct nb_spots {
     double *along; /* [3][stride] incident . reciprocal axis of each orientation */
     size_t stride;
     int *source;       /* index in the scene of each entry of a run */
-    double *offset;    /* kappa - middle; padding is out of reach */
-    double *weight;    /* padding: 0 */
+    double *offset;    /* kappa - middle, 1/m; out of reach in the padding */
+    double *weight;    /* 0 in the padding */
     double even;       /* weight of all sources, if equal; else 0 */
     double *wave;      /* weight times wavelength, m */
-    double *below;     /* sum of the weights of the run's entries before this one */
-    nb_index_box box;  /* of reflections, not negated */
+    double *below;     /* sum of the weights of earlier entries of the run */
+    nb_index_box box;  /* box of reflections, not negated */
     double most;       /* largest F^2 */
-    double brightness; /* largest photons of a pixel for a term of 1 in all of its steps */
+    double brightness; /* largest photons of a pixel with a term of 1 in all steps */
 } nb_spots;
 
-/** The terms of a pass: reflections with F^2 > weakest, up to a reach. */
+/** Terms of a pass: reflections with F^2 > weakest, up to a reach. */
 typedef struct nb_spot_limits {
-    double threshold; /* of a term, electrons^2; 0: none */
-    double near2;     /* > 0: largest R^2, for any threshold */
-    double weakest;   /* electrons^2 */
+    double threshold; /* smallest term, electrons^2; 0 without a threshold */
+    double near2;     /* if > 0: largest R^2, for any threshold */
+    double weakest;   /* limit of F^2, electrons^2 */
 } nb_spot_limits;
 
 /** A reflection of a group of orientations. */
@@ -92,48 +93,47 @@ typedef struct nb_spot {
     double g2;     /* 1/m^2 */
 } nb_spot;
 
-/** A flat panel for directions: the ray d meets the depth O at  F = z d.axis[0]/d.n - start[0],
- * S = z d.axis[1]/d.n - start[1]  with z = height + O rise and start[k] + O lean[k]; m. */
+/** A flat panel for directions. Ray d meets depth O at F = z d.axis[0]/d.n - start[0],
+ * S = z d.axis[1]/d.n - start[1] with z = height + O rise and start[k] + O lean[k]; m. */
 typedef struct nb_spot_plane {
     double axis[2][3], n[3];
     double height, rise, start[2], lean[2];
-    double pixel[2];          /* edges */
-    double depth;             /* of the sensor */
-    double middle[3], cosine; /* largest angle of a ray to the middle */
+    double pixel[2];          /* edges of a pixel, m */
+    double depth;             /* depth of the sensor, m */
+    double middle[3], cosine; /* axis and cosine of a cone around all rays */
 } nb_spot_plane;
 
 nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor);
 
-/** Limits and bounds of what an image lacks. */
+/** Limits and bounds of the light that an image lacks. */
 typedef struct nb_spots_result {
     const char *refused; /* reason why nothing was rendered, in a few words; or NULL */
     double bound;        /* photons that a pixel may lack */
-    double brightest;    /* lower bound of the brightest pixel, photons; 0: not known */
+    double brightest;    /* lower bound of the brightest pixel, photons; 0 if unknown */
     double reach;        /* largest R of an added term */
 } nb_spots_result;
 
-/** Do the spots of the crystal end, or fall below every tolerance? */
+/** True if the spots of the crystal end or fall below every tolerance. */
 int nb_spots_suit(const nb_scene *scene);
 
-/** The reason why a scene cannot be rendered from its reflections, in a few words; NULL: it
- * can. */
+/** Reason why a scene cannot be rendered from reflections, in a few words; or NULL. */
 const char *nb_spots_refuse(const nb_plan *plan);
 
-/** The same for a panel. */
+/** Reason why a panel cannot be rendered from reflections, or NULL. */
 const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor);
 
-/** The same for the beam: terms must not be negative. */
+/** Reason why the terms of a beam may be negative, or NULL. */
 const char *nb_spots_refuse_beam(const nb_beam *beam);
 
 /** Estimated work for a picture of the whole detector. */
 typedef struct nb_spots_work {
     double columns; /* pairs of reflections and groups of orientations */
     double pairs;   /* pairs of reflections and orientations */
-    double rays;    /* of their boxes */
+    double rays;    /* rays in the boxes of the pairs */
     double terms, pixels;
 } nb_spots_work;
-/** `dim`: the part of a peak, times the tolerance, from which on a Gaussian term counts; costs are
- * fitted with it. */
+/** Estimate the work. A Gaussian term counts from `dim` times the tolerance of a peak on.
+ * The costs are fitted with dim. */
 nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim);
 
 /** Estimated seconds of one core for the whole detector. */
@@ -142,80 +142,80 @@ double nb_spots_seconds(const nb_plan *plan);
 /** Estimated seconds of one core for the first search of the brightest pixel. */
 double nb_spots_look_seconds(const nb_plan *plan);
 
-/** Estimated seconds of all steps for the whole detector with one thread, to be compared with that
- * of spots. The choice must not depend on the region or the threads, as bytes depend on the
- * choice. */
+/** Estimated seconds of all steps for the whole detector with one thread, to compare with
+ * the seconds of spots. The choice must not depend on the region or the threads, because
+ * the bytes depend on the choice. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
-/** Largest photons of a pixel whose terms are all 1 electron^2. */
+/** Largest photons of a pixel if all terms are 1 electron^2. */
 double nb_spots_brightness(const nb_scene *scene);
 int nb_sign(double x); /* -1, 0 or 1 */
 
-/** The scene of the plan must outlive *spots. Its mask and region are not used. Errors:
- * NB_ERR_NOMEM; then spots is freed. */
+/** Make *spots. The scene of the plan must outlive *spots; mask and region have no
+ * effect. Errors: NB_ERR_NOMEM; then *spots is freed. */
 nb_status nb_spots_build(const nb_plan *plan, nb_spots *spots, nb_error *err);
 void nb_spots_free(nb_spots *spots);
 
 enum {
     NB_SPOTS_TRIES = 8,
-    NB_SPOTS_MIDDLES = 3 /* the first tries, with R < 0.6: they differ only in F */
+    NB_SPOTS_MIDDLES = 3 /* number of first tries, with R < 0.6 and different F limits */
 };
 
-/** The terms of try i to find a lower bound of the brightest pixel of the whole detector. Tries
- * begin with the strongest reflections near their middles and then add others; the first
- * NB_SPOTS_MIDDLES have R < 0.6. Returns 0 if there is no such try. */
+/** Terms of try i to find a lower bound of the brightest pixel of the whole detector. The
+ * first NB_SPOTS_MIDDLES tries take strong, then weaker reflections near their middles
+ * (R < 0.6). Later tries take larger R. Returns 0 after the last try. */
 int nb_spots_try(const nb_spots *spots, int i, nb_spot_limits *limits);
 
-/** Would try i find the same as the one before? If all reflections are equally strong, no weaker
- * ones are added. */
+/** True if try i repeats try i - 1: all reflections are equally strong, and the try adds
+ * no weaker reflections. */
 int nb_spots_repeats(const nb_spots *spots, int i);
 
-/** Set the photons that a pixel may lack, and the threshold of terms for it. result->brightest
- * must be known, or 0 if the tolerance does not need it. May refuse. */
+/** Set the photons that a pixel may lack, and the threshold of terms. result->brightest
+ * must be known, or 0 if the tolerance does not need it. May set result->refused. */
 void nb_spots_limit(const nb_spots *spots, const nb_tolerance *may,
                     nb_spot_limits *limits, nb_spots_result *result);
 
 /** Largest part of the brightest pixel that a pixel may lack, from nb_spots_limit. */
 double nb_spots_part(const nb_spots_result *result);
 
-/** Text of the report: "from its reflections" and what may be missing. */
+/** Text of the report: "from its reflections" and the part that may be missing. */
 void nb_spots_describe(const nb_spots_result *result, char *line, size_t size);
 
-/** The largest |g| of the box of reflections, 1/m. */
+/** Largest |g| of the box of reflections, 1/m. */
 double nb_spots_farthest(const nb_spots *spots);
 
-/* --- The reflections that each tile of the panels may see --- */
+/* --- Reflections that each tile of the panels may see --- */
 
-/** Square tiles of a panel's region. */
+/** Square tiles of the region of a panel. */
 typedef struct nb_spot_grid {
     nb_region region; /* pixels of the panel */
-    int across, down; /* number of tiles along the axes; 0: none */
-    size_t first;     /* index of its first tile in the list */
+    int across, down; /* number of tiles along the axes; 0 in an empty region */
+    size_t first;     /* index of the first tile in the list */
 } nb_spot_grid;
 
 typedef struct nb_spot_list {
     int edge; /* edge of a tile, pixels */
     size_t tiles, n, pairs;
-    nb_spot_plane *planes; /* of each panel */
-    nb_spot_grid *grids;   /* of each panel */
-    nb_spot *spots;
-    size_t *first; /* [tiles + 1] in `of` */
-    uint32_t *of;  /* spots of each tile, indices in the list */
+    nb_spot_plane *planes; /* owned; [panels] */
+    nb_spot_grid *grids;   /* owned; [panels] */
+    nb_spot *spots;        /* owned; [n] */
+    size_t *first;         /* owned; [tiles + 1] places in `of` */
+    uint32_t *of;          /* owned; [pairs] spots of each tile, indices in spots */
 } nb_spot_list;
 
-/** regions: one for each panel, empty if nothing is rendered there. Errors: NB_ERR_NOMEM; then the
- * list is freed. */
+/** Make a list. regions: [panels], empty in a panel that is not rendered. Errors:
+ * NB_ERR_NOMEM; then the list is freed. */
 nb_status nb_spot_list_build(const nb_spots *spots, const nb_spot_limits *limits,
                              const nb_region *regions, int edge, nb_spot_list *list,
                              nb_error *err);
 void nb_spot_list_free(nb_spot_list *list);
 
-/* Tests of spots.h for host and device: which pixels a reflection can reach. Tests of a
+/* Tests, for host and device, of the pixels that a reflection can reach. Tests of a
  * reflection, an orientation and a box of pixels only save work. Mathematics:
  * plans/paths.md, section 3. */
 
-#define NB_SPOT_ROOM 1e-6    /* for rounding, in parts of R and in sub-pixels */
-#define NB_SPOT_GRAZING 0.01 /* cosine to a panel's plane below which rays have no box */
+#define NB_SPOT_ROOM 1e-6    /* margin for rounding, in parts of R and in sub-pixels */
+#define NB_SPOT_GRAZING 0.01 /* rays with a smaller cosine to a panel have no box */
 
 enum { NB_SPOT_NOWHERE = 0, NB_SPOT_BOXED, NB_SPOT_ANYWHERE };
 
@@ -235,16 +235,16 @@ NB_HD void nb_spot_array(nb_vec3 v, double to[3])
 NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
 {
     const int tables = sf->n_tables > 1 ? sf->n_tables : 1;
-    double most = 0;
+    double largest = 0;
     for (int t = 0; t < tables; t++) {
         double F = nb_F_nearest(sf, t, h[0], h[1], h[2]);
-        most = fmax(most, F * F);
+        largest = fmax(largest, F * F);
     }
-    return most;
+    return largest;
 }
 
-/** R^2 up to which terms of F^2 are added; 0: none. Law of decay: exp(-2 R^2/width) A > t. Law of
- * edge: the end of the spot. */
+/** Largest R^2 of added terms of F^2; 0 without terms. Law of decay: exp(-2 R^2/width) A
+ * > t. Law of edge: end of the spot. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
     double A = F2 * sp->cells2;
@@ -259,12 +259,12 @@ NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, do
 
 /* ------------------------------------------------------------------ reflections */
 
-/** Indices l = low..high, without those between `from` and `to`. */
+/** Indices l = low..high, without the indices between `from` and `to`. */
 typedef struct nb_spot_column {
     double low, high, from, to;
 } nb_spot_column;
 
-/** Values of l with |p + l v| <= radius: *low to *high. Returns 0 if there are none. */
+/** Values *low to *high of l with |p + l v| <= radius. Returns 0 without such an l. */
 NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double radius,
                                 double *low, double *high)
 {
@@ -278,7 +278,7 @@ NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double rad
     return 1;
 }
 
-/** Largest distance of rays that a reflection of a group reaches from its middle; g: its |g|. */
+/** Largest distance from the middle of a reflection to rays that it reaches. g: |g|. */
 NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double reach,
                          double g)
 {
@@ -286,8 +286,8 @@ NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double 
            0.5 * (sp->longest - sp->shortest) * g + sp->stray;
 }
 
-/** Indices l of a column of the box whose reflections may be excited: p0 + l v within `far` of the
- * unit sphere. Returns 0 if there are none. */
+/** Indices l of a column of the box whose reflections may be excited: p0 + l v within
+ * `far` of the unit sphere. Returns 0 without such an l. */
 NB_HD int nb_spot_column_of(const nb_spots *sp, const double p0[3], const double v[3],
                             double far, nb_spot_column *c)
 {
@@ -305,8 +305,8 @@ NB_HD int nb_spot_column_of(const nb_spots *sp, const double p0[3], const double
     return c->low <= c->high;
 }
 
-/** Pixels along an axis whose rays have d.axis/d.n in [ratio[0], ratio[1]] at a depth in [depth[0],
- * depth[1]]: from range[0] to range[1], in pixels from the panel's edge. */
+/** Pixels range[0] to range[1] along an axis, from the edge of the panel, whose rays have
+ * d.axis/d.n in [ratio[0], ratio[1]] at a depth in [depth[0], depth[1]]. */
 NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double ratio[2],
                           const double depth[2], double range[2])
 {
@@ -321,7 +321,7 @@ NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double rat
     }
 }
 
-/** Pixels of a panel whose rays may be within `far` of p: range[axis], if NB_SPOT_BOXED. */
+/** Pixels of a panel whose rays may be within `far` of p: range[axis], if boxed. */
 NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
                        double range[2][2])
 {
@@ -346,7 +346,7 @@ NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far
 
 /* ------------------------------------------------------------------ one orientation */
 
-/** Largest distance of a point of a spot from its reflection, 1/m. */
+/** Largest distance of a point of a spot from the reflection, 1/m. */
 NB_HD double nb_spot_distance(const nb_spots *sp, double reach2)
 {
     return sqrt(reach2) * (1 + NB_SPOT_ROOM) * sp->axis;
@@ -359,12 +359,12 @@ NB_HD double nb_spot_slack(const nb_spots *sp, double reach2)
     return rho * (1 + 0.5 * rho * sp->longest) + NB_SPOT_ROOM * rho;
 }
 
-/** No source excites the reflection in an orientation with |e + middle| above *most; e is that of
- * the middle of the beam. */
-NB_HD double nb_spot_excitation(const nb_spots *sp, const nb_spot *spot, double *most)
+/** Returns `middle`. No source excites the reflection in an orientation with
+ * |e + middle| > *largest, where e = incident.g of the middle of the beam. */
+NB_HD double nb_spot_excitation(const nb_spots *sp, const nb_spot *spot, double *largest)
 {
-    *most = nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +
-            0.25 * (sp->longest - sp->shortest) * spot->g2;
+    *largest = nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +
+               0.25 * (sp->longest - sp->shortest) * spot->g2;
     return 0.25 * (sp->shortest + sp->longest) * spot->g2;
 }
 

@@ -13,12 +13,12 @@
 #include "tiles.h"
 
 enum { PAD = 16 };    /* rows are padded to the widest vector */
-#define UP (1 + 1e-6) /* for rounding to floats */
+#define UP (1 + 1e-6) /* factor to round floats up */
 /* Largest change of an index over a first block. */
 #define BLOCK_INDEX 0.4
-#define FEW_STEPS 8       /* least steps of a ray: below, blocks take longer */
-#define MANY_STEPS 2e8    /* with more, lists need too much memory */
-#define LARGEST_TABLE 6e7 /* reflections */
+#define FEW_STEPS 8       /* smallest number of steps of a ray: blocks of few are slow */
+#define MANY_STEPS 2e8    /* limit of the steps: lists need much memory */
+#define LARGEST_TABLE 6e7 /* limit of the reflections of a table */
 
 int nb_tiles_suit(const nb_scene *sc)
 {
@@ -47,7 +47,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     return NULL;
 }
 
-/** With a tilted normal, depths are not monotonous over a block. */
+/** True for a tilted normal: depths are not monotonous over a block. */
 static int leans(const nb_panel *panel)
 {
     return !(fabs(nb_dot(panel->normal, panel->fast)) < 1e-9 &&
@@ -109,7 +109,7 @@ typedef struct sorted {
     int index;
 } sorted;
 
-/** Order of sources: by direction and 1/wavelength; equal sources as in the scene. */
+/** Order of sources: by direction, 1/wavelength, then as in the scene. */
 static int compare_sources(const void *a, const void *b)
 {
     const sorted *p = a, *q = b;
@@ -157,15 +157,15 @@ static void fill_sources(nb_tiles *t, sorted *order)
         t->spread = fmax(t->spread, nb_norm(nb_sub(beam->sources[i].incident, t->beam)));
 }
 
-/** The sources of a column: first .. first + n - 1. */
+/** Measure a column of sources: first .. first + n - 1. */
 static void measure_column(nb_tiles *t, int column, int first, int n)
 {
-    double least = INFINITY, most = 0, weights = 0, stray = 0, middle;
+    double least = INFINITY, largest = 0, weights = 0, stray = 0, middle;
     nb_vec3 mean = nb_v3(0, 0, 0);
     int uniform = 1;
     for (int i = first; i < first + n; i++) {
         least = fmin(least, t->kappa[i]);
-        most = fmax(most, t->kappa[i]);
+        largest = fmax(largest, t->kappa[i]);
         weights += t->weight[i];
         mean = nb_add(mean, nb_scale(1.0 / n, incident_of(t, i)));
         uniform &= !(nb_norm(nb_sub(incident_of(t, i), incident_of(t, first))) > 0);
@@ -174,12 +174,12 @@ static void measure_column(nb_tiles *t, int column, int first, int n)
         mean = incident_of(t, first);
     for (int i = first; i < first + n; i++)
         stray = fmax(stray, nb_norm(nb_sub(incident_of(t, i), mean)));
-    middle = 0.5 * (least + most);
+    middle = 0.5 * (least + largest);
     t->towards[0][column] = mean.x;
     t->towards[1][column] = mean.y;
     t->towards[2][column] = mean.z;
     t->kappa_middle[column] = (float)middle;
-    t->kappa_range[column] = (float)((most - least) / (most + least) * UP);
+    t->kappa_range[column] = (float)((largest - least) / (largest + least) * UP);
     t->stray[column] = (float)(stray * t->most_kappa * UP);
     t->weights[column] = (float)(weights * UP);
     t->uniform[column] = uniform;
@@ -198,7 +198,7 @@ static void axes_of(const nb_orientation *u, nb_vec3 a[3])
     a[2] = u->c;
 }
 
-/** The middle of all orientations, and their largest distance from it. */
+/** Middle of all orientations, and the largest distance from the middle. */
 static void measure_crystal(nb_tiles *t)
 {
     const nb_lattice *lattice = &t->scene->lattice;
@@ -221,7 +221,7 @@ static void measure_crystal(nb_tiles *t)
         t->length_f[i] = (float)(t->length[i] * (1 + 1e-6));
 }
 
-/** Twice the sine of the angle to the first orientation, times the axis. */
+/** Axis of the rotation from the first orientation, times twice the sine of the angle. */
 static nb_vec3 turn_of(const nb_vec3 reciprocal[3], const nb_orientation *u)
 {
     nb_vec3 a[3], turn = nb_v3(0, 0, 0);
@@ -232,12 +232,12 @@ static nb_vec3 turn_of(const nb_vec3 reciprocal[3], const nb_orientation *u)
 }
 
 /** Place on a space-filling curve: neighbours on the curve are neighbours in space. */
-static uint64_t curve_of(nb_vec3 turn, double most)
+static uint64_t curve_of(nb_vec3 turn, double largest)
 {
     const double x[3] = {turn.x, turn.y, turn.z};
     uint64_t code = 0;
     for (int i = 0; i < 3; i++) {
-        uint64_t q = (uint64_t)fmin(fmax((x[i] / most + 1) * 511.5, 0), 1023);
+        uint64_t q = (uint64_t)fmin(fmax((x[i] / largest + 1) * 511.5, 0), 1023);
         for (int bit = 0; bit < 10; bit++)
             code |= (q >> bit & 1) << (3 * bit + i);
     }
@@ -257,12 +257,12 @@ static void fill_orientations(nb_tiles *t, sorted *order)
     const int n = t->scene->lattice.n_orientations;
     const size_t stride = (size_t)t->orientations;
     nb_vec3 reciprocal[3];
-    double most = 1e-12;
+    double largest = 1e-12;
     nb_reciprocal_cell(&from[0], reciprocal);
     for (int m = 0; m < n; m++)
-        most = fmax(most, nb_norm(turn_of(reciprocal, &from[m])));
+        largest = fmax(largest, nb_norm(turn_of(reciprocal, &from[m])));
     for (int m = 0; m < n; m++)
-        order[m] = (sorted){NULL, curve_of(turn_of(reciprocal, &from[m]), most), m};
+        order[m] = (sorted){NULL, curve_of(turn_of(reciprocal, &from[m]), largest), m};
     if (!t->by_source)
         qsort(order, (size_t)n, sizeof *order, compare_codes);
     for (size_t m = 0; m < stride; m++) {
@@ -285,7 +285,7 @@ static nb_vec3 axis_of(const nb_tiles *t, int axis, int m)
     return nb_v3(a[0], a[t->orientations], a[2 * (size_t)t->orientations]);
 }
 
-/** The orientations of a row: first .. first + n - 1. */
+/** Measure a row of orientations: first .. first + n - 1. */
 static void measure_row(nb_tiles *t, int row, int first, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -313,8 +313,8 @@ static int groups_of(int n)
     return (n + NB_TILE_STEPS - 1) / NB_TILE_STEPS;
 }
 
-/** Choose groups of sources or of orientations: the choice with fewer groups, with preference for
- * sources, which differ less. */
+/** Choose groups of sources or of orientations, of which there are fewer. Sources differ
+ * less and are preferred. */
 static void set_sizes(nb_tiles *t)
 {
     const int M = t->scene->lattice.n_orientations, S = t->scene->beam.n_sources;
@@ -327,7 +327,7 @@ static void set_sizes(nb_tiles *t)
     t->row_stride = (size_t)(t->rows + PAD - 1) / PAD * PAD;
 }
 
-/** Take n numbers of a size from the memory at *used; base NULL: only count. */
+/** Take n numbers of a size from the memory at *used. With base NULL, only count. */
 static void *cut(char *base, size_t *used, size_t n, size_t size)
 {
     void *at = base ? base + *used : NULL;
@@ -377,7 +377,7 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-/* the ratio of sinc^2(R) to the Gaussian is least at 0.6, that of a sphere at 0 */
+/* The ratio of sinc^2(R) to the Gaussian is smallest at 0.6, of a sphere at 0. */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like)
 {
     const nb_lattice *lattice = &scene->lattice;
@@ -452,13 +452,13 @@ static double index_of_step(const nb_plan *plan)
     const nb_scene *sc = plan->scene;
     const nb_orientation *cell = &sc->lattice.orientations[0];
     const double length = fmax(nb_norm(cell->a), fmax(nb_norm(cell->b), nb_norm(cell->c)));
-    double most = 0;
+    double largest = 0;
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
-        most = fmax(most,
-                    fmax(panel->pixel_fast, panel->pixel_slow) / panel->close_distance);
+        largest = fmax(largest, fmax(panel->pixel_fast, panel->pixel_slow) /
+                                    panel->close_distance);
     }
-    return length * most / sc->oversample / sc->beam.sources[0].lambda;
+    return length * largest / sc->oversample / sc->beam.sources[0].lambda;
 }
 
 /* Fitted to the blocks of 263 random scenes (reports/cpu). */
@@ -502,25 +502,25 @@ static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors
         row[2 * at[2]] = nb_tile_square(sf, f, at, per_unit);
     row[1] = fmaxf(row[0], row[2]);
     for (int l = 1; l < n - 1; l++) {
-        const float most =
+        const float largest =
             row[2 * l - 2] > row[2 * l + 2] ? row[2 * l - 2] : row[2 * l + 2];
-        row[2 * l + 1] = most > row[2 * l] ? most : row[2 * l];
+        row[2 * l + 1] = largest > row[2 * l] ? largest : row[2 * l];
     }
     row[2 * n - 1] = fmaxf(row[2 * n - 2], row[2 * n - 4]);
 }
 
-/** For n rows at a stride: replace each second number of a pair by the largest of it and its
- * neighbours in the rows before and after. before: [length]. */
+/** For n rows at a stride: replace the second number of each pair by the largest of this
+ * row, the row before and the row after. before: [length], scratch. */
 static void spread_rows(float *row, size_t apart, int n, int length,
                         float *restrict before)
 {
     memset(before, 0, (size_t)length * sizeof *before);
     for (int i = 0; i < n; i++, row += apart) {
-        const float *after = i + 1 < n ? row + apart : row; /* the last has no next row */
+        const float *after = i + 1 < n ? row + apart : row; /* the last row has no next */
         for (int l = 0; l < length; l++) {
             const float here = row[2 * l + 1], next = after[2 * l + 1],
-                        most = before[l] > next ? before[l] : next;
-            row[2 * l + 1] = most > here ? most : here;
+                        largest = before[l] > next ? before[l] : next;
+            row[2 * l + 1] = largest > here ? largest : here;
             before[l] = here;
         }
     }

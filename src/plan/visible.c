@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which reflections the rendered pixels can see. */
+/* Find the reflections that the rendered pixels can see. */
 #include "../base/memory.h"
 #include "../physics/panels.h"
 #include "../physics/ray.h"
@@ -14,7 +14,7 @@ typedef struct index_range {
     double min[3], max[3];
 } index_range;
 
-/* The cone of the corners contains a flat patch, as a cone narrower than 90 degrees is convex. */
+/* The cone of the corners contains a flat patch: a cone below 90 degrees is convex. */
 nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                    const double S[2])
 {
@@ -36,13 +36,13 @@ nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double 
     return c;
 }
 
-/** Edge i when the pixels first..last are divided into `side` equal parts. */
+/** Edge i if the pixels first..last are divided into `side` equal parts. */
 static double part(int first, int last, int i, int side)
 {
     return first + (double)i * (last + 1 - first) / side;
 }
 
-/** Cones of the rendered pixels; returns how many. */
+/** Cones of the rendered pixels. Returns their number. */
 static int panel_cones(const nb_scene *sc, const nb_panel *panel, int side, nb_cone *cones)
 {
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
@@ -60,21 +60,21 @@ static int panel_cones(const nb_scene *sc, const nb_panel *panel, int side, nb_c
     return side * side;
 }
 
-/** Widen [*low, *high] by the extremes of a.d over the cone: |a| cos of the angle between a and its
- * nearest and farthest direction. */
+/** Widen [*low, *high] by the extremes of a.d over the cone: |a| times the cosines of the
+ * smallest and largest angle between a and d. */
 static void widen_by_cone(const nb_cone *c, nb_vec3 a, double *low, double *high)
 {
-    double length = nb_norm(a), along, across, least = -length, most = length;
+    double length = nb_norm(a), along, across, least = -length, largest = length;
     if (c->cos_angle >= 0) {
         along = nb_dot(a, c->axis);
         across = sqrt(fmax(0, length * length - along * along));
         if (along < length * c->cos_angle)
-            most = along * c->cos_angle + across * c->sin_angle;
+            largest = along * c->cos_angle + across * c->sin_angle;
         if (-along < length * c->cos_angle)
             least = along * c->cos_angle - across * c->sin_angle;
     }
     *low = fmin(*low, least);
-    *high = fmax(*high, most);
+    *high = fmax(*high, largest);
 }
 
 /** Widen the range by the indices along an axis of a cell for every source, with a.d in [low,

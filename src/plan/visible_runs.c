@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a box of reflections is near the Ewald sphere, row by row.
+/* Find the part of a box of reflections near the Ewald sphere, row by row.
  *
- * Everything is negated, as the boxes are: G = -q = h a* + k b* + l c* lies on the sphere of radius
- * kappa = 1/lambda round kappa i, i the direction of the beam.  A row is the line g + l c*; its samples
- * lie within `blur` of it.  |G - kappa i| - kappa falls as kappa grows, so that the sphere of some
- * kappa in [shortest, longest] comes within `blur` of G just if
+ * Signs are negative, as in the boxes: G = -q = h a* + k b* + l c* lies on a sphere of
+ * radius kappa = 1/lambda around kappa i, i the direction of the beam. A row is a line
+ * g + l c*, with samples within `blur` of the line. |G - kappa i| - kappa falls as kappa
+ * grows, so that a sphere with kappa in [shortest, longest] is within `blur` of G just if
  *   |G - longest i| <= longest + blur   and   |G - shortest i| >= shortest - blur.
- * Along a row these are the inside of one interval and the outside of another.
- *
- * A row of reflections has the samples of a square of such lines, half an index to each side.  The near end f
- * of a ball's interval is convex over the square, the far end concave.  So f is largest at a corner; and as
- * f(x) + f(2c - x) >= 2 f(c), it is nowhere below 2 f(c) - (its largest), c the middle. */
+ * Along a line these are the inside of one interval and the outside of another. A row of
+ * reflections has the samples of a square of lines, half an index to each side. The near
+ * end f of an interval is convex over the square, the far end concave. A corner has the
+ * largest f. As f(x) + f(2c - x) >= 2 f(c), c the middle, f >= 2 f(c) - largest f. */
 #include <math.h>
 
 #include "../base/memory.h"
 #include "../physics/lattice.h"
 #include "plan.h"
 
-/* Largest number of groups of consecutive orientations, and of evaluations for all rows. */
+/* Limits of the groups of consecutive orientations and of the evaluations for all rows */
 enum { MOST_GROUPS = 16, MOST_EVALUATIONS = 200000 };
 
 /** Half a step of an index, and the error of rounding. */
@@ -25,14 +24,14 @@ enum { MOST_GROUPS = 16, MOST_EVALUATIONS = 200000 };
 
 /** A group of similar orientations, with all sources. */
 typedef struct shell {
-    nb_vec3 star[3];          /* of the mean orientation, 1/m */
-    nb_vec3 incident;         /* unit */
-    double shortest, longest; /* 1/lambda, 1/m */
-    double blur;              /* largest difference by orientations and directions, 1/m */
+    nb_vec3 star[3];          /* 1/m; reciprocal axes of the mean orientation */
+    nb_vec3 incident;         /* direction of the beam, unit */
+    double shortest, longest; /* 1/m; range of 1/lambda */
+    double blur;              /* 1/m; largest shift by orientations and directions */
 } shell;
 
-/** Frobenius norm of (sum star_i u_i) - 1: how far a unit vector moves when its indices in orientation
- * u are taken for those in the orientation of `star`. */
+/** Frobenius norm of (sum star_i u_i) - 1: largest shift of a unit vector if its indices
+ * in orientation u are taken as indices in the orientation of `star`. */
 static double difference(const nb_vec3 star[3], const nb_orientation *u)
 {
     const nb_vec3 cell[3] = {u->a, u->b, u->c};
@@ -62,7 +61,7 @@ static nb_orientation mean_of(const nb_orientation *u, int n)
     return mean;
 }
 
-/** Make a group of n orientations with all sources. q: the largest scattering vector. */
+/** Make a group of n orientations with all sources. q: largest scattering vector, 1/m. */
 static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, double q)
 {
     shell s = {.incident = beam->sources[0].incident, .shortest = INFINITY};
@@ -81,7 +80,7 @@ static shell shell_of(const nb_beam *beam, const nb_orientation *u, int n, doubl
     return s;
 }
 
-/** The part of the line inside |G - kappa i| = radius; none if from > to. */
+/** Part of a line inside the sphere |G - kappa i| = radius; empty if from > to. */
 typedef struct cut {
     double from, to;
 } cut;
@@ -101,12 +100,12 @@ static int is_cut(cut c)
     return c.from <= c.to;
 }
 
-/** The visible part of a row, in indices from 0. */
+/** Visible part of a row, in indices along the axis. */
 typedef struct range {
     double low, high;
 } range;
 
-/** Widen *r by the part of [from, to] in [least, most]. */
+/** Widen *r by the part of [from, to] in [limit[0], limit[1]]. */
 static void widen(double from, double to, const double limit[2], range *r)
 {
     from = fmax(from, limit[0]);
@@ -117,7 +116,7 @@ static void widen(double from, double to, const double limit[2], range *r)
     }
 }
 
-/** Widen *r by the part inside the outer cut and outside the inner one. */
+/** Widen *r by the part inside of the outer cut and outside of the inner cut. */
 static void widen_between(cut outer, cut inner, const double limit[2], range *r)
 {
     if (!is_cut(inner)) {
@@ -128,7 +127,7 @@ static void widen_between(cut outer, cut inner, const double limit[2], range *r)
     widen(fmax(outer.from, inner.to), outer.to, limit, r);
 }
 
-/** The row's middle line, with a blur as wide as its square. */
+/** Widen *r by the middle line of a row, with a blur as wide as the square. */
 static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limit[2],
                           range *r)
 {
@@ -142,7 +141,7 @@ static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limi
                       limit, r);
 }
 
-/** The cuts of both balls with the line at a corner of squares. */
+/** Cuts of both balls with the line at a corner of squares. */
 typedef struct corner {
     cut outer, inner;
 } corner;
@@ -163,7 +162,7 @@ static corner corner_at(const shell *s, nb_vec3 g, int axis)
     return c;
 }
 
-/** The least and the largest end of a cut at four corners. */
+/** Widen *r by bounds of the cuts over a square, from four corners and the middle. */
 static void widen_by_corners(const corner at[4], cut middle, const double limit[2],
                              range *r)
 {
@@ -187,12 +186,12 @@ static void widen_by_corners(const corner at[4], cut middle, const double limit[
 typedef struct row_table {
     const nb_index_box *box;
     int axis, a, b;   /* a < b: the other axes */
-    double limit[2];  /* of indices along the axis */
-    range *seen;      /* owned; of each row */
-    corner *lines[2]; /* owned; the corners on both sides of a line of rows */
+    double limit[2];  /* limits of indices along the axis */
+    range *seen;      /* owned; visible part of each row */
+    corner *lines[2]; /* owned; corners on both sides of a line of rows */
 } row_table;
 
-/** The point of the indices at[a] and at[b], fractions of the box's. */
+/** Point of row (i, j) of the box. i and j may be fractions. */
 static nb_vec3 row_point(const row_table *t, const shell *s, double i, double j)
 {
     return nb_add(nb_scale(t->box->low[t->a] + i, s->star[t->a]),
@@ -205,7 +204,7 @@ static void aim_corners(const row_table *t, const shell *s, double i, corner *li
         line[j] = corner_at(s, row_point(t, s, i, j - 0.5), t->axis);
 }
 
-/** Row j between two lines of corners. */
+/** Widen the visible part of row (i, j), between two lines of corners. */
 static void widen_row(const row_table *t, const shell *s, int i, int j)
 {
     const corner at[4] = {t->lines[0][j], t->lines[0][j + 1], t->lines[1][j],
@@ -236,23 +235,23 @@ static void add_shell(row_table *t, const shell *s)
 
 static nb_index_run run_of(const row_table *t, range r)
 {
-    const double least = t->box->low[t->axis], most = least + t->box->n[t->axis] - 1;
+    const double least = t->box->low[t->axis], largest = least + t->box->n[t->axis] - 1;
     nb_index_run run = {0, 0};
     if (!(r.low <= r.high))
         return run;
     run.first = (int32_t)(fmax(ceil(r.low - HALF_STEP), least) - least);
-    run.end = (int32_t)(fmin(floor(r.high + HALF_STEP), most) - least) + 1;
+    run.end = (int32_t)(fmin(floor(r.high + HALF_STEP), largest) - least) + 1;
     return run;
 }
 
 static nb_status open_rows(const nb_index_box *box, int axis, row_table *t, nb_error *err)
 {
-    const double least = box->low[axis], most = least + box->n[axis] - 1;
+    const double least = box->low[axis], largest = least + box->n[axis] - 1;
     *t = (row_table){.box = box,
                      .axis = axis,
                      .a = axis == 0 ? 1 : 0,
                      .b = axis == 2 ? 1 : 2,
-                     .limit = {least - HALF_STEP, most + HALF_STEP}};
+                     .limit = {least - HALF_STEP, largest + HALF_STEP}};
     const size_t across = (size_t)box->n[t->b], rows = (size_t)box->n[t->a] * across;
     t->seen = nb_alloc_raw(rows, sizeof *t->seen, "rows of reflections", err);
     for (int i = 0; i < 2; i++)
