@@ -14,7 +14,7 @@ COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*
 # (what, pattern, limit per 10,000 words): twice the rate of zstd's comments.
 RATES = [
     ("of it, of them", r"\bof (?:it|them|these|those)\b", 2.2),
-    ("none", r"\b(?:there (?:is|are) none|NULL: none|: none|or none)\b", 0.2),
+    ("none", r"\b(?:[Tt]here (?:is|are) none|NULL: none|: none|or none)\b", 0.2),
     ("begins with Of", r"\A\W*Of\b", 0),
     ("say, tell", r"\b(?:say|says|said|tell|tells|told)\b", 10),
     ("beside, behind, beyond", r"\b(?:beside|besides|behind|beyond)\b", 10),
@@ -65,7 +65,7 @@ def main():
         for line, comment in comments(path):
             words += len(comment.split())
             for k, (what, pattern, _) in enumerate(RATES):
-                found = re.findall(pattern, comment, re.I if k != 2 else 0)
+                found = re.findall(pattern, comment, 0 if what in ("none", "begins with Of") else re.I)
                 counts[k] += len(found)
                 if found and "-v" in sys.argv:
                     print(f"{path}:{line}: {what}: {comment[:150]}")

@@ -181,6 +181,7 @@ check formulas "${PYTHON:-python3}" tests/lint/formulas.py
 check headers bash tests/lint/headers.sh
 check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py
+check comments "${PYTHON:-python3}" tests/lint/comments.py
 check flag-names "${PYTHON:-python3}" tests/lint/flag_names.py
 check recipes "${PYTHON:-python3}" tests/lint/recipes.py
 check silent-library silent
