@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-PAGE, FOLDER, MOST_BYTES = "docs/gallery.md", "docs/pictures", 1500000
+PAGE, FOLDER, MAX_BYTES = "docs/gallery.md", "docs/pictures", 1500000
 
 
 def entries():
@@ -60,7 +60,7 @@ def stored(names):
     if sorted(there) != sorted(f"{name}.png" for name in names):
         return f"{FOLDER} has {' '.join(there)}"
     size = sum(there.values())
-    return f"{FOLDER} has {size} bytes, at most {MOST_BYTES}" if size > MOST_BYTES else ""
+    return f"{FOLDER} has {size} bytes, at most {MAX_BYTES}" if size > MAX_BYTES else ""
 
 
 def main(words):

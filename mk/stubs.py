@@ -169,7 +169,7 @@ def type_of(row, module):
         return "bool"
     if row["kind"] == module.FILE:
         return "Path"
-    if row["most"] == 1 and row["kind"] in (INT, FLOAT):
+    if row["words_max"] == 1 and row["kind"] in (INT, FLOAT):
         return "int" if row["kind"] == INT else "float"
     words = [c for c in row["choices"] if c]
     if words:

@@ -39,9 +39,9 @@ typedef struct nb_cuda_chains {
 
 /** Products of the last image, and their transfer to the host. */
 typedef struct nb_cuda_products {
-    nb_cuda_buffer image[NB_PRODUCTS_MOST], sums; /* owned */
+    nb_cuda_buffer image[NB_PRODUCTS_MAX], sums; /* owned */
     nb_cuda_chains chains;
-    size_t pixel_bytes[NB_PRODUCTS_MOST];
+    size_t pixel_bytes[NB_PRODUCTS_MAX];
     size_t columns; /* size of the last image, with `rows` */
     int rows;
     nb_cuda_pieces pieces;
@@ -153,7 +153,7 @@ nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *reque
 enum {
     NB_SMALL_REPAIR = 0,
     NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
-    NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MOST 64-bit counters */
+    NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MAX 64-bit counters */
     NB_SMALL_TILES = 64,     /* a tile_report of tiles.cu */
     NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
     NB_SMALL_SPOTS = 160,    /* counters of boxes */

@@ -202,7 +202,7 @@ nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *sc,
     chain.adc_offset = p->adc_offset;
     chain.held = nb_adu_range_of(p->type);
     if (p->trusted > 0)
-        chain.held.most = fmin(chain.held.most, p->trusted);
+        chain.held.max = fmin(chain.held.max, p->trusted);
     chain.overloads = overloads;
     chain.out = state->products.image[i].at;
     st = upload_stages(state, p, &chain, err);

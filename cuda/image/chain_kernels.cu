@@ -114,11 +114,11 @@ static __device__ typename chain_type<TYPE>::type finished(const nb_cuda_chain &
     } else {
         nb_adu_range held = p.held;
         if (panel.trusted > 0)
-            held.most = fmin(held.most, panel.trusted);
+            held.max = fmin(held.max, panel.trusted);
         if (lit && masked)
-            x = fmin(p.adc_offset, held.most);
+            x = fmin(p.adc_offset, held.max);
         int32_t whole = nb_whole_adu(x, held);
-        *over = whole > held.most;
+        *over = whole > held.max;
         return (pixel_type)whole;
     }
 }

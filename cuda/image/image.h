@@ -74,7 +74,7 @@ typedef struct nb_cuda_chain {
     const nb_cuda_chain_panel *panels;
     int n_panels;
     int64_t pixels;
-    nb_stage stages[NB_STAGES_MOST]; /* map: on the device */
+    nb_stage stages[NB_STAGES_MAX]; /* map: on the device */
     int n;
     int spread; /* place of NB_STAGE_SPREAD, or -1 */
     double scale, adc_offset;

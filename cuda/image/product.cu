@@ -115,7 +115,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
                       nb_product *const *products, int n, nb_error *err)
 {
     nb_scene on_device;
-    unsigned long long overloads[NB_PRODUCTS_MOST] = {};
+    unsigned long long overloads[NB_PRODUCTS_MAX] = {};
     char *counters = (char *)state->small.at + NB_SMALL_OVERLOADS;
     int i;
     nb_status st = nb_cuda_ring_pieces(state->ring, &state->products.pieces, err);
@@ -257,7 +257,7 @@ nb_status nb_cuda_products_open(nb_cuda_products *products, nb_error *err)
 void nb_cuda_products_close(nb_cuda_products *products)
 {
     int i;
-    for (i = 0; i < NB_PRODUCTS_MOST; i++)
+    for (i = 0; i < NB_PRODUCTS_MAX; i++)
         nb_cuda_release(&products->image[i]);
     nb_cuda_release(&products->sums);
     nb_cuda_chain_release(&products->chains);

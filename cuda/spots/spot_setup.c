@@ -99,7 +99,7 @@ static double largest_sum(const nb_spots *sp)
             fmax(largest, (sensor->absorb ? 1 : sensor->layers) *
                               (sc->oversample_omega ? nb_largest_solid_angle(panel) : 1));
     }
-    return sp->most * sp->cells2 * weights * sc->lattice.n_orientations * sc->oversample *
+    return sp->max * sp->cells2 * weights * sc->lattice.n_orientations * sc->oversample *
            sc->oversample * largest;
 }
 
@@ -109,7 +109,7 @@ static void set_units(nb_spot_setup *s, const nb_plan *plan)
     const double largest = largest_sum(sp);
     s->pass.unit = largest / LARGEST_SUM;
     s->pass.per_unit = LARGEST_SUM / largest;
-    s->rounding = plan->terms / LARGEST_SUM * sp->brightness * sp->most * sp->cells2;
+    s->rounding = plan->terms / LARGEST_SUM * sp->brightness * sp->max * sp->cells2;
 }
 
 static int all_rays_count_alike(const nb_scene *sc)

@@ -56,8 +56,7 @@ static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
 {
     const double step = fmax(panel->pixel_fast, panel->pixel_slow) /
                         t->scene->oversample / panel->close_distance;
-    const double off =
-        fmax(t->length[0], fmax(t->length[1], t->length[2])) * t->most_kappa;
+    const double off = fmax(t->length[0], fmax(t->length[1], t->length[2])) * t->kappa_max;
     return off * step * 2 * (1 << NB_TILE_LARGE) < BLOCK_INDEX ? NB_TILE_LARGE
                                                                : NB_TILE_SMALL;
 }
@@ -151,7 +150,7 @@ static int even_part(int n, int limit)
 static int looks_by_rows(const nb_tiles *t)
 {
     const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
-    const double apart = longest * t->most_kappa * t->kappa_range[t->columns];
+    const double apart = longest * t->kappa_max * t->kappa_range[t->columns];
     return t->by_source && t->rows >= ROWS_LEAST && t->columns >= COLUMNS_LEAST &&
            t->columns <= NB_TILE_ROW && apart < ROW_INDEX;
 }

@@ -105,7 +105,7 @@ static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *e
 static nb_status read_disk(const char *path, const char *flag, size_t limit, char **data,
                            size_t *bytes, nb_error *err)
 {
-    const input in = {path, flag, limit ? limit : NB_FILE_MOST};
+    const input in = {path, flag, limit ? limit : NB_FILE_MAX};
     struct stat st;
     nb_status status;
     int fd;

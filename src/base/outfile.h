@@ -56,12 +56,12 @@ nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_er
  * signals that end the process. */
 void nb_outfile_abort_all(void);
 
-#define NB_FILE_MOST                                                                     \
+#define NB_FILE_MAX                                                                      \
     ((size_t)1 << 30) /* bytes of an unpacked input, unless the reader has a limit */
 
 /** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). The
  * caller owns *data (nb_free), with *bytes bytes and one NUL. limit: largest size in
- * bytes, packed or not (0: NB_FILE_MOST). `flag`: option for messages. Errors:
+ * bytes, packed or not (0: NB_FILE_MAX). `flag`: option for messages. Errors:
  * NB_ERR_INPUT (cannot be opened, folder, too large); NB_ERR_IO on a read error;
  * NB_ERR_NOMEM. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,

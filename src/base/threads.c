@@ -43,7 +43,7 @@ int nb_threads_there(int wanted)
 int nb_thread_count(int asked)
 {
 #ifdef _OPENMP
-    int n = nb_threads_asked(asked), limit = nb_most_threads();
+    int n = nb_threads_asked(asked), limit = nb_max_threads();
     return nb_threads_there(n < limit ? n : limit);
 #else
     (void)asked;

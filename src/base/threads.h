@@ -12,7 +12,7 @@
 #endif
 
 /** Largest useful number of threads: a few times the processors. */
-static inline int nb_most_threads(void)
+static inline int nb_max_threads(void)
 {
 #ifdef _OPENMP
     int few = 4 * omp_get_num_procs();

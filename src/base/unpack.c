@@ -183,7 +183,7 @@ nb_status nb_unpack(const char *data, size_t n, const char *name, size_t limit,
 {
     const packer p = packer_of(data, n);
     flow f = {.in = (char *)(uintptr_t)data, .left = n};
-    text t = {.limit = limit ? limit : NB_FILE_MOST};
+    text t = {.limit = limit ? limit : NB_FILE_MAX};
     nb_status st = NB_OK;
     *out = NULL;
     *bytes = 0;

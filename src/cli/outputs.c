@@ -17,7 +17,7 @@ int nb_is_stdout(const char *path)
 
 int nb_outputs_to_stdout(const nb_config *cfg)
 {
-    nb_file_use files[NB_FILES_MOST];
+    nb_file_use files[NB_FILES_MAX];
     const int n = nb_config_files(cfg, files);
     for (int i = 0; i < n && files[i].written; i++) /* the written ones are the first */
         if (nb_is_stdout(files[i].path))
@@ -79,12 +79,12 @@ static nb_status check_written(const nb_file_use *files, int n, nb_error *err)
 
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err)
 {
-    nb_file_use files[NB_FILES_MOST];
+    nb_file_use files[NB_FILES_MAX];
     return check_written(files, nb_config_files(cfg, files), err);
 }
 
 nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err)
 {
-    nb_file_use files[NB_FILES_MOST];
+    nb_file_use files[NB_FILES_MAX];
     return check_written(files, nb_config_inputs(cfg, files), err);
 }

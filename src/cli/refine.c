@@ -286,7 +286,7 @@ static nb_status check_plots(const char *folder, const char *first, nb_error *er
 static nb_status check_files(const run *r, nb_error *err)
 {
     char paths[PLOTS][NB_PATH_MAX];
-    nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MOST + OWN) * sizeof *list);
+    nb_file_use *list = malloc(((size_t)r->count + NB_FILES_MAX + OWN) * sizeof *list);
     nb_status st = list ? NB_OK : no_memory(err);
     int outputs = 0;
     NB_TRY(nb_check_files(NULL, list, list_files(r, paths, list, &outputs), err));

@@ -99,7 +99,7 @@ static void report_frames(FILE *out, const nb_config *cfg, const nb_series_progr
     put_pixels(out, c->pixels, f->name);
     put_limit(out, cfg, c->file, c->largest);
     fprintf(out, ", in %d of %d frames, most in frame %d (%" PRId64 "): %s\n", c->frames,
-            p->done, c->worst + 1, c->most, bound ? bound : f->mend);
+            p->done, c->worst + 1, c->max, bound ? bound : f->mend);
 }
 
 void nb_report_clipped_series(FILE *out, const nb_cli *cli, const nb_series_progress *p)
@@ -133,7 +133,7 @@ void nb_report_file(FILE *out, int k, const char *path)
 
 static void files(FILE *out, const nb_sim *sim)
 {
-    nb_file_use all[NB_FILES_MOST];
+    nb_file_use all[NB_FILES_MAX];
     const int n = nb_sim_files(sim, all);
     for (int i = 0; i < n && all[i].written; i++)
         nb_report_file(out, i, all[i].path);

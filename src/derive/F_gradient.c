@@ -9,8 +9,8 @@
 #include "../render/request.h"
 #include "products.h"
 
-enum { MOST_STRIPES = 16 };
-#define MOST_BYTES 2.5e8 /* limit of the tables of all stripes */
+enum { MAX_STRIPES = 16 };
+#define MAX_BYTES 2.5e8 /* limit of the tables of all stripes */
 
 /** A table of gradients for each stripe. */
 typedef struct F_sink {
@@ -165,9 +165,9 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     double room;
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
-    room = MOST_BYTES /
+    room = MAX_BYTES /
            (9.0 * (double)(k.voxels + 1)); /* threads have no effect on the bytes */
-    sink.stripes = room > MOST_STRIPES ? MOST_STRIPES : room < 1 ? 1 : (int)room;
+    sink.stripes = room > MAX_STRIPES ? MAX_STRIPES : room < 1 ? 1 : (int)room;
     k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);
     k.seen = nb_alloc((size_t)sink.stripes * k.voxels, 1, "gradient of F", err);

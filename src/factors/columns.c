@@ -308,7 +308,7 @@ typedef struct combining {
     ptrdiff_t zero; /* voxel of 0 0 0 */
     int is_roomy;   /* 1 if the box contains every image, also if s^2 is rounded */
     int count;
-    image images[NB_SYMOPS_MOST]; /* images of a unique reflection, by operator */
+    image images[NB_SYMOPS_MAX]; /* images of a unique reflection, by operator */
 } combining;
 
 /** Voxel of an image of h, counted from 0 0 0. Returns 0 outside of the grid. */
@@ -423,7 +423,7 @@ static void add_image(combining *c, const nb_symop *op)
 static void find_images(combining *c)
 {
     const nb_symmetry *sg = &c->partials->symmetry;
-    nb_symop ops[NB_SYMOPS_MOST];
+    nb_symop ops[NB_SYMOPS_MAX];
     int n = nb_rotations_of(sg, nb_group_fits(sg, c->partials->G), ops), room[3];
     for (int i = 0; i < n; i++)
         add_image(c, &ops[i]);

@@ -50,7 +50,7 @@ void nb_visits_free(nb_visits *visits)
 #define EPSILON 1e-6     /* largest alias at the edge of the sphere */
 #define OVERSAMPLING 1.5 /* factor on the points of the grid */
 #define LEAST_B (-8.0)   /* A^2; a site with a smaller B needs too much blur */
-#define MOST_SKEW                                                                        \
+#define MAX_SKEW                                                                         \
     0.9 /* largest correlation of v and w; above it, corners of a window underflow */
 
 /* Costs in nanoseconds (reports/cpu), to choose the quicker method. The costs are
@@ -108,7 +108,7 @@ static int make_gaussian(const nb_site *s, const double G[6], const int n[3], do
     skew = 4 * out->Q[1] * out->Q[2] - out->Q[5] * out->Q[5];
     out->half[0] = sqrt(cut * 4 * out->Q[2] / skew);
     out->half[1] = sqrt(cut * 4 * out->Q[1] / skew);
-    return skew > 4 * (1 - MOST_SKEW * MOST_SKEW) * out->Q[1] * out->Q[2];
+    return skew > 4 * (1 - MAX_SKEW * MAX_SKEW) * out->Q[1] * out->Q[2];
 }
 
 static double window_points(const nb_gaussian *g)

@@ -76,7 +76,7 @@ static nb_row row_at(const nb_index_list *r, size_t first, int step)
 {
     const int *h = r->hkl[first];
     nb_row row = {h[0], h[1], h[2], step, 1};
-    while (row.count < NB_ROW_MOST && first + (size_t)row.count < r->n) {
+    while (row.count < NB_ROW_MAX && first + (size_t)row.count < r->n) {
         const int *next = r->hkl[first + (size_t)row.count];
         if (next[0] != h[0] || next[1] != h[1] || next[2] != h[2] + step * row.count)
             break;

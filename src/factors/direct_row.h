@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 enum {
-    NB_BLOCK = 8,     /* atoms side by side, for vectors of any width */
-    NB_ROW_MOST = 64, /* limit of the reflections of one call */
+    NB_BLOCK = 8,    /* atoms side by side, for vectors of any width */
+    NB_ROW_MAX = 64, /* limit of the reflections of one call */
 };
 
 /** Eight images of atoms.  Unused images have q = 0. */

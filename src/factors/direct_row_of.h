@@ -66,7 +66,7 @@ NB_INLINE void add_pair(const nb_image_block *b, int v, const nb_row *row,
 void NB_JOIN(nb_direct_row_, NB_SET)(const nb_image_block *blocks, size_t n,
                                      const nb_row *row, double *S)
 {
-    nb_vd sums[NB_ROW_MOST][2][VECTORS];
+    nb_vd sums[NB_ROW_MAX][2][VECTORS];
     memset(sums, 0, (size_t)row->count * sizeof *sums);
     for (size_t j = 0; j < n; j += 2)
         for (int v = 0; v < VECTORS; v++)

@@ -108,7 +108,7 @@ static inline void nb_image_of(const nb_symop *op, const double x[3], double out
 }
 /** List the operators with different rotations, the identity first; if the cell does not
  * fit the group, the identity alone. Returns the number of operators. */
-int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST]);
+int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MAX]);
 /** True if h is systematically absent: an operator has h R = h and h t not whole. */
 int nb_is_absent(const nb_symmetry *sg, const int h[3]);
 
@@ -129,7 +129,7 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
  * a group with an inversion -x + t0 has the second term. */
 typedef struct nb_sum_operators {
     int count;
-    nb_symop ops[NB_SYMOPS_MOST];
+    nb_symop ops[NB_SYMOPS_MAX];
     int times; /* number of centring translations, with 0 0 0 */
     int has_inversion;
     nb_symop inversion;

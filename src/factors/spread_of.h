@@ -7,7 +7,7 @@
 #include "lanes.h"
 #include "spread.h"
 
-enum { MOST = 4 }; /* limit of the vectors that advance together from row to row */
+enum { MAX = 4 }; /* limit of the vectors that advance together from row to row */
 
 /** Part of a plane that a Gaussian writes. */
 typedef struct window {
@@ -48,7 +48,7 @@ NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, 
     const double e = g->Q[0] * du * du + g->Q[1] * dv * dv + g->Q[3] * du * dv;
     const double slope = g->Q[4] * du + g->Q[5] * dv;
     const double change = g->Q[1] * (2 * dv + 1) + g->Q[3] * du;
-    nb_vd V[MOST], D[MOST];
+    nb_vd V[MAX], D[MAX];
     double *row = plane + (size_t)s->v * pitch + (size_t)(s->w + first);
     int v = s->v;
     for (int i = 0; i < count; i++) {
@@ -82,8 +82,8 @@ static void spread_window(const nb_gaussian *g, const window *s, const int n[3],
                           size_t pitch, double *plane)
 {
     int first = 0, left = s->width / NB_LANES;
-    for (; left >= MOST; left -= MOST, first += MOST * NB_LANES)
-        spread_columns(g, s, first, MOST, n, pitch, plane);
+    for (; left >= MAX; left -= MAX, first += MAX * NB_LANES)
+        spread_columns(g, s, first, MAX, n, pitch, plane);
     if (left == 3)
         spread_columns(g, s, first, 3, n, pitch, plane);
     if (left == 2)

@@ -80,7 +80,7 @@ int nb_is_absent(const nb_symmetry *sg, const int h[3])
     return 0;
 }
 
-int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MOST])
+int nb_rotations_of(const nb_symmetry *sg, int fits, nb_symop ops[NB_SYMOPS_MAX])
 {
     int count = 1;
     ops[0] = identity;
@@ -135,7 +135,7 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
 {
     double G[6], limit = nb_s_squared_limit(dmin);
     int H[3], h[3], last, rotations;
-    nb_symop ops[NB_SYMOPS_MOST];
+    nb_symop ops[NB_SYMOPS_MAX];
     size_t room = 0;
     nb_reciprocal_metric(cell, G);
     nb_index_limits(cell, dmin, H);
@@ -239,7 +239,7 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
 
 #define TOO_NEAR 0.9 /* A; limit for atoms other than hydrogen */
 #define ALIKE 0.05   /* limit for logarithms of numbers of atoms */
-enum { PAIRS_MOST = 5000000 };
+enum { PAIRS_MAX = 5000000 };
 
 /** An origin of a symbol, and figures against it. */
 typedef struct origin {
@@ -264,7 +264,7 @@ static double nearest(const nb_symmetry *sg, const double A[9], const double a[3
 
 static void judge(const nb_structure *s, const double A[9], origin *o)
 {
-    const int pairs = s->n_atoms * s->n_atoms * (size_t)o->sg.count < PAIRS_MOST;
+    const int pairs = s->n_atoms * s->n_atoms * (size_t)o->sg.count < PAIRS_MAX;
     o->atoms = 0;
     o->wrong_orders = 0;
     o->nearest = INFINITY;

@@ -6,7 +6,7 @@
 
 #include "../physics/hostdevice.h"
 
-enum { MOST_NODES = 96 }; /* limit of the nodes of a rule */
+enum { MAX_NODES = 96 }; /* limit of the nodes of a rule */
 
 /** Rule of Gauss and Legendre on (0, 1). */
 static void gauss(int n, double *x, double *w)
@@ -34,12 +34,12 @@ static void gauss(int n, double *x, double *w)
 /** Nodes of a rule that integrates a disc of radius z to 1e-5. */
 static int nodes_of(double z)
 {
-    return z < 1 ? 8 : z < 4 ? 12 : z < 16 ? 24 : z < 64 ? 48 : MOST_NODES;
+    return z < 1 ? 8 : z < 4 ? 12 : z < 16 ? 24 : z < 64 ? 48 : MAX_NODES;
 }
 
 /** A rule with n nodes, made again when n changes. */
 typedef struct disc_rule {
-    double x[MOST_NODES], w[MOST_NODES];
+    double x[MAX_NODES], w[MAX_NODES];
     int n;
 } disc_rule;
 
@@ -110,7 +110,7 @@ typedef struct box_edge {
 
 /** A rule, and the end of the exponential. */
 typedef struct box_rule {
-    double mu, end, x[MOST_NODES], w[MOST_NODES];
+    double mu, end, x[MAX_NODES], w[MAX_NODES];
     int n;
 } box_rule;
 

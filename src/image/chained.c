@@ -80,7 +80,7 @@ static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range
     int64_t over = 0;
     for (int i = 0; i < n; i++) {
         const int32_t whole = nb_whole_adu(x[i], held);
-        over += whole > held.most;
+        over += whole > held.max;
         if (type == NB_PIXEL_I32)
             ((int32_t *)out)[i] = whole;
         else /* both types of 16 bits have the same bits */
@@ -101,10 +101,10 @@ static int64_t finish_row(const nb_product *p, const nb_stack_row *r, double *x,
         return 0;
     }
     if (p->trusted > 0)
-        held.most = fmin(held.most, p->trusted);
+        held.max = fmin(held.max, p->trusted);
     if (p->trusted_of && p->trusted_of[r->panel] > 0)
-        held.most = fmin(held.most, p->trusted_of[r->panel]);
-    hide_unseen(p, r, fmin(p->adc_offset, held.most), x);
+        held.max = fmin(held.max, p->trusted_of[r->panel]);
+    hide_unseen(p, r, fmin(p->adc_offset, held.max), x);
     return to_whole(x, r->columns, p->type, held, out);
 }
 

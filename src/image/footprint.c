@@ -13,8 +13,8 @@
 /* Largest error, in pixels, of light from the edge of the cross-section: all pixels of a
  * tile have the taps of its middle. */
 #define TILE_ERROR 0.05
-enum { TILES_MOST = 64 }; /* limit of tiles along an edge */
-#define SAME_MAP 1e-9     /* equal maps differ less, pixels */
+enum { TILES_MAX = 64 }; /* limit of tiles along an edge */
+#define SAME_MAP 1e-9    /* equal maps differ less, pixels */
 
 /* --- tiles --- */
 
@@ -60,7 +60,7 @@ static double tile_error(const nb_footprint *fp, const nb_panel *p,
 /** Choose the number of tiles along both edges that keeps the error small. */
 static void divide(const nb_footprint *fp, const nb_panel *p, nb_footprint_panel *to)
 {
-    const int end = least(TILES_MOST, least(p->columns, p->rows));
+    const int end = least(TILES_MAX, least(p->columns, p->rows));
     for (int n = 1, enough = 0; !enough && n <= end; n *= 2) {
         double error = 0;
         for (int i = 0; i < n * n; i++) {

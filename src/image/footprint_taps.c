@@ -20,12 +20,12 @@ static const double NARROW = 1e-3;    /* least width of a box, pixels */
 static const double SHARPEST =
     .04; /* least width of a Gaussian along y, pixels or parts of that along x */
 
-enum { NODES_MOST = 16 };
+enum { NODES_MAX = 16 };
 
 /** Nodes and weights of Gauss-Legendre for the interval -1 to 1. */
 typedef struct rule {
     int n;
-    double x[NODES_MOST], w[NODES_MOST];
+    double x[NODES_MAX], w[NODES_MAX];
 } rule;
 
 static rule legendre(int n)

@@ -46,7 +46,7 @@ static nb_status begin(nb_product *p, const nb_photons *photons, const nb_stage 
     p->overloads = 0;
     p->light = NULL;
     p->owns_light = 0;
-    if (p->stages < 0 || p->stages > n_stages || n_stages > NB_STAGES_MOST)
+    if (p->stages < 0 || p->stages > n_stages || n_stages > NB_STAGES_MAX)
         return nb_fail(err, NB_ERR_INTERNAL,
                        "product %d: it comes after more stages than there are", i);
     if (p->stages)
@@ -91,7 +91,7 @@ static int is_same(const nb_product *a, const nb_product *b)
 
 /** Give the products places on the device, equal ones the same. Returns their number. */
 static int give_places(const nb_photons *photons, nb_product *wanted, int n,
-                       nb_product *made[NB_PRODUCTS_MOST])
+                       nb_product *made[NB_PRODUCTS_MAX])
 {
     int places = 0;
     for (int i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static int give_places(const nb_photons *photons, nb_product *wanted, int n,
             continue;
         while (k < places && !is_same(made[k], &wanted[i]))
             k++;
-        if (k == NB_PRODUCTS_MOST)
+        if (k == NB_PRODUCTS_MAX)
             continue;
         if (k == places)
             made[places++] = &wanted[i];
@@ -114,7 +114,7 @@ static int give_places(const nb_photons *photons, nb_product *wanted, int n,
 static nb_status make_on_device(nb_photons *photons, nb_product *wanted, int n,
                                 nb_error *err)
 {
-    nb_product *made[NB_PRODUCTS_MOST];
+    nb_product *made[NB_PRODUCTS_MAX];
     nb_error local = {0};
     int places = give_places(photons, wanted, n, made);
     nb_status st = places ? photons->device->make(photons->state, photons->scene, made,

@@ -25,7 +25,7 @@ typedef struct nb_shade {
     float *transmission; /* [pixels] owned (free), for nb_mix_factor; NULL: of file */
     int32_t *acts;       /* [2 rows] owned; as nb_mix.acts, or NULL for all pixels */
     uint8_t *lit; /* [pixels] owned; mask without dark pixels, or NULL if few are dark */
-    double most;  /* largest factor */
+    double max;   /* largest factor */
     int64_t dark, dim; /* rendered pixels with factor 0, and with factors below 0.5 */
     int all_dark;      /* 1: all rendered pixels are dark */
 } nb_shade;

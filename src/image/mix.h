@@ -33,7 +33,7 @@ typedef struct nb_mix {
     const int32_t *acts;  /* [2 rows of the stack] first column and end of pixels with a
                             factor or addition; NULL: all. Not for `light` */
     const uint8_t *lit;   /* mask of the scene without pixels of factor 0, or NULL */
-    double most;          /* largest factor; 0: 1 */
+    double max;           /* largest factor; 0: 1 */
     uint64_t hash;        /* of transmission and add, for devices that keep them */
     uint64_t absorb_hash; /* hash of `absorb` */
 } nb_mix;

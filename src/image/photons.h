@@ -24,7 +24,7 @@ typedef struct nb_image_device {
     /** Fill sums[rows of the region] of the last image. */
     nb_status (*sums)(nb_backend_state *state, const nb_scene *scene, nb_row_sums *sums,
                       nb_error *err);
-    /** Make n <= NB_PRODUCTS_MOST products of the last image, with the same integers as
+    /** Make n <= NB_PRODUCTS_MAX products of the last image, with the same integers as
      * src/image. They stay until the next make or render. Sets overloads. */
     nb_status (*make)(nb_backend_state *state, const nb_scene *scene,
                       nb_product *const *products, int n, nb_error *err);

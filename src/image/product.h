@@ -32,8 +32,8 @@ typedef struct nb_stage {
 } nb_stage;
 
 enum {
-    NB_STAGES_MOST = 8,  /* limit of stages of a detector */
-    NB_PRODUCTS_MOST = 4 /* limit of different products on a device at once */
+    NB_STAGES_MAX = 8,  /* limit of stages of a detector */
+    NB_PRODUCTS_MAX = 4 /* limit of different products on a device at once */
 };
 
 typedef struct nb_product {
@@ -50,9 +50,9 @@ typedef struct nb_product {
     void *pixels;    /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
     nb_stats *stats; /* of F32, without solid angle; or NULL */
     /* --- result --- */
-    int64_t overloads;              /* pixels cut to fit the type; U16, I16, I32 */
-    nb_stage stage;                 /* last of `stages`, if it makes counts */
-    nb_stage chain[NB_STAGES_MOST]; /* all stages */
+    int64_t overloads;             /* pixels cut to fit the type; U16, I16, I32 */
+    nb_stage stage;                /* last of `stages`, if it makes counts */
+    nb_stage chain[NB_STAGES_MAX]; /* all stages */
     int place; /* its number on the device; -1: made from the photons */
     const struct nb_photons *photons;
     struct nb_compat_noise *stream; /* owned (nb_products_free) */

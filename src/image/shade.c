@@ -165,17 +165,17 @@ static int64_t rendered_in(const nb_scene *sc)
  * the factor 0, and 0 is the factor 1. */
 static void count_row(const float *written, const uint8_t *mask, int n, nb_shade *out)
 {
-    float most = 0;
+    float largest = 0;
     int dark = 0, dim = 0;
-#pragma omp simd reduction(max : most) reduction(+ : dark, dim)
+#pragma omp simd reduction(max : largest) reduction(+ : dark, dim)
     for (int i = 0; i < n; i++) {
         const float factor = written[i] + (float)(written[i] == 0);
         const int seen = !mask || mask[i];
-        most = factor > most ? factor : most;
+        largest = factor > largest ? factor : largest;
         dark += seen & (factor < 0);
         dim += seen & (factor < 0.5f);
     }
-    out->most = fmax(out->most, most);
+    out->max = fmax(out->max, largest);
     out->dark += dark;
     out->dim += dim;
 }
@@ -183,7 +183,7 @@ static void count_row(const float *written, const uint8_t *mask, int n, nb_shade
 static void count(const nb_mix *mix, const nb_scene *sc, nb_shade *out)
 {
     const uint8_t *mask = sc->raster.mask;
-    out->most = mix->acts ? 1 : 0;
+    out->max = mix->acts ? 1 : 0;
     for (int row = 0; row < sc->raster.rows; row++) {
         const nb_mix_row r = nb_mix_row_of(mix, sc, row);
         const size_t at = (size_t)(r.start + r.first);

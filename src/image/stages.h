@@ -89,7 +89,7 @@ NB_HD double nb_calibrated(double v, double rms, double deviate)
 
 /** Range of a type: least value and largest trusted one. Brighter pixels are one more. */
 typedef struct nb_adu_range {
-    double least, most;
+    double least, max;
 } nb_adu_range;
 
 NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
@@ -97,10 +97,10 @@ NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
     nb_adu_range held = {INT32_MIN + 1.0, 2147483645.0};
     if (type == NB_PIXEL_U16) {
         held.least = 0;
-        held.most = 65534;
+        held.max = 65534;
     } else if (type == NB_PIXEL_I16) {
         held.least = -32767;
-        held.most = 32766;
+        held.max = 32766;
     }
     return held;
 }
@@ -109,14 +109,14 @@ NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
  * least. */
 NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
 {
-    const double above = floor(held.most) + 1; /* at most 2147483646 */
+    const double above = floor(held.max) + 1; /* at most 2147483646 */
     double v = x + 0.5;
     int32_t k;
     v = v > held.least ? v : held.least;
     v = v < above + 0.5 ? v : above + 0.5;
     k = (int32_t)v;
     k -= k > v; /* towards minus infinity */
-    return k > held.most ? (int32_t)above : k;
+    return k > held.max ? (int32_t)above : k;
 }
 
 #endif

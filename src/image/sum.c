@@ -9,7 +9,7 @@
 #include "../base/outfile.h"
 #include "../physics/panels.h"
 
-#define WHOLE_MOST 4e18 /* limit of a value of one frame */
+#define WHOLE_MAX 4e18 /* limit of a value of one frame */
 
 nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err)
 {
@@ -54,7 +54,7 @@ static void add_value(nb_sum_pixel *to, double value)
 {
     const double whole = floor(value);
     nb_sum_pixel one;
-    if (!(fabs(value) < WHOLE_MOST))
+    if (!(fabs(value) < WHOLE_MAX))
         return;
     one.whole = (int64_t)whole;
     one.part = (uint64_t)((value - whole) *

@@ -29,8 +29,8 @@ nb_crystals_kind nb_crystals_kind_of(const char *text, int *n)
         return NB_CRYSTALS_LIST;
     if (!nb_text_number(text, &number))
         return NB_CRYSTALS_FILE;
-    *n = number >= 0 && number <= NB_CRYSTALS_MOST && number == (int)number ? (int)number
-                                                                            : -1;
+    *n = number >= 0 && number <= NB_CRYSTALS_MAX && number == (int)number ? (int)number
+                                                                           : -1;
     return NB_CRYSTALS_NUMBER;
 }
 
@@ -78,7 +78,7 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
                                nb_crystal_lines *l, nb_error *err)
 {
     const size_t lines = nb_text_lines(text, bytes);
-    const int limit = lines < NB_CRYSTALS_MOST ? (int)lines : NB_CRYSTALS_MOST;
+    const int limit = lines < NB_CRYSTALS_MAX ? (int)lines : NB_CRYSTALS_MAX;
     nb_status st = NB_OK;
     memset(l, 0, sizeof *l);
     snprintf(l->path, sizeof l->path, "%s", path);
@@ -91,7 +91,7 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
         st = nb_fail_at(err, NB_ERR_INPUT, path, 0,
                         l->n < 1 ? "-crystals: no line with a JSON object"
                                  : "-crystals: more than %d lines",
-                        NB_CRYSTALS_MOST);
+                        NB_CRYSTALS_MAX);
     if (st)
         nb_crystal_lines_free(l);
     return st;

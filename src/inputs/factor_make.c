@@ -16,7 +16,7 @@ int nb_factor_files_are_constant(const nb_factor_files *files)
     return files->list_path != NULL;
 }
 
-int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MOST][9])
+int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MAX][9])
 {
     const int n = files ? files->symmetry.count : 0;
     for (int i = 0; i < n; i++)

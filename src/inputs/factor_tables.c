@@ -18,8 +18,7 @@
 int nb_threads_of(const nb_config *cfg)
 {
     long n = cfg->threads > 0 ? cfg->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1
-                 : nb_threads_there(n < nb_most_threads() ? (int)n : nb_most_threads());
+    return n < 1 ? 1 : nb_threads_there(n < nb_max_threads() ? (int)n : nb_max_threads());
 }
 
 /* --- files --- */

@@ -93,7 +93,7 @@ void nb_factor_files_odd_cell(const nb_factor_files *files, const nb_crystal *cr
                               char *text, size_t size);
 
 /** Rotations of the space group; returns their number, 0 if unknown or without files. */
-int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MOST][9]);
+int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MAX][9]);
 
 /** -Fscale and -Badd of the settings; crystal: that of the image, or NULL. */
 nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,

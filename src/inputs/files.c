@@ -160,7 +160,7 @@ nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(n >= 0 && (more || n == 0));
     nb_file_use *list =
-        nb_alloc((size_t)n + NB_FILES_MOST, sizeof *list, "names of files", err);
+        nb_alloc((size_t)n + NB_FILES_MAX, sizeof *list, "names of files", err);
     int own = list && cfg ? nb_config_files(cfg, list) : 0;
     nb_status st = list ? NB_OK : NB_ERR_NOMEM;
     for (int i = 0; !st && i < n; i++)

@@ -42,7 +42,7 @@ const nb_writer *nb_output_writer(const nb_output *output, const nb_config *cfg)
 
 /* --- -crystals: a number of crystals, or a line of flags for each crystal --- */
 
-enum { NB_CRYSTALS_MOST = 1000 };
+enum { NB_CRYSTALS_MAX = 1000 };
 
 /** A line is the JSON object of one crystal. */
 typedef struct nb_crystal_lines {

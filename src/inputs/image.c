@@ -35,10 +35,10 @@ static void fill_defaults(nb_config *c)
 }
 
 /** Read a whole file; more than 1 GB needs -max_read. */
-static nb_status read_bytes(const char *path, const char *flag, double most_MB,
+static nb_status read_bytes(const char *path, const char *flag, double max_MB,
                             nb_opened_image *in, nb_error *err)
 {
-    const size_t limit = (size_t)fmax((double)NB_FILE_MOST, 1e6 * most_MB);
+    const size_t limit = (size_t)fmax((double)NB_FILE_MAX, 1e6 * max_MB);
     struct stat file;
     if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && (size_t)file.st_size > limit)
         return nb_fail(err, NB_ERR_INPUT,
@@ -48,23 +48,23 @@ static nb_status read_bytes(const char *path, const char *flag, double most_MB,
     return nb_read_file(path, flag, limit, &in->data, &in->file.bytes, err);
 }
 
-/** Open an image: read an HDF5 frame into *out, or the bytes.  most_MB: -max_read. */
+/** Open an image: read an HDF5 frame into *out, or the bytes.  max_MB: -max_read. */
 static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
-                            double most_MB, nb_image *out, nb_error *err)
+                            double max_MB, nb_image *out, nb_error *err)
 {
     int frame = -1;
     nb_status st;
     memset(in, 0, sizeof *in);
     in->file.name = path;
-    in->file.most_MB = most_MB;
+    in->file.max_MB = max_MB;
     in->format = NB_FORMAT_HDF5;
     if (nb_hdf5_frame_of(path, in->name, &frame))
         in->file.name = in->name;
     if (frame >= 0) {
-        const nb_hdf5_wanted wanted = {in->name, frame, 1, most_MB, &in->said, NULL};
+        const nb_hdf5_wanted wanted = {in->name, frame, 1, max_MB, &in->said, NULL};
         return nb_hdf5_read_image(&wanted, out, err);
     }
-    st = read_bytes(path, flag, most_MB, in, err);
+    st = read_bytes(path, flag, max_MB, in, err);
     in->file.data = in->data;
     if (!st)
         in->format = nb_image_format_of(&in->file);

@@ -385,7 +385,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     if (mix->absorb && (model->scene.background != 0 || model->scene.amorphous))
         mix->rest = &model->rest;
     mix->add_scale = of > 0 ? model->fluence / of : 1;
-    mix->most = 1;
+    mix->max = 1;
     mix->hash = in->files->planes_hash;
     if (!in->shade)
         return;
@@ -393,7 +393,7 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
                                                       : transmission_of(in->files);
     mix->acts = mix->add ? NULL : in->shade->shade.acts;
     mix->lit = in->shade->shade.lit;
-    mix->most = in->shade->shade.most;
+    mix->max = in->shade->shade.max;
     mix->hash = in->shade->planes;
 }
 

@@ -11,7 +11,7 @@
 #include "../physics/panels.h"
 #include "diffuse_table.h"
 
-#define NODE_MOST 0.3  /* largest u from node to node */
+#define NODE_MAX 0.3   /* largest u from node to node */
 #define NODE_APART 0.2 /* largest u from node to node on isolated halos */
 #define ONE_RAY 0.055  /* largest u of a pixel with one ray, if each pixel is a node */
 #define TWO_RAYS 0.6   /* largest u of a pixel with two rays along each edge */
@@ -170,7 +170,7 @@ static double node_of(const nb_diffuse *d)
         const double volume = sqrt(nb_diffuse_det(d->forms[i].u2));
         part = fmax(part, 4 * volume / (4 * volume + NB_PI * NB_PI));
     }
-    return d->gauss ? NODE_MOST : fmin(NODE_MOST, NODE_APART / pow(part, 0.25));
+    return d->gauss ? NODE_MAX : fmin(NODE_MAX, NODE_APART / pow(part, 0.25));
 }
 
 static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *panel,

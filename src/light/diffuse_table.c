@@ -139,8 +139,8 @@ static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
         reach[i] = (int)ceil(s->reach * s->edge[i]) + EDGE;
         beyond = fmax(beyond, s->reach + EDGE / s->edge[i]);
     }
-    t->X_most = pow(2 * NB_PI * t->model.sigma * beyond, 2);
-    t->rows_per = (NB_NEAR_ROWS - 1) / log1p(t->X_most / NB_DIFFUSE_X_UNIT);
+    t->X_max = pow(2 * NB_PI * t->model.sigma * beyond, 2);
+    t->rows_per = (NB_NEAR_ROWS - 1) / log1p(t->X_max / NB_DIFFUSE_X_UNIT);
     for (int r = 0; r < t->model.n_forms; r++) {
         t->parts[r].form = t->model.forms[r];
         plan_part(s, t, reach, &t->parts[r]);
@@ -152,7 +152,7 @@ static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
 static int places_of(const nb_diffuse_source *s, const nb_diffuse_table *t,
                      const nb_diffuse_part *p, const int reach[3])
 {
-    const int jobs = nb_diffuse_terms_count(t->model.gauss, t->X_most) * shifts_of(p);
+    const int jobs = nb_diffuse_terms_count(t->model.gauss, t->X_max) * shifts_of(p);
     const double each = nb_lattice_sum_bytes(t->low, t->n, reach);
     return (int)fmin(fmin(s->threads, jobs),
                      fmin(1 + floor(WIDER_BYTES / each), NB_LATTICE_PLACES));
@@ -168,7 +168,7 @@ double nb_diffuse_table_needs(const nb_diffuse_source *s)
     for (int r = 0; r < t->model.n_forms; r++)
         bytes +=
             (double)sizeof(float) * ((double)points_of(&t->parts[r]) + (double)box_of(t));
-    if (!s->direct && t->X_most < X_LIMIT && t->model.n_forms > 0)
+    if (!s->direct && t->X_max < X_LIMIT && t->model.n_forms > 0)
         bytes += nb_lattice_sum_bytes(t->low, t->n, reach) *
                  (1 + places_of(s, t, t->parts, reach));
     nb_shared_drop(t);
@@ -206,7 +206,7 @@ static double sources_X(const nb_diffuse_source *s, const nb_diffuse_form *form)
 static nb_status check_X(const nb_diffuse_source *s, const nb_diffuse_table *t,
                          nb_error *err)
 {
-    double X = t->X_most;
+    double X = t->X_max;
     for (int r = 0; r < t->model.n_forms && !t->model.unperturbed; r++)
         X = fmax(X, sources_X(s, &t->model.forms[r]));
     return X < X_LIMIT ? NB_OK
@@ -367,7 +367,7 @@ static nb_status fill_grid(const nb_diffuse_source *s, const nb_diffuse_table *t
     if (!p->c)
         return NB_ERR_NOMEM;
     memset(p->c, 0, (points_of(p) + NB_DIFFUSE_BEHIND) * sizeof *p->c);
-    st = nb_diffuse_terms_new(t->model.gauss, t->X_most, p->near2, farthest2(t, p, reach),
+    st = nb_diffuse_terms_new(t->model.gauss, t->X_max, p->near2, farthest2(t, p, reach),
                               &f.terms, err);
     NB_TRY(nb_lattice_sum_new(p->power, t->low, t->n, reach, places_of(s, t, p, reach),
                               s->threads, &f.sum, err));
@@ -391,7 +391,7 @@ static nb_status make_part(const nb_diffuse_source *s, nb_diffuse_table *t,
                                "diffuse light", err);
         if (!p->near)
             return NB_ERR_NOMEM;
-        nb_diffuse_near_rows(gauss, t->X_most, s->direct ? 0 : p->near2, p->columns,
+        nb_diffuse_near_rows(gauss, t->X_max, s->direct ? 0 : p->near2, p->columns,
                              s->threads, p->near);
     } else if (!gauss) {
         nb_free(p->power);
@@ -422,8 +422,8 @@ nb_status nb_diffuse_table_new(const nb_diffuse_source *s, nb_diffuse_table **ta
         st = NB_ERR_NOMEM;
     NB_TRY(check_X(s, t, err));
     if (!st) {
-        t->orders = orders_of(t->X_most, ORDERS_LEFT);
-        t->faint_orders = orders_of(t->X_most, NB_FAINT_SHARE);
+        t->orders = orders_of(t->X_max, ORDERS_LEFT);
+        t->faint_orders = orders_of(t->X_max, NB_FAINT_SHARE);
     }
     for (int r = 0; !st && r < t->model.n_forms; r++)
         st = make_part(s, t, reach, &t->parts[r], err);

@@ -34,7 +34,7 @@ typedef struct nb_diffuse_table {
     nb_diffuse model;
     int low[3], n[3]; /* box of the reflections */
     double reach;     /* 1/A; largest |q| of a look-up */
-    double X_most;    /* largest X of the points */
+    double X_max;     /* largest X of the points */
     double rows_per;  /* number of rows of near halos per unit of log(1 + X/unit) */
     int orders;       /* number of orders with a share */
     int faint_orders; /* number of orders with a share where Gaussian halos end */
@@ -118,11 +118,11 @@ enum {
 
 /** Make kernels up to u^2 = far2, soft inside of near2. The caller clears *terms, also
  * after errors: NB_ERR_NOMEM. */
-nb_status nb_diffuse_terms_new(int gauss, double X_most, double near2, double far2,
+nb_status nb_diffuse_terms_new(int gauss, double X_max, double near2, double far2,
                                nb_diffuse_terms *terms, nb_error *err);
 void nb_diffuse_terms_clear(nb_diffuse_terms *terms);
-/** Number of terms for X <= X_most. */
-int nb_diffuse_terms_count(int gauss, double X_most);
+/** Number of terms for X <= X_max. */
+int nb_diffuse_terms_count(int gauss, double X_max);
 
 /** Share of a term. X is in steps. */
 static inline float nb_diffuse_share(const float *share, double X)
@@ -136,8 +136,8 @@ static inline float nb_diffuse_share(const float *share, double X)
 int nb_curve_columns(double far2);
 
 /** near[NB_NEAR_ROWS][columns] = halos minus soft halos, or whole halos if near2 is 0. */
-void nb_diffuse_near_rows(int gauss, double X_most, double near2, int columns,
-                          int threads, float *near);
+void nb_diffuse_near_rows(int gauss, double X_max, double near2, int columns, int threads,
+                          float *near);
 
 /** Determinant of a form: square of the volume of an index. */
 double nb_diffuse_det(const double form[6]);

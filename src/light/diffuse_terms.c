@@ -81,18 +81,18 @@ static void soft_curve(int gauss, double X, double near2, int columns, double *o
 }
 
 /** X of node j of n Chebyshev nodes. */
-static double node_of(double X_most, int n, int j)
+static double node_of(double X_max, int n, int j)
 {
-    const double half = log1p(X_most / NB_DIFFUSE_X_UNIT) / 2;
+    const double half = log1p(X_max / NB_DIFFUSE_X_UNIT) / 2;
     return NB_DIFFUSE_X_UNIT * expm1(half * (1 - cos(NB_PI * (j + 0.5) / n)));
 }
 
-static void lagrange(double X_most, int n, double X, double weight[NB_TERMS])
+static void lagrange(double X_max, int n, double X, double weight[NB_TERMS])
 {
     double t[NB_TERMS];
     const double at = log1p(X / NB_DIFFUSE_X_UNIT);
     for (int i = 0; i < n; i++)
-        t[i] = log1p(node_of(X_most, n, i) / NB_DIFFUSE_X_UNIT);
+        t[i] = log1p(node_of(X_max, n, i) / NB_DIFFUSE_X_UNIT);
     for (int i = 0; i < n; i++) {
         weight[i] = 1;
         for (int j = 0; j < n; j++)
@@ -113,15 +113,15 @@ static void some_values(int gauss, double X, double out[SOME])
 }
 
 /** Largest error of n terms, in parts of the halo. */
-static double error_of(int gauss, double X_most, int n)
+static double error_of(int gauss, double X_max, int n)
 {
     enum { STEPS = 40 };
     double node[NB_TERMS][SOME], weight[NB_TERMS], want[SOME], worst = 0;
     for (int j = 0; j < n; j++)
-        some_values(gauss, node_of(X_most, n, j), node[j]);
+        some_values(gauss, node_of(X_max, n, j), node[j]);
     for (int k = 1; k <= STEPS; k++) {
-        const double X = X_most * k * k / STEPS / STEPS;
-        lagrange(X_most, n, X, weight);
+        const double X = X_max * k * k / STEPS / STEPS;
+        lagrange(X_max, n, X, weight);
         some_values(gauss, X, want);
         for (int i = 0; i < SOME; i++) {
             double sum = 0;
@@ -133,32 +133,32 @@ static double error_of(int gauss, double X_most, int n)
     return worst;
 }
 
-int nb_diffuse_terms_count(int gauss, double X_most)
+int nb_diffuse_terms_count(int gauss, double X_max)
 {
     int n = 1;
-    while (n < NB_TERMS && error_of(gauss, X_most, n) > TERMS_ERROR)
+    while (n < NB_TERMS && error_of(gauss, X_max, n) > TERMS_ERROR)
         n++;
     return n;
 }
 
-nb_status nb_diffuse_terms_new(int gauss, double X_most, double near2, double far2,
+nb_status nb_diffuse_terms_new(int gauss, double X_max, double near2, double far2,
                                nb_diffuse_terms *o, nb_error *err)
 {
     double weight[NB_TERMS];
     const size_t row = NB_TERM_SHARES + 1;
-    o->n = nb_diffuse_terms_count(gauss, X_most);
+    o->n = nb_diffuse_terms_count(gauss, X_max);
     o->columns = nb_curve_columns(far2);
-    o->per = NB_TERM_SHARES / X_most;
+    o->per = NB_TERM_SHARES / X_max;
     o->kernel = nb_alloc_raw((size_t)o->n * (size_t)o->columns, sizeof *o->kernel,
                              "diffuse light", err);
     o->share = nb_alloc_raw((size_t)o->n * row, sizeof *o->share, "diffuse light", err);
     if (!o->kernel || !o->share)
         return NB_ERR_NOMEM;
     for (int j = 0; j < o->n; j++)
-        soft_curve(gauss, node_of(X_most, o->n, j), near2, o->columns,
+        soft_curve(gauss, node_of(X_max, o->n, j), near2, o->columns,
                    o->kernel + (size_t)j * (size_t)o->columns);
     for (size_t i = 0; i < row; i++) {
-        lagrange(X_most, o->n, (double)i / o->per, weight);
+        lagrange(X_max, o->n, (double)i / o->per, weight);
         for (int j = 0; j < o->n; j++)
             o->share[(size_t)j * row + i] = (float)weight[j];
     }
@@ -171,10 +171,10 @@ void nb_diffuse_terms_clear(nb_diffuse_terms *o)
     nb_free(o->share);
 }
 
-void nb_diffuse_near_rows(int gauss, double X_most, double near2, int columns,
-                          int threads, float *near)
+void nb_diffuse_near_rows(int gauss, double X_max, double near2, int columns, int threads,
+                          float *near)
 {
-    const double step = log1p(X_most / NB_DIFFUSE_X_UNIT) / (NB_NEAR_ROWS - 1);
+    const double step = log1p(X_max / NB_DIFFUSE_X_UNIT) / (NB_NEAR_ROWS - 1);
     (void)threads;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int r = 0; r < NB_NEAR_ROWS; r++) {

@@ -8,7 +8,7 @@
 #include "../params/params.h"
 #include "units.h"
 
-enum { BUCKETS_A_POINT = 2, MOST_BUCKETS = 1 << 16 };
+enum { BUCKETS_A_POINT = 2, MAX_BUCKETS = 1 << 16 };
 
 double nb_molecules_per_area(double path_mm, double density, double mass)
 {
@@ -82,7 +82,7 @@ static int pieces_of(const nb_amorphous_source *s)
 
 static int buckets_of(const nb_amorphous_source *s)
 {
-    return s->n < MOST_BUCKETS / BUCKETS_A_POINT ? s->n * BUCKETS_A_POINT : MOST_BUCKETS;
+    return s->n < MAX_BUCKETS / BUCKETS_A_POINT ? s->n * BUCKETS_A_POINT : MAX_BUCKETS;
 }
 
 /** Fill the pieces and buckets of a material. */

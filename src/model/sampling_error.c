@@ -11,13 +11,13 @@
 #include "units.h"
 
 enum {
-    GRID = 4,           /* spots along each edge of the detector */
-    MOST_TERMS = 400,   /* largest number of orientations and sources of a spot */
-    MOST_LOOKED = 4096, /* largest number of candidates */
-    MOST_TRIED = 20000,
-    MOST_SHIFTS = 200,
-    MOST_OFFSETS = 64,
-    MOST_WAVES = 64
+    GRID = 4,          /* spots along each edge of the detector */
+    MAX_TERMS = 400,   /* largest number of orientations and sources of a spot */
+    MAX_LOOKED = 4096, /* largest number of candidates */
+    MAX_TRIED = 20000,
+    MAX_SHIFTS = 200,
+    MAX_OFFSETS = 64,
+    MAX_WAVES = 64
 };
 
 /** One orientation and one source that light a spot. */
@@ -137,7 +137,7 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
     const nb_source *first = &sc->beam.sources[0];
     double length = depth(&sc->lattice, p),
            all = (double)sc->lattice.n_orientations * sc->beam.n_sources;
-    double stride = fmax(1, all / MOST_LOOKED), keep = 1;
+    double stride = fmax(1, all / MAX_LOOKED), keep = 1;
     int64_t seen = 0;
     nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
     *count = 0;
@@ -151,10 +151,10 @@ static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation
         w = s->weight * brightness(&sc->lattice, (size - 1) / s->lambda, length);
         if (!(w > 1e-3) || seen++ % (int64_t)keep)
             continue;
-        if (*count == MOST_TERMS) { /* keep every second one */
-            for (int j = 0; j < MOST_TERMS / 2; j++)
+        if (*count == MAX_TERMS) { /* keep every second one */
+            for (int j = 0; j < MAX_TERMS / 2; j++)
                 list[j] = list[2 * j];
-            *count = MOST_TERMS / 2;
+            *count = MAX_TERMS / 2;
             keep *= 2;
         }
         v = nb_scale(1 / (size * first->lambda), v);
@@ -280,11 +280,11 @@ static shifts shifts_of(const nb_scene *sc, const spot *p, const nb_orientation 
     const double all = (s.fast + 1.0) * (2.0 * s.slow + 1);
     int64_t there = 0;
     double z[2];
-    s.every = (int)ceil(sqrt(fmax(1, all / MOST_TRIED)));
+    s.every = (int)ceil(sqrt(fmax(1, all / MAX_TRIED)));
     for (int m = 0; m <= s.fast; m += s.every)
         for (int k = m ? -s.slow : 1; k <= s.slow; k += s.every)
             there += within_reach(&sc->lattice, p, displacement(p, m, k), z);
-    s.stride = there / MOST_SHIFTS + 1;
+    s.stride = there / MAX_SHIFTS + 1;
     return s;
 }
 
@@ -294,7 +294,7 @@ static double spot_error(const nb_scene *sc, const spot *p, const nb_orientation
     const shifts s = shifts_of(sc, p, u);
     double sum = 0, stride, z[2];
     int64_t seen = 0;
-    term list[MOST_TERMS];
+    term list[MAX_TERMS];
     int count;
     if (s.fast == 0 && s.slow == 0)
         return 0;
@@ -363,7 +363,7 @@ double nb_sampling_error(const nb_scene *sc, int oversample)
 
 /** Distances (1/m) of a reflection from the sphere, due to sources and domains. */
 typedef struct offsets {
-    double at[MOST_OFFSETS], weight[MOST_OFFSETS];
+    double at[MAX_OFFSETS], weight[MAX_OFFSETS];
     int count;
     double stride; /* number of offsets for each in the list */
 } offsets;
@@ -375,8 +375,8 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     const nb_orientation *u = middle_of(sc);
     const nb_vec3 q = nb_scale(1 / first->lambda, nb_sub(p->towards, first->incident));
     const double all = (double)domains * sources;
-    offsets out = {.stride = fmax(1, all / MOST_OFFSETS)};
-    for (double at = 0; at < all && out.count < MOST_OFFSETS; at += out.stride) {
+    offsets out = {.stride = fmax(1, all / MAX_OFFSETS)};
+    for (double at = 0; at < all && out.count < MAX_OFFSETS; at += out.stride) {
         const int64_t i = (int64_t)at;
         const nb_source *s = &sc->beam.sources[i % sources];
         const nb_vec3 v = nb_add(nb_scale(1 / s->lambda, s->incident),
@@ -389,7 +389,7 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
 
 /** exp(2 pi i m z at_j); one product goes from m to m + 1. */
 typedef struct waves {
-    double re[MOST_OFFSETS], im[MOST_OFFSETS], by_re[MOST_OFFSETS], by_im[MOST_OFFSETS];
+    double re[MAX_OFFSETS], im[MAX_OFFSETS], by_re[MAX_OFFSETS], by_im[MAX_OFFSETS];
 } waves;
 
 static void start_waves(const offsets *o, double z, waves *w)
@@ -418,7 +418,7 @@ static double next_wave(const offsets *o, waves *w)
 /** Mean square of sum_j w_j exp(2 pi i z at_j) / sum_j w_j. */
 static double together(const offsets *o, double z)
 {
-    term list[MOST_OFFSETS];
+    term list[MAX_OFFSETS];
     for (int i = 0; i < o->count; i++)
         list[i] = (term){o->weight[i], 0, 0, o->at[i]};
     return coherence(list, o->count, o->stride, &(shift){0, 0, 1, z});
@@ -459,7 +459,7 @@ static double step_error(const nb_lattice *lattice, const spot *p, const offsets
     double far = farthest_along(lattice, p), sum = 0;
     waves w;
     start_waves(others, 1 / step, &w);
-    for (int m = 1; m <= MOST_WAVES && m < far * step; m++)
+    for (int m = 1; m <= MAX_WAVES && m < far * step; m++)
         sum += 2 * rocking(lattice, p, m / step) * next_wave(others, &w) *
                swept(range, m / step);
     return sum;
@@ -512,9 +512,9 @@ double nb_steps_error(const nb_scene *sc, const nb_steps *by)
 
 int nb_steps_enough(const nb_scene *sc, nb_steps by, double limit)
 {
-    enum { MOST = 100000 };
+    enum { MAX = 100000 };
     int low = by.count - 1;
-    while (by.count < MOST && nb_steps_error(sc, &by) > limit) {
+    while (by.count < MAX && nb_steps_error(sc, &by) > limit) {
         low = by.count;
         by.count *= 2;
     }
@@ -526,7 +526,7 @@ int nb_steps_enough(const nb_scene *sc, nb_steps by, double limit)
         else
             by.count = between.count;
     }
-    return by.count < MOST ? by.count : MOST;
+    return by.count < MAX ? by.count : MAX;
 }
 
 int nb_phi_steps_enough(const nb_scene *sc, double range, nb_vec3 spindle)

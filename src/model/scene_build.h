@@ -302,13 +302,13 @@ nb_status nb_footprint_of(const nb_settings *cfg, const nb_geometry *geometry,
 
 /* Twins: crystals whose parts have turned lattices. docs/physics.md, section 8. */
 
-enum { NB_TWIN_MOST = 8 /* laws */ };
+enum { NB_TWIN_MAX = 8 /* laws */ };
 
 /** The laws of -twin, except laws that change nothing and laws without a part. */
 typedef struct nb_twin {
     int n;
-    double T[NB_TWIN_MOST][9]; /* inverse of each law, on columns h k l, row by row */
-    double x[NB_TWIN_MOST];    /* part of the crystal, above 0 */
+    double T[NB_TWIN_MAX][9]; /* inverse of each law, on columns h k l, row by row */
+    double x[NB_TWIN_MAX];    /* part of the crystal, above 0 */
 } nb_twin;
 
 /** Read "law:x[;law:x]", as "k,h,-l:0.3"; "" has no law. Errors: NB_ERR_INPUT (wrong law,

@@ -7,7 +7,7 @@
 nb_status nb_shadow_of(const nb_settings *cfg, const nb_geometry *g, nb_shadow *out,
                        nb_error *err)
 {
-    nb_beamstop_words words[NB_BEAMSTOP_MOST];
+    nb_beamstop_words words[NB_BEAMSTOP_MAX];
     nb_status st = nb_beamstop_read(cfg->value.beamstop, words, &out->n, err);
     for (int i = 0; i < out->n && !st; i++)
         out->items[i] =

@@ -12,8 +12,8 @@
 
 enum {
     LEAST_WAVELENGTHS = 16, /* least number of wavelengths of a part */
-    MOST_WAVELENGTHS = 10000,
-    MOST_MODES = 20000
+    MAX_WAVELENGTHS = 10000,
+    MAX_MODES = 20000
 };
 #define FIELD_STREAM 0x7ffffffcu /* Philox stream */
 #define HBAR_EV_FS 0.6582119569509066
@@ -203,12 +203,12 @@ static nb_status check_parts(const nb_settings *cfg, nb_spectrum *s, nb_error *e
                 "-pulse_length %g fs: too short for %s %.4g eV wide; type %.6g or more",
                 cfg->value.pulse_fs, i ? "a line" : "a spectrum", p->fwhm,
                 cfg->value.pulse_fs / p->modes * (1 + 1e-6));
-        if (p->modes > MOST_MODES)
+        if (p->modes > MAX_MODES)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-pulse_length %g fs: %.0f modes (limit %d); type a shorter pulse or "
                 "a smaller -bandwidth",
-                cfg->value.pulse_fs, p->modes, MOST_MODES);
+                cfg->value.pulse_fs, p->modes, MAX_MODES);
     }
     return NB_OK;
 }
@@ -228,12 +228,12 @@ static nb_status choose_wavelengths(const nb_settings *cfg, const nb_spectrum_us
         largest = fmax(largest, nb_ceil_ratio(relative * use->centre_A * use->length_A /
                                               (use->dmin_A * use->dmin_A)));
     }
-    if (!(largest <= MOST_WAVELENGTHS))
+    if (!(largest <= MAX_WAVELENGTHS))
         return nb_fail(
             err, NB_ERR_INPUT,
             "-spectrum %s: this crystal needs %.4g wavelengths to %.3g A (limit %d); "
             "type -wavelengths, or a larger -dmin",
-            cfg->value.spectrum, largest, use->dmin_A, MOST_WAVELENGTHS);
+            cfg->value.spectrum, largest, use->dmin_A, MAX_WAVELENGTHS);
     s->each = (int)largest;
     return NB_OK;
 }

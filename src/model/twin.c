@@ -86,12 +86,12 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err)
     memset(out, 0, sizeof *out);
     for (int laws = 0; *p; laws++) {
         if (!(p = read_law(p, end, T, &x)) || (*p && *p != ';') || (*p && !p[1]) ||
-            laws == NB_TWIN_MOST)
+            laws == NB_TWIN_MAX)
             return nb_fail(
                 err, NB_ERR_INPUT,
                 "-twin %.80s: type law:x, as k,h,-l:0.3, with ; between at most "
                 "%d of them",
-                text, NB_TWIN_MOST);
+                text, NB_TWIN_MAX);
         if (!(fabs(fabs(nb_determinant(T)) - 1) < 1e-9))
             return nb_fail(
                 err, NB_ERR_INPUT,

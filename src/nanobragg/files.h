@@ -16,15 +16,15 @@ typedef struct nb_file_use {
     const char *flag, *path;
     int written; /* 0: read */
 } nb_file_use;
-#define NB_FILES_MOST 48
+#define NB_FILES_MAX 48
 
 /** Files of a single image of this configuration, with defaults; the written files come
- * first. Fills list[NB_FILES_MOST] and returns their number. The paths point into cfg or
+ * first. Fills list[NB_FILES_MAX] and returns their number. The paths point into cfg or
  * are static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
 
 /** Input files of this configuration, and outputs that belong to no image: the cache of
- * structure factors, dumps, geometry, report. Fills list[NB_FILES_MOST] and returns their
+ * structure factors, dumps, geometry, report. Fills list[NB_FILES_MAX] and returns their
  * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 

@@ -31,7 +31,7 @@ typedef struct nb_clipped {
     int64_t pixels;
     int frames;     /* frames with clipped pixels */
     int worst;      /* frame with the largest number, from 0 in the whole series */
-    int64_t most;   /* clipped pixels of this frame */
+    int64_t max;    /* clipped pixels of this frame */
     double largest; /* value of clipped pixels, ADU: nb_sim_noise_largest of `file` */
     nb_noise_file file;
 } nb_clipped;

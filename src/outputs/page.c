@@ -45,18 +45,18 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
     const nb_image *image = &p->job->images[i];
     const size_t n = (size_t)image->fast * (size_t)image->slow;
     nb_json one = nb_json_add_object(p->images);
-    double sum = 0, most = -INFINITY;
+    double sum = 0, max = -INFINITY;
     char why[240];
     for (size_t k = 0; k < n; k++)
         if ((!image->left_out || !image->left_out[k]) && isfinite(image->pixels[k])) {
             sum += image->pixels[k];
-            most = fmax(most, image->pixels[k]);
+            max = fmax(max, image->pixels[k]);
         }
     nb_json_text(one, "name", p->job->names[i]);
     nb_json_text(one, "format", image->format);
     nb_json_numbers(one, "size", (double[]){image->fast, image->slow}, 2);
     nb_json_number(one, "sum", sum);
-    nb_json_number(one, "largest", most);
+    nb_json_number(one, "largest", max);
     nb_json_text(one, "leftOut", nb_image_left_out(image, why, sizeof why) ? why : "");
     nb_json_number(one, "pedestal", image->pedestal);
     nb_json_number(one, "fast", shown->fast);

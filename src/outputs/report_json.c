@@ -30,7 +30,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 /** Add the photons that the image may lack, if any. */
 static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
-    const double factor = fmax(1, engine->photons.mix.most); /* largest factor */
+    const double factor = fmax(1, engine->photons.mix.max); /* largest factor */
     if (!(engine->lack.photons > 0))
         return;
     nb_json_number(root, "tolerance_reached", engine->lack.part);
@@ -76,7 +76,7 @@ static void add_seconds(nb_json root, const nb_sim *sim)
 
 static void add_files(nb_json root, const nb_config *cfg)
 {
-    nb_file_use files[NB_FILES_MOST];
+    nb_file_use files[NB_FILES_MAX];
     int n = nb_config_files(cfg, files);
     nb_json list = nb_json_array(root, "files");
     for (int i = 0; i < n && files[i].written; i++)
@@ -115,7 +115,7 @@ static void add_clipped_frames(nb_json list, const char *file, const nb_clipped 
     nb_json one = add_clipped(list, file, c->largest, (double)c->pixels);
     nb_json_number(one, "frames", c->frames);
     nb_json_number(one, "worst_frame", c->frames ? c->worst + 1 : 0);
-    nb_json_number(one, "worst_pixels", (double)c->most);
+    nb_json_number(one, "worst_pixels", (double)c->max);
 }
 
 static void add_outputs(nb_json root, const nb_config *cfg, const nb_series *s,

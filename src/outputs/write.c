@@ -174,7 +174,7 @@ static nb_status list_files(outputs *o, nb_error *err)
 
 static nb_status make_products(outputs *o, nb_error *err)
 {
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     nb_status st = nb_image_make(o->photons, stages, nb_sim_stages(o->sim, stages),
                                  o->products, o->n_products, err);
     for (int i = 0; i < o->n && !st; i++) {

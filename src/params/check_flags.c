@@ -382,7 +382,7 @@ nb_status nb_saturation_check(const nb_config *cfg, double limit, const char *wh
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err)
 {
     nb_footprint_words footprint;
-    nb_beamstop_words stops[NB_BEAMSTOP_MOST];
+    nb_beamstop_words stops[NB_BEAMSTOP_MAX];
     nb_absorb_words absorb;
     int n;
     nb_status st = nb_config_check_fields(cfg, err);

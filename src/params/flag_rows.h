@@ -513,7 +513,7 @@ ROW("png_high", NULL, NUMBER_FROM(PNG | INNER, png.high, 0), ANY, .help = "the h
 ROW("pnggamma", NULL, NUMBER_FROM(PNG, png.gamma, 0), WITHIN(0.01, 100), .value = "g",
     .fallback = "0.5", .help = "colour = value^g; 1 is linear")
 ROW("pnglog", NULL, SWITCH(PNG, png.log), .help = "colour = logarithm of the value")
-ROW("pngmax", NULL, WHOLE(PNG, png.most), WITHIN(0, 1000000), .value = "n", .fallback = "0 (any size)",
+ROW("pngmax", NULL, WHOLE(PNG, png.max), WITHIN(0, 1000000), .value = "n", .fallback = "0 (any size)",
     .help = "largest edge of PNG in pixels: a larger image is shown in blocks")
 ROW("pngblocks", NULL, CHOICE(PNG, png.blocks, NAMES("brightest", "sum")),
     .help = "what a block of -pngmax shows: its brightest pixel, or the sum")

@@ -184,14 +184,14 @@ nb_status nb_footprint_read(const char *text, nb_footprint_words *out, nb_error 
 /** Write the words so that the numbers are read back. Returns text. */
 const char *nb_footprint_write(const nb_footprint_words *words, char *text, size_t size);
 
-enum { NB_BEAMSTOP_MOST = 16 };
+enum { NB_BEAMSTOP_MAX = 16 };
 /** The words of an item of -beamstop. */
 typedef struct nb_beamstop_words {
     int bar; /* or a disc */
     double size_mm, angle_deg, transmission;
 } nb_beamstop_words;
 /** Read the text of nb_config.beamstop; *n items.  Errors: NB_ERR_INPUT. */
-nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MOST],
+nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MAX],
                            int *n, nb_error *err);
 
 /** The words of -absorb. */

@@ -103,13 +103,13 @@ static const char *read_item(const char *text, const char *end, nb_beamstop_word
     return is_within(out->transmission, 1) ? NULL : "the transmission must be 0 to 1";
 }
 
-nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MOST],
+nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MAX],
                            int *n, nb_error *err)
 {
     for (*n = 0; *text;) {
         const char *end = text + strcspn(text, ",");
-        const char *why = *n == NB_BEAMSTOP_MOST ? "more than 16 items"
-                                                 : read_item(text, end, &out[(*n)++]);
+        const char *why = *n == NB_BEAMSTOP_MAX ? "more than 16 items"
+                                                : read_item(text, end, &out[(*n)++]);
         if (!why && *end && !end[1])
             why = "an item is missing behind the last comma";
         if (why)

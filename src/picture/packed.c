@@ -8,10 +8,10 @@
 #include "../base/memory.h"
 #include "../base/unpack.h"
 
-#define STEP 1e-3      /* step of the logarithm */
-#define SMALLEST 1e-9  /* part of the largest value */
-#define MOST_WHOLE 1e9 /* limit of exact numbers */
-#define TOO_LONG 1.2   /* times the limit in the sample: packing all is useless */
+#define STEP 1e-3     /* step of the logarithm */
+#define SMALLEST 1e-9 /* part of the largest value */
+#define MAX_WHOLE 1e9 /* limit of exact numbers */
+#define TOO_LONG 1.2  /* times the limit in the sample: packing all is useless */
 /* Pieces spread over an image: their pixels choose differences or numbers, and step. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
@@ -60,7 +60,7 @@ static void choose(const float *pixels, size_t n, nb_packed *out, size_t *holes)
         largest = fmax(largest, fabs(v));
         whole &= v == floor(v);
     }
-    out->step = whole && largest <= MOST_WHOLE ? 0 : STEP;
+    out->step = whole && largest <= MAX_WHOLE ? 0 : STEP;
     out->unit = out->step > 0 ? SMALLEST * largest : 0;
 }
 

@@ -38,9 +38,9 @@ static nb_panel panel_of_blocks(const nb_panel *panel, int side, int fast, int s
 
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err)
 {
-    const int most = job->options->most;
+    const int max = job->options->max;
     const int larger = job->fast > job->slow ? job->fast : job->slow;
-    const int side = most > 0 ? (larger - 1) / most + 1 : 1;
+    const int side = max > 0 ? (larger - 1) / max + 1 : 1;
     const int fast = (job->fast - 1) / side + 1, slow = (job->slow - 1) / side + 1;
     *pixels = NULL;
     if (side == 1)

@@ -209,7 +209,7 @@ nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
 }
 
 /* limit of the dots of a picture */
-#define MOST_DOTS ((double)(1 << 28))
+#define MAX_DOTS ((double)(1 << 28))
 
 /** Dots of a panel: pixel edge i, j is at x0 + i xf + j xs, y0 + i yf + j ys. */
 typedef struct projection {
@@ -360,7 +360,7 @@ nb_status nb_assemble(const nb_detector_spec *d, const nb_panel_pixels *pixels, 
     box[2] = ceil(box[2] - 1e-6);
     box[3] = ceil(box[3] - 1e-6);
     dots = (box[2] - box[0]) * (box[3] - box[1]);
-    if (!(dots >= 1 && dots <= MOST_DOTS && box[2] - box[0] < 1e5 && box[3] - box[1] < 1e5))
+    if (!(dots >= 1 && dots <= MAX_DOTS && box[2] - box[0] < 1e5 && box[3] - box[1] < 1e5))
         return nb_fail(err, NB_ERR_INPUT,
                        "a picture of the assembled detector would have %.0f x %.0f dots; "
                        "its panels are too far apart",

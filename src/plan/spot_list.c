@@ -196,7 +196,7 @@ static int add_group(search *s, int group)
     const double wave = 0.5 * (sp->longest + sp->shortest), far = nb_spots_farthest(sp);
     double incident[3];
     nb_spot_array(sp->incident, incident);
-    s->reach = sqrt(nb_spot_reach2(sp, s->limits, sp->most));
+    s->reach = sqrt(nb_spot_reach2(sp, s->limits, sp->max));
     s->far = nb_spot_far(sp, g, s->reach, far) + NB_SPOT_ROOM;
     for (int i = 0; i < sp->box.n[0]; i++)
         for (int j = 0; j < sp->box.n[1]; j++) {

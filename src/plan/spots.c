@@ -381,7 +381,7 @@ nb_status nb_spots_build(const nb_plan *plan, nb_spots *sp, nb_error *err)
     invert(sp->L, inverse);
     sp->widest = widest_index(inverse);
     sp->cells2 = height * height;
-    sp->most = plan->largest * plan->largest;
+    sp->max = plan->largest * plan->largest;
     sp->brightness = nb_spots_brightness(sc);
     if ((st = build_runs(sp, err)) || (st = build_cells(sp, err)) ||
         (st = find_box(plan, sp, err)))
@@ -402,7 +402,7 @@ int nb_spots_try(const nb_spots *sp, int i, nb_spot_limits *limits)
     static const double part[NB_SPOTS_TRIES] = {0.1, 1e-3, 1e-6};
     if (i >= NB_SPOTS_TRIES || sqrt(near2[i]) * sp->widest > 0.5)
         return 0;
-    *limits = (nb_spot_limits){0, near2[i], part[i] * sp->most};
+    *limits = (nb_spot_limits){0, near2[i], part[i] * sp->max};
     return 1;
 }
 
@@ -416,7 +416,7 @@ void nb_spots_limit(const nb_spots *sp, const nb_tolerance *may, nb_spot_limits 
         result->refused = "no reflection lights a pixel";
     result->bound = bound;
     limits->threshold = sp->brightness > 0 ? bound / sp->brightness : 0;
-    result->reach = sqrt(nb_spot_reach2(sp, limits, sp->most));
+    result->reach = sqrt(nb_spot_reach2(sp, limits, sp->max));
     if (!result->refused && !(result->reach * sp->widest * (1 + NB_SPOT_ROOM) <= 0.5))
         result->refused = "spots of so few cells overlap at this tolerance";
 }

@@ -75,7 +75,7 @@ typedef struct nb_spots {
     double *wave;      /* weight times wavelength, m */
     double *below;     /* sum of the weights of earlier entries of the run */
     nb_index_box box;  /* box of reflections, not negated */
-    double most;       /* largest F^2 */
+    double max;        /* largest F^2 */
     double brightness; /* largest photons of a pixel with a term of 1 in all steps */
 } nb_spots;
 

@@ -94,7 +94,7 @@ int nb_tile_block(const nb_tiles *t, const nb_panel *panel)
 {
     const int os = t->scene->oversample;
     double step = fmax(panel->pixel_fast, panel->pixel_slow) / os / panel->close_distance;
-    double off = fmax(t->length[0], fmax(t->length[1], t->length[2])) * t->most_kappa;
+    double off = fmax(t->length[0], fmax(t->length[1], t->length[2])) * t->kappa_max;
     int block = 4;
     while (block < 64 && off * step * 2 * block < BLOCK_INDEX)
         block *= 2;
@@ -134,7 +134,7 @@ static void put_source(nb_tiles *t, int at, const sorted *from, double weight)
         t->incident[x][at] = i[x];
         t->incident_f[x][at] = (float)i[x];
     }
-    t->most_kappa = fmax(t->most_kappa, t->kappa[at]);
+    t->kappa_max = fmax(t->kappa_max, t->kappa[at]);
 }
 
 static nb_vec3 incident_of(const nb_tiles *t, int at)
@@ -180,7 +180,7 @@ static void measure_column(nb_tiles *t, int column, int first, int n)
     t->towards[2][column] = mean.z;
     t->kappa_middle[column] = (float)middle;
     t->kappa_range[column] = (float)((largest - least) / (largest + least) * UP);
-    t->stray[column] = (float)(stray * t->most_kappa * UP);
+    t->stray[column] = (float)(stray * t->kappa_max * UP);
     t->weights[column] = (float)(weights * UP);
     t->uniform[column] = uniform;
     if (uniform && column > 0 && t->uniform[column - 1] &&
@@ -300,7 +300,7 @@ static void measure_row(nb_tiles *t, int row, int first, int n)
         to[t->row_stride] = (float)mean.y;
         to[2 * t->row_stride] = (float)mean.z;
         t->away[(size_t)i * t->row_stride + (size_t)row] =
-            (float)(away * t->most_kappa * UP);
+            (float)(away * t->kappa_max * UP);
     }
     for (int m = first; m < first + n; m++)
         t->count[row] += (float)t->present[m];

@@ -48,7 +48,7 @@ typedef struct nb_tiles {
     float *weights;      /* [columns] sum of the weights */
     int *uniform;        /* [columns] 1: one direction; 2: the one of the column before */
     /* Beam and crystal as a whole. */
-    double most_kappa;
+    double kappa_max;
     nb_vec3 beam;      /* middle of the directions */
     double spread;     /* largest |i - beam| */
     nb_vec3 cell[3];   /* middle of the orientations */

@@ -17,7 +17,7 @@
 #include "plan.h"
 
 /* Limits of the groups of consecutive orientations and of the evaluations for all rows */
-enum { MOST_GROUPS = 16, MOST_EVALUATIONS = 200000 };
+enum { MAX_GROUPS = 16, MAX_EVALUATIONS = 200000 };
 
 /** Half a step of an index, and the error of rounding. */
 #define HALF_STEP 0.51
@@ -272,11 +272,10 @@ static void close_rows(row_table *t)
 }
 
 /** Divide the orientations into groups. Returns their number. */
-static int make_shells(const nb_scene *sc, double rows, double q,
-                       shell shells[MOST_GROUPS])
+static int make_shells(const nb_scene *sc, double rows, double q, shell shells[MAX_GROUPS])
 {
     const nb_lattice *lattice = &sc->lattice;
-    int n = (int)fmax(1, fmin(MOST_GROUPS, MOST_EVALUATIONS / rows));
+    int n = (int)fmax(1, fmin(MAX_GROUPS, MAX_EVALUATIONS / rows));
     n = n < lattice->n_orientations ? n : lattice->n_orientations;
     for (int i = 0; i < n; i++) {
         int first = (int)((int64_t)lattice->n_orientations * i / n);
@@ -290,7 +289,7 @@ nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis
                           nb_index_run **runs, nb_error *err)
 {
     const size_t rows = (size_t)box->n[(axis + 1) % 3] * (size_t)box->n[(axis + 2) % 3];
-    shell shells[MOST_GROUPS];
+    shell shells[MAX_GROUPS];
     row_table t;
     double q;
     nb_status st = nb_largest_q(plan->scene, &q, err);

@@ -27,14 +27,14 @@ static PyObject *choices_of(const nb_param *p)
 static PyObject *param_row(const nb_param *p)
 {
     char value[200], fallback[80];
-    int least, most = nb_param_words(p, &least);
+    int least, max = nb_param_words(p, &least);
     return Py_BuildValue("{s:s,s:s,s:s,s:i,s:I,s:s,s:s,s:s,s:s,s:i,s:i,s:N}", "name",
                          p->name, "synonyms", text_of(p->synonyms), "group",
                          text_of(p->group), "kind", (int)p->kind, "flags", p->flags,
                          "unit", text_of(p->unit), "help", text_of(p->help), "fallback",
                          nb_param_default(p, fallback, sizeof fallback), "value",
-                         nb_param_value(p, value, sizeof value), "least", least, "most",
-                         most, "choices", choices_of(p));
+                         nb_param_value(p, value, sizeof value), "words_min", least,
+                         "words_max", max, "choices", choices_of(p));
 }
 
 PyObject *nb_method_params(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(unused))

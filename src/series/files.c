@@ -9,7 +9,7 @@
 #include "../base/outfile.h"
 #include "../base/outfile.h"
 
-enum { OWN = NB_FILES_MOST + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
+enum { OWN = NB_FILES_MAX + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 
 typedef struct names {
     nb_template frames, slopes, inputs;

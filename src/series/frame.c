@@ -140,7 +140,7 @@ static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void 
 {
     NB_ASKS(&f->sim->hooks, 1);
     nb_photons photons = nb_sim_photons(f->sim, f->image);
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     double start;
     nb_status st = NB_OK;
     *pixels = f->image;

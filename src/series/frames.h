@@ -11,7 +11,7 @@
 
 /* --- -vary: numbers that follow a law from frame to frame. docs/series.md --- */
 
-enum { NB_VARY_MOST = 64 /* names */ };
+enum { NB_VARY_MAX = 64 /* names */ };
 
 /** Place of a number in a configuration. */
 typedef enum nb_vary_target {
@@ -36,7 +36,7 @@ typedef struct nb_vary_item {
 
 typedef struct nb_vary {
     int n;
-    nb_vary_item items[NB_VARY_MOST];
+    nb_vary_item items[NB_VARY_MAX];
     double *numbers;    /* owned; numbers with % are multiplied by the centre */
     int frames, stills; /* number of frames; 1 for stills, 0 for a rotation */
     int64_t seed;       /* seed of the series */

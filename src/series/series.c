@@ -362,7 +362,7 @@ static nb_status count_facts(nb_run *run, nb_error *err)
     nb_series_progress *p = &run->progress;
     nb_clipped *clipped = &p->clipped_hdf5;
     nb_status st = NB_OK;
-    clipped->pixels = clipped->most = clipped->frames = clipped->worst = 0;
+    clipped->pixels = clipped->max = clipped->frames = clipped->worst = 0;
     p->max = p->max_frame = p->max_fast = p->max_slow = 0;
     for (int k = 0; !st && k < run->frames.count; k++) {
         nb_hdf5_frame truth;

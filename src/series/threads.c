@@ -73,8 +73,8 @@ static void add_clipped(nb_clipped *c, int frame, int64_t pixels)
 {
     c->pixels += pixels;
     c->frames += pixels > 0;
-    if (pixels > c->most || (pixels > 0 && pixels == c->most && frame < c->worst)) {
-        c->most = pixels;
+    if (pixels > c->max || (pixels > 0 && pixels == c->max && frame < c->worst)) {
+        c->max = pixels;
         c->worst = frame;
     }
 }
@@ -116,8 +116,8 @@ void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
     const nb_clipped *from = &o->clipped_output;
     p->bytes += o->bytes;
     add_brightest(p, o->max_frame, o->max, o->max_fast, o->max_slow);
-    if (from->most > to->most || (from->most == to->most && from->worst < to->worst)) {
-        to->most = from->most;
+    if (from->max > to->max || (from->max == to->max && from->worst < to->worst)) {
+        to->max = from->max;
         to->worst = from->worst;
     }
     to->pixels += from->pixels;

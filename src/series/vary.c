@@ -54,7 +54,7 @@ static const struct {
     {"rot_z", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 2},
     {"crystals", NB_MEMBER(crystals), NB_VARY_CRYSTALS, 0},
 };
-enum { PARTS = sizeof parts / sizeof *parts, NAMES_MOST = 128 };
+enum { PARTS = sizeof parts / sizeof *parts, NAMES_MAX = 128 };
 
 /** True for a number of a crystal, false for a number of a frame. */
 static int is_of_crystal(const nb_vary_item *item)
@@ -63,13 +63,13 @@ static int is_of_crystal(const nb_vary_item *item)
 }
 
 /** List the names that can vary: of crystals, parts, of frames. Returns their number. */
-static int list_names(nb_vary_item all[NAMES_MOST])
+static int list_names(nb_vary_item all[NAMES_MAX])
 {
     int n = 0;
     for (int frame = 0; frame < 2; frame++) {
         for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_VARIES));) {
             all[n] = (nb_vary_item){.name = p->name, .row = p};
-            n += n < NAMES_MOST - PARTS && is_of_crystal(&all[n]) == !frame;
+            n += n < NAMES_MAX - PARTS && is_of_crystal(&all[n]) == !frame;
         }
         for (int i = 0; frame == 0 && i < PARTS; i++)
             all[n++] = (nb_vary_item){.name = parts[i].name,
@@ -118,7 +118,7 @@ static const nb_vary_item *find_name(const nb_vary_item *all, int names, const c
 /** Take the name text[n] into *item. */
 static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_error *err)
 {
-    nb_vary_item all[NAMES_MOST];
+    nb_vary_item all[NAMES_MAX];
     const int names = list_names(all);
     const nb_vary_item *found = find_name(all, names, text, n);
     char list[600] = "";
@@ -494,8 +494,8 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     if (!v->numbers)
         return NB_ERR_NOMEM;
     do {
-        if (v->n == NB_VARY_MOST) {
-            st = nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MOST);
+        if (v->n == NB_VARY_MAX) {
+            st = nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MAX);
             break;
         }
         st = read_item(&p, cfg, model, v, err);
@@ -514,7 +514,7 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
 
 int nb_vary_changes_F(const char *text)
 {
-    nb_vary_item all[NAMES_MOST];
+    nb_vary_item all[NAMES_MAX];
     const int names = list_names(all);
     for (const char *p = text; *p;) {
         const nb_vary_item *found = find_name(all, names, p, (size_t)(word_end(p) - p));
@@ -539,7 +539,7 @@ static int is_allowed(const nb_vary_item *item, double value)
     if (item->to == NB_VARY_MISSET || item->to == NB_VARY_ROTATION)
         return isfinite(value);
     if (item->to == NB_VARY_CRYSTALS)
-        return value >= 0 && value <= NB_CRYSTALS_MOST;
+        return value >= 0 && value <= NB_CRYSTALS_MAX;
     if (item->to == NB_VARY_CELL && item->axis > 2)
         return value > 0 && value < 180;
     return nb_param_allows(item->row, value) && (!is_count(item) || value >= 1);

@@ -36,9 +36,9 @@ static double table_end(const nb_model *model)
         (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* no table, or F(000) alone */
         return 0;
     for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
-        int most = first[i] + n[i] - 1;
-        most = -first[i] > most ? -first[i] : most;
-        end = fmax(end, edge[i] / (most + 0.5));
+        int max = first[i] + n[i] - 1;
+        max = -first[i] > max ? -first[i] : max;
+        end = fmax(end, edge[i] / (max + 0.5));
     }
     return end;
 }
@@ -136,10 +136,10 @@ static void odd_wavelengths(const nb_model *model, char *text, size_t size)
     const char *whose = cfg->spectrum[0]      ? "-spectrum"
                         : cfg->source_file[0] ? "-sourcefile"
                                               : "-spectra";
-    double least = INFINITY, most = 0;
+    double least = INFINITY, max = 0;
     for (int i = 0; i < beam->n_sources; i++) {
         least = fmin(least, beam->sources[i].lambda * 1e10);
-        most = fmax(most, beam->sources[i].lambda * 1e10);
+        max = fmax(max, beam->sources[i].lambda * 1e10);
     }
     if (!cfg->spectrum[0] && !cfg->source_file[0])
         odd_lambda(&model->settings, text, size);
@@ -147,10 +147,10 @@ static void odd_wavelengths(const nb_model *model, char *text, size_t size)
         return;
     if (least > longest_A)
         snprintf(text, size, "%s: the wavelengths are %.4g to %.4g A: are %s?", whose,
-                 least, most, cfg->spectrum[0] ? "its energies in keV" : "they energies");
-    else if (most < shortest_A)
+                 least, max, cfg->spectrum[0] ? "its energies in keV" : "they energies");
+    else if (max < shortest_A)
         snprintf(text, size, "%s: the wavelengths are %.4g to %.4g A: are they in %s?",
-                 whose, least, most, most < 1e-3 ? "metres" : "nm");
+                 whose, least, max, max < 1e-3 ? "metres" : "nm");
 }
 
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
@@ -169,8 +169,8 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err)
 
 void nb_advise_threads(const nb_hooks *hooks, int asked)
 {
-    int n = nb_threads_asked(asked), most = nb_most_threads(), count;
-    n = n < most ? n : most;
+    int n = nb_threads_asked(asked), max = nb_max_threads(), count;
+    n = n < max ? n : max;
     count = nb_threads_there(n);
     if (count < n)
         nb_notice(
@@ -248,17 +248,17 @@ static void advise_steps(const nb_model *model, const nb_hooks *hooks)
                               "mosaic domains", "-mosaic_dom"}};
     for (int i = 0; i < (int)(sizeof axes / sizeof *axes); i++) {
         nb_steps by = {(nb_steps_axis)i, axes[i].count, range, model->geometry.spindle};
-        double most = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
+        double max = i == NB_STEPS_DOMAINS ? domains_tolerance : spot_tolerance;
         const int automatic = i == NB_STEPS_PHI && model->auto_phi_steps > 0;
         double error = axes[i].there && !automatic ? nb_steps_error(sc, &by) : 0;
         if (automatic)
             say_automatic(model, hooks, by);
-        else if (error > most)
+        else if (error > max)
             nb_notice(hooks,
                       "%d %s are too few for the spots: the photons of a reflection are "
                       "wrong by %.0f %% (root mean square); %s %d resolves them",
                       by.count, axes[i].what, 100 * error, axes[i].flag,
-                      nb_steps_enough(sc, by, most / 2));
+                      nb_steps_enough(sc, by, max / 2));
     }
 }
 

@@ -67,7 +67,7 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
 static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
                       nb_error *err)
 {
-    int8_t R[NB_SYMOPS_MOST][9];
+    int8_t R[NB_SYMOPS_MAX][9];
     in->n_rotations = nb_factor_files_rotations(loaded->factors, R);
     in->rotations = (const int8_t(*)[9])R;
     return nb_model_move(in, model, err);

@@ -57,7 +57,7 @@ nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
         st = nb_fail(err, NB_ERR_INPUT,
                      "-crystals %.40s: must be a whole number from 0 to %d, "
                      "or a file",
-                     cfg->crystals, NB_CRYSTALS_MOST);
+                     cfg->crystals, NB_CRYSTALS_MAX);
     nb_shared_drop(lines);
     return st;
 }
@@ -150,7 +150,7 @@ void nb_crowd_free(struct nb_crowd *crowd)
     if (!crowd)
         return;
     shrink(crowd, 0);
-    for (int i = 0; i < NB_TWIN_MOST; i++)
+    for (int i = 0; i < NB_TWIN_MAX; i++)
         nb_shared_drop(crowd->mixed[i]);
     nb_free(crowd->all);
     nb_free(crowd->scenes);

@@ -23,7 +23,7 @@ struct nb_crowd {
     int n;
     const nb_scene **scenes; /* owned, [n_scenes]; twin parts on one lattice share one */
     int n_scenes;
-    nb_twin_mixed *mixed[NB_TWIN_MOST]; /* shared; the last mix of each law, or NULL */
+    nb_twin_mixed *mixed[NB_TWIN_MAX]; /* shared; the last mix of each law, or NULL */
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */
     int n_given;
 };

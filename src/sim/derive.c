@@ -94,24 +94,24 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
 /** Largest difference of a spindle step's matrix from 1 (the middle of the frame). */
 static double scan_change(const nb_model *m)
 {
-    double most = 0;
+    double max = 0;
     for (int k = 0; m->steps && k < m->scene.lattice.n_phi; k++)
         for (int i = 0; i < 9; i++)
-            most = fmax(most, fabs(m->steps[k].mix[i] - (i % 4 == 0)));
-    return most;
+            max = fmax(max, fabs(m->steps[k].mix[i] - (i % 4 == 0)));
+    return max;
 }
 
 /** Refuse too large a change of the crystal along the frame, which derivatives hold. */
 static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_error *err)
 {
-    const double most = 1e-3, change = scan_change(m);
-    if (change <= most || (v->kind != NB_VAR_MISSET && v->kind != NB_VAR_ROT &&
-                           v->kind != NB_VAR_CELL && v->kind != NB_VAR_PHI))
+    const double max = 1e-3, change = scan_change(m);
+    if (change <= max || (v->kind != NB_VAR_MISSET && v->kind != NB_VAR_ROT &&
+                          v->kind != NB_VAR_CELL && v->kind != NB_VAR_PHI))
         return NB_OK;
     return nb_fail(err, NB_ERR_INPUT,
                    "the derivative by %s: the crystal changes by %.2g of it along the "
                    "frame, which derivatives hold (at most %g); type a smaller -osc",
-                   v->name, change, most);
+                   v->name, change, max);
 }
 
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)

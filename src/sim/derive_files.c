@@ -62,7 +62,7 @@ static nb_status read_pattern(const nb_sim *sim, char **data, nb_real_type *type
     const size_t wide = pixels * sizeof(double);
     size_t bytes;
     nb_status st;
-    NB_FORWARD(nb_read_file(path, "-pullback", wide > NB_FILE_MOST ? wide : 0, data,
+    NB_FORWARD(nb_read_file(path, "-pullback", wide > NB_FILE_MAX ? wide : 0, data,
                             &bytes, err));
     *type = bytes == pixels * sizeof(double) ? NB_REAL_FLOAT64 : NB_REAL_FLOAT32;
     if (*type == NB_REAL_FLOAT32 && bytes != pixels * sizeof(float))

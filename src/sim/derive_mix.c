@@ -56,7 +56,7 @@ void nb_sim_factor_loss(const nb_sim *sim, double *dloss)
 
 int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf)
 {
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     int at = nb_stage_at(stages, nb_sim_stages(sim, stages), NB_STAGE_SPREAD);
     if (at >= 0)
         *psf = stages[at];

@@ -236,7 +236,7 @@ void nb_sim_light_node(const nb_sim *sim, nb_json to)
     if (!sim->light)
         return;
     nb_json_number(o, "orders", table ? table->orders : 0);
-    nb_json_number(o, "largest_X", table ? table->X_most : 0);
+    nb_json_number(o, "largest_X", table ? table->X_max : 0);
     nb_json_number(o, "table_MB", table ? nb_diffuse_table_bytes(table) / 1e6 : 0);
 }
 

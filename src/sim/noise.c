@@ -88,7 +88,7 @@ static void add(nb_stage *stages, int *n, int wanted, nb_stage stage)
         stages[(*n)++] = stage;
 }
 
-int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST])
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MAX])
 {
     const nb_settings *all = &sim->model.settings;
     const nb_config *cfg = &all->value;
@@ -136,7 +136,7 @@ double nb_sim_flicker(const nb_sim *sim)
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset)
 {
     const nb_settings *all = &sim->model.settings;
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     const nb_files *files = sim->in.files;
     const double *largest =
         files->panel_gains ? files->panel_gains + files->spec.n_panels : NULL;

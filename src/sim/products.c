@@ -25,7 +25,7 @@ static nb_status make_whole(const nb_sim *sim, const float *image, nb_product *p
                             nb_error *err)
 {
     nb_photons photons = nb_sim_photons(sim, image);
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     int n = nb_sim_stages(sim, stages);
     nb_status st = nb_image_make(&photons, stages, n, product, 1, err);
     nb_products_free(product, 1);

@@ -246,7 +246,7 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err)
 {
     NB_ASKS(&sim->hooks, 0);
     nb_error local = {0};
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     nb_stats own;
     nb_status st;
     nb_sim_say_long(sim, 1);

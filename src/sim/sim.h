@@ -79,7 +79,7 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err);
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
 
 /** Fill stages[] with those of the configuration's detector; returns their number. */
-int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MOST]);
+int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MAX]);
 
 /** Refuse a model whose scale, position or cell is not finite.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);

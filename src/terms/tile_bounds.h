@@ -62,7 +62,7 @@ NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
         double change = ext[i] + s->turn[i] * far +
                         s->length[i] * (far * far + 2 * depth + NB_TILE_ROUNDING * off +
                                         NB_TILE_UNIT_ROUNDING * (s->spread > 0));
-        b.half[i] = (float)(margin * s->most_kappa * change + 3e-7);
+        b.half[i] = (float)(margin * s->kappa_max * change + 3e-7);
     }
     return b;
 }

@@ -337,13 +337,13 @@ static double own_photons(const void *user, int k, int fast, int slow, double we
 static double bound_of(const finder *f)
 {
     const nb_beam *beam = &f->job->scene->beam;
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (int i = 0; i < beam->n_sources; i++) {
         sum += beam->sources[i].weight;
-        most = fmax(most, beam->sources[i].weight);
+        max = fmax(max, beam->sources[i].weight);
     }
-    most *= fmax(1, f->job->mix->most);
-    return most > 0 ? OMITTED * f->cut * sum / (most * beam->n_sources) : 0;
+    max *= fmax(1, f->job->mix->max);
+    return max > 0 ? OMITTED * f->cut * sum / (max * beam->n_sources) : 0;
 }
 
 /** Kernel of an instruction set, or NULL. */

@@ -23,7 +23,7 @@ static const struct {
 
 /** A chain, and the data that it points to. */
 typedef struct chain {
-    nb_stage stages[NB_STAGES_MOST];
+    nb_stage stages[NB_STAGES_MAX];
     int n, fibre;
     float *map;
     nb_fibres *fibres;

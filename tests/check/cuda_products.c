@@ -62,7 +62,7 @@ static int64_t expected(const nb_scene *sc, const float *image, const nb_product
 static nb_status make(nb_backend_state *state, const nb_scene *sc, nb_product *products,
                       int n, nb_error *err)
 {
-    nb_product *at[NB_PRODUCTS_MOST];
+    nb_product *at[NB_PRODUCTS_MAX];
     int i;
     for (i = 0; i < n; i++)
         at[i] = &products[i];
@@ -111,18 +111,18 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
 }
 
 /** Chooses the images to make. */
-static void choose(check_rng *rng, double brightest, nb_product made[NB_PRODUCTS_MOST])
+static void choose(check_rng *rng, double brightest, nb_product made[NB_PRODUCTS_MAX])
 {
     static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
     static const struct {
         nb_pixel_type type;
         int stages;
-    } kinds[2][NB_PRODUCTS_MOST] = {
+    } kinds[2][NB_PRODUCTS_MAX] = {
         {{NB_PIXEL_U16, 1}, {NB_PIXEL_U16, 0}, {NB_PIXEL_U8, 0}, {NB_PIXEL_I32, 1}},
         {{NB_PIXEL_I32, 1}, {NB_PIXEL_I32, 0}, {NB_PIXEL_U16, 0}, {NB_PIXEL_U16, 1}}};
     int which = check_below(rng, 2), i;
-    memset(made, 0, NB_PRODUCTS_MOST * sizeof *made);
-    for (i = 0; i < NB_PRODUCTS_MOST; i++) {
+    memset(made, 0, NB_PRODUCTS_MAX * sizeof *made);
+    for (i = 0; i < NB_PRODUCTS_MAX; i++) {
         nb_stage *stage = &made[i].stage;
         double range = kinds[which][i].type == NB_PIXEL_U8 ? 250 : 55000;
         made[i].type = kinds[which][i].type;
@@ -171,7 +171,7 @@ static const char *name_of(const nb_product *p)
 static void check_products(session *ss, const check_case *c, const nb_scene *sc,
                            const float *image, check_rng *rng, nb_error *err)
 {
-    nb_product made[NB_PRODUCTS_MOST];
+    nb_product made[NB_PRODUCTS_MAX];
     size_t n = pixels_of(sc), i;
     char *ours = malloc(4 * n + 1), *cpu = malloc(4 * n + 1);
     double brightest = 1e-300;
@@ -179,9 +179,9 @@ static void check_products(session *ss, const check_case *c, const nb_scene *sc,
     for (i = 0; i < n; i++)
         brightest = image[i] > brightest ? image[i] : brightest;
     choose(rng, brightest, made);
-    if (make(ss->state, sc, made, NB_PRODUCTS_MOST, err) != NB_OK)
+    if (make(ss->state, sc, made, NB_PRODUCTS_MAX, err) != NB_OK)
         wrong(ss, c, err->message, 0);
-    for (k = 0; k < NB_PRODUCTS_MOST; k++) {
+    for (k = 0; k < NB_PRODUCTS_MAX; k++) {
         size_t size = nb_pixel_bytes(made[k].type);
         int64_t overloads = expected(sc, image, &made[k], cpu);
         if (!fetch(ss->state, sc, k, size * (size_t)sc->raster.columns,

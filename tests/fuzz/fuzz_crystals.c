@@ -12,7 +12,7 @@ static int check_lines(const nb_crystal_lines *lines, const nb_config *base)
 {
     static nb_config a, b;
     int good = 1;
-    NB_FUZZ_CHECK(lines->n > 0 && lines->n <= NB_CRYSTALS_MOST);
+    NB_FUZZ_CHECK(lines->n > 0 && lines->n <= NB_CRYSTALS_MAX);
     for (int i = 0; i < lines->n; i++) {
         nb_error err = {0};
         nb_status st;

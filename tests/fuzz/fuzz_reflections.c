@@ -39,7 +39,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     NB_FUZZ_CHECK(f.is_unmerged || f.count > 0);
     for (size_t i = 0; i < f.count; i++) {
         for (int j = 0; j < 3; j++)
-            NB_FUZZ_CHECK(abs(f.hkl[i][j]) <= NB_INDEX_MOST);
+            NB_FUZZ_CHECK(abs(f.hkl[i][j]) <= NB_INDEX_MAX);
         for (int c = 0; c < f.n_columns; c++)
             sum = sum + f.columns[c].value[i];
     }

@@ -9,12 +9,12 @@
 
 static int is_stop(const char *text)
 {
-    nb_beamstop_words items[NB_BEAMSTOP_MOST];
+    nb_beamstop_words items[NB_BEAMSTOP_MAX];
     nb_error err = {0};
     int n = -1;
     const nb_status st = nb_beamstop_read(text, items, &n, &err);
     NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
-    NB_FUZZ_CHECK(n >= 0 && n <= NB_BEAMSTOP_MOST);
+    NB_FUZZ_CHECK(n >= 0 && n <= NB_BEAMSTOP_MAX);
     for (int i = 0; st == NB_OK && i < n; i++) {
         NB_FUZZ_CHECK(items[i].size_mm > 0 && isfinite(items[i].size_mm));
         NB_FUZZ_CHECK(isfinite(items[i].angle_deg));

@@ -12,7 +12,7 @@ enum { LOOKS = 64 };
 
 static void check_points(const nb_stol_table *t)
 {
-    NB_FUZZ_CHECK(t->n >= 1 && t->n <= NB_STOL_MOST && t->points[0].stol >= 0);
+    NB_FUZZ_CHECK(t->n >= 1 && t->n <= NB_STOL_MAX && t->points[0].stol >= 0);
     for (int i = 0; i < t->n; i++) {
         NB_FUZZ_CHECK(isfinite(t->points[i].stol) && isfinite(t->points[i].F));
         NB_FUZZ_CHECK(!i || t->points[i].stol > t->points[i - 1].stol);

@@ -10,7 +10,7 @@
 static void check_symmetry(const nb_symmetry *sg)
 {
     static const int8_t identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    NB_FUZZ_CHECK(sg->count >= 0 && sg->count <= NB_SYMOPS_MOST);
+    NB_FUZZ_CHECK(sg->count >= 0 && sg->count <= NB_SYMOPS_MAX);
     NB_FUZZ_CHECK(!sg->count || !memcmp(sg->ops[0].R, identity, sizeof identity));
     NB_FUZZ_CHECK(memchr(sg->name, 0, sizeof sg->name));
     for (int i = 0; i < sg->count; i++)

@@ -11,7 +11,7 @@
 static int check_draws(const nb_vary *v)
 {
     int good = 1;
-    NB_FUZZ_CHECK(v->n >= 0 && v->n <= NB_VARY_MOST); /* 0 for an empty text */
+    NB_FUZZ_CHECK(v->n >= 0 && v->n <= NB_VARY_MAX); /* 0 for an empty text */
     for (int i = 0; i < v->n; i++)
         for (int k = 0; k < 3; k++) {
             const nb_crystal_at at = {k, k == 2};

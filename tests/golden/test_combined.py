@@ -114,12 +114,12 @@ class Trial(Scene):
             raise Failure(f"{file}: {image.size} pixels, {(~numpy.isfinite(image)).sum()} of them not finite")
         if image.min() < 0 and not self.has("add") and image.min() < -1e-6 * brightest:
             raise Failure(f"{file}: a pixel has {image.min()} photons")
-        if brightest > 1e-12 * self.most_fluence():
+        if brightest > 1e-12 * self.max_fluence():
             raise Failure(f"{file}: a pixel has {brightest} photons")
         self.lit |= bool(image.any())
         return image
 
-    def most_fluence(self):
+    def max_fluence(self):
         """The largest fluence of the scene; its brightest pixels have up to 1e-15 of
         that."""
         return max([2e29] if not self.has("fluence", "flux") else [8 * float(x["fluence"][0]) for x in (self.flags, *self.lines) if "fluence" in x] + [1e31 if self.has("flux") else 0] + [1e26 if self.laws else 0])

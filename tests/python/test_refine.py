@@ -134,7 +134,7 @@ def test_results_and_schedules_of_ones_own(tmp_path):
     counts, told = sim.noise(), []
 
     def alone(one):
-        one.stage("scale", {"fluence"}, most=5)
+        one.stage("scale", {"fluence"}, evaluations=5)
 
     found = nanobragg.refine(sim, counts, "rot,scale", told.append, schedule=[alone, *nanobragg.refine.NONE],
                              report=tmp_path / "fit.html")

@@ -31,9 +31,9 @@ def values_of(row):
     words = [word for word in row["choices"] if word]
     if words:
         return [words[0], words[-1], "nonsense"]
-    if row["most"] == 1:
+    if row["words_max"] == 1:
         return [1, 2, 0.25, -1e300, "nonsense"]
-    return [tuple(range(1, row["least"] + 1)), tuple(0.5 for _ in range(row["most"])), (1,) * (row["most"] + 1)]
+    return [tuple(range(1, row["words_min"] + 1)), tuple(0.5 for _ in range(row["words_max"])), (1,) * (row["words_max"] + 1)]
 
 
 def words_of(value):
@@ -68,7 +68,7 @@ def test_every_parameter_is_what_its_flag_is(tmp_path, monkeypatch):
     agreed, refused, wrong = 0, 0, []
     for row in TABLE:
         for value in values_of(row):
-            if len(words_of(value)) > row["most"] and row["kind"] not in (SWITCH, PRESET):
+            if len(words_of(value)) > row["words_max"] and row["kind"] not in (SWITCH, PRESET):
                 with pytest.raises((ValueError, TypeError)):
                     nanobragg.Simulation(**{**BASE, row["name"]: value})
                 continue
@@ -122,7 +122,7 @@ def keywords_of(flags):
         name = words.pop(0).lstrip("-")
         row = by_word[name]
         given = []
-        while words and len(given) < row["most"] and not re.match(r"-[A-Za-z_]", words[0]):
+        while words and len(given) < row["words_max"] and not re.match(r"-[A-Za-z_]", words[0]):
             given.append(words.pop(0))
         keywords[name] = True if row["kind"] in (SWITCH, PRESET) else " ".join(given)
     return keywords

@@ -76,7 +76,7 @@ static void add(nb_symmetry *g, const nb_symop *op)
     for (int i = 0; i < g->count; i++)
         if (!memcmp(&g->ops[i], op, sizeof *op))
             return;
-    if (g->count == NB_SYMOPS_MOST)
+    if (g->count == NB_SYMOPS_MAX)
         fail("too many operators");
     g->ops[g->count++] = *op;
 }

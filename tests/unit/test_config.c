@@ -204,7 +204,7 @@ UNIT_TEST(null_pointers)
 UNIT_TEST(files_of_the_table)
 {
     const char *const name[] = {"some.file"};
-    nb_file_use list[NB_FILES_MOST];
+    nb_file_use list[NB_FILES_MAX];
     nb_config cfg;
     nb_error err;
     size_t n, files = 0;

@@ -50,7 +50,7 @@ UNIT_TEST(same_bytes)
     d.scene.raster.mask = mask;
     for (int shape = NB_PSF_NONE; shape <= NB_PSF_FIBRE; shape++)
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-            nb_stage stages[NB_STAGES_MOST];
+            nb_stage stages[NB_STAGES_MAX];
             int n = all_stages((nb_psf_shape)shape, fibres, map, stages);
             size_t bytes = ALL * nb_pixel_bytes(types[t]);
             nb_product p = {.type = types[t], .adc_offset = 3, .pixels = want};
@@ -84,7 +84,7 @@ UNIT_TEST(any_threads)
     for (int i = 0; i < W * H; i++)
         map[i] = 1;
     for (int shape = NB_PSF_NONE; shape <= NB_PSF_NONE + 1 + has_fftw(); shape++) {
-        nb_stage stages[NB_STAGES_MOST];
+        nb_stage stages[NB_STAGES_MAX];
         int n = all_stages((nb_psf_shape)shape, fibres, map, stages);
         nb_product p = {.type = NB_PIXEL_U16, .trusted = 500, .pixels = want};
         make(&d, widest(), 1, photons, stages, n, &p);

@@ -104,7 +104,7 @@ static double check_cells(const nb_amorphous *a, int k, double *quick)
 }
 
 /** Checks every material of a configuration. */
-static void check_materials(const nb_config *cfg, double most_off, double least_quick)
+static void check_materials(const nb_config *cfg, double max_off, double least_quick)
 {
     nb_sim *sim;
     nb_error err = {0};
@@ -113,7 +113,7 @@ static void check_materials(const nb_config *cfg, double most_off, double least_
     const nb_amorphous *a = sim->model.scene.amorphous;
     for (int k = 0; k < a->n; k++) {
         double quick, off = check_cells(a, k, &quick);
-        if (!(off <= most_off) || quick < least_quick)
+        if (!(off <= max_off) || quick < least_quick)
             fail_msg("material %d of %s%s: %.1e off, cells have %.3f", k, cfg->background,
                      cfg->stol_file, off, quick);
     }

@@ -203,7 +203,7 @@ static long check_case(const bound_case *c)
     plan.tolerance = (nb_tolerance){.skip = 1, .part = 1e-3};
     assert_null(nb_spots_refuse(&plan));
     assert_int_equal(nb_spots_build(&plan, &s.spots, NULL), NB_OK);
-    s.limits.threshold = 1e-4 * s.spots.most * s.spots.cells2;
+    s.limits.threshold = 1e-4 * s.spots.max * s.spots.cells2;
     region = nb_panel_region(s.scene, s.scene->panels);
     assert_int_equal(
         nb_spot_list_build(&s.spots, &s.limits, &region, EDGE, &s.list, NULL), NB_OK);

@@ -46,7 +46,7 @@ typedef struct nb_geom_panel {
 typedef struct nb_geom_bad {
     nb_piece name, panel;
     double fs_first, fs_last, ss_first, ss_last;
-    double x_least, x_most, y_least, y_most;
+    double x_least, x_max, y_least, y_max;
 } nb_geom_bad;
 
 /** A geometry file; spans point into its text. */

@@ -53,7 +53,7 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
             double x = fs[0] * i + ss[0] * j + x0, y = fs[1] * i + ss[1] * j + y0;
-            if (x > bad->x_least && x < bad->x_most && y > bad->y_least && y < bad->y_most)
+            if (x > bad->x_least && x < bad->x_max && y > bad->y_least && y < bad->y_max)
                 *to = 0;
         }
 }
@@ -76,7 +76,7 @@ static nb_status mask_region(const nb_geom_text *text, const nb_geom_bad *bad,
                              nb_detector_spec *out, nb_error *err)
 {
     int rows = bad->fs_last >= bad->fs_first && bad->ss_last >= bad->ss_first;
-    int across = bad->x_most >= bad->x_least && bad->y_most >= bad->y_least;
+    int across = bad->x_max >= bad->x_least && bad->y_max >= bad->y_least;
     int only = panel_of(text, bad, rows);
     if (!rows && !across)
         return refuse(text, bad,

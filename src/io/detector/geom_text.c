@@ -75,8 +75,8 @@ static const key_row panel_keys[] = {{"min_fs", AT(fs_first), WHOLE},
 static const key_row bad_keys[] = {
     {"min_fs", AT(fs_first), WHOLE}, {"max_fs", AT(fs_last), WHOLE},
     {"min_ss", AT(ss_first), WHOLE}, {"max_ss", AT(ss_last), WHOLE},
-    {"min_x", AT(x_least), NUMBER},  {"max_x", AT(x_most), NUMBER},
-    {"min_y", AT(y_least), NUMBER},  {"max_y", AT(y_most), NUMBER},
+    {"min_x", AT(x_least), NUMBER},  {"max_x", AT(x_max), NUMBER},
+    {"min_y", AT(y_least), NUMBER},  {"max_y", AT(y_max), NUMBER},
     {"panel", AT(panel), TEXT},      {NULL, 0, TEXT}};
 #undef AT
 #define AT(member) offsetof(nb_geom_text, member)

@@ -184,7 +184,7 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
     t->counts = (nb_counts_of){.bits = set->is_integer ? 8 * (int)set->value_bytes : 0,
                                .is_signed = set->is_signed,
                                .least = NAN,
-                               .most = NAN};
+                               .max = NAN};
     NB_FORWARD(nb_image_allocate(&file, out, err));
     if (nb_h5_has_packed_frames(set)) /* decompressed later, outside the library */
         t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
@@ -278,7 +278,7 @@ static nb_status read_limits(const nb_h5_input *in, const char *detector, image_
     /* files of nanobragg have a mask if a pixel needs a mark */
     t->counts.highest_counts |= nb_h5_there(in, "/entry/simulation");
     t->counts.least = limit_of(in, detector, "underload_value");
-    t->counts.most = limit_of(in, detector, "saturation_value");
+    t->counts.max = limit_of(in, detector, "saturation_value");
     return NB_OK;
 }
 

@@ -442,7 +442,7 @@ static nb_status read_sections(const nb_image_file *file, nb_image *out, nb_erro
 
 nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
 {
-    nb_counts_of counts = {.least = NAN, .most = NAN};
+    nb_counts_of counts = {.least = NAN, .max = NAN};
     nb_cbf_pixels first = {.name = file->name};
     nb_status st = measure_sections(file, &first, out, err);
     NB_TRY(nb_image_allocate(file, out, err));

@@ -6,7 +6,7 @@
 #include "../../nanobragg.h"
 #include "../common/meta.h"
 
-#define NB_IMAGE_MOST_PIXELS (INT64_C(1) << 30)
+#define NB_IMAGE_MAX_PIXELS (INT64_C(1) << 30)
 
 /** The bytes of a file, and the values that the user typed for the file. */
 typedef struct nb_image_file {
@@ -14,7 +14,7 @@ typedef struct nb_image_file {
     size_t bytes;
     const char *name;
     int fast, slow; /* size of a headerless file; 0, 0: square */
-    double most_MB; /* limit for nb_declared_check; 0: the default */
+    double max_MB;  /* limit for nb_declared_check; 0: the default */
 } nb_image_file;
 
 typedef enum nb_image_format {
@@ -176,7 +176,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
 typedef struct nb_counts_of {
     int bits; /* bits of an integer; 0: floats, which have no marks */
     int is_signed;
-    double least, most; /* trusted range; NaN if the file has no such limit */
+    double least, max;  /* trusted range; NaN if the file has no such limit */
     int highest_counts; /* 1: the largest 16-bit number is an overload and no mark */
 } nb_counts_of;
 

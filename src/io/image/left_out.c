@@ -58,7 +58,7 @@ nb_status nb_leave_out_marks(nb_image *image, const nb_counts_of *c, nb_error *e
     const double highest = c->bits == 32 ? HIGHEST_32 : HIGHEST_16;
     if (c->bits && c->is_signed)
         return mark_signed(image, c, err);
-    if ((c->bits != 32 && (c->bits != 16 || c->highest_counts)) || c->most >= highest)
+    if ((c->bits != 32 && (c->bits != 16 || c->highest_counts)) || c->max >= highest)
         return NB_OK;
     return mark(image, (float)highest, (float)highest, NB_LEFT_HIGHEST, err);
 }

@@ -113,7 +113,7 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
     int found = nb_smv_number(h, key, &value);
     if (!found)
         return NB_OK;
-    if (found < 0 || !(value >= 1 && value <= (double)NB_IMAGE_MOST_PIXELS) ||
+    if (found < 0 || !(value >= 1 && value <= (double)NB_IMAGE_MAX_PIXELS) ||
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
@@ -137,7 +137,7 @@ static nb_status read_sizes(nb_smv_header *h, nb_error *err)
                           "%s is missing; the header has only %s",
                           h->fast ? "SIZE2" : "SIZE1", h->fast ? "SIZE1" : "SIZE2");
     if (h->fast >= 1000000 || h->slow >= 1000000 ||
-        (int64_t)h->fast * h->slow > NB_IMAGE_MOST_PIXELS)
+        (int64_t)h->fast * h->slow > NB_IMAGE_MAX_PIXELS)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "SIZE1, SIZE2: more pixels than can be handled");
     return NB_OK;

@@ -97,7 +97,7 @@ static nb_counts_of counts_of(sample k)
     return (nb_counts_of){.bits = k.format == SAMPLEFORMAT_IEEEFP ? 0 : k.bits,
                           .is_signed = k.format == SAMPLEFORMAT_INT,
                           .least = NAN,
-                          .most = NAN,
+                          .max = NAN,
                           .highest_counts = 1};
 }
 

@@ -126,9 +126,9 @@ static nb_status take_operators(const nb_cif *cif, const nb_cif_column *column,
         const char *text = column->value[i * column->width];
         if (!text)
             continue;
-        if (out->count >= NB_SYMOPS_MOST)
+        if (out->count >= NB_SYMOPS_MAX)
             return nb_fail_at(err, NB_ERR_INPUT, cif->name, column->line,
-                              "more than %d symmetry operators", NB_SYMOPS_MOST);
+                              "more than %d symmetry operators", NB_SYMOPS_MAX);
         if (!nb_symop_parse(text, strlen(text), &out->ops[out->count++]))
             return nb_fail_at(err, NB_ERR_INPUT, cif->name, column->line,
                               "this is no symmetry operator: %.40s", text);
@@ -216,11 +216,11 @@ static nb_status take_index(const nb_cif *cif, int block, int axis,
         const char *text = column->value[row * column->width];
         double value;
         if (!text || !nb_cif_number(text, &value) || value != rint(value) ||
-            fabs(value) > NB_INDEX_MOST)
+            fabs(value) > NB_INDEX_MAX)
             return nb_fail_at(
                 err, NB_ERR_INPUT, cif->name, column->line,
                 "%s of row %zu of this loop is no index (at most %d): %.40s", tag,
-                row + 1, NB_INDEX_MOST, text ? text : "?");
+                row + 1, NB_INDEX_MAX, text ? text : "?");
         out->hkl[row][axis] = (int)value;
     }
     return NB_OK;

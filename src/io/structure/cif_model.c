@@ -292,7 +292,7 @@ static int count_at(const cif_table *t, int column, size_t row)
     double value;
     if (!text || !nb_cif_number(text, &value) || value != rint(value))
         return 0;
-    return value >= 1 && value <= NB_SYMOPS_MOST ? (int)value : 0;
+    return value >= 1 && value <= NB_SYMOPS_MAX ? (int)value : 0;
 }
 
 /* Number of atoms of "C12 H10 O2" without hydrogen. */

@@ -98,7 +98,7 @@ void take_group(const job &j, const gemmi::GroupOps &group, const string &name,
                 nb_symmetry *out)
 {
     for (gemmi::Op op : group) {
-        if (out->count >= NB_SYMOPS_MOST)
+        if (out->count >= NB_SYMOPS_MAX)
             throw std::length_error("too many operators: " + name);
         nb_symop *to = &out->ops[out->count++];
         for (int i = 0; i < 9; i++)

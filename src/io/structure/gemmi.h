@@ -11,8 +11,8 @@
 #include "../../nanobragg.h"
 
 enum {
-    NB_SYMOPS_MOST = 192,
-    NB_INDEX_MOST = 10000 /* limit of |h|, |k|, |l| in a file */
+    NB_SYMOPS_MAX = 192,
+    NB_INDEX_MAX = 10000 /* limit of |h|, |k|, |l| in a file */
 };
 
 /** x' = R x + t/24 for fractional coordinates x. R row by row. */
@@ -23,7 +23,7 @@ typedef struct nb_symop {
 /** All operators of a space group, with centring; the first is the identity. */
 typedef struct nb_symmetry {
     int count; /* 0: the symmetry is missing, or `name` is an unknown symbol */
-    nb_symop ops[NB_SYMOPS_MOST];
+    nb_symop ops[NB_SYMOPS_MAX];
     char name[40];      /* H-M symbol, or "operators of the file" */
     int is_origin_open; /* the symbol leaves two origins open; the first is used */
     char note[240];     /* a doubt about the symmetry as one line, or "" */

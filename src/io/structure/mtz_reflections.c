@@ -60,7 +60,7 @@ static nb_status check_record(mtz_header *h, const char *record, nb_error *err)
     } else if (is_record(line, "SYMI") || is_record(line, "NDIF"))
         good = n[0] >= 0 && n[0] <= MAX_COUNT;
     else if (is_record(line, "SYMM"))
-        good = sg->count < NB_SYMOPS_MOST &&
+        good = sg->count < NB_SYMOPS_MAX &&
                nb_symop_parse(line + 5, RECORD - 5, &sg->ops[sg->count++]);
     if (good)
         return NB_OK;
@@ -143,10 +143,10 @@ static nb_status fill_indices(const float *table, const char *name,
     for (size_t row = 0; row < out->count; row++)
         for (int i = 0; i < INDICES; i++) {
             const float x = table[row * width + (size_t)i];
-            if (!(fabsf(x) <= NB_INDEX_MOST) || x != rintf(x))
+            if (!(fabsf(x) <= NB_INDEX_MAX) || x != rintf(x))
                 return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                                   "reflection %zu: %g is no index (at most %d)", row + 1,
-                                  (double)x, NB_INDEX_MOST);
+                                  (double)x, NB_INDEX_MAX);
             out->hkl[row][i] = (int)x;
         }
     return NB_OK;

@@ -35,7 +35,7 @@ int nb_symop_parse(const char *text, size_t length, nb_symop *out);
 int nb_symop_determinant(const nb_symop *op);
 
 /** Complete the operators of `sg` to a group: the identity first, each operator once.
- * Errors: NB_ERR_INPUT (no symmetry of a lattice, more than NB_SYMOPS_MOST operators). */
+ * Errors: NB_ERR_INPUT (no symmetry of a lattice, more than NB_SYMOPS_MAX operators). */
 nb_status nb_symmetry_complete(nb_symmetry *sg, const char *name, nb_error *err);
 
 /** Z of the element at the start of a label in a small-molecule CIF ("C12", "OW1"); with

@@ -119,7 +119,7 @@ static int add(nb_symmetry *sg, const nb_symop *op)
 {
     if (has(sg, op))
         return 1;
-    if (sg->count >= NB_SYMOPS_MOST)
+    if (sg->count >= NB_SYMOPS_MAX)
         return 0;
     sg->ops[sg->count++] = *op;
     return 1;

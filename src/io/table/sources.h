@@ -110,7 +110,7 @@ int nb_is_rotation(const double m[9]);
 /* --- Tables of F against s = sin(theta)/lambda, 4s or Q (`-stol`, `-4stol`, `-Q`), and
  * materials with built-in tables (`-background`) --- */
 
-enum { NB_STOL_MOST = 1000000, NB_STOL_FILE_BYTES = 256 << 20 };
+enum { NB_STOL_MAX = 1000000, NB_STOL_FILE_BYTES = 256 << 20 };
 
 /** A table in the order of the file. */
 typedef struct nb_stol_table {
@@ -122,7 +122,7 @@ typedef struct nb_stol_table {
  * starts a comment; blank lines, CR LF and a last line without newline are allowed.
  * Column 1 x `factor` is sin(theta)/lambda in 1/A, >= 0 and increasing. *out is the
  * caller's (nb_stol_free), zero on error. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with name,
- * line (no finite number, one column, not increasing, no point, above NB_STOL_MOST). */
+ * line (no finite number, one column, not increasing, no point, above NB_STOL_MAX). */
 nb_status nb_stol_parse(const char *data, size_t n, const char *name, double factor,
                         nb_stol_table *out, nb_error *err);
 void nb_stol_free(nb_stol_table *table); /* NULL is fine */

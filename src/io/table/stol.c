@@ -20,8 +20,8 @@ static nb_status add_point(nb_lines *l, double factor, nb_stol_table *t)
                              "one column, but a table has two: sin(theta)/lambda and F");
     if (!(v[0] >= 0))
         return nb_lines_fail(l, "the first column is %g; it must be 0 or more", v[0]);
-    if (t->n == NB_STOL_MOST)
-        return nb_lines_fail(l, "more than %d points in a table", NB_STOL_MOST);
+    if (t->n == NB_STOL_MAX)
+        return nb_lines_fail(l, "more than %d points in a table", NB_STOL_MAX);
     v[0] *= factor;
     if (t->n > 0 && !(v[0] > t->points[t->n - 1].stol))
         return nb_lines_fail(
@@ -37,7 +37,7 @@ nb_status nb_stol_parse(const char *data, size_t n, const char *name, double fac
     const size_t lines = nb_text_lines(data, n);
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
-    out->points = nb_alloc_raw(lines < NB_STOL_MOST ? lines : NB_STOL_MOST,
+    out->points = nb_alloc_raw(lines < NB_STOL_MAX ? lines : NB_STOL_MAX,
                                sizeof *out->points, "table", err);
     NB_NEED(out->points);
     while (!st && nb_lines_next(&l))

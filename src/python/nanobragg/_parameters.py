@@ -91,7 +91,7 @@ def words(name, value, series=False):
         return name, [_lines(value)]
     if row["kind"] == _nanobragg.FILE and not isinstance(value, (str, os.PathLike)):
         raise TypeError(_models.refusal(name, value))
-    if isinstance(value, str) and row["most"] > 1:
+    if isinstance(value, str) and row["words_max"] > 1:
         return name, value.split()
     return name, _numbers(name, value)
 

@@ -45,7 +45,7 @@ class Axis:
     @staticmethod
     def _steps(low, high):
         unit = 10 ** math.floor(math.log10((high - low) / 4))
-        step = next(unit * n for n, most in ((1, 1.5), (2, 3.5), (5, 7.5), (10, math.inf)) if (high - low) / 4 / unit < most)
+        step = next(unit * n for n, limit in ((1, 1.5), (2, 3.5), (5, 7.5), (10, math.inf)) if (high - low) / 4 / unit < limit)
         return [round(k * step, 12) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
     @staticmethod

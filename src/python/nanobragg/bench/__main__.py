@@ -15,7 +15,7 @@ from .._programs import Runner, Stop, find, finish, tell
 from . import report
 from .job import Job, case_text
 from .measure import Bench, last_line
-from .options import DEVICES, ISAS, MOST_DEVICES, Options, cores
+from .options import DEVICES, ISAS, MAX_DEVICES, Options, cores
 from .plan import Plan
 
 PLENTY = 2e9  # bytes of free memory for the files of the runs
@@ -142,7 +142,7 @@ def find_devices(bench, asked):
         if why:
             raise Stop(2, f"-devices {device}: {why}")
     return asked or [word for word in DEVICES if ":" not in word
-                     and (word == "cpu" or not why_not(bench, word))][:MOST_DEVICES]
+                     and (word == "cpu" or not why_not(bench, word))][:MAX_DEVICES]
 
 
 def find_isas(asked):

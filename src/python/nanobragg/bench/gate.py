@@ -10,7 +10,7 @@ from .report import OTHERS_CORRELATION, OTHERS_ERROR
 # (1 - correlation, largest error / brightest pixel): limits of the golden suite
 # (physics.md, section 21).  Other programs may round: float32 differs by 0.08 at a spot.
 BOUNDS = {"double": (1e-12, 2e-7), "mixed": (1e-11, 1e-6), None: (OTHERS_CORRELATION, OTHERS_ERROR)}
-MOST_BANDS, FEWEST_ROWS = 64, 4
+MAX_BANDS, FEWEST_ROWS = 64, 4
 NOTHING = (np.nan, np.nan, np.nan)
 
 
@@ -20,14 +20,14 @@ def compare(image, reference):
     a, b = (np.asarray(x, dtype=np.float64).reshape(-1) for x in (image, reference))
     if not a.size or not np.isfinite(a).all() or not np.isfinite(b).all():
         return NOTHING
-    difference, most = np.abs(a - b), b.max()
+    difference, brightest = np.abs(a - b), b.max()
     worst = difference.max()
     if worst == 0:
         return 1.0, 0.0, 0.0
     da, db = a - a.mean(), b - b.mean()
-    bright = b > 1e-6 * most
+    bright = b > 1e-6 * brightest
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (min(1.0, float(da @ db / np.sqrt((da @ da) * (db @ db)))), float(worst / most),
+        return (min(1.0, float(da @ db / np.sqrt((da @ da) * (db @ db)))), float(worst / brightest),
                 float((difference[bright] / b[bright]).mean()) if bright.any() else 0.0)
 
 
@@ -47,7 +47,7 @@ def bands(fast, slow, steps, budget):
     rows = int(min(max(budget / (fast * steps), FEWEST_ROWS), slow))
     if rows >= slow:
         return [0], slow
-    count = min(rows, MOST_BANDS)
+    count = min(rows, MAX_BANDS)
     each = rows // count
     return [i * (slow - each) // max(count - 1, 1) for i in range(count)], each
 

@@ -11,7 +11,7 @@ from .._programs import Stop, typed
 SWEEPS = ("size", "precision", "threads", "oversample", "domains", "batch", "breakdown")
 ISAS = nanobragg.parameters()["isa"]["choices"]
 DEVICES = [w for w in nanobragg.parameters()["device"]["value"].split(" | ") if w != "auto" and ":all" not in w]
-MOST_VALUES, MOST_PEERS, MOST_DEVICES = 16, 4, 4
+MAX_VALUES, MAX_PEERS, MAX_DEVICES = 16, 4, 4
 
 # Flags with a list of whole numbers from low to high; flags with a list of words.
 WHOLES = {"sizes": (8, 32768), "oversamples": (1, 64), "domains": (1, 1000000), "threads": (1, 4096),
@@ -45,8 +45,8 @@ def read_list(name, text):
             allowed = allowed or f"whole numbers from {low} to {high}"
             raise Stop(2, f"-{name} '{text}': must be {allowed}, separated by commas")
         values.append(int(word) if is_whole else word)
-    if len(values) > MOST_VALUES:
-        raise Stop(2, f"-{name} {text}: at most {MOST_VALUES} values")
+    if len(values) > MAX_VALUES:
+        raise Stop(2, f"-{name} {text}: at most {MAX_VALUES} values")
     return values
 
 
@@ -54,8 +54,8 @@ def read_devices(text):
     """Words of -devices, each for one device."""
     words = text.split(",")
     good = [any(re.fullmatch(w.replace("N", r"\d{1,4}"), word) for w in DEVICES) for word in words]
-    if not all(good) or len(words) > MOST_DEVICES:
-        raise Stop(2, f"-devices '{text}': must be up to {MOST_DEVICES} of {', '.join(DEVICES)}, separated by commas")
+    if not all(good) or len(words) > MAX_DEVICES:
+        raise Stop(2, f"-devices '{text}': must be up to {MAX_DEVICES} of {', '.join(DEVICES)}, separated by commas")
     return words
 
 
@@ -64,14 +64,14 @@ def read_peers(texts):
     for text in texts:
         if not re.fullmatch("[^=]{1,24}=.+", text):
             raise Stop(2, f"-vs {text}: must be NAME=PROGRAM, the name of up to 24 letters")
-    if len(texts) > MOST_PEERS:
-        raise Stop(2, f"-vs {texts[MOST_PEERS]}: at most {MOST_PEERS} programs")
+    if len(texts) > MAX_PEERS:
+        raise Stop(2, f"-vs {texts[MAX_PEERS]}: at most {MAX_PEERS} programs")
     return [text.split("=", 1) for text in texts]
 
 
-def threads_to(most):
+def threads_to(limit):
     """1, 2, 4, ... and the number of all threads."""
-    return [2**i for i in range(MOST_VALUES - 1) if 2**i < most] + [most]
+    return [2**i for i in range(MAX_VALUES - 1) if 2**i < limit] + [limit]
 
 
 def command_of(words):
@@ -86,18 +86,18 @@ def command_of(words):
 class Options:
     """Typed options: a member for each flag, and the flags after --."""
 
-    def __init__(self, words, most_threads=None):
+    def __init__(self, words, max_threads=None):
         given, self.own = typed(words, ("quick",), ("vs", "peer-results"))
         self.command, self.quick = command_of(words), "quick" in given
         self.devices = read_devices(given["devices"]) if "devices" in given else []
         self.peers = read_peers(given.get("vs", []))
         self.others = given.get("peer-results", [])
-        if len(self.others) > MOST_PEERS:
-            raise Stop(2, f"-peer-results {self.others[MOST_PEERS]}: at most {MOST_PEERS} files")
+        if len(self.others) > MAX_PEERS:
+            raise Stop(2, f"-peer-results {self.others[MAX_PEERS]}: at most {MAX_PEERS} files")
         lists = {name: read_list(name, text) for name, text in given.items() if name in WHOLES or name in WORDS}
         numbers = {name: kind(given[name]) for name, kind in (("at", int), ("repeats", int), ("limit", float))
                    if name in given}
-        self.threads = threads_to(most_threads or cores())
+        self.threads = threads_to(max_threads or cores())
         self.cases = ["own"] if self.own else ["simple", "heavy"]
         self.__dict__.update({name: both[self.quick] for name, both in DEFAULTS.items()}, **lists, **numbers)
         self.name, self.results = given.get("name", "bench"), given.get("from")

@@ -67,16 +67,16 @@ def _borrowed(name, words):
     """(flag of the simulation, its words), removed from the front of `words`: for cells
     and lists all numbers, for angles one word or all."""
     row = _parameters.find(name, False)
-    least, most = row["least"], row["most"]
-    n = least
+    fewest, limit = row["words_min"], row["words_max"]
+    n = fewest
     if row["kind"] == _nanobragg.PRESET:
         n = 0
-    elif most > 1 and words and "," in words[0]:
+    elif limit > 1 and words and "," in words[0]:
         return row["name"], words.pop(0).split(",")
     elif row["kind"] == _nanobragg.MISSET and words:
-        n = most if _is_number(words[0]) else least
+        n = limit if _is_number(words[0]) else fewest
     elif row["kind"] == _nanobragg.CELL or row["flags"] & _nanobragg.EACH:
-        while n < most and n < len(words) and _is_number(words[n]):
+        while n < limit and n < len(words) and _is_number(words[n]):
             n += 1
     taken = words[:n]
     del words[:n]

@@ -295,13 +295,13 @@ class Fit:
         self.told(self.stages[-1])
         return self.stages[-1]
 
-    def stage(self, name, marked=None, most=None):
+    def stage(self, name, marked=None, evaluations=None):
         """Minimise by marked (None: all) parameters and levels; limits evaluations."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
         floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
-        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), most or self.options.evaluations,
+        found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), evaluations or self.options.evaluations,
                          floor, space.least)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)

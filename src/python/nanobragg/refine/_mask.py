@@ -15,7 +15,7 @@ ENOUGH_SPOTS, LEAST_AROUND = 20, 5
 # Shadows: tiles with much less light than their ring.
 SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light
 # Rings of ice: narrow steps of the radial profile.
-RINGS, LEAST_PIXELS, MOST_WINDOW = 400, 200, 60
+RINGS, LEAST_PIXELS, MAX_WINDOW = 400, 200, 60
 CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # parts of the radius: core; base; widest ring
 RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # top and edges over the base; sigma
 # Foreign spots.
@@ -38,9 +38,9 @@ def _spread(picture, at, level, own):
     box = picture.box(picture.photons, at, 1).reshape(len(at), 9).astype(float) - level[:, None]
     box[:, 4] = np.nan
     n = (~np.isnan(box)).sum(axis=1)
-    most = np.max(np.nan_to_num(box, nan=0.0), axis=1, initial=0)
-    spread = (np.nansum(box, axis=1) - most) / np.maximum(n - 1, 1) / own
-    return np.where(n < LEAST_AROUND, np.nan, spread), most
+    top = np.max(np.nan_to_num(box, nan=0.0), axis=1, initial=0)
+    spread = (np.nansum(box, axis=1) - top) / np.maximum(n - 1, 1) / own
+    return np.where(n < LEAST_AROUND, np.nan, spread), top
 
 
 def _mask_full(picture, under):
@@ -57,8 +57,8 @@ def _mask_hot(picture, under):
     own = picture.photons[at] - level
     bright = own > HOT_PHOTONS + HOT_SIGMA * np.sqrt(level + picture.sigma ** 2)
     at, level, own = at[bright], level[bright], own[bright]
-    spread, most = _spread(picture, at, level, own)
-    peaks = np.sort(spread[(most <= own) & ~np.isnan(spread)])
+    spread, top = _spread(picture, at, level, own)
+    peaks = np.sort(spread[(top <= own) & ~np.isnan(spread)])
     usual = peaks[len(peaks) // 2] if len(peaks) >= ENOUGH_SPOTS else 0
     if usual > LEAST_SPREAD:
         picture.leave_out(at[spread < HOT_SPREAD * usual], HOT)
@@ -90,7 +90,7 @@ def _shadow(picture, under, part, rows, columns):
 def _base(level, n, k, bins):
     """Median of the levels around ring k without its core, or 0 with few levels."""
     core = int(max(2, np.ceil(CORE * bins)))
-    window = int(min(MOST_WINDOW, max(core + 6, np.ceil(WINDOW * bins))))
+    window = int(min(MAX_WINDOW, max(core + 6, np.ceil(WINDOW * bins))))
     i = np.arange(max(0, k - window), min(RINGS, k + window + 1))
     i = i[(abs(i - k) > core) & (n[i] >= LEAST_PIXELS)]
     return np.sort(level[i])[len(i) // 2] if len(i) >= window - core else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 RIDGE = 1e-14  # eigenvalues, of columns scaled to 1, that count as 0
 LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # gain, part of loss; below: x moves < 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
-MOST_RISE = 4.0
+MAX_RISE = 4.0
 TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables
 
 
@@ -53,7 +53,7 @@ def stepped(x, step, least):
     """x + step, at least `least`.  Impossible if a background level (x with finite least)
     rises over four times: slopes have no meaning there, even if the loss falls."""
     to = np.maximum(x + step, least)
-    if (to > MOST_RISE * np.maximum(x, 1))[np.isfinite(least)].any():
+    if (to > MAX_RISE * np.maximum(x, 1))[np.isfinite(least)].any():
         raise Impossible("a level of the background rises too far")
     return to
 

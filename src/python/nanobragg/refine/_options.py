@@ -3,7 +3,7 @@
 import dataclasses
 
 SYSTEMS = ("triclinic", "monoclinic", "orthorhombic", "tetragonal", "trigonal", "hexagonal", "cubic")
-MOST_KNOTS = 64
+MAX_KNOTS = 64
 
 
 @dataclasses.dataclass
@@ -45,8 +45,8 @@ class Options:
         kind, _, knots = self.background.partition(":")
         if kind not in ("", "water", "radial", "planes", "none") or (knots and kind != "radial"):
             raise ValueError(f"-fit_background '{self.background}': must be one of water, radial:n, planes, none")
-        if kind == "radial" and not (knots.isdecimal() and 1 <= int(knots) <= MOST_KNOTS):
-            raise ValueError(f"-fit_background '{self.background}': the number of knots must be from 1 to {MOST_KNOTS}")
+        if kind == "radial" and not (knots.isdecimal() and 1 <= int(knots) <= MAX_KNOTS):
+            raise ValueError(f"-fit_background '{self.background}': the number of knots must be from 1 to {MAX_KNOTS}")
         return kind, int(knots or 12)
 
     def check(self, sim):

@@ -135,15 +135,15 @@ class Shown:
     """Pictures that a page shows; frames: typed (first, last) | None."""
 
     def __init__(self, count, pixels, frames):
-        self.count, most = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
+        self.count, room = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
         if frames:
             first, last = frames
-            if last - first + 1 > most or last >= count:
-                raise ValueError(f"-page_frames {first}-{last}: the pictures are 0 to {count - 1}, and {most} of this size fit on a "
+            if last - first + 1 > room or last >= count:
+                raise ValueError(f"-page_frames {first}-{last}: the pictures are 0 to {count - 1}, and {room} of this size fit on a "
                                  "page")
             self.numbers = set(range(first, last + 1))
         else:
-            n = min(count, most, USUAL)
+            n = min(count, room, USUAL)
             self.numbers = {int(i * (count - 1) / (n - 1)) if n > 1 else 0 for i in range(n)}
 
     def line(self, sim, k, name, r, turn, why="", common=None):

@@ -17,7 +17,7 @@ SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivran
 TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0), "orthorhombic": (0, 1, 2, 90.0, 90.0, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
-MOST = 64
+MAX = 64
 BASES = {"log": 0, "cells": 1}  # base of maps with exp(t)
 LEAST = 1e-16  # least value with a logarithm: 1 + LEAST is 1
 LEAST_LEVEL = 1e-6  # photons in a pixel
@@ -112,8 +112,8 @@ class Parameters(dict):
         """Add a parameter at the end, if it is new."""
         if name in self:
             return
-        if len(self) == MOST:
-            raise ValueError(f"-refine: more than {MOST} parameters")
+        if len(self) == MAX:
+            raise ValueError(f"-refine: more than {MAX} parameters")
         v = sim.parameter(name)
         name = v["name"]
         if not v["can_move"]:

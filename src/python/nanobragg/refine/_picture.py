@@ -6,8 +6,8 @@ from . import _background
 
 FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # masks of pixels; 0: used
 KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
-MOST_NEGATIVE = 0.001  # part of the pixels that needs no notice
-PEAK_SIGMA, PEAK_HALF, MOST_PEAKS = 6, 2, 2000
+MAX_NEGATIVE = 0.001  # part of the pixels that needs no notice
+PEAK_SIGMA, PEAK_HALF, MAX_PEAKS = 6, 2, 2000
 AROUND = 6  # pixels around the box of a peak, for its background
 
 
@@ -44,7 +44,7 @@ class Picture:
             negative = self.photons < 0
             part = negative.sum() / used.sum()
             self.photons[negative] = 0
-            if part > MOST_NEGATIVE:
+            if part > MAX_NEGATIVE:
                 notice(f"{100 * part:.3g} % of the pixels are below 0 photons and count as 0: check -adc and -gain, or use "
                        "-likelihood gauss")
 
@@ -109,7 +109,7 @@ class Peaks:
 
     def __init__(self, sim, picture):
         at, light, centre = find(picture)
-        order = np.lexsort((at, -light))[:MOST_PEAKS]
+        order = np.lexsort((at, -light))[:MAX_PEAKS]
         self.at, self.light = at[order], light[order]
         self.q, _ = places(sim, self.at, centre[order])
 

@@ -24,8 +24,8 @@ def _colours(values, stops):
     return np.where(np.isfinite(values)[..., None], out, 200).astype(np.uint8)
 
 
-def _greys(photons, most):
-    return _colours(np.sqrt(np.maximum(0, photons / most)), ((255, 255, 255), (0, 0, 0)))
+def _greys(photons, scale):
+    return _colours(np.sqrt(np.maximum(0, photons / scale)), ((255, 255, 255), (0, 0, 0)))
 
 
 def shells(r, residual, n):
@@ -56,8 +56,8 @@ def _spots(r):
     for head, at, spots in (("Strongest spots", GAP, r.spots), ("Worst spots", GAP + block, sorted(r.spots, key=lambda s: -s["chi2"]))):
         parts += [words(at + k * SIDE, 16, text) for k, text in enumerate((head, "Model", "Residual"))]
         for k, s in enumerate(spots[:SHOWN]):
-            y, most = 26 + k * SIDE, max(1, s["model"], s["observed"])
-            boxes = [_greys(_box(plane, s["pixel"]), most) for plane in (r.observed, r.model)]
+            y, scale = 26 + k * SIDE, max(1, s["model"], s["observed"])
+            boxes = [_greys(_box(plane, s["pixel"]), scale) for plane in (r.observed, r.model)]
             boxes.append(_colours(_box(r.residual, s["pixel"]) / 10 + 0.5, SIGNS))
             parts += [image(at + i * SIDE, y, box, DOT) for i, box in enumerate(boxes)]
             parts.append(words(at, y + SIDE - 1, "{} {} {} at {} {}".format(*s["hkl"], *s["pixel"]), size=9))
@@ -91,10 +91,10 @@ def _loss(r):
 def _masked(r):
     """Picture with coloured masks: the brightest pixel or rarest mask of each block."""
     by = math.ceil(max(r.mask.shape) / MASK_SIDE)
-    most = max(1, 10 * float(np.nanmean(r.observed)) if np.isfinite(r.observed).any() else 0)
+    scale = max(1, 10 * float(np.nanmean(r.observed)) if np.isfinite(r.observed).any() else 0)
     rank = np.array([0, *(8 * {HOT: 3, FOREIGN: 2}.get(kind, 1) + kind for kind in MASKS)])
     blocks = lambda a: np.maximum.reduceat(np.maximum.reduceat(a, np.arange(0, a.shape[0], by), 0), np.arange(0, a.shape[1], by), 1)  # noqa: E731
-    rgb, why = _greys(blocks(np.nan_to_num(r.observed)), most), blocks(rank[r.mask]) % 8
+    rgb, why = _greys(blocks(np.nan_to_num(r.observed)), scale), blocks(rank[r.mask]) % 8
     height, parts, x = len(rgb), [], 4
     for kind, (name, colour) in MASKS.items():
         rgb[why == kind] = colour

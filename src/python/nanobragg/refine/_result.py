@@ -12,12 +12,12 @@ from ._minimise import TOLD_APART, invert
 from ._parameters import ROTATIONS, is_shape
 
 LEAST_CORRELATION = 0.5  # correlation of model and picture; right fits have 0.98
-MOST_CELL_CHANGE = 0.1  # relative change of a cell edge
+MAX_CELL_CHANGE = 0.1  # relative change of a cell edge
 # Saturated pixels are the strongest pixels.  Without them a wrong number of cells can
 # explain the others, with a correlation of 0.66 to 0.93.
 LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # correlation; part of their light and number
 LEAST_CLUSTERS = 3  # reflections per variable, for errors from gradients
-SPOT_HALF, MOST_SPOTS = 3, 1000  # pixels to each side of a spot
+SPOT_HALF, MAX_SPOTS = 3, 1000  # pixels to each side of a spot
 
 
 @dataclasses.dataclass
@@ -168,9 +168,9 @@ class _Errors:
 
 def _larger(M, C, counting):
     """M with larger variances of C or counting, and the correlations of M."""
-    most, diagonal = np.maximum(np.diag(C), np.diag(counting)), np.diag(M)
+    larger, diagonal = np.maximum(np.diag(C), np.diag(counting)), np.diag(M)
     with np.errstate(invalid="ignore", divide="ignore"):
-        grow = np.sqrt(np.maximum(1, np.nan_to_num(most / diagonal, nan=1.0, posinf=1.0)))
+        grow = np.sqrt(np.maximum(1, np.nan_to_num(larger / diagonal, nan=1.0, posinf=1.0)))
     return M * np.outer(grow, grow)
 
 
@@ -242,7 +242,7 @@ def list_spots(fit, out):
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
     for half in (1, SPOT_HALF):  # the larger box has few pixels
         at = at[_picture.tops(p.box(model, at, half))]
-    at = at[np.lexsort((at, -model[at]))][:MOST_SPOTS]
+    at = at[np.lexsort((at, -model[at]))][:MAX_SPOTS]
     chi2 = p.box(residual, at, SPOT_HALF).astype(float)
     chi2 = np.where(np.isfinite(chi2), chi2, 0) ** 2
     _, hkl = _picture.places(fit.sim, at, np.full((len(at), 2), 0.5))
@@ -267,7 +267,7 @@ def _alike(fit):
 def _fault(fit, worst, full, out):
     """Reason to reject the fit, or ""."""
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
-        if not abs(now / start - 1) <= MOST_CELL_CHANGE:
+        if not abs(now / start - 1) <= MAX_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"
     alike = 1.0 if fit.agrees(AGREES_AT_END) else _alike(fit) if fit.moves(*ROTATIONS) else out.given_F_correlation
     if not alike >= LEAST_CORRELATION:

@@ -15,7 +15,7 @@ BLURRED_CELLS = (3, 5, 8, 13)  # cells, in units of the longest edge
 BLURRED_D = (0.07, 0.05, 0, 0)  # least d of the pixels / longest edge; 0: all
 LATER = ("cell_", *PLACES)
 FOUND = 0.5  # correlation with the last blurred crystal; right: 0.86 or more, wrong: 0.1
-MOST_SPREAD, LEAST_SPREAD = 2.0, 0.04  # spread of scales; F with 2 % error count as exact
+MAX_SPREAD, LEAST_SPREAD = 2.0, 0.04  # spread of scales; F with 2 % error count as exact
 # Parts of the misfit that scales explain: 0.98 and more (right spots), 0.6 (measured
 # still, other shapes of spots).  Free intensities of wrong shapes pull the orientation.
 LEAST_EXPLAINED, LEAST_PART = 0.8, 0.3
@@ -189,7 +189,7 @@ def _choose_width(fit):
         fit.F_width = 2 * fit.options.F_sigma
         return False
     spread, explained = fit.pixels().spread(*fit.radial)
-    fit.F_width = 0.0 if spread < LEAST_SPREAD or explained < LEAST_PART else min(spread, MOST_SPREAD)
+    fit.F_width = 0.0 if spread < LEAST_SPREAD or explained < LEAST_PART else min(spread, MAX_SPREAD)
     return explained < LEAST_EXPLAINED
 
 

@@ -10,7 +10,7 @@ from ._parameters import ROTATIONS
 
 REACH, ROUNDS, STEPS = 18, 2, 4
 CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # steps of ln N and ln spread in the first round
-MOST_MOSAIC = 90  # deg; limit of -mosaic
+MAX_MOSAIC = 90  # deg; limit of -mosaic
 GOOD_FIT = 1.03  # mean square of residuals/sigma; right fits have 1
 LITTLE = 0.02  # of the loss: accuracy of a scale
 ENOUGH = 8192  # pixels that decide the best of a row of trials
@@ -92,7 +92,7 @@ class Search:
             return
         best = None
         for value in p.value * np.exp(step * np.arange(-REACH, REACH + 1)):
-            if (p.map == "cells" and value <= 1) or (name == "mosaic" and value > MOST_MOSAIC) or (
+            if (p.map == "cells" and value <= 1) or (name == "mosaic" and value > MAX_MOSAIC) or (
                     p.map == "bounded" and not p.low < value < p.high):
                 continue
             fit.sim.set_parameters([name], [float(value)])
