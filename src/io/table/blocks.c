@@ -114,7 +114,7 @@ static nb_status choose(const list *l, const char *path, int wanted, int *n, nb_
                       MAX_BLOCKS);
 }
 
-/** Copy each rotation in proportion to the weight. Rounded sums set the numbers. */
+/** Copy each rotation in proportion to its weight: round the running sums of weights. */
 static nb_status spread(const list *l, int n, nb_blocks *out, nb_error *err)
 {
     double before = 0, squares = 0;
