@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a device, or the reason for its absence; memory of the device. */
+/* Find a device, or the reason why none can be used. Reserve memory of the device. */
 #include "internal.h"
 
 #include <atomic>
@@ -103,8 +103,8 @@ static void read_device(nb_cuda_device *d)
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
-/** read_device, but only once per process and device: the answers never change, and the
- * driver takes up to a millisecond for the clock and the ratio of speeds. */
+/** Read a device once per process. The properties never change, and the driver takes up
+ * to a millisecond for the clock and the ratio of float and double speed. */
 static void recall_device(nb_cuda_device *d)
 {
     enum { EMPTY, TAKEN, FULL };
@@ -148,7 +148,7 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
                  NB_GPU_OLDEST_MINOR);
         return 0;
     }
-#ifdef NB_GPU_LEAST /* the oldest that this build has code for */
+#ifdef NB_GPU_LEAST /* oldest generation for which this build has code */
     if (generation < NB_GPU_LEAST) {
         snprintf(why, why_size,
                  "device %d has " NB_GPU_GENERATION

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that stays on the device: its sums, integers and rows, on request of the
- * host. */
+/* The last image stays on the device. The host requests its sums, its integer images, and
+ * copies of its rows. */
 #include "image.h"
 
 #include <time.h>
@@ -16,8 +16,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The scene with the addresses of its arrays on the device, from the last render. Panels
- * and sensors stay: kernels get them by value. */
+/** Copy the scene, with the addresses of its arrays on the device after the last render.
+ * Panels and sensors keep host addresses, because kernels get them by value. */
 static nb_status to_device(nb_backend_state *state, const nb_scene *sc,
                            nb_scene *on_device, nb_error *err)
 {
@@ -123,7 +123,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
-            state->products.chains.no_fft = 1; /* reported once */
+            state->products.chains.no_fft = 1; /* reported once: makes() refuses later */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),
@@ -141,7 +141,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
-/** The number of the renderer's piece that holds this memory, or -1. */
+/** Number of the piece of pinned memory (nb_cuda_pieces) that holds an address, or -1. */
 static int piece_at(const nb_backend_state *state, const void *memory)
 {
     const nb_cuda_pieces *p = &state->products.pieces;

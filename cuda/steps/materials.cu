@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The materials of an amorphous background for fast kernels: distances and angles in double, F in
- * float from cells (src/terms/materials.h), four pixels of a row for each thread. Lanes take
- * neighbouring pixels, which read neighbouring cells. */
+/* Materials of an amorphous background for fast kernels. Distances and angles are double.
+ * F is float, from cells of a table (src/terms/materials.h). A thread takes four pixels
+ * of a row. Lanes take neighbouring pixels and read neighbouring cells of the table. */
 #include "many.cuh"
 #include "row.cuh"
 
@@ -14,13 +14,13 @@ enum {
     CHUNKS = 4 /* chunks of a row that a thread takes, with one ray per pixel */
 };
 
-/** One ray per pixel, of weight 1; any rays; layers at their mean depth. */
+/** ONE_RAY: a ray of weight 1 per pixel. DEEP_RAYS: rays to the mean depth of layers. */
 enum { ONE_RAY, ALL_RAYS, DEEP_RAYS };
 
-/** A source along a row of points, and the factor that turns angles into cells. */
+/** Direction, wavelength and weight of a source, for a row of points. */
 typedef struct material_source {
     line incident;
-    double half; /* 1/(2 lambda), 1/m */
+    double half; /* 1/(2 lambda), 1/m; times 2 sin(theta): sin(theta)/lambda */
     float weight;
 } material_source;
 
@@ -36,7 +36,7 @@ static __device__ __forceinline__ material_source source_along(const row_job &p,
     return s;
 }
 
-/** Sum over materials and sources of share weight F|F| for four pixels of a row. */
+/** Add share x weight x F|F| of all materials and sources to four pixels of a row. */
 template <bool DEEP>
 static __device__ __forceinline__ void sum_materials(const material_job &p,
                                                      const row_job &at_panel,
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
         out[i] *= factor[i];
 }
 
-/** A block of pixels. The image is read while the sums are calculated. */
+/** Add to a block of pixels. The image is read while the sums are calculated. */
 template <int RAYS, bool MANY>
 static __device__ __forceinline__ void add_block(const material_job &p,
                                                  const row_job &at_panel,

@@ -8,29 +8,29 @@
 
 enum {
     ALIGNMENT = 64,
-    PILOTS = 2048, /* approximate number of blocks tried for an estimate */
-    /* at most each n-th block is tried, as trials take time */
+    PILOTS = 2048, /* approximate number of blocks that are tried for an estimate */
+    /* smallest distance of tried blocks, as trials take time */
     PILOT_STRIDE = 31,
-    LEAST_PILOTS = 64,
-    /* smallest numbers of groups for a first test of rows */
+    LEAST_PILOTS = 64, /* the distance is smaller if fewer blocks would be tried */
+    /* smallest numbers of rows and columns of groups for first tests of whole rows */
     ROWS_LEAST = 8,
     COLUMNS_LEAST = 2
 };
 
-/* Limit of the change of an index over a first block. */
+/* Limit of the change of a Miller index across a first block. */
 #define BLOCK_INDEX 0.6
-/* limit of the change over the sources of a row, from the middle one */
+/* Limit of the change of a Miller index from the middle source of a row to the others. */
 #define ROW_INDEX 0.5
 
 /* Seconds of a whole H200 for a first block, a smaller block, 32 tests of groups, 32
  * tests of steps, and 8 steps of 4 rays; fitted to times (reports/cuda). */
 static const double costs[NB_TILE_TALLIES] = {1.2e-9, 1.6e-9, 5.4e-10, 2.2e-10, 2e-10};
-#define ROUND_TERMS 1.1 /* factors for a sphere, and for doubles */
-#define EXACT_TERMS 12.0
-#define SUMMED (1 - 1e-5) /* relative error of a sum of floats */
-#define START 3e-4        /* the first search, launches */
-#define PIXEL 1e-11
-#define GAIN 1.15 /* smallest gain for which blocks are used */
+#define ROUND_TERMS 1.1   /* factor of the last of `costs` for round crystals */
+#define EXACT_TERMS 12.0  /* factor of the last of `costs` for terms in doubles */
+#define SUMMED (1 - 1e-5) /* makes a sum of floats a lower bound */
+#define START 3e-4        /* seconds of the first search and of launches */
+#define PIXEL 1e-11       /* seconds of a pixel */
+#define GAIN 1.15         /* smallest gain for which blocks are used */
 
 /** Append an array to the tables; if `to` is NULL, only count its bytes. */
 static void *add_array(char *to, size_t *at, const void *from, size_t bytes)
@@ -50,8 +50,8 @@ static size_t count_rows(const nb_scene *sc)
     return rows;
 }
 
-/** The bits of a panel's first blocks: larger than nb_tile_block's, whose quarters are
- * not tested by groups. */
+/** log2 of the rays along the edge of a panel's first blocks. Larger blocks than in
+ * nb_tile_block are quick, because groups are tested for quarters, too. */
 static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
 {
     const double step = fmax(panel->pixel_fast, panel->pixel_slow) /
@@ -83,7 +83,7 @@ static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region
 }
 
 /** Set the blocks of the wanted pixels, the blocks of the whole detector, and the columns
- * of rows that may have photons. */
+ * that may have photons in each row. */
 static void fill_grids(nb_tile_setup *s, const nb_scene *sc, nb_tile_grid *grids, int *lit)
 {
     nb_plan whole = s->plan;
@@ -145,8 +145,8 @@ static int even_part(int n, int limit)
     return (n + parts - 1) / parts;
 }
 
-/** True if a first test of an orientation with all of its sources saves time. Sources
- * must not be much farther apart than the rays of a block. */
+/** True if a first test of whole rows (an orientation with all sources) saves time.
+ * Sources must not be much farther apart than the rays of a block. */
 static int looks_by_rows(const nb_tiles *t)
 {
     const double longest = fmax(t->length[0], fmax(t->length[1], t->length[2]));
@@ -155,7 +155,7 @@ static int looks_by_rows(const nb_tiles *t)
            t->columns <= NB_TILE_ROW && apart < ROW_INDEX;
 }
 
-/** Set the members of a pass that are not arrays. */
+/** Set the members of s->pass. nb_tile_setup_move then changes the addresses. */
 static void set_pass(nb_tile_setup *s, const nb_scene *sc)
 {
     nb_tile_pass *p = &s->pass;
@@ -259,8 +259,8 @@ void nb_tile_setup_move(nb_tile_setup *s, const void *tables)
 
 /* ------------------------------------------------------------------ passes */
 
-/** Lower bound of the photons of the detector's brightest pixel: the photons of the pixel
- * that a search finds. */
+/** Find a lower bound of the photons of the detector's brightest pixel: the photons of
+ * the pixel that a search finds. */
 static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
                                 double *brightest, nb_error *err)
 {

@@ -12,7 +12,7 @@
 enum { MAX_STRIPES = 16 };
 #define MAX_BYTES 2.5e8 /* limit of the tables of all stripes */
 
-/** A table of gradients for each stripe. */
+/** Tables of gradients, one for each stripe (rows that one thread takes in order). */
 typedef struct F_sink {
     const nb_scene *scene;
     nb_real_type type;
@@ -50,7 +50,7 @@ static void scatter(const F_table *to, const nb_F_slope *F, double x)
                     x * F->w[0][i] * F->w[1][j] * F->w[2][m]);
 }
 
-/** Add all orientations of one source. weight: weight of a term. */
+/** Add all orientations of one source. weight: slope of the loss by F^2 L^2. */
 static void add_source(const nb_scene *sc, const nb_source *source, nb_vec3 q,
                        double weight, const F_table *to)
 {
@@ -166,7 +166,7 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
     room = MAX_BYTES /
-           (9.0 * (double)(k.voxels + 1)); /* threads have no effect on the bytes */
+           (9.0 * (double)(k.voxels + 1)); /* the result does not depend on threads */
     sink.stripes = room > MAX_STRIPES ? MAX_STRIPES : room < 1 ? 1 : (int)room;
     k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);

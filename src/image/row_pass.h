@@ -17,14 +17,14 @@ static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
         (*v)[i] = i < left ? from[i] : fill;
 }
 
-/** A mask's bytes as true and false. */
+/** The bytes of a mask as lanes of -1 (true) and 0; 0 after the end of the row. */
 static inline void nb_v_take_mask(const uint8_t *from, int left, nb_vi *v)
 {
     for (int i = 0; i < NB_LANES; i++)
         (*v)[i] = i < left && from[i] ? -1 : 0;
 }
 
-/* --- sums: eight lanes along the row for any vector size, added in order --- */
+/* --- sums of a row: eight partial sums for any vector size, added in one order --- */
 
 #define NB_SUM_VECTORS (8 / NB_LANES)
 
@@ -36,7 +36,7 @@ static inline double nb_add_lanes(const nb_vd *v)
     return sum;
 }
 
-/** Add one vector of the row to the sums. */
+/** Add one vector of the row to the sums; lit: pixels that the mask leaves. */
 static inline void nb_sum_vector(const nb_vf *values, const nb_vi *lit, nb_vd *all,
                                  nb_vd *sum, nb_vd *sum2, nb_vd *max)
 {
@@ -114,7 +114,7 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
 
 /* --- integers --- */
 
-/** nb_int_adu side by side. Returns 1 if a value is above 65535. */
+/** nb_int_adu for NB_LANES pixels at a time. Returns 1 if a value is above 65535. */
 static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
                              double adc_offset, uint16_t *out)
 {
@@ -145,7 +145,7 @@ static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, doubl
     return nb_v_bits(&above) != 0;
 }
 
-/** nb_pgm_grey side by side. */
+/** nb_pgm_grey for NB_LANES pixels at a time. */
 static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out)
 {
     const nb_vd zero = {0};
@@ -191,10 +191,9 @@ static inline void nb_row_absorb(const float *factor, const float *rest, int n,
 
 /* --- sums over rows --- */
 
-/** Vectors of a sum in registers at a time. */
-enum { NB_TAP_VECTORS = 8 };
+enum { NB_TAP_VECTORS = 8 }; /* number of vectors of sums that registers hold */
 
-/** `taps` of nb_image_kernels, for a piece of up to NB_TAP_VECTORS vectors. */
+/** nb_image_kernels.taps for a piece of up to NB_TAP_VECTORS vectors. */
 static inline __attribute__((always_inline)) void nb_taps_piece(const double *const *rows,
                                                                 const double *k, int taps,
                                                                 int at, const int vectors,
@@ -242,14 +241,15 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 
 typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
 
-/** Vectors of a sum in registers, each of NB_SPREAD_ROWS rows. */
+/** Number of vectors of sums, in each of NB_SPREAD_ROWS rows, that registers hold. */
 enum {
     NB_SPREAD_VECTORS = NB_LANES == 8 ? 8 : 4,
     NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_LANES
 };
 typedef nb_vl nb_spread_sums[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
 
-/** Add a row of light by taps of a run. k: taps of the first row, `row` before others. */
+/** Add a row of light times the taps of a run to rows `first` to `last` of the sums. k:
+ * taps for row 0; the taps for row i are i * row earlier. */
 static inline __attribute__((always_inline)) void nb_spread_taps(
     const float *from, const float *k, int row, const nb_spread_run *run, const int first,
     const int last, nb_spread_sums sum)
@@ -258,7 +258,7 @@ static inline __attribute__((always_inline)) void nb_spread_taps(
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
             nb_vl v;
             memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
-            NB_IN_REGISTER(v); /* read once, as reads cross lines of the cache */
+            NB_IN_REGISTER(v); /* read once: such reads cross cache lines */
             for (int i = first; i <= last; i++)
                 sum[i][j] += k[d - i * row] * v;
         }
@@ -275,7 +275,7 @@ static inline void nb_spread_run_of(const float *from, const float *k, int row,
         nb_spread_taps(from, k, row, run, 0, 1, sum);
 }
 
-/** Make the rows of a chunk from y on, at to[i]. */
+/** Make NB_SPREAD_ROWS rows of a chunk from column x of row y on; row i is at to[i]. */
 static inline void nb_spread_chunk(const nb_spread_block *b, int y, int x,
                                    float *const to[NB_SPREAD_ROWS])
 {

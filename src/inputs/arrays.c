@@ -9,11 +9,11 @@
 #include "../base/error.h"
 #include "../base/store.h"
 
-/** nb_config member with the file's name, name of the array, sizes in nb_arrays. */
+/** Members of nb_config and nb_arrays that belong to each kind of array. */
 static const struct {
-    size_t name;
-    const char *memory;
-    size_t sizes, bytes;
+    size_t name;         /* offset of the file name in nb_config */
+    const char *memory;  /* file name that stands for an array in memory */
+    size_t sizes, bytes; /* offset of the array sizes in nb_arrays, and their bytes */
 } kinds_of[NB_ARRAY_KINDS] = {{offsetof(nb_config, hkl_file), NB_MEMORY_HKL,
                                offsetof(nb_arrays, reflections), sizeof(size_t)},
                               {offsetof(nb_config, mask_file), NB_MEMORY_MASK,
@@ -94,7 +94,7 @@ static unsigned kinds_in(const nb_arrays *a)
     return kinds;
 }
 
-/** Sum of kinds that cfg uses with other pointers than the shared copies. */
+/** Bits of the kinds that cfg uses with arrays other than the shared copies. */
 static unsigned find_changed(const nb_config *cfg, const nb_arrays *own)
 {
     unsigned changed = 0, used = 0;
@@ -160,7 +160,7 @@ const nb_arrays *nb_config_arrays(const nb_config *cfg)
     return cfg ? cfg->arrays : NULL;
 }
 
-/** Replace kinds in *to by shared copies.  NB_ERR_NOMEM: *to stays. */
+/** Replace kinds in *to by shared copies of *from. NB_ERR_NOMEM leaves *to unchanged. */
 static nb_status copy(const nb_arrays *from, unsigned kinds, nb_arrays *to, nb_error *err)
 {
     nb_arrays fresh = *to, old = *to;
@@ -191,7 +191,7 @@ void nb_free_detector(void *object)
     nb_detector_spec_free(object);
 }
 
-/** Copy the caller's detector, unless it is the former copy. */
+/** Copy the caller's detector, unless `typed` has the copy of an earlier call. */
 static nb_status take_panels(nb_inputs *in, nb_config *typed, nb_error *err)
 {
     nb_detector_spec *own = NULL;

@@ -6,7 +6,7 @@
 
 enum { NEWTON_STEPS = 20 };
 
-/* Least determinant of a mean of rotations with a nearest rotation. */
+/* Smallest usable determinant of a mean of rotations: else the domains spread too far. */
 #define NO_MEAN 0.3
 
 /** Multiply a matrix, given by columns, with a vector. */
@@ -15,7 +15,7 @@ static nb_vec3 times(const nb_vec3 m[3], nb_vec3 v)
     return nb_add(nb_scale(v.x, m[0]), nb_add(nb_scale(v.y, m[1]), nb_scale(v.z, m[2])));
 }
 
-/** a*, b*, c* [1/A] of the first spindle step before its rotations. */
+/** a*, b*, c* [1/A] at the first spindle step, without the rotations of the step. */
 static void start_of(const nb_model *m, nb_vec3 star[3])
 {
     const nb_crystal *x = &m->crystal;
@@ -43,7 +43,7 @@ static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
                  t[2] * v.x + t[5] * v.y + t[8] * v.z);
 }
 
-/** Mean of the domains' rotations: it takes a, b, c to their means over the domains. */
+/** Mean rotation matrix of the domains. The mean maps a, b, c to mean a, b, c. */
 static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
 {
     const nb_lattice *lattice = &m->scene.lattice;
@@ -63,7 +63,7 @@ static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
     mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));
 }
 
-/** Replace r by the nearest rotation (Newton, polar decomposition); 0 if r is far off. */
+/** Set r to the nearest rotation (Newton, polar decomposition). 0: r is too far. */
 static int make_rotation(nb_vec3 r[3])
 {
     if (!(nb_dot(r[0], nb_cross(r[1], r[2])) > NO_MEAN))
@@ -91,6 +91,6 @@ double nb_model_drawn(const nb_model *m, double phi, nb_vec3 reciprocal[3])
     }
     for (int i = 0; i < 3; i++)
         reciprocal[i] = times(r, star[i]);
-    twice = nb_v3(r[1].z - r[2].y, r[2].x - r[0].z, r[0].y - r[1].x); /* sines */
+    twice = nb_v3(r[1].z - r[2].y, r[2].x - r[0].z, r[0].y - r[1].x); /* 2 sin(angle) */
     return atan2(nb_norm(twice), r[0].x + r[1].y + r[2].z - 1);
 }

@@ -7,14 +7,14 @@
 #include "../base/matrix.h"
 #include "detector.h"
 
-#define EDGE 1e-6 /* part of a frame; typed angles have twelve digits */
+#define EDGE 1e-6 /* tolerance, in frames: typed angles have twelve digits */
 
 static double end_deg(const nb_scan_points *scan)
 {
     return scan->phi_deg + (scan->n - 1) * scan->osc_deg;
 }
 
-/** Whole turns that bring an angle nearest to the middle of the scan, deg. */
+/** Whole turns (deg) to subtract so that an angle is nearest to the scan's middle. */
 static double whole_turns(const nb_scan_points *scan, double deg)
 {
     return 360 * round((deg - 0.5 * (scan->phi_deg + end_deg(scan))) / 360);
@@ -60,7 +60,7 @@ static void between(const double *points, int n, int width, double x, double *ou
         out[j] = (1 - t) * a[j] + t * b[j];
 }
 
-/** Place of an angle among the points. */
+/** Place of an angle (rad) among the points of the scan: 0 to n - 1, with fractions. */
 static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
     const double middle = (f->phi + f->range / 2) / NB_DEG;
@@ -69,7 +69,7 @@ static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, doubl
     return f->range > 0 ? (phi - f->phi) / f->range * (scan->n - 1) : 0.5 * (scan->n - 1);
 }
 
-/** Rotation of the spindle. */
+/** Matrix of a rotation about the spindle axis by phi, rad. */
 static void rotation(nb_vec3 axis, double phi, double m[9])
 {
     nb_put_columns(nb_rotate_about(nb_v3(1, 0, 0), axis, phi),
@@ -77,7 +77,7 @@ static void rotation(nb_vec3 axis, double phi, double m[9])
                    nb_rotate_about(nb_v3(0, 0, 1), axis, phi), m);
 }
 
-/** Turn a matrix on vectors of the NeXus frame into one of the lab. */
+/** Convert a matrix for vectors in the NeXus frame to a matrix for lab vectors. */
 static void lab_of(nb_convention convention, const double m[9], double out[9])
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};

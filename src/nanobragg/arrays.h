@@ -16,9 +16,9 @@ extern "C" {
 
 /** Arrays of the caller, or NULL. Start from `nb_arrays a = {0}`. */
 typedef struct nb_arrays {
-    /* structure factors, instead of hkl_file: both or neither */
-    const int32_t (*hkl)[3]; /* [reflections]; Miller indices, -10000 to 10000; of P1, or
-                                with space_group of the asymmetric unit */
+    /* structure factors, instead of hkl_file; set both arrays or neither */
+    const int32_t (*hkl)[3]; /* [reflections]; Miller indices, -10000 to 10000; all of P1,
+                                or the asymmetric unit if space_group is set */
     const double *F;         /* [reflections]; electrons, with sign; NaN: no value */
     size_t reflections;
 
@@ -30,8 +30,8 @@ typedef struct nb_arrays {
     const double *wavelength; /* [sources]; m, as in column 5 of a file: 1 A is 1e-10 */
     const double *weight;     /* [sources]; relative, none negative; NULL: equal */
     const double (
-        *position)[3]; /* [sources]; lab x y z of the source seen from the sample, m; only
-                          the direction counts. NULL: all on the beam */
+        *position)[3]; /* [sources]; lab x y z from the sample to the source, m; only the
+                          direction counts. NULL: all sources lie on the beam axis */
     int sources;
 
     /* instead of mat_file */
@@ -40,7 +40,7 @@ typedef struct nb_arrays {
 
     /* instead of matrix */
     const double *A; /* [A_count][9]; as matrix, but in 1/A for any wavelength */
-    int A_count;     /* 1; 3: A at mid-frame, and M at its begin and end (matrix A M) */
+    int A_count;     /* 1, or 3: A at mid-frame, M of begin, M of end; A M is A there */
 
     /* instead of transmission_file and add_file */
     const float *transmission; /* [transmission_slow][transmission_fast]; 0 to 1e6 */
@@ -69,8 +69,8 @@ typedef struct nb_arrays {
  * The caller owns the arrays. *arrays and its arrays must live until nb_sim_create,
  * nb_sim_change, nb_config_factors or nb_series_run has returned; a simulation keeps
  * copies. To change one array, copy *nb_config_arrays(nb_sim_config(sim)), replace one
- * pointer, and call this and nb_sim_change; the other arrays are not loaded again. A mask
- * or matrix has no header: if no flag gives the size of the detector, the mask does.
+ * pointer, call this function and nb_sim_change; other arrays are not loaded again. A
+ * mask or matrix has no header: if no flag gives the size of the detector, the mask does.
  *
  * Values are checked when loaded; a message starts with the place, "hkl[5]: ". Errors:
  * NB_ERR_INPUT (one of two arrays that belong together is missing; a size is 0). */

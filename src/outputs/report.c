@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of a run as text: lines with the facts of JSON outputs and of the text. */
+/* The report of a run as text. The facts are those of the JSON report and of add_text. */
 #include <math.h>
 
 #include "../base/c_locale.h"
@@ -109,8 +109,8 @@ static void add_wavelengths(nb_json to, const nb_beam *beam)
     nb_json_number(to, "longest_A", high * 1e10);
 }
 
-/** DIALS 3.12 does not read the polarization from files of nanobragg: add what to type,
- * unless it is DIALS' default. */
+/** Add the polarization to type in DIALS, unless it equals the default of DIALS: DIALS
+ * 3.12 does not read the polarization from files of nanobragg. */
 static void add_polarization(nb_json to, const nb_sim *sim)
 {
     const nb_image_meta m = nb_sim_describe(sim);
@@ -128,7 +128,7 @@ static void add_mosaic(nb_json to, const nb_sim *sim)
     nb_vec3 drawn[3];
     if (sim->in.files->blocks.n)
         nb_json_number(to, "blocks_deg", sim->in.files->blocks.angle / NB_DEG);
-    else if (sim->model.scene.lattice.n_domains > 1) /* NaN without a mean */
+    else if (sim->model.scene.lattice.n_domains > 1) /* NaN if there is no mean */
         nb_json_number(to, "turned_deg",
                        nb_model_drawn(&sim->model, nb_sim_first_phi(sim), drawn) / NB_DEG);
 }
@@ -183,7 +183,7 @@ static void add_detector(nb_json to, const nb_sim *sim)
     nb_json_number(to, "angle_deg", w.angle_deg);
 }
 
-/** Add effects on the light of the crystal. */
+/** Add the background photons of a pixel, and the scale of -add. */
 static void add_light(nb_json to, const nb_sim *sim)
 {
     const nb_model *m = &sim->model;
@@ -194,7 +194,7 @@ static void add_light(nb_json to, const nb_sim *sim)
         nb_json_number(to, "add_scale", nb_sim_mix(sim).add_scale);
 }
 
-/** Add the parts of noise other than counts and an offset. */
+/** Add the noise, if the image has more noise than counts and an offset. */
 static void add_noise(nb_json to, const nb_sim *sim)
 {
     const nb_noise n = nb_noise_of(&sim->model.settings);
@@ -207,7 +207,7 @@ static void add_noise(nb_json to, const nb_sim *sim)
     nb_json_whole(to, "calib_seed", n.calib_seed);
 }
 
-/** Add the facts of the text alone, under "text". */
+/** Add the facts that only the text report prints, as the object "text". */
 static void add_text(nb_json root, const nb_sim *sim)
 {
     const nb_spectrum *s = &sim->model.spectrum;

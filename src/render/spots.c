@@ -14,9 +14,9 @@
 #include "tile_rows.h"
 
 enum { TILE = 64 };          /* approximate number of sub-pixels along an edge */
-#define BRIGHTEST (1 - 1e-6) /* accuracy of a sum of doubles */
+#define BRIGHTEST (1 - 1e-6) /* makes a sum of doubles a lower bound */
 
-/** One walk over tiles. */
+/** Data of one pass over all tiles. */
 typedef struct spot_pass {
     const nb_render *job;
     const nb_spots *spots;
@@ -91,8 +91,8 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
     return regions;
 }
 
-/** Sum the terms within the limits of a scene's region; the sums go to rows, if rows is
- * not NULL. */
+/** Sum the terms that `limits` allows in the rendered region. The sums go to `rows`, or
+ * nowhere if `rows` is NULL. */
 static nb_status run_pass(const nb_render *job, const nb_spots *spots,
                           const nb_spot_limits *limits, const nb_span_rows *rows,
                           nb_bright *brightest, nb_error *err)
@@ -140,8 +140,8 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
     return st;
 }
 
-/** Set the photons that a pixel may lack, and the threshold of a term that keeps within
- * this bound. */
+/** Set the photons that a pixel may lack, and the threshold of terms: all terms below the
+ * threshold together are within these photons. */
 static nb_status set_bound(const nb_render *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
@@ -183,7 +183,7 @@ nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_er
     return st;
 }
 
-/** Render a request that has its spans. */
+/** Render a request whose list of spans is made. */
 static nb_status render_spans(const nb_render *job, const nb_request *request,
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
@@ -226,8 +226,8 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Seconds of the path / seconds of its estimate. The estimate only decides when the path
- * is quicker than every step. Measured together with the estimate. */
+/* Measured seconds of this path / nb_spots_seconds. `applies` compares nb_spots_seconds
+ * with every step, without this factor. One measurement gave the factor and the costs. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)
@@ -240,8 +240,8 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Seconds for the whole detector. Where the path applies it is taken, for small regions,
- * too. */
+/** Estimated seconds for the whole detector, less than every step takes: if this path
+ * applies, it is chosen, also for small regions. */
 static double seconds(const nb_plan *plan)
 {
     const double by_spots = plan->tolerance.skip

@@ -13,12 +13,10 @@
 #include "../light/diffuse_plane.h"
 #include "crystals.h"
 
-enum {
-    FEW_SAMPLES =
-        128 /* so few samples are made sooner from all reflections than by a grid */
-};
+/* Up to this number of samples, sums over all reflections are quicker than a grid. */
+enum { FEW_SAMPLES = 128 };
 
-/** Inputs of model i. */
+/** Inputs of model i (model_of). */
 static const nb_inputs *inputs_of(const nb_sim *sim, int i)
 {
     return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
@@ -63,7 +61,7 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** Source of the table of a crystal; lattice: see nb_light_clip. */
+/** Describe a crystal's table of diffuse light. Set lattice for nb_light_clip. */
 static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
                                    const nb_model *m, double lattice[6])
 {
@@ -93,7 +91,8 @@ nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F
     return NB_OK;
 }
 
-/** Prepare the light of one crystal's pixels; sim->light->table becomes its table. */
+/** Prepare *plane for the light of one crystal. The crystal's table goes to *plane and to
+ * sim->light. */
 static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
                          nb_diffuse_plane *plane, nb_error *err)
 {
@@ -115,7 +114,7 @@ static nb_status prepare(nb_sim *sim, const nb_inputs *in, const nb_model *m,
     return NB_OK;
 }
 
-/** Make the light of one crystal in memory, or (NULL) on the device. */
+/** Make the light of crystal i in `to`, or on the device if `to` is NULL. */
 static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *err)
 {
     const nb_photons *photons = &sim->engine.photons;
@@ -129,7 +128,8 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     return st;
 }
 
-/** Light of all crystals: plane[stack], 0 if not rendered, or (NULL) on the device. */
+/** Make the light of all crystals in plane[stack], with 0 in pixels that are not
+ * rendered, or on the device if `plane` is NULL. */
 static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
 {
     const size_t n = sim->model.scene.raster.pixels;
@@ -151,7 +151,7 @@ static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
     return st;
 }
 
-/** Make in memory the plane that a device made. */
+/** Make the plane in memory, if only a device has it (nb_late_light). */
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;

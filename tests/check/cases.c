@@ -208,7 +208,7 @@ static void structure_factors(check_case *c, check_rng *r)
             c->F[i] = c->cfg.default_F;
 }
 
-/** Counts the sources of the case's beam; 0: not valid. */
+/** Counts the sources of the beam of a case; 0 if the case is not valid. */
 static int count_sources(const check_case *c)
 {
     nb_geometry g;
@@ -224,7 +224,7 @@ static int count_sources(const check_case *c)
     return n;
 }
 
-/** Adds tables over the same box, and the table of each source. */
+/** Adds tables of F for the same h k l as the first table; each source gets a table. */
 static void tables_of_sources(check_case *c, check_rng *r)
 {
     nb_factor_table *sf = &c->inputs.table;
@@ -253,7 +253,7 @@ typedef struct check_scan {
     double A[9], change[3][9], setting[3][9];
 } check_scan;
 
-/** A rotation by a small vector. */
+/** Matrix of a small random rotation, up to about `part` rad about each axis. */
 static void small_turn(check_rng *r, double part, double m[9])
 {
     const nb_vec3 v = nb_v3(check_uniform(r, -part, part), check_uniform(r, -part, part),

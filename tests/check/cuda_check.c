@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compare the CUDA backend with the scalar reference for random valid configurations,
- * large ones of few steps, extreme ones and detectors cut into seven panels, in every precision. Prints `skip` with the reason if there is no device.
- * cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v] Lines `ok NAME` and
- * `not ok NAME`; `--seed N --only K` runs a failing case again. */
+/* Compare the CUDA backend with the scalar reference, in every precision, for random,
+ * large and extreme configurations, and for random detectors cut into seven panels.
+ * cuda_check [--seed N] [--count N] [--only K] [--precision NAME] [-v] prints `ok NAME`,
+ * `not ok NAME`; without a device `skip` and why. --seed N --only K repeats a case. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint8_t *mask_of(const nb_scene *sc)
     return mask;
 }
 
-/** As check_one, with the scene cut into panels of one or two widths. */
+/** Like check_one, with the scene cut into panels of one width, then of two, in turn. */
 static const char *check_cut(session *ss, const nb_scene *sc, const float *truth,
                              int precision, nb_comparison *c, nb_error *err)
 {
@@ -125,7 +125,7 @@ static void report(const session *ss, const check_case *c, int p, const char *wr
     fflush(stdout);
 }
 
-/** Returns 0 when the configuration is not valid. */
+/** Returns 0 if the configuration is not valid, or the image is too small to cut. */
 static int run_case(session *ss, check_case *c)
 {
     nb_model model;
@@ -191,8 +191,8 @@ static int random_cases(session *ss, int count)
     return summarise(ss, ss->cut ? "panels" : "random");
 }
 
-/** In large images floats alone render round, Gaussian and top-hat crystals; one to seven
- * steps per pixel. */
+/** Make the image large, the crystal round, Gaussian or top-hat, and the steps per pixel
+ * few (unless the case has a list of sources), so that floats alone may render it. */
 static void enlarge(check_case *c, int k)
 {
     enum { COLUMNS = 389, ROWS = 263 };

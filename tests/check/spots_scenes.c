@@ -11,8 +11,8 @@
 
 typedef struct cruel {
     const char *name, *words;
-    int one_F;   /* one reflection is not 0 */
-    double vary; /* the crystal changes along its frame: check_vary */
+    int one_F;   /* 1: F is 0 for all reflections but one */
+    double vary; /* the crystal changes along the frame by this fraction (check_vary) */
 } cruel;
 
 #define POWDER "-mosaic 180 -mosaic_dom 100"
@@ -44,7 +44,7 @@ static const cruel cruels[] = {
     {"powder", POWDER, 0, 0},
     {"small fudge", "-fudge 0.1", 0, 0},
     {"large fudge", "-fudge 10", 0, 0},
-    {"000", "-xds -ORGX 20 -ORGY 20", 0, 0}, /* on the middle of a pixel */
+    {"000", "-xds -ORGX 20 -ORGY 20", 0, 0}, /* 0 0 0 is at the middle of a pixel */
     {"coarse", "-pixel 20", 0, 0},
     {"water", "-water 50", 0, 0},
     {"dmin", "-dmin 4 -dispersion 5 -dispsteps 9 -mosaic_dom 4", 0, 0},

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Each system call fails in turn: an image, a series, structure factors, refinement,
-reading of HDF5 files.
+"""Make each system call of a few jobs fail in turn. Jobs: an image, a series, a series
+as HDF5, reading of HDF5 files, structure factors.
 
 tests/fault/fault.c is loaded before the C library, counts the calls after main begins,
 and makes one fail. Every run then ends with status 0 and the right files, or with status
-1 and one line (2 where libhdf5 reads). No output is incomplete, no other file is left,
-and -resume completes a series. The short form tries points spread over each kind;
-NB_BIG=1 tries all.
+1 (with HDF5 1 or 2) and one error line. No output is incomplete, no other file is left,
+and -resume completes a series. The short form makes a few calls (points) of each kind
+fail, spread from the first to the last; NB_BIG=1 makes all fail.
 usage: NANOBRAGG=program NB_BUILD=folder python3 tests/cli/fault_check.py [JOB [KIND [NTH ERROR HOW]]]
 """
 import concurrent.futures
@@ -25,7 +25,7 @@ SOURCE = os.environ.get("NB_SOURCE", os.path.join(os.path.dirname(os.path.abspat
 MODELS = os.path.join(SOURCE, "golden_data", "structure_factors", "models")
 BIG = os.environ.get("NB_BIG")
 KINDS = ("write", "fsync", "rename", "close", "read", "malloc", "thread", "stream")
-# KIND: (error, how) of each trial of a point; the short form alternates between them.
+# KIND: (error, how) of each trial of a call; the short form takes them in turn.
 TRIALS = {
     "write": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once"), ("short", "short")),
     "fsync": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once")),
@@ -45,12 +45,12 @@ X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "4", "-distance", "10
 class Job:
     def __init__(self, words, outputs, points, resumes=False, varies=(), good=(0,), spared=(), errors=(1,)):
         self.words, self.outputs = words, outputs
-        self.points = points  # number of points of each kind in the short form
+        self.points = points  # number of calls of each kind that the short form tries
         self.resumes = resumes
         self.varies = varies  # outputs that hold times
         self.good = good  # statuses without an error
         self.spared = spared  # kinds that libhdf5 1.10 cannot handle
-        self.errors = errors  # statuses of an error
+        self.errors = errors  # statuses after an error
         self.results = {}  # (output, after -resume): its right bytes
         self.counts = {}
 
@@ -123,7 +123,7 @@ def wrong_file(job, path, name, status, resumed):
 
 
 def wrong_files(job, folder, status, resumed):
-    """Faults of the outputs after this exit status."""
+    """Wrong, missing and extra files of a run with this exit status."""
     wrong = [wrong_file(job, os.path.join(folder, name), name, status, resumed) for name in job.outputs]
     left = [name for name in os.listdir(folder) if name not in job.outputs and name != "plots" and
             not (job.resumes and (status and ".resume" in name or (status or resumed) and "_data_00000" in name and name[0] != "."))]
@@ -131,8 +131,8 @@ def wrong_files(job, folder, status, resumed):
 
 
 def judge(job, folder, fault, done, resumed=False):
-    """Faults of this run; empty if correct. The one error may come from the library of
-    OpenMP."""
+    """List what is wrong with this run; empty if correct. The error line may come from
+    the library of OpenMP."""
     lines = done.stderr.replace("\nlibgomp: ", "nanobragg: error: ").splitlines()
     errors = [line for line in lines if line.startswith("nanobragg: error: ")]
     other = [line for line in lines if line not in errors and not line.startswith("nanobragg: note: ")]

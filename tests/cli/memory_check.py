@@ -17,11 +17,11 @@ FLAGS = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "2", "-lambda", "
          "100", "-oversample", "1", "-osc", "0.01", "-seed", "7", "-threads", "2", "-quiet",
          "-device", "cpu"]
 GROWTH = 1.1
-TRIES = 3  # one thread may be ahead of the other by some hundred KiB
+TRIES = 3  # the peak varies by a few hundred KiB if one thread is ahead
 
 
 def peak(pixels, frames, per_file):
-    """Memory in KiB."""
+    """Peak memory of a run in KiB."""
     return measure([PROGRAM, *FLAGS, "-detpixels", pixels, "-frames", frames, "-frames_per_file",
                     per_file, "-hdf5", "m.h5"])[2]
 
@@ -47,7 +47,7 @@ def main():
         print("skip memory # no HDF5 in this build")
         return 0
     good = [compare("of-the-second-data-file", (512, 10, 10), (512, 30, 10)),
-            # HDF5 itself keeps 10 to 15 KiB for each data file of a virtual data set: 5 files, and 60
+            # HDF5 keeps 10 to 15 KiB per data file of a virtual data set (5 or 60 files)
             compare("of-many-data-files", (256, 100, 20), (256, 1200, 20))]
     os.chdir("/")
     shutil.rmtree(folder)

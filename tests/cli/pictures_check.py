@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of weak images, and the parts of -help.
+"""Pictures of weak images, small pictures, spots on a background. Parts of -help.
 
 usage: NANOBRAGG=program python3 tests/cli/pictures_check.py
 """
@@ -57,7 +57,7 @@ def smv(name, rows):
 
 
 def small_pictures():
-    """-pngmax: the brightest pixel of each block, or the sum of the block."""
+    """-pngmax shows a block as one pixel: the brightest pixel, or the sum."""
     rows = [[0] * 100 for _ in range(50)]
     rows[33][77] = 9
     rows[34][78] = 3  # in the same block of 4 x 4
@@ -77,8 +77,8 @@ def small_pictures():
 
 
 def spots_on_a_background():
-    """A spot of 80 counts on a ring of 400 is dark; the ring, five times the other
-    background, is not."""
+    """Spots of 8 standard deviations are dark, also on a ring of 400 counts. The ring is
+    light, although the other background is only 80 counts."""
     state, spots = 1, [(130, 70), (96, 156), (20, 20), (150, 170)]
     rows = []
     for y in range(192):

@@ -19,7 +19,7 @@ STAGES = ["load", "factors", "scene", "start", "render", "statistics", "noise", 
 
 
 def on_terminal(*more):
-    """Text that the program writes to standard error on a terminal."""
+    """Exit status, and text that the program writes to standard error on a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([os.environ["NANOBRAGG"], *FLAGS, *more], stderr=theirs,
                                stdout=subprocess.DEVNULL)

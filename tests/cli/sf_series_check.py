@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables of structure factors in series: jobs, spectra, jitter, -resume, processes of
-mpirun; a model with the crystal of -expt.
+"""Series with structure factors of a model: -jobs, -spectra, jitter, -resume, mpirun.
+A model together with the crystal of -expt.
 
 usage: NANOBRAGG=program python3 tests/cli/sf_series_check.py
 """
@@ -54,7 +54,7 @@ def sources():
 
 
 def jobs():
-    """Each job has the table of its wavelength."""
+    """Each job uses the table of F for its wavelength."""
     with open("j.jsonl", "w", encoding="ascii") as out:
         for wavelength in EDGE:
             out.write(json.dumps({"lambda": wavelength}) + "\n")
@@ -66,7 +66,7 @@ def jobs():
 
 
 def spectra():
-    """Shots with different spectra, several tables in each."""
+    """Each shot has another spectrum, and a table of F for each wavelength."""
     shots = [SPECTRUM, [(1.738, 1), (1.745, 1)]]
     with open("shots.txt", "w", encoding="ascii") as out:
         for shot in shots:
@@ -79,7 +79,7 @@ def spectra():
 
 
 def jitter():
-    """The same frames by any number of threads; a jitter of the cell moves spots and
+    """Any number of threads makes the same frames. Jitter of the cell moves spots and
     keeps F."""
     flags = ["-pdb", MODEL, *X, *sources(), "-stills", 3, "-jitter_lambda", 0.2, "-jitter_cell", 0.5]
     run(*flags, "-threads", 1, "-output", "a_%d.bin")
@@ -114,7 +114,7 @@ def resume():
 
 
 def processes():
-    """mpirun: each process has all tables."""
+    """Each process of mpirun has all tables."""
     mpirun = mpi.mpirun(mpi.version())
     if not mpirun:
         print("skip sf_series mpi # no mpirun, or not in this build")
@@ -124,7 +124,7 @@ def processes():
     done = subprocess.run([mpirun, "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
                           capture_output=True, text=True, check=False, timeout=120,
                           env={**os.environ, **mpi.ENVIRONMENT})
-    if "does not find the others" in done.stderr:  # MPICH 4.2.0 of Ubuntu 24.04 in a bare root
+    if "does not find the others" in done.stderr:  # MPICH 4.2.0, Ubuntu 24.04, chroot
         print("skip sf_series mpi # mpirun's processes do not find each other here")
         return
     ok("mpi-has-the-tables", done.returncode == 0 and frames("one") == frames("two") and
@@ -132,7 +132,7 @@ def processes():
 
 
 def crystal_of_expt():
-    """The crystal of -expt acts as a typed matrix: spots move and the model keeps F."""
+    """The crystal of -expt acts as a matrix of -mat: spots move, F of the model stays."""
     own = image("-lambda", 1.2, "-exptout", "own.expt")
     back = run("-expt", "own.expt", "-pdb", MODEL, *CRYSTAL, *ALONE, "-floatfile", "e.bin")[1]
     ok("expt-with-a-model", maxrel(floats("e.bin"), own) < 2e-4, maxrel(floats("e.bin"), own))
@@ -147,8 +147,8 @@ def crystal_of_expt():
 
 
 def other_cells():
-    """One note names the first crystal of a stream, or of a line of -jobs, with another
-    cell than that of F."""
+    """If crystals of a stream or of -jobs have another cell than F, one note names the
+    first such crystal."""
     cell = json.loads(run("-pdb", MODEL, *X, "-show_config")[0])["structure_factors"]["cell"]
     for name, edges, said in (("same", cell[:3], False), ("permuted", [1.1 * cell[1], cell[2], cell[0]], True)):
         axes = "".join(f"{a}star = " + " ".join(f"{10 / edges[i]:+.9f}" if i == j else "+0.0" for j in range(3)) + " nm^-1\n" for i, a in enumerate("abc"))

@@ -24,12 +24,12 @@ PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof"
          "henceforth": "from now on", "whilst": "while", "amongst": "among", "upon": "on", "prior to": "before",
          "notwithstanding": "in spite of", "albeit": "although", "in lieu": "instead"}
 PLAIN_RE = re.compile(r"\b(" + "|".join(PLAIN) + r")\b", re.I)
-# Looks like a path of a person's machine, but is an example.
+# Folders without checks: their examples may look like paths of one machine.
 DATA = ("golden_data/", "tests/fuzz/corpus/")
 
 
 def tracked():
-    """Committed and new files, as git sees them; without git, all but the build folder."""
+    """Committed and new files of git; without git, all files outside build and dist."""
     listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"],
                              capture_output=True, check=False)
     if listing.returncode == 0:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives against differences of the image, and against theorems (docs/physics.md, section 26).
+"""Compares derivatives with differences and theorems (docs/physics.md, section 26).
 
-Random simulations; NB_BIG=1: many more simulations."""
+Simulations are random. NB_BIG=1 runs many more simulations."""
 import math
 import os
 import random
@@ -86,7 +86,7 @@ def a_scene(d):
 
 
 def a_wide_scene(d):
-    """A footprint over a scene."""
+    """A random scene with a footprint."""
     kind, wide, narrow, turn = d.choice(["gauss", "box"]), d.uniform(0.5, 2), d.uniform(0.3, 1.2), d.uniform(-180, 180)
     return {**a_scene(d), "footprint": f"{kind}:{wide}:{narrow}:{turn}"}
 
@@ -96,22 +96,22 @@ def planes_of(sim, *names):
 
 
 def image_of(sim):
-    """The image in double, from its slope: the image is linear in the fluence, except for
-    added photons, which are constant."""
+    """The image in double: fluence times the slope by the fluence. Added photons are left
+    out, because they do not depend on the fluence."""
     return sim.parameter("fluence")["value"] * planes_of(sim, "fluence")[0]
 
 
 def step_of(v):
-    """A step that moves the image by about 1e-4 of its light."""
+    """A step of a parameter that changes the image by about 1e-4."""
     if v["unit"] == "A":
         return 1e-6 * v["value"]
     return 2e-5 if v["unit"] in ("deg", "mm", "pixels") else 1e-5 * max(abs(v["value"]), 1e-3)
 
 
 def difference(sim, name, h, jump):
-    """Richardson's central difference of each pixel, and its rounding. NaN where a
-    nearest index jumps within the step: two differences are then farther apart than
-    `jump`, more than in smooth functions."""
+    """Richardson's central difference of each pixel, and the rounding error. A pixel is
+    NaN if the nearest index jumps within the step: then the differences of two steps
+    differ by more than `jump`, more than for a smooth function."""
     value, at = sim.parameter(name)["value"], []
     for step in (h, -h, h / 2, -h / 2, 0):
         sim.set_parameters({name: value + step})
@@ -144,8 +144,8 @@ class Counted:
 
 
 def is_left_out(words, name):
-    """Values that the rebuilt scene does not keep fixed: angles in float, axes of the
-    crystal."""
+    """True if a rebuilt scene changes mosaic rotations that the derivative holds: angles
+    are rounded to float (nanobragg), axes follow the crystal (gauss)."""
     if name == "mosaic":
         return words.get("mosaic_model", "nanobragg") == "nanobragg"
     return name.startswith(("misset", "cell")) and words.get("mosaic_model") == "gauss"
@@ -174,7 +174,7 @@ def test_planes_behind_a_footprint_are_differences():
 
 
 def test_divergence_is_a_difference():
-    """Directions of the beam turn with their widths: crystals, materials and polarization follow."""
+    """Widths turn the sources; crystals, materials and polarization follow."""
     scenes = []
     for i in range(8 * MANY):
         d = Draw("divergence", i)
@@ -184,13 +184,13 @@ def test_divergence_is_a_difference():
 
 
 def plane_file(path, d, n, highest):
-    """A number for each pixel, some are 0."""
+    """Writes a random number for each pixel, sometimes 0. Returns the path."""
     np.array([0 if d.chance(20) else d.uniform(0, highest) for _ in range(n)], "f4").tofile(path)
     return path
 
 
 def a_scene_of_factors(d, kind, folder):
-    """A scene with factors of pixels, or of F."""
+    """A random scene with factors of pixels (files, stop, absorption) or F (dose)."""
     words = (a_scene, a_wide_scene)[kind % 2](d)
     if kind < 2:
         image = nanobragg.Simulation(**words).render()
@@ -206,7 +206,7 @@ def a_scene_of_factors(d, kind, folder):
 
 
 def is_held(sim, name):
-    """True if a flag that the parameter changes refuses the derivative."""
+    """True if the derivative is refused: the parameter changes what a flag does."""
     try:
         sim.derivatives([name])
     except (ValueError, NotImplementedError) as error:
@@ -220,7 +220,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
         d = Draw("factors", kind, i)
         words = a_scene_of_factors(d, kind, tmp_path)
         sim = nanobragg.Simulation(**words)
-        if kind > 1:  # photons of the renderer, as in fits
+        if kind > 1:  # the renderer makes the same photons
             assert equal(image_of(sim), sim.render().astype(float), 2e-6)
         held = [name for name in NAMES if is_held(sim, name)]
         assert len(held) >= least and (least or not held)
@@ -232,7 +232,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
 @pytest.mark.parametrize("kind", [-1, 1])
 @pytest.mark.parametrize("i", range(4))
 def test_products_are_those_of_planes(kind, i, tmp_path):
-    """Products over pixels, some unseen, with a footprint, with factors or without."""
+    """Products are sums over seen pixels, with a footprint and (kind 1) with factors."""
     d = Draw("products", kind, i)
     sim = nanobragg.Simulation(**(a_wide_scene(d) if kind < 0 else a_scene_of_factors(d, kind, tmp_path)))
     rng = np.random.default_rng(i)
@@ -251,7 +251,7 @@ def test_products_are_those_of_planes(kind, i, tmp_path):
 
 
 def test_rotations_add_up():
-    """A nonzero rotation has the slope of its vector."""
+    """Slopes are right also at rotations and shifts that are not 0."""
     turned = dict(rot_x=3, rot_y=-2, rot_z=4, rot_fast=1.5, rot_slow=-2.5, rot_normal=3.5, shift_x=0.4, shift_fast=-0.7)
     for i in range(2):
         words = a_scene(Draw("turned", i))
@@ -277,7 +277,7 @@ def test_turning_all_changes_nothing():
 
 @pytest.mark.parametrize("i", range(6))
 def test_lengths_have_no_scale(i):
-    """Euler: the image stays when cell and wavelength grow by one factor."""
+    """Euler's theorem: one factor for cell and wavelength does not change the image."""
     words = a_scene(Draw("lengths", i))
     for name in ("crystal_volume", "dmin", "background"):
         words.pop(name, None)
@@ -350,14 +350,14 @@ def test_panels_move_by_themselves(sensor, tmp_path):
         rot_fast rot_fast@left rot_slow@right rot_normal@left""".split()
     check_planes(sim, moves)
     for name in moves:
-        if "@" in name:  # the other one stays
+        if "@" in name:  # the other panel stays
             left, right = sim.panels(planes_of(sim, name)[0])
             assert not (right if "left" in name else left).any()
     check_planes(sim, ["detector_thick"] if sensor else [], 1)
 
 
 def test_panels_on_vectors(tmp_path):
-    """The widest instruction set against the scalar engine."""
+    """The widest instruction set gives the planes of the scalar engine."""
     (tmp_path / "two.geom").write_text(GEOM)
     names = ["shift_x@left", "rot_fast@right", "rot_normal@left", "shift_normal", "cell_a"]
     sensor = dict(detector_thick=450, detector_abs=300, detector_thicksteps=2)
@@ -399,7 +399,7 @@ def test_a_table_for_each_wavelength(tmp_path):
     assert all(equal(a, b, 5e-6) for a, b in zip(*(planes_of(sim, *names) for sim in sims)))
 
 
-# --- results made from planes, and the calls around them
+# --- results made from planes, and other calls for derivatives
 
 SOME = ["rot_x", "cell_b", "N_c", "lambda", "shift_fast", "fluence"]
 KNOTS = [0.05, 0.15, 0.2, 0.4]
@@ -442,9 +442,9 @@ def test_normal_equations_are_those_of_planes(sigma):
 
 
 def test_wide_rows_and_hats():
-    """With the same level at every knot the background is flat, and the hats of a pixel
-    add up to 1."""
-    sim = suite(**{**FOURTEEN, "detpixels": None, "pixel": 0.1}, detpixels_x=530, detpixels_y=3)  # more than at once
+    """A row of 530 pixels is taken in pieces. Equal levels at all knots make a flat
+    background: the linear functions (hats) of the knots add up to 1 in each pixel."""
+    sim = suite(**{**FOURTEEN, "detpixels": None, "pixel": 0.1}, detpixels_x=530, detpixels_y=3)
     seen, lit = counts(np.random.default_rng(4), (3, 530), 11)
     image, planes = image_of(sim), np.array(planes_of(sim, *SOME))[:, lit]
     loss, slope, weight = terms(seen[lit].astype(float), image[lit] + 2, 0)

@@ -14,7 +14,7 @@ STILL = dict(default_F=100, N=20, gauss_xtal=True, wavelength=1.0, detpixels=200
 
 
 def poisson(t):
-    """Counts of two exponentials by their logarithms of amplitude and rate."""
+    """Loss of counts of two exponentials. t: ln amplitude and ln rate of each."""
     x = np.linspace(0, 3, 40)
     counts = np.random.default_rng(3).poisson(50 * np.exp(-1.5 * x) + 20 * np.exp(-0.2 * x))
 
@@ -73,7 +73,7 @@ def test_variables_have_the_slopes_of_their_values(kind, value):
 
 
 def test_counts_far_above_their_level_by_chance():
-    """The tail of Poisson's law: as unlikely as this number of sigma of a normal law."""
+    """A normal law's bound exp(-sigma^2/2) also bounds the tail of Poisson's law."""
     for level, n in ((0.01, 3), (0.3, 8), (20, 60)):
         tail = 1 - sum(math.exp(-level) * level ** k / math.factorial(k) for k in range(n))
         sigma = _picture.excess_sigma(np.array([float(n)]), np.array([level]), 0)[0]
@@ -107,7 +107,7 @@ def test_a_background_in_the_start_leaves_the_pixels_of_spots():
 
 
 def test_a_picture_has_the_gaps_between_its_panels(tmp_path):
-    """A file as the detector writes it, and the stack of its panels."""
+    """The layout of the file and the stack of panels give the same fit."""
     text = "photon_energy = 12398.42\nclen = 0.1\nres = 2500\n"
     for k, (x, ss) in enumerate(((-52, 0), (2, 60))):
         text += (f"p{k}/fs = 1x\np{k}/ss = 1y\np{k}/corner_x = {x}\np{k}/corner_y = -25\np{k}/min_fs = 0\np{k}/max_fs = 49\n"
@@ -148,7 +148,7 @@ def test_results_and_schedules_of_ones_own(tmp_path):
 
 
 def test_a_width_that_vanishes_takes_no_long_steps():
-    """The loss depends on the column."""
+    """The first column of J is the width, which goes to 0."""
     def loss(t):
         width = np.exp(t[0])
         rows, J = np.array([2 + width, t[1] - 3]), np.array([[width, 0], [0, 1]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads an MTZ file without a library: the format of CCP4, one 4-byte number per cell."""
+"""Reads an MTZ file of CCP4 without a library. Each value of a row is a 4-byte number."""
 import struct
 
 

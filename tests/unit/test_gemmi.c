@@ -4,8 +4,8 @@
 
 #ifdef NB_HAVE_GEMMI
 /* --- models -------------------------------------------------------------------------------- */
-/* Contents of the files of the set, found by other means (grep, tables of space
- * groups). */
+/* Contents of golden_data/structure_factors/models, found by other means (grep, tables of
+ * space groups). */
 UNIT_TEST(models_of_the_set)
 {
     static const struct {
@@ -47,7 +47,7 @@ UNIT_TEST(models_of_the_set)
     }
 }
 
-/* One atom of each kind of file, with the numbers of its line. */
+/* Values of single atoms of each kind of file equal the atom's line in the file. */
 UNIT_TEST(atoms)
 {
     nb_structure s = model("models/1aki.pdb");
@@ -223,7 +223,7 @@ static int is_number_of_order(int number, int order)
     return !find(text, NULL, &sg) && sg.count == order;
 }
 
-/* The first and last groups of each crystal class of order 1 to 48, times the centring. */
+/* Order of a group: order of the point group times number of lattice points. */
 UNIT_TEST(space_group_numbers)
 {
     assert_true(is_number_of_order(2, 2) && is_number_of_order(5, 4));

@@ -129,8 +129,8 @@ static nb_detector_spec two_panels(void)
     return d;
 }
 
-/** A simulation with each kind of input: arrays or files, tables as read (kind 0) or made
- * (1), a detector of one panel or of two panels (2). */
+/** A simulation from arrays and a file. kind 0: tables of F as given; 1: tables made
+ * with B_add; 2: a detector of two panels. */
 static nb_sim *simulation(int kind)
 {
     const nb_arrays a = everything();
@@ -170,7 +170,7 @@ static nb_sim *cloned(const nb_sim *sim)
     return clone;
 }
 
-/** Configuration and settings point to the inputs of this simulation. */
+/** Checks that configuration and settings point to the inputs of this simulation. */
 static void check_pointers(const nb_sim *sim)
 {
     const nb_config *shown[] = {&sim->cfg, &sim->model.settings.value};
@@ -197,7 +197,7 @@ static void check_alone(nb_sim *sim, const float want[PIXELS])
     render(sim, image);
     assert_memory_equal(image, want, sizeof image);
     check_pointers(sim);
-    assert_int_equal(nb_sim_set(sim, "threads", "1", &err), NB_OK); /* loads again */
+    assert_int_equal(nb_sim_set(sim, "threads", "1", &err), NB_OK); /* reloads inputs */
     check_pointers(sim);
     render(sim, image);
     assert_memory_equal(image, want, sizeof image);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's quicker sum over materials (cuda/steps/quick_background.h), on the host, against nb_pixel_background, and its
- * cells in float (src/terms/materials.h) against the tables. */
+/* Check, on the host, the GPU's quick sum over materials (cuda/steps/quick_background.h)
+ * against nb_pixel_background, and the float cells of F (src/terms/materials.h) against
+ * the tables. */
 #include "../support/check.h"
 
 #include <unistd.h>
@@ -68,7 +69,7 @@ UNIT_TEST(the_quick_sum_is_the_sum)
     }
 }
 
-/** F by a cell; NaN where only the pieces have F. */
+/** F at x from a cell; NaN if no cubic fits the cell, so that a piece is used. */
 static double by_cells(const nb_cells *of, const nb_cell *cells, double x)
 {
     const double t = fma(x, of->per, of->shift), n = (t + NB_CELL_MAGIC) - NB_CELL_MAGIC;
@@ -76,8 +77,8 @@ static double by_cells(const nb_cells *of, const nb_cell *cells, double x)
     return isnan(cells[i].c[0]) ? NAN : nb_cell_F(cells[i].c, (float)(t - n) + 0.5f);
 }
 
-/** Largest relative error of F by cells; *quick: fraction of the angles up to 1.2 times
- * the table that cells cover. */
+/** Largest relative error of F from cells. *quick: fraction of the angles whose cell has
+ * a cubic, of all angles up to 1.2 times the end of the table. */
 static double check_cells(const nb_amorphous *a, int k, double *quick)
 {
     const nb_scatterer *m = &a->materials[k];
@@ -86,7 +87,7 @@ static double check_cells(const nb_amorphous *a, int k, double *quick)
     assert_non_null(cells);
     const nb_cells of = nb_cells_fill(a, k, 0, cells);
     const double end = n > 2 ? 1.2 * (n - 1 - of.shift) / of.per : 1e10;
-    const double zero = 0.1; /* electrons, where F changes its sign */
+    const double zero = 0.1; /* electrons, added to |F|, which can be 0 */
     double worst = 0;
     int found = 0;
     assert_int_equal(of.last, n - 1);
@@ -127,8 +128,7 @@ UNIT_TEST(cells_hold_the_tables)
     check_materials(&cfg, 2e-7, 1);
 }
 
-/** Typed tables: noise, uneven steps, a change of sign, one point, a first point far
- * out. */
+/** Typed tables: noise, uneven steps, change of sign, one point, far first point. */
 UNIT_TEST(cells_hold_any_table)
 {
     static const char *const tables[] = {

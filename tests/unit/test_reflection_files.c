@@ -28,8 +28,8 @@ static const double cells[GROUPS][6] = {
 
 enum { PHASES, PAIRS, DIFFERENCES };
 
-/** A file of the crystal: one reflection of each orbit, at a random place of the
- * orbit. */
+/** Make a file of the crystal with one reflection of each set of symmetry mates: a random
+ * mate of the set. */
 static nb_reflection_file file_of(const sample_crystal *crystal, int kind, double dmin)
 {
     nb_reflection_file file = {0};
@@ -65,7 +65,7 @@ static nb_reflection_file file_of(const sample_crystal *crystal, int kind, doubl
     return file;
 }
 
-/** Every voxel of the grid against the crystal. */
+/** Compare every voxel of the grid with the crystal. *values: number of reflections. */
 static void check_grid(const nb_factor_grid *g, const sample_crystal *crystal, int kind,
                        double dmin, size_t *values)
 {
@@ -135,7 +135,7 @@ UNIT_TEST(mates_stay_apart)
     }
 }
 
-/** The P1 list of a P212121 file, expanded, is the expansion of the file. */
+/** Expand a P212121 file to a P1 list. Expansion of the list gives the same F again. */
 UNIT_TEST(expansion_is_idempotent)
 {
     sample_crystal crystal = sample_crystal_make(groups[3], cells[3], 1);
@@ -171,7 +171,7 @@ UNIT_TEST(expansion_is_idempotent)
 
 static const double orthorhombic[6] = {20, 30, 40, 90, 90, 90};
 
-/** Expand rows and compare the values of some reflections. */
+/** Rows to expand, and the values that some reflections must have. */
 typedef struct value_case {
     const char *columns, *labels, *rows; /* rows: "h k l a b, ..."; ? is missing */
     const char *group;
@@ -200,7 +200,7 @@ static const value_case values[] = {
     {"F:F D:D", "F,D", "1 1 1 10 3, 2 1 1 10 ?, 3 1 1 ? 3, 4 1 1 1 6", "x,y,z",
      "1 1 1 11.5, -1 -1 -1 8.5, 2 1 1 10, -2 -1 -1 10, 3 1 1 ?, 4 1 1 4, -4 -1 -1 0", 1,
      0, 0},
-    /* symmetry: proper mates of a pair, centric ones have the mean */
+    /* symmetry: rotations keep F(+) and F(-) apart; centric reflections get the mean */
     {"F(+):G F(-):G", "", "1 2 3 5 7", P222,
      "1 2 3 5, -1 -2 3 5, -1 2 -3 5, 1 -2 -3 5, -1 -2 -3 7, 1 2 -3 7, 1 -2 3 7, -1 2 3 7",
      0, 0, 0},
@@ -210,7 +210,7 @@ static const value_case values[] = {
      "1 2 3 10.0333333, -1 -2 -3 10.0333333, 2 -2 -3 4, -2 2 3 2", 0, 0, 0},
     {"F:F", "", "2 2 3 4, 2 -2 -3 2", P222, "2 2 3 3, -2 -2 3 3, -2 -2 -3 3", 0, 8, 0},
     {"F:F", "", "1 2 3 0, -1 -2 -3 0", "x,y,z", "1 2 3 0", 0, 0, 0},
-    /* a mate with a row keeps its value; a mate without one takes it from the first */
+    /* a Friedel mate keeps the value of its row; without a row, the other mate's value */
     {"F:F", "", "1 2 3 4, -1 -2 -3 6, 2 2 3 5", "x,y,z",
      "1 2 3 4, -1 -2 -3 6, 2 2 3 5, -2 -2 -3 5", 0, 0, 0},
     {"F:F", "", "1 2 3 4, -1 -2 -3 6, 1 -2 -3 5", P222, "-1 -2 3 4.5, 1 2 -3 6", 0, 4, 0},
@@ -218,13 +218,13 @@ static const value_case values[] = {
      "-1 -2 3 4, 1 2 -3 6, -1 -2 -3 6", 0, 0, 0},
     {"I(+):K I(-):K", "", "1 2 0 25 49, 1 2 3 25 49, -1 -2 -3 51 23", P222,
      "1 2 0 6, -1 2 0 6, 1 2 3 4.89897949, -1 -2 -3 7.07106781", 0, 8, 0},
-    /* the root is taken of the mean intensity */
+    /* F is the root of the mean intensity */
     {"I:J", "", "1 2 3 100, 1 2 3 120, -1 -2 3 80, 1 2 3 -20, 2 2 3 -9, 2 2 3 1", P222,
      "1 2 3 8.36660027, -1 -2 -3 8.36660027, 2 2 3 0", 0, 16, 0},
-    /* absences: 0, whatever the file has */
+    /* systematic absences are 0, also if the file has other values */
     {"F:F", "", "1 0 0 9, 0 3 0 0, 2 0 0 5, 0 0 5 ?, 1 1 1 3, 0 0 7 2", P212121,
      "1 0 0 0, -1 0 0 0, 0 1 0 0, 2 0 0 5, 0 2 0 ?, 1 1 1 3, 0 0 1 0, 0 0 3 0", 0, 0, 2},
-    /* phases: the mean is complex; rows without a phase count if no row has one */
+    /* phases: the mean is complex; a row with a phase replaces rows without a phase */
     {"F:F P:P", "F,P", "1 1 1 4 0, 1 1 1 3 90, 2 1 1 5 ?, 3 1 1 6 ?, 3 1 1 8 10", "x,y,z",
      "1 1 1 2.5, -1 -1 -1 2.5, 2 1 1 5, 3 1 1 8", 0, 2, 0},
     /* 0 0 0 is treated as any reflection */
@@ -351,8 +351,8 @@ UNIT_TEST(mates_beyond_the_limit_are_refused)
     sample_free(&file);
 }
 
-/** The limit is that of the values; -dmin cuts. Without -dmin the box is that of the
- * sphere. */
+/** The limit is -dmin; without -dmin it is the smallest d of the values. The box encloses
+ * the sphere of the limit. */
 UNIT_TEST(limits_of_resolution)
 {
     nb_reflection_file file =

@@ -35,42 +35,42 @@ static nb_spectrum make(const nb_config *cfg, int64_t seed)
     return make_from(cfg, &(nb_spectrum_use){.centre_A = 1.3, .seed = seed});
 }
 
-/** Photon energy of the centre. */
+/** Photon energy of the centre, eV. */
 static double centre(void)
 {
     return NB_HC_EV_ANGSTROM / 1.3;
 }
 
-/** r.m.s. width of a normal density of this width in percent. */
+/** r.m.s. width (eV) of a normal density whose FWHM is `bandwidth` percent. */
 static double sigma_of(double bandwidth)
 {
     return bandwidth / 100 * centre() / sqrt(8 * log(2));
 }
 
-/** r.m.s. width of the field of a pulse with this number of modes. */
+/** r.m.s. width (eV) of a spike in the spectrum of a pulse with this number of modes. */
 static double coherence_of(double bandwidth, double modes)
 {
     return sigma_of(bandwidth) / modes;
 }
 
-/** The pulse that gives this number of modes at 1.3 A. */
+/** Length (fs) of a pulse with this number of modes at 1.3 A. */
 static double pulse_of(double bandwidth, double modes)
 {
     return 0.6582119569509066 * sqrt(2 * log(2)) / coherence_of(bandwidth, modes);
 }
 
-/** The mean of all shots: photons of each wavelength. */
+/** Mean photons of each wavelength over all shots. */
 static const double *mean_weights(const nb_spectrum *s)
 {
     return s->is_chaotic ? s->mean : s->weight;
 }
 
-/** A component of a law: photons, mean and variance, eV. */
+/** A component of a spectrum: fraction of the photons, mean (eV), variance (eV^2). */
 typedef struct part {
     double photons, mean, variance;
 } part;
 
-/** A normal density cut at its range. */
+/** A normal density, cut at 1.5 FWHM on both sides. */
 static part normal_part(double photons, double at, double bandwidth)
 {
     const double sigma = sigma_of(bandwidth), end = 1.5 * sqrt(8 * log(2));
@@ -80,8 +80,8 @@ static part normal_part(double photons, double at, double bandwidth)
             (1 - 2 * end * exp(-0.5 * end * end) / sqrt(2 * M_PI) / erf(end / sqrt(2)))};
 }
 
-/** Checks sum of weights, mean and width of a spectrum of ten thousand wavelengths, to
- * 1e-6 of its range. */
+/** Checks a spectrum of ten thousand wavelengths: the sum of weights of each component,
+ * and the mean and r.m.s. width to 1e-6 of the range. */
 static void check_closed(nb_config cfg, nb_spectrum_use use, const part *parts, int n)
 {
     double mean = 0, variance = 0, got = 0, square = 0;
@@ -156,8 +156,8 @@ UNIT_TEST(weights_have_the_mean_one)
     }
 }
 
-/** The factor W of shots is a sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), with
- * exponential X_n of mean 1: its characteristic function at the middles of steps. */
+/** Characteristic function phi, at the middles of steps, of the factor W of shots: W is
+ * the sum of (1 - r) r^n X_n, r = (M - 1)/(M + 1), with exponential X_n of mean 1. */
 typedef struct modes_law {
     double step;
     int n;
@@ -203,8 +203,7 @@ static double part_of_modes(double x, const void *of)
     return 0.5 - sum / M_PI;
 }
 
-/** One mode is an exponential law, very many modes are a normal law, and few are a short
- * sum. */
+/** W has an exponential distribution for one mode, a normal one for very many modes. */
 UNIT_TEST(laws_of_modes_have_their_limits)
 {
     static modes_law law;
@@ -215,7 +214,8 @@ UNIT_TEST(laws_of_modes_have_their_limits)
     for (double x = 0.9; x < 1.1; x += 0.01)
         check_close(part_of_modes(x, &law), nb_normal_part((x - 1) * sqrt(1000)), 6e-3);
     make_modes_law(2, &law);
-    /* of 2 and 1/3: P = 1 - sum of exp(-x/c_n) times product of 1/(1 - c_m/c_n) */
+    /* M = 2, r = 1/3: P = 1 - sum over n of exp(-x/c_n) times the product over m != n of
+     * 1/(1 - c_m/c_n), with c_n = (1 - r) r^n */
     for (double x = 0.1; x < 8; x += 0.1) {
         double all = 1;
         for (int n = 0; n < 20; n++) {
@@ -234,10 +234,10 @@ enum { LAGS = 7 };
 typedef struct shots {
     int count, n;
     double *W;         /* owned, [count] */
-    double *first;     /* owned, [n]: sums of a wavelength's photons */
-    double *second;    /* owned, [n]: sums of their squares */
+    double *first;     /* owned, [n]: sums of the photons of a wavelength */
+    double *second;    /* owned, [n]: sums of squared photons */
     double *mean;      /* owned, [n]: known mean of the photons */
-    double pair[LAGS]; /* by steps between two energies: photons over means */
+    double pair[LAGS]; /* [lag]: products of photons/mean, lag steps apart */
 } shots;
 
 static void add_shot(const nb_spectrum *s, int k, shots *sum)
@@ -283,7 +283,7 @@ static void free_shots(shots *sum)
     free(sum->mean);
 }
 
-/** Mean and variance of W, within four standard errors. */
+/** Checks mean and variance of W to four standard errors. Returns the values of W. */
 static nb_drawn check_factors(const shots *sum, double variance)
 {
     nb_drawn W = nb_drawn_of(sum->W, sum->count);
@@ -298,7 +298,7 @@ static nb_drawn check_factors(const shots *sum, double variance)
     return W;
 }
 
-/** The mean of the shots is the known mean; worst wavelength. */
+/** Checks the mean photons of each wavelength against the known mean. */
 static void check_mean_spectrum(const shots *sum)
 {
     double worst = 0, square = 0;
@@ -316,8 +316,8 @@ static void check_mean_spectrum(const shots *sum)
     check_below(sqrt(square), 1.8);
 }
 
-/** Light of two energies within a component: 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4). With many
- * modes that is 1 + exp(-dE^2/(4 s^2)). */
+/** Checks the correlation of two energies dE apart in a component, which is
+ * 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4), or with many modes 1 + exp(-dE^2/(4 s^2)). */
 static void check_two_energies(const shots *sum, double bandwidth, double modes,
                                double tolerance)
 {
@@ -359,7 +359,7 @@ UNIT_TEST(shots_have_the_statistics_of_their_modes)
     }
 }
 
-/** The mean of all shots against the smooth law. */
+/** Compares the mean of all chaotic shots with the smooth spectrum. */
 UNIT_TEST(mean_spectra_are_the_smooth_ones)
 {
     static const double modes[] = {1.5, 5, 50}, limit[] = {2e-3, 3e-4, 3e-4};

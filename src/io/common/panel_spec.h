@@ -13,7 +13,7 @@ typedef struct nb_geometry_typed {
     double distance_mm, wavelength_A;
     int experiment;           /* number of the DIALS experiment; -1: not typed */
     nb_convention convention; /* convention of the run */
-    double max_read_MB;       /* for nb_declared_check; 0: the default there */
+    double max_read_MB;       /* limit of nb_declared_check; 0: NB_DECLARED_MB */
     int has_sources;          /* 1: -sourcefile gives the wavelengths */
     const char *image;        /* image of the DIALS experiment; NULL or "": not typed */
 } nb_geometry_typed;
@@ -39,7 +39,7 @@ nb_status nb_spec_check_size(const nb_detector_spec *detector, const char *file,
 /** Number of pixels of the panels before panel k; k = n_panels gives all pixels. */
 size_t nb_spec_first_pixel(const nb_detector_spec *detector, int k);
 
-/** Copy the lines of rigid groups.  Errors: NB_ERR_NOMEM. */
+/** Copy the text of the rigid groups of panels. Errors: NB_ERR_NOMEM. */
 nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
                               nb_error *err);
 
@@ -110,9 +110,9 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
 
 /* --- A limit of the memory that a file may need --- */
 
-/** A header can declare any size, and a few compressed bytes can grow to gigabytes. A
- * file of `stored` bytes may need `wanted` bytes up to ten times `stored` or up to max_MB
- * (0 or below: NB_DECLARED_MB). Errors: NB_ERR_INPUT, which names -max_read. */
+/** A header can declare any size, and a few compressed bytes can grow to gigabytes. Allow
+ * `wanted` bytes up to ten times the `stored` bytes of the file, or up to max_MB (0 or
+ * below: NB_DECLARED_MB). Errors: NB_ERR_INPUT, which names -max_read. */
 nb_status nb_declared_check(const char *name, double wanted, double stored, double max_MB,
                             nb_error *err);
 

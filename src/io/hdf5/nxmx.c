@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the detector of an NXmx file, and the exact panels of masters of nanobragg. */
+/* Read the detector of an NXmx file. Master files of nanobragg also have exact panels. */
 #include "hdf5_read.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #define PANELS "/entry/simulation/panels"
 
-/** Read a set of n rows of `width` numbers; NULL if the set has another form. */
+/** Read a data set of n rows of `width` numbers; NULL for another shape. */
 static double *rows_of(const nb_h5_input *in, const char *path, int n, int width)
 {
     hsize_t d[NB_H5_RANK];
@@ -48,8 +48,8 @@ static void use(double *const c[COLUMNS], nb_convention convention, int k,
     p->saturation = c[SATURATION][k];
 }
 
-/* Replace the panels of the modules by those of /entry/simulation/panels, if the file has
- * the same number of panels in this convention (lab frame). Errors: NB_ERR_INPUT. */
+/* Replace the panels by the exact panels of /entry/simulation/panels, if that group has
+ * as many panels as modules, in the lab frame of the convention. Errors: NB_ERR_INPUT. */
 static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spec *d,
                           nb_error *err)
 {
@@ -84,8 +84,8 @@ typedef struct reader {
     char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
     char (*modules)[NB_H5_NAME]; /* owned */
     int n;
-    int (*slabs)[2]; /* owned, [n]: index in the third dimension, first row there */
-    int rows;        /* rows of a slab */
+    int (*slabs)[2]; /* owned, [n]: slab (slowest index), first row in the slab */
+    int rows;        /* number of rows of a slab */
     const nb_geometry_typed *typed;
 } reader;
 
@@ -155,7 +155,7 @@ static nb_status read_size(reader *r, int k, nb_panel_spec *p, nb_error *err)
     return NB_OK;
 }
 
-/** Read one direction of the pixels: edge length, and vector turned by the chain. */
+/** Read a pixel direction: edge length, and unit vector turned by the chain of axes. */
 static nb_status read_direction(const reader *r, int k, const char *name,
                                 const nb_nx_chain *chain, double *pixel, double v[3],
                                 nb_error *err)

@@ -28,7 +28,7 @@ typedef struct list {
     int n;
     int numbers;  /* numbers of a line */
     double sum;   /* sum of the weights */
-    int weighted; /* lines with a weight above 0 */
+    int weighted; /* number of lines with a weight above 0 */
 } list;
 
 int nb_is_rotation(const double m[9])
@@ -86,7 +86,7 @@ static nb_status add_line(nb_lines *line, list *l)
     return NB_OK;
 }
 
-/** True if n blocks have exactly these weights. */
+/** True if whole numbers of copies, n in all, give exactly the weights of the lines. */
 static int is_exact(const list *l, int n)
 {
     for (int i = 0; i < l->n; i++) {
@@ -114,7 +114,7 @@ static nb_status choose(const list *l, const char *path, int wanted, int *n, nb_
                       MAX_BLOCKS);
 }
 
-/** Repeat each line by its weight; rounded sums of weights set the numbers. */
+/** Copy each rotation in proportion to its weight: round the running sums of weights. */
 static nb_status spread(const list *l, int n, nb_blocks *out, nb_error *err)
 {
     double before = 0, squares = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Write -streamout. Lines and widths of columns are those of CrystFEL 0.12
- * (libcrystfel/src/stream.c), since programs read the columns by place. */
+ * (libcrystfel/src/stream.c), since programs read columns by position. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "../common/panel_spec.h"
 #include "stream.h"
 
-/** Metric of a cell, and the unique axis. */
+/** Lattice type of a cell, and the unique axis. */
 typedef struct lattice_kind {
     const char *name;
     char unique; /* 'a', 'b', 'c', or '*' without a unique axis */
@@ -30,7 +30,7 @@ static unsigned oblique(const double cell[6])
     return bits;
 }
 
-/** Metric of a cell with right angles. */
+/** Lattice type of a cell with right angles. */
 static lattice_kind right_angled(const double cell[6])
 {
     const int ab = alike(cell[0], cell[1]), bc = alike(cell[1], cell[2]);
@@ -81,7 +81,7 @@ static void put_head(nb_draft *t, const nb_stream_head *head)
     nb_draft_put(t, "----- End unit cell -----\n");
 }
 
-/** Write a blank and a number with as many of `decimals` decimals as fit the width. */
+/** Write a blank and a number. A number wider than `width` gets fewer decimals. */
 static void put_column(nb_draft *t, double value, int width, int decimals)
 {
     char text[400];
@@ -163,7 +163,7 @@ static void put_lattice(nb_draft *t, const nb_stream_head *head,
     nb_draft_put(t, "--- End crystal\n");
 }
 
-/** Mean distance along the beam of the first corners of the panels, m. */
+/** Distance of a panel's first corner along the beam, mean of all panels, m. */
 static double camera_length(const nb_detector_spec *d)
 {
     double sum = 0;
