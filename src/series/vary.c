@@ -194,6 +194,8 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
         return nb_beam_wavelength(all);
     if (NB_IS(row, energy_eV))
         return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
+    if (NB_IS(row, fluence))
+        return nb_beam_fluence(all); /* -flux may set it */
     if (NB_IS(row, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set)
         return cfg->mosaic_aniso_deg.v[0];
     typed = nb_config_value(cfg, row->offset);
