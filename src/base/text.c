@@ -33,19 +33,24 @@ static const char *exact_double(const char *start, const char *stop, double *val
 
 typedef struct decimal {
     uint64_t mantissa;
-    int significant; /* digits of the mantissa; above 19 it has overflowed */
-    int digits;      /* 1 after the first digit */
-    int exponent;    /* power of ten */
+    int is_long;  /* 1: the mantissa has more than 19 digits and may have overflowed */
+    int digits;   /* 1 after the first digit */
+    int exponent; /* power of ten */
 } decimal;
 
 static const char *scan_digits(const char *p, const char *end, decimal *d, int shift)
 {
+    const char *first = p;
+    uint64_t m = d->mantissa;
+    int is_long = d->is_long;
     for (; digit(p, end); p++) {
-        d->mantissa = d->mantissa * 10 + (uint64_t)(*p - '0');
-        d->significant += d->mantissa != 0 && d->significant <= 19;
-        d->digits = 1;
-        d->exponent += shift * (d->exponent > -EXPONENT_CAP);
+        is_long |= m >= UINT64_C(1000000000000000000);
+        m = m * 10 + (uint64_t)(*p - '0');
     }
+    d->mantissa = m;
+    d->is_long = is_long;
+    d->digits |= p > first;
+    d->exponent += shift * (int)(p - first < EXPONENT_CAP ? p - first : EXPONENT_CAP);
     return p;
 }
 
@@ -75,7 +80,7 @@ const char *nb_text_double(const char *p, const char *end, double *value)
                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const char *start = p;
-    decimal d = {0, 0, 0, 0};
+    decimal d = {0};
     int negative = p < end && *p == '-';
     double v;
     if (p < end && (*p == '-' || *p == '+'))
@@ -88,7 +93,7 @@ const char *nb_text_double(const char *p, const char *end, double *value)
     p = scan_exponent(p, end, &d);
     if (p - start > LONGEST_NUMBER)
         return NULL;
-    if (FLT_EVAL_METHOD != 0 || d.significant > 18 || d.mantissa > (UINT64_C(1) << 53) ||
+    if (FLT_EVAL_METHOD != 0 || d.is_long || d.mantissa > (UINT64_C(1) << 53) ||
         d.exponent < -22 || d.exponent > 22)
         return exact_double(start, p, value);
     v = (double)d.mantissa;
@@ -99,9 +104,17 @@ const char *nb_text_double(const char *p, const char *end, double *value)
 
 const char *nb_text_int(const char *p, const char *end, int *value)
 {
+    const char *q = p < end && *p == '-' ? p + 1 : p;
     double v;
+    int n = 0;
+    for (; digit(q, end) && q - p < 9; q++)
+        n = n * 10 + (*q - '0');
+    if (q > p && q < end && nb_text_blank(*q) && q[-1] != '-') { /* the usual case */
+        *value = *p == '-' ? -n : n;
+        return q;
+    }
     p = nb_text_double(p, end, &v);
-    if (!p || !(fabs(v) <= INT_MAX) || v != trunc(v))
+    if (!p || !(fabs(v) <= INT_MAX) || v != (int)v)
         return NULL;
     *value = (int)v;
     return p;

@@ -80,14 +80,16 @@ def parts_are_kept(h5py):
     """A stop closes the open data file early; its remaining frames go to other files,
     whatever ends those."""
     flags = [*LOUD, "-frames", 60, "-oversample", 12, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
+    began = time.time()
     run(*flags, "-hdf5", "p_master.h5")
+    part = (time.time() - began) / 4  # of the time of the series, on a busy machine, too
     whole, stops = contents(h5py, "p_master.h5"), []
-    for stop in (["-time_limit", 1], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
+    for stop in (["-time_limit", max(1, part)], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
         words = [PROGRAM, *map(str, flags), "-hdf5", "q_master.h5", "-resume"]
         process = subprocess.Popen(words + list(map(str, stop)) if isinstance(stop, list) else words, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
         if not isinstance(stop, list):
-            time.sleep(0.7)
+            time.sleep(max(0.7, part))
             process.send_signal(stop)
         error = process.communicate(timeout=60)[1]
         names = sorted(glob.glob("q_data_*"))

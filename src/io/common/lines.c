@@ -39,7 +39,10 @@ int nb_lines_next(nb_lines *l)
 
 static int separates(const nb_lines *l, char c)
 {
-    return nb_text_blank(c) || (c && strchr(l->between, c));
+    const char *b = l->between;
+    while (*b && *b != c)
+        b++;
+    return *b != '\0' || nb_text_blank(c);
 }
 
 int nb_lines_word(nb_lines *l)
