@@ -23,7 +23,7 @@ uint8_t *nb_left_out_of(nb_image *image, nb_error *err)
     return image->left_out;
 }
 
-/** True if a used pixel is below `least`: the detector measures values below 0. */
+/** True if a used pixel is below `least`: then the file holds negative values. */
 static int goes_below(const nb_image *image, float least)
 {
     for (size_t i = 0, n = pixels_of(image); i < n; i++)
