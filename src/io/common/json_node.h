@@ -10,7 +10,7 @@
 #include "../../nanobragg.h"
 #include "../../physics/vec3.h"
 
-/** An object or an array, and the flag for exhausted memory. */
+/** An object or an array. *failed becomes 1 if memory is exhausted. */
 typedef struct nb_json {
     cJSON *json;
     int *failed;
@@ -35,7 +35,7 @@ void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
-/** Replace the numbers of a tree by digits (cJSON prints 15 or 17); 0: no memory. */
+/** Replace numbers by texts (cJSON prints 15 or 17 digits); 0 if memory is exhausted. */
 int nb_json_write_numbers(cJSON *tree);
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM with the name
  * `what`, also if an earlier call failed. */
@@ -43,7 +43,7 @@ nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *e
 
 /* --- Text that grows --- */
 
-/** A text; all zero is an empty text. */
+/** A text. A struct of zeros is an empty text. */
 typedef struct nb_draft {
     char *data; /* owned (nb_free), without a NUL */
     size_t n, room;
