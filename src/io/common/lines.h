@@ -19,7 +19,7 @@ typedef struct nb_lines {
     nb_error *err;
 } nb_lines;
 
-/** Make a reader for the lines of n bytes; it skips a byte order mark. Comments: #. */
+/** Make a reader of the lines of n bytes. It skips a byte order mark; # is a comment. */
 nb_lines nb_lines_of(const char *data, size_t n, const char *file, const char *columns,
                      nb_error *err);
 /** Go to the next line; 0 after the last line. */

@@ -27,10 +27,10 @@ typedef struct nb_image_meta {
     double gain;                  /* ADU/photon; 0 means 1 */
     double saturation;            /* largest trusted value; 0: the largest of the type */
     double polarization;          /* Kahn factor */
-    int nopolar;                  /* images without a polarization factor */
+    int nopolar;                  /* 1: the images have no polarization factor */
     double thick_mm;              /* thickness of the sensor; 0 without a sensor */
     char material[NB_SENSOR_MAX]; /* material of the sensor; "" if not given */
-    double blocks;                /* mosaic blocks of the crystal */
+    double blocks;                /* number of mosaic blocks of the crystal */
     int64_t seed;
     time_t date;              /* time of writing */
     const char *command_line; /* may be "" */

@@ -32,7 +32,7 @@ typedef struct nb_place_in_file {
 nb_status nb_panel_spec_check(nb_panel_spec *panel, const nb_place_in_file *at,
                               nb_error *err);
 
-/** Check that the pixels of all panels fit one stack. Errors: NB_ERR_INPUT. */
+/** Check that all panels together have at most INT_MAX pixels. Errors: NB_ERR_INPUT. */
 nb_status nb_spec_check_size(const nb_detector_spec *detector, const char *file,
                              nb_error *err);
 
@@ -61,8 +61,8 @@ typedef struct nb_mask_box {
     int panel, x[2], y[2];
 } nb_mask_box;
 
-/** Cover the masked pixels with rectangles that do not overlap; free *boxes
- * with nb_free. Returns their number, or -1 if it is above `limit` or memory is short. */
+/** Cover the masked pixels with rectangles that do not overlap; free *boxes with nb_free.
+ * Returns the number of boxes, or -1 if it is above `limit` or memory is exhausted. */
 int nb_spec_mask_boxes(const nb_detector_spec *detector, int limit, nb_mask_box **boxes);
 
 /** Remove a mask that masks no pixel. */

@@ -118,7 +118,7 @@ static void free_all(tables t)
         nb_free(t[k].item);
 }
 
-/** Fill *out with experiment i and its number of the image w (or NULL). */
+/** Fill *out with experiment i; out->image is the number of image w (may be NULL). */
 static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
                          nb_expt_choice *out, nb_error *err)
 {

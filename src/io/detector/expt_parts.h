@@ -52,7 +52,7 @@ typedef struct nb_expt_table {
     int n;              /* -1 if the list is no array */
 } nb_expt_table;
 
-/** Find the model whose number is experiment.key; out->json is NULL without this key. */
+/** Find the model with the number experiment[key]; out->json is NULL without this key. */
 nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment,
                            const char *key, nb_node *out, nb_error *err);
 
@@ -88,8 +88,8 @@ typedef struct nb_expt_varying {
     const nb_hooks *hooks;
 } nb_expt_varying;
 
-/** Fill out->scan with the models that change along the scan, from phi_deg and osc_deg of
- * *out. A: of the crystal without goniometer; if it changes, becomes A at mid-scan. */
+/** Fill out->scan with the models that change along the scan; *out has phi_deg, osc_deg.
+ * A: matrix of the crystal without goniometer; A at mid-scan replaces it if A changes. */
 nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
                               double A[9], nb_error *err);
 

@@ -25,7 +25,7 @@ static int is_place(nb_piece span)
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-/* Length in a span, m, from a number with the unit m, mm or without a unit; else NaN. */
+/* Length in a piece, m: a number with the unit m, mm or without a unit; else NaN. */
 static double geom_length(nb_piece span)
 {
     double value;

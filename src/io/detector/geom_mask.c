@@ -48,7 +48,7 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     double y0 = from->corner_y + text->shift_m[1] * from->res;
     double fs[3], ss[3];
     if (nb_geom_direction(text, from->fs, fs, NULL) ||
-        nb_geom_direction(text, from->ss, ss, NULL)) /* never: read before */
+        nb_geom_direction(text, from->ss, ss, NULL)) /* no error: read before */
         return;
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
@@ -58,8 +58,8 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
         }
 }
 
-/** Panel of a region; -1: all, -2: unknown. rows: the limits are in fs and ss; without a
- * name, they belong to the only panel, as in CrystFEL. */
+/** Panel of a region; -1: all, -2: unknown. If the limits are in fs and ss (rows = 1), a
+ * missing name means the only panel, as in CrystFEL. */
 static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
 {
     if (!bad->panel.p && rows && text->n_panels == 1)

@@ -10,7 +10,7 @@
 #include "../common/panel_spec.h"
 #include "geom.h"
 
-/* A mask becomes rectangles: a run of a row joins an equal run of the row above. */
+/* A mask becomes rectangles: a run of masked pixels joins an equal run one row above. */
 
 typedef struct list {
     nb_mask_box *boxes;

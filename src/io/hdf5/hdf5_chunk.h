@@ -34,7 +34,7 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
-/** Bytes of a decompressed bitshuffle-LZ4 chunk[have], or 0. value: bytes of a value. */
+/** Decompressed bytes of a bitshuffle-LZ4 chunk[have] of `value`-byte numbers, or 0. */
 size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
 /** Decompress the chunk into out[nb_bslz4_bytes], with a check of every size. Returns 0
  * for a damaged chunk, without memory, or in a build without LZ4. Thread-safe. */
@@ -51,7 +51,7 @@ extern nb_shuffle_u16 nb_shuffle_u16_avx2;
 /** Function for an instruction set of this processor (AUTO: the widest), or NULL. */
 nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa);
 
-/** Transpose the bits of count (a multiple of 8) values, bit plane by bit plane. shuffle
+/** Write the bit planes of `count` values (a multiple of 8) one after the other. shuffle
  * may be NULL. Source: Masui et al., Astronomy and Computing 12, 181 (2015). */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out);

@@ -21,7 +21,7 @@ struct nb_hdf5_writer {
     hid_t set, truth, table;
     int frames;          /* added frames */
     hsize_t rows;        /* rows of the table */
-    nb_hdf5_list *lists; /* owned, [lists_room]: list of each frame; with reflections */
+    nb_hdf5_list *lists; /* owned, [lists_room]: reflections of each frame, or NULL */
     size_t lists_room;
     int n_truth;
     nb_hdf5_frame new_truth[]; /* [n_truth] of rows_of: values not yet written */

@@ -20,7 +20,7 @@ static const char *const real[][2] = {
     {"F", "electron"},   {"d", "angstrom"},          {"background", "photon/pixel"},
     {"pixels", "pixel"}, {"sigma", "photon"}};
 
-/** WITH_: bits of layout.reflections. WHOLE, REAL: integers and doubles of every row. */
+/** WITH_: bits of layout.reflections. WHOLE, REAL: numbers of integers and doubles. */
 enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = sizeof real / sizeof *real };
 
 _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&

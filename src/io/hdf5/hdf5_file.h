@@ -22,7 +22,7 @@ typedef struct nb_hdf5_facts {
     double sum;                /* photons of the image */
 } nb_hdf5_facts;
 
-/** Number of reflections of a frame, and photons outside the list. */
+/** Number of reflections of a frame, and photons that no listed reflection has. */
 typedef struct nb_hdf5_list {
     int64_t count;
     double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
@@ -41,7 +41,7 @@ typedef struct nb_hdf5_frame {
     /* lab; outer corner of the first pixel, and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    nb_hdf5_list list; /* with layout.reflections */
+    nb_hdf5_list list; /* if layout.reflections is not 0 */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
@@ -73,7 +73,7 @@ typedef struct nb_hdf5_packed {
     const void *chunk;
     size_t bytes;
     const nb_hdf5_frame *truth;
-    const nb_reflections *list; /* with layout.reflections */
+    const nb_reflections *list; /* if layout.reflections is not 0 */
 } nb_hdf5_packed;
 
 /** Append the next frame. If the disk is full (NB_ERR_IO), earlier frames stay. */
@@ -109,7 +109,7 @@ typedef struct nb_hdf5_noise {
 /** A detector from a file. */
 typedef struct nb_hdf5_panels {
     nb_detector_spec *detector; /* owned, as are the arrays [n_panels] below */
-    int (*place)[2];            /* first pixel of each panel in the image: fast, slow */
+    int (*place)[2];            /* first pixel of each panel in the data: fast, slow */
     double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, and unit vectors */
     const char *convention;                      /* convention of the lab */
     double axes[3][3];                           /* X, Y, Z of NeXus in the lab */
@@ -154,8 +154,8 @@ typedef struct nb_hdf5_master {
     const char *config;           /* JSON, or NULL */
     const char *jobs;             /* text of -jobs, one line per frame, or NULL */
     const nb_spectra *spectra;    /* frame k has spectrum k; or NULL */
-    /** Get the spectrum of -spectrum of frame k, A[wavelengths] and weight[wavelengths];
-     * or NULL. Called by `threads` threads at once. */
+    /** Get the drawn spectrum of frame k, A[wavelengths] and weight[wavelengths]; or NULL
+     * without -spectrum. Called by `threads` threads at once. */
     nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
     int wavelengths, threads;
     /** Name of quantity i of -vary (NULL after the last), and its value in frame k. */

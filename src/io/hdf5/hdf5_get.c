@@ -222,7 +222,7 @@ static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
 static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int depth,
                                nb_error *err);
 
-/** Check that the source of mapping i exists, with all further sources. */
+/** Check that the source of mapping i exists, and the sources of that source. */
 static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_error *err)
 {
     char path[2 * NAME], name[NAME];

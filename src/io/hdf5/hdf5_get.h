@@ -92,7 +92,7 @@ double *nb_h5_get_numbers(const nb_h5_input *in, const char *path, int *rank,
                           hsize_t dims[NB_H5_RANK]);
 
 /** Read a set of exactly n rows of types[0], as types[1] of `bytes` bytes. Free *rows
- * with nb_free; it is NULL for n = 0. Returns 0 if the set cannot be read. */
+ * with nb_free; it is NULL for n = 0. Returns 0 if reading or allocation fails. */
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
                    size_t bytes, size_t n, void **rows);
 
@@ -194,7 +194,7 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 /** Rotation during one frame; NaN if missing. */
 typedef struct nb_nx_scan {
     double phi_deg, osc_deg; /* start, and width, which may be negative */
-    nb_opt3 spindle;         /* unit, frame of NeXus, with the other axes applied */
+    nb_opt3 spindle;         /* unit, frame of NeXus, turned by the later axes */
 } nb_nx_scan;
 
 /** Find the scan axis: the first axis, from the crystal outwards, whose values differ;

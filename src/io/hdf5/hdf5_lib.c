@@ -118,7 +118,7 @@ static nb_status check_place(const char *path, nb_error *err)
 
 /* --- reading a file --- */
 
-/** Take a reason. The innermost comes first, often with a message of the system. */
+/** Note a reason of a failure. The innermost comes first, often with a system message. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
 {
     static const char words[] = "error message = '";

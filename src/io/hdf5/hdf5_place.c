@@ -29,10 +29,9 @@ enum { PATH = 120 };
 /** A module of the detector, in the frame of NeXus. */
 typedef struct module {
     char path[64];
-    const char *name,
-        *stands_on;        /* panel, or NULL; axis that moves the module */
-    int first[2], size[2]; /* pixels in the data: fast, slow */
-    double mm;             /* unit of the lengths, mm */
+    const char *name, *stands_on; /* panel, or NULL; axis that moves the module */
+    int first[2], size[2];        /* pixels in the data: fast, slow */
+    double mm;                    /* unit of the lengths, mm */
     double corner[3], pixel[2]; /* corner of the first pixel, before that axis moves it */
     double fast[3], slow[3];
 } module;
@@ -77,7 +76,7 @@ typedef struct axis_maker {
     int number; /* 0 to 2: rotation about x, y, z, deg; 3 to 5: shift along x, y, z, mm */
 } axis_maker;
 
-/** Matrix with the columns fast, the part of slow across fast, and the normal. */
+/** Make a matrix of the columns fast, slow without its part along fast, and normal. */
 static void basis(const double fast[3], const double slow[3], double out[3][3])
 {
     double s[3], n[3], length;

@@ -120,7 +120,7 @@ void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
                          const nb_hdf5_virtual *set);
 
 /* --- The detector position of a master ---
- * In the frame of NeXus: axes, and one position for all frames or one for each frame. */
+ * In the axes of NeXus: one position for all frames, or one position for each frame. */
 
 #define NB_HDF5_DETECTOR "/entry/instrument/detector"
 

@@ -268,7 +268,7 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_at(in, detector, name, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Read what marks pixels without counts: mask (if wanted) and limits of the detector. */
+/** Read mask (if wanted) and limits of the detector, which show pixels without counts. */
 static nb_status read_limits(const nb_h5_input *in, const char *detector, image_task *t,
                              nb_error *err)
 {
@@ -371,7 +371,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
 
 /* --- number of frames --- */
 
-/** Count the frames of a named set or, for NULL, of data files, and check data/data. */
+/** Count the frames of a named set, or (NULL) of data files; data/data must agree. */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {

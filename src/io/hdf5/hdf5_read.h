@@ -5,7 +5,7 @@
 
 #include "../common/panel_spec.h"
 
-/** Names of data sets with such units, separated by commas, for a note. */
+/** Names of data sets without a known unit, separated by commas, for a note. */
 typedef struct nb_h5_remarks {
     char bare[160]; /* names without a unit */
     char odd[160];  /* names with an unknown unit */
@@ -46,8 +46,8 @@ typedef struct nb_hdf5_wanted {
 } nb_hdf5_wanted;
 
 /** Read a frame into *out, with centre NaN; free pixels and left_out with nb_free. Data
- * sets are integers or floats of 2 or 3 dimensions, also virtual, plain or
- * packed by a filter of the library, bitshuffle with LZ4 or a plugin. From any thread.
+ * sets are integers or floats of 2 or 3 dimensions, also virtual, plain or packed by a
+ * filter of the library, by bitshuffle with LZ4 or by a plugin. Call from any thread.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
 nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err);
 

@@ -36,7 +36,7 @@ typedef struct nb_writer {
      * pixels. NULL if such a file has no header. */
     nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
                         nb_image_header *header, nb_error *err);
-    /** Write the whole file, in any other format; else NULL. */
+    /** Write the whole file, in a format with another structure; else NULL. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
     /** Load the library, or NULL. Errors: NB_ERR_UNSUPPORTED, with flag and library. */
@@ -113,9 +113,9 @@ typedef struct nb_slope_file {
     const float *image; /* [slow][fast] */
 } nb_slope_file;
 
-/** A name that ends in .h5, .hdf5 or .nxs gives an HDF5 file: /derivatives/NAME with the
- * attributes unit, value and flag, and /image. Another name gives a file of only the
- * planes in native byte order. Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED, NB_ERR_NOMEM. */
+/** Write an HDF5 file if the name ends in .h5, .hdf5 or .nxs: /derivatives/NAME with the
+ * attributes unit, value and flag, and /image. Else write only the planes, in native byte
+ * order. Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no HDF5), NB_ERR_NOMEM. */
 nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error *err);
 
 /* --- Formats of numbered files (-output), chosen by the extension of the name ---

@@ -94,7 +94,7 @@ typedef struct nb_reflection_file {
     int n_columns;
     int is_unmerged;
     int is_cif;
-    int is_dump;          /* 1: written by -dump_mtz; Friedel mates share no values */
+    int is_dump;          /* 1: written by -dump_mtz, with all Friedel mates */
     size_t unreliable;    /* rows of status x; their measured values are set to NaN */
     int blocks;           /* blocks of a CIF with reflections; the first block is read */
     int *set;             /* owned; [count]: data set of each row; NULL: a single set */

@@ -74,7 +74,7 @@ int nb_cif_is_tag(const char *p, const char *end, const char *tag);
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
 /** First block that has this item, or -1. */
 int nb_cif_block_with(const nb_cif *cif, const char *tag);
-/** Try the items `tags` (blanks between) in order: first value in row 0, or NULL. */
+/** First value that the items `tags` (blanks between) have in row 0, or NULL. */
 const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 /** Read a number with or without an uncertainty: "1.23(4)"; 0 for another text. */
 int nb_cif_number(const char *text, double *value);

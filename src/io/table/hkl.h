@@ -38,7 +38,7 @@ nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err);
 void nb_hkl_list_free(nb_hkl_list *list);
 
-/** Fill the smallest box around a list. Duplicates: the last; missing rows: default_F.
+/** Fill the smallest box around a list: the last F of duplicates, else default_F.
  * Free *out with nb_factor_file_free. Errors: NB_ERR_INPUT (too large), NB_ERR_NOMEM. */
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err);

@@ -22,8 +22,8 @@ typedef struct nb_orientations {
 /** Read `needed` lines. A line has 3 misset angles (deg, about lab x, y, z), a rotation
  * matrix (9 numbers), or A at the begin and the end of the frame without the rotation of
  * the spindle (18). Matrices stand row by row; blanks or a comma separate numbers; #
- * starts a comment. Angles are rounded to typeable numbers. Free *out with
- * nb_orientations_free; on error it is zero. Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+ * starts a comment. Angles are rounded to typeable numbers. Free *out (zero on error)
+ * with nb_orientations_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with path and line. */
 nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
                                 int needed, nb_orientations *out, nb_error *err);
 void nb_orientations_free(nb_orientations *all); /* *all may be zero */

@@ -97,7 +97,7 @@ int nb_reflections_by_photons(const void *a, const void *b)
     return (x->intensity < y->intensity) - (x->intensity > y->intensity);
 }
 
-/** Read all lines; *spots is the caller's, also after an error. */
+/** Read all lines. The caller frees *spots, also after an error. */
 static nb_status read_all(nb_lines *l, nb_reflection **spots, size_t *n)
 {
     heading head = {{-1}};

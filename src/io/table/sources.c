@@ -136,7 +136,7 @@ static nb_status too_few(size_t count, const char *name, int needed, nb_error *e
                       "%zu spectra for %d stills; each still needs one", count, needed);
 }
 
-/** Allocate `needed` spectra of `lines` wavelengths in all; *s is the caller's. */
+/** Allocate `needed` spectra of `lines` wavelengths in all. The caller frees *s. */
 static nb_status make_room(nb_spectra *s, size_t lines, int needed, nb_error *err)
 {
     memset(s, 0, sizeof *s);
