@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Crystal, beam and goniometer that change along a scan: values where images meet. */
+/* Crystal, beam and goniometer that change along a scan: n + 1 points for n images. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

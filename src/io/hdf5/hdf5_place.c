@@ -317,7 +317,7 @@ enum {
 
 #define OF(member) offsetof(nb_hdf5_frame, member)
 /* clang-format off */
-/** The truth of the frames; each row is an array of the master. */
+/** Arrays of the master with the true values of the frames, one per line. */
 static const struct {
     int part;
     const char *name, *units;

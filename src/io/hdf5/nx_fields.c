@@ -16,7 +16,7 @@
 
 enum { MAX_GROUPS = 64 };
 
-/** Add the last name of a path to a list for a note. */
+/** Append the last part of a path to a list of names for a note. */
 static void remark(char *list, size_t size, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -329,8 +329,8 @@ static motion look_at(const nb_h5_input *in, const char *path, long long frame,
     return varies ? VARIES : isfinite(*width) && *width != 0 ? TURNS : RESTS;
 }
 
-/** Take the angles of an axis that moves more than the best axis before; returns 1 if
- * taken. */
+/** If an axis moves more than the best axis so far (*best), take its angles and return
+ * 1. */
 static int is_better(const nb_h5_input *in, const char *path, long long frame,
                      motion *best, nb_nx_scan *out)
 {

@@ -34,7 +34,7 @@ const char *nb_image_format_name(nb_image_format format);
 /** True if the header of the format `name` (as in nb_image.format) has only the size. */
 int nb_image_format_is_plain(const char *name);
 
-/** The formats with a magic number, for messages. */
+/** Formats that begin with a magic number, for messages. */
 #define NB_READ_FORMATS "SMV, CBF, TIFF, PGM or HDF5"
 
 /** Read an image into *out, with centre NaN; free pixels and left_out with nb_free. On

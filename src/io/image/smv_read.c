@@ -378,7 +378,7 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
 typedef struct documented_key {
     const char *key, *other;
     double *field;
-    int skip;     /* 1: leave the field */
+    int skip;     /* 1: do not set the field */
     int positive; /* 1: a length; else the number may have any sign */
 } documented_key;
 

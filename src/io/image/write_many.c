@@ -24,7 +24,7 @@ typedef struct one_file {
 } one_file;
 
 typedef struct many_files {
-    one_file *files; /* begin with the `pieces` files that are one piece each */
+    one_file *files; /* the first `pieces` files are one piece of work each */
     int n, pieces;
     int band_rows, bands;
     atomic_int next;    /* next piece or band */
