@@ -101,7 +101,7 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
     nb_cross3(m->polar_axis, m->beam, n);
     normalise(n);
     nb_dials_turn(&f, n, normal);
-    for (int i = 0; i < 3; i++) /* n or -n: make the last component positive */
+    for (int i = 0; i < 3; i++) /* n or -n: make the last non-zero component positive */
         last = fabs(normal[i]) > 1e-9 ? i : last;
     for (int i = 0; i < 3; i++)
         normal[i] = normal[i] == 0 ? 0 : normal[last] < 0 ? -normal[i] : normal[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Build a tree of JSON. nb_json_print at the end reports exhausted memory once. */
+/** Build a tree of JSON. nb_json_print, called last, reports if memory was exhausted. */
 #ifndef NB_IO_COMMON_JSON_NODE_H
 #define NB_IO_COMMON_JSON_NODE_H
 
@@ -10,7 +10,7 @@
 #include "../../nanobragg.h"
 #include "../../physics/vec3.h"
 
-/** An object or an array, and the flag for exhausted memory. */
+/** An object or an array. *failed becomes 1 if memory is exhausted. */
 typedef struct nb_json {
     cJSON *json;
     int *failed;
@@ -25,7 +25,7 @@ nb_json nb_json_add_object(nb_json to);
 void nb_json_add_text(nb_json to, const char *value);
 void nb_json_text(nb_json to, const char *key, const char *value);
 void nb_json_flag(nb_json to, const char *key, int value);
-/** Add a number with 17 digits; null if the number is not finite. */
+/** Add a number, printed with up to 17 digits; null if the number is not finite. */
 void nb_json_number(nb_json to, const char *key, double value);
 void nb_json_whole(nb_json to, const char *key, int64_t value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
@@ -35,7 +35,7 @@ void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
-/** Replace the numbers of a tree by digits (cJSON prints 15 or 17); 0: no memory. */
+/** Replace numbers by their shortest exact texts; returns 0 if memory is exhausted. */
 int nb_json_write_numbers(cJSON *tree);
 /** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM with the name
  * `what`, also if an earlier call failed. */
@@ -43,7 +43,7 @@ nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *e
 
 /* --- Text that grows --- */
 
-/** A text; all zero is an empty text. */
+/** A text. A struct of zeros is an empty text. */
 typedef struct nb_draft {
     char *data; /* owned (nb_free), without a NUL */
     size_t n, room;

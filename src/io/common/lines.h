@@ -10,16 +10,16 @@
 /** A reader of lines. Callers may change file, columns, between, comment and err. */
 typedef struct nb_lines {
     const char *p, *end;    /* the rest of the line, without its comment */
-    const char *next, *all; /* the next line; the end of the text */
+    const char *next, *all; /* begin of the next line; end of the text */
     const char *file;       /* for messages */
-    const char *columns;    /* the numbers of a line, in words for messages */
+    const char *columns;    /* names of the columns, for messages */
     const char *between;    /* characters that separate numbers, as blanks do: "," */
     const char *comment;    /* characters that begin a comment: "#" */
     long line;              /* number of the line, from 1 */
     nb_error *err;
 } nb_lines;
 
-/** A reader for the lines of n bytes, after a byte order mark. # begins a comment. */
+/** Make a reader of the lines of n bytes. It skips a byte order mark; # is a comment. */
 nb_lines nb_lines_of(const char *data, size_t n, const char *file, const char *columns,
                      nb_error *err);
 /** Go to the next line; 0 after the last line. */

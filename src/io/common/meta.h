@@ -17,7 +17,7 @@ typedef struct nb_image_meta {
     double Fbeam_mm,
         Sbeam_mm; /* beam spot along fast, slow from the outer corner of pixel (0,0) */
     double detsize_f_mm, detsize_s_mm;
-    double orgx, orgy; /* XDS, pixels */
+    double orgx, orgy; /* beam centre of XDS, pixels */
     double pix0_mm[3]; /* outer corner of pixel (0,0), lab frame */
     double fast_axis[3], slow_axis[3], normal[3], beam[3], spindle[3],
         polar_axis[3]; /* unit, lab */
@@ -27,10 +27,10 @@ typedef struct nb_image_meta {
     double gain;                  /* ADU/photon; 0 means 1 */
     double saturation;            /* largest trusted value; 0: the largest of the type */
     double polarization;          /* Kahn factor */
-    int nopolar;                  /* images without a polarization factor */
+    int nopolar;                  /* 1: the images have no polarization factor */
     double thick_mm;              /* thickness of the sensor; 0 without a sensor */
     char material[NB_SENSOR_MAX]; /* material of the sensor; "" if not given */
-    double blocks;                /* mosaic blocks of the crystal */
+    double blocks;                /* number of mosaic blocks of the crystal */
     int64_t seed;
     time_t date;              /* time of writing */
     const char *command_line; /* may be "" */
@@ -47,7 +47,7 @@ typedef struct nb_said_geometry {
     double polarization;     /* Kahn's K */
     double thick_mm;         /* thickness of the sensor */
     char material[NB_MATERIAL_NAME]; /* material of the sensor, or "" */
-    nb_pivot pivot;                  /* point that the swing keeps */
+    nb_pivot pivot;                  /* point that stays when the detector swings */
 } nb_said_geometry;
 
 /** Parts of a detector's geometry that a header can hold. */

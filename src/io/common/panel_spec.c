@@ -10,7 +10,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-#define LARGEST_SKEW 0.09 /* |f.s| of a panel, 5 deg; real panels have some thousandths */
+#define LARGEST_SKEW 0.09  /* limit of |fast . slow|, 5 deg; real panels: some 0.001 */
 #define CLOSEST_PLANE 1e-9 /* m */
 #define LARGEST_LENGTH 1e6 /* m */
 
@@ -131,7 +131,7 @@ void nb_detector_spec_free(nb_detector_spec *detector)
     memset(detector, 0, sizeof *detector);
 }
 
-/** Fail with "panel NAME: ", if the place has a name, and a formatted text. */
+/** Fail with the name of the place, if it has a name, and a formatted text. */
 __attribute__((format(printf, 3, 4))) static nb_status wrong(const nb_place_in_file *at,
                                                              nb_error *err,
                                                              const char *format, ...)

@@ -8,7 +8,7 @@
 #include "../../nanobragg.h"
 #include "meta.h"
 
-/** Typed values that replace those of a geometry file; NaN: not typed. */
+/** Typed values, which replace values of a geometry file. NaN means not typed. */
 typedef struct nb_geometry_typed {
     double distance_mm, wavelength_A;
     int experiment;           /* number of the DIALS experiment; -1: not typed */
@@ -32,7 +32,7 @@ typedef struct nb_place_in_file {
 nb_status nb_panel_spec_check(nb_panel_spec *panel, const nb_place_in_file *at,
                               nb_error *err);
 
-/** Check that the pixels of all panels fit one stack. Errors: NB_ERR_INPUT. */
+/** Check that all panels together have at most INT_MAX pixels. Errors: NB_ERR_INPUT. */
 nb_status nb_spec_check_size(const nb_detector_spec *detector, const char *file,
                              nb_error *err);
 
@@ -61,14 +61,14 @@ typedef struct nb_mask_box {
     int panel, x[2], y[2];
 } nb_mask_box;
 
-/** Cover the masked pixels with rectangles that do not overlap; *boxes is the caller's
- * (nb_free). Returns the number of rectangles; -1: above `limit`, or no memory. */
+/** Cover the masked pixels with rectangles that do not overlap; free *boxes with nb_free.
+ * Returns the number of boxes, or -1 if it is above `limit` or memory is exhausted. */
 int nb_spec_mask_boxes(const nb_detector_spec *detector, int limit, nb_mask_box **boxes);
 
 /** Remove a mask that masks no pixel. */
 void nb_spec_drop_mask(nb_detector_spec *detector);
 
-/** Turn a vector from dxtbx's frame into that of NeXus, or back. */
+/** Convert a vector from the frame of dxtbx to the frame of NeXus, or back. */
 void nb_turn_dxtbx(double v[3]);
 
 /** Convert a scan with a negative width into one with a positive width about the opposite axis. */
@@ -126,8 +126,8 @@ nb_status nb_declared_check(const char *name, double wanted, double stored, doub
 void nb_axes_split(const double A[9], double U[9], double B[9]);
 /** Cell of A: three edges in Angstrom, three angles in deg, each with twelve digits. */
 void nb_axes_cell(const double A[9], double cell[6]);
-/** Rotations of -misset, deg, that turn the crystal of -cell into that of A; NaN for a
- * left-handed or unknown A. */
+/** Rotations of -misset, deg, that turn a crystal with only -cell to the orientation of
+ * A; NaN for a left-handed or unknown A. */
 void nb_axes_misset(const double A[9], double misset[3]);
 
 #endif

@@ -53,7 +53,7 @@ static nb_status read_polarization(const nb_node *beam, const double along[3],
     return NB_OK;
 }
 
-/** Read the wavelength; if another is typed, the wavelength of the file may be wrong. */
+/** Read the wavelength; if one is typed, an invalid wavelength of the file is ignored. */
 static nb_status read_wavelength(const nb_node *beam, const nb_geometry_typed *typed,
                                  nb_detector_spec *out, nb_error *err)
 {
@@ -125,7 +125,7 @@ static void rotation(const double axis[3], double degrees, double m[9])
     }
 }
 
-/** Axes from the crystal outwards: F has those before the scan axis, S those after. */
+/** Axes go from the crystal outwards. F: rotations before the scan axis; S: after it. */
 static nb_status several_axes(const nb_node *node, double F[9], double S[9],
                               double axis[3], nb_error *err)
 {
@@ -163,7 +163,7 @@ static nb_status optional_matrix(const nb_node *node, const char *key, double m[
     return nb_node_has(node, key) ? nb_node_member_numbers(node, key, 9, m, err) : NB_OK;
 }
 
-/* F and S: rotations before and after the scan axis; identity without a goniometer. */
+/* F and S: rotations before and after the scan axis, or identity without goniometer. */
 static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, double F[9],
                                  double S[9], nb_error *err)
 {
@@ -251,7 +251,7 @@ static nb_status expt_scan(const nb_node *scan, nb_detector_spec *out, nb_error 
 
 /* --- crystal --- */
 
-/** Read a crystal that is the same at all angles: A times the volume of the cell. */
+/** Read a crystal that is constant in the scan: its A times the volume of the cell. */
 static nb_status steady_crystal(const nb_node *crystal, double A[9], double *volume,
                                 nb_error *err)
 {
@@ -330,7 +330,7 @@ static nb_status read_root(const nb_node *root, const nb_geometry_typed *typed,
     return st;
 }
 
-/** Parse the text.  *root is the caller's (cJSON_Delete), NULL after an error. */
+/** Parse the text. Free *root with cJSON_Delete; it is NULL after an error. */
 static nb_status open_text(const char *data, size_t n, const char *name, cJSON **root,
                            nb_error *err)
 {

@@ -17,12 +17,12 @@ typedef struct nb_expt_names {
     int count;
 } nb_expt_names;
 
-/** The experiment of an image without its detector. */
+/** Values from the experiment of an image; the detector is left out. */
 typedef struct nb_expt_start {
     int number;      /* number of the experiment, from 0; -1 if not found */
     int has_crystal; /* 1: crystal is set, as in nb_detector_spec */
     double crystal[9];
-    int varies;                   /* crystal, goniometer or beam change along the scan */
+    int varies;                   /* 1: crystal, goniometer or beam change in the scan */
     double wavelength_A, phi_deg; /* NaN if the experiment has no value */
     nb_opt3 beam;                 /* as in nb_detector_spec */
 } nb_expt_start;

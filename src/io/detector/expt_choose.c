@@ -33,7 +33,7 @@ static int number_of(const char *template, const char *name)
     return number;
 }
 
-/** Name of a file, and the frame from 0; frame -1: a file of one image. */
+/** Name of a file, and number of the frame from 0; -1 for a file of one image. */
 typedef struct wanted {
     char name[NB_PATH_MAX];
     int frame;
@@ -75,7 +75,7 @@ static int image_of(const nb_node *set, const nb_node *scan, const wanted *w)
     return number >= first && number < first + (images > 0 ? images : 1) ? number : 0;
 }
 
-/** Arrays that the choice reads. */
+/** Arrays of the file that the choice of an experiment needs. */
 enum { EXPERIMENT, IMAGESET, SCAN, TABLES };
 typedef nb_expt_table tables[TABLES];
 
@@ -95,7 +95,7 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     return NB_OK;
 }
 
-/** Fill all tables; the list must not be empty. Call free_all, also after an error. */
+/** Fill all tables; no experiment is an error. Call free_all, also after an error. */
 static nb_status fill_all(const nb_node *root, tables t, nb_error *err)
 {
     static const char *const keys[TABLES] = {"experiment", "imageset", "scan"};
@@ -118,7 +118,7 @@ static void free_all(tables t)
         nb_free(t[k].item);
 }
 
-/** Fill *out with experiment i. */
+/** Fill *out with experiment i; out->image is the number of image w (may be NULL). */
 static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
                          nb_expt_choice *out, nb_error *err)
 {

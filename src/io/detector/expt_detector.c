@@ -9,7 +9,7 @@
 
 #define MM 1e-3
 
-/** A frame: columns f, s, f x s, and an origin [mm]. */
+/** A coordinate frame: axes f, s, n = f x s, and an origin [mm]. */
 typedef struct frame {
     double f[3], s[3], n[3], origin[3];
 } frame;
@@ -53,9 +53,9 @@ static void into_root(const frame *parent, frame *child)
         child->origin[i] += parent->origin[i];
 }
 
-/** Parent of each panel. */
+/** Place of each panel in the hierarchy. */
 typedef struct tree {
-    frame *parents; /* [n] */
+    frame *parents; /* [n]: frame of the parent of each panel */
     char *seen;     /* [n]: number of times that a panel is in the tree */
     int n;
 } tree;
@@ -149,7 +149,7 @@ static nb_status read_sizes(const nb_node *node, nb_panel_spec *p, nb_error *err
     return NB_OK;
 }
 
-/** Read the sensor of a panel, in old files from its px_mm_strategy. */
+/** Read the sensor of a panel; old files have it in px_mm_strategy. */
 static nb_status read_sensor(const nb_node *node, double *thickness, double *mu,
                              nb_error *err)
 {

@@ -19,7 +19,7 @@ typedef struct nb_node {
 nb_node nb_node_member(const nb_node *node, const char *key);
 nb_node nb_node_element(const nb_node *node, int i);
 
-/** The node of item, the already found element i. */
+/** Make the node of `item`, which is element i of the array `node`. */
 nb_node nb_node_item(const nb_node *node, const cJSON *item, int i);
 
 /** True if the member exists and is not null. */
@@ -48,11 +48,11 @@ nb_status nb_node_member_numbers(const nb_node *node, const char *key, int n,
 /** An array of models. */
 typedef struct nb_expt_table {
     nb_node list;
-    const cJSON **item; /* owned; [n]: the elements; NULL: search the list each time */
+    const cJSON **item; /* owned; [n]: the elements, or NULL to search the list */
     int n;              /* -1 if the list is no array */
 } nb_expt_table;
 
-/** Find the model whose number is member `key`; json is NULL without the member. */
+/** Find the model with the number experiment[key]; out->json is NULL without this key. */
 nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment,
                            const char *key, nb_node *out, nb_error *err);
 
@@ -64,7 +64,7 @@ nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const ch
 typedef struct nb_expt_choice {
     nb_node experiment;
     int number;
-    int has_images; /* the experiment belongs to measured images */
+    int has_images; /* 1: the experiment belongs to measured images */
     int image;      /* number of the named image, as in image_range; 0 without a name */
 } nb_expt_choice;
 
@@ -72,7 +72,7 @@ typedef struct nb_expt_choice {
 nb_status nb_expt_choose(const nb_node *root, const nb_geometry_typed *typed,
                          const nb_hooks *hooks, nb_expt_choice *out, nb_error *err);
 
-/** Find the experiment of each image; out[of->count]; image is 0 if not found. */
+/** Find the experiment of each image; out[of->count]. out[i].image is 0 if not found. */
 nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_choice *out,
                        nb_error *err);
 
@@ -88,8 +88,8 @@ typedef struct nb_expt_varying {
     const nb_hooks *hooks;
 } nb_expt_varying;
 
-/** Fill out->scan with the models that change along the scan, from phi_deg and osc_deg of
- * *out. A: of the crystal without goniometer; if it changes, becomes A at mid-scan. */
+/** Fill out->scan with the models that change along the scan; *out has phi_deg, osc_deg.
+ * A: matrix of the crystal without goniometer; A at mid-scan replaces it if A changes. */
 nb_status nb_expt_scan_points(const nb_expt_varying *of, nb_detector_spec *out,
                               double A[9], nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Crystal, beam and goniometer that change along a scan: values at the ends of images. */
+/* Crystal, beam and goniometer that change along a scan: n + 1 points for n images. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ int nb_expt_images(const nb_node *scan)
                : 0;
 }
 
-/** Read [n][width] numbers; *out is NULL without `key` or, as in DIALS, with other n. */
+/** Read [n][width] numbers; *out is NULL without `key` or (as in DIALS) for other n. */
 static nb_status read_points(const nb_node *model, const char *key, int n, int width,
                              const nb_hooks *hooks, double **out, nb_error *err)
 {
@@ -83,7 +83,7 @@ static int invert(const double m[9], double out[9])
     return 1;
 }
 
-/** A becomes the matrix at mid-scan; scan->change = A^-1 x the matrix of each point. */
+/** Set A to the matrix at mid-scan, scan->change to A^-1 x the matrix of each point. */
 static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 double A[9], nb_error *err)
 {
@@ -109,13 +109,13 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
     return NB_OK;
 }
 
-/** scan->setting = setting of each point times S^-1, in the frame of NeXus. */
+/** Set scan->setting to the setting of each point x S^-1, in the frame of NeXus. */
 static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 nb_error *err)
 {
     static const char key[] = "setting_rotation_at_scan_points";
     const nb_node list = nb_node_member(&of->goniometer, key);
-    const double sign[3] = {-1, 1, -1}; /* nb_turn_dxtbx */
+    const double sign[3] = {-1, 1, -1}; /* as nb_turn_dxtbx */
     double back[9], *at;
     nb_status st = read_points(&of->goniometer, key, scan->n, 9, of->hooks, &at, err);
     if (st || !at)

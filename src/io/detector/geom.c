@@ -16,7 +16,7 @@ typedef struct whole {
     double wavelength_A; /* wavelength in use */
     double clen;         /* typed distance, m; NaN if not typed */
     double shared;       /* m, part of coffset that is not added to a typed clen */
-    double slab;         /* rows for each index of a third dimension */
+    double slab;         /* rows of the data for each index of a third dimension */
     int one_array;       /* all panels lie in one array */
 } whole;
 
@@ -25,7 +25,7 @@ static int is_place(nb_piece span)
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-/* Length in a span, m, from a number with the unit m, mm or without a unit; else NaN. */
+/* Length in a piece, m: a number with the unit m, mm or without a unit; else NaN. */
 static double geom_length(nb_piece span)
 {
     double value;
@@ -96,7 +96,7 @@ static nb_status set_shift(nb_geom_text *text, nb_error *err)
     return NB_OK;
 }
 
-/** Count the dimensions with a fixed index (*others) and get the last index (*k, or 0).
+/** Count the dimensions with a fixed index (*others); *k: the last fixed index, or 0.
  * Returns 0 if a dimension is missing, or if ss or fs does not stand exactly once. */
 static int find_dims(const nb_geom_panel *p, int *k, int *others)
 {

@@ -27,7 +27,7 @@ typedef struct nb_geom_mask_file {
     double good, bad; /* bits, whole numbers below 2^53 */
 } nb_geom_mask_file;
 
-/** Properties of a panel, or their defaults. NaN: not given. */
+/** Properties of a panel, or defaults of the next panels. NaN without a value. */
 typedef struct nb_geom_panel {
     nb_piece name;
     double fs_first, fs_last, ss_first, ss_last;
@@ -49,7 +49,7 @@ typedef struct nb_geom_bad {
     double x_least, x_max, y_least, y_max;
 } nb_geom_bad;
 
-/** A geometry file; spans point into its text. */
+/** Contents of a geometry file. An nb_piece points into its text. */
 typedef struct nb_geom_text {
     const char *name; /* name of the file */
     nb_geom_panel standard, *panels;
@@ -75,11 +75,11 @@ void nb_geom_text_free(nb_geom_text *text);
 nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err);
 
-/** Fail with NB_ERR_INPUT and the line of a span. */
+/** Fail with NB_ERR_INPUT and the line of a piece. */
 nb_status nb_geom_fail(const nb_geom_text *text, nb_piece at, const char *what,
                        nb_error *err);
 
-/** Read the number at the start of a span; returns the text after the number (a unit).
+/** Read the number at the start of a piece; returns the text after the number (a unit).
  * *value is NaN without a number. */
 nb_piece nb_geom_number(nb_piece span, double *value);
 
@@ -111,8 +111,8 @@ typedef struct nb_geom_job {
     const nb_hooks *hooks;
 } nb_geom_job;
 
-/** Print numbers without exponent, with at least 15 significant digits. *text is the
- * caller's (nb_free), *n bytes without a NUL. Errors: NB_ERR_NOMEM. */
+/** Print numbers without exponent, with at least 15 significant digits. Free *text
+ * (*n bytes without a NUL) with nb_free. Errors: NB_ERR_NOMEM. */
 nb_status nb_geom_print(const nb_geom_job *job, char **text, size_t *n, nb_error *err);
 
 #endif

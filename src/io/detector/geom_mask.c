@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Masked pixels of a CrystFEL geometry: regions and edges, and arrays in HDF5 files. */
+/* Mask pixels of a CrystFEL geometry: bad regions, edges, and arrays in HDF5 files. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static nb_status refuse(const nb_geom_text *text, const nb_geom_bad *bad,
                       what);
 }
 
-/** Mask a region of one panel with limits in pixels of the data. */
+/** Mask a region of panel k; the limits of the region are pixels of the data. */
 static nb_status mask_rows(const nb_geom_text *text, const nb_geom_bad *bad, int k,
                            nb_detector_spec *out, nb_error *err)
 {
@@ -48,7 +48,7 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     double y0 = from->corner_y + text->shift_m[1] * from->res;
     double fs[3], ss[3];
     if (nb_geom_direction(text, from->fs, fs, NULL) ||
-        nb_geom_direction(text, from->ss, ss, NULL)) /* both were read before */
+        nb_geom_direction(text, from->ss, ss, NULL)) /* no error: read before */
         return;
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
@@ -58,8 +58,8 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
         }
 }
 
-/** Panel of a region; -1: all, -2: unknown. Limits in fs and ss without a panel belong to
- * the only panel, as in CrystFEL. */
+/** Panel of a region; -1: all, -2: unknown. If the limits are in fs and ss (rows = 1), a
+ * missing name means the only panel, as in CrystFEL. */
 static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
 {
     if (!bad->panel.p && rows && text->n_panels == 1)
@@ -136,7 +136,7 @@ static nb_status copy_span(const nb_geom_text *text, nb_piece span, char *out,
     return NB_OK;
 }
 
-/** Find a file as named, or, if relative, in the folder of the geometry. */
+/** Find a file by its name; if that is relative, also in the folder of the geometry. */
 static nb_status find_file(const nb_geom_text *text, nb_piece span,
                            char path[NB_PATH_MAX], nb_error *err)
 {
@@ -163,7 +163,7 @@ static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
 
 #ifdef NB_HAVE_HDF5
 
-/** The box of a panel in an array, and the steps along fs and ss in its values. */
+/** The box of a panel in an array; distance of its values along fs and ss, in values. */
 typedef struct cut {
     nb_h5_box box;
     hsize_t step_fs, step_ss;
@@ -245,7 +245,7 @@ static nb_status mask_set(const nb_geom_text *text, const nb_geom_mask_file *mas
     return st;
 }
 
-/** Mask panel k and later panels with the same mask, from the set `name` of a file. */
+/** Mask panel k and later panels with the same mask, from the data set `name`. */
 static nb_status read_mask(const nb_geom_text *text, int k, int number,
                            const nb_h5_input *in, const char *name, nb_detector_spec *out,
                            nb_error *err)

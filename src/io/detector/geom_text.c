@@ -49,7 +49,7 @@ nb_piece nb_geom_number(nb_piece span, double *value)
 typedef struct key_row {
     const char *key;
     size_t offset;
-    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* WHOLE, LENGTH: "m" may follow */
+    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* "m" may follow WHOLE and LENGTH */
 } key_row;
 
 #define AT(member) offsetof(nb_geom_panel, member)
@@ -96,7 +96,7 @@ static nb_status bad_value(const nb_geom_text *text, nb_piece key, nb_piece valu
                       quoted[1], wanted);
 }
 
-/** Set the member of *of that the key names; *known is 1 if a row has the key. */
+/** Set the member of *of that the key names; *known is 1 if the table has the key. */
 static nb_status set_member(const nb_geom_text *text, const key_row *row, void *of,
                             const nb_piece pair[2], int *known, nb_error *err)
 {
@@ -156,7 +156,7 @@ static nb_status set_bits(const nb_geom_text *text, double *bits, nb_piece key,
     return NB_OK;
 }
 
-/** Read maskN_file, maskN_data, maskN_goodbits or maskN_badbits, or an older name. */
+/** Read maskN_file, maskN_data, maskN_goodbits, maskN_badbits, or their older names. */
 static nb_status set_mask(const nb_geom_text *text, nb_geom_panel *panel, nb_piece key,
                           nb_piece value, int *known, nb_error *err)
 {
@@ -269,8 +269,8 @@ static nb_piece trim(const char *p, const char *end, long line)
     return (nb_piece){p, end, line};
 }
 
-/** Find the panel of this name, usually the last; a new panel takes the defaults so
- * far. */
+/** Find the panel of this name, usually the last. A new panel gets the defaults that were
+ * read before. */
 static nb_status find_panel(nb_geom_text *text, nb_piece name, nb_geom_panel **panel,
                             nb_error *err)
 {

@@ -10,7 +10,7 @@
 #include "../common/panel_spec.h"
 #include "geom.h"
 
-/* A mask as rectangles: runs of a row, joined with equal runs of the row above. */
+/* A mask becomes rectangles: a run of masked pixels joins an equal run one row above. */
 
 typedef struct list {
     nb_mask_box *boxes;
@@ -18,7 +18,7 @@ typedef struct list {
     size_t room;
 } list;
 
-/** Find the box with these columns that ends above row y. */
+/** Find the box with the columns x[0] to x[1]-1 that ends with the row above y. */
 static nb_mask_box *above(const list *l, int panel, int y, const int x[2])
 {
     for (int i = l->n - 1; i >= 0; i--) {

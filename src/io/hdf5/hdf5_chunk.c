@@ -40,7 +40,7 @@ static void shuffle_some(const unsigned char *in, size_t first, size_t count,
         }
 }
 
-/** Shuffle 4-byte values as two halves: bit planes of lower halves, then of upper. */
+/** Shuffle 4-byte values: bit planes of the lower halves, then of the upper halves. */
 static size_t shuffle_halves(const unsigned char *in, size_t count,
                              nb_shuffle_u16 *shuffle, unsigned char *out)
 {
@@ -237,9 +237,9 @@ static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
         to[i] = (unsigned char)(value >> (8 * (bytes - 1 - i)));
 }
 
-/** Make a chunk of filter 32008: bytes in all (8), bytes per block (4), then blocks of
- * length (4) and LZ4 data; values after the last group of eight follow uncompressed. A
- * block that equals the block before, as in dark areas, gets the same bytes. */
+/** Make a chunk of filter 32008: decompressed size (uint64), block size (uint32), then
+ * blocks of a length (uint32) and LZ4 data, then up to seven values, uncompressed. A
+ * block that equals the previous block, as in dark areas, gets the same bytes. */
 static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *in,
                              unsigned char *scratch, unsigned char *out)
 {

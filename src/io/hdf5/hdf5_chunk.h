@@ -16,8 +16,8 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* 1: lists of reflections, 2: with panels; 4 more: with crystals */
-    nb_isa isa;      /* instruction set for compression; has no effect on the bytes */
+    int reflections; /* 0: no lists; 1: lists; 2: with panels; 4 more: with crystals */
+    nb_isa isa;      /* instruction set for compression; all give the same bytes */
 } nb_hdf5_layout;
 
 /** Bytes of one pixel, and of one frame. */
@@ -34,14 +34,14 @@ nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
-/** Decompressed bytes of a bitshuffle-LZ4 chunk[have]; value: bytes each; 0: damaged. */
+/** Decompressed bytes of a bitshuffle-LZ4 chunk[have] of `value`-byte numbers, or 0. */
 size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
 /** Decompress the chunk into out[nb_bslz4_bytes], with a check of every size. Returns 0
  * for a damaged chunk, without memory, or in a build without LZ4. Thread-safe. */
 int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
 
-/** Write the bit planes of `count` 2-byte values, count/8 bytes each. Returns how many of
- * the first values (a multiple of 8) are done. */
+/** Write the bit planes of `count` 2-byte values, count/8 bytes per plane. Returns the
+ * number of values that are done, from the first on: a multiple of 8. */
 typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned char *out);
 
 #ifdef __x86_64__
@@ -51,7 +51,7 @@ extern nb_shuffle_u16 nb_shuffle_u16_avx2;
 /** Function for an instruction set of this processor (AUTO: the widest), or NULL. */
 nb_shuffle_u16 *nb_shuffle_u16_of(nb_isa isa);
 
-/** Transpose the bits of count (a multiple of 8) values, bit plane by bit plane. shuffle
+/** Write the bit planes of `count` values (a multiple of 8) one after the other. shuffle
  * may be NULL. Source: Masui et al., Astronomy and Computing 12, 181 (2015). */
 void nb_bitshuffle(const void *in, size_t count, size_t value_bytes,
                    nb_shuffle_u16 *shuffle, void *out);

@@ -21,10 +21,10 @@ struct nb_hdf5_writer {
     hid_t set, truth, table;
     int frames;          /* added frames */
     hsize_t rows;        /* rows of the table */
-    nb_hdf5_list *lists; /* owned, [lists_room]: list of each frame; with reflections */
+    nb_hdf5_list *lists; /* owned, [lists_room]: reflections of each frame, or NULL */
     size_t lists_room;
     int n_truth;
-    nb_hdf5_frame new_truth[]; /* [n_truth], room for rows_of: values to be written */
+    nb_hdf5_frame new_truth[]; /* first n_truth (limit rows_of): not yet written */
 };
 
 /** Number of frames whose true values are written together. */
@@ -33,7 +33,7 @@ static int rows_of(const nb_hdf5_data *data)
     return data->frames < TRUTH_ROWS ? data->frames : TRUTH_ROWS;
 }
 
-/** List for chunks of one frame; names the filters for readers of the filtered chunks. */
+/** Creation list: a chunk is a frame, and these filters were already applied to it. */
 static hid_t creation_list(const nb_hdf5_layout *layout)
 {
     const hsize_t chunk[3] = {1, (hsize_t)layout->slow, (hsize_t)layout->fast};
@@ -105,7 +105,7 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
     return st;
 }
 
-/** Write the true values of the last frames. */
+/** Write the true values of the frames since the last call. */
 static void put_truth(nb_hdf5_writer *w)
 {
     nb_h5_put_piece(&w->h, w->truth, H5T_NATIVE_UINT64, (hsize_t)(w->frames - w->n_truth),

@@ -20,7 +20,7 @@ static const char *const real[][2] = {
     {"F", "electron"},   {"d", "angstrom"},          {"background", "photon/pixel"},
     {"pixels", "pixel"}, {"sigma", "photon"}};
 
-/** Bits of layout.reflections: rows have the panel; rows have crystal and twin. */
+/** WITH_: bits of layout.reflections. WHOLE, REAL: numbers of integers and doubles. */
 enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = sizeof real / sizeof *real };
 
 _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
@@ -28,7 +28,7 @@ _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + REAL * sizeof(double),
                "the table's columns are the members in their order");
 
-/** Type of a row, nb_reflection; rows of a file omit absent members before `fast`. */
+/** Type of a row: nb_reflection. Rows in a file omit absent members before `fast`. */
 static hid_t row_type(int reflections, int in_file)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};
@@ -51,7 +51,7 @@ static hid_t row_type(int reflections, int in_file)
     return type;
 }
 
-/** Read all n rows of a data file; *rows is the caller's (nb_free). 0 on failure. */
+/** Read all n rows of a data file; free *rows with nb_free. Returns 0 on failure. */
 static int read_rows(const nb_h5_input *in, int reflections, size_t n,
                      nb_reflection **rows)
 {
@@ -77,7 +77,7 @@ static hid_t create_table(nb_h5 *h, hid_t type)
     return nb_h5_new_set(h, TABLE, type, H5(Screate_simple)(1, &none, &any), list);
 }
 
-/** Photons of a frame outside the list. */
+/** Sums of photons of a frame that no listed reflection has. */
 static const struct {
     const char *path;
     size_t offset;

@@ -22,7 +22,7 @@ typedef struct nb_hdf5_facts {
     double sum;                /* photons of the image */
 } nb_hdf5_facts;
 
-/** Number of reflections of a frame, and photons outside the list. */
+/** Number of reflections of a frame, and photons that no listed reflection has. */
 typedef struct nb_hdf5_list {
     int64_t count;
     double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
@@ -32,7 +32,7 @@ typedef struct nb_hdf5_list {
 typedef struct nb_hdf5_frame {
     double A[9];       /* 1/Angstrom, row major, columns a* b* c*; lab, phi = 0 */
     double A_drawn[9]; /* A for the mean of the drawn mosaic domains */
-    double misset[3];  /* typed -misset, deg; NaN: calculate from A */
+    double misset[3];  /* typed -misset, deg; or NaN to calculate it from A */
     double N[3];       /* unit cells along a, b, c */
     double beamsize_mm;
 #define NUMBER(part, member, ...) double member;
@@ -41,7 +41,7 @@ typedef struct nb_hdf5_frame {
     /* lab; outer corner of the first pixel, and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    nb_hdf5_list list; /* with layout.reflections */
+    nb_hdf5_list list; /* if layout.reflections is not 0 */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
@@ -64,7 +64,7 @@ typedef struct nb_hdf5_data {
 typedef struct nb_hdf5_writer nb_hdf5_writer;
 
 /** Begin a data file of up to data->frames frames in the temporary file of *out, which
- * passes to the writer. *writer is NULL after an error. */
+ * the writer then owns. *writer is NULL after an error. */
 nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
                             nb_hdf5_writer **writer, nb_error *err);
 
@@ -73,14 +73,14 @@ typedef struct nb_hdf5_packed {
     const void *chunk;
     size_t bytes;
     const nb_hdf5_frame *truth;
-    const nb_reflections *list; /* with layout.reflections */
+    const nb_reflections *list; /* if layout.reflections is not 0 */
 } nb_hdf5_packed;
 
 /** Append the next frame. If the disk is full (NB_ERR_IO), earlier frames stay. */
 nb_status nb_hdf5_data_add(nb_hdf5_writer *writer, const nb_hdf5_packed *frame,
                            nb_error *err);
 
-/** End the file with the added frames, complete or absent; free the writer (or NULL). */
+/** End the file, which is then complete or absent, and free the writer (may be NULL). */
 nb_status nb_hdf5_data_close(nb_hdf5_writer *writer, nb_error *err);
 
 /** Read all but the layout from the data file at path; 0 if this is no data file. */
@@ -95,11 +95,11 @@ nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_fra
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err);
 
-/** Noise of source and detector; ADU, fractions. */
+/** Noise of source and detector: gain in ADU/photon, offset and readout in ADU. */
 typedef struct nb_hdf5_noise {
     int wanted; /* 1: write the noise */
     double gain, adc_offset, readout;
-    double calibration;
+    double calibration; /* fraction */
     int64_t calib_seed;
     const char *psf; /* name of the point spread, or "none" */
     double psf_fwhm_um;
@@ -109,8 +109,8 @@ typedef struct nb_hdf5_noise {
 /** A detector from a file. */
 typedef struct nb_hdf5_panels {
     nb_detector_spec *detector; /* owned, as are the arrays [n_panels] below */
-    int (*place)[2];            /* first pixel in the canvas: fast, slow */
-    double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, unit, unit */
+    int (*place)[2];            /* first pixel of each panel in the data: fast, slow */
+    double (*origin)[3], (*fast)[3], (*slow)[3]; /* lab; m, and unit vectors */
     const char *convention;                      /* convention of the lab */
     double axes[3][3];                           /* X, Y, Z of NeXus in the lab */
 } nb_hdf5_panels;
@@ -140,28 +140,28 @@ typedef struct nb_hdf5_master {
     const int *first_of; /* [files + 1]: first frame of each file, then `frames` */
     int rotation;        /* 1: a rotation; 0: stills */
     int first;           /* number of the first frame in the whole series, from 0 */
-    int moving; /* 1: each frame has another detector position; 0: that of meta */
+    int moving; /* 1: the detector moves from frame to frame; 0: it stays as in meta */
     const nb_image_meta *meta; /* metadata of the base configuration */
     /** Get the true values of frames first to first+count-1. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
     nb_hdf5_noise noise;
     const char *background; /* names of the materials, "" or NULL */
-    const uint8_t *bad; /* [slow][fast], 1: not rendered; NULL: all good. With panels 1:
-                           gap, 2: masked */
+    const uint8_t *bad; /* [slow][fast], 1: not rendered; with panels 1: gap, 2: masked.
+                           NULL if all pixels are good */
     const float *transmission;    /* [slow][fast], factors of the pixels; NULL: all 1 */
     const nb_hdf5_panels *panels; /* detector from a file; NULL: the panel of meta */
     const char *config;           /* JSON, or NULL */
     const char *jobs;             /* text of -jobs, one line per frame, or NULL */
     const nb_spectra *spectra;    /* frame k has spectrum k; or NULL */
-    /** Get the spectrum of -spectrum of frame k, A[wavelengths] and weight[wavelengths];
-     * or NULL. Called by `threads` threads at once. */
+    /** Get the drawn spectrum of frame k, A[wavelengths] and weight[wavelengths]; or NULL
+     * without -spectrum. Called by `threads` threads at once. */
     nb_status (*spectrum)(void *user, int k, double *A, double *weight, nb_error *err);
     int wavelengths, threads;
     /** Name of quantity i of -vary (NULL after the last), and its value in frame k. */
     const char *(*varied_name)(void *user, int i);
     nb_status (*varied)(void *user, int i, int k, double *value, nb_error *err);
-    char (*images)[256]; /* [frames]: images of a stream of -orientations, or NULL */
+    char (*images)[256]; /* [frames]: image names of a stream of -orientations, or NULL */
     const nb_hdf5_crystals *crystals; /* -crystals; NULL: one crystal per frame */
     int damaged;                      /* 1: the frames have a dose */
     /** Name of data file n (from 0), relative to the master, into name[NB_PATH_MAX]. */

@@ -89,7 +89,7 @@ static int has_shape(nb_h5_set *set)
     return ok;
 }
 
-/** Size of the file with the set, which a link may name; 0 if unknown. */
+/** Size of the file that holds the set (after links); 0 if unknown. */
 static double bytes_of_file(hid_t id)
 {
     hid_t file = H5(Iget_file_id)(id);
@@ -138,7 +138,7 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set)
 }
 
 /* --- values that the file lacks ---
- * The library fills unwritten chunks, and parts of virtual sets without a file. */
+ * The library gives fill values for unwritten chunks and virtual parts without a file. */
 
 static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
 {
@@ -195,7 +195,7 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                   m = H5(Pget_virtual_dsetname)(set->creation, i, source, NAME),
                   k = H5(Fget_name)(set->id, here, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || k <= 0 || k >= NAME ||
-        strchr(name, '%') || strchr(source, '%')) /* a number for each block */
+        strchr(name, '%') || strchr(source, '%')) /* %b: number of a block */
         return 0;
     slash = strrchr(here, '/');
     if (strcmp(name, ".") == 0)
@@ -222,7 +222,7 @@ static int has_part(const nb_h5_set *set, size_t i, const nb_h5_box *box)
 static nb_status check_sources(const nb_h5_set *set, const nb_h5_box *box, int depth,
                                nb_error *err);
 
-/** Check that the source of mapping i exists, with all further sources. */
+/** Check that the source of mapping i exists, and the sources of that source. */
 static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_error *err)
 {
     char path[2 * NAME], name[NAME];

@@ -39,8 +39,8 @@ nb_status nb_h5_wrong(const nb_h5_input *in, const char *path, const char *what,
                       nb_error *err);
 
 /** List the paths of the groups of class nx_class (NULL: all members) in a group (or
- * "/"), in the order of the names. More than `max` are an error. *paths is the caller's
- * (nb_free), NULL without a group. */
+ * "/"), in the order of the names. More than `max` are an error. Free *paths with
+ * nb_free; it is NULL without a group. */
 nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *nx_class,
                          int max, char (**paths)[NB_H5_NAME], int *n, nb_error *err);
 
@@ -52,7 +52,7 @@ typedef struct nb_h5_set {
     hid_t creation;           /* list of creation properties */
     int rank;                 /* 0 to NB_H5_RANK */
     hsize_t dims[NB_H5_RANK]; /* with leading 1s for a smaller rank */
-    double file_bytes;        /* size of the file with the set, which a link may name */
+    double file_bytes;        /* size of the file that holds the set (after links) */
     size_t value_bytes;       /* bytes of one number or row in the file */
     int is_integer, is_signed;
     int is_native; /* 1: 16 or 32 bits in native byte order */
@@ -78,8 +78,8 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set);
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          void *values, nb_error *err);
 
-/** Read a whole set, as `type` of `bytes` bytes, after a check of the size; the caller's
- * (nb_free), or NULL with an error in *st. Errors: as nb_h5_set_read. */
+/** Read a whole set, as `type` of `bytes` bytes, after a check of the size. Free the
+ * array with nb_free; it is NULL if *st is an error. Errors: as nb_h5_set_read. */
 void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
                     nb_error *err);
 
@@ -87,19 +87,19 @@ void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *s
  * first row is used for all. NaN if the set cannot be read. */
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
 
-/** Read all numbers of a set (nb_free) and the shape; NULL if it cannot be read. */
+/** Read all numbers of a set (free with nb_free) and the shape; NULL on failure. */
 double *nb_h5_get_numbers(const nb_h5_input *in, const char *path, int *rank,
                           hsize_t dims[NB_H5_RANK]);
 
-/** Read a set of exactly n rows of types[0], as types[1] of `bytes` bytes. *rows is the
- * caller's (nb_free), NULL for n = 0. 0 if the set cannot be read, or without memory. */
+/** Read a set of exactly n rows of types[0], as types[1] of `bytes` bytes. Free *rows
+ * with nb_free; it is NULL for n = 0. Returns 0 if reading or allocation fails. */
 int nb_h5_get_rows(const nb_h5_input *in, const char *path, const hid_t types[2],
                    size_t bytes, size_t n, void **rows);
 
-/** True if each frame [slow][fast] is a chunk of native numbers, bitshuffle and LZ4. */
+/** True if each frame [slow][fast] is a native chunk of bitshuffle and LZ4. */
 int nb_h5_has_packed_frames(const nb_h5_set *set);
-/** Read the stored (filtered) bytes of the chunk at at[set->rank]; the caller's
- * (nb_free). NULL if the chunk is missing, or without memory. */
+/** Read the stored (filtered) bytes of the chunk at at[set->rank]. Free the result with
+ * nb_free; it is NULL if the chunk is missing or memory is exhausted. */
 void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes);
 
 /* --- Numbers with units, names and groups of NeXus files, for all readers of HDF5 --- */
@@ -107,12 +107,12 @@ void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes);
 #define NB_NX_THINNEST_M                                                                 \
     1e-8 /* a thinner sensor means no sensor, since NXmx wants a number above 0 */
 
-/** Kinds of numbers with their unit here. A number without the attribute `units` already
- * has this unit. The attribute names an energy for NB_NX_EV, an angle for NB_NX_DEGREES,
- * else a length. */
+/** Kinds of numbers, named by the unit of the result. A number without the attribute
+ * `units` already has this unit. The attribute must name an energy for NB_NX_EV, an angle
+ * for NB_NX_DEGREES, else a length. */
 typedef enum nb_nx_kind {
     NB_NX_METRES,
-    NB_NX_MILLIMETRES, /* metres without the attribute */
+    NB_NX_MILLIMETRES, /* without the attribute, the number is in metres */
     NB_NX_ANGSTROM,
     NB_NX_DEGREES,
     NB_NX_EV
@@ -128,13 +128,13 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
                    nb_nx_kind kind, long long at);
 
 /** Wavelength of an entry, A: from the beam of the instrument, the beam of the sample or
- * the monochromator, or from an energy; the mean of a spectrum. NaN if the file has none.
- * path gets the data set; may be NULL. */
+ * the monochromator, or from an energy there; the mean of a spectrum. NaN if missing.
+ * path (or NULL) gets the path of the data set. */
 double nb_nx_wavelength(const nb_h5_input *in, const char *entry, const char *instrument,
                         long long at, char path[2 * NB_H5_NAME]);
 
-/** Polarization of an entry from Stokes parameters, 0 without them: Kahn's K, and the
- * direction across the beam (x, y of NeXus; set only if K is not 0). */
+/** Read Kahn's K and the polarization direction (x, y of NeXus; set only if K is not 0)
+ * from the Stokes parameters of an entry. Returns 0 without these parameters. */
 int nb_nx_polarization(const nb_h5_input *in, const char *entry, const char *instrument,
                        long long at, double *K, nb_opt3 *axis);
 
@@ -156,7 +156,7 @@ nb_status nb_nx_check_probe(const nb_h5_input *in, const char *entry,
 
 /* --- Chains of transformations of NeXus (NXtransformations): only for nxmx*.c --- */
 
-/** An axis: point -> R(vector, value) point + offset or point + value vector + offset. */
+/** An axis moves p to R(vector, value) p + offset, or to p + value vector + offset. */
 typedef struct nb_nx_axis {
     char path[NB_H5_NAME];
     int rotates;
@@ -194,7 +194,7 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 /** Rotation during one frame; NaN if missing. */
 typedef struct nb_nx_scan {
     double phi_deg, osc_deg; /* start, and width, which may be negative */
-    nb_opt3 spindle;         /* unit, frame of NeXus, with the other axes applied */
+    nb_opt3 spindle;         /* unit, frame of NeXus, turned by the later axes */
 } nb_nx_scan;
 
 /** Find the scan axis: the first axis, from the crystal outwards, whose values differ;

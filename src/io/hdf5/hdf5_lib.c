@@ -48,11 +48,11 @@ static const H5Z_class2_t bitshuffle_class = {
     NULL,
     filter};
 
-/* 1: a file is half closed; the library would use it at the removal of a filter and at
- * the end of the process. Guarded by the lock of nb_h5_begin. */
+/* 1: closing of a file failed. The library would use this half closed file when a filter
+ * is removed and when the process ends. Guarded by the lock of nb_h5_begin. */
 static int half_closed;
 
-/** Exit before the clean-up of the library: 1.10 crashes on a half closed file. */
+/** Exit before the clean-up of the library: HDF5 1.10 crashes on a half closed file. */
 static void leave(int status, void *unused)
 {
     (void)unused;
@@ -118,7 +118,7 @@ static nb_status check_place(const char *path, nb_error *err)
 
 /* --- reading a file --- */
 
-/** Take a reason; the innermost comes first and often has the words of the system. */
+/** Note a reason of a failure. The innermost comes first, often with a system message. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
 {
     static const char words[] = "error message = '";

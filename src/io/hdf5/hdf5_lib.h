@@ -74,7 +74,7 @@ typedef struct nb_h5_quiet {
  * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
  * wait (the library is rarely built for threads), the library prints nothing, and filter
  * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
- * nb_h5_end removes it, as others may have one to write. Errors: NB_ERR_UNSUPPORTED. */
+ * nb_h5_end removes it, since others may register theirs. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 /** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
@@ -96,7 +96,7 @@ typedef struct nb_h5_input {
     double max_MB;          /* for nb_declared_check; 0: no check */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
     nb_h5_quiet quiet;
-    nb_hdf5_reader *reader; /* keeps the file open; NULL: nb_h5_stop closes the file */
+    nb_hdf5_reader *reader; /* keeps the file open; or NULL: nb_h5_stop closes the file */
     nb_h5_why why;
 } nb_h5_input;
 
@@ -105,8 +105,8 @@ typedef struct nb_h5_input {
  * NB_ERR_INPUT (missing, a pipe, or cannot be opened), NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_start(nb_h5_input *in, const char *file, double max_MB,
                       nb_hdf5_reader *reader, nb_error *err);
-/** Close the file and call nb_h5_end. Returns st; instead of NB_OK a failure of disk or
- * memory, which looked like a missing entry (NB_ERR_IO, NB_ERR_INPUT). */
+/** Close the file and call nb_h5_end. Returns st, or instead of NB_OK an earlier failure
+ * of disk or memory that looked like a missing entry (NB_ERR_IO, NB_ERR_INPUT). */
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);
 
 /** Close a file; 0 if memory is too short. The filter then stays registered. */

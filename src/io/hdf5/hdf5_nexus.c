@@ -99,7 +99,7 @@ static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, doub
     }
 }
 
-/** Make the spectra that frames draw; returns 0 if one fails. */
+/** Make the spectra that are drawn for the frames; returns 0 if one fails. */
 static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
                       double *weight)
 {
@@ -133,8 +133,8 @@ static void put_spectra(nb_h5 *h, const nb_hdf5_master *master)
     nb_free(A);
 }
 
-/** Photons per second through a square metre; total_flux: through the beam. With a typed
- * fluence the beam has the default size. */
+/** Photons per second through a square metre. total_flux: photons per second through the
+ * beam, which has the default size if the fluence is typed. */
 static void flux(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     (void)rows;
@@ -326,7 +326,7 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_text(h, "/entry/sample/depends_on", TRANSFORM "/omega");
 }
 
-/** Write a date and time in the form of NeXus, unless the calendar lacks the date. */
+/** Write a date and time in the form of NeXus, unless the date is out of range. */
 static void put_time(nb_h5 *h, const char *path, time_t t)
 {
     char text[40];
@@ -339,7 +339,7 @@ static void put_time(nb_h5 *h, const char *path, time_t t)
 /** Write start and end of consecutive frames that begin at the date of the header. */
 static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const double max = 1e11; /* a calendar of four digits ends at 2.5e11 s */
+    const double max = 1e11; /* years of four digits end at 2.5e11 s */
     double seconds = ceil(master->frames * master->meta->exposure_s);
     time_t start = master->meta->date;
     time_t end = start + (time_t)(seconds > 0 && seconds < max ? seconds : 0);

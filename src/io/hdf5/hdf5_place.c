@@ -29,11 +29,10 @@ enum { PATH = 120 };
 /** A module of the detector, in the frame of NeXus. */
 typedef struct module {
     char path[64];
-    const char *name,
-        *stands_on;             /* panel, or NULL; last axis of the chain of the module */
-    int first[2], size[2];      /* pixels in the data: fast, slow */
-    double mm;                  /* unit of the lengths, mm */
-    double corner[3], pixel[2]; /* corner of the first pixel, measured from that axis */
+    const char *name, *stands_on; /* panel, or NULL; axis that moves the module */
+    int first[2], size[2];        /* pixels in the data: fast, slow */
+    double mm;                    /* unit of the lengths, mm */
+    double corner[3], pixel[2]; /* corner of the first pixel, before that axis moves it */
     double fast[3], slow[3];
 } module;
 
@@ -68,7 +67,7 @@ static void put_module(nb_h5 *h, const module *m)
     put_direction(h, m, "slow_pixel_direction", m->pixel[1], m->slow, path);
 }
 
-/* --- a place for each frame --- */
+/* --- a detector position for each frame --- */
 
 /** Input for the rows of one axis. */
 typedef struct axis_maker {
@@ -77,7 +76,7 @@ typedef struct axis_maker {
     int number; /* 0 to 2: rotation about x, y, z, deg; 3 to 5: shift along x, y, z, mm */
 } axis_maker;
 
-/** Matrix with the columns fast, the part of slow across fast, and the normal. */
+/** Make a matrix of the columns fast, slow without its part along fast, and normal. */
 static void basis(const double fast[3], const double slow[3], double out[3][3])
 {
     double s[3], n[3], length;
@@ -93,9 +92,9 @@ static void basis(const double fast[3], const double slow[3], double out[3][3])
     }
 }
 
-/** Find the six values of a frame. R = Rz Ry Rx rotates the detector of the series into
- * that of the frame. The first corner is then at the shifts. With another beam, the frame
- * of NeXus is calculated from that beam. */
+/** Find the six axis values of an image. R = Rz Ry Rx rotates the detector of the series
+ * to the detector of the image; the shifts are the position of the first corner. If the
+ * image has another beam, the axes of NeXus are calculated from that beam. */
 static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6])
 {
     const nb_image_meta *base = m->master->meta;
@@ -208,7 +207,7 @@ void nb_hdf5_put_modules(nb_h5 *h, const nb_hdf5_master *master)
     }
 }
 
-/** Convert vectors to millimetres for the older fields. */
+/** Write the origins in millimetres, as in files of older versions. */
 static void put_millimetres(nb_h5 *h, const nb_hdf5_panels *all, const hsize_t dims[2])
 {
     size_t n = (size_t)all->detector->n_panels;
@@ -280,7 +279,7 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-/** Arrays derived from A, as the `offset` of an array of the truth. */
+/** Arrays that `derive` makes from A: the values of `offset` in `truths`. */
 enum { CELL, MISSET, U_MATRIX, B_MATRIX };
 
 static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
@@ -296,7 +295,7 @@ static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *o
         nb_axes_split(frame->A, other, out);
 }
 
-/** Convert a count that is stored as a double. */
+/** Convert a count that is stored as a double to an integer. */
 static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)
 {
     double value;
@@ -318,7 +317,7 @@ enum {
 
 #define OF(member) offsetof(nb_hdf5_frame, member)
 /* clang-format off */
-/** The truth of the frames; each row is an array of the master. */
+/** Arrays of the master with the true values of the frames, one per line. */
 static const struct {
     int part;
     const char *name, *units;

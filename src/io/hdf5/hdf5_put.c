@@ -422,5 +422,5 @@ void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
     }
     H5(Sselect_all)(all);
     nb_h5_close_set(h, nb_h5_new_set(h, set->path, set->type, all, set->list));
-    nb_h5_tidy(); /* four copies of the mapping, ten kilobytes per file */
+    nb_h5_tidy(); /* frees four copies of the mapping, ten kilobytes per file */
 }

@@ -21,7 +21,7 @@ typedef struct nb_h5 {
 
 /** Create the file under a temporary name, if the disk has about `bytes` free bytes. */
 nb_status nb_h5_create(nb_h5 *h, const char *path, double bytes, nb_error *err);
-/** Create the file in the temporary file of *out, which passes to h. */
+/** Create the file in the temporary file of *out; h then owns *out. */
 nb_status nb_h5_create_in(nb_h5 *h, nb_outfile *out, double bytes, nb_error *err);
 /** Check that the disk has this number of free bytes. Errors: NB_ERR_IO. */
 nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err);
@@ -34,7 +34,7 @@ nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
 
 /** Return freed memory to the system after much output. The HDF5 library keeps one or two
  * megabytes for later use. Its small blocks prevent the C library from reusing larger
- * ones. */
+ * blocks. */
 void nb_h5_tidy(void);
 
 /** List of creation properties without a time, so that the same run makes the same bytes.
@@ -95,8 +95,8 @@ typedef struct nb_hdf5_rows {
     const char *path, *units; /* units may be NULL */
     hid_t type;               /* a type of 8 bytes */
     int values;               /* numbers of a row: 1 to 8, or 9 for a matrix [3][3] */
-    size_t offset;            /* place of the row in nb_hdf5_frame */
-    /** Make a row from the truth of a frame; NULL: copy the row. */
+    size_t offset;            /* offset of the row in nb_hdf5_frame */
+    /** Make a row from the truth of a frame; or NULL to copy the row. */
     void (*row)(const nb_hdf5_frame *frame, const struct nb_hdf5_rows *rows, void *out);
     const void *user;
 } nb_hdf5_rows;
@@ -104,8 +104,8 @@ void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows
 /** Write a number of each frame. */
 void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset, const char *units);
-/** True if the rows (up to eight values) differ. Returns 0 if the truth cannot be read;
- * the later call that writes it will fail. */
+/** True if the rows (up to eight values) differ. Returns 0 if the truth cannot be read:
+ * the later call that writes the rows then fails. */
 int nb_hdf5_differ(const nb_hdf5_master *master, const nb_hdf5_rows *rows);
 
 /** A virtual set that joins the sets of the same path in all data files. */
@@ -114,13 +114,13 @@ typedef struct nb_hdf5_virtual {
     hid_t type, list; /* list: creation properties; nb_hdf5_put_virtual closes it */
     int rank;
     hsize_t dims[3];
-    const nb_hdf5_list *lists; /* [frames]: numbers of rows; NULL: a row per frame */
+    const nb_hdf5_list *lists; /* [frames]: rows of each frame; or NULL: one per frame */
 } nb_hdf5_virtual;
 void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
                          const nb_hdf5_virtual *set);
 
 /* --- The detector position of a master ---
- * In the frame of NeXus: axes, and one position for all frames or one for each frame. */
+ * In the axes of NeXus: one position for all frames, or one position for each frame. */
 
 #define NB_HDF5_DETECTOR "/entry/instrument/detector"
 
@@ -147,7 +147,7 @@ hid_t nb_hdf5_open_table(nb_h5 *h, int kind);
 /** Append the rows of a frame after the first `at` rows. */
 void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
                       const nb_reflections *list);
-/** Write number, first row and sums of each frame. */
+/** Write number of rows, first row and sums of photons of each frame. */
 void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists);
 
 /** Write the lists into the master and join the tables of the data files.

@@ -99,7 +99,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->said.polarization,
                             &axis))
         g->said.polarization = NAN;
-    else if (g->said.own) /* with the sign, along the vector of the file */
+    else if (g->said.own) /* K with its sign, of the polarization vector */
         g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
     (void)nb_nx_scan_read(&heard, p->entry, frame, chain, &scan, NULL);
@@ -135,8 +135,8 @@ static int find_links(const nb_h5_input *in, const char *entry, char group[PATH]
     return 0;
 }
 
-/** Find the set with a frame, and the frames *before the set; set->id -1: no such frame.
- * An error names the missing file of a link. path must live as long as *set. */
+/** Open the set with a frame; *before: frames in earlier sets. set->id is -1 if no set
+ * has the frame. An error names the missing file of a link. *set points to path. */
 static nb_status find_frames(const nb_h5_input *in, const char *entry, long long frame,
                              char path[PATH], nb_h5_set *set, long long *before,
                              nb_error *err)
@@ -268,7 +268,7 @@ static double limit_of(const nb_h5_input *in, const char *detector, const char *
     return nb_h5_at(in, detector, name, path) ? nb_h5_get_number(in, path, 0, 1) : NAN;
 }
 
-/** Read what marks pixels without counts: mask (if wanted) and limits of the detector. */
+/** Read mask (if wanted) and limits of the detector, which show pixels without counts. */
 static nb_status read_limits(const nb_h5_input *in, const char *detector, image_task *t,
                              nb_error *err)
 {
@@ -300,8 +300,8 @@ static nb_status open_named(const nb_h5_input *in, const char *path, int frame,
     return NB_ERR_INPUT;
 }
 
-/** Open the set with the frame; *there is the number in the set. A named data set may be
- * in any HDF5 file. */
+/** Open the set with the frame; *there is the number of the frame in the set. A named set
+ * may be in any HDF5 file. */
 static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task *t,
                             nb_h5_set *set, int *there, nb_error *err)
 {
@@ -371,7 +371,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
 
 /* --- number of frames --- */
 
-/** Count the frames of a named set, or (NULL) of data files; a virtual set must agree. */
+/** Count the frames of a named set, or (NULL) of data files; data/data must agree. */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include "../common/panel_spec.h"
 
-/** Names with odd units, separated by commas, for a note. */
+/** Names of data sets without a known unit, separated by commas, for a note. */
 typedef struct nb_h5_remarks {
     char bare[160]; /* names without a unit */
     char odd[160];  /* names with an unknown unit */
@@ -33,21 +33,21 @@ typedef struct nb_hdf5_reader {
     int64_t file; /* 0: closed */
     char name[NB_PATH_MAX];
 } nb_hdf5_reader;
-void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* closes; frees (nb_alloc); or NULL */
+void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* closes file, frees reader; or NULL */
 
 /** A frame of a file. */
 typedef struct nb_hdf5_wanted {
     const char *path; /* `name` of nb_hdf5_frame_of */
-    int frame; /* in /entry/data/data_000001, ... or /entry/data/data, or the named set */
+    int frame; /* number in data_000001, ... or data of /entry/data, or the named set */
     int mask;  /* 1: use the mask of the file */
-    double max_MB; /* memory for a small file; 0: the default (nb_declared_check) */
+    double max_MB;          /* limit of nb_declared_check, or 0 for the default */
     nb_hdf5_geometry *said; /* filled; or NULL, which is quicker for many frames */
     nb_hdf5_reader *reader; /* keeps the file open; NULL: the file is closed again */
 } nb_hdf5_wanted;
 
-/** Read a frame into fast, slow, pixels, left_out (caller's, nb_free), format and centre
- * (NaN) of *out. Sets are integers or floats of 2 or 3 dimensions, also virtual, plain or
- * packed by a filter of the library, bitshuffle with LZ4 or a plugin. From any thread.
+/** Read a frame into *out, with centre NaN; free pixels and left_out with nb_free. Data
+ * sets are integers or floats of 2 or 3 dimensions, also virtual, plain or packed by a
+ * filter of the library, by bitshuffle with LZ4 or by a plugin. Call from any thread.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
 nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err);
 
@@ -57,8 +57,8 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
 nb_status nb_hdf5_count_frames(const char *path, double max_MB, int *frames,
                                nb_error *err);
 
-/** Read panels, wavelength, mask and scan axis of an NXmx file (docs/formats.md). *out is
- * the caller's (nb_detector_spec_free), zero after an error. Errors: NB_ERR_NOMEM,
+/** Read panels, wavelength, mask and scan axis of an NXmx file (docs/formats.md). Free
+ * *out with nb_detector_spec_free; on error it is zero. Errors: NB_ERR_NOMEM,
  * NB_ERR_INPUT with the HDF5 name, NB_ERR_UNSUPPORTED in a build without HDF5. */
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);

@@ -16,7 +16,7 @@
 
 enum { MAX_GROUPS = 64 };
 
-/** Add the last name of a path to a list for a note. */
+/** Append the last part of a path to a list of names for a note. */
 static void remark(char *list, size_t size, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -56,7 +56,7 @@ static int is_bare(const nb_h5_input *in, const char *path)
 }
 
 /** Factor of a data set to the unit of its kind; without a unit 1 (NB_NX_MILLIMETRES:
- * 1000, from metres). Adds odd units to the remarks. */
+ * 1000, from metres). Missing and unknown units go to the remarks. */
 static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
 {
     double scale = nb_nx_scale(in, path, "units", kind);
@@ -90,8 +90,8 @@ double nb_nx_first(const nb_h5_input *in, const char *group, const char *names,
 
 /* --- beam --- */
 
-/** Mean of a spectrum, or without weights its wavelength number `at`; in the unit of the
- * file. */
+/** Mean wavelength of a spectrum, or wavelength number `at` if it has no weights, in the
+ * unit of the file. */
 static double mean_wavelength(const nb_h5_input *in, const char *path, long long at)
 {
     char weights[NB_H5_PATH + 16];
@@ -234,7 +234,7 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
     return n > 0 || nb_h5_there(in, path);
 }
 
-/** Fail without an entry, and list the present groups. */
+/** Fail because no or several entries exist, and list the groups. */
 static nb_status no_entry(const nb_h5_input *in, char (*entries)[NB_H5_NAME], int n,
                           nb_error *err)
 {
@@ -280,7 +280,7 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
     return st;
 }
 
-/** Kinds of axes: fixed, turning during each frame, or from frame to frame. */
+/** Motion of an axis: it rests, turns in each frame, or varies from frame to frame. */
 typedef enum motion { UNKNOWN, RESTS, TURNS, VARIES } motion;
 
 /** True if the values of a set differ; *n is the number of values. */
@@ -296,7 +296,7 @@ static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
     return yes;
 }
 
-/** Number `at` of the set NAME + suffix, deg; without a unit in the unit of the axis. */
+/** Number `at` of the set AXIS + suffix, deg; the default unit is that of the axis. */
 static double beside(const nb_h5_input *in, const char *axis, const char *suffix,
                      long long at)
 {
@@ -329,8 +329,8 @@ static motion look_at(const nb_h5_input *in, const char *path, long long frame,
     return varies ? VARIES : isfinite(*width) && *width != 0 ? TURNS : RESTS;
 }
 
-/** Take the angles of an axis that moves more than the best axis before; returns 1 if
- * taken. */
+/** If an axis moves more than the best axis so far (*best), take its angles and return
+ * 1. */
 static int is_better(const nb_h5_input *in, const char *path, long long frame,
                      motion *best, nb_nx_scan *out)
 {
@@ -436,8 +436,8 @@ nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3]
     return NB_OK;
 }
 
-/** Make the absolute path of a name in the data set `from`, absolute or relative to its
- * group; "" at the end of a chain. */
+/** Make the absolute path of `name`, which is absolute or relative to the group of the
+ * data set `from`; "" at the end of a chain. */
 static nb_status resolve(const nb_h5_input *in, const char *from, const char *name,
                          char path[NB_H5_NAME], nb_error *err)
 {

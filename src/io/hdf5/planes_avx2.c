@@ -4,7 +4,7 @@
 
 #include "hdf5_chunk.h"
 
-/** Write the eight bit planes of 32 bytes; the sign bit is bit 7 of a byte. */
+/** Write the bit planes of 32 bytes: movemask takes bit 7, and v + v moves bits up. */
 static void put_planes(__m256i v, unsigned char *out, size_t row)
 {
     for (int bit = 7; bit >= 0; bit--, v = _mm256_add_epi8(v, v)) {
@@ -13,7 +13,7 @@ static void put_planes(__m256i v, unsigned char *out, size_t row)
     }
 }
 
-/** Pack the bytes of two vectors of words in order. */
+/** Pack the words of two vectors, all below 256, into bytes in the same order. */
 static __m256i pack(__m256i a, __m256i b)
 {
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);

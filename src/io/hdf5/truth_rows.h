@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of the truth of each frame: part, member of nb_hdf5_frame, name and unit, and
- * value from nb_sim *sim, its model m and description meta (src/outputs/describe.c). */
+/* True values of a frame: part in hdf5_place.c, member of nb_hdf5_frame, name, unit, and
+ * value from nb_sim *sim, its model m and nb_image_meta meta (src/outputs/describe.c). */
 /* clang-format off */
 NUMBER(NUMBERS, blocks, "blocks", NULL, m->blocks)
 NUMBER(NUMBERS, phi_deg, "phi", "deg", m->settings.value.phi_deg)

@@ -117,12 +117,12 @@ static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
 
 enum { MAX_LENGTH = 64, MAX_DIRECT = 15, MAX_WIDTH = 65 };
 
-/** Symbols: 0 to 2^direct - 1 are differences of `direct` bits; 2^direct is the end;
- * 2^direct + w: a difference of w bits follows. */
+/** Code of symbols. Symbols 0 to 2^direct - 1 are differences of `direct` bits; 2^direct
+ * ends the data; after 2^direct + w a difference of w bits follows. */
 typedef struct huffman {
     int direct, widest;
     int n;
-    unsigned char *length;          /* owned; [n]; 0: unused symbol */
+    unsigned char *length;          /* owned; [n] bits of the codes; 0: unused */
     uint32_t *order;                /* owned; symbols by length, then by number */
     uint64_t first[MAX_LENGTH + 1]; /* first code of each length */
     uint64_t count[MAX_LENGTH + 1]; /* number of symbols of each length */
@@ -134,7 +134,7 @@ static nb_status bad_table(const nb_cbf_pixels *s, nb_error *err)
     return nb_fail_at(err, NB_ERR_INPUT, s->name, 0, "a damaged table of codes");
 }
 
-/** Symbol of entry i of the table. */
+/** Symbol of entry i of the table, which has no entries for w = 1 to `direct`. */
 static int symbol_at(const huffman *h, int i)
 {
     const int end = 1 << h->direct;
@@ -161,7 +161,7 @@ static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_er
     return NB_OK;
 }
 
-/** Canonical codes: the longest begin at 0; length l begins at half the end of l + 1. */
+/** Make canonical codes: first[l] is half the end of length l + 1; 0 for the longest. */
 static void make_codes(huffman *h)
 {
     uint32_t at = 0;
@@ -230,7 +230,7 @@ static nb_status decode_canonical(const nb_cbf_pixels *s, float *to, nb_error *e
 
 /* --- packed: differences from a mean of neighbours, in runs of equal width --- */
 
-/** Sum the known elements around place n > 0; returns how many: 1, 2, 4 or 8. */
+/** Sum the decoded elements next to element n > 0; returns their number: 1, 2, 4 or 8. */
 static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
                           uint64_t *sum)
 {
@@ -255,7 +255,7 @@ static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
     return count;
 }
 
-/** Predict the element at place n. */
+/** Predict element n from the elements before. */
 static uint64_t expected(const nb_cbf_pixels *s, const uint64_t *of, size_t n)
 {
     uint64_t sum;
@@ -282,7 +282,7 @@ static int width_of(const nb_cbf_pixels *s, unsigned code)
     return width == MAX_WIDTH && !s->flat ? s->bits : width;
 }
 
-/** Decode a run of differences at *at and move *at after the run; 0 if the data end. */
+/** Decode a run of elements from element *at on, and move *at; 0 if the data end. */
 static int unpack_run(const nb_cbf_pixels *s, bits *b, uint64_t *of, size_t n, size_t *at)
 {
     uint64_t run, code, difference;

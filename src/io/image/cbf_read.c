@@ -116,7 +116,7 @@ static double take(span *line)
     return value;
 }
 
-/** Read a number with or without a unit of this kind, in units of `base`. */
+/** Read a number and its unit, if any, and convert it to `base`; NaN for another unit. */
 static double in_unit(span line, nb_unit_kind kind, double base)
 {
     const double value = take(&line);
@@ -243,7 +243,7 @@ void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out)
     memset(out, 0, sizeof *out);
     out->full = find(head, "_axis.vector[1]") != NULL;
     said->own = is_word(line_of(head, "Detector"), "nanobragg");
-    /* a file of nanobragg: the beam centre is where the beam hits the swung detector */
+    /* in files of nanobragg, the beam centre is where the beam hits the swung detector */
     said->pivot = said->own ? NB_PIVOT_BEAM : NB_PIVOT_SAMPLE;
     said->pixel_mm = pixel_m * 1e3;
     said->wavelength_A = wavelength_A(head);
@@ -395,7 +395,7 @@ static nb_status decode_offsets(const nb_cbf_pixels *section, float *to, nb_erro
     return NB_OK;
 }
 
-/** Check that all sections have one width and type; get the size of their stack. */
+/** Check that all sections have the same width and type, and add up their rows. */
 static nb_status measure_sections(const nb_image_file *file, nb_cbf_pixels *first,
                                   nb_image *out, nb_error *err)
 {

@@ -122,7 +122,7 @@ static void put_array(nb_draft *t, const nb_image_meta *m)
 /* --- mini-CBF ---
  * A text header of "# " lines (GENERIC_MINI convention) and int32 pixels with byte-offset
  * compression (CBFlib manual, "x-CBF_BYTE_OFFSET"). If the lines cannot hold the
- * geometry, the categories of a full CBF stand before them. */
+ * geometry, the categories of a full CBF precede the lines. */
 
 enum { LONGEST_PIXEL = 1 + 2 + 4 + 8 };
 
@@ -133,8 +133,8 @@ static unsigned char *put_little_endian(unsigned char *to, int64_t value, int by
     return to;
 }
 
-/** Write the difference to the pixel before in 1, 2, 4 or 8 bytes; the lowest number of
- * each size announces the next size. */
+/** Write the difference from the previous pixel in 1, 2, 4 or 8 bytes. The lowest number
+ * of each size announces the next size. */
 static unsigned char *put_difference(unsigned char *to, int64_t d)
 {
     if (d > -128 && d < 128)
@@ -170,7 +170,7 @@ static nb_status compress(const nb_image_view *image, unsigned char *out, size_t
     return st;
 }
 
-/** Write "1970-01-01T00:00:00.000", UTC. */
+/** Write the date in UTC, as "1970-01-01T00:00:00.000". */
 static void date_text(time_t date, char *text, size_t size)
 {
     struct tm t;

@@ -13,8 +13,8 @@ typedef struct nb_image_file {
     const void *data;
     size_t bytes;
     const char *name;
-    int fast, slow; /* size of a headerless file; 0, 0: square */
-    double max_MB;  /* limit for nb_declared_check; 0: the default */
+    int fast, slow; /* pixels of a headerless file; 0, 0: the image is square */
+    double max_MB;  /* limit for nb_declared_check, or 0 for the default */
 } nb_image_file;
 
 typedef enum nb_image_format {
@@ -31,14 +31,14 @@ typedef enum nb_image_format {
 nb_image_format nb_image_format_of(const nb_image_file *file);
 const char *nb_image_format_name(nb_image_format format);
 
-/** True if the header of this format (as in nb_image.format) has only the size. */
+/** True if the header of the format `name` (as in nb_image.format) has only the size. */
 int nb_image_format_is_plain(const char *name);
 
-/** The formats with a magic number, for messages. */
+/** Formats that begin with a magic number, for messages. */
 #define NB_READ_FORMATS "SMV, CBF, TIFF, PGM or HDF5"
 
-/** Fill fast, slow, pixels, left_out (caller's, nb_free), format and centre (NaN) of
- * *out; zero on error. Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+/** Read an image into *out, with centre NaN; free pixels and left_out with nb_free. On
+ * error *out is zero. Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_image_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
 /** Readers of the formats. Each checks the header before it allocates out->pixels. */
@@ -55,7 +55,7 @@ nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *
 typedef struct nb_cbf_header {
     nb_said_geometry said;
     int full;                  /* 1: the file also has categories of imgCIF (not read) */
-    double kappa_deg, chi_deg; /* further angles of the crystal, or NaN */
+    double kappa_deg, chi_deg; /* angles of the axes that do not rotate, or NaN */
 } nb_cbf_header;
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out);
@@ -77,17 +77,17 @@ typedef struct nb_cbf_pixels {
     int bits;               /* bits of a pixel: 8, 16, 32 or 64 */
     int is_signed, is_real; /* is_real: IEEE floating point */
     int fast, slow, deep;
-    int flat;   /* packed: only the pixel before predicts a pixel */
-    int sliced; /* packed: an image does not predict the next image */
+    int flat;   /* packed: 1 if only the previous pixel predicts a pixel */
+    int sliced; /* packed: 1 if no image predicts the next image */
     const char *data;
     size_t bytes;
 } nb_cbf_pixels;
 
-/** Decode all pixels into to[]; any coding but NB_CBF_BYTE_OFFSET. Errors: NB_ERR_INPUT
- * (cut short, damaged, a real that is not finite), NB_ERR_NOMEM. */
+/** Decode a section into to[deep][slow][fast], for any coding but NB_CBF_BYTE_OFFSET.
+ * Errors: NB_ERR_INPUT (data cut short or damaged, a pixel not finite), NB_ERR_NOMEM. */
 nb_status nb_cbf_decode(const nb_cbf_pixels *section, float *to, nb_error *err);
 
-/* --- SMV images: the header as a source of settings (`-img`, `-mask`); pixels --- */
+/* --- SMV images: pixels, and the settings in the header (`-img`, `-mask`) --- */
 
 /** One `KEY=value;` without surrounding blanks. The header owns the strings. */
 typedef struct nb_smv_entry {
@@ -108,7 +108,7 @@ typedef struct nb_smv_header {
  * `HEADER_BYTES=`; records end at `;` or newline; `}` closes the header within
  * HEADER_BYTES. Files of nanoBragg may have a longer header with HEADER_BYTES=512: it is
  * accepted if the pixels after `}` and a form feed end exactly at the end of the file.
- * *out is the caller's (nb_smv_header_free), zero on error.
+ * Free *out with nb_smv_header_free; on error *out is zero.
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_header *out,
                        nb_error *err);
@@ -122,34 +122,33 @@ const char *nb_smv_find(const nb_smv_header *header, const char *key);
 int nb_smv_number(const nb_smv_header *header, const char *key, double *value);
 
 /** Read the 16-bit pixels [slow][fast] into native byte order. BYTE_ORDER gives the order
- * of the file; little endian without it. data, n: the file of this header. *pixels is the
- * caller's (nb_free), NULL on error. Errors: NB_ERR_INPUT (no size, pixels cut short,
- * unknown BYTE_ORDER, TYPE of another width), NB_ERR_NOMEM. */
+ * of the file; little endian without it. data, n: the file of this header. Free *pixels
+ * with nb_free; on error it is NULL. Errors: NB_ERR_INPUT (no size, pixels cut short,
+ * unknown BYTE_ORDER, a TYPE that is not 16 bits wide), NB_ERR_NOMEM. */
 nb_status nb_smv_pixels_u16(const void *data, size_t n, const nb_smv_header *header,
                             uint16_t **pixels, nb_error *err);
 
 /** Fill the unset fields of cfg from the header: from the NANOBRAGG_* keys (below) if
  * NANOBRAGG_CONVENTION is present, else from keys of every SMV file: PIXEL_SIZE, SIZE1,
  * SIZE2, DISTANCE, CLOSE_DISTANCE, WAVELENGTH, BEAM_CENTER_X and _Y (as Xbeam, Ybeam),
- * ORGX, ORGY or XDS_ORGX, XDS_ORGY, PHI or OSC_START, OSC_RANGE (0: a still; below 0:
- * reverses the spindle), TWOTHETA (also for CLOSE_DISTANCE). A value that was typed in
- * another form counts as set: both distances, wavelength and energy, detpixels and
- * detsize of one axis, phistep and phisteps. Errors: NB_ERR_INPUT with file, key and
- * value; cfg may then be half filled. */
+ * ORGX, ORGY or XDS_ORGX, XDS_ORGY, PHI or OSC_START, OSC_RANGE (0 means a still; below 0
+ * reverses the spindle), TWOTHETA (also for CLOSE_DISTANCE). A field also counts as set
+ * if its group (nb_smv_group) has a typed value, such as energy for wavelength. Errors:
+ * NB_ERR_INPUT with file, key and value; cfg may then be half filled. */
 nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_error *err);
 
 /* --- The NANOBRAGG_* keys of SMV headers --- The keys hold the typed geometry with all
- * digits of a double, so that `-img` restores it exactly. The table of parameters lists
- * the parameters with a key. */
+ * digits of a double, so that `-img` restores it exactly. nb_param.header is the key of a
+ * parameter without the prefix. */
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
 #define NB_SMV_MARK                                                                      \
     "NANOBRAGG_CONVENTION" /* if present, NANOBRAGG_* keys replace documented keys */
 
-/** Groups of parameters for one quantity. A typed parameter makes nb_smv_apply_header
- * ignore the header's values of the whole group. */
+/** Groups of parameters that set the same quantity. If one parameter of a group is typed,
+ * nb_smv_apply_header ignores the values of the whole group in the header. */
 typedef enum nb_smv_group {
-    NB_SMV_ALONE = 0,
+    NB_SMV_ALONE = 0, /* a parameter without such a group */
     NB_SMV_DISTANCES, /* distance, close_distance */
     NB_SMV_BEAM,      /* lambda, energy */
     NB_SMV_STEPS,     /* phistep, phisteps */
@@ -158,39 +157,39 @@ typedef enum nb_smv_group {
     NB_SMV_GROUPS
 } nb_smv_group;
 
-/** Parameter whose key follows that of `last` (NULL: the first key); NULL at the end. */
+/** Return the parameter whose key follows that of `last` (NULL: the first), or NULL. */
 const nb_param *nb_smv_next(const nb_param *last);
 
 /** Set typed[group] to 1 if cfg sets a member of the group; typed[NB_SMV_ALONE] is 0. */
 void nb_smv_typed_groups(const nb_config *cfg, int typed[NB_SMV_GROUPS]);
 
-/** Pass NB_SMV_MARK and every key whose field is set to emit, in the order of the table.
+/** Call emit for NB_SMV_MARK and for each key whose field of cfg is set, in file order.
  * The strings are valid only during the call. */
 void nb_smv_write_inputs(const nb_config *cfg,
                          void (*emit)(void *user, const char *key, const char *value),
                          void *user);
 
-/* --- Pixels of an image file that hold no counts --- */
+/* --- Marks: values of an integer file for pixels that hold no counts --- */
 
 /** Integer type of a file, and the limits of the values. */
 typedef struct nb_counts_of {
-    int bits; /* bits of an integer; 0: floats, which have no marks */
+    int bits; /* bits of an integer, or 0 for floats (without marks) */
     int is_signed;
     double least, max;  /* trusted range; NaN if the file has no such limit */
-    int highest_counts; /* 1: the largest 16-bit number is an overload and no mark */
+    int highest_counts; /* 1: the largest 16-bit number is an overload, not a mark */
 } nb_counts_of;
 
-/** Add the marks of the file to image->left_out. Signed integers: -1 and -2 below the
- * trusted range; without a lower limit, only if no pixel is below -2. Unsigned integers:
+/** Leave out pixels with marks. Marks of signed integers: -1 and -2 below the trusted
+ * range; without a lower limit, only if no pixel is below -2. Mark of unsigned integers:
  * the largest number of 16 or 32 bits above the trusted range. Errors: NB_ERR_NOMEM. */
 nb_status nb_leave_out_marks(nb_image *image, const nb_counts_of *counts, nb_error *err);
 
-/** Return image->left_out. If it is NULL, make it with all pixels used. NULL means that
- * memory is exhausted. */
+/** Return image->left_out; if it is NULL, allocate it with all pixels used. Returns NULL
+ * if memory is exhausted. */
 uint8_t *nb_left_out_of(nb_image *image, nb_error *err);
 
 /** Append the numbers of left-out pixels for each reason to text[size]: "3 by the pixel
- * mask of B, 2 hold -1 or -2 in B". whose: "the file", "A". */
+ * mask of B, 2 hold -1 or -2 in B". whose: name of the image, "B" or "the file". */
 void nb_left_out_words(const int64_t counts[NB_LEFT_KINDS], const char *whose, char *text,
                        size_t size);
 

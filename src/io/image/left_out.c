@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers of a detector that are marks and not counts: plans/decisions.md. */
+/* Leave out pixels whose integers are marks, not counts (plans/decisions.md). */
 #include "image_read.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ uint8_t *nb_left_out_of(nb_image *image, nb_error *err)
     return image->left_out;
 }
 
-/** True if a used pixel is below `least`: the detector measures values below 0. */
+/** True if a used pixel is below `least`: then -1 and -2 are values, not marks. */
 static int goes_below(const nb_image *image, float least)
 {
     for (size_t i = 0, n = pixels_of(image); i < n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value,
- * one blank, then one byte per pixel, or two (high byte first) for a value above 255. */
+/** Binary PGM (netpbm.sourceforge.net/doc/pgm.html): P5, width, height, largest value
+ * and a blank; then one byte per pixel (two, high first, if the largest is above 255). */
 
 #include "../../base/error.h"
 #include "image_read.h"

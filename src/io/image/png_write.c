@@ -42,7 +42,7 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)message;
 }
 
-/** Set text that is the same in every run: no time. */
+/** Set the text chunks, without a time, so that equal runs give equal files. */
 static void set_text(png_structp png, png_infop info, const nb_image_meta *meta)
 {
     png_text text[2];

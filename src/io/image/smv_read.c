@@ -12,7 +12,7 @@
 
 #define MAGIC "{\nHEADER_BYT"
 #define MAGIC_BYTES 12
-#define LONGEST_OVERRUN 4096 /* bytes of header text after HEADER_BYTES, nanoBragg */
+#define LONGEST_OVERRUN 4096 /* limit of header text after HEADER_BYTES, bytes */
 
 static const char *skip_blanks(const char *p, const char *end)
 {
@@ -46,7 +46,7 @@ static nb_status read_header_bytes(const char *data, size_t n, const char *name,
     return NB_OK;
 }
 
-/* Find the closing brace of the header: the first that begins a line, else the first. */
+/* Find the closing brace: the first at the start of a line or record, else the first. */
 static const char *closing_brace(const char *p, const char *end)
 {
     const char *any = NULL;
@@ -117,7 +117,7 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
-    *size = value < 1e6 ? (int)value : 1000000; /* refused in read_sizes */
+    *size = value < 1e6 ? (int)value : 1000000; /* read_sizes refuses 1000000 */
     return NB_OK;
 }
 
@@ -334,7 +334,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     }
 }
 
-/** Read "fast,slow", with 0 for an unknown number of pixels. */
+/** Read "fast,slow" (0: unknown) into pixels[]; typed axes stay. 0 for other text. */
 static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pixels)
 {
     const char *end = text + strlen(text);
@@ -374,12 +374,12 @@ static nb_status read_inputs(const nb_smv_header *h, nb_config *cfg, nb_error *e
     return NB_OK;
 }
 
-/* A documented key, `key` or else `other` (may be NULL), and the field of cfg. */
+/* A field of cfg and its documented key; `other` (or NULL) replaces a missing `key`. */
 typedef struct documented_key {
     const char *key, *other;
     double *field;
-    int skip;     /* 1: already set in another way */
-    int positive; /* 1: a length; angles and coordinates may have any sign */
+    int skip;     /* 1: do not set the field */
+    int positive; /* 1: a length; else the number may have any sign */
 } documented_key;
 
 static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error *err)
@@ -455,7 +455,7 @@ nb_status nb_smv_apply_header(const nb_smv_header *h, nb_config *cfg, nb_error *
     int osc_unset = !NB_GIVEN(cfg, osc_deg), phi_unset = !NB_GIVEN(cfg, phi_deg);
     nb_status st = nb_smv_find(h, NB_SMV_MARK) ? read_inputs(h, cfg, err)
                                                : apply_documented(h, cfg, err);
-    if (osc_unset && cfg->osc_deg == 0) /* a still in a header is not a typed -osc 0 */
+    if (osc_unset && cfg->osc_deg == 0) /* OSC_RANGE=0 of a still is not a typed -osc 0 */
         cfg->osc_deg = NAN;
     if (!st && osc_unset && cfg->osc_deg < 0)
         turn_forwards(cfg, phi_unset);

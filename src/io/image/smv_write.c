@@ -23,7 +23,7 @@ enum { HEADER_UNIT = 512 };
 /* The value of "HEADER_BYTES=" has a fixed width; `finish` fills it in. */
 #define OPENING "{\nHEADER_BYTES=%5d;\n"
 
-typedef nb_image_header header; /* used = sizeof text: the text was too long */
+typedef nb_image_header header; /* used is sizeof text if the text was too long */
 
 /** Write one line. Characters that would end the value (`;`, `=`, braces, line ends)
  * become blanks. */
@@ -68,7 +68,7 @@ static void across(double v[3], const double u[3])
 }
 
 /** Write the corner of the first pixel, mm, in the frame of DIALS: z against the beam, x
- * along fast and y against slow (for a tilted detector, the parts across the beam). */
+ * along fast and y against slow; for a tilted detector, their parts across the beam. */
 static void put_dials_origin(header *h, const nb_image_meta *m)
 {
     double x[3], y[3], o[3];

@@ -9,7 +9,7 @@
 
 #include "../../base/late_library.h"
 
-/* Every function that nanobragg calls. */
+/* The functions of libtiff that nanobragg calls. */
 /* clang-format off */
 #if TIFFLIB_VERSION >= 20221213 /* 4.5 */
 #define NB_TIFF_OPENING(X) \
@@ -29,16 +29,16 @@ NB_LATE_LIBRARY_DECLARE(tiff, NB_TIFF_FUNCTIONS)
 
 #define NB_TIFF(name) (nb_tiff()->TIFF##name##_)
 
-/* --- A TIFF over the bytes of the caller; keeps the first message of libtiff --- */
+/* --- A TIFF whose bytes the caller reads and writes --- */
 
 enum { NB_TIFF_MESSAGE = 200 };
 
-/** The bytes of a TIFF: first member of the handle of read, write and size. */
+/** First member of a struct of the caller; read, write and size get its address. */
 typedef struct nb_tiff_stream {
     TIFFReadWriteProc read, write;
     TIFFSizeProc size;
     toff_t position;
-    char message[NB_TIFF_MESSAGE]; /* first message; before 4.5 libtiff prints it */
+    char message[NB_TIFF_MESSAGE]; /* first message; libtiff before 4.5 prints it */
 } nb_tiff_stream;
 
 /** Open a TIFF; NULL on failure. *stream must live until the TIFF is closed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Write several image files at once. Formats with a header and then pixels are divided into
  * bands of rows. A thread makes and writes a band for every such file while the float
- * pixels of the band are in the cache. The other formats are one piece of work each. */
+ * pixels of the band are in the cache. A file of another format is one piece of work. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +24,7 @@ typedef struct one_file {
 } one_file;
 
 typedef struct many_files {
-    one_file *files; /* first the `pieces` files that are one piece of work */
+    one_file *files; /* the first `pieces` files are one piece of work each */
     int n, pieces;
     int band_rows, bands;
     atomic_int next;    /* next piece or band */
@@ -46,7 +46,7 @@ static void fail_file(one_file *f, const nb_error *error)
         f->error = *error;
 }
 
-/** Make and write rows; a file without in_bands needs them in order. */
+/** Make and write rows; a file without in_bands needs its rows in order. */
 static nb_status put_rows(one_file *f, int first, int rows, void *buffer, nb_error *err)
 {
     const nb_image_view *image = &f->job->view;
@@ -164,7 +164,7 @@ static void open_files(many_files *m, nb_write_job *jobs)
     m->pieces = (int)(swap - m->files);
 }
 
-/** Give the file its name, or remove it. */
+/** Give a complete file its name, or remove a failed file. */
 static void close_file(one_file *f)
 {
     int64_t start = now_ns();
@@ -197,7 +197,7 @@ static nb_status close_files(many_files *m, nb_error *err)
     return first->error.code;
 }
 
-/** Divide the images into bands. Returns the bytes of the largest band in a buffer. */
+/** Divide the images into bands. Returns the bytes of a buffer for any band. */
 static size_t cut_bands(many_files *m)
 {
     int fast = 1, slow = 0;

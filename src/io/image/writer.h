@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Image files: a descriptor for each format, and a function that writes a complete file
- * (after an error no new file is left). */
+/** Writers of image files: an nb_writer for each format, and functions that write whole
+ * files (after an error no new file is left). */
 #ifndef NB_IO_WRITER_H
 #define NB_IO_WRITER_H
 
@@ -14,10 +14,10 @@
 typedef struct nb_image_view {
     int fast, slow;
     nb_pixel_type type;
-    const void *pixels; /* NULL: call make_rows */
-    double scale; /* stored value per photon without offset; 1 for photons, 0 unknown */
-    /** Fill out[rows][fast] with the rows from `first` on. Several threads call at once,
-     * in any order, each row once; with in_order: from the first row to the last. */
+    const void *pixels; /* or NULL to call make_rows */
+    double scale; /* stored value per photon, without offset; photons: 1; unknown: 0 */
+    /** Fill out[rows][fast] with the rows from `first` on. Each row is made once: in
+     * any order by several threads at once, but with in_order from first to last. */
     nb_status (*make_rows)(void *user, int first, int rows, void *out, nb_error *err);
     void *user;
     int in_order;
@@ -32,14 +32,14 @@ typedef struct nb_image_header {
 typedef struct nb_writer {
     const char *name;    /* as in messages */
     nb_pixel_type pixel; /* type of the pixels */
-    /** For a format with a header and then all pixels, row after row: fill the empty
-     * *header. NULL: pixels without a header. */
+    /** Fill the empty *header, in a format whose file is a header and then all rows of
+     * pixels. NULL if such a file has no header. */
     nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
                         nb_image_header *header, nb_error *err);
-    /** For other formats: write the whole file. */
+    /** Write the whole file, in a format with another structure; else NULL. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
-    /** Load the library; or NULL. Errors: NB_ERR_UNSUPPORTED names flag and library. */
+    /** Load the library, or NULL. Errors: NB_ERR_UNSUPPORTED, with flag and library. */
     nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
@@ -52,8 +52,8 @@ extern const nb_writer nb_writer_tiff_f32; /* float32 TIFF */
 extern const nb_writer nb_writer_tiff_u16; /* uint16 TIFF */
 extern const nb_writer nb_writer_cbf;      /* int32 mini-CBF, byte-offset compression */
 
-/** Create path, write the image, commit. After an error no new file is left, and an older
- * file is unchanged. Errors: those of make_rows, NB_ERR_IO, NB_ERR_NOMEM,
+/** Create the file, write the image, and commit. After an error no new file is left, and
+ * an older file is unchanged. Errors: those of make_rows, NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED (missing library), NB_ERR_INTERNAL (wrong pixel type, no image). */
 nb_status nb_write_image(const nb_writer *writer, const char *path,
                          const nb_image_view *image, const nb_image_meta *meta,
@@ -69,11 +69,11 @@ typedef struct nb_write_job {
     double make_seconds, write_seconds; /* out: sums over the threads */
 } nb_write_job;
 
-/** Memory for the rows of the threads, instead of ordinary memory. A device can write
- * directly into it. */
+/** Source of memory for the rows. A device can write into it directly, unlike ordinary
+ * memory. */
 typedef struct nb_write_memory {
     void *user;
-    void *(*take)(void *user, size_t bytes); /* returns NULL: ordinary memory is used */
+    void *(*take)(void *user, size_t bytes); /* or NULL for ordinary memory */
     void (*give)(void *user, void *memory);
     /** Called once after the last make_rows, before the files are complete. */
     void (*all_made)(void *user);
@@ -92,29 +92,29 @@ nb_status nb_writer_ready(const nb_writer *writer, const char *flag, nb_error *e
 nb_status nb_image_check(const nb_writer *writer, const nb_image_view *image,
                          nb_error *err);
 
-/** Get `count` rows of an image: *rows points into image->pixels, or to `buffer`, filled
- * by make_rows. */
+/** Get `count` rows of an image. *rows points into image->pixels, or to `buffer`, which
+ * make_rows fills. */
 nb_status nb_image_rows(const nb_image_view *image, int first, int count, void *buffer,
                         const void **rows, nb_error *err);
 
-/** Date for headers: SOURCE_DATE_EPOCH (seconds since 1970) if it is set to a number,
- * else 0. So two equal runs give equal files. */
+/** Date for headers: SOURCE_DATE_EPOCH (seconds since 1970) if it is a number, else 0, so
+ * that equal runs give equal files. */
 time_t nb_image_date(void);
 
 /* --- Files of derivatives --- */
 
-/** Planes of slopes, and the image of the same pass. */
+/** Planes of derivatives of the pixels, and the image of the same calculation. */
 typedef struct nb_slope_file {
-    const nb_variable *about; /* [count] */
+    const nb_variable *about; /* [count]: variable of each plane */
     int count;
-    int fast, slow; /* size of the stack */
+    int fast, slow; /* pixels of a plane: panels stand below each other */
     nb_real_type type;
     const void *planes; /* [count][slow][fast] */
     const float *image; /* [slow][fast] */
 } nb_slope_file;
 
-/** A name that ends in .h5, .hdf5 or .nxs gives an HDF5 file: /derivatives/NAME with the
- * attributes unit, value and flag, and /image. Another name: only the planes, native byte
+/** Write an HDF5 file if the name ends in .h5, .hdf5 or .nxs: /derivatives/NAME with the
+ * attributes unit, value and flag, and /image. Else write only the planes, in native byte
  * order. Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no HDF5), NB_ERR_NOMEM. */
 nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error *err);
 
@@ -127,10 +127,10 @@ nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error 
 
 typedef struct nb_format {
     const char *name;        /* as in messages */
-    const char *extensions;  /* ".tif .tiff": messages have the first */
-    const nb_writer *writer; /* a writer of 8-bit pixels gets the picture of -pngfile */
+    const char *extensions;  /* ".tif .tiff"; messages print the first */
+    const nb_writer *writer; /* with 8-bit pixels: it gets the picture of -pngfile */
     const nb_writer *narrow; /* writer for 16-bit samples (-tiffbits), or NULL */
-    unsigned params; /* nb_param.flags that change files, added to NB_PARAM_PIXELS */
+    unsigned params; /* nb_param.flags, apart from NB_PARAM_PIXELS, that change files */
     nb_header_kind header;
     int any_panels; /* 1: stores all panels of a detector, below each other */
 } nb_format;
@@ -141,7 +141,7 @@ NB_FORMATS(NB_DECLARE_FORMAT)
 /** Format of a file with this name, or NULL for an unknown extension. */
 const nb_format *nb_format_of(const char *path);
 
-/** Writer of a format; bits: bits of a sample, if the format has a choice. */
+/** Writer of a format. bits: 16 selects format->narrow, if the format has it. */
 const nb_writer *nb_format_writer(const nb_format *format, int bits);
 
 /** Write ".img, .cbf, .tif, .png or .bin" to text, cut at size. */

@@ -22,7 +22,7 @@ typedef struct {
     long first; /* line of row 0; 0: a row may have several lines */
 } cif_table;
 
-/** Find the columns with these names, separated by blanks; "." leaves a place empty. */
+/** Find the columns with these names (blanks between); "." leaves an entry empty. */
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
                             const char *names)
 {
@@ -155,7 +155,7 @@ static nb_status take_displacements(const displacements *d, const char *key,
 }
 
 /* --- mmCIF --------------------------------------------------------------------------------- */
-/* Models get numbers in the order of the file; usually their atoms stand together. */
+/* Names of the models in the order of the file; `last` is the model of the last atom. */
 typedef struct {
     const char **names; /* owned */
     int count, last;
@@ -172,7 +172,7 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
-/** Read the common values of an atom; blank: no occupancy (0), no displacement (1). */
+/** Read values of either CIF. blank: 1 without occupancy [0], without U or B [1]. */
 static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
                            nb_atom *atom, size_t blank[2], nb_error *err)
 {

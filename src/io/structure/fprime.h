@@ -20,12 +20,12 @@ typedef struct nb_fprime_list {
 } nb_fprime_list;
 
 /** Read lines `element energy f' f''`, separated by blanks or commas; # starts a comment.
- * *out is the caller's (nb_fprime_free), zero on error. Errors, with name and line:
+ * Free *out with nb_fprime_free; on error it is zero. Errors, with name and line:
  * NB_ERR_INPUT (no line, not four words, no number, an energy twice); NB_ERR_NOMEM. */
 nb_status nb_fprime_parse(const char *data, size_t n, const char *name,
                           nb_fprime_list *out, nb_error *err);
 
-/** Read the value of -fprime, El:f':f''[,...], in the same way; an element only once. */
+/** Read the value of -fprime, El:f':f''[,...], in the same way; each element once. */
 nb_status nb_fprime_words(const char *text, nb_fprime_list *out, nb_error *err);
 
 void nb_fprime_free(nb_fprime_list *list);

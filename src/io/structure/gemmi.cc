@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The only file that includes gemmi: bytes in, flat arrays out. Keeps no data and lets no
- * exception out. Source: M. Wojdyr, J. Open Source Softw. 7, 4200 (2022). Version 0.5.7
+/* The only file that includes gemmi. Its functions keep no data and let no exception
+ * out. Source: M. Wojdyr, J. Open Source Softw. 7, 4200 (2022). Version 0.5.7
  * has only headers; from 0.6 on a part is a library. */
 #define USE_STD_SNPRINTF           /* 0.5: without stb_sprintf */
 #define GEMMI_WRITE_IMPLEMENTATION /* 0.5: the writer of MTZ files is in the header */
@@ -31,7 +31,7 @@ using std::string;
 namespace
 {
 
-/* An error that is already in the nb_error. */
+/* Exception for an error that the nb_error already describes. */
 struct told {
     nb_status status;
 };
@@ -55,7 +55,7 @@ struct job {
     }
 };
 
-/* Make one line of a message of gemmi; "NAME:LINE:COLUMN" at its start gives the line. */
+/* Fail with gemmi's message in one line. Its begin may be "NAME:LINE:COLUMN". */
 nb_status fail_with(const job &j, const char *what)
 {
     const size_t name = std::strlen(j.name);
@@ -154,7 +154,7 @@ bool is_wanted(const string &tag)
     return false;
 }
 
-/* Copies tags and values one after the other. */
+/* Copies tags and values, one after the other, into the memory of *out. */
 struct cif_copy {
     nb_cif *out;
     char *text;

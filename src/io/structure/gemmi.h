@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Models, reflection files, space groups and atomic tables: bytes in, flat arrays out.
+/** Read models, reflection files, space groups and atomic tables into flat arrays.
  * Only src/io/structure/gemmi.cc includes gemmi. In a build without gemmi every call
  * fails with NB_ERR_UNSUPPORTED and a message that names the package. */
 #ifndef NB_IO_GEMMI_H
@@ -25,8 +25,8 @@ typedef struct nb_symmetry {
     int count; /* 0: the symmetry is missing, or `name` is an unknown symbol */
     nb_symop ops[NB_SYMOPS_MAX];
     char name[40];      /* H-M symbol, or "operators of the file" */
-    int is_origin_open; /* the symbol leaves two origins open; the first is used */
-    char note[240];     /* a doubt about the symmetry as one line, or "" */
+    int is_origin_open; /* 1: the symbol allows two origins; the first is used */
+    char note[240];     /* a warning about the symmetry in one line, or "" */
 } nb_symmetry;
 
 typedef struct nb_atom {
@@ -38,9 +38,9 @@ typedef struct nb_atom {
     int Z;       /* 1 for D; 0: unknown element */
     int model;   /* number from 0, in the order of the file */
     int is_alternate; /* 1: an alternative conformation */
-    int site_order;   /* NB_STRUCTURE_SMALL: operators that keep the site; 0: missing */
-    int site_multiplicity; /* number in the cell, or site_order (factors.h); 0: missing */
-    int is_general; /* 1: near, not on, a special position (negative group of SHELXL) */
+    int site_order;   /* NB_STRUCTURE_SMALL: operators that keep the site; 0 if missing */
+    int site_multiplicity; /* sites in the cell, or site_order (factors.h); 0: missing */
+    int is_general; /* 1: near a special position, not on it (negative group of SHELXL) */
     int serial;
     int line; /* line of the file; 0: unknown */
     char name[12], element[4];
@@ -70,18 +70,18 @@ typedef struct nb_structure {
     int n_models;
     nb_ncs *ncs; /* owned, without the identity */
     int n_ncs;
-    size_t blank_occupancies, blank_B, missing_U;
+    size_t blank_occupancies, blank_B, missing_U; /* numbers of atoms */
     int has_residual_B;    /* 1: the B factors of the file lack the part of TLS groups */
-    double atoms_expected; /* in the cell without H, from formula units; 0: unknown */
+    double atoms_expected; /* in the cell, without H: from formula units; 0 if unknown */
 } nb_structure;
 
 /** One column of a reflection file. */
 typedef struct nb_column {
     char label[40];
-    char type;    /* type of MTZ: F G J K D P; others are no amplitudes */
+    char type;    /* as in MTZ: F G J K D P; other types give no F */
     float *value; /* [count], owned; NaN: missing */
     double cell[6],
-        wavelength; /* A, deg: from the data set of an MTZ file; 0: as in the file */
+        wavelength; /* A, deg: from the data set of an MTZ file; 0: as for the file */
 } nb_column;
 
 typedef struct nb_reflection_file {
@@ -94,7 +94,7 @@ typedef struct nb_reflection_file {
     int n_columns;
     int is_unmerged;
     int is_cif;
-    int is_dump;          /* 1: written by -dump_mtz; Friedel mates share no values */
+    int is_dump;          /* 1: written by -dump_mtz, with all Friedel mates */
     size_t unreliable;    /* rows of status x; their measured values are set to NaN */
     int blocks;           /* blocks of a CIF with reflections; the first block is read */
     int *set;             /* owned; [count]: data set of each row; NULL: a single set */
@@ -114,18 +114,18 @@ typedef enum {
     NB_CONTENT_CIF_OTHER /* CIF without model and reflections */
 } nb_content;
 
-/** Kind of file by content (unpacked bytes). Never fails. */
+/** Find the kind of a file from its unpacked bytes. Never fails. */
 nb_content nb_content_of(const char *data, size_t n);
 
-/** Read a model from unpacked bytes of PDB, mmCIF or small-molecule CIF. *out is the
- * caller's (nb_structure_free), zero on error. Errors: NB_ERR_INPUT with file and line,
+/** Read a model from unpacked bytes of PDB, mmCIF or small-molecule CIF. Free *out
+ * with nb_structure_free; on error it is zero. Errors: NB_ERR_INPUT with file and line,
  * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. Sources: wwPDB format 3.3, mmCIF and core CIF. */
 nb_status nb_structure_parse(const char *data, size_t n, const char *name,
                              nb_structure *out, nb_error *err);
 void nb_structure_free(nb_structure *structure);
 
-/** Read reflections from unpacked bytes of MTZ or either kind of CIF. *out is the
- * caller's (nb_reflection_file_free), zero on error. Errors: as nb_structure_parse. */
+/** Read reflections from unpacked bytes of MTZ or either kind of CIF. Free *out
+ * with nb_reflection_file_free; on error it is zero. Errors: as nb_structure_parse. */
 nb_status nb_reflection_file_parse(const char *data, size_t n, const char *name,
                                    nb_reflection_file *out, nb_error *err);
 void nb_reflection_file_free(nb_reflection_file *file);
@@ -153,8 +153,8 @@ double nb_element_radius(int Z);
 
 #define NB_DUMP "nanobragg" /* name of the data set of -dump_mtz */
 
-/** Make an MTZ file of P1 with H K L and the columns of `file`: *bytes (nb_free) of
- * *size. wavelength in A. Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+/** Make an MTZ file of P1 with H K L and the columns of `file`. Free *bytes (*size bytes)
+ * with nb_free. Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_mtz_write(const nb_reflection_file *file, const char *dataset, char **bytes,
                        size_t *size, nb_error *err);
 

@@ -42,7 +42,7 @@ static int is_record(const char *record, const char *name)
     return !strncasecmp(record, name, strlen(name));
 }
 
-/* Check a record; gemmi allocates memory by NCOL, SYMI and NDIF. */
+/* Check a record of the header; gemmi allocates memory from NCOL, SYMI and NDIF. */
 static nb_status check_record(mtz_header *h, const char *record, nb_error *err)
 {
     nb_symmetry *sg = &h->out->symmetry;

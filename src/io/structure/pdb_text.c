@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
     const char *file;
     nb_structure *out;
-    char *text; /* for gemmi: used records, other lines empty (same line numbers) */
+    char *text; /* for gemmi: used records, and an empty line for each other line */
     size_t used;
     int frame_rows;
 } preparation;
@@ -136,7 +136,7 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
         return NB_OK; /* no cell, as with 1 1 1 90 90 90 */
     if (is_record(l, "ATOM") || is_record(l, "HETA")) {
         char *kept = keep(p, l);
-        for (int i = 17; i < l->length; i++) /* one residue keeps the order in gemmi */
+        for (int i = 17; i < l->length; i++) /* in one residue, gemmi keeps the order */
             if (i < 27 || (i >= 72 && i < 76))
                 kept[i] = ' ';
         return read_atom(l, p->out, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the content of a file of atoms or reflections from the bytes, and parse it. */
+/* Recognize a file of atoms or reflections by its bytes, and parse it. */
 #include <string.h>
 #include <strings.h>
 
@@ -47,7 +47,7 @@ static const char *skip_field(const char *p, const char *end)
     return end;
 }
 
-/* Meanings of the tags of a CIF outside text fields and comments. */
+/* HAS_ bits of the tags of a CIF; tags in text fields and comments are ignored. */
 static int tags_of(const char *start, const char *end)
 {
     int found = 0;
@@ -154,7 +154,7 @@ static nb_status parse_cif(const char *data, size_t n, const char *name,
     return st;
 }
 
-/** True if REMARK 3 of a PDB file or _refine.details has B factors without TLS groups. */
+/** True if the text (REMARK 3 or _refine.details) states that B lacks the TLS part. */
 static int has_residual_B(const char *data, size_t n)
 {
     static const char *const words[] = {"RESIDUAL B FACTORS ONLY", "RESIDUAL ONLY"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Parts of gemmi.h. gemmi.cc turns the results of gemmi into flat arrays. The other
- * parts are needed because gemmi takes any text for a number in a PDB file, keeps no line
- * numbers, and trusts the sizes in the header of an MTZ file. */
+/** Parts of the functions of gemmi.h. gemmi.cc copies gemmi's results to flat arrays. The
+ * other files are needed because gemmi reads any text as a number in a PDB file, keeps no
+ * line numbers, and trusts the sizes in the header of an MTZ file. */
 #ifndef NB_IO_STRUCTURE_PARTS_H
 #define NB_IO_STRUCTURE_PARTS_H
 
@@ -9,18 +9,18 @@
 
 int nb_is_letter(char c); /* a to z, A to Z */
 
-/** Read a model from a PDB file. *out is the caller's (nb_structure_free), also on error.
+/** Read a model from a PDB file. Free *out with nb_structure_free, also on error.
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. Source: wwPDB format 3.3. */
 nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structure *out,
                        nb_error *err);
 
-/** Check the sizes in the header of an MTZ file before memory is allocated. Sets the
- * operators as written, and is_unmerged for batches. *size is cut after END, since gemmi
- * 0.5.7 reads later lines of history past its buffer. Errors: NB_ERR_INPUT. */
+/** Check the sizes in the header of an MTZ file before memory is allocated. Sets
+ * symmetry operators, and is_unmerged if there are batches. *size is cut after END, since
+ * gemmi 0.5.7 reads lines of history after END past its buffer. Errors: NB_ERR_INPUT. */
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
                        nb_reflection_file *out, nb_error *err);
 
-/** Complete the operators in out->symmetry to a group; without them, use the symbol. */
+/** Complete the operators in out->symmetry to a group; if it is empty, use the symbol. */
 nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
                           nb_error *err);
 /** Copy a table [count][n_columns] of an MTZ file: H K L first, then values. Sets
@@ -74,20 +74,20 @@ int nb_cif_is_tag(const char *p, const char *end, const char *tag);
 const nb_cif_column *nb_cif_find(const nb_cif *cif, int block, const char *tag);
 /** First block that has this item, or -1. */
 int nb_cif_block_with(const nb_cif *cif, const char *tag);
-/** First value in row 0 of the items `tags`, separated by blanks, or NULL. */
+/** First value that the items `tags` (blanks between) have in row 0, or NULL. */
 const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 /** Read a number with or without an uncertainty: "1.23(4)"; 0 for another text. */
 int nb_cif_number(const char *text, double *value);
 /** Line of row 0 of a loop in which every row is one line; 0 for another loop. */
 long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column);
-/** Cell and symmetry of a block or, if it has no cell, of the first block with a cell. */
+/** Read cell and symmetry of a block; if it has no cell, of the first block with one. */
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err);
 nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err);
 nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err);
 
 /* --- src/io/structure/gemmi.cc; NB_ERR_UNSUPPORTED without gemmi -------------------------------------- */
-/** Parse a CIF. *out is the caller's (nb_cif_free), on error too; it points to `name`. */
+/** Parse a CIF. Free *out with nb_cif_free, also on error; it points to `name`. */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err);
 /** Read cell, space-group symbol and NCS of a PDB file, and complete out->atoms. */
@@ -102,7 +102,7 @@ nb_status nb_symmetry_hall(const char *text, const char *name, nb_symmetry *out,
 /** Find the operators of an H-M symbol or number. Errors: as nb_symmetry_hall. */
 nb_status nb_symmetry_symbol(const char *text, const double cell[6], const char *name,
                              nb_symmetry *out, nb_error *err);
-/** Find the operators of a symbol in a file. An unknown symbol is no error: see -sg. */
+/** Find the operators of a symbol in a file. For an unknown symbol, count is 0. */
 nb_status nb_symmetry_of_file(const char *text, int is_hall, const double cell[6],
                               const char *name, nb_symmetry *out, nb_error *err);
 /** Set sg->note if the operators of a file differ from those of its symbol or number. */

@@ -48,7 +48,7 @@ static void short_name(const char *name, char out[40])
     out[used] = '\0';
 }
 
-/* True if the letters are the same, in any case and without blanks. */
+/* True if the symbols are the same, except for case, blanks and underscores. */
 static int same_symbol(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -59,7 +59,7 @@ static int same_symbol(const char *a, const char *b)
     }
 }
 
-/* The only angle that is not 90 deg, 0 to 2; -1 without one or with several. */
+/* Number (0 to 2) of the only angle that is not 90 deg; -1 if no or several angles. */
 static int oblique_angle(const double cell[6])
 {
     int found = -1;
@@ -72,7 +72,7 @@ static int oblique_angle(const double cell[6])
     return found;
 }
 
-/* Take the axis of the cell for a monoclinic symbol without an axis. */
+/* If a monoclinic symbol names no axis, take the unique axis from the cell's angles. */
 static void take_axis_of_cell(const char *text, const double cell[6], const char *name,
                               nb_symmetry *sg)
 {

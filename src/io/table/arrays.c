@@ -10,10 +10,10 @@
 #include "../../base/memory.h"
 #include "../common/lines.h"
 
-#define FLATTEST 1e-9 /* |a* x b* . c*| / (|a*| |b*| |c*|) of a usable lattice */
+#define FLATTEST 1e-9 /* limit of |a* x b* . c*| / (|a*| |b*| |c*|) */
 
-/* Volume of the cell divided by that of a box with the same edges: 0 for vectors in one
- * plane, and for lengths whose products overflow or underflow a double. */
+/* Volume of the cell divided by the volume of a box with the same edges. It is 0 for
+ * vectors in one plane, and for lengths whose products overflow or underflow a double. */
 static double relative_volume(const double m[9])
 {
     double v[9];
@@ -27,7 +27,7 @@ static double relative_volume(const double m[9])
     return nb_determinant(v);
 }
 
-/* Copy nine finite numbers into m unless singular. Errors: as nb_matrix_parse. */
+/* Copy nine finite numbers into m, unless the matrix is singular (NB_ERR_INPUT). */
 static nb_status matrix_take(const double v[9], const char *name, double m[9],
                              nb_error *err)
 {
@@ -107,7 +107,7 @@ static const char *place_of(char place[PLACE], const char *array, size_t i)
     return place;
 }
 
-/** Fail: the name was typed, but the array is missing. */
+/** Fail because the name of an array was typed, but the array is missing. */
 static nb_status missing(const char *array, nb_error *err)
 {
     return nb_fail(err, NB_ERR_INPUT,

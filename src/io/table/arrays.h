@@ -10,7 +10,7 @@
 /** Read the first nine numbers of n bytes of text into m[9], row by row: rows are lab x,
  * y, z; columns are a*, b*, c*, dimensionless (multiplied by lambda, as in MOSFLM). Later
  * text (missets, cell) is ignored. Errors: NB_ERR_INPUT with the line: fewer than nine
- * numbers, no finite number, a singular matrix; m is then unchanged. */
+ * numbers, a number not finite, a singular matrix; m is then unchanged. */
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err);
 
@@ -25,17 +25,17 @@ nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double 
 
 /* --- Contents of input files from the arrays of a caller --- */
 
-/** Arrays of cfg if the file name `name` stands for an array (`memory`), else NULL. */
+/** Arrays of cfg if the file name `name` is `memory`, the name of an array; else NULL. */
 const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory);
 
-/** Copy the reflections that have a value, with the checks of a file. *out is the
- * caller's (nb_hkl_list_free), zero on error. Errors: NB_ERR_INPUT (an index or F is out
- * of range, "hkl[5]: ..."; no value), NB_ERR_NOMEM. */
+/** Copy the reflections whose F is not NaN, with the checks of a file. Free *out with
+ * nb_hkl_list_free; on error it is zero. Errors: NB_ERR_INPUT (an index or F is out of
+ * range, "hkl[5]: ..."; all F are NaN), NB_ERR_NOMEM. */
 nb_status nb_arrays_hkl(const nb_arrays *arrays, nb_hkl_list *out, nb_error *err);
 
-/** Copy the sources, with the checks of a file. position: default position, m. *out is
- * the caller's (nb_source_list_free), zero on error. Errors: NB_ERR_INPUT ("sources[5]:
- * ..."), NB_ERR_NOMEM. */
+/** Copy the sources, with the checks of a file. position: default position, m. Free
+ * *out with nb_source_list_free; on error it is zero. Errors: NB_ERR_INPUT
+ * ("sources[5]: ..."), NB_ERR_NOMEM. */
 nb_status nb_arrays_sources(const nb_arrays *arrays, const double position[3],
                             nb_source_list *out, nb_error *err);
 
@@ -43,8 +43,8 @@ nb_status nb_arrays_sources(const nb_arrays *arrays, const double position[3],
  * then unchanged. */
 nb_status nb_arrays_matrix(const nb_arrays *arrays, double m[9], nb_error *err);
 
-/** Copy the mask as an image of 0 and 1. *out is the caller's (nb_image_free), zero on error.
- * Errors: NB_ERR_NOMEM. */
+/** Copy the mask as an image of 0 and 1. Free *out with nb_image_free; on error it is
+ * zero. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (missing mask). */
 nb_status nb_arrays_mask(const nb_arrays *arrays, nb_image *out, nb_error *err);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     MAX_NUMBERS = 11, /* one more than a line may have */
     MAX_BLOCKS = 10000,
     MAX_LINES = 1000000,
-    LARGEST = 1000000 /* deg */
+    LARGEST = 1000000 /* limit of a rotation angle, deg */
 };
 
 /** A line of the file. */
@@ -86,7 +86,7 @@ static nb_status add_line(nb_lines *line, list *l)
     return NB_OK;
 }
 
-/** True if whole numbers of copies, n in all, give exactly the weights of the lines. */
+/** True if n blocks give each line its exact weight by a whole number of copies. */
 static int is_exact(const list *l, int n)
 {
     for (int i = 0; i < l->n; i++) {

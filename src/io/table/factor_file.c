@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structure factors in a box of indices. Fuzzing builds set a small NB_SF_MAX_VOXELS, so
- * that two wild indices do not cost gigabytes. */
+ * that a file with two distant indices does not need gigabytes. */
 #include "factor_file.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static int all_finite(const double *v, int n)
     return finite;
 }
 
-/** Copy a plane of h, whose rows are one value longer than those of the table. */
+/** Copy a plane of constant h. Its rows have one value more than those of the table. */
 static nb_status copy_plane(const double *plane, int h, const char *name,
                             nb_factor_file *t, nb_error *err)
 {

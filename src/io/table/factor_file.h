@@ -20,7 +20,7 @@ typedef struct nb_factor_file {
 /** Number of voxels in the limits, (hmax-hmin+1)(kmax-kmin+1)(lmax-lmin+1). */
 int64_t nb_factor_file_voxels(const nb_factor_file *table);
 
-/** Place in F of an index inside the box. */
+/** Position in F of a reflection h k l inside the box. */
 static inline int64_t nb_factor_file_at(const nb_factor_file *t, int h, int k, int l)
 {
     return (((int64_t)h - t->hmin) * (t->kmax - t->kmin + 1) + (k - t->kmin)) *
@@ -52,8 +52,8 @@ typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
 /** Read a dump, plane by plane. Both separator bytes and the length must match exactly;
- * every value in the box must be finite; the extra planes are ignored. *out is the
- * caller's (nb_factor_file_free), zero on error. Errors: NB_ERR_INPUT, NB_ERR_NOMEM,
+ * every value in the box must be finite; the extra planes are ignored. Free *out
+ * with nb_factor_file_free; on error it is zero. Errors: NB_ERR_INPUT, NB_ERR_NOMEM,
  * NB_ERR_IO. */
 nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err);
 

@@ -35,7 +35,7 @@ static int read_numbers(const char *p, const char *end, double *values)
         p = skip_blanks(after, end);
         if (p == end || *p == '#')
             break;
-        if (*p != ',' && p == after) /* "1-2" */
+        if (*p != ',' && p == after) /* no separator: "1-2" */
             return -1;
         if (*p == ',' && ((p = skip_blanks(p + 1, end)) == end || *p == '#'))
             return -1; /* no number after the comma */
@@ -92,7 +92,7 @@ static nb_status take_line(const double *values, int n, const char *path, long l
     return NB_OK;
 }
 
-/** Read `needed` lines into allocated arrays; without crystals refuse 18 numbers. */
+/** Read `needed` lines into allocated arrays; 18 numbers need out->crystals. */
 static nb_status read_lines(const char *data, size_t bytes, const char *path, int needed,
                             nb_orientations *out, nb_error *err)
 {

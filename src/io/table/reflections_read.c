@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the text file of -truth spots, for pages. */
+/* Read the text file of -truth spots, to show the spots in a page (HTML). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { COLUMNS = 64, WANTED = 9, NEEDED = 6 };
 
-/** Places of the wanted columns. */
+/** Positions of the columns that are read. */
 typedef struct heading {
     int at[WANTED]; /* in the order of names in read_heading; -1 if missing */
 } heading;
@@ -62,7 +62,7 @@ static nb_status read_heading(const char *path, const cell *cells, int n, headin
     return NB_OK;
 }
 
-/** Number in a cell; NaN if the list lacks it. */
+/** Number in column `at` of a line; NaN if it is missing or no number. */
 static double number_of(const cell *cells, int n, int at)
 {
     double x;
@@ -97,7 +97,7 @@ int nb_reflections_by_photons(const void *a, const void *b)
     return (x->intensity < y->intensity) - (x->intensity > y->intensity);
 }
 
-/** Read all lines; *spots is the caller's, also after an error. */
+/** Read all lines. The caller frees *spots, also after an error. */
 static nb_status read_all(nb_lines *l, nb_reflection **spots, size_t *n)
 {
     heading head = {{-1}};

@@ -14,7 +14,7 @@
 #define COLUMNS 5
 #define SHORTEST_WAVE 1e-16 /* m; as for -lambda */
 #define LONGEST_WAVE 1e-6   /* m; a larger number is in angstroms by mistake */
-#define FARTHEST 1e100      /* m; limit for finite squared lengths */
+#define FARTHEST 1e100      /* m; squares of coordinates stay finite */
 
 nb_status nb_source_line_check(const nb_source_line *s, const char *name, long line,
                                nb_error *err)
@@ -88,11 +88,11 @@ void nb_source_list_free(nb_source_list *list)
     }
 }
 
-/* limits of a source list, in A */
+/* the limits of a source list above, in A */
 #define SHORTEST_A 1e-6
 #define LONGEST_A 1e4
 
-/** Read the next pair; *there is 1 if the line has a pair. */
+/** Read the next wavelength and weight; *there is 0 at the end of the line. */
 static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, int *there)
 {
     double v[2]; /* A, weight */
@@ -136,7 +136,7 @@ static nb_status too_few(size_t count, const char *name, int needed, nb_error *e
                       "%zu spectra for %d stills; each still needs one", count, needed);
 }
 
-/** Allocate `needed` spectra of `lines` wavelengths in all; *s is the caller's. */
+/** Allocate `needed` spectra of `lines` wavelengths in all. The caller frees *s. */
 static nb_status make_room(nb_spectra *s, size_t lines, int needed, nb_error *err)
 {
     memset(s, 0, sizeof *s);
@@ -151,7 +151,7 @@ nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3
     nb_lines l =
         nb_lines_of(data, n, name, "wavelength weight wavelength weight ...", err);
     size_t used = 0;
-    nb_status st = make_room(out, n / 4 + 1, needed, err); /* a pair is "1 1 " */
+    nb_status st = make_room(out, n / 4 + 1, needed, err); /* 4: shortest pair, "1 1 " */
     l.between = ",;:";
     while (!st && out->count < needed && nb_lines_next(&l))
         st = read_line(&l, position, out, &used);
@@ -230,7 +230,7 @@ void nb_spectra_free(nb_spectra *spectra)
     memset(spectra, 0, sizeof *spectra);
 }
 
-/** Read the point of a line; *n grows by 1 for a point. */
+/** Read the point of a line, if any, and add 1 to *n. */
 static nb_status read_point(nb_lines *l, nb_spectrum_point *points, int *n)
 {
     double v[3];

@@ -22,7 +22,7 @@ typedef struct nb_source_list {
 
 /** Parse n bytes of text. Delimiters: space, tab and , ; : ! ; `#` starts a comment;
  * blank lines, CR LF and a last line without newline are allowed; columns after the fifth
- * are ignored. *out is the caller's (nb_source_list_free), zero on error.
+ * are ignored. Free *out with nb_source_list_free; on error it is zero.
  * Errors: NB_ERR_INPUT with the line (not a finite number, no direction, lambda not in
  * 0..1e-6 m, negative intensity, all intensities zero, no source); NB_ERR_NOMEM. */
 nb_status nb_sources_parse(const char *data, size_t n, const char *name,
@@ -32,7 +32,7 @@ nb_status nb_sources_parse(const char *data, size_t n, const char *name,
  * Errors: NB_ERR_INPUT. */
 nb_status nb_source_line_check(const nb_source_line *row, const char *name, long line,
                                nb_error *err);
-/** Check that a list has rows, with a mean of intensities. Errors: NB_ERR_INPUT. */
+/** Check that a list has rows and a usable sum of intensities. Errors: NB_ERR_INPUT. */
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err);
 void nb_source_list_free(nb_source_list *list); /* NULL is fine */
@@ -51,21 +51,21 @@ typedef struct nb_spectra {
     nb_source_line *lines; /* owned */
     size_t *first;         /* owned, [count + 1] */
     int count;
-    int more; /* 1: the file has more lines */
+    int more; /* 1: the file has further spectra, which are not read */
 } nb_spectra;
 
 /** Parse n bytes of text: each line that is not blank is a spectrum, `wavelength weight`
  * repeated, wavelengths in A. Delimiters: blanks and , ; : ; `#` starts a comment. Every
- * source is at `position` (m). `needed` spectra are read; more are ignored. *out is the
- * caller's (nb_spectra_free), zero on error. Errors: NB_ERR_INPUT with the line (not a
+ * source is at `position` (m). `needed` spectra are read; more are ignored. Free *out
+ * with nb_spectra_free; on error it is zero. Errors: NB_ERR_INPUT with the line (not a
  * number, a wavelength without weight, not in 0..10000 A, a negative weight, weights all
  * zero, too few spectra); NB_ERR_NOMEM. */
 nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3 position,
                            int needed, nb_spectra *out, nb_error *err);
 
-/** A table of wavelengths, [columns] for all spectra or [rows][columns], and weights,
- * [rows][columns]. nb_spectra_from_table reads spectra as above, and leaves out weights
- * of 0 at the end of a row. Errors name the spectrum, counted from 0. */
+/** A table of wavelengths, A, [columns] for all spectra or [rows][columns], and weights,
+ * [rows][columns]. nb_spectra_from_table makes a spectrum of each row, without weights of
+ * 0 at its end. Errors name the spectrum, counted from 0. */
 typedef struct nb_spectra_table {
     const double *A, *weight;
     size_t rows, columns;
@@ -82,16 +82,16 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 nb_status nb_hdf5_read_spectra(const char *path, double max_MB, nb_vec3 position,
                                int needed, nb_spectra *out, nb_error *err);
 
-/** Print a note if each line has only one wavelength: then a line is a whole spectrum. */
+/** Print a note if each line is one wavelength, as if all lines were one spectrum. */
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
                         const nb_hooks *hooks);
 void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
 
-/* --- Text files of mosaic blocks (-mosaic_blocks): a rotation and weight per line --- */
+/* --- Text files of mosaic blocks (-mosaic_blocks): one rotation per line --- */
 
-/** Blocks of equal weight: the blocks of a file, repeated by weight. */
+/** Blocks of equal weight: each block of a file is copied in proportion to its weight. */
 typedef struct nb_blocks {
-    nb_mat3 *rotation; /* owned, [n]; of the axes a*, c x a*, c of the crystal */
+    nb_mat3 *rotation; /* owned, [n]; in the frame a*, c x a*, c of the crystal */
     int n;
     double angle; /* rad; root mean square of the angles */
 } nb_blocks;
@@ -99,7 +99,7 @@ typedef struct nb_blocks {
 /** Parse text: a line has a rotation vector (3 numbers, deg) or a rotation matrix (9, row
  * by row), and a weight if all lines have weights; # starts a comment. wanted: number of
  * blocks; the weight of a line sets the number of copies, rounded. wanted = 0: the
- * smallest number of blocks, up to 10000, with exact weights. Free *out (zero on error)
+ * smallest number, up to 10000, that gives the exact weights. Free *out (zero on error)
  * with nb_blocks_free. Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. */
 nb_status nb_blocks_parse(const char *data, size_t bytes, const char *path, int wanted,
                           nb_blocks *out, nb_error *err);
@@ -120,9 +120,9 @@ typedef struct nb_stol_table {
 
 /** Parse n bytes of text. Blanks, tabs or commas separate columns; two are used; `#`
  * starts a comment; blank lines, CR LF and a last line without newline are allowed.
- * Column 1 x `factor` is sin(theta)/lambda in 1/A, >= 0 and increasing. *out is the
- * caller's (nb_stol_free), zero on error. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with name,
- * line (no finite number, one column, not increasing, no point, above NB_STOL_MAX). */
+ * Column 1 x `factor` is sin(theta)/lambda in 1/A, >= 0 and increasing. Free *out
+ * with nb_stol_free; on error it is zero. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with name,
+ * line (number not finite, one column, not increasing, no point, above NB_STOL_MAX). */
 nb_status nb_stol_parse(const char *data, size_t n, const char *name, double factor,
                         nb_stol_table *out, nb_error *err);
 void nb_stol_free(nb_stol_table *table); /* NULL is fine */

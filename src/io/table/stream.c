@@ -22,7 +22,7 @@ typedef struct reader {
     char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
     double energy_eV;
     size_t room[4];
-    int pending; /* crystals of the present image */
+    int pending; /* number of crystals of the present image */
 } reader;
 
 static int begins(const char *p, const char *end, const char *word)

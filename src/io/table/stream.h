@@ -30,7 +30,7 @@ int nb_stream_is(const char *data, size_t bytes);
 
 /** Read the first `needed` images with crystals. Free *out (zero on error) with
  * nb_stream_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with the line (axes that are
- * missing, in one plane or left-handed; fewer images). */
+ * missing, in one plane or left-handed; fewer than `needed` images). */
 nb_status nb_stream_parse(const char *data, size_t bytes, const char *path, int needed,
                           nb_stream *out, nb_error *err);
 void nb_stream_free(nb_stream *stream);
@@ -73,8 +73,8 @@ typedef struct nb_stream_out {
     nb_outfile file;
 } nb_stream_out;
 
-/** Open the file and write the head, whose pointers stay the caller's. Call nb_stream_end
- * also after errors. Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Open the file and write the head, whose pointers must live until nb_stream_end. Call
+ * nb_stream_end also after errors. Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_stream_begin(nb_stream_out *out, const char *path,
                           const nb_stream_head *head, nb_error *err);
 nb_status nb_stream_add(nb_stream_out *out, const nb_stream_image *image, nb_error *err);

@@ -21,7 +21,7 @@ static int alike(double x, double y)
     return fabs(x - y) <= 1e-4 * fabs(y);
 }
 
-/** Bits of the angles that are not 90 deg; bit i for axis i. */
+/** Bits of the angles that are not 90 deg; bit i for angle i. */
 static unsigned oblique(const double cell[6])
 {
     unsigned bits = 0;
@@ -132,7 +132,7 @@ static void put_spots(nb_draft *t, const nb_stream_head *head, const nb_stream_i
     nb_draft_put(t, "End of reflections\n");
 }
 
-/** Half width at half maximum of the broadest peak, 1/nm: sinc^2(0.443 pi) = 1/2. */
+/** Half width at half maximum of the broadest peak, 1/nm, by sinc^2(0.443 pi) = 1/2. */
 static double radius_of(const nb_stream_lattice *x)
 {
     double least = INFINITY;
@@ -163,7 +163,7 @@ static void put_lattice(nb_draft *t, const nb_stream_head *head,
     nb_draft_put(t, "--- End crystal\n");
 }
 
-/** Distance of a panel's first corner along the beam, mean of all panels, m. */
+/** Mean over the panels of the distance of their first corner along the beam, m. */
 static double camera_length(const nb_detector_spec *d)
 {
     double sum = 0;
