@@ -21,23 +21,23 @@ void nb_advise_threads(const nb_hooks *hooks, int asked);
 /** Note why an image has less than one photon. */
 void nb_say_dark(const nb_sim *sim, const nb_stats *stats);
 
-/** Note the time of rendering this number of frames if it is above ten minutes. */
+/** Note a time of rendering above 10 minutes (10 s if -phisteps makes it shorter). */
 void nb_sim_say_long(const nb_sim *sim, int frames);
 
-/** Ask about improbable values of a model: a cell, wavelength or length in another unit,
- * beam centre, mask without pixels, left-handed matrix, cell that differs from F's. */
+/** Ask about improbable values of a model: cell, wavelength or length in another unit,
+ * beam centre, mask without pixels, left-handed matrix, precision, cell unlike F's. */
 void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to);
 
-/** Add to the error of a model the flag that is probably in another unit, if any. */
+/** Add a question to an error if a length or wavelength is probably in another unit. */
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 
 /* --- typed flags that have no effect --- */
 
-/** A bit for each set row with NB_PARAM_PLACES.  Call it before files fill in others. */
+/** Bit i is set if row i with NB_PARAM_PLACES is set.  Call it before files set rows. */
 unsigned nb_typed_place(const nb_config *cfg);
 
-/** Note each flag of `typed` that moves nothing in the complete configuration, and flags
- * of sensors, panels and steps without an effect. */
+/** Note flags of `typed` (nb_typed_place) that do not move the detector of cfg, completed
+ * from files, and flags of sensors, panels, steps and sources without an effect. */
 void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *scene,
                        const nb_hooks *hooks);
 

@@ -13,7 +13,7 @@
 #include "../physics/panels.h"
 #include "derive.h"
 
-/** The parameters that -derivatives names, without F. */
+/** The parameters of -derivatives.  F (all structure factors) only sets all_F. */
 typedef struct wanted {
     char (*names)[NB_VARIABLE_NAME]; /* owned */
     const char *list[NB_VARIABLES_MAX];

@@ -28,7 +28,7 @@ struct nb_device_image {
     size_t count;
     int device;                /* -1: host */
     const nb_image_device *on; /* NULL: host */
-    nb_spares *spares;         /* NULL: the pixels are the renderer's */
+    nb_spares *spares;         /* NULL while the renderer owns the pixels */
     atomic_int holders;
 };
 
@@ -41,7 +41,7 @@ static void discard(nb_device_image *image)
     nb_free(image);
 }
 
-/** Unlock; the last user frees everything. */
+/** Remove a user and unlock; the last user frees the spares. */
 static void leave_spares(nb_spares *s)
 {
     int last = --s->users == 0;
@@ -95,7 +95,7 @@ static void join_spares(nb_spares *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** Give lent memory to its holders; other: new memory for the renderer, or NULL. */
+/** Give the lent memory to its holders, and `other` or NULL to the renderer. */
 static void part(nb_sim_engine *engine, nb_device_image *lent, float *other)
 {
     if (lent->on)

@@ -8,8 +8,8 @@
 #include "../io/common/json_node.h"
 #include "sim.h"
 
-/** F of the first crystal's halos: *table, with *F to be freed, or (NULL) F of the
- * simulation.  Errors: NB_ERR_NOMEM. */
+/** Get *table, the F for diffuse light of the first crystal.  *F is NULL if *table has F
+ * of the simulation; else free *F with nb_free.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
                            nb_error *err);
 
