@@ -188,7 +188,7 @@ void nb_scene_stol(const nb_scene *sc, double range[2])
     }
 }
 
-/** Question a path too long for a liquid or solid: it may be in um, as for -water. */
+/** Ask about a path too long for a liquid or solid: it may be in um, as for -water. */
 static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
 {
     for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));

@@ -16,7 +16,7 @@
 struct nb_crystal_line {
     const char *text;
     size_t bytes;
-    int number; /* in the file, from 1 */
+    int number; /* line number in the file, from 1 */
 };
 
 nb_crystals_kind nb_crystals_kind_of(const char *text, int *n)

@@ -22,7 +22,7 @@ typedef enum nb_output_of {
 typedef struct nb_output {
     const char *flag;
     size_t path; /* offset of its name in nb_config */
-    size_t on;   /* offset of an int, 0: not written; or 0: written if it has a name */
+    size_t on;   /* offset of an int (0: not written); 0: written if it has a name */
     const nb_writer *writer; /* NULL if it is not an image */
     const nb_writer *narrow; /* writer with -tiffbits 16, or NULL */
     nb_output_of of;
@@ -60,7 +60,7 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
 nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
                                 nb_error *err);
 const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
-/** Put "FILE:LINE" of line m into name; without a file name stays. */
+/** Put "FILE:LINE" of line m into name; without a file, name stays unchanged. */
 void nb_crystal_lines_name(const nb_crystal_lines *lines, int m, char *name, size_t size);
 void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
 

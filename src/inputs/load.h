@@ -37,8 +37,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** Find the detector of cfg->detector or of the file that cfg names, and complete cfg.
- * Files of one panel are refused or off for several panels.  *spec is held, or NULL. */
+/** Find the detector of cfg->detector or of the file that cfg names; complete cfg.  With
+ * several panels, refuse typed outputs of one panel, drop defaults.  *spec: as above. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
@@ -82,8 +82,8 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 /** Read an image of any format of nb_image_read, once.  Its header completes cfg, as -img
  * does.  Its pixels go to *pixels (nb_image_free; no geometry, no centre); marked pixels
  * are 0.  A headerless float image is square or has cfg's detpixels.  flag: the option in
- * messages.  hooks (or NULL) get notes on guesses and unused values.  *fields (or NULL):
- * NB_OPEN_* of such a file are added.  Errors: as nb_image_read. */
+ * messages.  hooks (or NULL) get notes on guesses and unused values.  *fields (or NULL)
+ * gets nb_header_found.fields added.  Errors: as nb_image_read. */
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
 
@@ -124,8 +124,8 @@ typedef enum nb_header_field {
 typedef struct nb_header_found {
     int own;         /* 1: nanobragg wrote this SMV file */
     double pedestal; /* of an SMV file */
-    unsigned fields; /* NB_OPEN_* of such a file, without those that it gives but cfg does
-                        not show; 0 for a file of nanobragg, which has all typed values */
+    unsigned fields; /* NB_OPEN_* of files of this kind, without those given here that cfg
+                        cannot hold; 0 for a file of nanobragg, which has all typed values */
 } nb_header_found;
 
 /** Complete cfg from the file.  hooks (or NULL) get notes on values that are not taken.
@@ -156,10 +156,10 @@ void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
 /** Range of sin(theta)/lambda (1/m) of source 0 on a grid in the rendered region. */
 void nb_scene_stol(const nb_scene *scene, double range[2]);
 
-/** Photons of water and materials from the middles of some pixels: right to percents. */
+/** Photons of water and materials, to some percent: an estimate by some of the pixels. */
 double nb_background_about(const nb_model *model);
 
-/** Materials in words for masters, "" without any.  Returns text. */
+/** Describe the materials for HDF5 masters; "" without materials.  Returns text. */
 const char *nb_background_words(const nb_settings *all, char *text, size_t size);
 
 /* --- kinds of files of structure factors, for messages --- */

@@ -88,7 +88,7 @@ static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
     return st;
 }
 
-/** Resolve sim->typed and apply `moves`. After an error the caller restores sim->typed. */
+/** Resolve sim->typed and apply `moves`. On error the caller restores sim->typed. */
 static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
