@@ -125,7 +125,7 @@ typedef struct nb_header_found {
     int own;         /* 1: nanobragg wrote this SMV file */
     double pedestal; /* of an SMV file */
     unsigned fields; /* NB_OPEN_* of files of this kind, without those given here that cfg
-                        cannot hold; 0 for a file of nanobragg, which has all typed values */
+                        cannot hold; 0 for a file of nanobragg: it has all typed values */
 } nb_header_found;
 
 /** Complete cfg from the file.  hooks (or NULL) get notes on values that are not taken.

@@ -70,7 +70,7 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
         nb_json_text(one, "mask", packed->mask);
 }
 
-/** Image i; a stack without detector gets that of sim or of an equally large image. */
+/** Image i.  A stack without detector has that of sim or of an image of the same size. */
 static nb_image image_of(const page *p, int i)
 {
     const nb_page_job *job = p->job;

@@ -136,7 +136,7 @@ static void add_light(const nb_sim *sim, nb_reflections *out)
     }
 }
 
-/** Arguments of an image of one crystal alone. */
+/** Arguments of render_alone. */
 typedef struct alone {
     const nb_scene *scene;
     const nb_mix *mix;
