@@ -211,7 +211,7 @@ static nb_status expand(nb_factor_sums *m, double dmin, const nb_hooks *hooks,
     return nb_expand(&r, &m->grid, &m->expansion, err);
 }
 
-/** Limit d of fills, A: the typed one, else the file's. */
+/** Limit d of fills, A: -dmin, or else the limit of the file. */
 static double fill_limit(const nb_factor_sums *m)
 {
     return m->files->settings.value.dmin_A > 0 ? m->files->settings.value.dmin_A

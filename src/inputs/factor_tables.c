@@ -258,7 +258,7 @@ static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
     const nb_factor_files *files = sums->files;
     double *F = tables->file->F;
     nb_factor_sums_fill(sums, tables->weight, wave, box, threads, F);
-    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* in the direct beam */
+    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* direct beam */
         F[nb_factor_box_voxels(box) / 2] = 0;
     if (tables->stats.reflections == 0)
         tables->stats = nb_factor_stats_of(F, NULL, box);

@@ -27,7 +27,7 @@ typedef struct nb_waves {
 /** Statistics of one table without 0 0 0. */
 typedef struct nb_factor_stats {
     size_t reflections; /* reflections of P1 with a value */
-    double rms;         /* of F */
+    double rms;         /* root mean square of F */
     double friedel;     /* mean |F(+) - F(-)| / mean F */
     double F000;        /* NaN: no value */
 } nb_factor_stats;
@@ -60,7 +60,7 @@ typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
     double dmin, asked;           /* limit of the table, and requested limit, A */
     nb_partials partials;         /* owned; sums of the model */
-    nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without any */
+    nb_factor_grid grid;      /* owned; F of reflections, or NULL without reflections */
     nb_factor_box filled_box; /* box of the values in `grid` */
     nb_expansion expansion;
     size_t filled;           /* number of reflections that -fill added */
@@ -74,7 +74,7 @@ nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_files **out,
                                nb_error *err);
 
-/* A; end of the table of f0 */
+/* A; finest spacing of the table of f0 */
 #define NB_SHORTEST_D 0.25
 
 /** True if F are the same at every wavelength. */
@@ -126,7 +126,7 @@ void nb_factor_sums_fill(const nb_factor_sums *sums, nb_factor_weight weight,
                          const nb_wave *wave, const nb_factor_box *box, int threads,
                          double *F);
 
-/** Group sources by -anomalous_tol.  hooks: or NULL.  The caller frees *out. */
+/** Group sources with f' and f'' equal to -anomalous_tol.  hooks: or NULL.  Free *out. */
 nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** Make one group at one wavelength. */

@@ -60,7 +60,7 @@ int nb_header_loses_centre(const nb_config *c)
 
 /* --- mini-CBF and HDF5 --- */
 
-/** True if the file swings the detector. */
+/** True if the detector gets a two-theta, not 0, from the file. */
 static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
 {
     return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&

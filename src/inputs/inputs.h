@@ -41,7 +41,7 @@ typedef struct nb_plane {
 /** Files that are read together: those of the detector and of materials in the beam. */
 typedef struct nb_files {
     nb_key key;
-    nb_detector_spec spec;        /* owned; no panels without a file */
+    nb_detector_spec spec;        /* owned; n_panels is 0 without a file */
     uint8_t *mask;                /* owned; [pixels] of the stack, 0 = masked; or NULL */
     const nb_plane *gainmap;      /* shared; -gainmap, or NULL */
     const nb_plane *transmission; /* shared; -transmission for nb_mix_factor, or NULL */
@@ -72,7 +72,7 @@ const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
                                      const nb_detector_spec *detector,
                                      nb_scan_points *ends);
 
-/** Inputs of the crystal of cfg. */
+/** Inputs from which the crystal of cfg is built. */
 nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *matrix,
                                        int64_t seed);
 
@@ -83,7 +83,7 @@ typedef struct nb_tables {
     int *of_source;       /* shared; [n_of_source], as in nb_model_inputs; NULL: all 0 */
     int n_of_source;
     nb_waves *waves; /* shared; wavelengths without of_source; NULL: tables of a file */
-    nb_factor_stats stats;  /* of the first table */
+    nb_factor_stats stats;  /* statistics of the first table */
     double dmin, default_F; /* values when the tables were made */
     nb_factor_weight weight;
     int typed_F;    /* 1: F are those of nb_sim_set_factors */
@@ -142,7 +142,7 @@ typedef struct nb_inputs {
     int n_lines;
     nb_source_list *sources;  /* shared; owner of the lines; NULL: they are borrowed */
     int has_spectrum;         /* the lines are the spectrum of one frame */
-    nb_factor_files *factors; /* shared; files of made tables; NULL: -hkl or a cache */
+    nb_factor_files *factors; /* shared; files to make F from; NULL: tables as read */
     nb_factor_sums *sums;     /* shared; sums of `factors`; NULL at first */
     int light_threads;  /* least threads for a table of diffuse light, as others wait */
     int table_from_hkl; /* 1: F are of -hkl, or -dump is typed: the cache is written */
@@ -196,9 +196,9 @@ void nb_inputs_take_sources(nb_inputs *in, nb_source_list *list);
 void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n);
 
 /** Make a configuration and its inputs from a record; the same record and files give the
- * same *cfg.  typed: with the line of its crystal, and arrays and detector of `old`.
- * old: its store, arrays, and tables of the same files are shared.  extra: or NULL.  *in
- * is the caller's, zero after an error.  Errors: as nb_sim_create. */
+ * same *cfg.  `typed` already has the line of its crystal, and arrays and detector of
+ * `old`.  Store, arrays, and tables of the same files are shared with `old`.  extra: or
+ * NULL.  *in is the caller's, zero after an error.  Errors: as nb_sim_create. */
 nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,
                             const nb_frame_extra *extra, const nb_hooks *hooks,
                             nb_config *cfg, nb_inputs *in, nb_error *err);

@@ -137,7 +137,7 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
 /** Fields that cfg leaves open, without NB_OPEN_BEAM. */
 unsigned nb_header_open(const nb_config *cfg);
 
-/** Note the given fields that cfg leaves open, with their assumed values. */
+/** Note which of `fields` cfg leaves open, with the values that are assumed instead. */
 void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
                         const char *name, const nb_hooks *hooks);
 
@@ -149,14 +149,14 @@ int nb_config_has_background(const nb_config *cfg);
 /** Read the table of -stol, -4stol or -Q, and find the tables of -background. */
 nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err);
 
-/** Notes on a new simulation: an image outside of its table, flags without a table. */
+/** Note an image outside of the range of its background table; flags without a table. */
 void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
                           const nb_hooks *hooks);
 
 /** Range of sin(theta)/lambda (1/m) of source 0 on a grid in the rendered region. */
 void nb_scene_stol(const nb_scene *scene, double range[2]);
 
-/** Photons of water and materials, to some percent: an estimate by some of the pixels. */
+/** Estimate the photons of water and materials, to some percent, from 101 pixels. */
 double nb_background_about(const nb_model *model);
 
 /** Describe the materials for HDF5 masters; "" without materials.  Returns text. */

@@ -22,7 +22,7 @@
 typedef struct plane_file {
     const char *flag, *path;
     double least, top;  /* allowed range of the numbers */
-    nb_array_kind kind; /* 0: only a headerless file */
+    nb_array_kind kind; /* 0 if only a headerless file is allowed */
     const float *array; /* NULL: read the file `path` */
     int fast, slow;     /* size of the array */
     const nb_hooks *hooks;

@@ -88,7 +88,7 @@ static int is_shifted(const nb_difference *d)
            rms * rms - mean * mean < 0.1;
 }
 
-/** Write the first description that fits. */
+/** Write the first verdict that fits. */
 static void judge(nb_difference *d)
 {
     char *text = d->verdict;

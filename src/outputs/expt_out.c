@@ -314,7 +314,7 @@ typedef struct stills {
     nb_json like;         /* owned; the detector of sim */
     nb_outfile *file;
     nb_draft text; /* owned; text that is not written yet */
-    int objects;   /* objects of the present array */
+    int objects;   /* number of objects in the current array */
     int failed;    /* 1: no memory for JSON */
 } stills;
 

@@ -99,7 +99,7 @@ static float above(const nb_picture_job *job, const blocks *b, int f, int s)
                    sqrt(fmax(1, background - job->pedestal)));
 }
 
-/** Scale from 2 deviations of the background to percentile 99.5, or 10 if that is less. */
+/** Scale from 2 deviations of the background to percentile 99.5, or at least to 10. */
 static void set_scale(const nb_picture_job *job, const float *flat, double *work,
                       nb_png_options *options)
 {

@@ -21,7 +21,7 @@ NB_EMBED(nb_page_html, "src/tools/page.html");
 /** A page being made. */
 typedef struct page {
     const nb_page_job *job;
-    const nb_sim *sim;    /* its geometry holds for the images; or NULL */
+    const nb_sim *sim;    /* simulation with the images' geometry, or NULL */
     nb_shown_image first; /* owned */
     nb_json root, images; /* members of the page; list of images in the page */
     size_t limit;         /* approximate bytes of an image's text */

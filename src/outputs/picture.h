@@ -30,9 +30,9 @@ typedef struct nb_picture_own {
     nb_panel blocks;       /* panel of the shrunk picture */
 } nb_picture_own;
 
-/** Picture of -pngfile for image[slow][fast]; several panels are assembled.  *job borrows
- * from all other arguments.  nb_picture_own_free, also after an error.  Errors:
- * NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
+/** Make the picture of -pngfile of image[slow][fast]; several panels are assembled.  *job
+ * borrows from all other arguments.  Call nb_picture_own_free, also after an error.
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
 nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
                             nb_picture_own *own, nb_error *err);
 void nb_picture_own_free(nb_picture_own *own);
@@ -49,7 +49,7 @@ typedef struct nb_shown_image {
 } nb_shown_image;
 
 /** Fill *shown.  job.panel: NULL without a geometry; job.wavelength: 0 or NaN if unknown.
- * nb_shown_free, also after an error.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+ * Call nb_shown_free, also after an error.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 

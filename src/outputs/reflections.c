@@ -27,7 +27,7 @@ static double spacing(const nb_crystal *x, const nb_reflection *s)
     return g > 0 ? 1 / g : 0;
 }
 
-/** Distance of the lattice point from the Ewald sphere of the central beam, 1/A: above 0
+/** Distance of the lattice point from the Ewald sphere of the central beam, 1/A; positive
  * outside. */
 static double excitation(const nb_model *m, const nb_reflection *s)
 {

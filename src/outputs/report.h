@@ -32,10 +32,10 @@ void nb_json_panels(nb_json detector, const nb_sim *sim);
 
 /* --- the file of -report --- */
 
-/** Report an image and its files if cfg asks.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Write -report, if typed, for an image and its files.  Errors: NB_ERR_IO, _NOMEM. */
 nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats *stats,
                           nb_error *err);
-/** Write a page of image[slow][fast]; delete root, its report.  Errors: nb_image_page's. */
+/** Write a page of image[slow][fast]; delete root, its report. Errors: nb_image_page. */
 nb_status nb_sim_page(const nb_sim *sim, const float *image, nb_json root, nb_error *err);
 
 #define NB_PAGE_BYTES ((size_t)9600000) /* approximate size of a page's pixels */

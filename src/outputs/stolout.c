@@ -65,7 +65,7 @@ static int bin_of(const bin_list *bins, double x)
     return low;
 }
 
-/** Use the points of the typed table, else steps up to the end of scattering. */
+/** Use the points of the typed table, or else steps up to sin(theta) = 1. */
 static nb_status choose_bins(table_job *job, nb_error *err)
 {
     const nb_sim *sim = job->sim;
@@ -170,7 +170,7 @@ static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
     return first;
 }
 
-/** Take pixels within two pixels of a spot out of their bins. */
+/** Leave out the pixels up to two pixels from a pixel of a spot. */
 static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
 {
     enum { REACH = 2, SIDE = 2 * REACH + 1 };
@@ -190,7 +190,7 @@ static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_
                 leave_out_about(job, panel, f, s);
 }
 
-/** Leave out pixels next to those that exceed their bin: the skirts of Bragg spots. */
+/** Leave out pixels near pixels that exceed their bin: the weak edges of Bragg spots. */
 static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
                                  const size_t *first, nb_error *err)
 {

@@ -109,11 +109,11 @@ typedef struct nb_expt_stills {
 
 /** Write an experiment for each crystal, or one for a frame without crystals, with image,
  * beam and detector of the frame.  sim, detector: as they are before frames change them.
- * The caller opens and commits the file.  Errors: NB_ERR_IO, NB_ERR_NOMEM, of truth. */
+ * The caller opens and commits the file.  Errors: NB_ERR_IO, NB_ERR_NOMEM, truth's. */
 nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
                                const nb_expt_stills *of, nb_outfile *file, nb_error *err);
 
-/** nb_sim_config_json without parameters: for masters, whose bytes stay. */
+/** nb_sim_config_json without parameters and panels, so that masters keep their bytes. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
 
 /** Note once the parts of the geometry that files with this header cannot hold, so that

@@ -19,7 +19,7 @@ static const double spot_tolerance = 0.1; /* error without a note, part of a ref
 static const double domains_tolerance =
     0.3; /* larger: twice as many domains lower the error only by the square root of 2 */
 static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s; limit if the steps of -osc are the reason */
+static const double long_steps = 10;   /* s; limit with automatic spindle steps */
 static const double few_steps = 1e8;   /* steps of all pixels; fewer never take long */
 static const double real_beams = 1e27; /* photons/m^2: largest fluence of a real beam */
 
@@ -35,7 +35,7 @@ static double table_end(const nb_model *model)
     if (sf->nh <= 0 ||
         (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* no table, or F(000) alone */
         return 0;
-    for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
+    for (int i = 0; i < 3; i++) { /* reflections to spacing d have |h| up to |a|/d */
         int max = first[i] + n[i] - 1;
         max = -first[i] > max ? -first[i] : max;
         end = fmax(end, edge[i] / (max + 0.5));
@@ -443,7 +443,7 @@ static void odd_precision(const nb_model *model, char *text, size_t size)
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
-/** Put question `kind` into text; true if it applies. Kinds below N_UNITS: units. */
+/** Put question `kind` into text; true if it applies. Kinds below N_UNITS ask for units. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
@@ -474,7 +474,7 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** Put the reason of a dark image into text.  *stats of a series do not show its mask. */
+/** Put the reason of a dark image into text.  In a series *stats ignores the mask. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;

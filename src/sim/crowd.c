@@ -105,7 +105,7 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && lines && m < lines->n)
         st = nb_crystal_lines_apply(lines, m, cfg, err);
     nb_shared_drop(lines);
-    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* set by the line */
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line sets it */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
 }
@@ -309,7 +309,7 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1) /* they are for another image */
+    if (crowd->given && crowd->n_given != n - 1) /* records of another image */
         forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;

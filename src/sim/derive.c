@@ -399,8 +399,8 @@ static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double 
     return st;
 }
 
-/** Pull back a loss.  On a device without F its slopes are checked later, only if the
- * gradient is not finite. */
+/** Pull back a loss.  On a device, and without F, the slopes of the loss are checked only
+ * if the gradient is not finite. */
 static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
                                const loss_slopes *loss, double *gradient,
                                nb_hkl_gradient *F, nb_error *err)
@@ -434,7 +434,7 @@ static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slo
     return st;
 }
 
-/** Errors: NB_ERR_INPUT if a number of the gradient is not finite. */
+/** Refuse a gradient with a number that is not finite.  Errors: NB_ERR_INPUT. */
 static nb_status check_gradient(const char *const *names, int count,
                                 const double *gradient, const nb_hkl_gradient *F,
                                 nb_error *err)

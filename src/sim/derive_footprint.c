@@ -52,7 +52,7 @@ static void divide_tangents(spreading *s)
     s->rest.n_entries = 0;
 }
 
-/** Close with close_spreading, also after an error. */
+/** Open *s; close it with close_spreading, also after an error. */
 static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
                                 const nb_scene *wanted, spreading *s, nb_error *err)
 {
@@ -95,8 +95,8 @@ static nb_panel moved(const nb_panel *p, const nb_panel_slope *by, double h)
     return to;
 }
 
-/** Slope by a parameter of a tile's nb_footprint_map.  A moving panel adds a central
- * difference: the map is a ratio of determinants, so its step of 1e-5 costs no digit. */
+/** Slope by a parameter of a tile's nb_footprint_map.  For a moving panel it is a central
+ * difference: the map is a ratio of determinants, so a step of 1e-5 is accurate. */
 static void map_slope(const nb_footprint *fp, const nb_panel *p,
                       const nb_footprint_tile *tile, const nb_tangent *t,
                       const nb_panel_slope *by, double slope[4])

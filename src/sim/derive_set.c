@@ -34,7 +34,7 @@ typedef struct changes {
     int recell;
     double matrix[9], matrix_lambda_A;
     double lambda_factor; /* factor of the wavelengths in a file */
-    double *F;            /* owned; another table, or NULL */
+    double *F;            /* owned; changed table of F, or NULL */
     double default_F;
     nb_config cfg;
 } changes;

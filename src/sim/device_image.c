@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay on the device.  If the last image has a holder when the next one
- * begins, the holders get its memory, and the renderer uses memory that former holders
- * gave back, if any: allocation on a device is slow. */
+/* Images that stay on the device and are lent to callers, their holders.  If the last
+ * image is held when the next one begins, its holders keep the memory, and the renderer
+ * takes memory that former holders gave back, if any: allocation on a device is slow. */
 #include "engine.h"
 
 #include <pthread.h>
@@ -26,8 +26,8 @@ typedef struct nb_spares {
 struct nb_device_image {
     float *pixels;
     size_t count;
-    int device;                /* -1: host */
-    const nb_image_device *on; /* NULL: host */
+    int device;                /* -1 in host memory */
+    const nb_image_device *on; /* NULL in host memory */
     nb_spares *spares;         /* NULL while the renderer owns the pixels */
     atomic_int holders;
 };

@@ -35,7 +35,7 @@ typedef struct nb_sim_engine {
     nb_device_image *lent;           /* handle of the last image if it is lent, or NULL */
     struct nb_spares *spares;        /* shared with the lent images, or NULL */
     struct nb_warming *warming;      /* owned; thread that starts a device, or NULL */
-    nb_footprint_plan footprint;     /* owned; of the last image, or empty */
+    nb_footprint_plan footprint;     /* owned; plan of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */
@@ -84,7 +84,7 @@ void nb_engine_stop_lending(nb_sim_engine *engine);
 /* --- Notes are passed to the caller and kept for the report --- */
 
 typedef struct nb_notes {
-    nb_hooks caller; /* hooks that get everything */
+    nb_hooks caller; /* hooks of the caller, which get all calls */
     char **line;     /* owned; [n] */
     int n;
 } nb_notes;

@@ -7,7 +7,7 @@
 #include "../physics/limits.h"
 #include "../render/request.h"
 
-/** Fill parts from parts->plan. */
+/** Fill the other members of *parts from parts->plan. */
 static nb_status fill_parts(const nb_scene *sc, nb_footprint_parts *parts, nb_error *err)
 {
     nb_status st = nb_footprint_sources(parts->plan, sc, &parts->bragg, &parts->mask, err);

@@ -24,7 +24,7 @@ typedef struct nb_footprint_parts {
     uint8_t *mask; /* owned; mask of bragg, or NULL */
 } nb_footprint_parts;
 
-/** Make *parts, with slopes of taps if `slopes`. Free also on error: _INPUT, _NOMEM. */
+/** Make *parts; free it also after NB_ERR_INPUT, _NOMEM.  slopes: 1: with tap slopes. */
 nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, int slopes,
                                 nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);

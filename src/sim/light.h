@@ -24,7 +24,7 @@ typedef struct nb_sim_light {
 
 /** Set `lit` for the next image and reserve its plane.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin_light(nb_sim *sim, nb_error *err);
-/** Make the light in memory before rendering, unless the device of the image can. */
+/** Make the light in memory before rendering, unless the device of the image makes it. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
 /** Make the light on the device, between rendering and mixing. */
 nb_status nb_sim_light_there(nb_sim *sim, nb_error *err);

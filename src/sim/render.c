@@ -120,7 +120,7 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Describe the backend by the last crystal's line, with the lack of all crystals. */
+/** Describe the backend for the last crystal; add photons that all crystals may lack. */
 static void describe(nb_sim_engine *engine)
 {
     const size_t size = sizeof engine->line;

@@ -26,7 +26,7 @@ typedef struct nb_moves {
     } at[];
 } nb_moves;
 
-/** Receiver of the questions of nb_ask about a model. Bit i of a mask is question i. */
+/** Receiver of the questions of nb_ask.  Bit i of `asked` and `holds` is question i. */
 typedef struct nb_asker {
     const nb_hooks *hooks; /* or NULL, to ask nothing */
     const char *place;     /* place where the record was typed, or "" */
@@ -84,7 +84,7 @@ int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MAX]);
 /** Refuse a model whose scale, position or cell is not finite.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** Everything except inputs from which a model is built. */
+/** All that a model is built from, except its inputs. */
 typedef struct nb_building {
     const nb_config *cfg;
     int64_t seed;
@@ -98,18 +98,18 @@ typedef struct nb_building {
  * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
-/** Inputs of a model without tables; *ends must live as long. */
+/** Inputs of a model without tables; *ends must live as long as they do. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
 /** Build a model and refuse one that cannot be rendered.  After an error it is zero. */
 nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
                            const nb_hooks *hooks, nb_model *model, nb_error *err);
 
-/** Build the models of sim->cfg and of further crystals; free or keep the old sim->model
- * before.  After an error it is zero, and the rest of sim is as before. */
+/** Build the models of sim->cfg and of further crystals.  The caller frees or keeps the
+ * old sim->model before.  After an error sim->model is zero, other members as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change: keep configuration, inputs, displacement, model.  NB_ERR_NOMEM. */
+/** Begin a change; keep configuration, inputs, moves and model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
 /** End a change whose status is st: build the model, choose the backend.  After an error,
  * also of st, sim is as before nb_sim_begin except its record.  Returns the error. */
@@ -228,7 +228,7 @@ nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
 /** Number of renderers (up to `threads`) that an accelerator has room for. */
 int nb_pool_renderers(const nb_sim *base, int threads);
 
-/** Open renderers of this backend, `each` on a device. */
+/** Open renderers of this backend: `each` renderers on each device. */
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
                        int each, nb_error *err);
 void nb_pool_close(nb_pool *pool);
