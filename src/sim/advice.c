@@ -443,7 +443,7 @@ static void odd_precision(const nb_model *model, char *text, size_t size)
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
-/** Put question `kind` into text; true if it applies. Kinds below N_UNITS ask for units. */
+/** Put question `kind` into text; true if it applies. Kinds below N_UNITS are units. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
