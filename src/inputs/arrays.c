@@ -64,7 +64,7 @@ static void set_array(nb_arrays *a, int part, const void *array)
     memcpy((char *)a + parts[part].at, &array, sizeof array);
 }
 
-/** Items in each array of a kind. */
+/** Number of items in each array of a kind. */
 static size_t count_of(const nb_arrays *a, unsigned kind)
 {
     switch (kind) {

@@ -16,7 +16,7 @@
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
 
-enum { MAX_MATERIALS = 33 }; /* materials of a run */
+enum { MAX_MATERIALS = 33 }; /* 32 of -background, and the table of -stol, -4stol or -Q */
 
 /** Tables of materials while they are read. */
 typedef struct material_list {
@@ -151,7 +151,7 @@ static double middle_photons(const nb_scene *dark, size_t pixel)
 
 double nb_background_about(const nb_model *model)
 {
-    enum { SOME = 101 }; /* pixels */
+    enum { SOME = 101 }; /* number of pixels */
     nb_scene dark = model->scene;
     const double rays = (double)dark.oversample * dark.oversample;
     double sum = 0;
@@ -188,7 +188,7 @@ void nb_scene_stol(const nb_scene *sc, double range[2])
     }
 }
 
-/** Question a path too long for a liquid or solid: it may be in um, as for -water. */
+/** Ask about a path too long for a liquid or solid: it may be in um, as for -water. */
 static void advise_paths(const nb_config *cfg, const nb_hooks *hooks)
 {
     for (const char *word = cfg->background, *colon; (colon = strchr(word, ':'));

@@ -16,7 +16,7 @@
 struct nb_crystal_line {
     const char *text;
     size_t bytes;
-    int number; /* in the file, from 1 */
+    int number; /* line number in the file, from 1 */
 };
 
 nb_crystals_kind nb_crystals_kind_of(const char *text, int *n)
@@ -170,7 +170,7 @@ static int is_of_crystal(const nb_param *p)
                         NB_PARAM_OUTPUT | NB_PARAM_SERIES)) == NB_PARAM_CRYSTAL;
 }
 
-/** Words of a value; returns their number, or -1 if it is not the value of a flag. */
+/** Split a JSON value into words of a flag; returns their number, or -1 if wrong. */
 static int words_of(const cJSON *value, char number[][NB_TEXT_NUMBER], const char **words)
 {
     const cJSON *one = cJSON_IsArray(value) ? value->child : value;

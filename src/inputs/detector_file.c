@@ -51,7 +51,7 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
                    flag, file ? "-" : "", file ? file : "detector", n);
 }
 
-/** Refuse files of one panel for several panels, or switch default ones off. */
+/** With several panels, refuse typed output files of one panel; switch defaults off. */
 static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error *err)
 {
     const int typed = cfg->typed_files;
@@ -60,12 +60,12 @@ static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error 
     for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
         if (f->one_panel && nb_output_path(f, cfg)[0] && (!f->typed || typed & f->typed))
             return refuse_file(cfg, f->flag, n, err);
-    in->left_out = cfg->write_noise; /* the others are by-products */
+    in->left_out = cfg->write_noise; /* the other files are by-products */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }
 
-/** Check the panels of a caller as those of files. */
+/** Check the panels that a caller gave, as the panels of files are checked. */
 static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -101,7 +101,7 @@ static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_e
     return NB_OK;
 }
 
-/** Arguments of the maker of a detector. */
+/** Arguments of make_spec. */
 typedef struct spec_request {
     const nb_config *cfg;
     const nb_hooks *hooks;

@@ -109,7 +109,7 @@ static nb_status wrong_kind(const content *c, const char *wanted, nb_error *err)
                       c->flag, what ? what : "no file of a known kind", wanted);
 }
 
-/** *model: 1 if the file of -pdb, -mtz or -cif is a model, else 0 for reflections.
+/** Set *model to 1 if the file of -pdb, -mtz or -cif is a model, to 0 for reflections.
  * Refuse other kinds.  A CIF with both is a model unless columns are typed. */
 static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                             nb_error *err)
@@ -141,7 +141,7 @@ static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                       err);
 }
 
-/** Check the rules of the flags with -cif as -pdb or -mtz. */
+/** Check the rules of the flags as if -cif were -pdb (for a model) or -mtz. */
 static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
     nb_config as = m->asked; /* shares the texts; only read */
@@ -321,7 +321,7 @@ static nb_status no_cell(const char *path, const char *flag, nb_error *err)
                       flag);
 }
 
-/** Choose the cell of F: the reflections', else the model's, else the typed one. */
+/** Choose the cell of F: of the reflections, else of the model, else the typed cell. */
 static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                              const nb_hooks *hooks, nb_error *err)
 {
@@ -365,7 +365,7 @@ static void be_P1(nb_symmetry *sg)
     memcpy(sg->name, "P 1", 4);
 }
 
-/** Choose the space group of a file: the typed one, that of the file, or P 1. */
+/** Choose the space group of a file: the typed group, or the file's, or P 1. */
 static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)
@@ -409,7 +409,7 @@ static nb_status choose_symmetries(nb_factor_files *m, const nb_hooks *hooks,
     return st;
 }
 
-/** Note the columns that are used of a reflection file. */
+/** Note which columns of a reflection file are used. */
 static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
 {
     char columns[200];
@@ -425,7 +425,7 @@ static void say_columns(const nb_factor_files *m, const nb_hooks *hooks)
                                      : "amplitudes in electrons");
 }
 
-/** Check that the dumps have folders before anything is calculated. */
+/** Check that the folders of -dump_mtz and -dump_hkl exist, before F are calculated. */
 static nb_status check_folders(const nb_config *cfg, nb_error *err)
 {
     const char *const paths[] = {cfg->dump_mtz_file, cfg->dump_hkl_file};

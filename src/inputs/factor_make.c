@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Make tables of F from the files: sums of a model, expansion, scale and fills. */
+/* Make tables of F from files: sum a model; expand, scale and fill reflections. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -211,7 +211,7 @@ static nb_status expand(nb_factor_sums *m, double dmin, const nb_hooks *hooks,
     return nb_expand(&r, &m->grid, &m->expansion, err);
 }
 
-/** Limit d of fills, A: the typed one, else the file's. */
+/** Limit d of fills, A: -dmin, or else the limit of the file. */
 static double fill_limit(const nb_factor_sums *m)
 {
     return m->files->settings.value.dmin_A > 0 ? m->files->settings.value.dmin_A
@@ -359,7 +359,7 @@ nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
     return st;
 }
 
-/** Place of -h -k -l for h k l at i, or -1 outside of the box. */
+/** Place of the Friedel mate of the reflection at place i, or -1 outside of the box. */
 static ptrdiff_t mate_of(const nb_factor_box *box, ptrdiff_t i)
 {
     const int *n = box->n;

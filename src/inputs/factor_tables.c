@@ -23,14 +23,14 @@ int nb_threads_of(const nb_config *cfg)
 
 /* --- files --- */
 
-/** *out: the crystal that is typed as a cell or a matrix; *typed: 1 if there is any. */
+/** Build the crystal that is typed as a cell or a matrix; *typed: 0 without both. */
 static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
                                int64_t seed, nb_crystal *out, int *typed, nb_error *err)
 {
     nb_config still = *cfg;
     const nb_settings *all;
     nb_crystal_inputs in;
-    if (!matrix->given) /* else the last digits of the cell depend on the orientation */
+    if (!matrix->given) /* a misset would change the last digits of the cell */
         still.misset_mode = NB_MISSET_NONE;
     all = NB_RESOLVED(&still);
     in = nb_crystal_inputs_of(all, matrix, seed);
@@ -38,10 +38,10 @@ static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
     return *typed ? nb_crystal_build(all, &in, NULL, out, err) : NB_OK;
 }
 
-/** Arguments of the maker of files of structure factors. */
+/** Arguments of make_files. */
 typedef struct factors_request {
     const nb_config *cfg;
-    const nb_crystal *crystal; /* the typed one, or NULL */
+    const nb_crystal *crystal; /* the typed crystal, or NULL */
     const nb_hooks *hooks;
 } factors_request;
 
@@ -74,8 +74,8 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     return key;
 }
 
-/** True if the files have no cell and were read for another cell.  Frames of a series
- * share a list if its F do not depend on the cell. */
+/** True if the files have no cell and were read for a crystal with another cell.  Frames
+ * of a series share a list whose F do not depend on the cell. */
 static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
                               const nb_crystal *crystal)
 {
@@ -194,12 +194,12 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
 
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
 {
-    /* -dmin leaves out sampled points, but halos of reflections outside reach inside */
+    /* diffuse light of reflections finer than -dmin reaches points that -dmin leaves */
     return !nb_factor_files_are_constant(files) ||
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-/** Reach of q with halos, which come from reflections outside of a frame. */
+/** Largest |q| of reflections whose light, with diffuse light, reaches points up to q. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
     const double *gamma = cfg->diffuse_gamma_A;
@@ -222,14 +222,14 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
-/** Limit of F for a model.  Reflections without a typed limit go as far as they can. */
+/** Limit d (A) of F for a model; 0: use reflections without a typed limit as a whole. */
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
     return nb_factor_files_limit(files, &model->settings.value, nb_model_reach(model),
                                  &model->crystal);
 }
 
-/** End a table at NB_SHORTEST_D if only its margin, half of a cell, goes farther. */
+/** End a table at NB_SHORTEST_D if only its margin, half of a cell, is finer. */
 static double allow_margin(const nb_model *model, double dmin)
 {
     const double seen =
@@ -258,14 +258,14 @@ static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
     const nb_factor_files *files = sums->files;
     double *F = tables->file->F;
     nb_factor_sums_fill(sums, tables->weight, wave, box, threads, F);
-    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* in the direct beam */
+    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* direct beam */
         F[nb_factor_box_voxels(box) / 2] = 0;
     if (tables->stats.reflections == 0)
         tables->stats = nb_factor_stats_of(F, NULL, box);
     tables->file->reflections = (int64_t)tables->stats.reflections;
 }
 
-/** F of 0 0 0 in the direct beam, typed or 0; NaN: use the value of the sum. */
+/** F of 0 0 0, in the direct beam: the typed value, or 0; NaN to use the sum's value. */
 static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
 {
     const double F =
@@ -273,9 +273,9 @@ static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
     return F >= 0 ? weight.k * F : NAN;
 }
 
-/** Runs of a table; one thread writes and measures a run. */
+/** The runs (parts) of a table.  One thread writes and measures a run. */
 typedef struct table_runs {
-    size_t voxels, n;  /* voxels of a table; runs of a table */
+    size_t voxels, n;  /* numbers of voxels and of runs of a table */
     nb_table_run *run; /* owned; [n] */
     int threads, with_hash;
     double default_F;
@@ -288,7 +288,8 @@ static void replace_nan(double *F, size_t n, double value)
         F[i] = isnan(F[i]) ? value : F[i];
 }
 
-/** Measure a table, NaN as default_F; map: first write it, with `origin` unless NaN. */
+/** Measure a table.  First write it from the map (0 0 0: origin, unless NaN) or, without
+ * a map, replace NaN by default_F. */
 static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
                          double *F, nb_table_run *all)
 {
@@ -356,13 +357,13 @@ typedef struct table_asked {
     double default_F;
     nb_factor_weight weight;
     nb_factor_box box;
-    nb_factor_stats stats; /* zero: to be calculated */
+    nb_factor_stats stats; /* zero if not yet calculated */
     int threads;
 } table_asked;
 
-/** Box of the tables.  For a list it is that of the values; outside, F is default_F.  If
- * F is interpolated, the edge counts: scale and cell must not move it.  Else a full box
- * is as good, and frames that differ in B or scale share memory. */
+/** Box of the tables.  A list has the box of its values, and default_F outside.  If F is
+ * interpolated, scale and cell must not move the edges.  Else the whole box makes the
+ * same image, and frames with other B or scale share its memory. */
 static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
     const nb_factor_box whole = nb_factor_sums_box(sums);
@@ -371,7 +372,7 @@ static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
         return whole;
     if (nb_list_is_changed(&model->settings) &&
         !(nb_config_is_diffuse(&model->settings.value) &&
-          model->settings.value.default_F != 0) && /* each value has a halo */
+          model->settings.value.default_F != 0) && /* each F has diffuse light */
         !may_interpolate(&model->settings.value, &model->crystal) &&
         nb_factor_box_voxels(&sums->filled_box) > n / 2)
         return whole;
@@ -400,7 +401,7 @@ static int is_as_asked(const nb_tables *t, const nb_factor_sums *sums,
            !memcmp(&box, &a->box, sizeof box);
 }
 
-/** Memory for the values, that of old tables if it fits and nothing else holds it. */
+/** Get memory for F: memory of the old tables if it fits and has no other holder. */
 static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *err)
 {
     double *F = NULL;
@@ -440,7 +441,6 @@ static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
 
 /* --- files -> sums -> tables of a model; each is made again if it ends too early --- */
 
-/** Arguments of the maker of sums. */
 typedef struct sums_request {
     const nb_factor_files *files;
     double dmin, wavelength_A;
@@ -462,7 +462,7 @@ static nb_status make_sums(void *user, void **object, size_t *bytes, nb_error *e
     return st;
 }
 
-/** True if the sums go as far as they must. */
+/** True if the sums go to the needed limit. */
 static int are_enough(const nb_inputs *in, double dmin)
 {
     const double own = in->sums ? in->sums->asked : 0;
@@ -473,7 +473,7 @@ static int are_enough(const nb_inputs *in, double dmin)
                                         : dmin > 0 && in->sums->dmin <= dmin;
 }
 
-/** Make sums to dmin (0: to the limit of model or list; -1: of a whole list). */
+/** Make sums to dmin (A; 0: to the limit of model or list; -1: of a whole list). */
 static nb_status fit_sums(nb_inputs *in, const nb_model *model, double dmin,
                           const nb_hooks *hooks, nb_error *err)
 {
@@ -507,7 +507,7 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     nb_tables *t = &in->tables, fresh = {0};
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a)) /* wavelengths of a list may differ */
+        is_as_asked(t, in->sums, a)) /* waves->wavelength of a list may differ */
         return nb_tables_take_waves(t, waves, err);
     st = make_tables(in->sums, a, waves, t, &fresh, err);
     nb_tables_drop(st ? &fresh : t);

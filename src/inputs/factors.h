@@ -27,7 +27,7 @@ typedef struct nb_waves {
 /** Statistics of one table without 0 0 0. */
 typedef struct nb_factor_stats {
     size_t reflections; /* reflections of P1 with a value */
-    double rms;         /* of F */
+    double rms;         /* root mean square of F */
     double friedel;     /* mean |F(+) - F(-)| / mean F */
     double F000;        /* NaN: no value */
 } nb_factor_stats;
@@ -47,7 +47,7 @@ typedef struct nb_factor_files {
     nb_hkl_list hkl; /* owned; of -hkl; its name is list_path */
     nb_fprime_list typed, curves;
     double cell[6];       /* A, deg: cell of F; the crystal's may differ */
-    int cell_is_typed;    /* a list without a cell takes that of each crystal */
+    int cell_is_typed;    /* 1: the list has no cell and takes the cell of each crystal */
     int needs_cell;       /* 1: the files have no cell, and F depend on given_cell */
     double given_cell[6]; /* A, deg */
     nb_symmetry symmetry;
@@ -59,11 +59,11 @@ typedef struct nb_factor_files {
 typedef struct nb_factor_sums {
     const nb_factor_files *files; /* shared */
     double dmin, asked;           /* limit of the table, and requested limit, A */
-    nb_partials partials;         /* owned; of the model */
-    nb_factor_grid grid;      /* owned; amplitudes of reflections; F NULL without any */
-    nb_factor_box filled_box; /* box of its values */
+    nb_partials partials;         /* owned; sums of the model */
+    nb_factor_grid grid;      /* owned; F of reflections, or NULL without reflections */
+    nb_factor_box filled_box; /* box of the values in `grid` */
     nb_expansion expansion;
-    size_t filled;
+    size_t filled;           /* number of reflections that -fill added */
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
 } nb_factor_sums;
 
@@ -74,7 +74,7 @@ nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_files **out,
                                nb_error *err);
 
-/* A; end of the table of f0 */
+/* A; finest spacing of the table of f0 */
 #define NB_SHORTEST_D 0.25
 
 /** True if F are the same at every wavelength. */
@@ -83,8 +83,8 @@ int nb_factor_files_are_constant(const nb_factor_files *files);
 /** Cell of a crystal, A and deg. */
 void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
 
-/** Cell of F for this crystal: that of the files, or else that of the crystal before a
- * dose (for a list without a cell), which may be put into own[6]. */
+/** Cell of F for this crystal: the cell of the files, or for a list without a cell, the
+ * cell of the crystal before a dose, which may be put into own[6]. */
 const double *nb_factor_files_cell(const nb_factor_files *files,
                                    const nb_crystal *crystal, double own[6]);
 
@@ -126,7 +126,7 @@ void nb_factor_sums_fill(const nb_factor_sums *sums, nb_factor_weight weight,
                          const nb_wave *wave, const nb_factor_box *box, int threads,
                          double *F);
 
-/** Group sources.  hooks: for notices, or NULL.  *out is the caller's (nb_waves_free). */
+/** Group sources with f' and f'' equal to -anomalous_tol.  hooks: or NULL.  Free *out. */
 nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** Make one group at one wavelength. */
@@ -150,8 +150,8 @@ nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);
 
 /* --- limits of a detector in reciprocal space, and of its table of F --- */
 
-/** Limit d (A) of a table of F over `cell` for an image to q (1/A): half of the longest
- * diagonal of a reciprocal cell more.  interpolated: two more diagonals. */
+/** Limit d (A) of a table of F over `cell` for an image to q (1/A): it adds half of the
+ * longest diagonal of the reciprocal cell to q, or if interpolated 2.5 diagonals. */
 double nb_table_limit(double q, const nb_crystal *crystal, const double cell[6],
                       int interpolated);
 

@@ -23,14 +23,14 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
     return n + 1;
 }
 
-/** True if the cache of structure factors is read: the rule of reading the inputs. */
+/** True if the cache of structure factors is read, as in load_table (load.c). */
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&
            (cfg->dump_file[0] || !NB_GIVEN(cfg, default_F));
 }
 
-/** True if the cache is written.  With models and reflection files it must be named. */
+/** True if the cache is written; for models and reflection files only with -dump FILE. */
 static int writes_cache(const nb_config *cfg)
 {
     return cfg->write_dump &&

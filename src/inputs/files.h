@@ -22,7 +22,7 @@ typedef enum nb_output_of {
 typedef struct nb_output {
     const char *flag;
     size_t path; /* offset of its name in nb_config */
-    size_t on;   /* offset of an int, 0: not written; or 0: written if it has a name */
+    size_t on;   /* offset of its switch in nb_config; 0: a name alone switches it on */
     const nb_writer *writer; /* NULL if it is not an image */
     const nb_writer *narrow; /* writer with -tiffbits 16, or NULL */
     nb_output_of of;
@@ -60,9 +60,9 @@ nb_status nb_crystal_lines_cut(char *text, size_t bytes, const char *path,
 nb_status nb_crystal_lines_read(const char *crystals, nb_crystal_lines *lines,
                                 nb_error *err);
 const char *nb_crystal_line_text(const nb_crystal_lines *lines, int m);
-/** Put "FILE:LINE" of line m into name; without a file name stays. */
+/** Put "FILE:LINE" of line m into name; without a file, name stays unchanged. */
 void nb_crystal_lines_name(const nb_crystal_lines *lines, int m, char *name, size_t size);
-void nb_crystal_lines_free(nb_crystal_lines *lines); /* zero or cut */
+void nb_crystal_lines_free(nb_crystal_lines *lines); /* zeroed is allowed */
 
 /** Apply line m, whose flags must be a crystal's, to cfg.  A file of F replaces the files
  * of cfg, a matrix its misset.  Errors: NB_ERR_INPUT with the place of the line. */

@@ -17,7 +17,7 @@
 #include "../params/params.h"
 #include "load.h"
 
-/** True if distance or place and pixel size of the detector are known. */
+/** True if pixel size and distance (or pix0_vector) of the detector are known. */
 static int is_located(const nb_config *c)
 {
     return (NB_GIVEN(c, distance_mm) || NB_GIVEN(c, close_distance_mm) || c->pix0_m.set) &&
@@ -48,7 +48,7 @@ static nb_status read_bytes(const char *path, const char *flag, double max_MB,
     return nb_read_file(path, flag, limit, &in->data, &in->file.bytes, err);
 }
 
-/** Open an image: read an HDF5 frame into *out, or the bytes.  max_MB: -max_read. */
+/** Open an image: read an HDF5 frame into *out, or the bytes of another file. */
 static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
                             double max_MB, nb_image *out, nb_error *err)
 {
@@ -304,7 +304,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     if (!st && in.data)
         st = nb_image_parse(&in.file, out, err);
     if (!st && in.data)
-        in.format = nb_image_format_of(&in.file); /* the size shows a headerless one */
+        in.format = nb_image_format_of(&in.file); /* a headerless image has a size now */
     NB_TRY(locate(&in, typed, out, err));
     if (!st && in.format == NB_FORMAT_HDF5 && !panels.detector)
         st = nb_image_find_panels(in.name, NULL, &panels, err);

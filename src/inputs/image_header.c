@@ -21,7 +21,7 @@ static double pedestal_of(const nb_smv_header *header)
     return value;
 }
 
-/** Fields that the documented keys may hold. */
+/** Fields that an SMV header may have; 0 for a file of nanobragg. */
 static unsigned smv_fields(const nb_smv_header *header)
 {
     unsigned fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE |
@@ -60,7 +60,7 @@ int nb_header_loses_centre(const nb_config *c)
 
 /* --- mini-CBF and HDF5 --- */
 
-/** True if the file swings the detector. */
+/** True if the detector gets a two-theta, not 0, from the file. */
 static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
 {
     return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
@@ -81,7 +81,7 @@ static void take_place(const nb_said_geometry *s, nb_config *cfg)
         cfg->Xbeam_mm = s->beam_px[1] * cfg->pixel_mm;
         cfg->Ybeam_mm = s->beam_px[0] * cfg->pixel_mm;
         if (is_swung(s, cfg) && !cfg->pivot && s->pivot == NB_PIVOT_SAMPLE) {
-            cfg->pivot = NB_PIVOT_SAMPLE; /* the centre is then the nearest point */
+            cfg->pivot = NB_PIVOT_SAMPLE; /* the centre is the point nearest the sample */
             cfg->orgx = s->beam_px[0] + 0.5;
             cfg->orgy = s->beam_px[1] + 0.5;
         }
@@ -90,8 +90,8 @@ static void take_place(const nb_said_geometry *s, nb_config *cfg)
         cfg->twotheta_deg = NB_VALUE_OR(cfg, twotheta_deg, s->twotheta_deg);
 }
 
-/** Take start and width of the rotation; a still does not count as -osc 0.  A scan that
- * turns backwards turns forwards about the opposite axis. */
+/** Take start and width of the rotation.  A still does not set -osc 0.  A scan that turns
+ * backwards becomes a forward scan about the opposite axis. */
 static void take_rotation(const nb_said_geometry *s, nb_config *cfg)
 {
     int back = !NB_GIVEN(cfg, osc_deg) && s->osc_deg < 0;
@@ -145,7 +145,7 @@ static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *fla
     return NB_OK;
 }
 
-/** Fields of such a file, without given ones that cfg does not show. */
+/** Fields that such a file may have, without those given here that cfg cannot hold. */
 static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
@@ -196,7 +196,7 @@ static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
     }
 }
 
-/** Take a scan axis along or against that of the conventions; another one needs -nxmx. */
+/** Take the sense of a scan axis parallel to the conventions' axis; note another axis. */
 static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *flag,
                       const char *name, const nb_hooks *hooks)
 {

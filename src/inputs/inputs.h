@@ -41,7 +41,7 @@ typedef struct nb_plane {
 /** Files that are read together: those of the detector and of materials in the beam. */
 typedef struct nb_files {
     nb_key key;
-    nb_detector_spec spec;        /* owned; no panels without a file */
+    nb_detector_spec spec;        /* owned; n_panels is 0 without a file */
     uint8_t *mask;                /* owned; [pixels] of the stack, 0 = masked; or NULL */
     const nb_plane *gainmap;      /* shared; -gainmap, or NULL */
     const nb_plane *transmission; /* shared; -transmission for nb_mix_factor, or NULL */
@@ -53,8 +53,8 @@ typedef struct nb_files {
     nb_amorphous_set amorphous; /* owned; tables of materials, or zero */
     nb_spectrum_point *points;  /* owned; [n_points] of a -spectrum file, or NULL */
     int n_points;
-    int trace_panel;  /* first of -panel */
-    nb_blocks blocks; /* owned; of -mosaic_blocks, or empty */
+    int trace_panel;  /* number of the first panel that -panel names */
+    nb_blocks blocks; /* owned; rotations of -mosaic_blocks, or empty */
 } nb_files;
 
 /** The crystal of a matrix file. */
@@ -62,8 +62,8 @@ typedef struct nb_matrix {
     double at[9];    /* a* b* c* in columns, row by row, in units of 1/lambda_A */
     double lambda_A; /* A; 0: use the wavelength of the beam */
     int given;
-    int of_detector; /* 1: from the detector's file; it may change along the scan there */
-    int has_ends;    /* 1: it changes along a frame */
+    int of_detector; /* 1: from the detector's file, whose scan may change the crystal */
+    int has_ends;    /* 1: the crystal changes along a frame */
     double ends[2][9]; /* matrices of begin and end: `at` times these */
 } nb_matrix;
 
@@ -72,18 +72,18 @@ const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
                                      const nb_detector_spec *detector,
                                      nb_scan_points *ends);
 
-/** Inputs of the crystal of cfg. */
+/** Inputs from which the crystal of cfg is built. */
 nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *matrix,
                                        int64_t seed);
 
 /** Tables of F: of a file, or made for the wavelengths of a beam. */
 typedef struct nb_tables {
     nb_factor_file *file; /* shared; box and F of all tables; NULL without tables */
-    nb_factor_table box;  /* `file` for a scene, without default_F; nh = 0 if empty */
+    nb_factor_table box;  /* `file` as a scene's table, no default_F; nh = 0 if empty */
     int *of_source;       /* shared; [n_of_source], as in nb_model_inputs; NULL: all 0 */
     int n_of_source;
     nb_waves *waves; /* shared; wavelengths without of_source; NULL: tables of a file */
-    nb_factor_stats stats;  /* of the first table */
+    nb_factor_stats stats;  /* statistics of the first table */
     double dmin, default_F; /* values when the tables were made */
     nb_factor_weight weight;
     int typed_F;    /* 1: F are those of nb_sim_set_factors */
@@ -93,18 +93,18 @@ typedef struct nb_tables {
 
 /** Make an empty file of tables.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_new(nb_tables *tables, nb_error *err);
-/** Fill the box for n tables of the file; extent: the extremes; NULL: search once. */
+/** Fill the box for n tables of the file. extent: least and largest F; NULL: search. */
 void nb_tables_describe(nb_tables *tables, int n, const nb_table_run *extent);
 /** Put F of the listed reflections of `typed` (may be empty) into a single table.  With
- * several tables they are dropped, with a note.  Errors: NB_ERR_NOMEM. */
+ * several tables, note that these F are lost.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_put_typed(nb_tables *tables, const nb_tables *typed,
                               const nb_hooks *hooks, nb_error *err);
 /** Replace F in the same box; F is taken, also after an error.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_replace_F(nb_tables *tables, double *F, nb_error *err);
 /** Take the wavelengths of *waves, but not of_source.  NB_ERR_NOMEM: *waves stays. */
 nb_status nb_tables_take_waves(nb_tables *tables, nb_waves *waves, nb_error *err);
-/** Give a single table and `shown`, its copy in a scene, a hash, once: devices are not
- * sent a table twice. */
+/** Give a single table and `shown`, its copy in a scene, a hash, so that each device
+ * receives the table only once. */
 void nb_tables_sign(nb_tables *tables, nb_factor_table *shown);
 nb_tables nb_tables_hold(const nb_tables *tables);
 void nb_tables_drop(nb_tables *tables); /* *tables is zero afterwards */
@@ -114,15 +114,15 @@ typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
 /** How far the sums of structure factors go. */
 typedef enum nb_limit {
     NB_LIMIT_OWN,    /* as far as the image sees: the same for the same record */
-    NB_LIMIT_ENOUGH, /* at least so far, for values of nb_sim_set_parameters */
+    NB_LIMIT_ENOUGH, /* at least that far, while nb_sim_set_parameters moves values */
     NB_LIMIT_KEPT /* a frame: sums of a series stay; others go as far as the image sees */
 } nb_limit;
 
 /** Inputs of a frame apart from the rows of its record. */
 typedef struct nb_frame_extra {
-    const nb_source_line *lines; /* borrowed; its spectrum, or NULL */
+    const nb_source_line *lines; /* borrowed; spectrum of the frame, or NULL */
     int n_lines;
-    const nb_matrix *matrix; /* its crystal, or NULL */
+    const nb_matrix *matrix; /* crystal of the frame, or NULL */
 } nb_frame_extra;
 
 typedef struct nb_inputs {
@@ -132,23 +132,23 @@ typedef struct nb_inputs {
     nb_detector_spec detector; /* borrowed from `files`; cfg.detector is this or NULL */
     nb_detector_spec *panels;  /* shared; the detector that a caller gave, or NULL */
     uint64_t panels_id;
-    nb_key spec_key;   /* of the detector's file */
-    nb_key header_key; /* of all files that complete the configuration */
+    nb_key spec_key;   /* key of the detector's file */
+    nb_key header_key; /* key of all files that complete the configuration */
     int left_out;      /* 1: a noise file of one panel was left out for several panels */
     nb_files *files;   /* shared */
     uint8_t *marked;   /* shared; [pixels], replaces the mask of the files; or NULL */
     nb_matrix matrix;
-    const nb_source_line *lines; /* NULL: the beam of the flags */
+    const nb_source_line *lines; /* sources, or NULL if flags describe the beam */
     int n_lines;
     nb_source_list *sources;  /* shared; owner of the lines; NULL: they are borrowed */
     int has_spectrum;         /* the lines are the spectrum of one frame */
-    nb_factor_files *factors; /* shared; files of made tables; NULL: -hkl or a cache */
+    nb_factor_files *factors; /* shared; files to make F from; NULL: tables as read */
     nb_factor_sums *sums;     /* shared; sums of `factors`; NULL at first */
-    int light_threads;  /* least threads for a table of diffuse light; others wait */
-    int table_from_hkl; /* 1: from -hkl, or -dump is typed: the cache is written */
+    int light_threads;  /* least threads for a table of diffuse light, as others wait */
+    int table_from_hkl; /* 1: F are of -hkl, or -dump is typed: the cache is written */
     nb_limit limit;
-    int of_series;      /* sums and tables are in the store for all frames of a series */
-    nb_key factors_key; /* of `factors`, or of the file of `tables` */
+    int of_series;      /* 1: all frames of a series share sums and tables of the store */
+    nb_key factors_key; /* key of `factors`, or of the file of `tables` */
     nb_tables tables;
     nb_tables typed; /* F of nb_sim_set_factors to put into `tables`, or empty */
     struct nb_absorb_kept *absorb; /* shared; light that the crystal lets pass, or NULL */
@@ -170,7 +170,7 @@ void nb_inputs_key_file(nb_key *key, const nb_inputs *in, const char *name,
                         nb_array_kind kind);
 /** Keep sums and tables in the store for a series (NB_LIMIT_KEPT; NB_ERR_NOMEM). */
 nb_status nb_inputs_keep_tables(const nb_inputs *in, nb_error *err);
-/** Largest |q| (1/A) of the image; of the detector with diffuse light or footprint. */
+/** Largest |q| (1/A) in the region; with diffuse light or footprint, on the detector. */
 double nb_model_reach(const nb_model *model);
 /** Take sums and tables of in->factors from `old` (may be NULL) or from the series. */
 void nb_inputs_find_tables(nb_inputs *in, const nb_inputs *old);
@@ -196,16 +196,16 @@ void nb_inputs_take_sources(nb_inputs *in, nb_source_list *list);
 void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n);
 
 /** Make a configuration and its inputs from a record; the same record and files give the
- * same *cfg.  typed: with the line of its crystal, and arrays and detector of `old`.
- * old: its store, arrays, and tables of the same files are shared.  extra: or NULL.  *in
- * is the caller's, zero after an error.  Errors: as nb_sim_create. */
+ * same *cfg.  `typed` already has the line of its crystal, and arrays and detector of
+ * `old`.  Store, arrays, and tables of the same files are shared with `old`.  extra: or
+ * NULL.  *in is the caller's, zero after an error.  Errors: as nb_sim_create. */
 nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,
                             const nb_frame_extra *extra, const nb_hooks *hooks,
                             nb_config *cfg, nb_inputs *in, nb_error *err);
 
-/** Make F to dmin (A; 0: to in->limit) and tables for the model's wavelengths, and give
- * the tables to the model.  After an error the old ones stay.  No effect without files of
- * F. */
+/** Make F to dmin (A; 0: to the limit of the model, -1: of whole lists) and tables for
+ * the model's wavelengths, and give the tables to the model.  After an error the old
+ * tables stay.  No effect without files of F. */
 nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
                                  const nb_hooks *hooks, nb_error *err);
 
@@ -219,13 +219,13 @@ int nb_threads_of(const nb_config *cfg);
 nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
                               const nb_diffuse_table **table, nb_error *err);
 
-/** |q| (1/A) for a table of a crystal: a little more than the detector sees and -dmin
- * leaves, rounded so that frames share tables. */
+/** Limit |q| (1/A) of F for diffuse light of a crystal: a little more than the detector
+ * sees and -dmin leaves, rounded so that frames share tables. */
 double nb_light_reach(const nb_model *crystal);
 
-/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: factors
- * become *room, with F[voxels] to be freed.  lattice: cell of the indices, A, deg; if
- * lattice[0] is 0, *F is NULL: the source has F of all indices.  Errors: NB_ERR_NOMEM. */
+/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: it then
+ * has the table *room, with *F (nb_free).  lattice: cell of the indices, A, deg; if
+ * lattice[0] is 0, it keeps F of all indices, and *F is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_clip(nb_diffuse_source *source, const double lattice[6],
                         nb_factor_table *room, double **F, nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* F for the halos of an image, their limit, and shared tables of diffuse light. */
+/* F for the diffuse light of an image, their limit, and shared tables of the light. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ int nb_config_is_diffuse(const nb_config *cfg)
 double nb_model_reach(const nb_model *model)
 {
     nb_scene whole = model->scene;
-    /* a region has the halos of the image, and light that a footprint moves into it */
+    /* a region has diffuse light of the whole image, and light moved by a footprint */
     if (nb_config_is_diffuse(&model->settings.value) ||
         !nb_footprint_is_point(&model->footprint))
         whole.raster.roi =

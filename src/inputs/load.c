@@ -126,7 +126,7 @@ static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *
     return NB_OK;
 }
 
-/** Rows of -sourcefile may leave out direction and wavelength of the beam. */
+/** Arguments of make_sources; `standard` replaces values that a row leaves out. */
 typedef struct source_request {
     const nb_config *cfg;
     nb_source_defaults standard;
@@ -203,7 +203,7 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** Load -hkl, else the cache of -dump, else one in this folder if no flag gives F. */
+/** Load -hkl, else the cache of -dump, else (without -default_F) the cache Fdump.bin. */
 static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
                             nb_factor_file *table, nb_error *err)
 {
@@ -224,7 +224,7 @@ static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
     return st;
 }
 
-/** Pixels of the stack. */
+/** Number of pixels of the stack. */
 static size_t pixels_of(const nb_detector_spec *d, const nb_geometry *g)
 {
     return d->n_panels ? nb_spec_first_pixel(d, d->n_panels)
@@ -273,7 +273,7 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
     return st;
 }
 
-/** Arguments of the maker of files of detector and materials. */
+/** Arguments of make_files. */
 typedef struct files_request {
     const nb_config *cfg;
     const nb_inputs *in;
@@ -361,7 +361,7 @@ nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_s
 
 /* --- the crystal --- */
 
-/** Arguments of the maker of the table of a list or of the cache. */
+/** Arguments of make_table. */
 typedef struct table_request {
     const nb_config *cfg;
     const nb_hooks *hooks;

@@ -37,8 +37,8 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** Find the detector of cfg->detector or of the file that cfg names, and complete cfg.
- * Files of one panel are refused or off for several panels.  *spec is held, or NULL. */
+/** Find the detector of cfg->detector or of the file that cfg names; complete cfg.  With
+ * several panels, refuse typed outputs of one panel, drop defaults.  *spec: as above. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
@@ -82,8 +82,8 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 /** Read an image of any format of nb_image_read, once.  Its header completes cfg, as -img
  * does.  Its pixels go to *pixels (nb_image_free; no geometry, no centre); marked pixels
  * are 0.  A headerless float image is square or has cfg's detpixels.  flag: the option in
- * messages.  hooks (or NULL) get notes on guesses and unused values.  *fields (or NULL):
- * NB_OPEN_* of such a file are added.  Errors: as nb_image_read. */
+ * messages.  hooks (or NULL) get notes on guesses and unused values.  *fields (or NULL)
+ * gets nb_header_found.fields added.  Errors: as nb_image_read. */
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
 
@@ -124,8 +124,8 @@ typedef enum nb_header_field {
 typedef struct nb_header_found {
     int own;         /* 1: nanobragg wrote this SMV file */
     double pedestal; /* of an SMV file */
-    unsigned fields; /* NB_OPEN_* of such a file, without those that it gives but cfg does
-                        not show; 0 for a file of nanobragg, which has all typed values */
+    unsigned fields; /* NB_OPEN_* of files of this kind, without those given here that cfg
+                        cannot hold; 0 for a file of nanobragg: it has all typed values */
 } nb_header_found;
 
 /** Complete cfg from the file.  hooks (or NULL) get notes on values that are not taken.
@@ -137,7 +137,7 @@ nb_status nb_header_apply(const nb_opened_image *in, const char *flag,
 /** Fields that cfg leaves open, without NB_OPEN_BEAM. */
 unsigned nb_header_open(const nb_config *cfg);
 
-/** Note the given fields that cfg leaves open, with their assumed values. */
+/** Note which of `fields` cfg leaves open, with the values that are assumed instead. */
 void nb_header_say_open(const nb_config *cfg, unsigned fields, const char *flag,
                         const char *name, const nb_hooks *hooks);
 
@@ -149,17 +149,17 @@ int nb_config_has_background(const nb_config *cfg);
 /** Read the table of -stol, -4stol or -Q, and find the tables of -background. */
 nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err);
 
-/** Notes on a new simulation: an image outside of its table, flags without a table. */
+/** Note an image outside of the range of its background table; flags without a table. */
 void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
                           const nb_hooks *hooks);
 
 /** Range of sin(theta)/lambda (1/m) of source 0 on a grid in the rendered region. */
 void nb_scene_stol(const nb_scene *scene, double range[2]);
 
-/** Photons of water and materials from the middles of some pixels: right to percents. */
+/** Estimate the photons of water and materials, to some percent, from 101 pixels. */
 double nb_background_about(const nb_model *model);
 
-/** Materials in words for masters, "" without any.  Returns text. */
+/** Describe the materials for HDF5 masters; "" without materials.  Returns text. */
 const char *nb_background_words(const nb_settings *all, char *text, size_t size);
 
 /* --- kinds of files of structure factors, for messages --- */

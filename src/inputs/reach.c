@@ -19,7 +19,7 @@ static double longest_diagonal(nb_vec3 a, nb_vec3 b, nb_vec3 c)
     return longest;
 }
 
-/** L^-1 B L^-T with A = L L^T, both as metrics; out xx yy zz xy xz yz without factors 2. */
+/** L^-1 B L^-T for A = L L^T.  A, B: xx yy zz 2xy 2xz 2yz; out: xx yy zz xy xz yz. */
 static void relative(const double A[6], const double B[6], double out[6])
 {
     double l00 = sqrt(A[0]), l10 = A[3] / 2 / l00, l20 = A[4] / 2 / l00;

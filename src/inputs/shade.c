@@ -21,8 +21,8 @@
 /** A file or array with a number for each pixel. */
 typedef struct plane_file {
     const char *flag, *path;
-    double least, top;
-    nb_array_kind kind; /* 0: only a headerless file */
+    double least, top;  /* allowed range of the numbers */
+    nb_array_kind kind; /* 0 if only a headerless file is allowed */
     const float *array; /* NULL: read the file `path` */
     int fast, slow;     /* size of the array */
     const nb_hooks *hooks;
@@ -66,7 +66,7 @@ static void say_marked(const plane_file *f, const nb_image *image)
                   n, (long long)image->fast * image->slow, why);
 }
 
-/** Read any image without its header; subtract the pixel offset of light and factors. */
+/** Read an image without its geometry; subtract the pedestal (not for -mask). */
 static nb_status read_image(const plane_file *f, const nb_config *cfg,
                             const nb_geometry *g, const nb_files *files, float *out,
                             nb_error *err)
@@ -144,7 +144,7 @@ static void write_zeros(float *factors, size_t n)
         factors[i] = factors[i] == 0 ? -1 : factors[i];
 }
 
-/** Arguments of the maker of a plane. */
+/** Arguments of make_plane. */
 typedef struct plane_request {
     const plane_file *file;
     const nb_config *cfg;
@@ -224,7 +224,7 @@ static nb_status load_plane(const nb_inputs *in, const plane_request *r,
     return st;
 }
 
-/** Hash of both planes' contents: devices keep planes, and addresses are used again. */
+/** Hash of both planes' contents, since the address of a freed plane may return. */
 static uint64_t hash_planes(const nb_files *files)
 {
     const uint64_t both[2] = {files->transmission ? files->transmission->hash : 0,

@@ -7,8 +7,8 @@
 #include "../image/light.h"
 #include "inputs.h"
 
-/** Read -gainmap, -transmission and -add for a detector of `pixels` pixels; note marks.
- * Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Read -gainmap, -transmission and -add for a detector of `pixels` pixels; note marked
+ * pixels of images.  Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
                          const nb_geometry *geometry, size_t pixels, nb_files *files,
                          const nb_hooks *hooks, nb_error *err);

@@ -34,7 +34,7 @@ nb_status nb_canvas_put(const nb_sim *sim, const void *stack, size_t bytes, void
     return place ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** True if the ROI has the whole detector; with a file it is the ROI of the panels. */
+/** True if the ROI is the whole detector; taken as true with a detector's file. */
 static int is_whole(const nb_sim *sim)
 {
     const nb_raster *r = &sim->model.scene.raster;

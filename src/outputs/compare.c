@@ -88,7 +88,7 @@ static int is_shifted(const nb_difference *d)
            rms * rms - mean * mean < 0.1;
 }
 
-/** Write the first description that fits. */
+/** Write the first verdict that fits. */
 static void judge(nb_difference *d)
 {
     char *text = d->verdict;
@@ -136,7 +136,7 @@ static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
              with->detector->panels[d->max_panel].name);
 }
 
-/** Count left-out pixels of the region, with reasons: B's only without a reason of A. */
+/** Count left-out pixels of the region by reason of A, or if A has none, by that of B. */
 static void count_left_out(const nb_pair *p, nb_difference *d)
 {
     static const char *const names[] = {"A", "B"};

@@ -21,7 +21,7 @@ static void put_dxtbx(nb_json to, const char *key, const double nexus[3], double
     nb_json_numbers(to, key, v, 3);
 }
 
-/** Add s0 at the ends of the frames. */
+/** Add the beam vectors s0 at begin and end of each frame. */
 static void add_beam_points(nb_json beam, const nb_detector_spec *d,
                             const nb_detector_spec *from, int frames)
 {
@@ -63,7 +63,7 @@ static void put_place(nb_json panel, const nb_panel_spec *p)
     put_dxtbx(panel, "origin", p->origin, 1e3);
 }
 
-/** trusted: least and largest counts; the panel's largest value has priority. */
+/** Put a panel.  trusted: least and largest counts; saturation of the panel wins. */
 static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
                       const double trusted[2])
 {
@@ -146,7 +146,7 @@ static void add_scan(nb_json root, const nb_detector_spec *d, int frames)
     nb_json_object(one, "valid_image_ranges");
 }
 
-/** Add A at the ends of the frames for a crystal that changes along its scan. */
+/** Add A at begin and end of each frame for a crystal that changes along its scan. */
 static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
 {
     const nb_model *m = &sim->model;
@@ -177,7 +177,7 @@ static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
     }
 }
 
-/** edges: in the lab, m. */
+/** Put a crystal with these edges (lab, m). */
 static void put_crystal(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[3])
 {
     static const char *const keys[] = {"real_space_a", "real_space_b", "real_space_c"};
@@ -190,7 +190,7 @@ static void put_crystal(nb_json crystal, const nb_sim *sim, const nb_vec3 edges[
     nb_json_text(crystal, "space_group_hall_symbol", " P 1");
 }
 
-/** Numbers of an experiment's models; -1 for a missing model. */
+/** Numbers of an experiment's models, -1 for a missing model. */
 typedef struct models {
     int beam, detector, goniometer, scan, imageset, crystal;
 } models;
@@ -210,7 +210,7 @@ static void put_experiment(nb_json one, const char *identifier, const models *m)
             nb_json_number(one, all[i].key, all[i].number);
 }
 
-/** Add the beam of a picture unless it is the last one.  Returns its number. */
+/** Add the beam of a picture unless it equals the last beam.  Returns its number. */
 static int add_own_beam(nb_json beams, const nb_sim *sim, const nb_detector_spec *d,
                         const double beam[4])
 {
@@ -302,7 +302,7 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
 
 /* --- stills of a series: written object by object, as there may be many --- */
 
-enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* frames of truth, bytes of text in memory */
+enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* in memory: frames of truth; bytes of text */
 
 typedef struct stills {
     const nb_sim *sim;
@@ -314,7 +314,7 @@ typedef struct stills {
     nb_json like;         /* owned; the detector of sim */
     nb_outfile *file;
     nb_draft text; /* owned; text that is not written yet */
-    int objects;   /* objects of the present array */
+    int objects;   /* number of objects in the current array */
     int failed;    /* 1: no memory for JSON */
 } stills;
 
@@ -378,7 +378,7 @@ static int same_place(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
            !memcmp(a->slow_axis, b->slow_axis, sizeof a->slow_axis);
 }
 
-/** Number beam and detector of each frame: the first frame's, the former's, or new. */
+/** Number beam and detector of each frame: as in the first or former frame if equal. */
 static nb_status number_models(stills *s, nb_error *err)
 {
     nb_hdf5_frame first = {0}, last = {0};
@@ -399,7 +399,7 @@ static nb_status number_models(stills *s, nb_error *err)
     return st;
 }
 
-/** Crystals of frame k, rows[*n] with parts of twins; NULL and 1: the truth's crystal. */
+/** Crystals of frame k, [*n] with twin parts; NULL and *n = 1 for the truth's crystal. */
 static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
 {
     const nb_hdf5_crystals *all = s->of->crystals;
@@ -439,7 +439,7 @@ static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *
     return st || of.crystal >= 0 ? st : put_models(s, &of, err);
 }
 
-/** "../" for each part of a relative folder; 0 if parts go up or the text is too long. */
+/** Write "../" for each part of a folder; 0 if a part is ".." or the text is too long. */
 static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
 {
     size_t used = 0, n;
@@ -456,7 +456,7 @@ static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
     return 1;
 }
 
-/** Bytes of the folders with which both paths begin. */
+/** Number of bytes of the folders with which both paths begin. */
 static size_t common(const char *from, const char *end, const char *image)
 {
     size_t n = 0, m;
@@ -528,7 +528,7 @@ static nb_status put_own_beam(stills *s, int k, const nb_hdf5_frame *t, int *nex
     return put_object(s, one, err);
 }
 
-/** Three unit vectors at right angles along a detector. */
+/** Make three unit vectors at right angles: fast, nearly slow, and the normal. */
 static void triad(const stills *s, const double fast[3], const double slow[3],
                   double out[3][3])
 {
@@ -550,7 +550,7 @@ static void turn(double from[3][3], double to[3][3], double v[3])
             v[x] += nb_dot3(old, from[i]) * to[i][x];
 }
 
-/** Move a panel with the first pixel of the detector. */
+/** Move a panel as frame t moves and turns the whole detector. */
 static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p)
 {
     const nb_image_meta m = nb_sim_describe(s->sim);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Write structure factors to files; make those of a configuration without an image. */
+/* Write structure factors to files; make F of a configuration without an image. */
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static nb_status write_cache(const nb_factor_file *table, const char *path, nb_e
     return st;
 }
 
-/** Write every dump that cfg names; the grid's F are used up. */
+/** Write every dump that cfg names; a cache takes F from the grid. */
 static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cache,
                              nb_error *err)
 {
@@ -80,7 +80,7 @@ static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cac
     return st;
 }
 
-/** Table at the mean wavelength, with phases. */
+/** Make the table at the mean wavelength, with phases. */
 static nb_status mean_grid(const nb_sim *sim, nb_factor_grid *out, nb_error *err)
 {
     const nb_factor_sums *m = sim->in.sums;

@@ -53,7 +53,7 @@ static void fill_empty(blocks *b, double *work)
             b->medians[i] = middle;
 }
 
-/** Skip pixels without counts, which are rare in a background and may be gaps. */
+/** Measure the medians of pixels with counts; others are rare, or gaps. */
 static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_error *err)
 {
     b->fast = (job->fast - 1) / SIDE + 1;
@@ -71,7 +71,7 @@ static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_
     return NB_OK;
 }
 
-/** Block before a pixel's middle, clipped to the blocks; *part: way to the next one. */
+/** Last block whose middle is before that of a pixel; *part: way to the next block. */
 static int before(int at, int n, double *part)
 {
     const double x = fmin(fmax((at + 0.5) / SIDE - 0.5, 0), n - 1);
@@ -99,7 +99,7 @@ static float above(const nb_picture_job *job, const blocks *b, int f, int s)
                    sqrt(fmax(1, background - job->pedestal)));
 }
 
-/** Scale: two deviations of the background to the brightest 0.5 %, at least to ten. */
+/** Scale from 2 deviations of the background to percentile 99.5, or at least to 10. */
 static void set_scale(const nb_picture_job *job, const float *flat, double *work,
                       nb_png_options *options)
 {

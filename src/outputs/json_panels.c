@@ -18,7 +18,7 @@ static double masked_pixels(const nb_scene *sc, const nb_panel *p)
     return sum;
 }
 
-/** Panel k of the file, or a panel without a file. */
+/** Panel k of the detector's file, or default values without a file. */
 static nb_panel_spec said_of(const nb_sim *sim, int k)
 {
     nb_panel_spec plain = {.name = "p0", .gain = 1, .saturation = NAN};

@@ -30,7 +30,7 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
         name);
 }
 
-/** Note parts of one panel from a geometry file that -img does not restore. */
+/** Note parts of the panel of a geometry file that SMV lacks, so that -img loses them. */
 static void notice_unkept(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_scene *sc = &model->scene;

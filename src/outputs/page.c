@@ -21,7 +21,7 @@ NB_EMBED(nb_page_html, "src/tools/page.html");
 /** A page being made. */
 typedef struct page {
     const nb_page_job *job;
-    const nb_sim *sim;    /* its geometry holds for the images; or NULL */
+    const nb_sim *sim;    /* simulation with the images' geometry, or NULL */
     nb_shown_image first; /* owned */
     nb_json root, images; /* members of the page; list of images in the page */
     size_t limit;         /* approximate bytes of an image's text */
@@ -70,7 +70,7 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
         nb_json_text(one, "mask", packed->mask);
 }
 
-/** Image i; a stack without detector gets that of sim or of an equally large image. */
+/** Image i.  A stack without detector has that of sim or of an image of the same size. */
 static nb_image image_of(const page *p, int i)
 {
     const nb_page_job *job = p->job;

@@ -34,8 +34,8 @@ static double square_at(const nb_crystal *x, const nb_factor_table *t, size_t i)
     return t->F[i] == 0 || t->F[i] == t->default_F ? 0 : nb_dot(q, q);
 }
 
-/** Put shells of equal steps of 1/d^2: 1/d^2, 1/A^2, sum of F^2 in the table (the first
- * of several), number of reflections. */
+/** Put shells of equal width in 1/d^2.  Each has 1/d^2 of its middle (1/A^2), the sum of
+ * F^2 in the first table, and the number of reflections. */
 static void put_shells(const nb_sim *sim, nb_json root)
 {
     const nb_crystal *x = &sim->model.crystal;
@@ -71,7 +71,7 @@ static nb_status list_spots(const nb_sim *sim, const float *image, nb_reflection
     return NB_OK;
 }
 
-/** *out (nb_free): noisy counts of the image. */
+/** Make *out[pixels] (nb_free): counts of the image with noise. */
 static nb_status make_counts(const nb_sim *sim, const float *image, float **out,
                              nb_error *err)
 {

@@ -28,8 +28,8 @@ nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void *
     return st;
 }
 
-/** Counts of a noise image as floats to draw; 0 for pixels that are not rendered.  Free
- * *shown with nb_free. */
+/** Make the counts of a noise image as floats to draw; 0 for pixels that are not
+ * rendered.  Free *shown with nb_free. */
 static nb_status noise_of(const nb_sim *sim, const float *image, float **shown,
                           nb_error *err)
 {
@@ -203,7 +203,7 @@ static nb_status show(const nb_image *image, const nb_png_options *options, int 
     return st;
 }
 
-/** True for an image of one panel of a geometry file. */
+/** True if the image has the size of the only panel of a geometry file. */
 static int is_of_panel(const nb_image *image)
 {
     const nb_detector_spec *d = image->detector;

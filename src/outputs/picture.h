@@ -30,9 +30,9 @@ typedef struct nb_picture_own {
     nb_panel blocks;       /* panel of the shrunk picture */
 } nb_picture_own;
 
-/** Picture of -pngfile for image[slow][fast]; several panels are assembled.  *job borrows
- * from all other arguments.  nb_picture_own_free, also after an error.  Errors:
- * NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
+/** Make the picture of -pngfile of image[slow][fast]; several panels are assembled.  *job
+ * borrows from all other arguments.  Call nb_picture_own_free, also after an error.
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT, those of nb_sim_noise. */
 nb_status nb_picture_of_sim(const nb_sim *sim, const float *image, nb_picture_job *job,
                             nb_picture_own *own, nb_error *err);
 void nb_picture_own_free(nb_picture_own *own);
@@ -43,30 +43,30 @@ const nb_writer *nb_picture_writer(const nb_picture_job *job);
 /** Picture of an image file: several panels assembled, left-out pixels NaN. */
 typedef struct nb_shown_image {
     nb_picture_job job;   /* borrows from the image and the members below */
-    nb_assembly assembly; /* owned, as all */
+    nb_assembly assembly; /* owned, as are the members below */
     nb_detector detector;
     float *marked;
 } nb_shown_image;
 
 /** Fill *shown.  job.panel: NULL without a geometry; job.wavelength: 0 or NaN if unknown.
- * nb_shown_free, also after an error.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
+ * Call nb_shown_free, also after an error.  Errors: NB_ERR_NOMEM, NB_ERR_INPUT. */
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 
-/** Place, axes, size and beam of panel k in the frame of the vectors; the rest is 0. */
+/** Panel k with place, axes, size and beam in the frame of d; other members are 0. */
 nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
 
 /* --- two images of the same size, for the comparison and its picture --- */
 
-/** Pair of two images.  Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
+/** Make *pair of two images.  Errors: NB_ERR_INPUT (sizes differ, ROI off the image). */
 nb_status nb_pair_of(const nb_image *a, const nb_image *b,
                      const nb_compare_options *options, nb_pair *pair, nb_error *err);
 
 /* --- the automatic scale of a picture of counts with a background --- */
 
-/** Show counts above the local background, in its deviations from two on: spots are seen,
- * rings are not.  Only with -pngscale auto, whole counts, and at least four in half of
- * the pixels.  The job then borrows *options and *pixels, the caller's (nb_free); else
+/** Show counts minus the local background in standard deviations, from two on: spots are
+ * seen, rings are not.  Only for -pngscale auto, whole counts and a median of 4 or more.
+ * The job then borrows *options and *pixels, which the caller frees (nb_free); otherwise
  * *pixels is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,
                      nb_error *err);

@@ -27,7 +27,7 @@ static double spacing(const nb_crystal *x, const nb_reflection *s)
     return g > 0 ? 1 / g : 0;
 }
 
-/** Distance of the lattice point from the Ewald sphere of the central beam, 1/A: above 0
+/** Distance of the lattice point from the Ewald sphere of the central beam, 1/A; positive
  * outside. */
 static double excitation(const nb_model *m, const nb_reflection *s)
 {
@@ -136,7 +136,7 @@ static void add_light(const nb_sim *sim, nb_reflections *out)
     }
 }
 
-/** Arguments of an image of one crystal alone. */
+/** Arguments of render_alone. */
 typedef struct alone {
     const nb_scene *scene;
     const nb_mix *mix;

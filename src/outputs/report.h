@@ -17,7 +17,7 @@ typedef enum nb_config_lists { NB_LIST_SOURCES = 1, NB_LIST_PANELS = 2 } nb_conf
 void nb_sim_config_node(const nb_sim *sim, nb_config_lists lists, nb_json root);
 /** Add effects on light: background, damage, absorb, shadow, spectrum, crystals, twin. */
 void nb_sim_effects_node(const nb_sim *sim, nb_json root);
-/** Add the making of F under "structure_factors"; nothing if F are read. */
+/** Add how F were made as "structure_factors"; nothing if F are used as read. */
 void nb_sim_factors_node(const nb_sim *sim, nb_json root);
 /** Add every parameter that differs from its default (typed, or from a header), without
  * the names of output files. */
@@ -32,18 +32,18 @@ void nb_json_panels(nb_json detector, const nb_sim *sim);
 
 /* --- the file of -report --- */
 
-/** Report an image and its files if cfg asks.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Write -report, if typed, for an image and its files.  Errors: NB_ERR_IO, _NOMEM. */
 nb_status nb_report_write(const nb_sim *sim, const float *image, const nb_stats *stats,
                           nb_error *err);
-/** Page of image[slow][fast]; root, the report, is deleted.  Errors: as nb_image_page. */
+/** Write a page of image[slow][fast]; delete root, its report. Errors: nb_image_page. */
 nb_status nb_sim_page(const nb_sim *sim, const float *image, nb_json root, nb_error *err);
 
 #define NB_PAGE_BYTES ((size_t)9600000) /* approximate size of a page's pixels */
 extern const char nb_page_html[];       /* the page without data */
 
-/** Data of a page as JSON without "<".  root (deleted): its other members, as "title",
- * "report", "plots" (src/tools/page.html).  sim: its geometry holds for the images; or
- * NULL.  limit: about the bytes of pixels.  *text: nb_free.  Errors: as nb_image_page. */
+/** Print the data of a page as JSON without "<".  root (deleted) has further members, as
+ * "title", "report", "plots" (src/tools/page.html).  sim has the images' geometry, or is
+ * NULL.  limit: approximate bytes of pixels.  Free *text.  Errors: as nb_image_page. */
 nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
                        size_t limit, char **text, nb_error *err);
 /** Write the page as a file. */
@@ -56,12 +56,12 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
 
 /* --- text from facts --- */
 
-/** Add lines of facts.  {beam.sources} is a fact, {crystal.N.0} an item of a list.  Six
- * digits; {NAME:9} nine, {NAME:.4} four after the point, {NAME:} JSON's, {NAME:%}
- * percent.  {NAME?}, {NAME!}, {NAME=TEXT}, {NAME#TEXT} print nothing: the fact must be
- * true, false or absent, equal, different.  A line, or a part in brackets, needs all its
- * facts.  [@NAME|BETWEEN|PART] is a part for each item of a list, with the facts of the
- * item. */
+/** Add lines of facts.  {beam.sources} is a fact, {crystal.N.0} an item of a list.  A
+ * number has six digits, {NAME:9} nine, {NAME:.4} four after the point, {NAME:} those of
+ * JSON; {NAME:%} is percent.  {NAME?}, {NAME!}, {NAME=TEXT}, {NAME#TEXT} print nothing,
+ * but test that a fact is true, false or absent, equal to TEXT, unlike TEXT.  A line or a
+ * part in brackets is left out if a fact is absent or a test fails.  [@NAME|BETWEEN|PART]
+ * repeats a part for each item of a list, with the facts of the item. */
 void nb_report_lines(nb_draft *text, nb_json facts, const char *const *lines);
 
 /** Move the text to *out (nb_free), or return the error. */
@@ -69,18 +69,18 @@ nb_status nb_report_end(nb_draft *text, char **out, nb_error *err);
 /** Write and free the text.  what: its name in messages.  Returns st, or a new error. */
 nb_status nb_draft_write(nb_draft *text, const char *path, const char *what, nb_status st,
                          nb_error *err);
-/** Print a tree as a file that ends with `end`, and delete it. */
+/** Write a tree as a JSON file that ends with `end`; delete the tree. */
 nb_status nb_json_file(nb_json root, const char *what, const char *path, const char *end,
                        nb_error *err);
 
 /* --- structure factors in reports --- */
 
-/** Add lines to a report; facts: of nb_sim_factors_node; stats: of the first table. */
+/** Add lines on F to a report.  facts: of nb_sim_factors_node; stats: of table 0. */
 void nb_factor_sums_put(nb_draft *text, nb_json facts, const nb_factor_sums *sums,
                         const nb_settings *settings, const nb_waves *waves,
                         const nb_factor_stats *stats);
 
-/** Make only these lines; *report is the caller's (nb_free). */
+/** Make a report with only the lines on F; *report is the caller's (nb_free). */
 nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_settings *settings,
                                 const nb_waves *waves, const nb_factor_grid *grid,
                                 char **report, nb_error *err);

@@ -47,7 +47,7 @@ static nb_json add_clipped(nb_json list, const char *file, double largest, doubl
     return one;
 }
 
-/** Add the files of 16 bits. */
+/** Add the files of 16-bit pixels. */
 static void add_clipped_files(nb_json list, const nb_sim *sim, nb_output_of of,
                               double largest, int64_t pixels)
 {

@@ -118,7 +118,7 @@ static void put_fact(nb_draft *t, const cJSON *fact, const char *form)
 
 /** Facts of a line. */
 typedef struct scope {
-    const cJSON *all, *item; /* item: looked up first; or NULL */
+    const cJSON *all, *item; /* names are searched first in `item`, which may be NULL */
 } scope;
 
 static const char *put_list(nb_draft *t, scope in, const char *p);

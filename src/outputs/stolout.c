@@ -33,8 +33,8 @@ typedef struct table_job {
     nb_image image;
     nb_panel_pixels *where; /* owned; panels in the image */
     nb_source source;
-    double adc, scale; /* r_e^2 fluence N */
-    int marked;        /* 1: a file with a header, which marks gaps */
+    double adc, scale; /* offset, ADU; r_e^2 fluence N for N molecules */
+    int marked;        /* 1: the file has a header, so that values may mark gaps */
     bin_list bins;
     int32_t *bin;      /* owned; [pixels], -1: not used */
     nb_binned *pixels; /* owned; [pixels] */
@@ -47,7 +47,7 @@ static double at_bin(const bin_list *bins, int i)
     return bins->pieces ? bins->pieces[i].x : i * bins->step;
 }
 
-/** Nearest bin. */
+/** Bin nearest to x (1/m), or -1 after the last step. */
 static int bin_of(const bin_list *bins, double x)
 {
     int low = 0, high = bins->n - 1;
@@ -65,7 +65,7 @@ static int bin_of(const bin_list *bins, double x)
     return low;
 }
 
-/** Use the points of the typed table, else steps up to the end of scattering. */
+/** Use the points of the typed table, or else steps up to sin(theta) = 1. */
 static nb_status choose_bins(table_job *job, nb_error *err)
 {
     const nb_sim *sim = job->sim;
@@ -88,7 +88,7 @@ static nb_status choose_bins(table_job *job, nb_error *err)
     return NB_OK;
 }
 
-/** Photons of a pixel of the image; returns 0 if the pixel has no value. */
+/** Get the photons of a pixel of the image; returns 0 if the pixel has no value. */
 static int photons_of(const table_job *job, float value, int panel, double *photons)
 {
     const nb_sim *sim = job->sim;
@@ -154,7 +154,7 @@ static void take_pixels(table_job *job)
                 take_pixel(job, k, f, s);
 }
 
-/** Sort the pixels by bins; returns the first of each bin, [n + 1] (nb_free). */
+/** Sort the pixels by bins; returns the index of each bin's first, [n + 1] (nb_free). */
 static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
 {
     const size_t pixels = job->sim->model.scene.raster.pixels;
@@ -170,7 +170,7 @@ static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
     return first;
 }
 
-/** Take pixels within two pixels of a spot out of their bins. */
+/** Leave out the pixels up to two pixels from a pixel of a spot. */
 static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
 {
     enum { REACH = 2, SIDE = 2 * REACH + 1 };
@@ -190,7 +190,7 @@ static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_
                 leave_out_about(job, panel, f, s);
 }
 
-/** Leave out pixels next to those that exceed their bin: the skirts of Bragg spots. */
+/** Leave out pixels near pixels that exceed their bin: the weak edges of Bragg spots. */
 static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
                                  const size_t *first, nb_error *err)
 {
@@ -228,8 +228,9 @@ static int in_ring(double x)
     return 0;
 }
 
-/** Use the curve; without it, or if with -stolrings a ring of ice exceeds it by 4 sigma,
- * the mean of the bin.  Bins of few pixels, and rings without a curve, get no line. */
+/** Replace the mean of a bin by the curve, if it has a value.  With -stolrings the mean
+ * of a ring of ice stays if it is 4 sigma above the curve.  Bins of few pixels, and
+ * without -stolrings rings in which the curve has no value, get no line in the table. */
 static void smooth_bin(const table_job *job, double curve, int ring, nb_bin_mean *m)
 {
     const int keep = job->sim->model.settings.value.stol_rings;
@@ -262,7 +263,6 @@ static nb_status smooth_means(const table_job *job, nb_bin_mean *means, nb_error
     return st;
 }
 
-/** Write a line of the table. */
 static void put_bin(nb_draft *t, double x, const nb_bin_mean *m)
 {
     const double size = sqrt(fabs(m->mean)), error = m->deviation / sqrt((double)m->n);

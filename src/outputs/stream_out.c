@@ -42,7 +42,7 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
         head->bandwidth = sqrt(k2);
 }
 
-/** Letter of the space group's symbol; H: "R 3 :H" on hexagonal axes. */
+/** Letter of the lattice's centring; H for a group "R 3 :H" on hexagonal axes. */
 static char centering_of(const nb_sim *sim, const double cell[6])
 {
     const nb_symmetry *sg = sim->in.factors ? &sim->in.factors->symmetry : NULL;
@@ -117,7 +117,7 @@ static void take_lattice(const nb_sim *sim, const nb_further *of, nb_stream_latt
     to->twin = of ? of->twin : 0;
 }
 
-/** Name of a written image file, with counts if any, which CrystFEL's users want. */
+/** Name of a written image file; one with counts is preferred, for users of CrystFEL. */
 static const char *image_name(const nb_config *cfg)
 {
     for (int noise = 1; noise >= 0; noise--)

@@ -21,12 +21,12 @@
 #include "report.h"
 #include "../sim/sim.h"
 
-enum { NB_JOBS = 8 }; /* more than kinds of output */
+enum { NB_JOBS = 8 }; /* limit of image files, above the number of their kinds */
 
-/** Sources of all files of a run. */
+/** Data from which all files of a run are written. */
 typedef struct outputs {
     nb_sim *sim;
-    nb_photons *photons; /* the simulation's, or `given` */
+    nb_photons *photons; /* of the simulation, or `given` */
     nb_photons given;    /* the caller's image */
     nb_image_meta meta, noise_meta;
     double int_scale, pgm_scale;
@@ -54,7 +54,7 @@ static nb_status png_rows(void *user, int first, int rows, void *out, nb_error *
     return NB_OK;
 }
 
-/** Add a file; returns its image. */
+/** Add the job of a file; returns the view of its image. */
 static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *path,
                               double scale)
 {
@@ -69,7 +69,7 @@ static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *p
     return &job->view;
 }
 
-/** Let rows of a view be made when the writer asks for them. */
+/** Let the writer of a view make the rows of a product when it needs them. */
 static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
 {
     o->products[o->n_products] = product;
@@ -129,7 +129,7 @@ static nb_status add_png(outputs *o, nb_error *err)
     return NB_OK;
 }
 
-/** Refuse noise that exceeds floats, with a bright pixel ten standard deviations up. */
+/** Refuse -noisefloat if the brightest pixel plus ten deviations exceeds a float. */
 static nb_status check_noise_floats(const nb_config *cfg, const nb_stats *stats,
                                     nb_error *err)
 {
@@ -217,8 +217,8 @@ static void *close_device(void *user)
     return NULL;
 }
 
-/** Closing a device takes 0.1 s, half of which the exit of the process saves: only with
- * large files it costs no time. */
+/** True if the device is closed during writing: this takes 0.1 s, and makes the exit of
+ * the process half of that shorter, so it pays only while large files are written. */
 static int is_worth_closing(const outputs *o)
 {
     const size_t large = (size_t)48 << 20;
@@ -254,7 +254,7 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** Find the photons: in memory for pictures, pages, reflections, else on the device. */
+/** Find the photons: in memory for pictures, pages, reflections; else on the device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
@@ -297,7 +297,7 @@ void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
         *noise = sim ? sim->clipped_noise : 0;
 }
 
-/** Divide the wall time of files except reflections as the time of their threads. */
+/** Divide wall - truth (s) into noise and write, in the ratio of the threads' times. */
 static void divide_time(outputs *o, double wall, double truth)
 {
     double noise = 0, all = 0;

@@ -20,25 +20,25 @@ int nb_canvas_is_stack(const nb_sim *sim);
 nb_status nb_canvas_put(const nb_sim *sim, const void *stack, size_t bytes, void *canvas,
                         nb_error *err);
 
-/** Bad pixels of the canvas in *bad (the caller frees it): 1 for gaps and pixels that are
- * not rendered, 2 for such pixels of a detector's file; NULL if none needs a mark. */
+/** Mark the bad pixels of the canvas in *bad (nb_free): gaps by 1, pixels that are not
+ * rendered by 1, or by 2 with a detector's file.  *bad is NULL if all pixels are good. */
 nb_status nb_canvas_bad(const nb_sim *sim, uint8_t **bad, nb_error *err);
 
-/** *factors (nb_free): factors of the pixels in the master's canvas, 0 in gaps, or NULL
- * if all are 1.  Errors: NB_ERR_NOMEM. */
+/** Make *factors (nb_free), the factors of the pixels in the master's canvas, 0 in gaps;
+ * NULL if all factors are 1.  Errors: NB_ERR_NOMEM. */
 nb_status nb_canvas_factors(const nb_sim *sim, float **factors, nb_error *err);
 
-/** Panels of the master; nb_canvas_panels_free. */
+/** Make the panels of the master; free them with nb_canvas_panels_free. */
 nb_status nb_canvas_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
 void nb_canvas_panels_free(nb_hdf5_panels *panels);
 
-/** Truth of the image of this model; no_crystal: 1 if the crystal is unknown. */
+/** Truth of the image of sim->model; no_crystal: 1 if the crystal is unknown. */
 nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal);
 
 /* --- -geomout and -exptout --- */
 
 /** Write the files that sim->cfg names.  hdf5: the master of the series, or NULL.
- * frames: of a rotation from sim's on, else 1; 0 for stills (nb_expt_stills_write). */
+ * frames: frames of the rotation from sim's on, else 1; 0 for nb_expt_stills_write. */
 nb_status nb_sim_write_detector(const nb_sim *sim, const char *hdf5, int frames,
                                 nb_error *err);
 
@@ -49,7 +49,7 @@ nb_status nb_sim_print_geometry(const nb_sim *sim, const nb_detector_spec *d,
 
 /* --- -streamout: stream_out.c --- */
 
-/** A stream of this detector, cell and beam that is being written. */
+/** A stream that is being written, with its detector. */
 typedef struct nb_stream_job {
     nb_stream_out out;
     nb_detector_spec detector; /* owned */
@@ -64,7 +64,7 @@ nb_status nb_stream_open(const nb_sim *sim, const char *hdf5, nb_stream_job *job
 /** Complete the file, or remove it after an error; returns st, or a new error. */
 nb_status nb_stream_close(nb_stream_job *job, nb_status st, nb_error *err);
 
-/** Turn columns a* b* c* of the lab at phi 0 (1/A) to a stream's at phi (rad). */
+/** Convert columns a* b* c* (1/A) of the lab at phi 0 to a stream's frame at phi, rad. */
 void nb_stream_axes(const nb_sim *sim, const double A[9], double phi, double out[9]);
 
 /** Write the stream of a single image with these reflections, if a file is named. */
@@ -74,7 +74,7 @@ nb_status nb_sim_write_stream(const nb_sim *sim, const nb_reflections *spots,
 /** Write -spectrumout, if it is named.  Errors: NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_sim_write_spectrum(const nb_sim *sim, nb_error *err);
 
-/** Spectrum of a frame of cfg (nb_spectrum_free).  Errors: as nb_spectrum_make. */
+/** Make the spectrum of a frame of cfg (nb_spectrum_free). Errors: nb_spectrum_make's. */
 nb_status nb_spectrum_of_frame(const nb_sim *sim, const nb_config *cfg, nb_spectrum *out,
                                nb_error *err);
 
@@ -82,7 +82,7 @@ nb_status nb_spectrum_of_frame(const nb_sim *sim, const nb_config *cfg, nb_spect
 nb_status nb_expt_write(const nb_sim *sim, const nb_detector_spec *detector, int frames,
                         nb_error *err);
 
-/** Pictures with one detector and beam, and a crystal for each picture. */
+/** Pictures of one detector; each has a crystal, and a beam if `beams` is not NULL. */
 typedef struct nb_expt_list {
     const char *path;
     const char *const *names; /* [count]; names of the pictures, used as identifiers */
@@ -99,21 +99,21 @@ typedef struct nb_expt_stills {
     int frames;
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
-    /** Name of frame k's file (NB_PATH_MAX bytes) and place there; *at stays -1 in a file
-     * of one frame.  NULL: DIALS reads no image of the series. */
+    /** Get the name of frame k's file (NB_PATH_MAX bytes) and the place there; *at stays
+     * -1 in a file of one frame.  NULL if DIALS reads no image of the series. */
     void (*image)(void *user, int k, char *name, int *at);
     void *user;                       /* argument of truth and image */
-    const nb_hdf5_crystals *crystals; /* NULL: one in each frame, the truth's */
+    const nb_hdf5_crystals *crystals; /* NULL: one crystal in each frame, in its truth */
     double trusted[2];                /* least and largest counts */
 } nb_expt_stills;
 
 /** Write an experiment for each crystal, or one for a frame without crystals, with image,
- * beam and detector of the frame.  sim, detector: before the changes of frames.  The
- * caller opens and commits the file.  Errors: NB_ERR_IO, NB_ERR_NOMEM, those of truth. */
+ * beam and detector of the frame.  sim, detector: as they are before frames change them.
+ * The caller opens and commits the file.  Errors: NB_ERR_IO, NB_ERR_NOMEM, truth's. */
 nb_status nb_expt_stills_write(const nb_sim *sim, const nb_detector_spec *detector,
                                const nb_expt_stills *of, nb_outfile *file, nb_error *err);
 
-/** nb_sim_config_json without parameters: for masters, whose bytes stay. */
+/** nb_sim_config_json without parameters and panels, so that masters keep their bytes. */
 nb_status nb_sim_scene_json(const nb_sim *sim, char **json, nb_error *err);
 
 /** Note once the parts of the geometry that files with this header cannot hold, so that

@@ -15,17 +15,17 @@
 #include "../inputs/load.h"
 #include "../inputs/shade.h"
 
-static const double spot_tolerance = 0.1; /* part of a reflection's photons */
+static const double spot_tolerance = 0.1; /* error without a note, part of a reflection */
 static const double domains_tolerance =
-    0.3; /* twice the domains lower the error by the square root of 2 only */
+    0.3; /* larger: twice as many domains lower the error only by the square root of 2 */
 static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s; limit if the steps of -osc are the reason */
+static const double long_steps = 10;   /* s; limit with automatic spindle steps */
 static const double few_steps = 1e8;   /* steps of all pixels; fewer never take long */
-static const double real_beams = 1e27; /* photons/m^2: the largest of any real beam */
+static const double real_beams = 1e27; /* photons/m^2: largest fluence of a real beam */
 
 /* --- units --- */
 
-/** The table has every reflection down to this spacing, A; 0 without a table. */
+/** Spacing (A) down to which the table has every reflection; 0 without a table. */
 static double table_end(const nb_model *model)
 {
     const nb_factor_table *sf = &model->scene.factors.table;
@@ -35,7 +35,7 @@ static double table_end(const nb_model *model)
     if (sf->nh <= 0 ||
         (sf->nh == 1 && sf->nk == 1 && sf->nl == 1)) /* no table, or F(000) alone */
         return 0;
-    for (int i = 0; i < 3; i++) { /* a sphere reaches index |a|/d along a */
+    for (int i = 0; i < 3; i++) { /* reflections to spacing d have |h| up to |a|/d */
         int max = first[i] + n[i] - 1;
         max = -first[i] > max ? -first[i] : max;
         end = fmax(end, edge[i] / (max + 0.5));
@@ -43,16 +43,16 @@ static double table_end(const nb_model *model)
     return end;
 }
 
-/** A length of the detector or the beam, with its usual range: from ... to. */
+/** A length of the detector or the beam; usual values are between `from` and `to`. */
 typedef struct usual_length {
     const char *flag;
     double value, from, to;
     const char *unit, *below,
-        *above; /* unit of the flag; likely units of small and large values, or NULL */
+        *above; /* unit of the flag; likely units of values below and above the range */
 } usual_length;
 enum { N_LENGTHS = 5 };
 
-/** Question length i: the typed value, or that of a model (may be NULL) from a file. */
+/** Ask about an unusual length i, typed or from the detector's file of a model. */
 static void odd_length(const nb_config *cfg, const nb_model *model, int i, char *text,
                        size_t size)
 {
@@ -101,7 +101,7 @@ static void odd_cell(const nb_model *model, char *text, size_t size)
                  end);
 }
 
-/** Question a wavelength or energy that was typed or read from a header. */
+/** Ask about an unusual wavelength or energy that was typed or read from a header. */
 static void odd_lambda(const nb_settings *all, char *text, size_t size)
 {
     const int typed_eV = NB_TYPED(all, energy_eV);
@@ -128,7 +128,7 @@ static void odd_lambda(const nb_settings *all, char *text, size_t size)
                  A, A < 1e-3 ? "metres" : "nm");
 }
 
-/** Question the wavelengths of all sources. */
+/** Ask about unusual wavelengths of the sources. */
 static void odd_wavelengths(const nb_model *model, char *text, size_t size)
 {
     const nb_beam *beam = &model->scene.beam;
@@ -186,7 +186,7 @@ static void advise_sampling(const nb_model *model, const nb_hooks *hooks)
 {
     int typed = model->settings.value.oversample;
     int enough =
-        (model->auto_oversample + 1) / 2; /* samples of the narrowest fringe: 1.5 */
+        (model->auto_oversample + 1) / 2; /* 1.5 samples across the narrowest fringe */
     double error;
     if (typed <= 0 || typed >= enough)
         return;
@@ -207,7 +207,7 @@ static int has_wavelengths(const nb_scene *sc)
            s[0].lambda != s[sc->beam.n_sources / 2].lambda;
 }
 
-/** Note the automatic number of spindle steps.  by: the steps of the scene. */
+/** Note the effect of the automatic number of spindle steps, by.count, on spots. */
 static void say_automatic(const nb_model *model, const nb_hooks *hooks, nb_steps by)
 {
     const nb_scene *sc = &model->scene;
@@ -270,8 +270,8 @@ static double outside(double at_f, double at_s, double f, double s)
     return hypot(fmax(0, fmax(-at_f, at_f - f)), fmax(0, fmax(-at_s, at_s - s)));
 }
 
-/** Distance of the beam centre from the detector, m; 0 inside.  The beam may pass a gap:
- * it is outside if it is farther from each panel than the panel is long. */
+/** Distance of the beam centre from the detector, m; 0 inside.  The beam may pass a gap
+ * of panels: it is outside if it is farther from each panel than the panel is long. */
 static double beam_off(const nb_model *model)
 {
     const nb_scene *sc = &model->scene;
@@ -290,8 +290,8 @@ static double beam_off(const nb_model *model)
     return isfinite(least) ? least : 0;
 }
 
-/** Question a beam centre that would be inside as pixels, or that is farther outside than
- * the detector is long. */
+/** Ask about a beam centre outside of the detector if it would be inside in pixels, or if
+ * it is farther from the detector than the detector is long. */
 static void odd_centre(const nb_model *model, char *text, size_t size)
 {
     const nb_settings *all = &model->settings;
@@ -382,7 +382,7 @@ static void advise_factors(const nb_model *model, const nb_hooks *hooks)
                   end, finest, sc->factors.table.default_F);
 }
 
-/** Note the default beam size: materials fill the beam, and -fluence has no beam size. */
+/** Note that the background fills a beam of default size: -fluence gives no size. */
 static void advise_background(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_settings *all = &model->settings;
@@ -398,7 +398,7 @@ static void advise_volume(const nb_model *model, const nb_hooks *hooks)
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (part < 1 - 1e-9 && /* rounding: 27^(1/3) is 3 */
+    if (part < 1 - 1e-9 && /* not by rounding alone, as of 27^(1/3) */
         !model->settings.value.clip_crystal)
         nb_notice(
             hooks,
@@ -443,7 +443,7 @@ static void odd_precision(const nb_model *model, char *text, size_t size)
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
-/** Put question `kind` about a model into text; true if it applies.  Units come first. */
+/** Put question `kind` into text; true if it applies. Kinds below N_UNITS are units. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
@@ -474,7 +474,7 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** Why an image has so few photons.  Statistics of a series do not count its mask. */
+/** Put the reason of a dark image into text.  In a series *stats ignores the mask. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;
@@ -573,7 +573,7 @@ static void say_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.3g days", seconds / 86400);
 }
 
-/** Note that automatic spindle steps take long, and the error with a third as many. */
+/** Note the time with automatic spindle steps, and the error with a third as many. */
 static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time)
 {
     const int third = m->scene.lattice.n_phi / 3;

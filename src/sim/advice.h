@@ -7,12 +7,10 @@
 #include "../physics/scene.h"
 #include "sim.h"
 
-/* --- notes about probable mistakes, through the notice hook --- */
-
-/** Notes on a new simulation: one cell, sampling, structure factors, truth. */
+/** Note probable mistakes of a new simulation: one cell, sampling, F, truth. */
 void nb_sim_advise(const nb_sim *sim);
 
-/** Notes on diffuse light that probably differs from the user's intention. */
+/** Note diffuse light that probably differs from the user's intention. */
 void nb_sim_advise_diffuse(const nb_sim *sim);
 
 /** Note that fewer threads can be started than `asked` (0: OpenMP's number). */
@@ -21,23 +19,25 @@ void nb_advise_threads(const nb_hooks *hooks, int asked);
 /** Note why an image has less than one photon. */
 void nb_say_dark(const nb_sim *sim, const nb_stats *stats);
 
-/** Note the time of rendering this number of frames if it is above ten minutes. */
+/** Note the time to render `frames` frames if it is above ten minutes, or with automatic
+ * spindle steps above ten seconds. */
 void nb_sim_say_long(const nb_sim *sim, int frames);
 
-/** Ask about improbable values of a model: a cell, wavelength or length in another unit,
- * beam centre, mask without pixels, left-handed matrix, cell that differs from F's. */
+/** Ask about improbable values of a model: a cell, wavelength or length that may be in
+ * another unit, the beam centre, a mask of all pixels, a left-handed matrix, -precision
+ * single, and a cell that differs from the cell of F. */
 void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to);
 
-/** Add to the error of a model the flag that is probably in another unit, if any. */
+/** Add a question to an error if a length or wavelength is probably in another unit. */
 void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 
 /* --- typed flags that have no effect --- */
 
-/** A bit for each set row with NB_PARAM_PLACES.  Call it before files fill in others. */
+/** Bit i is set if row i with NB_PARAM_PLACES is set.  Call it before files set rows. */
 unsigned nb_typed_place(const nb_config *cfg);
 
-/** Note each flag of `typed` that moves nothing in the complete configuration, and flags
- * of sensors, panels and steps without an effect. */
+/** Note flags of `typed` (nb_typed_place) that do not move the detector of cfg, completed
+ * from files, and flags of sensors, panels, steps and sources without an effect. */
 void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *scene,
                        const nb_hooks *hooks);
 

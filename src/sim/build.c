@@ -63,7 +63,7 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
     return st;
 }
 
-/** Make the diffuse light of a model; the files name its group of rotations. */
+/** Make the diffuse light of a model, by the space group of the files of F. */
 static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
                       nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crystals of an image after the first. */
+/* The crowd: scenes of an image after the first, of further crystals and twin parts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,7 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && lines && m < lines->n)
         st = nb_crystal_lines_apply(lines, m, cfg, err);
     nb_shared_drop(lines);
-    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line asks for it */
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line sets it */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
 }
@@ -171,7 +171,7 @@ static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
     return NB_OK;
 }
 
-/** The record of crystal m > 0. */
+/** Copy the record of crystal m > 0 to *typed. */
 static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error *err)
 {
     nb_status st;
@@ -184,7 +184,7 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
     return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
 
-/** Give a further crystal the beam and the detector of the image, with the moves. */
+/** Give a further crystal the image's sources and its moves of beam and detector. */
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
@@ -197,7 +197,7 @@ static void share_frame(const nb_sim *sim, nb_further *x)
     nb_inputs_show(&x->in, &x->cfg);
 }
 
-/** Resolve scene i of the crowd, with its former tables or those of the first crystal. */
+/** Resolve scene i of the crowd; reuse its former tables of F or the first crystal's. */
 static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
@@ -230,7 +230,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
                            nb_error *err)
 {
     nb_further *x = sim->crowd->all[i];
-    nb_displacement place = sim->moved; /* without rot for other crystals */
+    nb_displacement place = sim->moved; /* with rot only for the first crystal */
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
@@ -238,7 +238,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     NB_FORWARD(resolve_one(sim, i, typed, &extra, err));
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
-    else if (sim->moves) { /* a part of the first crystal, which parameters changed */
+    else if (sim->moves) { /* a twin part of the first crystal, with its moves */
         nb_config_copy(&x->cfg, &sim->cfg);
         nb_inputs_show(&x->in, &x->cfg);
     }
@@ -253,7 +253,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     return NB_OK;
 }
 
-/** List the scene of x to render, or mix its F into scene `first` of the same lattice. */
+/** Mix F of twin part x into `first` if their lattices coincide; else list its scene. */
 static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *first,
                             const nb_twin *twin, nb_error *err)
 {
@@ -264,7 +264,7 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
     return NB_OK;
 }
 
-/** Build the scenes of crystal m from number *i on; sim->model is the first scene. */
+/** Build crystal m as scenes *i, *i + 1, ...; sim->model is part 0 of crystal 0. */
 static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
@@ -309,7 +309,7 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1) /* they belong to another record */
+    if (crowd->given && crowd->n_given != n - 1) /* records of another image */
         forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;

@@ -14,16 +14,16 @@ typedef struct nb_further {
     nb_config cfg;
     nb_inputs in;
     nb_model model;
-    int crystal, twin; /* number of the crystal, and of the twin's part, from 0 */
+    int crystal, twin; /* number of the crystal and of its twin part, from 0 */
 } nb_further;
 
 struct nb_crowd {
-    int crystals;     /* number in the image; 0: the background alone */
-    nb_further **all; /* owned, [n], and so are their contents */
+    int crystals;     /* crystals of the image; 0: the image has only background */
+    nb_further **all; /* owned, [n], with contents; the scenes after the first */
     int n;
     const nb_scene **scenes; /* owned, [n_scenes]; twin parts on one lattice share one */
     int n_scenes;
-    nb_twin_mixed *mixed[NB_TWIN_MAX]; /* shared; the last mix of each law, or NULL */
+    nb_twin_mixed *mixed[NB_TWIN_MAX]; /* shared; last mixed F of each law, or NULL */
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */
     int n_given;
 };
@@ -38,8 +38,8 @@ nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
 /** Read -crystals, and refuse flags that an image of several crystals cannot have. */
 nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
 
-/** Give cfg the orientation of crystal m: from 1 on random by the misset seed or `seed`,
- * rounded so that it can be typed.  Errors: as nb_misset_random. */
+/** Give cfg a random orientation for crystal m > 0, by the misset seed or else by `seed`,
+ * rounded so that it can be typed; crystal 0 stays.  Errors: as nb_misset_random. */
 nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
 
 /** Change cfg by the line of crystal m in the list or the file of -crystals.  Errors: as
@@ -59,7 +59,7 @@ nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
  * without crystals keeps its background.  Errors: as nb_sim_build_model. */
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
 void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
-/** Copy records and inputs for the next build; *copy (the caller's) is NULL on error. */
+/** Copy records and inputs for the next build.  The caller frees *copy, NULL on error. */
 nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy,
                         nb_error *err);
 

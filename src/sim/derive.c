@@ -91,7 +91,7 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
-/** Largest difference of a spindle step's matrix from 1 (the middle of the frame). */
+/** Largest change of the crystal at a spindle step: difference of its matrix from 1. */
 static double scan_change(const nb_model *m)
 {
     double max = 0;
@@ -101,7 +101,7 @@ static double scan_change(const nb_model *m)
     return max;
 }
 
-/** Refuse too large a change of the crystal along the frame, which derivatives hold. */
+/** Refuse v if the crystal changes much along the frame: derivatives hold this change. */
 static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_error *err)
 {
     const double max = 1e-3, change = scan_change(m);
@@ -130,7 +130,7 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** Build the job of the named parameters.  Only a pullback has gradients by F. */
+/** Build the job of the named parameters; refuse F.  pullback: choice of its message. */
 static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
                            int pullback, nb_slope_job *job, nb_error *err)
 {
@@ -174,7 +174,6 @@ nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int cou
     return st;
 }
 
-/** Note once why the CPU makes the derivatives. */
 static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *why)
 {
     if (!engine->said_cpu)
@@ -182,7 +181,7 @@ static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *wh
     engine->said_cpu = 1;
 }
 
-/** True if the backend makes derivatives of this job.  numbers: sums over pixels. */
+/** True if the backend makes these slopes, else note why.  numbers: parameters, knots. */
 static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
 {
     const nb_backend_device *device = sim->engine.backend->device;
@@ -193,7 +192,7 @@ static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
     return 0;
 }
 
-/** Open the backend of sim; if an automatic device fails, NB_OK without a state. */
+/** Open the backend of sim.  If an automatic device fails, NB_OK without run->state. */
 static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -210,7 +209,7 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** Open a run; close_run, also after an error.  knots: those of a fit's background. */
+/** Open a run; close_run, also after an error.  knots: number in a fit's background. */
 static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           nb_slope_run *run, nb_error *err)
 {
@@ -238,11 +237,11 @@ static void close_run(const nb_sim *sim, nb_slope_run *run)
         run->backend->close(run->state);
 }
 
-/** A job of slopes and its renderer; values if image and slopes need further steps. */
+/** A job of slopes, its renderer, and `values` if slopes need steps after rendering. */
 typedef struct slopes {
     nb_slope_job job;
     nb_slope_run run;
-    nb_slope_pixels own; /* owned */
+    nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
     nb_slope_list list;  /* the pixels of `values` */
     double *values;      /* owned; [1 + count][list.n], or NULL */
 } slopes;
@@ -301,8 +300,8 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     return st;
 }
 
-/** Open slopes by these names.  of: an observation, with its point spread, or (NULL) the
- * image.  *s must be zero; close it after an error, too. */
+/** Open slopes by the named parameters, for an observation after the point spread, or if
+ * `of` is NULL for the image before it. *s must be zero; close it after an error, too. */
 static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
                              const nb_pixels_seen *of, slopes *s, nb_error *err)
 {
@@ -381,7 +380,8 @@ static int not_finite_at(const double *gradient, int count)
     return i;
 }
 
-/** *out[pixels] (nb_free): slopes by the pixels before factors and spread, else 0. */
+/** Make *out[pixels] (nb_free), slopes of the loss by the pixels before factors and point
+ * spread; 0 outside of region and mask. */
 static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double **out,
                              nb_error *err)
 {
@@ -399,8 +399,8 @@ static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double 
     return st;
 }
 
-/** A device checks the slopes of the loss itself; they are checked here only if the
- * gradient is not finite. */
+/** Pull back a loss.  On a device, and without F, the slopes of the loss are checked only
+ * if the gradient is not finite. */
 static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
                                const loss_slopes *loss, double *gradient,
                                nb_hkl_gradient *F, nb_error *err)
@@ -434,7 +434,7 @@ static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slo
     return st;
 }
 
-/** Errors: NB_ERR_INPUT if a number of the gradient is not finite. */
+/** Refuse a gradient with a number that is not finite.  Errors: NB_ERR_INPUT. */
 static nb_status check_gradient(const char *const *names, int count,
                                 const double *gradient, const nb_hkl_gradient *F,
                                 nb_error *err)

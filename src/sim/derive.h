@@ -8,7 +8,7 @@
 #include "../image/stages.h"
 #include "sim.h"
 
-/** The simulation as the engine sees it; valid until sim changes. */
+/** Describe the simulation for src/derive; valid until sim changes. */
 nb_subject nb_sim_subject(const nb_sim *sim);
 
 /** Central wavelength, A; for a list of sources the weighted mean. */
@@ -26,11 +26,12 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 /** True if the image has factors of pixels, or light that is added after the factors. */
 int nb_sim_has_factors(const nb_sim *sim);
 
-/** NB_ERR_INPUT if a parameter changes factors or dose; t: its tangent, or NULL (F). */
+/** Refuse a parameter that changes values which derivatives hold, as factors or the dose.
+ * t: its tangent, or NULL for F.  Errors: NB_ERR_INPUT. */
 nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
                                const nb_tangent *t, nb_error *err);
 
-/** nb_sim_check_factors of names before rendering.  Errors: as nb_sim_derivatives. */
+/** Call nb_sim_check_factors for the named parameters.  Errors: as nb_sim_derivatives. */
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
                             nb_error *err);
 
@@ -53,8 +54,8 @@ nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err);
 /** Write the planes of -derivatives to `path`. */
 nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err);
 
-/** nb_sim_normal of a list of pixels, valid while region and mask of sim stay; or (NULL)
- * of the observed pixels. */
+/** nb_sim_normal for a list of pixels, valid while region and mask of sim stay, or for
+ * all observed pixels if `pixels` is NULL. */
 nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
@@ -63,11 +64,10 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
 typedef struct nb_pixels_seen {
     const nb_observation *seen;
     const nb_slope_pixels *pixels;
-    const nb_slope_list *list; /* place of each pixel */
+    const nb_slope_list *list; /* place of each pixel in a plane of the list */
 } nb_pixels_seen;
 
-/** Image and planes of the listed pixels, the caller's values[1 + count][n] in list
- * order.  Errors: as nb_sim_derivatives. */
+/** Fill values[1 + count][n], image and planes in list order, as nb_sim_derivatives. */
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err);
 
@@ -76,8 +76,8 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
 /** True if the simulation has a point spread; *psf gets its stage. */
 int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf);
 
-/** Spread the region of values[pixels of the stack].  The spread is self-adjoint: it
- * takes a loss back.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
+/** Spread the region of values[pixels of the stack]: photons, or slopes of a loss, as the
+ * spread is self-adjoint.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err);
 

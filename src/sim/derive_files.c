@@ -13,7 +13,7 @@
 #include "../physics/panels.h"
 #include "derive.h"
 
-/** The parameters that -derivatives names, without F. */
+/** The parameters of -derivatives.  F (all structure factors) only sets all_F. */
 typedef struct wanted {
     char (*names)[NB_VARIABLE_NAME]; /* owned */
     const char *list[NB_VARIABLES_MAX];
@@ -102,7 +102,7 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** Errors: NB_ERR_INPUT if a number in the plane of this parameter is not finite. */
+/** Refuse the plane of a parameter if a number is not finite.  Errors: NB_ERR_INPUT. */
 static nb_status check_plane(const char *name, nb_real_type type, const void *planes,
                              size_t pixels, size_t plane, nb_error *err)
 {

@@ -32,7 +32,7 @@ static void close_spreading(spreading *s)
     nb_free(s->rest.tangents);
 }
 
-/** Divide the tangents into those of the light (crystal) and of the rest (background). */
+/** Divide each tangent into a part of the light (crystal) and one of the background. */
 static void divide_tangents(spreading *s)
 {
     for (int i = 0; i < s->job->count; i++) {
@@ -52,7 +52,7 @@ static void divide_tangents(spreading *s)
     s->rest.n_entries = 0;
 }
 
-/** Close with close_spreading, also after an error. */
+/** Open *s; close it with close_spreading, also after an error. */
 static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
                                 const nb_scene *wanted, spreading *s, nb_error *err)
 {
@@ -79,7 +79,7 @@ static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/* --- how the taps move --- */
+/* --- slopes of the taps, the parts of a pixel's light that its neighbours get --- */
 
 static nb_panel moved(const nb_panel *p, const nb_panel_slope *by, double h)
 {
@@ -95,8 +95,8 @@ static nb_panel moved(const nb_panel *p, const nb_panel_slope *by, double h)
     return to;
 }
 
-/** Slope of the map of a tile by a parameter.  The slope by the panel is a difference:
- * the map is a ratio of determinants, so the step of 1e-5 costs no digit of the slope. */
+/** Slope by a parameter of a tile's nb_footprint_map.  For a moving panel it is a central
+ * difference: the map is a ratio of determinants, so a step of 1e-5 is accurate. */
 static void map_slope(const nb_footprint *fp, const nb_panel *p,
                       const nb_footprint_tile *tile, const nb_tangent *t,
                       const nb_panel_slope *by, double slope[4])
@@ -122,7 +122,7 @@ static void map_slope(const nb_footprint *fp, const nb_panel *p,
     }
 }
 
-/** Slopes of a tile's taps in *out (nb_free), or NULL if the taps stay. */
+/** Make the slopes of a tile's taps, *out (nb_free), or NULL if all are 0. */
 static nb_status tile_slopes(const nb_taps *taps, const double slope[4], double **out,
                              nb_error *err)
 {
@@ -145,7 +145,7 @@ static void free_slopes(const spreading *s, double **slopes)
     nb_free(slopes);
 }
 
-/** dK/dp of every tile in *out (free_slopes), or NULL if it is 0. */
+/** Make dK/dp, the slopes of each tile's taps: *out (free_slopes), or NULL if it is 0. */
 static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
                              double ***out, nb_error *err)
 {
@@ -174,19 +174,19 @@ static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
 /* --- the pixels of a list --- */
 
 enum {
-    AHEAD = 64 /* pixels made at once; so many numbers after the light are read, too */
+    AHEAD = 64 /* pixels made at once; up to 64 numbers after a plane of light are read */
 };
-/* Least part of a pixel's light for a tap; slopes may be a hundred times as large. */
+/* Smaller taps (parts of a pixel's light) are left out; slopes may be 100 times a tap. */
 #define LEAST_TAP 1e-15
 
-/** Spreading of the light of the pixels `from` to the pixels `to`. */
+/** Arguments for spreading the light of the pixels `from` over the pixels `to`. */
 typedef struct gather {
     const spreading *s;
     const nb_slope_list *to, *from; /* from: the pixels with light */
-    const double *light;            /* [1 + count][stride] */
+    const double *light;            /* [1 + count][stride]: image and slopes of `from` */
     size_t stride;
-    double ***slopes; /* [1 + count] of taps_slopes; NULL: the footprint stays */
-    double *values;   /* [1 + count][to->n] */
+    double ***slopes; /* [1 + count] results of taps_slopes, which may be NULL */
+    double *values;   /* [1 + count][to->n]: image and slopes of `to` */
 } gather;
 
 /** Taps that bring light to some pixels of a row, for one thread. */
@@ -225,7 +225,7 @@ static int open_room(const nb_footprint_plan *plan, gather_room *r)
     return r->at && r->tile && r->tap && r->weight && r->rows;
 }
 
-/** Tile at a place along an edge with n tiles; tile i begins at columns * i / n. */
+/** Tile of pixel `place` of an edge with n tiles; tile i begins at columns * i / n. */
 static int tile_along(int columns, int n, int place)
 {
     int i = (int)((int64_t)place * n / columns);
@@ -236,7 +236,7 @@ static int tile_along(int columns, int n, int place)
     return i;
 }
 
-/** Number of pixels of a span after `done` whose light comes from one column of tiles. */
+/** Number of pixels after the first `done` of a span that all have the same taps. */
 static int pixels_at_once(const nb_panel *p, const nb_footprint_panel *on,
                           const nb_span *span, int done)
 {
@@ -274,7 +274,7 @@ static void add_taps(const gather *g, int panel, int from, const nb_span *span,
     }
 }
 
-/** Pass plane `from` of the light through the room's taps to n pixels. */
+/** Sum plane `from` of the light times the weights of the room's taps, for n pixels. */
 static void pass(const gather *g, const gather_room *r, const double *weight, size_t from,
                  int n, double *sum)
 {
@@ -283,14 +283,14 @@ static void pass(const gather *g, const gather_room *r, const double *weight, si
     g->s->kernels->taps(r->rows, weight, r->n, (n + 7) / 8 * 8, sum);
 }
 
-/** True if the plane is the slope by a parameter that moves only the footprint. */
+/** True if the plane is the slope by a parameter of the footprint: only taps change. */
 static int only_taps(const spreading *s, size_t plane)
 {
     const nb_tangent *t = plane > 0 ? &s->job->tangents[plane - 1] : NULL;
     return t && nb_norm(t->footprint[0]) + nb_norm(t->footprint[1]) > 0;
 }
 
-/** Make n pixels of all planes; the room has their taps. */
+/** Make image and slopes of n pixels from place `at` on; the room has their taps. */
 static void gather_pixels(const gather *g, gather_room *r, size_t at, int n)
 {
     double sum[AHEAD], *weight = r->weight;
@@ -405,7 +405,7 @@ static void free_all_slopes(const spreading *s, double ***slopes)
     nb_free(slopes);
 }
 
-/** *scene: the scene with a mask of the listed pixels.  Free *mask with nb_free. */
+/** Copy the scene with a mask of only the listed pixels.  Free *mask with nb_free. */
 static nb_status scene_of_list(const nb_sim *sim, const nb_slope_list *list,
                                nb_scene *scene, uint8_t **mask, nb_error *err)
 {

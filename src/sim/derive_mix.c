@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives with factors of pixels.  The image is T I + add with a constant T, so its
- * slopes are T dI/dp, and slopes of a loss go back times T.  Also: the point spread. */
+ * slopes are T dI/dp; slopes of a loss are multiplied by T.  The point spread follows. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -125,7 +125,7 @@ void nb_keep_rendered(const nb_scene *sc, double *values)
 
 /* --- parameters whose derivatives are refused --- */
 
-/** Flag whose wavelengths, directions, F or rotations a parameter moves, or NULL. */
+/** Flag of wavelengths, directions, F or rotations that would change with v, or NULL. */
 static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
 {
     const nb_model *m = &sim->model;
@@ -157,7 +157,7 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
     }
 }
 
-/** Flag whose factors or dose a parameter moves, or NULL. */
+/** Flag of pixel factors, added light or dose that would change with v, or NULL. */
 static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
                               const nb_tangent *t)
 {

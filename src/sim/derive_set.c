@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* New values of parameters: a new scene from the loaded files. */
+/* Set parameters to new values (moves): make a new scene from the loaded files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "../physics/limits.h"
 #include "derive.h"
 
-/** The simulation before the moves; its counts and choices stay while parameters move. */
+/** The simulation before the moves, which keep its number of steps and its choices. */
 struct nb_start {
     nb_config cfg;
     nb_inputs in;
@@ -26,7 +26,7 @@ struct nb_start {
     nb_scan_middle middle;
 };
 
-/** All changes by new values, while they are collected. */
+/** All changes that the moves make, while they are collected. */
 typedef struct changes {
     const struct nb_start *start;
     nb_displacement moved;
@@ -34,12 +34,12 @@ typedef struct changes {
     int recell;
     double matrix[9], matrix_lambda_A;
     double lambda_factor; /* factor of the wavelengths in a file */
-    double *F;            /* owned; another table, or NULL */
+    double *F;            /* owned; changed table of F, or NULL */
     double default_F;
     nb_config cfg;
 } changes;
 
-/** Set the counts and choices of the scene in cfg, so that they stay. */
+/** Set the scene's numbers of steps and automatic choices in cfg, so that they stay. */
 static void freeze(const nb_model *m, nb_config *cfg)
 {
     const nb_scene *sc = &m->scene;
@@ -254,7 +254,7 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     }
 }
 
-/** Matrix of a new cell in the old orientation U: the frame of the cell stays. */
+/** Matrix of a new cell in the old orientation: c and the plane b c keep directions. */
 static void rebuild_matrix(const double m[9], changes *c)
 {
     const double *x = c->cell;
@@ -470,7 +470,7 @@ static int sets(const nb_param *row, const char *name, const char *flag)
         if (nb_param_is(row, others[i].row) &&
             !strncmp(name, others[i].name, strlen(others[i].name)))
             return 1;
-    if (NB_IS(row, hdiv_range_mrad) && row->flags & NB_PARAM_VIEW) /* -divergence: both */
+    if (NB_IS(row, hdiv_range_mrad) && row->flags & NB_PARAM_VIEW) /* sets both ranges */
         return !strcmp(name + 1, "divrange");
     if (name[0] == 'F' && name[1] == ':')
         return nb_param_makes_factors(row);

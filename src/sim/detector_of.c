@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Detector and wavelength of any simulation, as files describe them. */
+/* Describe the detector and the wavelength of a simulation for output files. */
 #include "sim.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay on the device.  If the last image has a holder when the next one
- * begins, the holders get its memory, and the renderer uses memory that former holders
- * gave back, if any: allocation on a device is slow. */
+/* Images that stay on the device and are lent to callers, their holders.  If the last
+ * image is held when the next one begins, its holders keep the memory, and the renderer
+ * takes memory that former holders gave back, if any: allocation on a device is slow. */
 #include "engine.h"
 
 #include <pthread.h>
@@ -26,9 +26,9 @@ typedef struct nb_spares {
 struct nb_device_image {
     float *pixels;
     size_t count;
-    int device;                /* -1: host */
-    const nb_image_device *on; /* NULL: host */
-    nb_spares *spares;         /* NULL: the pixels are the renderer's */
+    int device;                /* -1 in host memory */
+    const nb_image_device *on; /* NULL in host memory */
+    nb_spares *spares;         /* NULL while the renderer owns the pixels */
     atomic_int holders;
 };
 
@@ -41,7 +41,7 @@ static void discard(nb_device_image *image)
     nb_free(image);
 }
 
-/** Unlock; the last user frees everything. */
+/** Remove a user and unlock; the last user frees the spares. */
 static void leave_spares(nb_spares *s)
 {
     int last = --s->users == 0;
@@ -95,7 +95,7 @@ static void join_spares(nb_spares *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** Give lent memory to its holders; other: new memory for the renderer, or NULL. */
+/** Give the lent memory to its holders, and `other` or NULL to the renderer. */
 static void part(nb_sim_engine *engine, nb_device_image *lent, float *other)
 {
     if (lent->on)

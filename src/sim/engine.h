@@ -24,7 +24,7 @@ typedef struct nb_kept_rest {
 nb_status nb_engine_rest(struct nb_sim_engine *engine, const nb_scene *scene,
                          nb_error *err);
 
-void nb_kept_rest_free(nb_kept_rest *rest); /* zero or kept */
+void nb_kept_rest_free(nb_kept_rest *rest); /* zeroed is allowed */
 
 typedef struct nb_sim_engine {
     const nb_backend *backend;
@@ -32,23 +32,23 @@ typedef struct nb_sim_engine {
     nb_render_options options;
     const nb_image_kernels *kernels; /* for options.isa */
     nb_photons photons;              /* the last image; owned if nb_sim_render got NULL */
-    nb_device_image *lent;           /* handle of the last image, or NULL */
+    nb_device_image *lent;           /* handle of the last image if it is lent, or NULL */
     struct nb_spares *spares;        /* shared with the lent images, or NULL */
     struct nb_warming *warming;      /* owned; thread that starts a device, or NULL */
-    nb_footprint_plan footprint;     /* owned; of the last image, or empty */
+    nb_footprint_plan footprint;     /* owned; plan of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */
-    nb_lack lack;      /* photons that the last image may lack, of all crystals */
-    char line[256];    /* for nb_sim_backend */
-    int said_cpu;      /* 1: a note gave the reason for derivatives on the CPU */
+    nb_lack lack;   /* photons of all crystals that pixels of the last image may lack */
+    char line[256]; /* text of nb_sim_backend */
+    int said_cpu;   /* 1: a note gave the reason for derivatives on the CPU */
 } nb_sim_engine;
 
 /** Choose the backend of a scene from the word of -device, and start its device. */
 nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
                            const char *device, nb_error *err);
 
-/** Another engine of the same backend, not open; its close leaves the device as it is. */
+/** Make a closed engine for the same backend, which never resets the device. */
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
 
 /** True if -device is auto or was not typed. */
@@ -74,8 +74,8 @@ void nb_engine_free(nb_sim_engine *engine);
 nb_status nb_engine_lend(nb_sim_engine *engine, size_t pixels, nb_device_image **image,
                          nb_error *err);
 
-/** Before the next image: another holder of the last image keeps its memory, and the
- * renderer gets other memory.  Errors: NB_ERR_DEVICE. */
+/** End the loan before the next image.  If another holder has the last image, the holder
+ * keeps the memory, and the renderer gets other memory.  Errors: NB_ERR_DEVICE. */
 nb_status nb_engine_end_loan(nb_sim_engine *engine, nb_error *err);
 
 /** End all loans before the renderer is closed. */
@@ -84,7 +84,7 @@ void nb_engine_stop_lending(nb_sim_engine *engine);
 /* --- Notes are passed to the caller and kept for the report --- */
 
 typedef struct nb_notes {
-    nb_hooks caller; /* hooks that get everything */
+    nb_hooks caller; /* hooks of the caller, which get all calls */
     char **line;     /* owned; [n] */
     int n;
 } nb_notes;

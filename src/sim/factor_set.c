@@ -116,7 +116,7 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     return st;
 }
 
-/** Find the places of the reflections of nb_sim_factors in the table, once. */
+/** Find once where the table has the reflections that nb_sim_factors lists. */
 static nb_status find_places(nb_sim *sim, nb_error *err)
 {
     nb_tables *t = &sim->in.tables;

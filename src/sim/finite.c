@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refuse numbers that are too large together.  For an image the error names the cause. */
+/* Refuse models and images that overflow.  For an image the error names the cause. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,15 +40,15 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
     return check_places(&m->geometry, &m->crystal, err);
 }
 
-/** A factor of the photons that may be too large. */
+/** A factor of the photons of a pixel that may be too large. */
 typedef struct suspect {
-    double excess; /* the factor over a very large allowed value */
+    double excess; /* the factor divided by a generous limit (excess_of) */
     const char *what, *unit;
     double value;
     const char *mend;
 } suspect;
 
-/** The factor over a generous value; a NaN is always the cause. */
+/** The factor divided by a generous limit; infinite for NaN, always the cause. */
 static double excess_of(double factor, double generous)
 {
     return isnan(factor) ? INFINITY : factor / generous;

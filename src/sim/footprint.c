@@ -7,7 +7,7 @@
 #include "../physics/limits.h"
 #include "../render/request.h"
 
-/** Fill parts from parts->plan. */
+/** Fill the other members of *parts from parts->plan. */
 static nb_status fill_parts(const nb_scene *sc, nb_footprint_parts *parts, nb_error *err)
 {
     nb_status st = nb_footprint_sources(parts->plan, sc, &parts->bragg, &parts->mask, err);
@@ -51,7 +51,7 @@ nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err)
     return st;
 }
 
-/** Render on the device, which keeps the image; image may be NULL. */
+/** Render on the device, which keeps the image; image: gets a copy, or NULL. */
 static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *sc,
                                   const nb_footprint_parts *parts, const nb_request *as,
                                   float *image, nb_error *err)
@@ -69,7 +69,7 @@ static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *s
     return st;
 }
 
-/** Render in memory; rest: memory for the background, or NULL without it. */
+/** Render in memory; rest[pixels] is for the background, or NULL without background. */
 static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
                               const nb_footprint_parts *parts, const nb_request *as,
                               float *image, float *rest, nb_error *err)

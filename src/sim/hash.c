@@ -12,7 +12,7 @@ static uint64_t hash_table(uint64_t h, const nb_inputs *in)
     const nb_tables *tables = &in->tables;
     const nb_factor_file *t = tables->file;
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
-    if (in->factors) /* a sum may differ in its last digits from machine to machine */
+    if (in->factors) /* hash the files: last digits of F may depend on the machine */
         return nb_hash_bytes(h, &in->factors->hash, sizeof in->factors->hash);
     if (!t->F)
         return nb_hash_bytes(h, "", 0);

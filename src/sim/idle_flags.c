@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes on typed flags of the geometry that move nothing.  Each is changed in turn; if
- * the detector stays in place, a note is made. */
+/* Note typed flags that have no effect.  Each flag of the geometry is changed in turn; if
+ * the detector stays in place, the flag has no effect. */
 #include "advice.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static int stays(const nb_geometry *a, const nb_geometry *b)
            a->fpixels == b->fpixels && a->spixels == b->spixels && a->pivot == b->pivot;
 }
 
-/** Why a flag moves nothing, and which flag does. */
+/** Reason why a flag does not move the detector, for a note. */
 static const char *reason(const nb_config *cfg, const nb_geometry *g, const nb_param *p)
 {
     if (NB_IS(p, twotheta_axis) && cfg->convention == NB_CONV_CUSTOM)
@@ -89,7 +89,7 @@ static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hook
         return;
     for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_PLACES)); typed >>= 1) {
         if (!(typed & 1) || (cfg->detector && NB_IS(p, distance_mm)))
-            continue; /* the reader of a file takes the distance */
+            continue; /* the distance was used when the file was read */
         other = *cfg;
         change(p, &other);
         if (is_placed_as(&other, &now))

@@ -42,7 +42,7 @@ static int has_light(const nb_sim *sim)
     return 0;
 }
 
-/** The table of F nearest to the mean wavelength. */
+/** Table of F of the source nearest to the mean photon energy. */
 static int middle_table(const nb_beam *beam)
 {
     double wave = 0, weight = 0, nearest = INFINITY;

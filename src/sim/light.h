@@ -8,8 +8,8 @@
 #include "../io/common/json_node.h"
 #include "sim.h"
 
-/** F of the first crystal's halos: *table, with *F to be freed, or (NULL) F of the
- * simulation.  Errors: NB_ERR_NOMEM. */
+/** Get *table, the F for diffuse light of the first crystal.  *F is NULL if *table has F
+ * of the simulation; else free *F with nb_free.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
                            nb_error *err);
 
@@ -24,7 +24,7 @@ typedef struct nb_sim_light {
 
 /** Set `lit` for the next image and reserve its plane.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin_light(nb_sim *sim, nb_error *err);
-/** Make the light in memory before rendering, unless the device of the image can. */
+/** Make the light in memory before rendering, unless the device of the image makes it. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
 /** Make the light on the device, between rendering and mixing. */
 nb_status nb_sim_light_there(nb_sim *sim, nb_error *err);

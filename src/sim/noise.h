@@ -7,7 +7,7 @@
 
 /** Noise with all defaults set; SI units, ADU. */
 typedef struct nb_noise {
-    int chained; /* 1: more than counts and an offset */
+    int chained; /* 1: more stages than counts and an offset */
     double flicker, deadtime;
     int counts;
     nb_psf_shape psf;
@@ -27,7 +27,7 @@ double nb_noise_trusted(const nb_settings *all, nb_noise_file file);
 /** True if -saturation or the detector's file bounds the trusted values. */
 int nb_noise_bounded(const nb_settings *all);
 
-/** A noise image, after all stages of nb_sim_stages. */
+/** Describe the noise image after all stages of nb_sim_stages. */
 nb_product nb_sim_noise_product(const nb_sim *sim, nb_pixel_type type, double adc_offset);
 
 /** Note that the noise has no effect without files with noise. */

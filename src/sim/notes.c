@@ -5,7 +5,7 @@
 
 #include "../base/memory.h"
 
-/** Without memory a note is passed on but not kept. */
+/** Keep a note and pass it to the caller.  Without memory it is only passed. */
 static void keep(void *user, const char *text)
 {
     nb_notes *notes = user;

@@ -57,7 +57,8 @@ nb_status nb_config_check(const nb_config *cfg, nb_error *err)
     return st ? st : nb_device_check(cfg->device, err);
 }
 
-/** Row of a parameter of a configuration or series, with the asked name for messages. */
+/** Copy the row of a parameter, with the name that the caller used.  of_series:
+ * NB_PARAM_SERIES for a member of nb_series, 0 for a member of nb_config. */
 static nb_status find(const char *name, unsigned of_series, nb_param *row, nb_error *err)
 {
     const nb_param *p = nb_param_find(name);
@@ -72,7 +73,7 @@ static nb_status find(const char *name, unsigned of_series, nb_param *row, nb_er
     return NB_OK;
 }
 
-/** Cut text[] at its blanks into words: as many as a value can have, and one more. */
+/** Cut text[] at its blanks into words, up to one more than a value can have. */
 static int split(char *text, const char *words[NB_PARAM_WORDS + 1])
 {
     int n = 0;
@@ -85,7 +86,6 @@ static int split(char *text, const char *words[NB_PARAM_WORDS + 1])
     return n;
 }
 
-/** Set a parameter of a configuration or a series. */
 static nb_status set_text(void *base, unsigned of_series, const char *name,
                           const char *text, nb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Make integers of an image in the caller's memory. */
+/* Make statistics and integer pixels of an image in the caller's memory. */
 #include "../base/c_locale.h"
 #include "../base/error.h"
 #include "../image/image.h"

@@ -43,7 +43,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add a crystal's lack.  Its brightest pixel is a lower bound for that of the image. */
+/** Add the photons that a crystal's pixels may lack (nb_lack).  The brightest pixel of
+ * the image is at least as bright as the brightest pixel of each crystal. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;
@@ -79,7 +80,7 @@ static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
     return st;
 }
 
-/** Reserve memory for the image of a crystal that is added. */
+/** Reserve memory for the image of a further crystal. */
 static nb_status reserve_second(nb_sim_engine *engine, size_t pixels, nb_error *err)
 {
     if (engine->second_pixels >= pixels)
@@ -99,7 +100,7 @@ static void add(const float *from, size_t pixels, int threads, float *image)
     (void)use;
 }
 
-/** Add further crystals to the image in their order; image: NULL on the device. */
+/** Render the further crystals and add them in their order; image: NULL on the device. */
 static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -119,7 +120,7 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Describe the backend: the last crystal's line, and what all crystals may lack. */
+/** Describe the backend for the last crystal; add photons that all crystals may lack. */
 static void describe(nb_sim_engine *engine)
 {
     const size_t size = sizeof engine->line;
@@ -131,7 +132,7 @@ static void describe(nb_sim_engine *engine)
                  engine->lack.part);
 }
 
-/** Make the background; a device renders it once more, for nb_sim_apply_mix. */
+/** Make the background alone: in engine->rest, or on a device for nb_sim_apply_mix. */
 static nb_status make_rest(nb_sim_engine *engine, size_t pixels, nb_error *err)
 {
     const nb_mix *mix = &engine->photons.mix;
@@ -204,7 +205,6 @@ static nb_status open_and_render(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Render on the CPU after an automatic device failed. */
 static nb_status retry_on_cpu(nb_sim *sim, float *image, nb_error *err)
 {
     nb_notice(&sim->hooks, "%s; rendering on the CPU",

@@ -19,7 +19,7 @@ static int has_size(const nb_config *cfg)
     return any;
 }
 
-/** Type a cubic crystal of n^3 cells. */
+/** Set a cubic crystal of n^3 cells in cfg, with this F. */
 static void stand_in(nb_config *cfg, int n, double F)
 {
     cfg->cell_count = 6;
@@ -112,7 +112,7 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
 
 enum { HEADERS = 5 };
 
-/** Files that complete a configuration; returns the number of typed ones. */
+/** List the files that complete a configuration; returns the number of typed files. */
 static int header_files(const nb_config *cfg, const char *files[HEADERS])
 {
     const char *const all[HEADERS] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,

@@ -47,7 +47,7 @@ static uint64_t hash_material(uint64_t key, const nb_amorphous *a, const nb_scat
     return nb_hash_bytes(key, a->pieces + m->first_piece, pieces * sizeof *a->pieces);
 }
 
-/** Hash of all that a background depends on. All F are 0: orientations are left out. */
+/** Hash of all that a background depends on. Its F are 0: orientations are left out. */
 static uint64_t key_of(const nb_sim_engine *engine, const nb_scene *sc)
 {
     const nb_amorphous *a = sc->amorphous;

@@ -29,7 +29,6 @@ static nb_status put_moves(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/** Resolve a record and apply the moves. */
 static nb_status make(nb_sim *sim, const nb_config *typed, nb_error *err)
 {
     nb_status st = nb_sim_take_record(sim, typed, NULL, err);
@@ -79,7 +78,7 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** Begin a change with other moves, which sim owns; after an error they are dropped. */
+/** Begin a change; `moves` replace the moves of sim, or are dropped after an error. */
 static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
 {
     nb_status st = nb_sim_begin(sim, err);
@@ -89,7 +88,7 @@ static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
     return st;
 }
 
-/** Resolve the record with other moves (sim's); on error the caller restores it. */
+/** Resolve sim->typed and apply `moves`. On error the caller restores sim->typed. */
 static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error *err)
 {
     NB_READING(sim->in.store);
@@ -129,7 +128,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     return nb_sim_end(sim, st, err);
 }
 
-/** Save generations[n] of the rows' files and renew them; back: restore them. */
+/** Renew the generations of n rows' files, to read them again; back: restore the old. */
 static void type_files_again(nb_sim *sim, const char *const *names, int n,
                              uint64_t *generations, int back)
 {
@@ -157,7 +156,8 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** *moves (held): moves that stay if these rows (n_names 0: all changed) are typed. */
+/** Find the *moves (held) that stay if the named rows are typed, or without names the
+ * rows that differ between a and b.  *loses_F: 1 if such a row replaces F. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)
@@ -182,7 +182,7 @@ static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_
     return st;
 }
 
-/** Resolve sim->typed, of which these rows were typed; `old` is the former record. */
+/** Resolve sim->typed after the named rows were typed; `old` is the former record. */
 static nb_status retype(nb_sim *sim, const nb_config *old, const char *const *names,
                         int n, nb_error *err)
 {
@@ -223,7 +223,7 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     return ended(sim, &old, retype(sim, &old, names, n, err));
 }
 
-/** Type the rows in which cfg differs from `old`, the resolved configuration. */
+/** Set in `typed` the rows of cfg that differ from `old`, the resolved configuration. */
 static void type_changes(const nb_config *old, const nb_config *cfg, nb_config *typed)
 {
     copy_changes(old, cfg, typed);
@@ -290,7 +290,7 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 
-/** Angles about x, y, z in this order; at y = 90 deg the third angle is 0. */
+/** Angles (rad) about x, then y, then z of a rotation; at y = 90 deg the third is 0. */
 static void angles_of(const nb_vec3 columns[3], double angles[3])
 {
     const nb_vec3 x = columns[0], y = columns[1], z = columns[2];

@@ -36,7 +36,7 @@ int64_t nb_seed_from_clock(void)
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
 }
 
-/** Make a flat raster.  Unequal widths make no rectangle: any of as many pixels fits. */
+/** Make model->flat; for panels of unequal widths, any rectangle with as many pixels. */
 static void flatten(nb_model *model)
 {
     enum { WIDEST = 8192 };
@@ -73,12 +73,12 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     return st;
 }
 
-/* Default tolerance of Gaussian spots: the smaller of a part of the brightest pixel and
- * of a photon.  No file shows it. */
+/* Default tolerance of Gaussian spots: the smaller of a part of the brightest pixel's
+ * photons and a part of one photon.  No file shows such a difference. */
 #define UNSEEN_PART 1e-11
 #define UNSEEN_PHOTONS 1e-12
 
-/** Tolerance of the renderer.  The reference renderer and double leave nothing out. */
+/** Tolerance of the renderer: 0 for the reference renderer and for -precision double. */
 static nb_tolerance tolerance_of(const nb_settings *all)
 {
     const nb_config *cfg = &all->value;
@@ -216,7 +216,7 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
-/** Build the model; if it sees farther than the start, apply moves to larger tables. */
+/** Build the model.  If it needs finer F than the start, move and build it once more. */
 static nb_status build_moved(nb_sim *sim, nb_error *err)
 {
     int farther;

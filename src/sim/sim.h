@@ -17,7 +17,7 @@
 /** Former state of a simulation, kept until the model of a change is built. */
 typedef struct nb_undo nb_undo;
 
-/** Values of nb_sim_set_parameters: each name once, in the order of the last calls. */
+/** Values of nb_sim_set_parameters (moves): each name once, in order of the last call. */
 typedef struct nb_moves {
     int n;
     struct nb_move {
@@ -26,31 +26,31 @@ typedef struct nb_moves {
     } at[];
 } nb_moves;
 
-/** Receiver of the questions of nb_ask, and the kinds of questions so far. */
+/** Receiver of the questions of nb_ask.  Bit i of `asked` and `holds` is question i. */
 typedef struct nb_asker {
-    const nb_hooks *hooks; /* NULL: no question is asked */
+    const nb_hooks *hooks; /* or NULL, to ask nothing */
     const char *place;     /* place where the record was typed, or "" */
-    unsigned asked,
-        holds; /* a bit for each kind: of the former model (not asked again), of this */
+    unsigned asked, /* questions about the former model, which are not asked again */
+        holds;      /* questions about this model */
 } nb_asker;
 enum { NB_QUESTION = 400 }; /* bytes */
 
 struct nb_sim {
-    nb_config typed; /* the record: all typed values, from which the rest is made */
+    nb_config typed; /* the record: typed values, from which all other members are made */
     const nb_moves *
         moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
     nb_config cfg; /* the resolved record: completed from files, changed by the moves */
     nb_hooks hooks;
-    nb_asker asker;         /* questions about the last model */
-    nb_notes *notes;        /* owned; the notices, for cfg.report_file; NULL without it */
-    int64_t seed;           /* of the noise */
-    nb_inputs in;           /* loaded files */
-    nb_displacement moved;  /* by nb_sim_set_parameters; its panels are owned */
+    nb_asker asker;  /* questions about the last model */
+    nb_notes *notes; /* owned; notes for cfg.report_file, or NULL without a report */
+    int64_t seed;    /* seed of the noise */
+    nb_inputs in;    /* loaded files */
+    nb_displacement moved;  /* moves of crystal and detector; its panels are owned */
     struct nb_start *start; /* shared; the simulation without moves, or NULL */
     nb_model model;
     nb_undo *undo; /* owned; between nb_sim_begin and nb_sim_end */
     nb_sim_engine engine;
-    struct nb_sim_light *light;         /* owned; of the last image (light.h), or NULL */
+    struct nb_sim_light *light;         /* owned; light of the last image, or NULL */
     int64_t clipped_noise, clipped_int; /* clipped pixels of the last files */
     nb_times times;
     uint64_t n_observed;    /* number of lists of observed pixels so far */
@@ -66,7 +66,7 @@ int64_t nb_seed_from_clock(void);
 
 /** Results that a caller wants from a rendering. */
 typedef struct nb_rendering {
-    float *image;    /* [slow][fast], the caller's; NULL: see nb_sim_render */
+    float *image;    /* [slow][fast], the caller's; NULL as in nb_sim_render */
     nb_stats *stats; /* gets all but the solid angle; or NULL */
     nb_product *products;
     int n_products;
@@ -78,13 +78,13 @@ nb_status nb_sim_make(nb_sim *sim, const nb_rendering *wanted, nb_error *err);
 /** Describe an image of this simulation in memory, for functions that make products. */
 nb_photons nb_sim_photons(const nb_sim *sim, const float *image);
 
-/** Fill stages[] with those of the configuration's detector; returns their number. */
+/** Fill stages[] with the noise stages of the configuration; returns their number. */
 int nb_sim_stages(const nb_sim *sim, nb_stage stages[NB_STAGES_MAX]);
 
 /** Refuse a model whose scale, position or cell is not finite.  Errors: NB_ERR_INPUT. */
 nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *err);
 
-/** Everything except inputs from which a model is built. */
+/** All that a model is built from, except its inputs. */
 typedef struct nb_building {
     const nb_config *cfg;
     int64_t seed;
@@ -98,25 +98,25 @@ typedef struct nb_building {
  * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
-/** Inputs of a model without tables; *ends must live as long. */
+/** Inputs of a model without tables; *ends must live as long as they do. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
 /** Build a model and refuse one that cannot be rendered.  After an error it is zero. */
 nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
                            const nb_hooks *hooks, nb_model *model, nb_error *err);
 
-/** Build the models of sim->cfg and of further crystals; free or keep the old sim->model
- * before.  After an error it is zero, and the rest of sim is as before. */
+/** Build the models of sim->cfg and of further crystals.  The caller frees or keeps the
+ * old sim->model before.  After an error sim->model is zero, other members as before. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change: keep configuration, inputs, displacement, model.  NB_ERR_NOMEM. */
+/** Begin a change; keep configuration, inputs, moves and model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
 /** End a change whose status is st: build the model, choose the backend.  After an error,
  * also of st, sim is as before nb_sim_begin except its record.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** *out: the moves of sim and `count` new ones (nb_shared_drop, also after an error).
- * The first also set sim->start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Set *out to the moves of sim and `count` new moves (nb_shared_drop, also after an
+ * error).  The first moves also set sim->start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
                            int count, const nb_moves **out, nb_error *err);
 /** Set configuration, inputs and displacement by the moves.  NB_ERR_INPUT, _NOMEM. */
@@ -124,7 +124,7 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 /** Apply the moves to a new record whose model is built; drop, with a note, moves of
  * parameters that the model does not have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
-/** Give the sums of F in sim->in to the start if they go farther; then *farther is 1. */
+/** Give F of sim->in to the start if their limit is finer; *farther is 1 then, else 0. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
 /** Apply moves of beam and detector to cfg, the configuration of a further crystal. */
 void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
@@ -143,8 +143,8 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 typedef struct nb_survey {
     nb_asker asker;
     nb_geometry geometry; /* of the last record */
-    double dmin; /* A; finest limit of F that a record needs of files; 0: a whole list */
-    int bright;  /* 1: a pixel may exceed a float; only a rendering shows it */
+    double dmin; /* A; finest limit of F that a record needs; 0: all reflections */
+    int bright;  /* 1: a pixel may exceed a float, which only a rendering can decide */
 } nb_survey;
 
 /** Resolve another record through the store of sim and check it as nb_sim_frame does,
@@ -154,7 +154,7 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               nb_survey *survey, nb_error *err);
 
 /** Make another simulation of the same record, with a separate backend.  It shares the
- * store of `from`; tables go as far.  Either may be freed first.  hooks may be NULL. */
+ * store and F of `from`.  Either may be freed first.  hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
@@ -221,20 +221,20 @@ typedef struct nb_pool_devices {
     int first, step, count;
 } nb_pool_devices;
 
-/** Requested accelerators out of `there` of the host, for process n of `processes`. */
+/** Accelerators of process n of `processes`, if the host has `there` accelerators. */
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
                                    int processes);
 
-/** Number of renderers of an accelerator for frames like this one, up to threads. */
+/** Number of renderers (up to `threads`) that an accelerator has room for. */
 int nb_pool_renderers(const nb_sim *base, int threads);
 
-/** Open renderers of this backend, `each` on a device. */
+/** Open renderers of this backend: `each` renderers on each device. */
 nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices devices,
                        int each, nb_error *err);
 void nb_pool_close(nb_pool *pool);
 
-/** Render the scene on the next free renderer.  Renderers take memory from each other:
- * one that fails is closed, and the error of the last renderer of a device counts. */
+/** Render the scene on the next free renderer.  Renderers of a device share its memory: a
+ * renderer that fails is closed; the error of a device's last renderer is returned. */
 nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
                          nb_error *err);
 
