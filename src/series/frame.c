@@ -211,7 +211,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** Copy panels to their places in the canvas. Gaps: 0 in floats, all bits 1 in integers. */
+/** Copy panels to their places in the canvas. Gaps: 0 (floats), all bits 1 (integers). */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {

@@ -204,7 +204,7 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     return st;
 }
 
-/** Compare geometry h of frame k with frame 0 (*first), and with k before the override. */
+/** Compare geometry h of frame k with frame 0 (*first), and with k before override. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

@@ -167,7 +167,7 @@ static void link_name(void *user, int n, char *name)
     nb_work_data_path(slash ? slash + 1 : run->work.stem, p->block, p->piece, name);
 }
 
-/** Array: first frame of each data file, then the number of frames. The caller frees it. */
+/** Array: first frame of each data file, then the number of frames. Caller frees it. */
 static int *first_frames(const nb_pieces *p, nb_error *err)
 {
     int *first = nb_alloc((size_t)p->n + 1, sizeof *first, "data files", err);

@@ -237,7 +237,7 @@ static int is_whole(const nb_vary_item *item)
     return is_count(item) || item->to == NB_VARY_CRYSTALS;
 }
 
-/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole numbers: equally likely. */
+/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole ones equally likely. */
 static double between(const nb_vary_item *item, const double x[2], double u)
 {
     const double a = ceil(x[0]), b = floor(x[1]);
