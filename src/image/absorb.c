@@ -20,7 +20,7 @@ typedef struct absorbing {
     float *plane;
 } absorbing;
 
-/* Steps of sqrt(sin(two-theta / 2)): thick spheres make the table bend near the beam. */
+/* The table has steps of sqrt(sin(two-theta/2)): thick spheres bend it near the beam. */
 
 /** Place in the table for the cosine of the scattering angle. */
 static double place_of(double c)
@@ -115,7 +115,7 @@ static int pixels_in(const nb_panel *panel, double angle)
     return pixels > 256 ? 256 : pixels > 2 ? (int)pixels : 2;
 }
 
-/** A rectangle of pixels, ends inclusive: a parabola each way through 3 x 3 points. */
+/** A rectangle of pixels, ends included, with parabolas through 3 x 3 points. */
 typedef struct patch {
     double f, s, wide, high, at[3][3];
 } patch;
@@ -144,7 +144,7 @@ static int is_off(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     static const double place[6][2] = {{0.25, 0.5}, {0.5, 0.25},  {0.75, 0.5},
                                        {0.5, 0.75}, {0.25, 0.75}, {0.75, 0.25}};
-    const double allowed = job->body->box ? 3e-4 : 3e-5; /* limits are 1e-3 and 1e-4 */
+    const double allowed = job->body->box ? 3e-4 : 3e-5; /* promised: 1e-3, 1e-4 */
     const int bent = is_bent(job, panel, p);
     if (bent && fmax(p->wide, p->high) > pixels_in(panel, BENT))
         return 1;

@@ -278,7 +278,7 @@ static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile
                             nb_error *err)
 {
     const size_t around =
-        2 * (size_t)j->plan->taps[t->taps].fast; /* read next to a block */
+        2 * (size_t)j->plan->taps[t->taps].fast; /* pixels read next to a block */
     *l = (tile_light){.fast = larger(t->fast, j->from.fmin),
                       .slow = larger(t->slow, j->from.smin)};
     l->wide = larger(0, least(t->fast_end, j->from.fmax + 1) - l->fast);

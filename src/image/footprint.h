@@ -13,7 +13,7 @@
 /* Taps: fractions of a pixel's light that a footprint brings to each neighbour, and their
  * slopes by the footprint (docs/physics.md, section 22). */
 
-enum { NB_TAPS_FARTHEST = 250 /* pixels that light goes, at most */ };
+enum { NB_TAPS_FARTHEST = 250 /* limit of displacements, pixels */ };
 
 /** The light of a pixel is spread evenly over the pixel, moved by M (x, y) of
  * nb_footprint, and counted in the pixels that it meets. */
@@ -80,7 +80,7 @@ typedef struct nb_footprint_work {
 } nb_footprint_work;
 
 /** Spread image[pixels], rendered from `sources`, in place; 0 outside of the scene's
- * region and mask. Threads and kernels do not change a bit. Errors: NB_ERR_NOMEM. */
+ * region and mask. The result does not depend on threads or kernels. NB_ERR_NOMEM. */
 nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_error *err);
 
 /** Write to parts[pixels] the part of image[pixels] that counts in a list of reflections:

@@ -51,7 +51,7 @@ static rule legendre(int n)
 
 /** The taps in work. x is the edge of numerical integration: fast or slow. */
 typedef struct sums {
-    int x, y;             /* reach */
+    int x, y;             /* reach: taps from -x to x, -y to y */
     ptrdiff_t by_x, by_y; /* steps from one tap to the next */
     double *w;            /* middle tap */
     double *slope[4]; /* middle slopes; gauss: by xx, xy, yy of the covariance; or NULL */

@@ -18,7 +18,7 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
 
 /** Write rows first to first + rows - 1 of a made product to out[rows][fpixels] of its
  * type. Several threads may call at once, each row once (a second call counts overloads
- * again). With nb_product_in_order: from first to last row. See nb_image_view.make_rows. */
+ * again). With nb_product_in_order: from the first row to the last. See nb_image_view. */
 nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err);
 int nb_product_in_order(const nb_product *product);
 
@@ -45,7 +45,7 @@ nb_status nb_chained_rows(nb_product *product, int first, int rows, void *out,
  * NB_ERR_DEVICE. */
 nb_status nb_statistics(const nb_photons *photons, nb_stats *stats, nb_error *err);
 
-/** nb_statistics from the sums of the region's rows, rows[0] at roi_smin, with max_at:
+/** nb_statistics from the sums of the region's rows (rows[0] at roi_smin; max_at is set):
  * equal sums give equal statistics. */
 void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene,
                            nb_stats *stats);

@@ -42,7 +42,7 @@ typedef struct nb_image_device {
     /** Find the finished last image and its device. The renderer owns *pixels. */
     nb_status (*locate)(nb_backend_state *state, float **pixels, int *device,
                         nb_error *err);
-    /** Give the caller the memory of the last image, to discard. The renderer takes
+    /** Give the caller the memory of the last image (free: discard). The renderer takes
      * `other`, or (NULL) allocates memory for the next image. */
     void (*replace)(nb_backend_state *state, float *other, size_t bytes);
     /** Wait for all work of this process on the device. */

@@ -42,13 +42,13 @@ typedef struct nb_product {
                            counts; U8: greys of the PGM */
     int stages;               /* number of stages before it; U8: 0 */
     double scale;             /* scale of expected photons; unused after a stage */
-    double adc_offset;        /* of U16, and of all types after NB_STAGE_GAIN */
+    double adc_offset;        /* offset of U16, and of all types after NB_STAGE_GAIN */
     double trusted;           /* largest good value after NB_STAGE_GAIN */
     const double *trusted_of; /* [panels] of `trusted`, or NULL for one value for all */
     int ends_at_16_bits;      /* I32: cut at 65535, like the 16-bit image */
     int marks_masked;         /* masked pixels hold nb_masked_value, not the offset */
     void *pixels;    /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
-    nb_stats *stats; /* of F32, without solid angle; or NULL */
+    nb_stats *stats; /* statistics of F32, without solid angle; or NULL */
     /* --- result --- */
     int64_t overloads;             /* pixels cut to fit the type; U16, I16, I32 */
     nb_stage stage;                /* last of `stages`, for products of counts alone */

@@ -29,7 +29,7 @@ static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err
     return NB_OK;
 }
 
-/** Set axes of a detector curved around the sample: across the beam, as fast and slow. */
+/** Set axes of a curved detector: perpendicular to the beam, near fast and slow. */
 static nb_status set_curvature(nb_panel *panel, nb_error *err)
 {
     nb_vec3 f = nb_sub(panel->fast,

@@ -77,7 +77,7 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-/** A separate stream of random numbers: no frame has this number. */
+/** Philox stream in place of a frame number: no frame has this number. */
 enum { MISSET_STREAM = 0x7fffffff };
 
 nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err)

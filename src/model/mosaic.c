@@ -68,7 +68,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
     return st ? st : check_tail(cfg, out, err);
 }
 
-/** A separate stream of random numbers: no frame has this number. */
+/** Philox stream in place of a frame number: no frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
@@ -147,7 +147,7 @@ static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(nb_unit(w), nb_norm(w));
 }
 
-/** Angle of the tail: exponential, on one side. */
+/** Angle (rad) of the tail: exponential, never negative. */
 static double tail_of(const nb_mosaic *m, int domain)
 {
     double u[2];

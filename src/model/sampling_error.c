@@ -368,7 +368,7 @@ typedef struct offsets {
     double stride; /* true offsets per offset in the list */
 } offsets;
 
-/** Offsets of the first domains times the first sources, at mid-rotation. */
+/** Offsets of the first `domains` domains times the first `sources`, at mid-rotation. */
 static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int sources)
 {
     const nb_source *first = &sc->beam.sources[0];
@@ -444,7 +444,7 @@ static double swept(double range, double z)
     return s * s;
 }
 
-/** Squared overlap at z along the ray. The overlap transforms the rocking curve. */
+/** Squared overlap at z along the ray: squared transform of the rocking curve. */
 static double rocking(const nb_lattice *lattice, const spot *p, double z)
 {
     double common = overlap(lattice, p, nb_scale(z, p->towards));

@@ -377,7 +377,7 @@ static void clear_damaged(void *object)
     nb_free((double *)(uintptr_t)((nb_damaged *)object)->table.F);
 }
 
-/** True if d was made from these inputs; turns of a crystal change a cell's last digits. */
+/** True if d has these inputs. Cells of turned crystals differ in the last digits. */
 static int is_of(const nb_damaged *d, const nb_factor_table *t, const nb_damage *by,
                  const double cell[6])
 {

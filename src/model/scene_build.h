@@ -334,9 +334,9 @@ typedef struct nb_twin_mixed {
  * peaks. T: 9 numbers, row by row. */
 int nb_twin_coincides(const nb_model *first, const nb_model *part, const double T[9]);
 
-/** Give the first scene the mean F^2 of both, weighted by shares; nb_model_free frees it.
- * first->alone keeps the old table. *kept: result of an earlier call, or NULL; used if
- * inputs are equal, else replaced, if tables have a hash; nb_shared_drop it. NB_ERR_NOMEM. */
+/** Give the first scene F^2 of both, weighted by their shares; nb_model_free frees it.
+ * first->alone keeps the old table. *kept: earlier result or NULL; used if its inputs are
+ * equal, else replaced, if tables have a hash; free with nb_shared_drop. NB_ERR_NOMEM. */
 nb_status nb_twin_mix(nb_model *first, const nb_model *part, const double T[9],
                       nb_twin_mixed **kept, nb_error *err);
 

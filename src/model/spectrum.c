@@ -286,7 +286,7 @@ static void fill_typed(const nb_spectrum_use *use, const nb_spectrum_part *p, in
  * normal density and two normal deviates. */
 typedef struct chaos {
     double centre, coherence, distance; /* eV */
-    double ratio;                       /* ratio of ratios of neighbour Gaussians */
+    double ratio;                       /* factor between ratios of neighbour Gaussians */
     int J;
     double *part; /* owned; weight, real part, imaginary part of each oscillator */
 } chaos;

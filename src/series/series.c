@@ -356,7 +356,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** Count the facts of all frames, also of frames of other processes and earlier runs. */
+/** Find brightest and clipped pixels of all frames, also of other and earlier runs. */
 static nb_status count_facts(nb_run *run, nb_error *err)
 {
     nb_series_progress *p = &run->progress;

@@ -241,7 +241,7 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
-/** Copy the facts of the rendered image. */
+/** Copy the brightest pixel and the sum of the rendered image. */
 static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 {
     facts->max = stats->max;

@@ -170,7 +170,7 @@ void nb_work_remove_data(const nb_work *s);
 nb_status nb_work_count(nb_work *s, int *kept, int *frames, nb_error *err);
 
 /** Set frame, block, to_hdf5 and to_file of the slot to the next frame of this process;
- * frame -1: no frame is left. One thread at a time. NB_ERR_INPUT, _IO, NB_ERR_NOMEM. */
+ * frame -1: end. One thread at a time. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_work_take(nb_work *s, nb_slot *slot, nb_error *err);
 
 /** Write a frame into its data file, in the order of nb_work_take; other threads may take
