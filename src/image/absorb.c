@@ -10,17 +10,17 @@
 #include "../physics/structure_factor.h"
 
 enum { ANGLES = 128 }; /* points of the table of a sphere */
-#define BENT 0.03      /* rad */
-#define FAINT 1e-9     /* less light needs no exact share */
+#define BENT 0.03      /* rad; largest patch with a bend */
+#define FAINT 1e-9     /* a smaller transmission may be inexact */
 
 typedef struct absorbing {
     const nb_absorber *body;
     const nb_scene *scene;
-    double table[ANGLES + 1]; /* of a sphere; from one step below 0 */
+    double table[ANGLES + 1]; /* transmission of a sphere; begins one step below 0 */
     float *plane;
 } absorbing;
 
-/* Table over the root of sin(two-theta / 2): it bends near the beam for thick spheres. */
+/* The table has steps of sqrt(sin(two-theta/2)): thick spheres bend it near the beam. */
 
 /** Place in the table for the cosine of the scattering angle. */
 static double place_of(double c)
@@ -28,7 +28,7 @@ static double place_of(double c)
     return sqrt(sqrt(fmax(0.5 * (1 - c), 0))) * (ANGLES - 1);
 }
 
-/** Least cosine of a pixel, or -1 if it may not be at a corner. */
+/** Least cosine of the scattering angle of a pixel; -1 if it may not be at a corner. */
 static double least_cosine(const absorbing *job)
 {
     double least = 1;
@@ -45,7 +45,7 @@ static double least_cosine(const absorbing *job)
     return least;
 }
 
-/** Make the table as far as pixels read it. */
+/** Make the table up to the largest scattering angle of a pixel. */
 static void make_table(absorbing *job)
 {
     const int last = (int)place_of(least_cosine(job)) + 3;
@@ -96,7 +96,7 @@ static double at_pixel(const absorbing *job, const nb_panel *panel, double f, do
     return towards(job, pixel_direction(panel, f, s));
 }
 
-/** Side of each plane through the body's edges, as a bit. Transmission bends there. */
+/** Side of each plane along two edges of the body, as a bit. Transmission bends there. */
 static unsigned sides_of(const absorbing *job, const nb_panel *panel, double f, double s)
 {
     const nb_vec3 d = pixel_direction(panel, f, s);
@@ -115,7 +115,7 @@ static int pixels_in(const nb_panel *panel, double angle)
     return pixels > 256 ? 256 : pixels > 2 ? (int)pixels : 2;
 }
 
-/** A rectangle of pixels, ends inclusive: a parabola each way through 3 x 3 points. */
+/** A rectangle of pixels, ends included, with parabolas through 3 x 3 points. */
 typedef struct patch {
     double f, s, wide, high, at[3][3];
 } patch;
@@ -130,7 +130,7 @@ static double on_patch(const patch *p, double u, double v)
     return sum;
 }
 
-/** True if the corners of the patch are on several sides of the body. */
+/** True if corners of the patch are on different sides of a plane of sides_of. */
 static int is_bent(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     const unsigned side = sides_of(job, panel, p->f, p->s);
@@ -144,7 +144,7 @@ static int is_off(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     static const double place[6][2] = {{0.25, 0.5}, {0.5, 0.25},  {0.75, 0.5},
                                        {0.5, 0.75}, {0.25, 0.75}, {0.75, 0.25}};
-    const double allowed = job->body->box ? 3e-4 : 3e-5; /* limits are 1e-3 and 1e-4 */
+    const double allowed = job->body->box ? 3e-4 : 3e-5; /* promised: 1e-3, 1e-4 */
     const int bent = is_bent(job, panel, p);
     if (bent && fmax(p->wide, p->high) > pixels_in(panel, BENT))
         return 1;
@@ -183,7 +183,7 @@ static void fill_each(const absorbing *job, const nb_panel *panel, const patch *
             job->plane[nb_panel_pixel(panel, f, s)] = (float)at_pixel(job, panel, f, s);
 }
 
-/** Fill a rectangle of pixels from its corners, in four parts if it is bent or off. */
+/** Fill a rectangle of pixels from its corners, in four parts if parabolas do not fit. */
 static void fill(const absorbing *job, const nb_panel *panel, double f, double s,
                  double wide, double high, const double corner[4])
 {

@@ -8,7 +8,7 @@
 
 enum { MAX_NODES = 96 }; /* limit of the nodes of a rule */
 
-/** Rule of Gauss and Legendre on (0, 1). */
+/** Nodes x[n] and weights w[n] of Gauss-Legendre integration over (0, 1). */
 static void gauss(int n, double *x, double *w)
 {
     for (int i = 0; i < n; i++) {
@@ -31,7 +31,7 @@ static void gauss(int n, double *x, double *w)
     }
 }
 
-/** Nodes of a rule that integrates a disc of radius z to 1e-5. */
+/** Number of nodes that integrate a disc of radius z to 1e-5. */
 static int nodes_of(double z)
 {
     return z < 1 ? 8 : z < 4 ? 12 : z < 16 ? 24 : z < 64 ? 48 : MAX_NODES;
@@ -51,13 +51,13 @@ static const disc_rule *rule_of(disc_rule *r, int n)
 }
 
 /** Integral of exp(-z (p_in + p_out)) along the chord at the angle phi of a disc of
- * radius 1. The way out is along (c, s). */
+ * radius 1. The scattered ray leaves along (c, s). */
 static double chord(double z, double phi, double c, double s, const disc_rule *r)
 {
     const double half = cos(phi), b = sin(phi);
     double sum = 0;
     for (int k = 0; k < r->n; k++) {
-        /* denser at both ends of the chord, where the way out has its roots */
+        /* denser nodes at both ends of the chord, where the way out is a square root */
         const double x = r->x[k], u = x * x * (3 - 2 * x), way = 2 * half * u;
         const double a = -half + way, along = a * c + b * s;
         const double root = 1 - (a * a + b * b) + along * along;
@@ -66,7 +66,7 @@ static double chord(double z, double phi, double c, double s, const disc_rule *r
     return 2 * half * sum;
 }
 
-/** Integral over a disc with both rays; chords bend where the way out meets the rim. */
+/** Integral over a disc with both rays, cut at the angles phi where chord() bends. */
 static double disc(double z, double two_theta, const disc_rule *r)
 {
     const double c = cos(two_theta), s = sin(two_theta),
@@ -88,7 +88,7 @@ double nb_sphere_transmission(double z, double two_theta)
     disc_rule over = {.n = 0}, in = {.n = 0};
     double sum = 0;
     rule_of(&over, z < 1 ? 8 : z < 10 ? 16 : z < 30 ? 24 : 48);
-    for (int i = 0; i < over.n; i++) { /* discs across the plane of both rays */
+    for (int i = 0; i < over.n; i++) { /* discs parallel to the plane of both rays */
         const double r = cos(0.5 * NB_PI * over.x[i]);
         sum +=
             over.w[i] * r * r * r * disc(z * r, two_theta, rule_of(&in, nodes_of(z * r)));
@@ -98,17 +98,17 @@ double nb_sphere_transmission(double z, double two_theta)
 
 /* --- box --- */
 
-/* Points farther than s from the faces of entry and than t from those of exit, along the
+/* Points farther than s from the faces of entry and t from the faces of exit, along the
  * rays, fill a box of volume G(s, t), so the integral of exp(-mu (p_in + p_out)) is
  *   G(0, 0) - mu int exp(-mu s) G(s, 0) - mu int exp(-mu t) G(0, t) + mu^2 int int exp(-mu (s + t)) G(s, t). */
 
-/** An edge of the body, and the fractions of both ways along it. */
+/** An edge of the body (m), and the direction cosines of both rays along it. */
 typedef struct box_edge {
     double width, in, out;
-    int one_side; /* 1: both ways go through one face */
+    int one_side; /* 1: both rays go through the same face */
 } box_edge;
 
-/** A rule, and the end of the exponential. */
+/** Integration rule on (0, 1); exp(-mu x) is negligible for x > end (m). */
 typedef struct box_rule {
     double mu, end, x[MAX_NODES], w[MAX_NODES];
     int n;
@@ -124,7 +124,7 @@ static double volume_left(const box_edge *e, double s, double t)
     return volume;
 }
 
-/** Sort the cuts between the first two, and drop others. Returns the number left. */
+/** Sort the cuts between cut[0] and cut[1], and drop others. Returns their number. */
 static int order_cuts(double *cut, int n)
 {
     const double end = cut[1];
@@ -166,7 +166,7 @@ static double over_out(const box_rule *r, const box_edge *e, double s)
     return r->mu * sum;
 }
 
-/** Cuts at bends of over_out: its end changes to another edge, or meets a bend of G. */
+/** Find cuts s where over_out bends: its end changes edges, or meets a bend of G. */
 static int cuts_of(const box_edge *e, double *cut)
 {
     int cuts = 2;
@@ -188,7 +188,7 @@ static int cuts_of(const box_edge *e, double *cut)
     return cuts;
 }
 
-/** Nodes of a rule over a body with the widest edge z = mu L (tested with 28 nodes). */
+/** Number of nodes for a body with the widest edge z = mu L (tested against 28 nodes). */
 static int box_nodes(double z, int fine)
 {
     static const struct {

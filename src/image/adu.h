@@ -10,7 +10,7 @@
 
 #include "../physics/hostdevice.h"
 
-/** Pixel of the 16-bit image: nb_quantize_u16_row.  NaN gives 0. */
+/** Pixel of the 16-bit image, as in nb_quantize_u16_row. NaN gives 0. */
 NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
 {
     double v = photons * scale + adc_offset;
@@ -19,13 +19,13 @@ NB_HD uint16_t nb_int_adu(float photons, double scale, double adc_offset)
     return (uint16_t)(int32_t)(float)v; /* positive: truncation is floor */
 }
 
-/** True if this pixel is above 65535, so that the 16-bit image clips it. */
+/** True if this pixel rounds to more than 65535, so that the 16-bit image clips it. */
 NB_HD int nb_int_clips(float photons, double scale, double adc_offset)
 {
     return photons * scale + adc_offset >= 65535.5;
 }
 
-/** Pixel of the PGM: nb_quantize_u8. */
+/** Pixel of the PGM, as in nb_quantize_u8. */
 NB_HD uint8_t nb_pgm_grey(float photons, double scale)
 {
     double v = photons * scale;
@@ -33,7 +33,7 @@ NB_HD uint8_t nb_pgm_grey(float photons, double scale)
     return (uint8_t)(v > 0 ? (int32_t)v : 0);
 }
 
-/** Photons in 32 bits, for counts that do not fit in 16. */
+/** Photons as a 32-bit integer, for counts that do not fit in 16 bits. */
 NB_HD int32_t nb_large_count(double photons)
 {
     const double limit = 2147483646.0;

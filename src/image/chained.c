@@ -36,7 +36,7 @@ const char *nb_chained_fault(const nb_product *p)
     return NULL;
 }
 
-/** Make a row of ADU before rounding; x has room for NB_PIECE more. */
+/** Make a row of ADU before rounding. x holds NB_PIECE numbers more than the row. */
 static void make_row(const nb_product *p, int row, const nb_stack_row *r, double *x)
 {
     const int spread = nb_stage_at(p->chain, p->stages, NB_STAGE_SPREAD);
@@ -83,7 +83,7 @@ static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range
         over += whole > held.max;
         if (type == NB_PIXEL_I32)
             ((int32_t *)out)[i] = whole;
-        else /* both types of 16 bits have the same bits */
+        else /* signed or unsigned: the same 16 bits */
             ((uint16_t *)out)[i] = (uint16_t)whole;
     }
     return over;
@@ -123,8 +123,8 @@ static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *r
     __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
 }
 
-/** Make pixels first to end - 1 of a stack with other rows than the image. A row that two
- * pieces share is made for both; overloads count for the piece where it begins. */
+/** Make pixels first to end - 1, which may begin or end within a row of the stack. Two
+ * calls that share a row both make it; the call where it begins counts overloads. */
 static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room, char *out)
 {
     const nb_scene *sc = nb_photons_stack(p->photons);

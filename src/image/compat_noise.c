@@ -47,7 +47,7 @@ static float normal(nb_compat_noise *st)
     return v2 * factor;
 }
 
-/** Count for means below 12: uniforms are multiplied until the product passes e^-mean. */
+/** Count for means below 12: multiply uniforms until the product is at most e^-mean. */
 static float product_count(nb_compat_noise *st, float mean)
 {
     float limit = (float)exp(-mean), product = 1.0f, count = -1.0f;
@@ -58,7 +58,7 @@ static float product_count(nb_compat_noise *st, float mean)
     return count;
 }
 
-/** Rejection under a Lorentzian. */
+/** Count for means from 12 to 1e6: rejection under a Lorentzian. */
 static float rejection(nb_compat_noise *st, float mean)
 {
     float root = (float)sqrt(2.0 * mean), ln_mean = (float)log(mean);

@@ -13,8 +13,8 @@
 
 enum { TOGETHER = 8 /* columns that are transformed together */ };
 
-/** Transform of the function for panels of one size. The function is even along both
- * edges, so its transform is real and even. */
+/** Transform of the point spread function for panels of one size. The function is even
+ * along both edges, so its transform is real and even. */
 typedef struct transform {
     int columns, rows;       /* size of the panel */
     double fast, slow, fwhm; /* edges of a pixel, width, m */
@@ -68,7 +68,7 @@ void nb_fibres_free(nb_fibres *f)
 /** Rows of a piece for a thread, the same for any number of threads. */
 enum { ROWS = 64 };
 
-/** Make pieces of n rows or columns; 0 if memory is exhausted or on a stop. */
+/** Call `make` for pieces of n rows or columns. Returns 0 without memory or on a stop. */
 static int in_pieces(int n, int step, int threads,
                      int (*make)(const void *job, int from, int to), const void *job)
 {
@@ -83,13 +83,13 @@ static int in_pieces(int n, int step, int threads,
 
 /* --- the function --- */
 
-/** A transform in work, and its function along the fast edge: rows[rows][frequencies]. */
+/** A transform in work. rows[rows][frequencies]: the function, transformed along fast. */
 typedef struct making {
     transform *t;
     double *rows;
 } making;
 
-/** Q at the corners x = (i - 1/2) pixel, i from 0 to n, for one y. */
+/** Set q[i] to nb_fibre_corner at x = (i - 1/2) pixel, i from 0 to columns, for one y. */
 static void corner_row(const transform *t, double g, double y, double *q)
 {
     for (int i = 0; i <= t->columns; i++) {

@@ -10,7 +10,7 @@
 #include "../physics/hostdevice.h"
 #include "stages.h"
 
-/** Transforms of the function, kept by size and pixel of the panel. Several threads may
+/** Stored transforms, one for each size and pixel of panels. Several threads may
  * use them at once. The caller frees *fibres. */
 typedef struct nb_fibres nb_fibres;
 nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err);
@@ -22,7 +22,7 @@ nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int 
 
 /* Functions of the point spread (docs/physics.md, 20), the same on host and device. */
 
-/** Least weight of the Gaussian that is used. */
+/** Smallest weight of the Gaussian that is used. */
 #define NB_SPREAD_LEAST 1e-17
 
 /** Set the weights of the Gaussian along one edge: k[d + n - 1] for displacements d of
@@ -54,7 +54,7 @@ NB_HD double nb_fibre_corner(double g, double x, double y)
     return atan(x * y / (g * sqrt(g * g + x * x + y * y))) / (2 * NB_PI);
 }
 
-/** Least length of a convolution of n with n points with prime factors up to 7 only. */
+/** Least length with prime factors up to 7 only, for a convolution of n with n points. */
 static inline int nb_fibre_length(int n)
 {
     for (int length = 2 * n - 1;; length++) {

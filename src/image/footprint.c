@@ -10,11 +10,11 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Largest error, in pixels, of light from the edge of the cross-section: all pixels of a
- * tile have the taps of its middle. */
+/* Limit of the error (pixels) of light from the edge of the cross-section. The error is
+ * due to tiles: all pixels of a tile have the taps of its middle. */
 #define TILE_ERROR 0.05
 enum { TILES_MAX = 64 }; /* limit of tiles along an edge */
-#define SAME_MAP 1e-9    /* equal maps differ less, pixels */
+#define SAME_MAP 1e-9    /* maps that differ less, in pixels, are equal */
 
 /* --- tiles --- */
 
@@ -242,7 +242,7 @@ enum { STEP = 8 * NB_SPREAD_ROWS /* rows of the image that a thread makes at a t
 
 /** Taps for nb_spread_block. */
 typedef struct float_taps {
-    float *k; /* owned, as all; with rows of 0 around */
+    float *k; /* owned, as all; with rows of 0 above and below */
     nb_spread_run *runs;
     int *first_run;
 } float_taps;
@@ -251,7 +251,7 @@ typedef struct float_taps {
 typedef struct spreading {
     const nb_footprint_plan *plan;
     const nb_image_kernels *kernels;
-    const float_taps *weights; /* for each taps of the plan */
+    const float_taps *weights; /* [plan->n_taps] */
     int threads, columns, one; /* one: the panel has a single tile */
     nb_region to, from; /* regions of the panel: wanted pixels, and pixels with light */
     const float *light; /* light of the panel */
@@ -278,7 +278,7 @@ static nb_status fetch_tile(const spreading *j, const nb_footprint_tile *t, tile
                             nb_error *err)
 {
     const size_t around =
-        2 * (size_t)j->plan->taps[t->taps].fast; /* read next to a block */
+        2 * (size_t)j->plan->taps[t->taps].fast; /* pixels read next to a block */
     *l = (tile_light){.fast = larger(t->fast, j->from.fmin),
                       .slow = larger(t->slow, j->from.smin)};
     l->wide = larger(0, least(t->fast_end, j->from.fmax + 1) - l->fast);
@@ -491,7 +491,7 @@ typedef struct pass {
     int back;
 } pass;
 
-/** Spread the tile's pixels in row `s` to row `s + d`, or (back) collect from there. */
+/** Add light of the tile's row s to row s + d, or (back) of row s + d to row s. */
 static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
 {
     const nb_taps *taps = &p->plan->taps[t->taps];

@@ -10,10 +10,10 @@
 #include "../physics/scene.h"
 #include "kernels.h"
 
-/* Part of a pixel's light that a footprint brings to each neighbour, and its change with
- * the footprint (docs/physics.md, section 22). */
+/* Taps: fractions of a pixel's light that a footprint brings to each neighbour, and their
+ * slopes by the footprint (docs/physics.md, section 22). */
 
-enum { NB_TAPS_FARTHEST = 250 /* pixels that light goes, at most */ };
+enum { NB_TAPS_FARTHEST = 250 /* limit of displacements, pixels */ };
 
 /** The light of a pixel is spread evenly over the pixel, moved by M (x, y) of
  * nb_footprint, and counted in the pixels that it meets. */
@@ -60,14 +60,14 @@ typedef struct nb_footprint_plan {
     nb_taps *taps;
 } nb_footprint_plan;
 
-/** Make the plan; slopes: with slopes of the taps. Free it after an error, too. Errors:
+/** Make the plan; slopes 1: with slopes of the taps. Free it after an error, too. Errors:
  * NB_ERR_INPUT (light would move more than NB_TAPS_FARTHEST pixels), NB_ERR_NOMEM. */
 nb_status nb_footprint_plan_make(const nb_footprint *fp, const nb_scene *scene,
                                  int slopes, nb_footprint_plan *plan, nb_error *err);
 void nb_footprint_plan_free(nb_footprint_plan *plan); /* zeroed is fine */
 
-/** Make *sources: the scene with the region and mask whose light reaches the scene's.
- * *mask is the mask, or NULL; free it with nb_free. Errors: NB_ERR_NOMEM. */
+/** Make *sources: the scene with the region and mask of pixels whose light reaches pixels
+ * of `scene`. *mask: this mask, or NULL; free it with nb_free. NB_ERR_NOMEM. */
 nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *scene,
                                nb_scene *sources, uint8_t **mask, nb_error *err);
 
@@ -80,7 +80,7 @@ typedef struct nb_footprint_work {
 } nb_footprint_work;
 
 /** Spread image[pixels], rendered from `sources`, in place; 0 outside of the scene's
- * region and mask. Bytes do not depend on threads or kernels. Errors: NB_ERR_NOMEM. */
+ * region and mask. The result does not depend on threads or kernels. NB_ERR_NOMEM. */
 nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_error *err);
 
 /** Write to parts[pixels] the part of image[pixels] that counts in a list of reflections:

@@ -10,8 +10,8 @@
 typedef struct counting {
     const nb_scene *scene;
     const nb_footprint_plan *plan;
-    float **k;       /* owned; taps of the image */
-    double **sums;   /* owned; sums of taps to a displacement, [2 slow + 2][2 fast + 2] */
+    float **k;       /* owned; taps as floats, as for the image */
+    double **sums;   /* owned; sums of taps before each tap, [2 slow + 2][2 fast + 2] */
     uint8_t *uneven; /* owned; pixels whose light meets a factor other than 1 */
     double *off;     /* owned; photons of each row that leave the panel */
     const float *factors, *image;
@@ -30,7 +30,7 @@ static double *sums_of(const nb_taps *t, const float *k)
     return sums;
 }
 
-/** Sum of the taps of a pixel that meet the panel. */
+/** Sum of the taps that bring light of pixel (f, s) to its panel. */
 static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p, int f,
                          int s)
 {
@@ -43,7 +43,7 @@ static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p
     return to[x_end] - from[x_end] - (to[x] - from[x]);
 }
 
-/** sum_inside, times the factors. */
+/** sum_inside, with each tap times the factor of the pixel that it reaches. */
 static double sum_factors(const counting *c, int taps, const nb_panel *p, int f, int s)
 {
     const nb_taps *t = &c->plan->taps[taps];

@@ -18,7 +18,7 @@ static const double SIGMAS = 6;       /* range of a Gaussian, standard deviation
 static const double ROUNDING = 1e-15; /* smaller taps are 0 */
 static const double NARROW = 1e-3;    /* least width of a box, pixels */
 static const double SHARPEST =
-    .04; /* least width of a Gaussian along y, pixels or parts of that along x */
+    .04; /* least width of a Gaussian along y, in pixels or in widths along x */
 
 enum { NODES_MAX = 16 };
 
@@ -49,9 +49,9 @@ static rule legendre(int n)
     return r;
 }
 
-/** The taps in work: x is fast or slow. */
+/** The taps in work. x is the edge of numerical integration: fast or slow. */
 typedef struct sums {
-    int x, y;             /* reach */
+    int x, y;             /* reach: taps from -x to x, -y to y */
     ptrdiff_t by_x, by_y; /* steps from one tap to the next */
     double *w;            /* middle tap */
     double *slope[4]; /* middle slopes; gauss: by xx, xy, yy of the covariance; or NULL */
@@ -75,7 +75,7 @@ static double second(const double *p)
     return p[-1] - 2 * p[0] + p[1];
 }
 
-/** Fill to->line at x with mean of max(0, y - j), part of y > j, density; |j| <= y+1. */
+/** Fill to->line at x: mean of max(0, y - j), part of y > j, density at j; each j. */
 static void gauss_line(const sums *to, const normal *g, double x)
 {
     const int n = 2 * to->y + 3;
@@ -88,7 +88,7 @@ static void gauss_line(const sums *to, const normal *g, double x)
     }
 }
 
-/** Add light of weight q at this x to taps of column d: its part there, and the slope. */
+/** Add `part` of light of weight q to the taps of column d. slope: of `part`, by x. */
 static void gauss_column(const sums *to, int d, double q, double part, double slope)
 {
     const int n = 2 * to->y + 3;
@@ -148,7 +148,7 @@ static void gauss_taps(const sums *to, const normal *g)
         gauss_by_xx(to, g);
 }
 
-/** Turn slopes by the covariance into slopes by M. */
+/** Convert slopes by the covariance to slopes by M. */
 static void gauss_slopes(const double M[4], int turned, nb_taps *t)
 {
     const size_t n = nb_taps_count(t);
@@ -162,7 +162,7 @@ static void gauss_slopes(const double M[4], int turned, nb_taps *t)
     }
 }
 
-/** Correct slopes where the deviation of y is the least: it ignores y's variance. */
+/** Correct slopes if g->s is the least one, which does not follow the variance of y. */
 static void hold_sharpness(const sums *to, const normal *g, size_t n)
 {
     const double kept = g->xx < 1 ? SHARPEST * SHARPEST : 0;
@@ -218,7 +218,7 @@ static double tri_moment(double z)
     return a >= 1 ? 0 : a * a / 2 - a * a * a / 3 - 1. / 6;
 }
 
-/** Ends of y at this x. */
+/** Lowest and highest y of the box at this x. */
 static void slab_ends(const slab *b, double x, double *low, double *high)
 {
     *low = -INFINITY;
@@ -291,7 +291,7 @@ static void slab_taps(const sums *to, const slab *b, const double *at, int n)
     }
 }
 
-/** Widen a box that is a line or a point. */
+/** Widen a box that is nearly a line or a point to NARROW. */
 static void widen(const double from[4], double M[4])
 {
     const double a = hypot(from[0], from[2]), b = hypot(from[1], from[3]);

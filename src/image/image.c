@@ -89,7 +89,7 @@ static int is_same(const nb_product *a, const nb_product *b)
             (a->trusted == b->trusted && a->trusted_of == b->trusted_of));
 }
 
-/** Give the products places on the device, equal ones the same. Returns their number. */
+/** Set `place` of products for the device; equal products share it. Returns the count. */
 static int give_places(const nb_photons *photons, nb_product *wanted, int n,
                        nb_product *made[NB_PRODUCTS_MAX])
 {
@@ -271,7 +271,7 @@ static nb_status finish(nb_product *p, nb_photons *photons, nb_error *err)
     return st || !p->pixels ? st : fill(p, err);
 }
 
-/** Find the light for a product. All products share one; the first owns it. */
+/** Find the light after the point spread. All products share one; the first owns it. */
 static nb_status find_light(nb_product *wanted, int i, nb_photons *photons, nb_error *err)
 {
     nb_product *p = &wanted[i];

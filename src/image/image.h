@@ -5,10 +5,10 @@
 
 #include "photons.h"
 
-/** Make products wanted[n] of the photons. stages[n_stages] are those of the detector in
- * order; a product uses the first `stages` stages. The device makes what it can; other
- * products fetch the photons. Pixels and statistics with memory are filled; rows of other
- * products can be made while photons and products exist. Free products with
+/** Make products wanted[n] of the photons. stages[n_stages]: stages of the detector
+ * in order; a product uses the first product.stages. The device makes what it can; other
+ * products fetch the photons. `pixels` and `stats` are filled if not NULL; other rows can
+ * be made (nb_product_rows) while photons and products exist. Free products with
  * nb_products_free, after an error too.
  *
  * Errors: NB_ERR_INTERNAL (an impossible product, with number and reason; no image),
@@ -17,14 +17,14 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
                         nb_product *wanted, int n, nb_error *err);
 
 /** Write rows first to first + rows - 1 of a made product to out[rows][fpixels] of its
- * type. Several threads may ask at once, each row once (a second call counts overloads
- * again); with nb_product_in_order from first to last. See nb_image_view.make_rows. */
+ * type. Several threads may call at once, each row once (a second call counts overloads
+ * again). With nb_product_in_order: from the first row to the last. See nb_image_view. */
 nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err);
 int nb_product_in_order(const nb_product *product);
 
 void nb_products_free(nb_product *products, int n); /* frees their members */
 
-/* Rows of products with all stages, then the file's type. */
+/* Rows of products after several stages, rounded to the file's type. */
 
 /** Fault of the stages of a product, or NULL. */
 const char *nb_chained_fault(const nb_product *product);
@@ -45,7 +45,7 @@ nb_status nb_chained_rows(nb_product *product, int first, int rows, void *out,
  * NB_ERR_DEVICE. */
 nb_status nb_statistics(const nb_photons *photons, nb_stats *stats, nb_error *err);
 
-/** nb_statistics from the sums of the region's rows, rows[0] at roi_smin, with max_at:
+/** nb_statistics from the sums of the region's rows (rows[0] at roi_smin; max_at is set):
  * equal sums give equal statistics. */
 void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene,
                            nb_stats *stats);
@@ -76,7 +76,7 @@ void nb_quantize_u8(const nb_image_kernels *kernels, const float *image, size_t 
  * pixel set the deviate. Returns the number of clipped pixels. */
 int64_t nb_noise_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
-/** Photons of pixel s fpixels + f before offset and clamping. */
+/** Poisson deviate of pixel s fpixels + f, before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);
 
 /** Start nanoBragg's noise image (NB_STAGE_POISSON_COMPAT): one serial ran1 stream

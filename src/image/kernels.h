@@ -23,16 +23,16 @@ typedef struct nb_spread_run {
 
 /** Light that is spread over neighbours. */
 typedef struct nb_spread_block {
-    /** Rows of light from `slow` above the first on, each at the first pixel of the
-     * block; NULL: a row of 0. `fast` floats before and fast + NB_SPREAD_CHUNK after it
-     * can be read. */
+    /** Pointers to the first pixel of the block in rows of light, from `slow` rows above
+     * on; NULL: a row of 0. `fast` floats before and fast + NB_SPREAD_CHUNK after the
+     * pixel can be read. */
     const float *const *from;
     /** Even taps [2 slow + 1][2 fast + 1], with NB_SPREAD_ROWS - 1 rows of 0 around. */
     const float *k;
-    /** Runs of all rows of light in order, each from the left; cuts change no bit. */
+    /** Runs of all rows of light in order, each from the left. Cuts change no bit. */
     const nb_spread_run *runs;
     const int *first_run; /* [2 slow + NB_SPREAD_ROWS + 1] */
-    int fresh;            /* 1: `to` is written, 0: added to */
+    int fresh;            /* 1: write light to `to`; 0: add it */
     float *to;
     size_t to_stride;
     int fast, slow, columns, rows;
@@ -41,7 +41,7 @@ typedef struct nb_spread_block {
 typedef struct nb_image_kernels {
     /** Sums of a row; max_at is -1. mask NULL: all pixels count. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
-    /** nb_int_adu, with 0 photons for masked pixels; 0 if no value is above 65535. */
+    /** nb_int_adu, 0 photons for masked pixels. Returns 0 if no value is above 65535. */
     int (*u16)(const float *row, const uint8_t *mask, int n, double scale,
                double adc_offset, uint16_t *out);
     /** nb_pgm_grey. */

@@ -27,7 +27,7 @@ typedef struct gaussian {
     nb_asking *asking;
 } gaussian;
 
-/** Make rows first, first + step, ... of a pass (1: along slow), by one thread. */
+/** Make rows first, first + step, ... of a pass along slow (1) or fast, by one thread. */
 static int spread_rows(const gaussian *g, int slow, int first, int step)
 {
     const size_t columns = (size_t)g->panel->columns;
@@ -36,7 +36,7 @@ static int spread_rows(const gaussian *g, int slow, int first, int step)
     const double **from = nb_alloc(2 * (size_t)reach + 1, sizeof *from, "row", NULL);
     const int ok = n && from;
     for (int s = first; ok && s <= last && !nb_stop_asked(g->asking); s += step) {
-        /* displacement t - reach: from that pixel back */
+        /* light of pixel r moves by s - r, so `from` goes from high to low */
         const int low = slow && s - reach < 0 ? 0 : s - reach,
                   high = slow && s + reach > last ? last : s + reach;
         double *to = (slow ? g->data : g->rows) + (size_t)s * columns;

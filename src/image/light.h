@@ -22,7 +22,7 @@ void nb_light_row(const nb_light *light, int row, double *out);
 /* --- Factors of all pixels of a detector, as in nb_mix --- */
 
 typedef struct nb_shade {
-    float *transmission; /* [pixels] owned (free), for nb_mix_factor; NULL: of file */
+    float *transmission; /* owned (free), [pixels], for nb_mix_factor; NULL: use file */
     int32_t *acts;       /* [2 rows] owned; as nb_mix.acts, or NULL for all pixels */
     uint8_t *lit; /* [pixels] owned; mask without dark pixels, or NULL if few are dark */
     double max;   /* largest factor */
@@ -41,8 +41,8 @@ void nb_shade_free(nb_shade *shade); /* zeroed is fine */
 /** Transmission of a sphere at an angle to the beam (rad); z: mu times the radius. */
 double nb_sphere_transmission(double z, double two_theta);
 
-/** Transmission of a box for light along the unit vector `out`, in the frame of its
- * edges; relative error 1e-9 if `fine`, else 1e-5. */
+/** Transmission of a box with half edges `half` (m) for light along the unit vector
+ * `out`, in the frame of its edges; relative error 1e-9 if `fine`, else 1e-5. */
 double nb_box_transmission(double mu, const double half[3], nb_vec3 beam, nb_vec3 out,
                            int fine);
 

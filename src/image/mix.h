@@ -16,10 +16,10 @@
 typedef struct nb_late_light {
     int missing;                                /* 1: not in memory */
     nb_status (*make)(void *of, nb_error *err); /* brings it into memory */
-    void *of;
+    void *of;                                   /* argument of `make` */
 } nb_late_light;
 
-/** Other owners keep the arrays as long as the photons. Planes are of the stack. */
+/** Others own the arrays, as long as the photons live. Planes: [pixels of the stack]. */
 typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals in addition to the scene's */
@@ -34,7 +34,7 @@ typedef struct nb_mix {
                             factor or addition; NULL: all. Not for `light` */
     const uint8_t *lit;   /* mask of the scene without pixels of factor 0, or NULL */
     double max;           /* largest factor; 0: 1 */
-    uint64_t hash;        /* of transmission and add, for devices that keep them */
+    uint64_t hash;        /* hash of transmission and add, for devices that keep them */
     uint64_t absorb_hash; /* hash of `absorb` */
 } nb_mix;
 

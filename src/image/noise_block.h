@@ -22,7 +22,7 @@ static inline void nb_v_philox_round(nb_vu *c, uint32_t k0, uint32_t k1)
     c[3] = p0;
 }
 
-/** nb_philox, the given draw, of NB_LANES pixels with the seed and frame of `first`; the
+/** nb_philox for this draw of NB_LANES pixels with the seed and frame of `first`. The
  * words are in the low 32 bits of each lane. */
 static inline void nb_v_philox_at(const nb_poisson_key *first, const nb_vu *pixel,
                                   uint32_t draw, nb_vu w[4])
@@ -47,7 +47,7 @@ static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
     nb_v_philox_at(first, &pixel, draw, w);
 }
 
-/** nb_v_philox, draw 0, of several vectors, because one is a long chain of operations.
+/** nb_v_philox, draw 0, of several vectors at a time: one is a long chain of operations.
  * Only the first two words are made: w[4 * i] and w[4 * i + 1] of vector i. The pixels
  * have the same high word, so common parts of the first rounds are calculated once. The
  * last rounds leave out operations on the other two words. */
@@ -91,14 +91,14 @@ static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
     }
 }
 
-/** nb_uniform52 of the low halves. */
+/** nb_uniform52 of the low 32 bits of `high` and `low`, lane by lane. */
 static inline void nb_v_uniform52(const nb_vu *high, const nb_vu *low, nb_vd *u)
 {
     nb_vu bits = NB_ONE_BITS | ((*high << 32) | (*low & 0xffffffffu)) >> 12;
     *u = (nb_vd)bits - (1.0 - 0.5 / NB_TWO_52);
 }
 
-/** nb_exact_exp. */
+/** nb_exact_exp of each lane. */
 static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
 {
     nb_vd x = *of, shifted = x * NB_LOG2_E + NB_ROUND_DOUBLE;
@@ -127,9 +127,9 @@ static inline int nb_v_any(const nb_vi *mask)
     return nb_v_bits(&any) != 0;
 }
 
-/** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. They
- * end together, because a mispredicted end takes longer than some idle steps. Empty
- * pixels are the usual case; they need no e^-mean, because it is at least 1 - mean. */
+/** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. All
+ * end together: a mispredicted branch takes longer than some idle steps. Pixels without
+ * photons are the usual case; they need no e^-mean, because it is at least 1 - mean. */
 static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
@@ -266,7 +266,7 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const 
     *accepted = certain | (possible & *accepted);
 }
 
-/** nb_poisson of the lanes of NB_POISSON_SMALL and more. */
+/** nb_poisson for the lanes with a mean of NB_POISSON_SMALL or more. */
 static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
                               uint64_t offset, nb_vd *photons)
 {
@@ -278,7 +278,7 @@ static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
     large &= ~open;
-    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a harmless number elsewhere */
+    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a harmless mean in other lanes */
     nb_v_hat_of(&m, &hat);
     for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
         nb_vu w[4];
@@ -296,7 +296,7 @@ static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
     }
 }
 
-/** nb_noise_adu. Returns the number of clipped lanes. */
+/** nb_noise_adu of each lane. Returns the number of clipped lanes. */
 static inline int nb_v_digitize(const nb_vd *photons, double adc_offset, uint16_t *adu)
 {
     const nb_vd zero = {0};

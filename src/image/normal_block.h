@@ -6,15 +6,15 @@
 
 #include "noise_block.h"
 
-/** Pixels of a block without a deviate yet (open), and values for the others. */
+/** Pixels of a block that still need a draw (open), and values for the others. */
 typedef struct nb_polar {
     double x[NB_NOISE_BLOCK], r2[NB_NOISE_BLOCK];
     uint8_t open[NB_NOISE_BLOCK + NB_LANES]; /* the last lanes are idle */
     int n_open;
 } nb_polar;
 
-/** Draw `nth` of NB_LANES open pixels from open[at] on. Pixels that fail go to open[kept]
- * on. Returns the new `kept`. */
+/** Draw `nth` of NB_LANES open pixels from open[at] on. Pixels that need another draw
+ * go to open[kept] on. Returns the new `kept`. */
 static inline int nb_v_polar(nb_polar *p, const nb_poisson_key *first, uint32_t nth,
                              int at, int kept)
 {

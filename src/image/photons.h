@@ -32,7 +32,7 @@ typedef struct nb_image_device {
      * out. Several threads may ask at once for different rows. */
     nb_status (*fetch)(nb_backend_state *state, int i, int first, int rows, void *out,
                        nb_error *err);
-    /** Lend memory that the device writes itself, for fetch; NULL if all is lent or too
+    /** Lend memory that the device writes directly, for fetch; NULL if all is lent or too
      * small. Return it with give. */
     void *(*take)(nb_backend_state *state, size_t bytes);
     void (*give)(nb_backend_state *state, void *memory);
@@ -42,7 +42,7 @@ typedef struct nb_image_device {
     /** Find the finished last image and its device. The renderer owns *pixels. */
     nb_status (*locate)(nb_backend_state *state, float **pixels, int *device,
                         nb_error *err);
-    /** Hand the memory of the last image to the caller (discard). The renderer takes
+    /** Give the caller the memory of the last image (free: discard). The renderer takes
      * `other`, or (NULL) allocates memory for the next image. */
     void (*replace)(nb_backend_state *state, float *other, size_t bytes);
     /** Wait for all work of this process on the device. */
@@ -61,21 +61,21 @@ typedef struct nb_image_device {
                         nb_error *err);
     /** Add the image set aside to the last image, of as many pixels. */
     nb_status (*add_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
-    /** nb_mix_absorb and nb_mix_apply to the last image. With `absorb` and `rest`, the
-     * last image is of rest, and the other is set aside. NULL: mix in memory. */
+    /** Apply nb_mix_absorb and nb_mix_apply to the last image. With mix->absorb and rest,
+     * the last image is that of rest; the scene's is set aside. NULL: mix in memory. */
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);
-    /** Make the light of the next mix, `missing` in memory, as nb_diffuse_plane_fill,
-     * after rendering; add: to old light. NULL or NB_ERR_DEVICE: make it in memory. */
+    /** After rendering, make the light of the next mix as nb_diffuse_plane_fill, on the
+     * device alone; add: to old light. NULL or NB_ERR_DEVICE: make it in memory. */
     nb_status (*light)(nb_backend_state *state, const struct nb_diffuse_plane *plane,
                        int add, nb_error *err);
 } nb_image_device;
 
-enum { NB_DEVICE_FARTHEST = 20 }; /* of a footprint whose light fits into shared memory */
+enum { NB_DEVICE_FARTHEST = 20 }; /* pixels that light may move: shared memory is small */
 
 typedef struct nb_photons {
     const nb_scene *scene; /* rendered scene; its raster is a rectangle of all pixels */
-    const nb_scene *stack; /* with rows of panels of unequal width, or NULL */
+    const nb_scene *stack; /* scene with rows of panels of unequal width, or NULL */
     const float *pixels;   /* [spixels][fpixels], or NULL if not in memory */
     const nb_image_device *device;   /* device that keeps the image, or NULL */
     nb_backend_state *state;         /* state of the device */

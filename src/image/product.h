@@ -14,7 +14,7 @@ typedef enum nb_stage_kind {
     NB_STAGE_FLICKER,        /* before the counts: times `amount`, nb_flicker_factor */
     NB_STAGE_DEADTIME,       /* before the counts: m exp(-m amount) */
     NB_STAGE_SPREAD,         /* light of a pixel in others: `shape`, width `amount`, m */
-    NB_STAGE_CALIBRATION,    /* times 1 + `amount` g, at least 0 */
+    NB_STAGE_CALIBRATION,    /* times 1 + `amount` g, at least 0; g: normal deviate */
     NB_STAGE_GAINMAP,        /* times map[pixel] */
     NB_STAGE_GAIN,           /* times the gain, plus the product's offset: ADU */
     NB_STAGE_READOUT         /* plus `amount` g */
@@ -42,25 +42,25 @@ typedef struct nb_product {
                            counts; U8: greys of the PGM */
     int stages;               /* number of stages before it; U8: 0 */
     double scale;             /* scale of expected photons; unused after a stage */
-    double adc_offset;        /* of U16, and of all types after NB_STAGE_GAIN */
+    double adc_offset;        /* offset of U16, and of all types after NB_STAGE_GAIN */
     double trusted;           /* largest good value after NB_STAGE_GAIN */
-    const double *trusted_of; /* [panels], or NULL for one for all */
+    const double *trusted_of; /* [panels] of `trusted`, or NULL for one value for all */
     int ends_at_16_bits;      /* I32: cut at 65535, like the 16-bit image */
     int marks_masked;         /* masked pixels hold nb_masked_value, not the offset */
     void *pixels;    /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
-    nb_stats *stats; /* of F32, without solid angle; or NULL */
+    nb_stats *stats; /* statistics of F32, without solid angle; or NULL */
     /* --- result --- */
     int64_t overloads;             /* pixels cut to fit the type; U16, I16, I32 */
-    nb_stage stage;                /* last of `stages`, if it makes counts */
+    nb_stage stage;                /* last of `stages`, for products of counts alone */
     nb_stage chain[NB_STAGES_MAX]; /* all stages */
-    int place; /* its number on the device; -1: made from the photons */
+    int place; /* number of the product on the device; -1: made from the photons */
     const struct nb_photons *photons;
     struct nb_compat_noise *stream; /* owned (nb_products_free) */
     struct nb_light *light;         /* light after NB_STAGE_SPREAD, in memory, or NULL */
     int owns_light;                 /* 1: nb_products_free frees `light` */
 } nb_product;
 
-/** True if p is more than counts and an offset, or I16. */
+/** True if p needs nb_chained_rows: it has more than counts and an offset, or is I16. */
 static inline int nb_product_is_chained(const nb_product *p)
 {
     return (p->stages > 0 && p->chain[p->stages - 1].kind >= NB_STAGE_FLICKER) ||

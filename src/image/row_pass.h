@@ -6,7 +6,7 @@
 #include "kernels.h"
 #include "../base/vector.h"
 
-/** The next NB_LANES floats of a row, or the rest of the row and `fill`. */
+/** Load the next NB_LANES floats of a row. Lanes after its end get `fill`. */
 static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
 {
     if (left >= NB_LANES) {
@@ -17,7 +17,7 @@ static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
         (*v)[i] = i < left ? from[i] : fill;
 }
 
-/** The bytes of a mask as lanes of -1 (true) and 0; 0 after the end of the row. */
+/** Load bytes of a mask as lanes of -1 (true) and 0. Lanes after the row's end get 0. */
 static inline void nb_v_take_mask(const uint8_t *from, int left, nb_vi *v)
 {
     for (int i = 0; i < NB_LANES; i++)

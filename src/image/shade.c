@@ -23,10 +23,10 @@ typedef struct shading {
     nb_shade *out;
 } shading;
 
-/** Rows of a panel, from `row` of the stack on. */
+/** Consecutive rows of a panel. */
 typedef struct band {
     const nb_panel *panel;
-    int slow, rows; /* rows of the panel */
+    int slow, rows; /* first row in the panel, and number of rows */
     double edge;    /* edge of a pixel, m */
 } band;
 
@@ -40,8 +40,8 @@ static int place_of(const shading *job, const nb_panel *panel, double f, double 
 
 typedef enum look { MIXED, CLEAR, DARK } look;
 
-/** CLEAR or DARK if all factors of the shadows between these columns of a band are 1, or
- * 0. A flat piece lies in the circle around its corners. */
+/** CLEAR if all factors of the shadows between these columns of a band are 1, DARK if all
+ * are 0. A flat piece lies in the circle around its corners. */
 static look look_at(const shading *job, const band *b, int fast, int fast_end)
 {
     double x[4], y[4], cx = 0, cy = 0, far2 = 0, reach;
@@ -68,7 +68,7 @@ static look look_at(const shading *job, const band *b, int fast, int fast_end)
     return near ? MIXED : CLEAR;
 }
 
-/** Number for nb_mix_factor. */
+/** Number that nb_mix_factor reads as this factor. */
 static float written(double factor)
 {
     const float value = (float)factor;

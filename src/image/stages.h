@@ -53,7 +53,7 @@ typedef struct nb_light_source {
 /** Write the counts of a row of the stack to n[columns of its panel + NB_PIECE]. */
 void nb_light_counts(const nb_light_source *source, int row, double *n);
 
-/** Factor of the source in this image, from its r.m.s. (NB_STAGE_FLICKER). */
+/** Factor of the beam in a frame, from the r.m.s. of the flicker (NB_STAGE_FLICKER). */
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
 
 /* Stages on one pixel, and its integer, in the same way on host and device. No operation
@@ -80,14 +80,14 @@ NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
     return mean;
 }
 
-/** v with an error of the gain of this r.m.s. and deviate. */
+/** v times 1 + rms * deviate, the error of a pixel's gain; the factor is at least 0. */
 NB_HD double nb_calibrated(double v, double rms, double deviate)
 {
     double factor = 1 + rms * deviate;
     return v * (factor > 0 ? factor : 0);
 }
 
-/** Range of a type: least value and largest trusted one. Brighter pixels are one more. */
+/** Least and largest trusted value of a type. Brighter pixels get the value max + 1. */
 typedef struct nb_adu_range {
     double least, max;
 } nb_adu_range;

@@ -9,8 +9,8 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Order of every sum: eight lanes along a row, lanes in order, rows of a stripe in order,
- * stripes in order. The stripes depend on the height of the region, not on threads. */
+/* Order of every sum: eight lanes along a row; then the lanes; the rows of a stripe (a
+ * group of rows); the stripes. Stripes depend on the region's height, not on threads. */
 enum { STRIPES = 128 };
 
 typedef struct partial {

@@ -8,7 +8,7 @@
 #include "../physics/scene.h"
 #include "product.h"
 
-/** Sum of a pixel in whole units and parts of 2^-52, in any order of frames. */
+/** Sum of a pixel in whole units and parts of 2^-52: equal for any order of frames. */
 typedef struct nb_sum_pixel {
     int64_t whole;
     uint64_t part; /* below 2^52 */

@@ -16,7 +16,7 @@ static nb_status fail_mu(const char *text, nb_error *err)
                    text);
 }
 
-/** Attenuation of a formula with its density, 1/m. */
+/** Attenuation (1/m) of a material typed as formula:density. */
 static nb_status mu_of_formula(const char *text, double wavelength_A, double *mu,
                                nb_error *err)
 {

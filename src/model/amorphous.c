@@ -38,7 +38,7 @@ static double divided(const nb_table_piece *flat, int i, int j)
                         (flat[j].x - flat[i].x);
 }
 
-/** Make cubics between points, one point a piece. Differences of four points do not
+/** Make a cubic (a piece) from each point to the next. Divided differences do not
  * depend on the order of the points. */
 static void make_pieces(nb_table_piece *p, int n)
 {
@@ -59,8 +59,8 @@ static void make_pieces(nb_table_piece *p, int n)
     p[n - 1].F_next = p[n - 1].F;
 }
 
-/** Put pieces buckets[b] to buckets[b + 1] into bucket b: the last one that begins before
- * the bucket, and all that begin in it. */
+/** Assign pieces buckets[b] to buckets[b + 1] to bucket b: the last piece that begins
+ * before the bucket, and all pieces that begin in it. */
 static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, int n,
                          int32_t *buckets)
 {
@@ -74,7 +74,7 @@ static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, in
     }
 }
 
-/** Number of pieces of a table: one a point, and one before a first point above 0. */
+/** Number of pieces of a table: one per point, and one before if the first is above 0. */
 static int pieces_of(const nb_amorphous_source *s)
 {
     return s->n + (s->points[0].stol > 0);
@@ -155,7 +155,7 @@ nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
 {
     const size_t n = (size_t)set->tables.n;
     nb_amorphous *a = nb_alloc(1, sizeof *a + n * sizeof(nb_scatterer), "materials", err);
-    nb_scatterer *m = (nb_scatterer *)(a + 1); /* after it, in the same memory */
+    nb_scatterer *m = (nb_scatterer *)(a + 1); /* after *a, in the same memory */
     *amorphous = a;
     for (size_t i = 0; a && i < n; i++) {
         m[i] = set->tables.materials[i];

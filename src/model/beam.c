@@ -45,7 +45,7 @@ static double point(const nb_sampling *s, int i)
     return s->step * (i - (s->count - 1) / 2.0);
 }
 
-/** Square of the fraction of the ellipse's radius in one direction, for the round cut. */
+/** Squared offset over squared range: one term of the ellipse of a round beam. */
 static double reach(const nb_sampling *s, double offset)
 {
     double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;

@@ -19,7 +19,7 @@ typedef struct nb_source_line {
     double lambda;    /* m */
 } nb_source_line;
 
-/** Convert A to m exactly: move the decimal point, as a product would round. */
+/** Convert A to m exactly, by moving the decimal point: a product would round. */
 double nb_metres_of(double angstrom);
 
 /** Central wavelength in A. */
@@ -43,8 +43,8 @@ int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);
 nb_status nb_beam_from_list(const nb_source_line *lines, int count, int compat,
                             nb_source **sources, nb_error *err);
 
-/** Change of the direction of each source of nb_beam_grid per rad of the range along an
- * axis (0: horizontal, 1: vertical), for fixed counts: turns[n_sources]. NB_ERR_INPUT. */
+/** Set turns[n_sources]: change of direction of a source of nb_beam_grid per rad of the
+ * range along axis 0 (horizontal) or 1 (vertical), for fixed counts. NB_ERR_INPUT. */
 nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *geometry,
                         const nb_beam *beam, int axis, nb_vec3 *turns, nb_error *err);
 
@@ -64,8 +64,8 @@ typedef struct nb_spectrum_point {
 
 typedef struct nb_spectrum_part {
     nb_spectrum_law law;
-    double photons;         /* mean part of all photons, 0 to 1 */
-    double centre_eV, fwhm; /* eV; full width of a flat part or of a file */
+    double photons;         /* mean fraction of all photons, 0 to 1 */
+    double centre_eV, fwhm; /* eV; fwhm: full width of a flat part or a file */
     double range;           /* width that the wavelengths cover about the centre, eV */
     double coherence;       /* chaotic: r.m.s. width of a spike's field, eV */
     double modes; /* chaotic: M, the r.m.s. width of the part over the coherence */
@@ -73,14 +73,14 @@ typedef struct nb_spectrum_part {
 
 enum { NB_SPECTRUM_PARTS = 2 };
 
-/** A spectrum of one shot. Each part has equal steps of photon energy, increasing, with
- * wavelengths at their middles. A, weight and factor have twelve digits, to be typed. */
+/** A spectrum of one shot. Each part has equal, increasing steps of photon energy, with
+ * wavelengths at their middles. A, weight, factor have twelve digits, to be typed. */
 typedef struct nb_spectrum {
     const char *kind; /* static; "file" for a file */
     int parts, each;  /* wavelengths in each part */
     nb_spectrum_part part[NB_SPECTRUM_PARTS];
     int n;              /* parts * each */
-    double *A, *weight; /* owned, [n]; wavelengths, and photons of mean 1 */
+    double *A, *weight; /* owned, [n]; wavelengths (A), and weights with mean 1 */
     double *mean;       /* owned, [n]; mean weights of all shots */
     double factor;      /* W: photons of this shot over the mean of all shots */
     int is_chaotic;     /* 1: differs from shot to shot */
@@ -91,12 +91,12 @@ typedef struct nb_spectrum_use {
     const nb_spectrum_point *points; /* points of a file, or NULL */
     int n_points;
     double centre_A; /* central wavelength */
-    double length_A; /* L, longest edge N_i a_i of the crystal; 0: type -wavelengths */
+    double length_A; /* L, longest edge N_i a_i of the crystal; 0 with -wavelengths */
     double dmin_A;   /* smallest d on the detector */
     int64_t seed;    /* seed of the frame */
 } nb_spectrum_use;
 
-/** True if -spectrum is given; true if its name is a file. */
+/** True if -spectrum is given; true if `name` is that of a file. */
 int nb_spectrum_is_set(const nb_settings *cfg);
 int nb_spectrum_is_file(const char *name);
 /** Write the built-in kinds, with blanks between, into text[size]. Returns text. */
@@ -113,7 +113,7 @@ void nb_spectrum_free(nb_spectrum *spectrum); /* zero or made */
 
 /* --- Normal deviates of Philox --- */
 
-/** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: the second. */
+/** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: a second one. */
 static inline double nb_normal52(nb_philox_words p, double *other)
 {
     const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),

@@ -253,7 +253,7 @@ double nb_crystal_block_um3(const nb_crystal *x)
     return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
 }
 
-/** Blocks of the whole crystal, from its volume without a dose. */
+/** Number of blocks of the whole crystal; its volume is that before the dose. */
 static double whole_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
     const double g = x->growth;

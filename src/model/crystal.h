@@ -49,14 +49,14 @@ double nb_crystal_block_um3(const nb_crystal *crystal);
 
 /** Cell of a crystal, A and deg. */
 void nb_cell_of(const nb_crystal *crystal, double cell[6]);
-/** Matrix with these columns, row major. */
+/** Write the matrix with the columns a, b, c, row by row. */
 void nb_put_columns(nb_vec3 a, nb_vec3 b, nb_vec3 c, double matrix[9]);
 
-/** Angles of -misset that turn the crystal, deg: the shortest with the same rotations to
- * the last bit, if any exist. NaN if a matrix or a twin law also turned it. */
+/** Angles (deg) of -misset of the crystal: the shortest numbers that give the same angles
+ * in rad to the last bit, if any. NaN if a matrix or a twin law also turned it. */
 void nb_crystal_misset(const nb_crystal *crystal, double deg[3]);
 
-/** Matrix M of R^2 = d.M.d for the laws of decay and edge (scene.h: radius2). */
+/** Metric M of R^2 = d.M.d, d in indices, for the laws of decay and edge (radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int compat, double metric[6]);
 
 /* Random orientations of the crystal (misset) and of its mosaic domains. */
@@ -72,7 +72,7 @@ void nb_misset_random_compat(int64_t seed, double angles[3]);
  * random axes, from nanoBragg's ran1 sequence. Domain 0 has the identity. */
 void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotations);
 
-/** Growth of rotations with the spread: axis times the rate of its angle. */
+/** Rates of rotations: axis times the change of the angle per rad of the spread. */
 void nb_mosaic_rates(int64_t seed, int count, nb_vec3 *rates);
 
 /** Angles about x, y, z (applied in that order) of the proper rotation U. */
@@ -90,7 +90,7 @@ typedef struct nb_mosaic {
     double sigma[3]; /* rad; gauss: standard deviations about the three axes */
     nb_vec3 axes[3]; /* orthogonal unit vectors a*, c x a*, c at phi 0, lab frame */
     int64_t seed;
-    double tail; /* mean exponential rotation about the spindle after the other, rad */
+    double tail;     /* mean of a further, exponential rotation about the spindle, rad */
     nb_vec3 spindle; /* unit */
 } nb_mosaic;
 
@@ -103,7 +103,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
  * Domain 0 has the identity only with NB_MOSAIC_NANOBRAGG. */
 void nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations);
 
-/** Turn a rotation about the crystal's axes a*, c x a*, c into the lab frame. */
+/** Convert a rotation given about the axes a*, c x a*, c to the lab frame. */
 nb_mat3 nb_mosaic_in_lab(const nb_mosaic *mosaic, const nb_mat3 *rotation);
 
 /** nb_mosaic_rates for nb_mosaic_draw with a spread above 0: rates [count]. */
@@ -132,7 +132,7 @@ nb_status nb_damage_of(const nb_settings *cfg, double fluence, double wavelength
 int nb_damage_weakens(const nb_damage *damage);
 
 /** Fill to[values of the table] with damaged F. F of 0 0 0 and F equal to default_F stay.
- * cell: cell of the F, A and deg. */
+ * cell: cell of the table, A and deg. */
 void nb_damage_factors(const nb_damage *damage, const double cell[6],
                        const nb_factor_table *table, double *to);
 

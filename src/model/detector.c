@@ -29,7 +29,7 @@ static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err
     return NB_OK;
 }
 
-/** Axes of a detector curved around the sample: across the beam, along fast and slow. */
+/** Set axes of a curved detector: perpendicular to the beam, near fast and slow. */
 static nb_status set_curvature(nb_panel *panel, nb_error *err)
 {
     nb_vec3 f = nb_sub(panel->fast,
@@ -70,7 +70,7 @@ static nb_status find_material(const nb_settings *cfg, double wavelength_A,
     return nb_material_find(cfg->value.sensor, wavelength_A, out, err);
 }
 
-/** Note a typed normal that points upstream: the detector is upstream then, unless
+/** Print a notice if a typed normal points upstream: the detector is upstream, unless
  * -pix0_vector sets another position. */
 static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
                           const nb_hooks *hooks)
@@ -95,7 +95,7 @@ static void set_pixels(const nb_settings *cfg, nb_panel *panel)
         panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
 }
 
-/** Make the panel of a detector of flags. */
+/** Make the panel of a detector that flags describe. */
 static nb_status one_panel(const nb_settings *cfg, const nb_geometry *g,
                            const nb_hooks *hooks, nb_detector *det, nb_error *err)
 {
@@ -130,7 +130,7 @@ static int same_sensor(const nb_sensor *a, const nb_sensor *b)
            a->absorb == b->absorb && a->mean_depth == b->mean_depth;
 }
 
-/** Number of an equal sensor, or of a new one. */
+/** Find an equal sensor in the list, or add the sensor. Returns its number. */
 static int find_sensor(nb_detector *det, const nb_sensor *sensor)
 {
     int i = det->n_sensors - 1;

@@ -15,18 +15,18 @@
 typedef struct nb_place_change {
     double shift[3]; /* along lab x, y, z; m */
     double along[3]; /* along its fast, slow and normal axis before the change; m */
-    double turn[3];  /* rotation vector in these axes; rad */
+    double turn[3];  /* rotation vector along the same axes; rad */
 } nb_place_change;
 
 /** A displacement of crystal and detector; zero changes nothing. */
 typedef struct nb_displacement {
-    double rot[3];           /* rotation vector of the crystal in the lab, rad */
-    nb_place_change whole;   /* of the whole, about origin and axes of the beam's panel */
+    double rot[3];         /* rotation vector of the crystal in the lab, rad */
+    nb_place_change whole; /* whole detector, about origin and axes of the beam's panel */
     nb_place_change *panels; /* [n_panels], about the origins of the panels, or NULL */
     int n_panels;
 } nb_displacement;
 
-/** Axes of shifts and rotations: those of a panel before it is displaced. */
+/** Origin and axes of shifts and rotations: those of a panel before it is displaced. */
 typedef struct nb_body {
     nb_vec3 origin, axis[3]; /* fast, slow, normal */
 } nb_body;
@@ -36,12 +36,12 @@ int nb_is_displaced(const nb_displacement *moved);
 
 /** Rotate v by the rotation vector w [rad]. */
 nb_vec3 nb_turn(nb_vec3 w, nb_vec3 v);
-/** Rate of rotation of nb_turn per unit of w along e: its left Jacobian. */
+/** Rate of the rotation of nb_turn as w grows along e: left Jacobian of w, times e. */
 nb_vec3 nb_turn_rate(nb_vec3 w, nb_vec3 e);
-/** x0 axis[0] + x1 axis[1] + x2 axis[2] */
+/** Vector x[0] axis[0] + x[1] axis[1] + x[2] axis[2]. */
 nb_vec3 nb_along_axes(const nb_body *body, const double x[3]);
 
-/** Move the place of panel k (0 without panels); body: whole detector, own: panel. */
+/** Displace *place of panel k. body, own: axes of the whole detector, and of panel k. */
 void nb_displace(const nb_displacement *moved, int k, const nb_body *body,
                  const nb_body *own, nb_body *place);
 
@@ -109,7 +109,7 @@ typedef struct nb_detector {
     int n_panels, n_sensors;
     nb_panel *panels;     /* owned */
     nb_sensor *sensors;   /* owned; equal sensors appear once */
-    nb_material material; /* of -sensor, else of the first panel with a material */
+    nb_material material; /* material of -sensor; name "" without -sensor */
     nb_raster raster;     /* has no mask */
 } nb_detector;
 
@@ -125,11 +125,11 @@ void nb_detector_free(nb_detector *det);
 
 /* Panels of a detector from a file, in the lab frame; for geometry.c and detector.c. */
 
-/** Set the shift of all panels, along fast and slow of the convention, which g has.
+/** Set g->shift of all panels, along fast and slow of the convention, which are in g.
  * NB_ERR_INPUT: a mirrored frame. */
 nb_status nb_geometry_frame(const nb_settings *cfg, nb_geometry *g, nb_error *err);
 
-/** Choose the panel of the beam, and put its values into g. */
+/** Find the panel that the beam hits, and put its values into g. */
 void nb_geometry_take_panel(const nb_detector_spec *detector,
                             const nb_displacement *moved, nb_geometry *g);
 
@@ -139,7 +139,7 @@ void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
 
 /* The lab frame of a convention, and the frame of NeXus and CrystFEL geometry files. */
 
-/** Turn a NeXus vector (Z along the beam, Y up) into the lab, by signs and order only. */
+/** Convert a NeXus vector (Z along the beam, Y up) to the lab by signs and order. */
 nb_vec3 nb_lab_of_nexus(nb_convention convention, const double v[3]);
 /** The inverse of nb_lab_of_nexus. */
 void nb_nexus_of_lab(nb_convention convention, nb_vec3 lab, double v[3]);
@@ -153,26 +153,26 @@ typedef struct nb_panel_canvas {
 } nb_panel_canvas;
 
 /** Set place[n_panels] (or NULL) to fast, slow of each panel's first pixel: panels below
- * each other at fast 0, or NB_LAYOUT_FILE: as in the file, if its places do not
+ * each other at fast 0, or (NB_LAYOUT_FILE) at the places of the file, if these do not
  * overlap. */
 nb_panel_canvas nb_layout_panels(const nb_detector_spec *detector, nb_layout layout,
                                  int (*place)[2]);
 
 /* --- The absorbing sensors of panels --- */
 
-/** Sensor by flags; material_mu: attenuation of -sensor, 1/m, or NaN. */
+/** Sensor that flags describe; material_mu: attenuation of -sensor, 1/m, or NaN. */
 nb_sensor nb_sensor_typed(const nb_settings *cfg, double material_mu,
                           const nb_hooks *hooks);
 
-/** Inputs of a panel's sensor that are outside of the panel. */
+/** Inputs of a panel's sensor other than the panel. */
 typedef struct nb_sensor_inputs {
     double wavelength_A;
     const nb_material *typed; /* material of -sensor, or name "" */
     int first;                /* 1: print a notice about a default */
 } nb_sensor_inputs;
 
-/** Sensor of a panel from a file; flags win. *found: last material looked up, kept for
- * the next panel. Errors: those of nb_material_find. */
+/** Sensor of a panel from a file; flags replace its values. *found: last material that
+ * was looked up, for the next panel. Errors: those of nb_material_find. */
 nb_status nb_sensor_of_panel(const nb_settings *cfg, const nb_panel_spec *spec,
                              const nb_sensor_inputs *in, const nb_hooks *hooks,
                              nb_material *found, nb_sensor *out, nb_error *err);

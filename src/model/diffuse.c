@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "../physics/limits.h"
 
-/** Make form = 4 pi^2 sum (size_i t_i)^2 of indices; `t`: a*, b*, c* on the axes. */
+/** Make form(h) = 4 pi^2 sum_k (size_k q_k)^2, q = h t. Rows of t: a*, b*, c*. */
 static void form_of(const double size[3], double t[3][3], double form[6])
 {
     double m[3][3];
@@ -30,7 +30,7 @@ static void form_of(const double size[3], double t[3][3], double form[6])
             ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0; /* no -0 */
 }
 
-/** Components of R[i] A: those of h R are h times them. */
+/** out = R t: as h t are the components of indices h, h out are those of h R. */
 static void turn(const int8_t R[9], double t[3][3], double out[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -58,7 +58,7 @@ static void add_form(const nb_diffuse_form *form, nb_diffuse *out)
         out->forms[out->n_forms++] = *form;
 }
 
-/** Build the forms, none for sigma 0. sigma and gamma are along a*, c x a*, c. */
+/** Build the forms; sigma 0 has no form. sigma and gamma are along a*, c x a*, c. */
 static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crystal *x,
                   nb_diffuse *out)
 {
@@ -91,7 +91,7 @@ static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crys
 
 static const double X_LIMIT = 500; /* limit of X in a sample: exp(-X) must be a double */
 
-/** Multiply F of all tables by the root of the Bragg light that the motions leave. */
+/** Multiply F of all tables by the root of the fraction of Bragg light that is left. */
 static nb_status weaken(nb_model *m, nb_error *err)
 {
     nb_factor_table *own = &m->scene.factors.table;

@@ -43,7 +43,7 @@ static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
                  t[2] * v.x + t[5] * v.y + t[8] * v.z);
 }
 
-/** Mean rotation matrix of the domains. The mean maps a, b, c to mean a, b, c. */
+/** Mean rotation matrix of the domains. It maps a, b, c to their means over domains. */
 static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
 {
     const nb_lattice *lattice = &m->scene.lattice;
@@ -63,7 +63,7 @@ static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
     mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));
 }
 
-/** Set r to the nearest rotation (Newton, polar decomposition). 0: r is too far. */
+/** Set r to the nearest rotation (Newton, polar decomposition). 0: r is too far away. */
 static int make_rotation(nb_vec3 r[3])
 {
     if (!(nb_dot(r[0], nb_cross(r[1], r[2])) > NO_MEAN))

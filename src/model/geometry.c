@@ -40,7 +40,7 @@ static nb_vec3 from_array(const double v[3])
     return nb_v3(v[0], v[1], v[2]);
 }
 
-/** Take a direction of a geometry file, in the lab, or of the convention. */
+/** Set `out` to a direction of the geometry file, in the lab, or of the convention. */
 static void standard_of(const nb_opt3 *said, const double convention[3],
                         const nb_geometry *g, double out[3])
 {
@@ -164,7 +164,7 @@ void nb_geometry_centre(const nb_settings *cfg, nb_geometry *g)
     }
 }
 
-/** Set the beam centre from a typed origin. */
+/** Set the beam centre Xbeam, Ybeam from the point that the beam hits. */
 static void beam_centre_from_plane(nb_geometry *g)
 {
     double p = g->pixel;
@@ -187,7 +187,7 @@ static nb_vec3 swing(const nb_geometry *g, nb_vec3 v)
     return nb_rotate_about(v, g->twotheta_axis, g->twotheta);
 }
 
-/** Close distance over distance of the detector at this two-theta [rad]. */
+/** Ratio of close distance and distance of the detector at this two-theta [rad]. */
 static double obliquity(const nb_geometry *g, double twotheta)
 {
     nb_vec3 normal = nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz);
@@ -223,7 +223,7 @@ static void place(const nb_settings *cfg, nb_geometry *g)
         g->pix0 = from_array(cfg->value.pix0_m.v);
 }
 
-/** Displace the one panel of a detector of flags. */
+/** Displace the one panel of a detector that flags describe. */
 static void displace(nb_geometry *g)
 {
     nb_body place = {g->pix0, {g->fast, g->slow, g->normal}};
@@ -257,7 +257,7 @@ static nb_status measure(nb_geometry *g, nb_error *err)
     if (ratio == 0)
         ratio = DBL_MIN;
     g->distance = g->close_distance / ratio;
-    if (!isfinite(g->distance)) /* beam along the plane: no point */
+    if (!isfinite(g->distance)) /* the beam is parallel to the plane */
         g->distance = g->close_distance;
     R = nb_sub(nb_scale(g->distance, g->beam), g->pix0);
     nb_panel_place_of(g->fast, g->slow, R, &g->Fbeam, &g->Sbeam);

@@ -21,14 +21,14 @@ void nb_rotation_angles(const nb_mat3 *U, double angles[3])
         angles[0] = atan2(z.y, z.z);
         angles[1] = atan2(-z.x, sqrt(z.y * z.y + z.z * z.z));
         angles[2] = atan2(y.x, x.x);
-    } else { /* gimbal lock: as the reference resolves it at +90 deg */
+    } else { /* gimbal lock: as nanoBragg resolves it at +90 deg */
         angles[0] = atan2(1, 1) * 4;
         angles[1] = atan2(1, 1) * (z.x < 0 ? 2 : -2);
         angles[2] = atan2(x.y, -y.y);
     }
 }
 
-/** Axis of a domain's rotation, and its angle over the spread. */
+/** Draw the axis of a domain's rotation. *share: rotation angle over the spread. */
 static nb_vec3 next_mosaic_draw(nb_ran1 *rng, float *share)
 {
     double r1 = 2.0 * nb_ran1_next(rng) - 1.0;
@@ -39,7 +39,7 @@ static nb_vec3 next_mosaic_draw(nb_ran1 *rng, float *share)
     return nb_v3(s * sin(NB_PI * r1), s * cos(NB_PI * r1), r2);
 }
 
-/** Rotation of a domain, in the reference's mixture of single and double precision. */
+/** Rotation of a domain, in nanoBragg's mixture of single and double precision. */
 static nb_mat3 next_mosaic_rotation(nb_ran1 *rng, float spread)
 {
     float share;
@@ -65,7 +65,7 @@ void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotati
     nb_ran1_seed(&rng, seed);
     for (int i = 0; i < count; i++)
         rotations[i] = next_mosaic_rotation(&rng, (float)spread);
-    rotations[0] = identity; /* its three numbers are drawn, too */
+    rotations[0] = identity; /* domain 0 draws its three numbers, too */
 }
 
 void nb_misset_random_compat(int64_t seed, double angles[3])
@@ -77,7 +77,7 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-/** A separate stream of random numbers: no frame has this number. */
+/** Philox stream in place of a frame number: no frame has this number. */
 enum { MISSET_STREAM = 0x7fffffff };
 
 nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err)

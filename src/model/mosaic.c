@@ -37,7 +37,7 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
     return NB_OK;
 }
 
-/** Check that the model of -mosaic_tail draws each domain separately. */
+/** Check that the model and the spread allow -mosaic_tail. */
 static nb_status check_tail(const nb_settings *cfg, const nb_mosaic *m, nb_error *err)
 {
     const double tail = cfg->value.mosaic_tail_deg;
@@ -68,7 +68,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
     return st ? st : check_tail(cfg, out, err);
 }
 
-/** A separate stream of random numbers: no frame has this number. */
+/** Philox stream in place of a frame number: no frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
@@ -84,7 +84,7 @@ static void two_uniforms(const nb_mosaic *m, int domain, uint32_t n, double u[2]
     u[1] = nb_uniform52(p.w[2], p.w[3]);
 }
 
-/** x - sin x without cancellation. */
+/** Calculate x - sin x without cancellation. */
 static double volume_within(double x)
 {
     double y = x * x;
@@ -110,7 +110,7 @@ static double angle_within(double eta, double u)
     return t;
 }
 
-/** Axis and share of a uniform rotation (invariant measure) of angle up to the spread. */
+/** Draw axis and share of the volume of a uniform rotation (invariant measure). */
 static nb_vec3 uniform_draw(const nb_mosaic *m, int domain, double *share)
 {
     double u[2], v[2], z, r;
@@ -147,7 +147,7 @@ static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(nb_unit(w), nb_norm(w));
 }
 
-/** Angle of the tail: exponential, on one side. */
+/** Angle (rad) of the tail: exponential, never negative. */
 static double tail_of(const nb_mosaic *m, int domain)
 {
     double u[2];
@@ -155,7 +155,7 @@ static double tail_of(const nb_mosaic *m, int domain)
     return -m->tail * log(u[0]);
 }
 
-/** Growth of a domain in both models, without the tail. */
+/** Rate of a domain's rotation per rad of spread, gauss or uniform, without the tail. */
 static nb_vec3 growth(const nb_mosaic *m, int domain)
 {
     double share, angle, full = sin(m->spread / 2), part;

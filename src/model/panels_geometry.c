@@ -50,7 +50,7 @@ void nb_panel_place(const nb_geometry *g, const nb_panel_spec *spec, int k,
     }
     ratio = nb_dot(panel->beam, panel->normal);
     panel->distance = panel->close_distance / ratio;
-    if (!isfinite(panel->distance)) /* beam along the plane: no point */
+    if (!isfinite(panel->distance)) /* the beam is parallel to the plane */
         panel->distance = panel->close_distance;
     R = nb_sub(nb_scale(panel->distance, panel->beam), panel->pix0);
     nb_panel_place_of(panel->fast, panel->slow, R, &panel->Fbeam, &panel->Sbeam);

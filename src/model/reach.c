@@ -19,8 +19,8 @@ static void add_point(const nb_panel *panel, double F, double S, double O, rim *
     r->d[r->n++] = nb_unit(nb_panel_point(panel, F, S, O));
 }
 
-/** Make corners and points between them, at both faces of the sensor. The angle to the
- * beam is largest at a corner only downstream of the crystal. */
+/** Make corners and points between them, at both faces of the sensor. Upstream of the
+ * crystal, the angle to the beam may be largest between corners. */
 static rim rim_of(const nb_scene *sc, const nb_panel *panel)
 {
     const nb_sensor *sensor = &sc->sensors[panel->sensor];
@@ -45,7 +45,7 @@ static rim rim_of(const nb_scene *sc, const nb_panel *panel)
     return r;
 }
 
-/** True if the reversed beam hits the rendered part of a flat panel: q peaks there. */
+/** True if the reversed beam hits the rendered part of a flat panel: |q| peaks there. */
 static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
 {
     const nb_region g = nb_panel_region(sc, panel);

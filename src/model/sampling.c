@@ -78,7 +78,7 @@ nb_sampling nb_sample_phi(double range, double step, int count, int compat)
     } else if (!has_step) {
         s.step = range / count;
     }
-    if (!compat && s.range > 0) /* the steps tile the sweep */
+    if (!compat && s.range > 0) /* the steps fill the sweep */
         s.step = s.range / s.count;
     return s;
 }

@@ -26,15 +26,15 @@ typedef struct term {
     double excitation;         /* 1/m */
 } term;
 
-/** A spot, and the displacements of the crystal that a step of a sub-pixel cannot see. */
+/** A spot, and displacements of the crystal that sub-pixels do not distinguish from 0. */
 typedef struct spot {
     nb_vec3 towards;        /* unit, from the crystal */
-    nb_vec3 fast, slow;     /* m: displacements of one fringe a sub-pixel */
+    nb_vec3 fast, slow;     /* m: displacements of one wave per sub-pixel */
     nb_vec3 step_f, step_s; /* 1/m: change of the scattering vector along a sub-pixel */
-    nb_vec3 astar, bstar, cstar; /* 1/m, over N: a displacement in units of the crystal */
+    nb_vec3 astar, bstar, cstar; /* 1/m, over N; dot a displacement: in crystal edges */
 } spot;
 
-/** Overlap of the crystal with a copy moved by x: transform of its lattice function. */
+/** Overlap of the crystal and its copy moved by x: transform of its lattice function. */
 static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
 {
     double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
@@ -120,7 +120,7 @@ static double brightness(const nb_lattice *lattice, double excitation, double le
     return is_box(lattice) ? s * s : exp(-x * x / NB_PI);
 }
 
-/** Point of another orientation with the indices of q in u. */
+/** Reciprocal point of orientation `other` with the indices that q has in u. */
 static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientation *other)
 {
     nb_vec3 r[3];
@@ -130,7 +130,7 @@ static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientati
 }
 
 /** List orientations and sources that light the spot of orientation u and the first
- * source. Returns the number of candidates for each in the list. */
+ * source. Returns the number of candidates per term of the list. */
 static double list_terms(const nb_scene *sc, const spot *p, const nb_orientation *u,
                          term *list, int *count)
 {
@@ -177,7 +177,7 @@ static void add_wave(total *t, double weight, double re, double im)
     t->squares += weight * weight;
 }
 
-/** Mean square of the sum of waves over the sum of weights, for one in `stride`. */
+/** Mean square of (sum of waves / sum of weights), if one wave in `stride` is summed. */
 static double mean_square(const total *t, double stride)
 {
     double all = t->weight * t->weight, alone = t->squares / all;
@@ -185,10 +185,10 @@ static double mean_square(const total *t, double stride)
     return stride <= 1 ? both : fmax(0, both - alone) + alone / stride;
 }
 
-/** A displacement by whole waves of the sub-pixels. */
+/** A displacement by m, k whole waves of the sub-pixels along fast, slow. */
 typedef struct shift {
     int m, k;
-    double common; /* overlap of the crystal with itself, 1 without shift */
+    double common; /* overlap of the crystal and its copy; 1 without shift */
     double middle; /* m along the ray: place of `common` */
 } shift;
 
@@ -215,7 +215,7 @@ static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 
     return n < 1e4 ? (int)n : 10000;
 }
 
-/** Range [z[0], z[1]] in which x, moved by z along the ray, is within reach. */
+/** Range [z[0], z[1]] in which x, moved by z along the ray, is within reach; or 0. */
 static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, double z[2])
 {
     const nb_vec3 axes[3] = {p->astar, p->bstar, p->cstar};
@@ -242,9 +242,9 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
     return 1;
 }
 
-/** Overlap in the middle of the part z of the ray (within_reach). A reflection on the
- * sphere shows the integral along the ray, but a quotient of integrals is a fifth too
- * large for a parallelepiped. */
+/** Overlap at *middle, its centroid in the part z of the ray (within_reach). The sphere
+ * shows integrals along the ray, but their quotient would be a fifth too large for a
+ * parallelepiped. */
 static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
                             const double z[2], double *middle)
 {
@@ -272,7 +272,7 @@ typedef struct shifts {
     int64_t stride; /* one of `stride` shifts within reach is taken */
 } shifts;
 
-/** Choose the shifts; count those in reach, as a needle overlaps on a thin strip. */
+/** Choose the shifts. Count shifts in reach: a needle overlaps only on a thin strip. */
 static shifts shifts_of(const nb_scene *sc, const spot *p, const nb_orientation *u)
 {
     shifts s = {farthest(&sc->lattice, u, p->step_f),
@@ -318,7 +318,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** A place on the detector, cell `at` of GRID x GRID. */
+/** A place on the detector: the middle of one of GRID x GRID cells. */
 typedef struct place {
     const nb_panel *panel;
     double F, S; /* m */
@@ -340,7 +340,7 @@ static const nb_orientation *middle_of(const nb_scene *sc)
                                      (size_t)sc->lattice.n_domains];
 }
 
-/** Root of the median. */
+/** Square root of the median of the errors. */
 static double typical(double errors[GRID * GRID])
 {
     qsort(errors, GRID * GRID, sizeof *errors, ascending);
@@ -365,10 +365,10 @@ double nb_sampling_error(const nb_scene *sc, int oversample)
 typedef struct offsets {
     double at[MAX_OFFSETS], weight[MAX_OFFSETS];
     int count;
-    double stride; /* number of offsets for each in the list */
+    double stride; /* true offsets per offset in the list */
 } offsets;
 
-/** Offsets of domains (or the first) times sources (or the first) at mid-rotation. */
+/** Offsets of the first `domains` domains times the first `sources`, at mid-rotation. */
 static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int sources)
 {
     const nb_source *first = &sc->beam.sources[0];
@@ -387,7 +387,7 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     return out;
 }
 
-/** exp(2 pi i m z at_j); one product goes from m to m + 1. */
+/** Waves exp(2 pi i m z at_j), and the factors that lead from m to m + 1. */
 typedef struct waves {
     double re[MAX_OFFSETS], im[MAX_OFFSETS], by_re[MAX_OFFSETS], by_im[MAX_OFFSETS];
 } waves;
@@ -424,7 +424,7 @@ static double together(const offsets *o, double z)
     return coherence(list, o->count, o->stride, &(shift){0, 0, 1, z});
 }
 
-/** Standard deviation. */
+/** Weighted standard deviation of the offsets, 1/m. */
 static double spread_of(const offsets *o)
 {
     double sum = 0, first = 0, second = 0;
@@ -437,22 +437,22 @@ static double spread_of(const offsets *o)
     return sqrt(fmax(0, second / sum - first * first));
 }
 
-/** Part of a wave of z that a rotation through `range` (1/m) leaves. */
+/** Squared amplitude that a wave at z keeps in a rotation through `range` (1/m). */
 static double swept(double range, double z)
 {
     double x = NB_PI * range * z, s = fabs(x) < 1e-6 ? 1 : sin(x) / x;
     return s * s;
 }
 
-/** Squared overlap along the ray: the transform of the rocking curve. */
+/** Squared overlap at z along the ray: squared transform of the rocking curve. */
 static double rocking(const nb_lattice *lattice, const spot *p, double z)
 {
     double common = overlap(lattice, p, nb_scale(z, p->towards));
     return common * common;
 }
 
-/** Error of equal steps (1/m) through the sphere: the sum of a rocking curve differs from
- * the integral by waves of z = m / step. */
+/** Mean square error of equal steps (1/m) through the sphere: a sum over the rocking
+ * curve differs from its integral by its waves at z = m / step. */
 static double step_error(const nb_lattice *lattice, const spot *p, const offsets *others,
                          double step, double range)
 {

@@ -17,7 +17,7 @@
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 enum {
     MAX_AUTO_PHI_STEPS = 1000
-}; /* limit per frame: an image of minutes stays one of minutes */
+}; /* limit per frame, so that an image takes minutes, not hours */
 
 /** Wavelength for the sensor, A: the weighted mean of a list of sources. */
 static double sensor_wavelength(const nb_settings *cfg, const nb_model_inputs *in)
@@ -68,7 +68,7 @@ static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *
     return NB_OK;
 }
 
-/** Smallest d on the detector at the central wavelength, A. */
+/** Smallest d, A: -dmin, or that on the detector at the central wavelength. */
 static double smallest_d(const nb_settings *cfg, const nb_model *m)
 {
     const nb_source middle = {m->geometry.beam, m->wavelength_A * NB_ANGSTROM, 1, 0};
@@ -80,7 +80,7 @@ static double smallest_d(const nb_settings *cfg, const nb_model *m)
     return 1 / nb_scene_reach(&sc);
 }
 
-/** Make the spectrum of -spectrum, and the photons of this shot. */
+/** Make the spectrum of -spectrum, and set the fluence of this shot. */
 static nb_status build_spectrum(const nb_settings *cfg, const nb_model_inputs *in,
                                 nb_model *m, nb_error *err)
 {
@@ -183,7 +183,7 @@ static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3
     }
 }
 
-/** Turn the crystal without the axes of its mosaic spread. */
+/** Turn the crystal, but not the axes of its mosaic spread. */
 static void displace_crystal(const nb_displacement *moved, nb_crystal *x)
 {
     nb_vec3 w = nb_v3(moved->rot[0], moved->rot[1], moved->rot[2]);
@@ -245,7 +245,7 @@ static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
                    lattice->n_phi, lattice->n_domains, total, MAX_ORIENTATIONS);
 }
 
-/** Choose an open number of spindle steps, and make all orientations. */
+/** Choose the number of spindle steps if it is open, and make all orientations. */
 static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in,
                                const nb_mat3 *domains, nb_model *m, nb_error *err)
 {
@@ -318,7 +318,7 @@ static double longest(const nb_crystal *x)
     return l;
 }
 
-/** Least distance over pixel edge. */
+/** Smallest ratio of detector distance and pixel edge. */
 static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
 {
     const nb_geometry *g = &m->geometry;
@@ -377,7 +377,7 @@ static void clear_damaged(void *object)
     nb_free((double *)(uintptr_t)((nb_damaged *)object)->table.F);
 }
 
-/** True if d was made from these; cells of turned crystals differ in the last digits. */
+/** True if d has these inputs. Cells of turned crystals differ in the last digits. */
 static int is_of(const nb_damaged *d, const nb_factor_table *t, const nb_damage *by,
                  const double cell[6])
 {
@@ -435,7 +435,7 @@ nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_mo
 }
 
 /** Set background and scale. Each step adds F_bg^2 of every water molecule. The number of
- * blocks of the crystal multiplies the scale; the term of water is divided by it. */
+ * blocks of the crystal multiplies the scale, so the term of water is divided by it. */
 static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
 {
     const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
@@ -457,7 +457,7 @@ static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
     return NB_OK;
 }
 
-/** Build the crystal; if it changes along a scan, that in the middle of the frame. */
+/** Build the crystal. If it changes along a scan: the crystal in mid-frame. */
 static nb_status build_crystal(const nb_settings *cfg, const nb_model_inputs *in,
                                const nb_hooks *hooks, nb_model *m, nb_error *err)
 {

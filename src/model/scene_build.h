@@ -32,8 +32,8 @@ typedef struct nb_amorphous_source {
 typedef struct nb_amorphous_set {
     nb_amorphous tables; /* n materials, without numbers of molecules */
     double *per_area;    /* owned, [n], as in nb_amorphous_source */
-    double first, last;  /* range of sin(theta)/lambda of all tables, 1/m */
-    size_t pieces;       /* of all materials */
+    double first, last;  /* range of sin(theta)/lambda that all tables cover, 1/m */
+    size_t pieces;       /* number of pieces of all materials */
     int leads;           /* 1: the first material has a piece before its first point */
     int negative;        /* 1: some F is below 0 */
 } nb_amorphous_set;
@@ -49,8 +49,8 @@ double nb_molecules_per_area(double path_mm, double density, double mass);
 /** Molecules of the -stol table in the beam: -molecules, or path, density and mass. */
 double nb_table_molecules(const nb_settings *cfg);
 
-/** Materials of a model with so many blocks: the set with numbers of molecules. It shares
- * the tables of the set. The caller frees *amorphous (nb_free). Errors: NB_ERR_NOMEM. */
+/** Materials of a model with this number of blocks: the set with numbers of molecules,
+ * which shares the set's tables. The caller frees *amorphous (nb_free). NB_ERR_NOMEM. */
 nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
                           double blocks, nb_amorphous **amorphous, nb_error *err);
 
@@ -69,21 +69,21 @@ nb_status nb_absorber_of(const nb_settings *cfg, const nb_geometry *geometry,
 
 /* --- Range of diffuse light --- */
 
-/** |q| (1/A) to which diffuse light and limited F are calculated for an image that sees
- * `seen` under -dmin (A, or 0): a little more, rounded so that frames share tables. */
+/** Largest |q| (1/A) of diffuse light and limited F for an image that sees |q| <= `seen`
+ * and d >= dmin_A (0: any d): a little more, rounded so that frames share tables. */
 double nb_diffuse_reach(double seen, double dmin_A, double gamma_A);
 
 /* A crystal and a beam that change along a scan, as in DIALS' scan-varying models. */
 
 /** Change of the cell from the middle of the frame (the crystal) to a spindle step: a, b,
- * c are mix x (a, b, c), row by row. `turn` follows the domain's rotation, the spindle is
- * last. */
+ * c are mix x (a, b, c), row by row. First the domain rotates the crystal, then `turn`,
+ * then the spindle. */
 typedef struct nb_scan_step {
     double mix[9];
     nb_mat3 turn;
 } nb_scan_step;
 
-/** The middle of the frame from the scan's reference: A = turn x reference x change. */
+/** A in mid-frame from A of the scan's reference: A = turn x reference x change. */
 typedef struct nb_scan_middle {
     double change[9];
     nb_mat3 turn;
@@ -107,7 +107,7 @@ nb_status nb_scan_check(const nb_scan_points *scan, const nb_settings *cfg, nb_e
 int nb_scan_changes(const nb_scan_points *scan);
 
 nb_scan_middle nb_scan_middle_of(const nb_scan_points *scan, const nb_scan_frame *frame);
-/** Turn A (nine numbers, columns a* b* c*) of the reference to the middle, and back. */
+/** Convert A (nine numbers, columns a* b* c*) of the reference to mid-frame, and back. */
 void nb_scan_to_middle(const nb_scan_middle *middle, const double reference[9],
                        double out[9]);
 void nb_scan_to_reference(const nb_scan_middle *middle, const double A[9], double out[9]);
@@ -123,13 +123,13 @@ nb_scan_step nb_scan_step_of(const nb_scan_points *scan, const nb_scan_frame *fr
 /** Cell axes a, b, c of a step. */
 nb_orientation nb_scan_mix(const nb_scan_step *step, nb_orientation crystal);
 
-/** Direction of the beam in the middle of a frame, NeXus frame; set 0: it is constant. */
+/** Direction of the beam in mid-frame, NeXus frame; set is 0 for a constant beam. */
 nb_opt3 nb_scan_beam(const nb_scan_points *scan, double phi_deg, double osc_deg);
 
 /** Loaded files; the caller keeps them alive as long as the model. */
 typedef struct nb_model_inputs {
     const double *matrix;   /* 9 numbers, or NULL without -mat */
-    double matrix_lambda_A; /* the matrix is in units of 1/this; 0: of 1/lambda */
+    double matrix_lambda_A; /* the unit of the matrix is 1/matrix_lambda_A; 0: 1/lambda */
     const nb_scan_points
         *scan; /* scan of `matrix`, or NULL; width 0: points at the ends of the frame */
     const nb_source_line *sources; /* NULL without -sourcefile */
@@ -165,7 +165,7 @@ typedef struct nb_damaged {
 typedef struct nb_model {
     nb_settings settings; /* settings of the configuration */
     nb_scene scene;       /* points into the arrays below and into the inputs */
-    nb_scene flat; /* scene with a rectangular stack for its image; src/sim fills it */
+    nb_scene flat;        /* scene with all pixels in one rectangle; src/sim fills it */
     nb_geometry geometry;
     nb_crystal crystal;  /* the crystal; in a changing scan, in the middle of the frame */
     nb_scan_step *steps; /* owned, [n_phi], steps of a changing scan, or NULL */
@@ -175,18 +175,18 @@ typedef struct nb_model {
     nb_damage damage;      /* damage by the dose */
     nb_damaged *damaged;   /* shared; tables of the scene after a dose, or NULL */
     nb_absorber absorber;  /* body of the crystal; mu = 0: no absorption */
-    nb_scene rest; /* the background alone, if light is absorbed; src/sim fills it */
+    nb_scene rest; /* scene of the background, if light is absorbed; src/sim fills it */
     nb_spectrum spectrum; /* owned; -spectrum, or zero */
     double blocks;        /* blocks of the crystal, in all parts of a twin */
     double twin_share;    /* fraction of the blocks with this lattice; 1 without a twin */
     double obliquity;     /* obliquity of this lattice, rad */
     int auto_oversample;  /* sub-pixels that resolve the fringes of the crystal */
-    int auto_phi_steps;   /* phi steps for the rocking curves; 0: typed, or by a rule */
+    int auto_phi_steps;   /* phi steps for the rocking curves; 0 if typed or by a rule */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
-    nb_footprint footprint;       /* of the Bragg light */
-    nb_diffuse diffuse;           /* of -diffuse_sigma */
-    nb_factor_table at_rest;      /* F of the diffuse light, not weakened by it */
+    nb_footprint footprint;       /* footprint of the Bragg light */
+    nb_diffuse diffuse;           /* diffuse light of -diffuse_sigma */
+    nb_factor_table at_rest;      /* F before the motions of -diffuse_sigma weaken it */
     int is_mixed;                 /* 1: the scene has mixed F of a twin (twin_mix.h) */
     nb_factor_table alone;        /* F of the first part, if is_mixed */
     struct nb_twin_mixed *mixed;  /* shared; F of the scene if is_mixed, else NULL */
@@ -204,12 +204,12 @@ nb_status nb_model_build(const nb_config *cfg, const nb_model_inputs *inputs,
 /** Give a built model other tables. of_source: table of each source of the beam. */
 void nb_model_set_tables(const nb_factor_table *table, const int *of_source,
                          nb_model *model);
-/** Apply the dose of a model to its tables. cell: of their F (A, deg), or NULL for the
- * crystal's. like: a model whose equal tables are shared, or NULL. NB_ERR_NOMEM. */
+/** Apply the dose of a model to its tables. cell: cell of the tables (A, deg); NULL: of
+ * the crystal. like: model that shares its tables if equal, or NULL. NB_ERR_NOMEM. */
 nb_status nb_model_damage_tables(const double *cell, const nb_model *like,
                                  nb_model *model, nb_error *err);
 /** Make the diffuse light of a built model with tables, and weaken the Bragg light.
- * Errors: NB_ERR_NOMEM, NB_ERR_INPUT (no table of F). */
+ * Errors: NB_ERR_NOMEM, NB_ERR_INPUT (the motions are too large for the detector). */
 nb_status nb_model_move(const nb_model_inputs *inputs, nb_model *model, nb_error *err);
 void nb_model_free(nb_model *model); /* zeroed or built */
 
@@ -232,21 +232,21 @@ typedef struct nb_sampling {
     double range, step;
 } nb_sampling;
 
-/** Divergence along one direction; inputs NaN or 0 when unset, any unit. A count without
+/** Sample the divergence along one direction; unset inputs: NaN or 0. A count without
  * a range is an error that names `range_flag`. */
 nb_status nb_sample_divergence(double range, double step, int count,
                                const char *range_flag, nb_sampling *out, nb_error *err);
-/** Dispersion: range and step as fractions, NaN unset; count 0 unset. */
+/** Sample the dispersion; range and step are fractions, unset: NaN; unset count: 0. */
 nb_sampling nb_sample_dispersion(double range, double step, int count);
-/** Sensor layers; thickness 0: no sensor; count 0 unset. */
+/** Sample the layers of a sensor; thickness 0: no sensor; unset count: 0. */
 nb_sampling nb_sample_layers(double thickness, int count);
-/** Spindle rotation [rad]. Without range or step, or with range 0: `count` steps at one
- * angle (a still). A step of 0 is unset. With -compat a typed step is the distance of
+/** Sample the spindle rotation [rad]. Range 0, or no range and no step: `count` steps at
+ * one angle (a still). A step of 0 is unset. With -compat a typed step is the distance of
  * points. */
 nb_sampling nb_sample_phi(double range, double step, int count, int compat);
 /** True for a range without step and count: the number of spindle steps is open. */
 int nb_phi_open(double range, double step, int count, int compat);
-/** Mosaic domains for a spread [rad, NaN unset]. */
+/** Number of mosaic domains for a spread [rad; unset: NaN]; unset count: 0. */
 int nb_mosaic_domains(double spread, int count);
 
 /* Error of the photons of a spot due to few sub-pixels (docs/physics.md, section 7). */
@@ -270,14 +270,14 @@ typedef struct nb_steps {
 } nb_steps;
 
 /** Relative r.m.s. error of a typical reflection's photons for these steps along one
- * axis, with the spread of other axes; sources are continuous. Takes a few ms. */
+ * axis, with the spread of other axes; sources count as continuous. Takes a few ms. */
 double nb_steps_error(const nb_scene *scene, const nb_steps *by);
 
 /** Least number of steps, from by.count to 100000, with an error up to `limit`. */
 int nb_steps_enough(const nb_scene *scene, nb_steps by, double limit);
 
 /** Spindle steps that resolve the rocking curves of a rotation by `range` (rad), at least
- * 2: twice the steps of an error of 0.05, as the ends of the rotation cut reflections.
+ * 2: twice the number for an error of 0.05, as the ends of the rotation cut reflections.
  * The scene has the domains at the middle of the rotation as orientations (n_phi 1). */
 int nb_phi_steps_enough(const nb_scene *scene, double range, nb_vec3 spindle);
 
@@ -319,12 +319,12 @@ nb_status nb_twin_read(const char *text, nb_twin *out, nb_error *err);
 double nb_twin_share(const nb_twin *twin, int i);
 
 /** Turn the crystal to lattice i, by the orthogonal matrix nearest to T. Returns the
- * obliquity: the largest angle (rad) between a turned direction and that of T. */
+ * obliquity: largest angle (rad) between directions that this matrix and T turn. */
 double nb_twin_turn(const nb_twin *twin, int i, nb_crystal *crystal);
 
 /* Twins with coinciding lattices: one scene with the mean F^2. docs/physics.md, 8. */
 
-/** F^2 of several parts of a twin; frames and crystals of the same F share it. */
+/** Mixed F of several parts of a twin; frames and crystals of the same F share it. */
 typedef struct nb_twin_mixed {
     nb_factor_table table; /* its F is owned */
     uint64_t key;          /* key of the inputs; 0: unknown */
@@ -335,7 +335,7 @@ typedef struct nb_twin_mixed {
 int nb_twin_coincides(const nb_model *first, const nb_model *part, const double T[9]);
 
 /** Give the first scene F^2 of both, weighted by their shares; nb_model_free frees it.
- * first->alone keeps the old table. *kept: result of an earlier call, or NULL; used if
+ * first->alone keeps the old table. *kept: earlier result or NULL; used if its inputs are
  * equal, else replaced, if tables have a hash; free with nb_shared_drop. NB_ERR_NOMEM. */
 nb_status nb_twin_mix(nb_model *first, const nb_model *part, const double T[9],
                       nb_twin_mixed **kept, nb_error *err);

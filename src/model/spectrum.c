@@ -256,7 +256,7 @@ static void fill_smooth(const nb_spectrum_part *p, int n, double *photons)
     }
 }
 
-/** Integral of the straight lines up to an energy. */
+/** Integral of the density (straight lines between points) up to an energy. */
 static double integral_to(const nb_spectrum_point *p, int n, double eV)
 {
     double sum = 0;
@@ -286,7 +286,7 @@ static void fill_typed(const nb_spectrum_use *use, const nb_spectrum_part *p, in
  * normal density and two normal deviates. */
 typedef struct chaos {
     double centre, coherence, distance; /* eV */
-    double ratio;                       /* ratio of ratios of neighbour Gaussians */
+    double ratio;                       /* factor between ratios of neighbour Gaussians */
     int J;
     double *part; /* owned; weight, real part, imaginary part of each oscillator */
 } chaos;
@@ -319,7 +319,7 @@ typedef struct chaos_sum {
     double re, im, square;
 } chaos_sum;
 
-/** Add oscillators j to end. g: Gaussian of the one before; ratio: to the next. */
+/** Add oscillators j to end. g: Gaussian before j; ratio: from g to the Gaussian of j. */
 static void add_oscillators(const chaos *c, int j, int end, double g, double ratio,
                             chaos_sum *sum)
 {
@@ -359,7 +359,7 @@ static double chaos_at(const chaos *c, double eV, double *mean)
     return sum.re * sum.re + sum.im * sum.im;
 }
 
-/** Fill photons of the shot and the mean shot, both over the sum of the mean shot. */
+/** Fill photons of this shot and the mean shot, divided by the sum of the mean shot. */
 static nb_status fill_chaotic(const nb_spectrum_part *p, int number, int n, int64_t seed,
                               double *photons, double *means, nb_error *err)
 {

@@ -64,7 +64,7 @@ static int same_fringes(const double N[3], const int R[9])
     return 1;
 }
 
-/** True if the form of indices is the same at R h. */
+/** True if form a at any indices h equals form b at R h. */
 static int same_form(const double a[6], const double b[6], const int R[9])
 {
     static const double probes[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
@@ -123,7 +123,7 @@ static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
     return out;
 }
 
-/** Place of n points of a row in a table: first index, step, and range inside it. */
+/** Row of n points in a table: index of point 0, step, and points inside the table. */
 typedef struct table_row {
     int64_t at, step;
     int begin, end;
@@ -152,7 +152,7 @@ static table_row row_in(const nb_factor_table *t, const int h[3], const int step
     return row;
 }
 
-/** Take F of the n points of a row of table i. */
+/** Copy F of the n points of a row from table i; points outside get default_F. */
 static void take_row(const nb_factor_table *t, int i, const table_row *row, int n,
                      double *out)
 {
@@ -165,7 +165,7 @@ static void take_row(const nb_factor_table *t, int i, const table_row *row, int 
         out[m] = t->default_F;
 }
 
-/** Mix one table: F^2 + part F'^2(R h) at each point of the box `to`; row: work space. */
+/** Mix one table: root of F^2 + part F'^2(R h) at each point of `to`; row: work space. */
 static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
                       const int R[9], double part, const nb_factor_table *to, double *row,
                       double *out)
@@ -211,7 +211,7 @@ static uint64_t key_of(const nb_factor_table *f, const nb_factor_table *g, doubl
     return nb_hash_bytes(key, R, 9 * sizeof *R) | 1;
 }
 
-/** Fill *mixed, whose table has its box. */
+/** Fill the table of *mixed, whose box is set. */
 static nb_status fill_mixed(const nb_factor_table *f, const nb_factor_table *g,
                             const int R[9], double share, nb_twin_mixed *mixed,
                             nb_error *err)

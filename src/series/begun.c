@@ -30,7 +30,7 @@ static int is_same(const nb_series_key *a, const nb_series_key *b)
     return !memcmp(a, b, sizeof *a);
 }
 
-/** Compare the file (content of n bytes) with this series. *same: equal keys. */
+/** Compare the file (content of n bytes) with this series. *same: 1 for equal keys. */
 static nb_status compare(const nb_begun *b, const content *c, size_t n,
                          const nb_series_key *key, int resume, int *same, nb_error *err)
 {
@@ -64,7 +64,7 @@ static nb_status write_content(const nb_begun *b, content *c, nb_error *err)
                : NB_OK;
 }
 
-/** Join the run that has the file. */
+/** Join the run that has locked the file. */
 static nb_status join(nb_begun *b, const content *mine, nb_error *err)
 {
     content c = {0};
@@ -122,7 +122,7 @@ nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
         lock = nb_fd_lock(b->fd, F_WRLCK, 0);
         st = lock == NB_LOCK_BUSY ? join(b, &mine, err)
                                   : begin(b, lock, &mine, resume, err);
-        if (st || nb_fd_is(b->fd, b->path)) /* its last run did not remove it meanwhile */
+        if (st || nb_fd_is(b->fd, b->path)) /* no run has removed the file meanwhile */
             break;
         nb_begun_close(b);
     }

@@ -9,7 +9,7 @@
 #include "../render/simd.h"
 #include "../sim/crystals.h"
 
-/** Flags of the parameters that count for the outputs of this series. */
+/** NB_PARAM bits of the parameters that change the outputs of this series. */
 static unsigned what_counts(const nb_series *s)
 {
     const nb_format *format = nb_series_format(s);
@@ -35,7 +35,7 @@ static uint64_t hash_shots(uint64_t h, const nb_frames *f)
     return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
 }
 
-/** Resolved base, sharing texts, with the values that the series sets for all frames. */
+/** Resolved base with the values that the series sets for all frames; shares texts. */
 static nb_config whole_of(const nb_frames *f)
 {
     nb_config all = f->whole;
@@ -81,7 +81,7 @@ static const char *renderer_of(const nb_sim_engine *engine)
     return engine->backend->name;
 }
 
-/* Renderer that turns `hash` into `whole`, or NULL if flags or files differ. */
+/* Renderer whose name completes `hash` to `whole`, or NULL if flags or files differ. */
 static const char *fingerprint_maker(uint64_t hash, uint64_t whole)
 {
     for (int isa = NB_ISA_SCALAR; isa <= NB_ISA_NEON; isa++)

@@ -9,7 +9,7 @@
 #include "../sim/noise.h"
 #include "../outputs/write.h"
 
-/** Find the image of frame k: *at in the master, or a numbered file. */
+/** Name the file of frame k: the master, where *at is its place, or a numbered file. */
 static void image_of(void *user, int k, char *name, int *at)
 {
     const nb_run *run = user;
@@ -34,7 +34,7 @@ nb_status nb_experiments_open(nb_run *run, nb_error *err)
     return st ? st : nb_outfile_open(&e->file, path, err);
 }
 
-/** Lowest and highest counts that DIALS trusts. */
+/** Set the lowest and highest pixel value (ADU) that DIALS shall trust. */
 static void trust(const nb_run *run, double trusted[2])
 {
     const nb_settings *all = &run->base->model.settings;

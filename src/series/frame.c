@@ -44,7 +44,7 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
                                  : NB_NOISE_I32;
 }
 
-/** Pixels of a file or (format NULL) of HDF5, with noise, or rounded under -nonoise. */
+/** Describe pixels of a file or (format NULL) HDF5: with noise, or rounded (-nonoise). */
 static nb_product product_for(const nb_frame *f, const nb_format *format,
                               nb_hdf5_type type)
 {
@@ -67,7 +67,7 @@ static nb_product product_for(const nb_frame *f, const nb_format *format,
     if (cfg->write_noise)
         p = nb_sim_noise_product(f->sim, pixel, p.adc_offset);
     p.marks_masked = !format || pixel == NB_PIXEL_I32;
-    if (!format) /* limit of the stages */
+    if (!format) /* largest trusted value after the stages */
         p.trusted = nb_noise_trusted(&f->sim->model.settings, nb_frame_hdf5_noise(type));
     return p;
 }
@@ -111,7 +111,7 @@ static nb_status reserve(nb_frame *f, const nb_product *p, nb_error *err)
     return f->room ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Begin another product in the same memory. */
+/** Set the product, and reserve memory for its pixels. */
 static nb_status take(nb_frame *f, const nb_product *p, nb_error *err)
 {
     nb_status st = reserve(f, p, err);
@@ -134,7 +134,7 @@ nb_status nb_frame_prepare(nb_frame *f, const nb_frame_wants *w, size_t pixels,
     return here ? NB_OK : take(f, &w->integers, err);
 }
 
-/* Make this product of the frame; overloads are set, pixels last until the next call. */
+/* Make this product, and set f->overloads. *pixels are valid until the next call. */
 static nb_status frame_pixels(nb_frame *f, const nb_product *wanted, const void **pixels,
                               nb_error *err)
 {
@@ -211,7 +211,7 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** Put the panels at their places. Gaps hold 0 in floats and all bits 1 in integers. */
+/** Copy panels to their places in the canvas. Gaps: 0 (floats), all bits 1 (integers). */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {

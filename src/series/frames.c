@@ -206,7 +206,7 @@ static nb_status take_stream(nb_frames *f, const char *data, size_t bytes, nb_er
     return nb_stream_parse(data, bytes, path, f->count, &f->stream, err);
 }
 
-/** Read a line for each crystal. */
+/** Read the orientations: one line for each crystal. */
 static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_error *err)
 {
     const char *path = f->series->orientations;
@@ -237,7 +237,7 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
-/** Resolve a record for its numbers; drop the files that it loads. */
+/** Resolve a record. *out has its numbers; the files that it loads are freed. */
 static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t seed,
                          nb_config *out, nb_error *err)
 {
@@ -272,7 +272,7 @@ static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
     return st ? st : nb_dose_of_frame(all, fluence, nb_beam_wavelength(all), MGy, err);
 }
 
-/** Set the dose of each frame: half of the dose in it, and all doses before. */
+/** Set the dose at mid-frame: the doses of all frames before, and half of its dose. */
 static nb_status add_doses(nb_frames *f, nb_error *err)
 {
     const int alike =
@@ -362,13 +362,13 @@ void nb_frames_free(nb_frames *f)
 /** Stream of the jitter; the misset and the noise of the same seed use other streams. */
 enum { JITTER_STREAM = 0x7ffffffe };
 
-/** Deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
+/** Normal deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
 static double normal(int64_t seed, uint32_t n)
 {
     return nb_normal52(nb_philox((uint64_t)seed, n, JITTER_STREAM, 0), NULL);
 }
 
-/** Move the beam from its place in the base, mm along fast and slow. */
+/** Move the beam centre of the base by mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
     const nb_geometry *g = &f->sim->model.geometry;
@@ -385,7 +385,7 @@ static void move_beam(const nb_frames *f, double fast, double slow, nb_config *c
     cfg->Ybeam_mm = nb_typeable(g->Ybeam * 1e3 + (swapped ? fast : slow));
 }
 
-/** Multiply each kind of number by 1 + its deviate, at least 0, and move the beam. */
+/** -jitter_*: multiply each kind of value by a random factor >= 0; move the beam. */
 static void apply_jitter(const nb_frames *f, nb_config *cfg)
 {
     const nb_series *s = f->series;
@@ -418,7 +418,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
                   s->jitter_beam_mm * normal(seed, 5), cfg);
 }
 
-/** Apply the photon energy, unless one is typed, and the detector shift of an image. */
+/** Apply the photon energy (unless typed) and detector shift of image k of a stream. */
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
@@ -433,7 +433,7 @@ static void apply_image(const nb_frames *f, int k, nb_config *cfg)
         move_beam(f, -nb_dot(moved, g->fast), -nb_dot(moved, g->slow), cfg);
 }
 
-/** Turn the axes of a crystal of the stream into a cell and an orientation. */
+/** Convert the axes of a crystal of the stream to a cell and an orientation. */
 static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                               nb_error *err)
 {
@@ -458,7 +458,7 @@ static nb_status apply_stream(const nb_frames *f, nb_crystal_at at, nb_config *c
     return nb_config_set_number(cfg, "crystals", n, err);
 }
 
-/** Orient a crystal of a still. The file has a line per crystal, frame after frame. */
+/** Orient a crystal of a still. A file has a line per crystal, frame after frame. */
 static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                    nb_error *err)
 {
@@ -480,7 +480,7 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
     return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
 }
 
-/** If -vary or -jitter_cell changes the cell, copy the resolved cell (also of a file). */
+/** Copy the resolved cell, typed or from a file, if -vary or -jitter_cell changes it. */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
     if (!NB_VARIES(&f->vary, cell) && !(f->series->jitter_cell_pct > 0))
@@ -515,7 +515,7 @@ nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_e
                          nb_series_seed(f->base.seed.value, f->first + k), cfg, err);
 }
 
-/** Refuse an override of a detector file, which holds for the whole series. */
+/** Refuse an override of the detector file: the whole series has one. */
 static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_error *err)
 {
     const nb_config *base = &f->base;

@@ -15,7 +15,7 @@ enum { NB_VARY_MAX = 64 /* names */ };
 
 /** Place of a number in a configuration. */
 typedef enum nb_vary_target {
-    NB_VARY_ROW,      /* the number of a row; several numbers change by one factor */
+    NB_VARY_ROW,      /* value of a parameter row; several values get one factor */
     NB_VARY_EDGES,    /* all edges of the cell */
     NB_VARY_CELL,     /* one number of the cell */
     NB_VARY_MISSET,   /* one misset angle */
@@ -37,20 +37,20 @@ typedef struct nb_vary_item {
 typedef struct nb_vary {
     int n;
     nb_vary_item items[NB_VARY_MAX];
-    double *numbers;    /* owned; numbers with % are multiplied by the centre */
+    double *numbers;    /* owned; numbers of the laws; numbers typed in % are converted */
     int frames, stills; /* number of frames; 1 for stills, 0 for a rotation */
     int64_t seed;       /* seed of the series */
 } nb_vary;
 
-/** Read the laws of `text` about the numbers of cfg, which is complete. model: its
- * crystal and geometry, or NULL if unknown. The caller frees *v, which is zero on error.
- * Errors: NB_ERR_INPUT (an unknown or repeated name, a law or its numbers, another flag
- * varies it), NB_ERR_NOMEM. */
+/** Read the laws of `text` (-vary). cfg, completed, has the centres. model: crystal and
+ * geometry of cfg, or NULL if unknown. The caller frees *v, which is zero on error.
+ * Errors: NB_ERR_INPUT (an unknown or repeated name, a wrong law or number, a name that
+ * another flag varies), NB_ERR_NOMEM. */
 nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
                        const nb_model *model, nb_vary *v, nb_error *err);
 void nb_vary_free(nb_vary *v); /* zero or read */
 
-/** Index of the ith item of a frame (not of a crystal), or v->n if there are fewer. */
+/** Index of the ith item that all crystals of a frame share; v->n if fewer. */
 int nb_vary_frame_item(const nb_vary *v, int i);
 
 /** True if a name in this text of -vary multiplies F or replaces missing F. */
@@ -59,7 +59,7 @@ int nb_vary_changes_F(const char *text);
 #define NB_VARIES(vary, name) nb_vary_has(vary, (nb_member)NB_MEMBER(name))
 int nb_vary_has(const nb_vary *v, nb_member member);
 
-/** A crystal of a frame, from 0. */
+/** A crystal of a frame; both are counted from 0. */
 typedef struct nb_crystal_at {
     int frame, crystal;
 } nb_crystal_at;
@@ -77,23 +77,23 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
 typedef struct nb_frames {
     const nb_series *series;
     const nb_sim *sim; /* the base simulation */
-    nb_config base;    /* record of the series; its seed is set */
+    nb_config base;    /* record (typed values) of the series; its seed is set */
     nb_config whole;   /* resolved base, without the line of a crystal */
     int count;         /* frames of this run */
-    int first;         /* number of frame k = 0 of the calls below in the whole series */
+    int first;         /* number in the whole series of frame k = 0 of these functions */
     int rotation;
     int moving;        /* 1: the override moves the detector of some frame */
     int places_differ; /* 1: the detector has several places */
     double phi_deg, osc_deg;
     nb_orientations lines; /* owned; lines of -orientations FILE, or empty */
-    int *first_line;    /* owned, [count + 1], first line of each frame; NULL: one each */
-    nb_stream stream;   /* owned; stream of -orientations, or empty */
+    int *first_line;  /* owned, [count + 1], first line of a frame; NULL: one line each */
+    nb_stream stream; /* owned; stream of -orientations, or empty */
     nb_spectra spectra; /* owned; spectra of -spectra */
     nb_vary vary;       /* owned; laws of -vary */
     double *doses;      /* owned, [count], MGy in the middle of a frame, or NULL */
 } nb_frames;
 
-/** Check the series against the built base simulation, which lives longer, and load the
+/** Check the series against the base simulation, which must outlive f, and load the
  * files of the series. Free with nb_frames_free, on errors too. */
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err);
@@ -101,18 +101,18 @@ void nb_frames_free(nb_frames *f);
 /** Narrow f to the part of the series that -only_frame sets. */
 void nb_frames_narrow(nb_frames *f);
 
-/** Spectrum and crystal of shot k, NULL without input. *matrix: room for the crystal. */
+/** Spectrum and crystal that files give for frame k. *matrix: memory for the crystal. */
 nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 
 /** Record of frame k before the override. Errors: those of nb_vary_draw. */
 nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** True if a frame may have another number of crystals than one before its override. */
+/** True if the number of crystals of a frame, before its override, may differ from 1. */
 int nb_frames_have_crystals(const nb_frames *f);
 /** Number of crystals of frame k. */
 nb_status nb_frames_count(const nb_frames *f, int k, int *n, nb_error *err);
 
-/** Record of a crystal of a frame; the first crystal's lacks its line of -crystals. */
+/** Record of a crystal. Its line of -crystals is applied, but not for crystal 0. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err);
 /** Records of all crystals of frame k, without arrays; free with nb_crystals_free. */

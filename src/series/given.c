@@ -24,7 +24,7 @@ static int is_there(const nb_template *t, int number)
     return !nb_template_name(t, number, name, NULL) && access(name, F_OK) == 0;
 }
 
-/** Count the files from 0 or 1 on, and refuse a gap. */
+/** Count the files numbered from 0 or 1 on. A missing number is an error. */
 static nb_status count_files(nb_given *g, const char *input, nb_error *err)
 {
     nb_template *t = &g->files;
@@ -110,7 +110,7 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
     return nb_text_put(&cfg->device, "cpu", err);
 }
 
-/** Check that all values of a background are given: its scale is absolute. */
+/** Check that all values that set the absolute scale of a background are known. */
 static nb_status check_background(const nb_given *g, unsigned open, nb_error *err)
 {
     static const struct {
@@ -221,9 +221,9 @@ void nb_given_free(nb_given *g)
 
 /** A stored image, and the places of the detector's panels in it. */
 typedef struct stored {
-    nb_image own;          /* owned; image of a file that is read for one frame */
-    const nb_image *image; /* the image above, or the single image */
-    nb_panel_pixels *where;
+    nb_image own;           /* owned; image of a file that is read for one frame */
+    const nb_image *image;  /* `own`, or the image of the single file */
+    nb_panel_pixels *where; /* owned; place of each panel in the image */
     char name[NB_PATH_MAX];
 } stored;
 
@@ -233,7 +233,7 @@ static void close_stored(stored *s)
     nb_free(s->where);
 }
 
-/** Read frame k for sim (with_mask: and its HDF5 mask). Always call close_stored. */
+/** Read frame k; with_mask: also its HDF5 mask. Call close_stored, after an error too. */
 static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_sim *sim,
                              stored *s, nb_error *err)
 {
@@ -267,7 +267,7 @@ static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_s
                       s->image->fast, s->image->slow);
 }
 
-/** Marks of an image in a row of a panel, or NULL without marks. */
+/** Marks (1: unused pixel) of an image in a row of a panel, or NULL without marks. */
 static const uint8_t *marks_of(const stored *s, int panel, int row)
 {
     const nb_image *in = s->image;
@@ -278,7 +278,7 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
 }
 
 /** Put photons and background of row j of a panel into image: 0 in pixels that are not
- * rendered, only background in marked ones. Returns the first pixel that is not finite,
+ * rendered, only background in marked pixels. Returns the first pixel that is not finite,
  * or the number of columns. */
 static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
@@ -328,7 +328,7 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
 
 /* --- before the first frame --- */
 
-/** Mask the pixels that the first image leaves out, as -mask does. */
+/** Mask the pixels that the first image marks as unused, as -mask does. */
 static nb_status take_mask(nb_sim *base, const stored *s, nb_error *err)
 {
     const nb_scene *sc = &base->model.scene;

@@ -9,7 +9,7 @@
 #include "../inputs/factors.h"
 #include "frames.h"
 
-/* Resolution of all frames, so that one table of structure factors serves all. */
+/* Resolution of all frames, so that one table of structure factors serves all frames. */
 
 /** True if frames may reach a higher resolution than the base. */
 static int reaches_differ(const nb_frames *f)
@@ -32,7 +32,7 @@ static int same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/** Compare the noise except the flicker, which the master has for every frame. */
+/** Compare the noise except the flicker, which the master stores for each frame. */
 static int same_noise(const nb_config *a, const nb_config *b)
 {
     return same_number(a->gain, b->gain) && same_number(a->calibration, b->calibration) &&
@@ -52,7 +52,7 @@ static int same_detector(const nb_config *a, const nb_config *b)
            !strcmp(a->expt_file, b->expt_file) && !strcmp(a->nxmx_file, b->nxmx_file);
 }
 
-/** Name the first quantity of a frame that differs but is single in a master, or NULL. */
+/** Name a quantity of the frame that differs, but has one value in a master; or NULL. */
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
@@ -101,14 +101,14 @@ nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_con
     return NB_OK;
 }
 
-/** True if some frames may be wrong while others are right. */
+/** True if frames have different values, so that each frame needs a check. */
 static int frames_differ(const nb_frames *f)
 {
     return reaches_differ(f) || f->series->jitter_fluence_pct > 0 ||
            f->series->jitter_mosaic_pct > 0;
 }
 
-/** Render a frame whose pixels may be too large for a float. */
+/** Render a frame to find out whether a pixel is too large for a float. */
 static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
 {
     nb_sim *sim = NULL;
@@ -119,7 +119,7 @@ static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
     return st;
 }
 
-/** Check crystal `at` as it will be made; cfg: room for its configuration. */
+/** Check crystal `at` as it will be made; cfg: memory for its configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                nb_survey *s, nb_error *err)
 {
@@ -143,7 +143,7 @@ static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
 {
-    const int crystals = f->base.crystals[0] != 0, /* may reach more than the first */
+    const int crystals = f->base.crystals[0] != 0, /* others may reach a smaller d */
         frames = reaches_differ(f) ? f->count : crystals;
     NB_OWN_CONFIG cfg = {0};
     nb_survey s = {0};
@@ -151,7 +151,7 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
         !nb_factor_files_have_limit(base->in.factors, &base->cfg))
         return NB_OK;
     s.dmin = base->in.sums->dmin;
-    base->in.limit = NB_LIMIT_KEPT; /* as frames use the files */
+    base->in.limit = NB_LIMIT_KEPT; /* frames keep the sums of the series */
     for (int k = 0; k < frames; k++) {
         int n = 1;
         (void)nb_frames_count(f, k, &n, NULL); /* nb_frames_survey reports errors */
@@ -204,7 +204,7 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     return st;
 }
 
-/** Compare h, the geometry of frame k, with that without override and with *first. */
+/** Compare geometry h of frame k with frame 0 (*first), and with k before override. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

@@ -89,7 +89,7 @@ static const char *factors_of(const nb_config *cfg)
     return "";
 }
 
-/** Add a row for each part of a crystal; A, N, cell, blocks of unloaded files are NaN. */
+/** Add a row for each twin part. A, N, cell, blocks are NaN if files are unloaded. */
 static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
                           nb_hdf5_crystals *rows, nb_error *err)
 {
@@ -167,7 +167,7 @@ static void link_name(void *user, int n, char *name)
     nb_work_data_path(slash ? slash + 1 : run->work.stem, p->block, p->piece, name);
 }
 
-/** First frame of each data file, and the number of frames; the caller frees it. */
+/** Array: first frame of each data file, then the number of frames. Caller frees it. */
 static int *first_frames(const nb_pieces *p, nb_error *err)
 {
     int *first = nb_alloc((size_t)p->n + 1, sizeof *first, "data files", err);

@@ -10,14 +10,14 @@
 #include "../base/memory.h"
 
 /* MPI is loaded only if mpirun started several processes: linking it would add 30 ms to
- * every start. Types are those of the MPI of the build (numbers in MPICH and relatives,
- * addresses of variables in Open MPI). */
+ * every start. Its constants are as in the MPI of the build: numbers in MPICH and
+ * relatives, addresses of variables in Open MPI. */
 #ifdef NB_HAVE_MPI
 #include <mpi.h>
 
 #include "../base/late_library.h"
 
-/* Functions of the library that this file calls, and variables of its constants. */
+/* Functions of MPI that this file calls, and Open MPI's variables for constants. */
 /* clang-format off */
 #define NB_MPI_FUNCTIONS(X) \
     X(MPI_Abort) X(MPI_Allgather) X(MPI_Bcast) X(MPI_Comm_free) \
@@ -68,8 +68,8 @@ static int first_of(const char *const names[], size_t count)
 
 int nb_ranks_launched(int *rank)
 {
-    /* Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI; Open MPI; PMIx under Slurm,
-     * which has the number of processes in another variable. */
+    /* Variables of Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI, of Open MPI, and
+     * of PMIx, which Slurm's variable completes with the number of processes. */
     static const char *const ranks[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
     static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
                                         "SLURM_STEP_NUM_TASKS"};

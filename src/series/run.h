@@ -18,7 +18,7 @@
 
 /* --- a frame of a series: its image in every form (frame.c) --- */
 
-/** One frame, with its image in each form that outputs need; one nb_frame a thread. */
+/** A frame with its image in each form that the outputs need. Each thread has one. */
 
 typedef struct nb_frame {
     nb_sim *sim; /* owned; rebuilt for every frame */
@@ -27,10 +27,10 @@ typedef struct nb_frame {
     nb_product product; /* integers that were made last; product.pixels is owned */
     size_t room;        /* bytes of product.pixels */
     const nb_image_device *lender; /* device that lent product.pixels, or NULL */
-    int made;                      /* 1: product is of this frame */
+    int made;                      /* 1: product has the pixels of this frame */
     int64_t overloads;             /* pixels that were too large for the last output */
-    void *canvas;                  /* owned; panels at their places in HDF5, or NULL */
-    void *scratch;                 /* owned; work space of the compression */
+    void *canvas;   /* owned; HDF5 image with panels at their places, or NULL */
+    void *scratch;  /* owned; work space of the compression */
     nb_stats stats; /* statistics of the photons, without the solid angle */
     nb_times spent; /* times of this frame so far */
 } nb_frame;
@@ -43,11 +43,11 @@ typedef struct nb_frame_wants {
     nb_product integers; /* type ANY: no integers */
 } nb_frame_wants;
 
-/** Let wants include the pixels of a file (format) or, with NULL, of HDF5. */
+/** Add to *wants the pixels of a file of this format or, with NULL, of HDF5. */
 void nb_frame_want(const nb_frame *frame, const nb_format *format, nb_hdf5_type type,
                    nb_frame_wants *wants);
 
-/** Noise of the pixels of a file, and of HDF5. */
+/** Kind of the pixels with noise in a numbered file, and in HDF5. */
 nb_noise_file nb_frame_file_noise(const nb_writer *writer);
 nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type);
 
@@ -64,30 +64,30 @@ nb_status nb_frame_write(nb_frame *frame, const nb_format *format, const char *p
 nb_status nb_frame_sum(nb_frame *frame, const nb_format *format, nb_hdf5_type type,
                        nb_sum *sum, nb_error *err);
 
-/** Compress the image for HDF5 into chunk[nb_hdf5_chunk_bound]. */
+/** Compress the image for HDF5 into chunk[nb_hdf5_chunk_bound]; *bytes: its size. */
 nb_status nb_frame_encode(nb_frame *frame, const nb_hdf5_layout *layout, void *chunk,
                           size_t *bytes, nb_error *err);
 
 /* --- the processes that mpirun started for a series --- */
-/* NULL is a single process, rank 0 of 1. Only the thread that joined calls these. */
+/* ranks NULL: rank 0 of 1 process. Only the thread that joined calls the functions. */
 
-/** Number of this process, number of processes, and the same on this host. */
+/** Number (rank) of this process, and count of processes; local_*: on this host only. */
 typedef struct nb_place {
     int rank, count, local_rank, local_count;
 } nb_place;
 nb_place nb_ranks_place(const nb_ranks *ranks);
 
-/* --- all processes call these and nb_ranks_agree, in the same order --- */
+/* All processes call the next two functions and nb_ranks_agree, in the same order. */
 
 /** Copy the bytes of rank 0 to all processes. */
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
-/** Gather `bytes` of each rank into all[count][bytes] of every rank; wait for all. */
+/** Copy mine[bytes] of each rank into all[count][bytes] of every rank; wait for all. */
 void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all);
 
-/** Note that this process failed. Print the error, then nb_ranks_leave ends all ranks. */
+/** Note that this process failed: nb_ranks_leave then ends all. Print the error first. */
 void nb_ranks_fail(nb_ranks *ranks);
 
-/* --- stored images that replace rendered ones: nb_series.input --- */
+/* --- nb_given: stored images (nb_series.input) that replace rendered images --- */
 
 typedef struct nb_given {
     int hdf5; /* 1: frames of an HDF5 file. 0: one file, or files numbered from 0 or 1 */
@@ -96,24 +96,24 @@ typedef struct nb_given {
     int frames;        /* number of frames, at least 1 */
     int size[2];       /* pixels along fast and slow of images without a header */
     nb_series series;  /* copy of the caller's series, with the number of frames */
-    nb_config cfg; /* owned; the caller's, completed: without crystal, double precision */
-    nb_image image;                /* owned; the image of a single file, else empty */
-    nb_config plain;               /* passed to readers where the header is not needed */
+    nb_config cfg;     /* owned; the caller's, completed; no crystal, double precision */
+    nb_image image;    /* owned; the image of a single file, else empty */
+    nb_config plain;   /* default values, for readers that ignore the header */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
-    float *background; /* owned; [pixels of the stack], photons; may be NULL */
+    float *background;             /* owned; [pixels of all panels], photons, or NULL */
 } nb_given;
 
-/** Find the number of frames of series->input and the geometry of the first. Notes go to
- * hooks. Free *given with nb_given_free, on errors too. Errors: those of
+/** Find the number of frames of series->input and the geometry of its first image. hooks
+ * get notices. Free *given with nb_given_free, on errors too. Errors: those of
  * nb_series_run. */
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err);
 
-/** Mask the pixels that the first image leaves out, and render the background of cfg
- * once. base: the simulation of given->cfg. */
+/** Mask the pixels that the first image marks as unused, and render the background of
+ * given->cfg once. base: the simulation of given->cfg. */
 nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 
-/** Put the photons of frame k and the background into image[pixels of the stack]; 0 in
+/** Put the photons of frame k and the background into image[pixels of all panels]; 0 in
  * pixels that sim does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
  * damaged image, another size, a pixel that is not finite), NB_ERR_NOMEM. */
 nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float *image,
@@ -121,10 +121,10 @@ nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float 
 
 void nb_given_free(nb_given *given); /* NULL is fine */
 
-/* --- what the threads share --- */
+/* --- data that the threads share --- */
 
 typedef struct nb_experiments {
-    int wanted; /* 1: this process writes the file */
+    int wanted; /* 1: this process writes -exptout */
     nb_outfile file;
     nb_detector_spec detector; /* owned; detector of the base simulation */
 } nb_experiments;
@@ -132,7 +132,7 @@ typedef struct nb_experiments {
 typedef struct nb_truths {
     nb_pieces pieces;    /* owned; the HDF5 data files */
     nb_sim *sim;         /* owned; calculates true values without HDF5 */
-    nb_hdf5_frame *rows; /* owned, [room]; n frames from `first` on */
+    nb_hdf5_frame *rows; /* owned, [room]; true values of n frames from `first` on */
     int first, n, room;
 } nb_truths;
 
@@ -141,13 +141,13 @@ typedef struct nb_run {
     nb_hooks hooks;  /* the caller's */
     nb_ranks *ranks; /* the caller's, or NULL for a single process */
     nb_place place;  /* place of this process */
-    nb_sim *base;    /* owned; loaded files and the configuration of the series */
+    nb_sim *base;    /* owned; base simulation: files and flags of the series */
     nb_frames frames;
-    nb_given *given; /* owned; images that replace rendered ones, or NULL */
+    nb_given *given; /* owned; stored images that replace rendered ones, or NULL */
     nb_pool pool;
     nb_hdf5_layout layout;
     nb_begun begun;   /* resume file, open in rank 0 */
-    nb_work work;     /* `lock` guards it while threads take frames */
+    nb_work work;     /* blocks of frames; `lock` guards it while threads take frames */
     nb_truths truths; /* true values of all frames, read after the last frame */
     nb_sum sum;       /* sum for -sumfile */
     nb_experiments experiments;
@@ -158,8 +158,8 @@ typedef struct nb_run {
     pthread_cond_t ended; /* the last thread has ended */
     int working;          /* threads that make frames */
     nb_slot *slots;       /* owned; slot n % window has the nth frame of this process */
-    int window, next, written, draining;
-    int unwritable; /* a frame could not be written */
+    int window, next, written, draining; /* slots; frames taken; written; 1: writing */
+    int unwritable;                      /* a frame could not be written */
     nb_series_progress progress;
     double start;
     nb_status status;
@@ -179,7 +179,7 @@ enum { NB_RUN_PARTS = 1024 };
 /** Begin no more frames because of this error. *run keeps the error of the lowest frame.
  * Hold the lock while threads run. */
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
-/** Count the facts of a frame; frame: number in the whole series. */
+/** Add the brightest and clipped pixels of a frame; frame: number in the whole series. */
 void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts);
 /** Add the progress of another process, except its number of finished frames. */
 void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *other);
@@ -188,16 +188,16 @@ void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *other)
  * thread could be started. run->status has the errors of frames. */
 nb_status nb_threads_run(nb_run *run, nb_error *err);
 
-/** Calculate the fingerprint of the series. All processes call it and get that of rank 0.
- * earlier: fingerprint of the run to resume, or 0. NB_ERR_INPUT: input files differ from
+/** Hash the flags and files of the series. All processes call this and get the hash of
+ * rank 0. earlier: hash of the run to resume, or 0. NB_ERR_INPUT: input files differ from
  * those of rank 0, or the earlier run had another renderer. */
 nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
                                  nb_error *err);
 
 /* --- the true values of all frames, for the master and -exptout --- */
 
-/** Get frames first to first+count-1; user: the nb_run. Errors: NB_ERR_NOMEM, NB_ERR_IO,
- * NB_ERR_INPUT (a data file). */
+/** Write frames first to first+count-1 to out[count]; user: the nb_run. Errors:
+ * NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a data file). */
 nb_status nb_truths_get(void *user, int first, int count, nb_hdf5_frame *out,
                         nb_error *err);
 void nb_truths_free(nb_truths *t); /* zeroed is fine */
@@ -213,7 +213,7 @@ void nb_experiments_close(nb_experiments *e);
 
 /* --- the master file over the data files --- */
 
-/** Write the master of run->truths.pieces. Errors: NB_ERR_NOMEM, NB_ERR_IO. */
+/** Write the master with links to the files of run->truths. NB_ERR_NOMEM, NB_ERR_IO. */
 nb_status nb_master_write(nb_run *run, nb_error *err);
 
 /** Fill `all` (zero before) with the crystals of the first `frames` frames. The caller
@@ -225,7 +225,7 @@ void nb_master_crystals_free(nb_hdf5_crystals *all);
 /* --- -streamout: a chunk for each frame --- */
 
 /** Check before the first frame that a stream can hold the frames. NB_ERR_INPUT: a
- * rotation, a crystal with unloaded files. Errors of nb_master_crystals. */
+ * rotation, a crystal with unloaded files. Also the errors of nb_master_crystals. */
 nb_status nb_run_stream_check(const nb_run *run, nb_error *err);
 
 /** Write the stream of all frames from the data files and the rows of the crystals, if

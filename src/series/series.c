@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_series_run: set up, run, write the master, tidy. */
+/* nb_series_run: set up, run, write the master, free all. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     return st;
 }
 
-/** Choose a thread per processor of this process, as frames and memory allow. The
+/** Choose one thread per processor, as far as frames and memory allow. The
  * processes of a host divide the processors. */
 static void choose_threads(nb_run *run)
 {
@@ -137,7 +137,7 @@ static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
     return st;
 }
 
-/** Share the blocks that rank 0 has found. */
+/** Send all ranks the finished blocks that rank 0 has found. */
 static void share_found(nb_run *run)
 {
     nb_work *b = &run->work;
@@ -187,7 +187,7 @@ static void notice_below(const nb_run *run)
                   100 * (double)below / (double)n);
 }
 
-/** Print notices about surprises of the noise. */
+/** Print notices about effects of the noise that a user may not expect. */
 static void notice_noise(const nb_run *run)
 {
     const nb_config *cfg = &run->base->cfg;
@@ -356,7 +356,7 @@ static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
     return NB_OK;
 }
 
-/** Count the facts of all frames, also of frames of other processes and earlier runs. */
+/** Find brightest and clipped pixels of all frames, also of other and earlier runs. */
 static nb_status count_facts(nb_run *run, nb_error *err)
 {
     nb_series_progress *p = &run->progress;
@@ -396,7 +396,7 @@ static nb_status finish(nb_run *run, nb_error *err)
     return st ? st : nb_experiments_write(run, err);
 }
 
-/** After a stop, make the first frames readable, unless another run goes on. */
+/** After a stop, write a master of the first frames, unless another run goes on. */
 static void save_part(nb_run *run)
 {
     if (!run->work.stem[0] || run->given || run->place.rank > 0 ||
@@ -464,7 +464,7 @@ static nb_status finish_sum(nb_run *run, nb_error *err)
     return nb_ranks_agree(run->ranks, st, err);
 }
 
-/** Wait for all processes and add up their progress. *stopped: one was interrupted. */
+/** Wait for all processes and add up their progress. *stopped: 1 if one was stopped. */
 static nb_status meet(nb_run *run, int *stopped, nb_error *err)
 {
     struct end {
@@ -498,7 +498,7 @@ static nb_status fail_stopped(const nb_run *run, nb_error *err)
                    run->progress.done, run->frames.count);
 }
 
-/** Report the missing frames, which another process must be making. */
+/** Report that other processes make the missing frames, or that files are lost. */
 static nb_status look_for_others(const nb_run *run, nb_error *err)
 {
     const int done = run->progress.done, frames = run->frames.count;
@@ -560,7 +560,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     return st || stopped ? st : finish_sum(run, err);
 }
 
-/** Print a notice under mpirun without `ranks`: each process makes all its frames. */
+/** Print a notice under mpirun without `ranks`: each process then makes all frames. */
 static void notice_alone(const nb_run *run)
 {
     int rank, launched = nb_ranks_launched(&rank);

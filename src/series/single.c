@@ -25,7 +25,7 @@ static nb_series counted(const nb_series *series)
     return s;
 }
 
-/** Give frame k its A matrix of -orientations, if any, as an array. */
+/** Put the A matrix that -orientations has for frame k, if any, into an array. */
 static nb_status take_matrix(const nb_frames *f, int k, nb_crystals *out, nb_error *err)
 {
     nb_matrix matrix;
@@ -102,7 +102,7 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-/** Add the row of a crystal (-1: an empty frame); f->sim is NULL without a crystal. */
+/** Add the row of a crystal, or (-1) of a frame without one. f->sim may be NULL. */
 static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
     const nb_vary *v = &f->vary;

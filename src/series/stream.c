@@ -40,7 +40,7 @@ nb_status nb_run_stream_check(const nb_run *run, nb_error *err)
     return st;
 }
 
-/** Sources of the chunks of a series. */
+/** Data from which the chunks of a series are written. */
 typedef struct chunks {
     nb_run *run;
     nb_stream_job job;
@@ -50,7 +50,7 @@ typedef struct chunks {
     double corner_mm[3];  /* corner of the base geometry, lab axes */
 } chunks;
 
-/** Lattices of frame k with this truth; the caller frees them. */
+/** List the lattices of frame k with these true values; the caller frees the list. */
 static nb_stream_lattice *lattices_of(const chunks *c, int k, const nb_hdf5_frame *truth,
                                       nb_error *err)
 {

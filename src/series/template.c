@@ -70,7 +70,7 @@ static nb_status choose_format(const char *text, nb_template *t, nb_error *err)
                    text, all);
 }
 
-/** End of the conversion at p ("%05d"), or NULL for another conversion. */
+/** Read "%d" or "%05d" at p. Returns its end, or NULL for another conversion. */
 static const char *parse_number(const char *p, int *digits)
 {
     char *end;
@@ -123,7 +123,7 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
     return st ? st : choose_format(text, t, err);
 }
 
-/** Take the name of one file, divided before the extension. */
+/** Make a template of one file name, divided before the extension. */
 static nb_status take_name(const char *name, nb_template *t, nb_error *err)
 {
     const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');

@@ -134,7 +134,7 @@ void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
 typedef struct worker {
     nb_run *run;
     nb_frame frame;
-    int parts; /* share of the frame in run->parts */
+    int parts; /* finished parts of the frame, included in run->parts */
     pthread_t thread;
     int started;
 } worker;
@@ -149,7 +149,7 @@ static void show_part(worker *w, double fraction)
     w->parts = parts;
 }
 
-/** Stop the renderer or let it go on. After an error it finishes the begun frames. */
+/** Report progress; 1 stops the renderer. After an error, begun frames are finished. */
 static int on_render(void *user, double fraction)
 {
     worker *w = user;
@@ -241,7 +241,7 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
-/** Copy the facts of the rendered image. */
+/** Copy the brightest pixel and the sum of the rendered image. */
 static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
 {
     facts->max = stats->max;
@@ -250,7 +250,7 @@ static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
     facts->sum = stats->sum;
 }
 
-/** Make the frame for HDF5: pixels, and reflections on request. */
+/** Make the frame for HDF5: pixels, and reflections if the layout has them. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
     nb_reflections *list = &slot->list;
@@ -342,7 +342,7 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *e
     return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write finished frames up to the end of a block, which is returned. Hold the lock. */
+/** Write finished frames. Returns a block that this completes. Hold the lock. */
 static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];

@@ -7,9 +7,9 @@
 #include "../base/memory.h"
 #include "../outputs/write.h"
 
-enum { WINDOW = 1 << 15 }; /* frames */
+enum { WINDOW = 1 << 15 }; /* limit of frames in memory */
 
-/** Read rows from frame k on. */
+/** Read the true values from frame k on, as many as t->rows holds. */
 static nb_status read_rows(nb_run *run, int k, nb_error *err)
 {
     nb_truths *t = &run->truths;
@@ -30,7 +30,7 @@ static nb_status read_rows(nb_run *run, int k, nb_error *err)
     return st;
 }
 
-/** Calculate frame k. */
+/** Calculate the true values of frame k. */
 static nb_status calculate(nb_run *run, int k, nb_error *err)
 {
     nb_truths *t = &run->truths;

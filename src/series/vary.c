@@ -27,12 +27,12 @@ int64_t nb_series_seed(int64_t seed, int frame)
         return seed;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact in every reader's numbers */
+    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact as a double */
 }
 
 /* ------------------------------------------------------------------ names */
 
-/* Names without a row: parts of a row, and laws that act on the whole row. */
+/* Names that vary parts of the parameter row `of`, or the whole row in a special way. */
 static const struct {
     const char *name;
     nb_member of;
@@ -62,7 +62,7 @@ static int is_of_crystal(const nb_vary_item *item)
     return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
 }
 
-/** List the names that can vary: of crystals, parts, of frames. Returns their number. */
+/** List names that can vary: crystal rows, `parts`, frame rows. Returns their number. */
 static int list_names(nb_vary_item all[NAMES_MAX])
 {
     int n = 0;
@@ -88,7 +88,7 @@ int nb_vary_frame_item(const nb_vary *v, int i)
     return at;
 }
 
-/** FNV-1a hash of 32 bits. */
+/** Hash a name (FNV-1a, 32 bits). */
 static uint32_t number_of(const char *name)
 {
     uint32_t h = 2166136261u;
@@ -115,7 +115,7 @@ static const nb_vary_item *find_name(const nb_vary_item *all, int names, const c
     return NULL;
 }
 
-/** Take the name text[n] into *item. */
+/** Set *item for the name text[n]. An unknown name is an error. */
 static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_error *err)
 {
     nb_vary_item all[NAMES_MAX];
@@ -203,7 +203,7 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
         return typed;
     if (m && !isnan(of_model(row, m)))
         return of_model(row, m);
-    return isnan(typed) ? row->unset : typed; /* as for Badd: 0 */
+    return isnan(typed) ? row->unset : typed; /* for Badd: 0 */
 }
 
 /* ------------------------------------------------------------------ laws */
@@ -239,7 +239,7 @@ static int is_whole(const nb_vary_item *item)
     return is_count(item) || item->to == NB_VARY_CRYSTALS;
 }
 
-/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole numbers share equally. */
+/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole ones equally likely. */
 static double between(const nb_vary_item *item, const double x[2], double u)
 {
     const double a = ceil(x[0]), b = floor(x[1]);
@@ -297,7 +297,7 @@ static double draw_ramp(const nb_dice *d)
 /** The laws. A new law needs a row and a function. */
 static const struct nb_vary_law {
     const char *name, *form;
-    int least, limit; /* least and largest number of numbers */
+    int least, limit; /* least and largest count of numbers */
     double low, high; /* limits of the first number; both 0: no limits */
     enum {
         FREE,
@@ -340,7 +340,7 @@ static nb_status part_of_0(const nb_vary_item *item, nb_error *err)
                    item->name, item->row->name);
 }
 
-/** Read one number, which may be a part of the centre (%). */
+/** Read one number. A number with % is in percent of the centre. */
 static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_error *err)
 {
     const char *end = word_end(*p);

@@ -176,7 +176,7 @@ void nb_work_remove_data(const nb_work *s)
         remove_pieces(s, b, 0);
 }
 
-/** Read the key of a data file; there->frames is 0 if its first frame is not `first`. */
+/** Check a data file. there->frames: 0 if it is damaged or does not begin at `first`. */
 static nb_status look_at(const nb_work *s, const char *path, int first,
                          nb_hdf5_data *there, nb_error *err)
 {
@@ -208,7 +208,7 @@ static nb_status add_piece(nb_pieces *p, struct nb_piece piece, int frames, nb_e
     return NB_OK;
 }
 
-/** Count the frames of the closed data files of a block, from its first on. *piece:
+/** Count frames in closed data files, from the block's first on without a gap. *piece:
  * number of the next data file. all (or NULL) gets the files. */
 static nb_status find(const nb_work *s, int block, int *frames, int *piece,
                       nb_pieces *all, nb_error *err)
@@ -235,7 +235,7 @@ static nb_status find(const nb_work *s, int block, int *frames, int *piece,
     return st;
 }
 
-/** Last frame of a block that lacks in an output, or -1; in HDF5 from `first` on. */
+/** Last frame of a block that an output lacks, or -1. HDF5 has those before `first`. */
 static int last_lack(const nb_work *s, int block, int first)
 {
     int k = end_of(s, block) - 1;
@@ -284,7 +284,7 @@ void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks)
 
 /* --- claims --- */
 
-/** Place in `open` of this block, or of a free place (number -1), or NULL. */
+/** Find block `number` (-1: a free place) in `open`. Returns NULL if it is absent. */
 static nb_block *place_of(nb_work *s, int number)
 {
     for (int i = 0; i < s->room; i++)
@@ -304,7 +304,7 @@ static nb_status open_file(nb_work *s, nb_block *b, nb_error *err)
                        "%.300s: the frames of one data file are in %d pieces",
                        b->claim.path, PIECES);
     nb_work_data_path(s->stem, b->number, b->piece, b->claim.path);
-    remove_pieces(s, b->number, b->piece + 1); /* data files after a damaged one */
+    remove_pieces(s, b->number, b->piece + 1); /* files after a damaged file */
     b->since = 0;
     return nb_hdf5_data_open(&b->claim, &data, &b->file, err);
 }
@@ -346,7 +346,7 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     b->to_hdf5 = s->stem[0] && b->first < end_of(s, block);
     s->whole[block] = !st && b->last < 0;
     if (s->kept && b->last >= 0)
-        b->last = end_of(s, block) - 1; /* all frames that take_again leaves out */
+        b->last = end_of(s, block) - 1; /* all frames except those of take_again */
     if (!st && b->to_hdf5)
         st = open_file(s, b, err);
     if (!st && b->last >= 0) {
@@ -386,7 +386,7 @@ static int take_again(nb_work *s, nb_slot *slot)
     return 0;
 }
 
-/** Take the next frame of the block. */
+/** Take the next frame of the block s->dealing, if an output lacks it. */
 static void deal(nb_work *s, nb_slot *slot)
 {
     nb_block *b = s->dealing;

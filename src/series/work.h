@@ -13,13 +13,13 @@ typedef struct nb_template {
     char before[NB_PATH_MAX], after[NB_PATH_MAX];
     int digits;  /* least number of digits, with zeros in front */
     int is_name; /* 1: one file without number, named before + after */
-    int first;   /* number of frame 0 of a part of a series, added to all numbers */
+    int first;   /* number of the part's frame 0 in the series, added to all numbers */
     int is_part; /* 1: other runs write files of the same template */
     const nb_format *format;
 } nb_template;
 
 /** Number of frames of a run (-only_frame, or all). *first (or NULL): number of its first
- * frame in the series, from 0. Returns 0 if the series lacks the frames. */
+ * frame in the series, from 0. Returns 0 if the series does not have these frames. */
 int nb_series_part(const nb_series *series, int *first);
 /** Check -only_frame. Errors: NB_ERR_INPUT, also for a part without -seed. */
 nb_status nb_series_check_part(const nb_config *cfg, const nb_series *series,
@@ -43,7 +43,7 @@ nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
 /** Write the file name of number + t->first into name. NB_ERR_INPUT: too long. */
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
 
-/** Find the first file that exists among the next thousand numbers; 0 without one. */
+/** Write the name of the first existing file of the next 1000 numbers. 0: no file. */
 int nb_template_later(const nb_template *t, int number, char *name);
 
 /** Name of the resume file: the template with "series" (of a part: "series_" and its
@@ -62,13 +62,13 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
 
 typedef struct nb_begun {
     int fd;     /* -1: closed */
-    int is_new; /* 1: no earlier run with this key wrote such files */
+    int is_new; /* 1: this run begins the series, and resumes no earlier run */
     int joined; /* 1: another run works on the same series */
     char path[NB_PATH_MAX];
 } nb_begun;
 
 /** Begin, resume or join the series; sole: no other run may join. Errors: NB_ERR_INPUT
- * (these names have another series; the file is a link or no resume file), NB_ERR_IO. */
+ * (another series has these names; the file is a link or no resume file), NB_ERR_IO. */
 nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key, int sole,
                         int resume, nb_error *err);
 /** Let other runs join, after the new series has removed older files. */
@@ -87,20 +87,20 @@ void nb_begun_remove(nb_begun *b, int alone);
 
 /* --- blocks --- */
 
-/* A block is the frames of one HDF5 data file, or one numbered file. A process claims a
- * block by a locked temporary file, so any number of processes share a series. */
+/* A block is the frames of one HDF5 data file (in pieces if it is closed early), or one
+ * numbered file. Processes share a series: each claims a block by locking a file. */
 
 /** A claimed block. */
 typedef struct nb_block {
-    int number;           /* -1: free */
-    int piece;            /* piece of the open data file: 0, 1 for "b", ... */
-    int first;            /* HDF5 lacks the frames from this one on */
-    int next, last;       /* next frame to make, and last frame to make */
-    int start, written;   /* first frame of the open data file, and last frame in it */
-    int to_hdf5;          /* 1: data files lack frames */
-    int lost;             /* 1: another process has claimed the remaining frames */
-    double since;         /* time of the first frame in the open file, s; 0: empty */
-    nb_outfile claim;     /* locked temporary file, until an HDF5 writer takes it */
+    int number;         /* -1: free */
+    int piece;          /* number of the open piece of the block: 0, 1 (file "b"), ... */
+    int first;          /* HDF5 lacks the frames from this one on */
+    int next, last;     /* next frame to make, and last frame to make */
+    int start, written; /* first frame of the open data file, and last frame in it */
+    int to_hdf5;        /* 1: data files lack frames of the block */
+    int lost;           /* 1: another process has claimed the remaining frames */
+    double since;       /* time of the first frame in the open file, s; 0: empty */
+    nb_outfile claim;   /* locked temporary file, until an HDF5 writer takes it */
     nb_hdf5_writer *file; /* owned, or NULL */
 } nb_block;
 
@@ -110,12 +110,12 @@ typedef struct nb_slot {
     nb_block *block;      /* NULL for a stored frame that only -sumfile needs */
     int to_hdf5, to_file; /* 1: this output lacks the frame */
     nb_hdf5_frame truth;
-    nb_reflections list; /* owned; with reflections */
+    nb_reflections list; /* owned; reflections, if HDF5 has them */
     void *chunk;         /* owned, [nb_hdf5_chunk_bound] */
     size_t chunk_bytes;
     int64_t file_bytes,
         file_clipped; /* bytes of the numbered file; pixels too large for its type */
-    int ready;
+    int ready;        /* 1: made, but not yet written */
 } nb_slot;
 
 /** Data files that hold the first frames of the series without a gap. */
@@ -128,23 +128,23 @@ typedef struct nb_pieces {
 
 typedef struct nb_work {
     int frames, per_block, count; /* count: number of blocks */
-    int numbered;                 /* 1: the run writes numbered files, of `name` */
+    int numbered;                 /* 1: the run writes numbered files, named by `name` */
     nb_template name;
     char stem[NB_PATH_MAX]; /* start of the names of data files, or "" */
     nb_hdf5_data data;      /* common to all data files */
     nb_block *open;         /* owned, [room] */
     int room;
-    nb_block *dealing; /* block of the next frames, or NULL */
+    nb_block *dealing; /* block whose frames are taken next, or NULL */
     nb_block *writing; /* block with frames in its open data file, or NULL */
     int at;            /* the block to look at next */
     uint8_t *whole;    /* owned, [count]; 1: all outputs have the block */
-    int *kept; /* owned, [count]; with -sumfile: frames of each block stored before */
+    int *kept; /* owned, [count], with -sumfile: stored frames of each block; or NULL */
     int again; /* next stored frame to render for the sum */
     int rank, ranks;            /* this process renders block b if b % ranks == rank */
-    char unlocked[NB_PATH_MAX]; /* claim in a file system without locks, or "" */
+    char unlocked[NB_PATH_MAX]; /* other process's claim where locks are missing, or "" */
 } nb_work;
 
-/** Make "folder/run" of "folder/run_master.h5". NB_ERR_INPUT: too long. */
+/** Make "folder/run" from "folder/run_master.h5". NB_ERR_INPUT: too long. */
 nb_status nb_work_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err);
 /** Write the name of data file `piece` of a block, both from 0. */
 void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH_MAX]);
@@ -165,20 +165,20 @@ void nb_work_free(nb_work *s);
 void nb_work_remove_numbered(const nb_work *s);
 void nb_work_remove_data(const nb_work *s);
 
-/** Count the frames that all outputs have, from the first of each block on, and set
- * `whole`. kept: [count], or NULL. NB_ERR_INPUT: a data file of another series. */
+/** Count finished frames: in each block, those from its first on that all outputs have.
+ * Set `whole` and kept[count] (or NULL). NB_ERR_INPUT: a data file of another series. */
 nb_status nb_work_count(nb_work *s, int *kept, int *frames, nb_error *err);
 
-/** Set frame, block, to_hdf5 and to_file of the slot to the next frame of this process,
- * or frame to -1. One thread at a time. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Set frame, block, to_hdf5 and to_file of the slot to the next frame of this process;
+ * frame -1: end. One thread at a time. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_work_take(nb_work *s, nb_slot *slot, nb_error *err);
 
 /** Write a frame into its data file, in the order of nb_work_take; other threads may take
  * frames meanwhile. *full: the block, if it is whole and must be closed, or NULL. */
 nb_status nb_work_add(nb_work *s, nb_slot *slot, nb_block **full, nb_error *err);
-/** End the file of a block. The block keeps its number. */
+/** Close the file and release the claim of a block. The block keeps its number. */
 nb_status nb_block_end(nb_block *b, nb_error *err);
-/** Close a data file that is open for five minutes, and go on in another one. */
+/** Close a data file that is open for five minutes, and go on in the next piece. */
 nb_status nb_work_end_old(nb_work *s, nb_error *err);
 
 /** List the data files. NB_ERR_INPUT: a data file of another series; NB_ERR_NOMEM. */
