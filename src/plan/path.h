@@ -14,7 +14,7 @@ typedef struct nb_render nb_render;
 /** Facts about an image, for the report. */
 typedef struct nb_path_notes {
     const char *why;      /* set by nb_path_choose */
-    nb_spots_result left; /* light that was left out, or the reason against it */
+    nb_spots_result left; /* light that was left out, or the reason why none was */
 } nb_path_notes;
 
 typedef struct nb_path {

@@ -12,8 +12,8 @@
 
 /* Limits of the light that a renderer may leave out (plans/paths.md, section 3). */
 
-/** With all zero, every step is calculated. Else no pixel may lack more than each bound
- * above 0. Without a bound, only steps that are 0 are left out. */
+/** If all members are 0, every step is calculated. Else no pixel may lack more light than
+ * each bound that is above 0. If both bounds are 0, only steps of 0 are left out. */
 typedef struct nb_tolerance {
     int skip;       /* 1: steps may be left out */
     int asked;      /* 1: typed by the user, who gets a note if nothing is left out */

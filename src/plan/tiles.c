@@ -16,7 +16,7 @@ enum { PAD = 16 };    /* rows are padded to the widest vector */
 #define UP (1 + 1e-6) /* factor to round floats up */
 /* Largest change of an index over a first block. */
 #define BLOCK_INDEX 0.4
-#define FEW_STEPS 8       /* smallest number of steps of a ray: blocks of few are slow */
+#define FEW_STEPS 8       /* with fewer steps of a ray, blocks are slow */
 #define MANY_STEPS 2e8    /* limit of the steps: lists need much memory */
 #define LARGEST_TABLE 6e7 /* limit of the reflections of a table */
 
@@ -313,8 +313,8 @@ static int groups_of(int n)
     return (n + NB_TILE_STEPS - 1) / NB_TILE_STEPS;
 }
 
-/** Choose groups of sources or of orientations, of which there are fewer. Sources differ
- * less and are preferred. */
+/** Choose groups of sources or of orientations, whichever gives fewer groups. Sources
+ * differ less and are preferred. */
 static void set_sizes(nb_tiles *t)
 {
     const int M = t->scene->lattice.n_orientations, S = t->scene->beam.n_sources;
@@ -377,7 +377,7 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-/* The ratio of sinc^2(R) to the Gaussian is smallest at 0.6, of a sphere at 0. */
+/* For R < 0.6, sinc^2(R)/Gaussian is smallest at R = 0.6, sphere/Gaussian at R = 0. */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like)
 {
     const nb_lattice *lattice = &scene->lattice;

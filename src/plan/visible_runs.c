@@ -19,7 +19,7 @@
 /* Limits of the groups of consecutive orientations and of the evaluations for all rows */
 enum { MAX_GROUPS = 16, MAX_EVALUATIONS = 200000 };
 
-/** Half a step of an index, and the error of rounding. */
+/** Half a step of an index, plus room for errors of rounding. */
 #define HALF_STEP 0.51
 
 /** A group of similar orientations, with all sources. */
