@@ -12,7 +12,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-#define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by a smaller fluence are lost */
+#define LEAST_FLUENCE 1e-100 /* photons/m^2; a smaller fluence gives no usable slope */
 
 /** Place of an entry in a table. */
 static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
