@@ -47,7 +47,7 @@ int nb_text_height(int size);
 /** Colour of a level from 0 to 255. */
 nb_rgb nb_colormap_at(nb_colormap map, int level);
 
-/** Colour of pixels without a value, which the map does not have. */
+/** Colour of pixels without a value: a colour that no level of the map has. */
 nb_rgb nb_left_out_colour(nb_colormap map);
 
 /** Colour of x from -1 (blue) over 0 (white) to 1 (red). */
@@ -122,8 +122,8 @@ nb_status nb_preview(const float *image, int fast, int slow,
 
 /* --- Smaller pictures of large images --- */
 
-/** If an edge of the job's image exceeds the limit of options, show blocks: the brightest
- * pixel or the sum of each, without left-out pixels. The job then borrows *panel (rings)
+/** If an edge of the job's image exceeds the limit of options, show blocks of pixels, by
+ * the brightest pixel or the sum, without left-out pixels. The job borrows *panel (rings)
  * and *pixels, which the caller frees; else *pixels is NULL. Errors: NB_ERR_NOMEM. */
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
 
@@ -172,7 +172,7 @@ nb_status nb_assemble(const nb_detector_spec *detector, const nb_panel_pixels *p
 
 /* --- Two images and their difference side by side --- */
 
-/** The shown images: the same rectangle of a and b, [slow][fast]; stride: of rows. */
+/** The shown images: one rectangle of a and b. stride: floats from row to row. */
 typedef struct nb_sheet {
     const float *a, *b; /* first pixel of the rectangle */
     int stride, fast, slow;
@@ -188,8 +188,8 @@ nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err)
 
 /* Pixels as short text, for pages that a browser reads (src/tools/page.html, function read). */
 
-/** Whole numbers are exact if their text is short. Others are unit sinh(step q), whole q:
- * to half a step of their value, or of the unit. */
+/** Whole numbers are exact if their text is short. Other numbers are unit sinh(step q), q
+ * whole, with errors up to half a step of the number or of the unit. */
 typedef struct nb_packed {
     int planes;        /* planes of bytes, lowest first, 1 to 4 */
     int delta;         /* 1: q is the sum of all numbers so far */
