@@ -268,8 +268,8 @@ static int differs(double a, double b)
     return fabs(a - b) > 0.01 * fabs(b);
 }
 
-/** Gather the values of a list. The last row of a reflection counts: for the reflection,
- * then for the symmetry mates, then for their inverses. */
+/** Gather the values of a list. The last row of a reflection gives the value. Reflections
+ * without a row get a value from symmetry mates, else from Friedel mates. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;

@@ -241,7 +241,7 @@ void nb_factor_grid_free(nb_factor_grid *grid)
 #define DONE (UINT32_C(1) << 31)
 #define CONFLICT (UINT32_C(1) << 30)
 #define COUNT (CONFLICT - 1)
-#define TOLERANCE 0.01 /* relative difference of two values of a reflection */
+#define TOLERANCE 0.01 /* relative difference above which two values are a conflict */
 
 const nb_symmetry nb_P1 = {
     .count = 1, .ops = {{.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}}, .name = "P 1"};

@@ -27,7 +27,7 @@ typedef struct nb_model_options {
 typedef struct nb_element_sum {
     int Z;
     size_t atoms;  /* number of atoms in the sum, before symmetry */
-    double *P;     /* owned; [2 n]: re, im of P_e of each unique reflection */
+    double *P;     /* owned; [2 n]: re, im of P_e = sum of q T exp(2 pi i h x) */
     double abc[9]; /* coefficients of f0 */
 } nb_element_sum;
 
@@ -65,8 +65,8 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
 void nb_partials_free(nb_partials *partials);
 
 /** Write F of P1 with d >= dmin into the box of a grid (nb_factor_grid_new), and phases
- * if the grid has them (nb_factor_grid_add_phases). Absences are 0. Other voxels stay as
- * they are, also 0 0 0 without F(000). f: [n_elements]; B_add in A^2; scale is for F. */
+ * if the grid has them (nb_factor_grid_add_phases). Absences are 0. Other voxels stay,
+ * also 0 0 0 without F(000). f: [n_elements]; B_add in A^2; scale multiplies F. */
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid);
 
@@ -95,11 +95,11 @@ void nb_orbit_map_write(const nb_orbit_map *map, size_t first, size_t n, double 
 
 /** Indices of the columns of a file that are used; -1 without such a column. */
 typedef struct nb_column_choice {
-    int plus;        /* type F G J K: +h, or both mates if minus is -1 */
-    int minus;       /* type G K: -h */
-    int difference;  /* type D */
+    int plus;        /* type F, G, J or K: value of +h, or of both mates if minus is -1 */
+    int minus;       /* type G or K: value of -h */
+    int difference;  /* type D: F(+) - F(-) */
     int phase;       /* type P */
-    int mean;        /* type F J: value of both mates in rows without plus and minus */
+    int mean;        /* type F or J: value of both mates in rows without plus and minus */
     int intensities; /* 1 for intensities: F = sqrt(max(I, 0)) */
 } nb_column_choice;
 
@@ -178,7 +178,7 @@ void nb_factor_grid_table(nb_factor_grid *grid, double default_F, nb_factor_file
 
 /* --- Gather values of the reflections of P1 and take means --- */
 
-/** P 1: the identity. */
+/** Space group P 1, which has the identity alone. */
 extern const nb_symmetry nb_P1;
 
 /** Running sums of each voxel of the grid. */
@@ -212,7 +212,7 @@ void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
 int nb_gather_set(nb_gather *g, const int h[3], double F);
 
 /** Write the means into the grid, with_phase also phases. Means are final: later values
- * are ignored. Returns the number of means of values that differ by more than 1 %. */
+ * are ignored. Returns the number of means whose values differ by more than 1 %. */
 size_t nb_gather_finish(nb_gather *g, int with_phase);
 
 /** Enlarge the box |h| <= H to hold every h R. Returns 0 if an index exceeds +-10000. */

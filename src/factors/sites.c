@@ -247,7 +247,7 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
         double b[6], U[6];
         for (int i = 0; i < 6; i++)
             b[i] = i < 3 ? out->beta[i] : out->beta[i] / 2;
-        nb_turn_symmetric(p->A, b, U); /* makes 2 pi^2 U, Cartesian */
+        nb_turn_symmetric(p->A, b, U); /* gives 2 pi^2 U in Cartesian axes */
         nb_principal_limits(U, &out->B_low, &out->B_high);
         out->B_low *= 4;
         out->B_high *= 4;

@@ -71,7 +71,7 @@ typedef struct equal_rows {
     double *to[4];
 } equal_rows;
 
-enum { BACK = 1, RUN = 256 }; /* odd rows are reversed; number of factors of a run */
+enum { BACK = 1, RUN = 256 }; /* bit of reversed (odd) rows; number of factors of a run */
 
 static void add_row(const weighing *job, int h, int k, equal_rows *rows)
 {
