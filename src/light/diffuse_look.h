@@ -156,7 +156,7 @@ NB_HD nb_halo nb_faint_halo(int largest, double X)
     return o;
 }
 
-/** Leave out the first orders if they have no share outside of u^2 = inner2. */
+/** Leave out the first orders, as far as they add no light outside of u^2 = inner2. */
 NB_HD void nb_faint_begin(nb_halo *o)
 {
     for (int n = o->from; n + 1 < o->n; n++) {

@@ -262,7 +262,7 @@ static void between_columns(const nodes *n, const float *line, float *out)
     for (int j = 0; j + 3 < n->grid.wide; j++, out += step) {
         const float *a = line + j;
 #pragma omp simd
-        for (int t = 0; t < NB_LIGHT_STEP; t++) /* out[step] ... are written again */
+        for (int t = 0; t < NB_LIGHT_STEP; t++) /* the next j overwrites out[step] ... */
             out[t] = n->grid.w[0][t] * a[0] + n->grid.w[1][t] * a[1] +
                      n->grid.w[2][t] * a[2] + n->grid.w[3][t] * a[3];
     }

@@ -5,8 +5,8 @@
 
 #include "diffuse_look.h"
 
-/* Host and devices share this code. As far as halos are smooth, samples of a pixel are
- * merged, and pixels are interpolated between nodes (bounds: docs/physics.md). */
+/* Host and devices share this code. If halos are smooth, samples of a pixel are merged
+ * and pixels interpolated between nodes (docs/physics.md). u: distance in halo widths. */
 
 enum { NB_LIGHT_STEP = 8 }; /* limit of the pixels from node to node */
 
@@ -27,7 +27,7 @@ typedef struct nb_diffuse_plane {
     nb_scene scene; /* panels and sensors are in the memory of the host */
     const nb_diffuse_table *table;
     double scale; /* scale of D */
-    double per;   /* m; factor from a distance in reciprocal space to u of halos */
+    double per;   /* m; factor from a distance in reciprocal space to u */
     double node;  /* largest distance from node to node, in u */
     int n_beams, n_cells;
     const nb_light_beam *beams; /* owned */

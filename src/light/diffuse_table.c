@@ -20,7 +20,7 @@ enum {
 #define ORDERS_LEFT 1e-5 /* share of the orders that are left out */
 #define X_LIMIT 600.0    /* limit of X, so that exp(X) is finite */
 #define STEP_WHOLE 0.5   /* u from point to point: error 3e-3 of an isolated halo */
-/* Step / (u inside of which halos are soft): error 1e-3 if halos differ */
+/* Step / (u inside of which halos are soft): error 1e-3 among halos that differ */
 #define STEP_SOFT 0.3
 #define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
 #define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */

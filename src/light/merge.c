@@ -66,7 +66,7 @@ static void find_axes(double a[D][D], double v[D][D])
             }
 }
 
-/** Move items before the mean along an axis to the front. Returns their number. */
+/** Move the items below the mean along an axis to the front. Returns their number. */
 static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], int axis)
 {
     int before = 0;
