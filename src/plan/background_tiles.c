@@ -12,7 +12,7 @@
 enum {
     N = NB_BACKGROUND_ORDER,
     LAWS = NB_BACKGROUND_LAWS,
-    REACH = 3,  /* steps from a sine to the samples that test the sine */
+    REACH = 3,  /* number of steps on each side of a sine that test the sine */
     BLOCK = 32, /* edge of a block, pixels */
     NEAR = 12   /* steps from the beam; nearer sines are rough */
 };
@@ -196,7 +196,7 @@ typedef struct tile_maker {
     const nb_background_tiles *of;
     const nb_background_panel *tiles;
     int knots[N];       /* pixels of a tile */
-    double basis[N][N]; /* polynomials of the knots */
+    double basis[N][N]; /* coefficients of the polynomials of the knots: basis() */
 } tile_maker;
 
 /** A tile. f, s: first pixel. */

@@ -20,7 +20,7 @@ enum {
     NB_BACKGROUND_PIECE = 8 /* pixels of a row that are tested together for rough sines */
 };
 
-/** Polynomials of a part. */
+/** Polynomials of a part: one direction, layer and tile. */
 typedef enum nb_background_law {
     NB_BACKGROUND_WEIGHT, /* weight of each of two sines, or of the sine of one ray */
     NB_BACKGROUND_SQUARE, /* square of the mean sine */
@@ -28,7 +28,7 @@ typedef enum nb_background_law {
     NB_BACKGROUND_LAWS
 } nb_background_law;
 
-/** Coefficients of u^i v^j (nb_background_place): one direction, layer and tile. */
+/** Coefficients of u^i v^j (nb_background_place) of a part. */
 typedef struct nb_background_part {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER][NB_BACKGROUND_ORDER]; /* [law][i][j] */
 } nb_background_part;

@@ -51,8 +51,8 @@ typedef struct nb_plan {
     const struct nb_path *const *paths; /* NULL-terminated, the last always applies */
     const char *forced; /* name of the path that the user asked for, or NULL */
     double pixels;      /* number of rendered pixels */
-    double rays;        /* rays of all these pixels: sub-pixels and layers */
-    double steps;       /* steps of a ray: sources and orientations */
+    double rays;        /* number of rays to the pixels: pixels x sub-pixels x layers */
+    double steps;       /* number of steps of a ray: sources times orientations */
     double terms;       /* largest number of rays times steps of a pixel */
     double cells;       /* largest number of unit cells along an axis */
     double weight;      /* weight of the strongest source, at least 1 */
@@ -65,7 +65,7 @@ typedef struct nb_plan {
 /** Make a plan. The scene must outlive the plan. */
 nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engine *engine);
 
-/** True if floats hold F^2 / unit (unit in electrons^2) and a sum of so many terms. */
+/** True if floats hold F^2 / unit (unit in electrons^2) and a sum of `terms` terms. */
 int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
 
 /** Reason, in a few words, why no fast path can render this lattice in this precision; or
@@ -94,7 +94,7 @@ typedef struct nb_index_run {
 nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis,
                           nb_index_run **runs, nb_error *err);
 
-/** Axis whose rows cross the Ewald sphere at the steepest angle: runs are short. */
+/** Axis whose rows cross the Ewald sphere at the steepest angle, for short runs. */
 int nb_steepest_axis(const nb_scene *scene);
 
 /** Directions within an angle of an axis. */
@@ -103,8 +103,8 @@ typedef struct nb_cone {
     double cos_angle, sin_angle; /* cos_angle is -1 for every direction */
 } nb_cone;
 
-/** Directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m), at all depths of
- * the sensor. A curved or very wide patch gets every direction. */
+/** Cone around the directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m),
+ * at all depths of the sensor. A curved or very wide patch gets every direction. */
 nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                    const double S[2]);
 

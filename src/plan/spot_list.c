@@ -47,7 +47,7 @@ typedef struct search {
     nb_spot_list *list;
     tile_pair *pairs;
     size_t spots_room, pairs_room;
-    double reach; /* R of the terms of the brightest reflection */
+    double reach; /* largest R of the terms of the strongest reflection */
     double far; /* largest distance of rays from the middle of a reflection of the group */
     nb_error *err;
 } search;

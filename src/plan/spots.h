@@ -76,7 +76,7 @@ typedef struct nb_spots {
     double *below;     /* sum of the weights of earlier entries of the run */
     nb_index_box box;  /* box of reflections, not negated */
     double max;        /* largest F^2 */
-    double brightness; /* largest photons of a pixel with a term of 1 in all steps */
+    double brightness; /* largest number of photons of a pixel if all terms are 1 */
 } nb_spots;
 
 /** Terms of a pass: reflections with F^2 > weakest, up to a reach. */
@@ -147,7 +147,7 @@ double nb_spots_look_seconds(const nb_plan *plan);
  * the bytes depend on the choice. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
-/** Largest photons of a pixel if all terms are 1 electron^2. */
+/** Largest number of photons of a pixel if all terms are 1 electron^2. */
 double nb_spots_brightness(const nb_scene *scene);
 int nb_sign(double x); /* -1, 0 or 1 */
 
@@ -243,8 +243,8 @@ NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
     return largest;
 }
 
-/** Largest R^2 of added terms of F^2; 0 without terms. Law of decay: exp(-2 R^2/width) A
- * > t. Law of edge: end of the spot. */
+/** Largest R^2 of the terms of a reflection; 0 without terms. Law of decay:
+ * exp(-2 R^2/width) A is above the threshold. Law of edge: end of the spot. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
     double A = F2 * sp->cells2;
@@ -321,7 +321,7 @@ NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double rat
     }
 }
 
-/** Pixels of a panel whose rays may be within `far` of p: range[axis], if boxed. */
+/** Pixels of a panel whose rays may be within `far` of p: range[axis] (NB_SPOT_BOXED). */
 NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
                        double range[2][2])
 {

@@ -475,7 +475,7 @@ double nb_tiles_gain(const nb_plan *plan)
 
 enum {
     RIM = 2
-}; /* border around the table: places outside, and places with a neighbour inside */
+}; /* places on each side of the table: one with neighbours inside, one without */
 
 static int bits_of(int n)
 {
@@ -509,8 +509,8 @@ static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors
     row[2 * n - 1] = fmaxf(row[2 * n - 2], row[2 * n - 4]);
 }
 
-/** For n rows at a stride: replace the second number of each pair by the largest of this
- * row, the row before and the row after. before: [length], scratch. */
+/** Replace the second number of each pair in n rows, `apart` floats apart, by the largest
+ * of this row, the row before and the row after. before: [length], scratch. */
 static void spread_rows(float *row, size_t apart, int n, int length,
                         float *restrict before)
 {

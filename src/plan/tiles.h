@@ -82,11 +82,11 @@ double nb_tiles_like(const nb_scene *scene, nb_scene *like);
 /** Edge of the first blocks of a panel, sub-pixels: a power of two, 4 to 64. */
 int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
 
-/** The scene of the plan must outlive *tiles. Errors: NB_ERR_NOMEM, with *tiles freed. */
+/** Make *tiles. The scene must outlive *tiles. Errors: NB_ERR_NOMEM (*tiles is freed). */
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 void nb_tiles_free(nb_tiles *tiles);
 
-/** nb_tiles_build without factors.pairs, which the caller fills; the box is set. */
+/** Make *tiles like nb_tiles_build, except factors.pairs, which the caller fills. */
 nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 
 /** Set the box of factors, and fill factors.pairs (_build). Errors: NB_ERR_NOMEM. */
@@ -98,7 +98,7 @@ nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
 
 #define NB_TILE_PAIR_UP (1 + 1e-6)
 
-/** Largest F^2 of all tables at a place of the box, relative to 1/per_unit, rounded up by
+/** Largest F^2 of all tables at a place of the box, in units of 1/per_unit, rounded up by
  * NB_TILE_PAIR_UP. */
 NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                            const int at[3], double per_unit)
