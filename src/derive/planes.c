@@ -124,7 +124,7 @@ nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels
                       : run->backend->render(run->state, scene, &request, &none, err);
 }
 
-/** Fill planes and images at these pixels, or at all pixels if NULL. */
+/** Fill planes and images at `pixels`, or at all pixels if NULL. */
 static nb_status fill(const nb_slope_run *run, const nb_slope_pixels *pixels,
                       const nb_slope_planes_out *out, nb_error *err)
 {

@@ -180,7 +180,7 @@ static int has_range(const nb_subject *of, int axis)
     return !of->has_sources && range > 0;
 }
 
-/** Rates of the directions of the sources by both ranges. */
+/** Rates of the directions of the sources by both ranges of divergence. */
 static nb_status make_beam(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;
