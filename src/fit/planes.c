@@ -20,7 +20,7 @@ typedef struct box {
     int panel, low[2], high[2]; /* fast, slow */
 } box;
 
-/** Solve A x = b, A symmetric, positive. Overwrites A, b. Returns 0: pivot <= 1e-12. */
+/** Solve A x = b, A symmetric, positive; A, b are overwritten. 0: a pivot <= 1e-12. */
 static int solve3(double A[3][3], double b[3], double x[3])
 {
     for (int i = 0; i < 3; i++) {

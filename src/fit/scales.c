@@ -293,7 +293,7 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
         add_hats(&of->seen, of->stol[i], row + m->count);
 }
 
-/** Sums of some reflections by V values. Matrices [V][V] are lower halves. */
+/** Sums over some of the reflections, by V values. Matrices [V][V] are lower halves. */
 typedef struct stripe {
     double *loss, *clusters, *g;
     double *held, *lost, *scores; /* F for fixed scales, its part by scales, scores */
@@ -401,7 +401,7 @@ nb_status nb_chosen_scaled(nb_chosen *c, const char *const *names, int count,
     return st;
 }
 
-#define WELL_KNOWN 0.15 /* largest sigma of u from counts */
+#define WELL_KNOWN 0.15 /* largest sigma of u by counting noise, of strong reflections */
 enum { LEAST_KNOWN = 12 };
 
 static int by_value(const void *a, const void *b)

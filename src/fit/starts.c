@@ -124,7 +124,7 @@ nb_status nb_starts_sim(const nb_starts *starts, const nb_hooks *hooks, int thre
 {
     const nb_pool_devices devices = devices_of(starts);
     const nb_status st = nb_sim_clone(starts->base, hooks, threads, sim, err);
-    if (!st && devices.count) /* neighbours are on different devices */
+    if (!st && devices.count) /* neighbouring places use different devices */
         (*sim)->engine.options.device_index =
             devices.first + place % devices.count * devices.step;
     return st;
