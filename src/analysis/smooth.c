@@ -16,7 +16,7 @@ typedef struct curve {
     uint8_t *used; /* [n], 1 for points that count */
 } curve;
 
-/** Sums of a weighted parabola y = a + b t + c t^2. */
+/** Sums for the fit of a weighted parabola y = a + b t + c t^2. */
 typedef struct moments {
     double t[5], y[3];
     int count;
