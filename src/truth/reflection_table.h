@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums by Miller index, the shares of a pixel, and the sums of an image of spots. */
+/** Divide the photons of pixels among reflections, and sum them by Miller index. */
 #ifndef NB_TRUTH_REFLECTION_TABLE_H
 #define NB_TRUTH_REFLECTION_TABLE_H
 

@@ -42,7 +42,7 @@ typedef struct tile {
 
 /* ------------------------------------------------------------------ one reflection */
 
-/** Add the current reflection to the pixels of the tile. */
+/** Move the sums of the current reflection from the pixels to the list of shares. */
 static int keep_shares(tile *t, uint32_t spot)
 {
     const size_t wanted = t->n + (size_t)t->n_lit;
