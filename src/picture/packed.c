@@ -11,7 +11,7 @@
 #define STEP 1e-3     /* step of asinh(value/unit): relative, for large values */
 #define SMALLEST 1e-9 /* unit / largest value */
 #define MAX_WHOLE 1e9 /* limit of exact numbers */
-#define TOO_LONG 1.2  /* (text expected from the sample) / limit: do not pack all */
+#define TOO_LONG 1.2  /* if the text may exceed this times the limit, do not pack all */
 /* Pieces spread over an image: their pixels choose differences or numbers, and steps. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
