@@ -162,7 +162,7 @@ int nb_small_site_order(const nb_structure *structure, const double A[9],
                         const nb_atom *atom, size_t *contradicted, size_t *near);
 
 /** Choose the first or second origin of a symbol by orders of sites, then formula units,
- * then distances of atoms; else the first. The note of the symmetry names the choice. */
+ * then distances of atoms. Without a reason, the first. The note names the choice. */
 void nb_choose_origin(nb_structure *structure);
 
 #endif

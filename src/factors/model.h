@@ -204,7 +204,7 @@ nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
 void nb_gather_free(nb_gather *g);
 
 /** Add F(h R) = F(h) exp(-2 pi i h t) for each operator, and F(-h R) from the other mate.
- * lent 0: only mates in the file; 1: only others. h R must be in the grid. */
+ * lent 0 takes mates in the file, 1 takes the other mates. h R must be in the grid. */
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
                    const nb_mates *mates, int lent);
 
