@@ -38,10 +38,10 @@ static inline double nb_curve_u2(int column)
 /* Sums over single reflections: the light near reflections, which the grid leaves out,
  * and all light where Gaussian halos end */
 
-/* Gaussian halos of the first order end before the wider halos of faint orders. */
+/* Gaussian halos of the first order end before the wider halos of higher orders. */
 #define NB_FAINT_LIGHT 1e-13 /* part of the brightest halo middle that counts as 0 */
 #define NB_FAINT_SHARE 1e-18 /* orders with a smaller share are left out */
-#define NB_FAINT_STEEP 40    /* largest ratio of light around a point to light at it */
+#define NB_FAINT_STEEP 40    /* limit of (light around a point) / (light at the point) */
 #define NB_FAINT_LEFT 1e-7   /* orders that add a smaller part of a sum are left out */
 #define NB_FAINT_FIRST 16.0  /* u^2 of the first ellipsoid of reflections */
 

@@ -52,7 +52,7 @@ typedef struct nb_light_grid {
     nb_region r; /* pixels; empty without light */
     nb_light_sampling s;
     int wide, high;            /* number of nodes along fast and slow */
-    float w[4][NB_LIGHT_STEP]; /* weights of four nodes around a pixel, by its place */
+    float w[4][NB_LIGHT_STEP]; /* weights of four nodes, by place of a pixel in a step */
 } nb_light_grid;
 
 /** Sum over orientations of D at q. */
