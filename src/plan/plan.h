@@ -45,7 +45,7 @@ struct nb_slope_job;
 typedef struct nb_plan {
     const nb_scene *scene;
     nb_precision precision;
-    nb_tolerance tolerance; /* set by the caller; without it every step is calculated */
+    nb_tolerance tolerance; /* set by the caller; if all 0, every step is calculated */
     nb_engine engine;
     /* The caller sets paths, forced and sums before a path is chosen. */
     const struct nb_path *const *paths; /* NULL-terminated, the last always applies */
@@ -118,7 +118,7 @@ static inline double nb_index_box_count(const nb_index_box *box)
 
 /* --- Tables of F of the sources --- */
 
-/** True if all sources have the table of the first. */
+/** True if all sources have the same table of F. */
 static inline int nb_one_table(const nb_beam *beam)
 {
     for (int i = 1; i < beam->n_sources; i++)

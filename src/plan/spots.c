@@ -477,7 +477,7 @@ void nb_spots_free(nb_spots *sp)
     memset(sp, 0, sizeof *sp);
 }
 
-/* --- Estimated time of a picture from its reflections --- */
+/* --- Estimated time of an image that is rendered from its reflections --- */
 
 /** Seconds on one core: to start; per pair of reflection and orientation; per ray of the
  * box of a pair with one source and with several; per term of several sources; per pixel.
