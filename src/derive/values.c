@@ -174,7 +174,7 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
-/** Refuse a step without a typed range: it gives two directions instead of a range. */
+/** Refuse a divergence step without a range: a step alone gives two directions. */
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {
