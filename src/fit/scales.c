@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inexact structure factors. The light of reflection h has a scale exp(u_h). The prior of
  * u_h is normal. Its width is 2 s, where s is the relative sigma of F, and its mean is
- * s^2/2. Given F spread about true F, so that -2 ln(1 + s e) for normal e has the mean
+ * s^2/2. The given F spread about true F, and -2 ln(1 + s e) for normal e has the mean
  * s^2. Strong reflections, which matter more, have a smaller mean, because large given F
  * are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution the
  * mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step of the fit takes

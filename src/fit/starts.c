@@ -32,7 +32,7 @@ static nb_status check_starts(const nb_starts *starts, const char *file, nb_erro
     return NB_OK;
 }
 
-/** Find experiments of pictures by image names. *cfg gets the experiment of the first. */
+/** Find experiments of pictures by image names. *cfg gets that of the first picture. */
 static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *hooks,
                              nb_error *err)
 {
