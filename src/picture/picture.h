@@ -115,8 +115,8 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
 
 /** Fill out[slow][fast] from image[slow][fast]. The pedestal is subtracted first. Pixels
  * that are then 0 or less (outside the region of interest, masked) look like the faintest
- * ones, except with NB_PNG_RANGE. With fixed ends the curve is applied to the fraction
- * from low to high: its power, or three decades of its logarithm. Errors: NB_ERR_NOMEM. */
+ * ones, except with NB_PNG_RANGE. With fixed ends the curve takes the fraction from low
+ * to high: a power, or a logarithm over three decades. Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
 
@@ -164,9 +164,9 @@ typedef struct nb_assembly {
     nb_panel panel; /* plane, in the frame of the detector's vectors */
 } nb_assembly;
 
-/** Project all panels along the beam, at the pixel size of the first. A dot shows the
- * pixel under its middle, or `gap` without a pixel or at mask 0 (mask: of the stack, or
- * NULL). pixels[n_panels]. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart). */
+/** Project all panels along the beam, with the pixel size of the first panel. A dot shows
+ * the pixel under its middle, or `gap` if there is no pixel or detector->mask is 0 there.
+ * pixels[n_panels]. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart). */
 nb_status nb_assemble(const nb_detector_spec *detector, const nb_panel_pixels *pixels,
                       float gap, nb_assembly *out, nb_error *err);
 
@@ -182,7 +182,7 @@ typedef struct nb_sheet {
 
 /** Draw a, b in the same colours, and a - b with its scale. Each dot shows the largest
  * pixel of a large image; small images are enlarged. The scale of a - b ends at a
- * percentile of its magnitude, next to its largest value. Free canvas->pixels with
+ * percentile of |a - b|; the largest |a - b| is written. Free canvas->pixels with
  * nb_free. Errors: NB_ERR_NOMEM. */
 nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err);
 
