@@ -10,7 +10,7 @@
 /** A pixel of a bin. */
 typedef struct nb_binned {
     float counts;   /* photons */
-    float per_unit; /* quantity of one photon, > 0 */
+    float per_unit; /* value of the binned quantity for one photon, > 0 */
 } nb_binned;
 
 /** Mean and standard deviation of counts * per_unit, and the number of pixels used. */
@@ -24,7 +24,7 @@ typedef struct nb_bin_mean {
 #define NB_BIN_ENOUGH 20
 
 /** Median of the counts of n > 0 pixels. *limit: largest distance from the median of a
- * pixel that counts; infinite in a bin with few pixels. work[n] is overwritten. */
+ * pixel in use. In a bin with few pixels, 0 and INFINITY. work[n] is overwritten. */
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit);
 /** Mean of n > 0 pixels. work[n] is overwritten. */
 nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
@@ -47,8 +47,8 @@ static inline int nb_pair_leaves_out(const nb_pair *p, size_t i)
 
 /** Fill the pixel figures of *d over the pixels in use: sums, maxima and counts of pixels
  * that are not finite. If all are finite: also correlation, rmse, largest difference,
- * scale, relative errors over B > floor max(B) and, for a square ROI, the correlation
- * with the axes swapped. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (all pixels are left out). */
+ * scale, relative errors over B > floor max(B) and, for a correlation below 0.99 in a
+ * square ROI, that with axes swapped. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (no pixels). */
 nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
                             nb_error *err);
 

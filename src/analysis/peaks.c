@@ -243,7 +243,7 @@ nb_status nb_spots_find(const nb_pair *pair, const float *image,
     return NB_OK;
 }
 
-/** Count, fraction and shifts of a pairing. */
+/** Set number, fraction and shifts of the pairs of peaks. */
 static void measure(const nb_spot_list *a, const nb_spot_list *b, const int *partner,
                     nb_difference *d)
 {

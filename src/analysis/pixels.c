@@ -22,7 +22,7 @@ static double middle_of_three(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/** Reorder v[n] so that v[k] has its value after sorting, after all smaller values. */
+/** Reorder v[n] so that v[k] is as after sorting, with no larger value before it. */
 static void select_kth(double *v, ptrdiff_t n, ptrdiff_t k)
 {
     ptrdiff_t left = 0, right = n - 1;

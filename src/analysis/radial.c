@@ -16,7 +16,7 @@ static double radius(const double centre[2], double f, double s)
     return hypot(f + 0.5 - centre[0], s + 0.5 - centre[1]);
 }
 
-/** Largest radius of the rectangle, which a corner has. */
+/** Largest radius of the rectangle: the radius of a corner. */
 static double largest_radius(const nb_pair *p, const double centre[2])
 {
     double far = 0;

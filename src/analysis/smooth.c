@@ -16,7 +16,7 @@ typedef struct curve {
     uint8_t *used; /* [n], 1 for points that count */
 } curve;
 
-/** Sums of a weighted parabola y = a + b t + c t^2. */
+/** Sums for the fit of a weighted parabola y = a + b t + c t^2. */
 typedef struct moments {
     double t[5], y[3];
     int count;
@@ -79,8 +79,8 @@ static double distance(const curve *c, const double *smooth, size_t i)
                : 0;
 }
 
-/** Leave out points farther from the curve than 6 medians, 6 sigma and their neighbours,
- * whose curve a spot pulls. Returns the number of points. work[2 n] is overwritten. */
+/** Leave out points farther from the curve than 6 medians, than 6 sigma and than all near
+ * points, whose curve they pull. Returns their number. work[2 n] is overwritten. */
 static size_t leave_out(const curve *c, const double *smooth, double *work)
 {
     double *far = work + c->n, limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tangents by rotations and cell of the crystal: one constant matrix dh = E h each. */
+/* Tangents by rotations and cell of the crystal: dh = E h, with a constant matrix E. */
 #include "../model/units.h"
 #include "../params/params.h"
 #include "variables.h"

@@ -10,10 +10,10 @@ typedef struct fit_sink {
     const nb_slope_job *job;
     const nb_slope_fit *fit;
     int n;           /* number of named parameters and knots */
-    double *partial; /* [stripes][1 + n + n^2]: loss, gradient, Fisher matrix */
+    double *partial; /* [NB_PASS_STRIPES][1 + n + n^2]: loss, gradient, Fisher matrix */
 } fit_sink;
 
-/** Slopes, weights and hats of the loss for the pixels of a batch. */
+/** Slope and weight of the loss, first knot, and weights of two knots (hat), by pixel. */
 typedef struct fit_batch {
     int n, knot[NB_PASS_PIECE];
     double slope[NB_PASS_PIECE], weight[NB_PASS_PIECE], hat[NB_PASS_PIECE][2];
@@ -26,7 +26,7 @@ static void weigh(const double *weight, const double *plane, int n, double *prod
         product[i] = weight[i] * plane[i];
 }
 
-/** Add the rows of the knots. A pixel has at most two hats. */
+/** Add the rows of the knots. A pixel depends on at most two knots. */
 static void add_knots(const fit_sink *k, const fit_batch *batch,
                       const nb_slope_values *row, double *sums)
 {

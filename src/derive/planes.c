@@ -94,7 +94,7 @@ static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out
         memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
-/** An nb_slope_row of given slopes. */
+/** Copy given slopes (an nb_slope_row). */
 static void given_row(const void *of, const nb_span *spans, size_t n, double *out,
                       size_t stride)
 {
@@ -124,7 +124,7 @@ nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels
                       : run->backend->render(run->state, scene, &request, &none, err);
 }
 
-/** Fill planes and images at these pixels, or at all pixels if NULL. */
+/** Fill planes and images at `pixels`, or at all pixels if NULL. */
 static nb_status fill(const nb_slope_run *run, const nb_slope_pixels *pixels,
                       const nb_slope_planes_out *out, nb_error *err)
 {
@@ -195,7 +195,7 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
 
 /** Sums of slopes times the gradient of a loss. */
 typedef struct loss_sink {
-    nb_slope_loss loss; /* loss.gradient is the first stripe */
+    nb_slope_loss loss; /* loss.gradient: [NB_PASS_STRIPES][count] */
     int count;
 } loss_sink;
 

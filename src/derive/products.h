@@ -12,11 +12,11 @@
 typedef struct nb_slope_pixels {
     nb_span *spans; /* owned, [n] */
     size_t n;
-    uint64_t number; /* of the list, so that a device receives it once; 0: used once */
+    uint64_t number; /* number of the list: a device receives it once; 0: used once */
 } nb_slope_pixels;
 void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is allowed */
 
-/** Places of the pixels of a list in planes of the list alone. */
+/** Places of the pixels of a list in planes that have only these pixels. */
 typedef struct nb_slope_list {
     const nb_slope_pixels *pixels; /* borrowed */
     size_t n;                      /* number of pixels */
@@ -31,8 +31,8 @@ typedef struct nb_slope_run {
     nb_precision precision;
     int threads; /* threads of the work outside of the renderer */
     const nb_hooks *hooks;
-    const double *given; /* [1 + count][given_of->n]: image and slopes; or NULL: render */
-    const nb_slope_list *given_of;
+    const double *given; /* [1 + count][given_of->n]: image, slopes; or NULL to render */
+    const nb_slope_list *given_of; /* pixels of given */
 } nb_slope_run;
 
 /** Write the wanted planes and images, 0 outside of the region and the mask. */
@@ -46,8 +46,8 @@ nb_status nb_slope_image(const nb_slope_run *run, double *image, nb_error *err);
 nb_status nb_slope_pullback(const nb_slope_run *run, nb_real_type type, const void *dloss,
                             double *gradient, nb_error *err);
 
-/** Give the slopes of some pixels, or of all if NULL, to a sink. Errors: NB_ERR_NOMEM,
- * NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+/** Give the slopes of `pixels`, or of all pixels if NULL, to a sink. Errors:
+ * NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_slope_render(const nb_slope_run *run, const nb_slope_pixels *pixels,
                           const nb_slope_sink *sink, nb_error *err);
 

@@ -12,7 +12,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-#define LEAST_FLUENCE 1e-100 /* photons/m^2; quotients by a smaller fluence are lost */
+#define LEAST_FLUENCE 1e-100 /* photons/m^2; a smaller fluence gives no usable slope */
 
 /** Place of an entry in a table. */
 static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
@@ -180,7 +180,7 @@ static int has_range(const nb_subject *of, int axis)
     return !of->has_sources && range > 0;
 }
 
-/** Rates of the directions of the sources by both ranges. */
+/** Rates of the directions of the sources by both ranges of divergence. */
 static nb_status make_beam(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;

@@ -145,7 +145,7 @@ static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_err
                    sf->nh > 0 ? "" : " (there is no table: -hkl, -pdb, -mtz)");
 }
 
-/** Check a parameter for a detector that flags place. */
+/** Check a parameter of a detector that is placed by flags. */
 static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
                                  nb_error *err)
 {
@@ -174,7 +174,7 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
-/** Refuse a step without a range: its two directions are no range with that step. */
+/** Refuse a divergence step without a range: a step alone gives two directions. */
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {

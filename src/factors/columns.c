@@ -30,7 +30,7 @@ static int is_map(const char *label)
     return !strncmp(label, "2FOFCWT", 7) || !strncmp(label, "FOFCWT", 6);
 }
 
-/** Columns of a type. A label of NULL selects every label except map coefficients. */
+/** Selects columns of a type. label NULL takes every label except map coefficients. */
 typedef struct filter {
     char type; /* 0 selects every column */
     const char *label;
@@ -331,7 +331,7 @@ static int row_in_sphere(const combining *c, int h, int k, int *first, int *last
                        last);
 }
 
-/** Set a row of the sphere to 0, the F of absences. put_orbit writes the others. */
+/** Set a row of the sphere to 0. put_orbit overwrites all reflections except absences. */
 static void clear_row(const combining *c, int h, int k)
 {
     int first, last;
@@ -365,7 +365,7 @@ static void make_pair(const combining *c, size_t i, double F[4])
         k *= exp(-c->B_add * nb_s_squared(p->G, h[0], h[1], h[2]) / 4);
     F[0] = k * (re - y);
     F[1] = k * (im + x);
-    F[2] = k * (re + y); /* from the conjugates of all P and M */
+    F[2] = k * (re + y); /* F(-h): P and M are conjugated */
     F[3] = k * (x - im);
 }
 
@@ -380,7 +380,7 @@ static float in_turn(double phase)
     return (float)(phase - 2 * M_PI * nearbyint(phase / (2 * M_PI)));
 }
 
-/** Write F(h R) = F(h) exp(-2 pi i h t), and the same for the mates. */
+/** Write F(h R) = F(h) exp(-2 pi i h t), and F(-h R) = F(-h) exp(2 pi i h t). */
 static void put_orbit(const combining *c, size_t i)
 {
     const int *h = c->partials->hkl[i];
@@ -419,7 +419,7 @@ static void add_image(combining *c, const nb_symop *op)
         m->step[i] = (op->R[3 * i] * n1 + op->R[3 * i + 1]) * n2 + op->R[3 * i + 2];
 }
 
-/** List the images by each rotation once, because centring gives no new images. */
+/** Take each rotation once, because centring translations give no new images. */
 static void find_images(combining *c)
 {
     const nb_symmetry *sg = &c->partials->symmetry;
@@ -465,7 +465,7 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
 
 /* --- many wavelengths: each voxel stores the index of an amplitude --- */
 
-/** The last two amplitudes, after those of the unique reflections and of their mates. */
+/** Places in nb_orbit_map.F of the last two amplitudes: of absences, and missing. */
 static uint32_t absent_of(const nb_partials *p)
 {
     return (uint32_t)(2 * p->n);

@@ -47,8 +47,8 @@ void nb_visits_free(nb_visits *visits)
     memset(visits, 0, sizeof *visits);
 }
 
-#define EPSILON 1e-6     /* largest alias at the edge of the sphere */
-#define OVERSAMPLING 1.5 /* factor on the points of the grid */
+#define EPSILON 1e-6     /* largest error by aliasing, at the edge of the sphere */
+#define OVERSAMPLING 1.5 /* factor on the number of points along each axis */
 #define LEAST_B (-8.0)   /* A^2; a site with a smaller B needs too much blur */
 #define MAX_SKEW                                                                         \
     0.9 /* largest correlation of v and w; above it, corners of a window underflow */
@@ -83,7 +83,7 @@ typedef struct density {
     nb_spread_fn *spread;
 } density;
 
-/** Gaussian of a site with B raised by blur. Returns 0 for a site of the direct sum. */
+/** Gaussian of a site with B raised by blur. Returns 0 if the grid cannot be used. */
 static int make_gaussian(const nb_site *s, const double G[6], const int n[3], double blur,
                          nb_gaussian *out)
 {
@@ -158,7 +158,7 @@ typedef struct summing {
     double *S;
 } summing;
 
-/** S += exp(blur s^2/4) times the sum over operators of G(h R) exp(2 pi i h t). */
+/** S += exp(blur s^2/4)/points times the sum over operators of X(h R) exp(2 pi i h t). */
 static void gather(const summing *s, const nb_fourier_box *box)
 {
     double points = (double)s->n[0] * s->n[1] * s->n[2], c[24], d[24];

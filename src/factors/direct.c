@@ -20,7 +20,7 @@ static int is_steep(const nb_site *s, double s2_limit)
     return !(fmax(fabs(s->B_low), fabs(s->B_high)) / 4 * s2_limit < STEEPEST);
 }
 
-/** beta of the image of a site: T(h R) = exp(-out.h). */
+/** beta of the image of a site: T(h R) = exp(-nb_s_squared(out, h)). */
 static void turn_beta(const nb_symop *op, const double beta[6], double out[6])
 {
     for (int i = 0; i < 6; i++) {

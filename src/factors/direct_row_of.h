@@ -11,7 +11,7 @@
 
 enum { VECTORS = NB_BLOCK / NB_LANES }; /* number of vectors of a block */
 
-/** State of the recurrence of some atoms. */
+/** State of the recurrences of a vector of atoms. */
 typedef struct turning {
     nb_vd zr, zi, wr, wi, decay;
 } turning;
@@ -48,7 +48,7 @@ NB_INLINE void advance(turning *t)
     t->wi *= t->decay;
 }
 
-/** Add two vectors of atoms at a time, because one vector waits for its last products. */
+/** Add two vectors of atoms at a time: one alone would wait for its last products. */
 NB_INLINE void add_pair(const nb_image_block *b, int v, const nb_row *row,
                         nb_vd (*sums)[2][VECTORS])
 {

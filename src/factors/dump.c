@@ -31,8 +31,8 @@ static int is_upper(int h, int k, int l)
     return l ? l > 0 : h ? h > 0 : k >= 0;
 }
 
-/** Count the reflections of the hemisphere with a value, also of the mate. Write the rows
- * to out unless out is NULL. */
+/** Count the reflections of the hemisphere for which F(+) or F(-) has a value. Write the
+ * rows to out unless out is NULL. */
 static size_t fill_rows(const nb_factor_grid *g, nb_reflection_file *out)
 {
     size_t n = 0, voxels = nb_factor_grid_voxels(g), at = 0;

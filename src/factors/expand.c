@@ -62,7 +62,7 @@ static double centric_intensity(const double I[2])
     return F * F;
 }
 
-/** Values of a row. Returns 0 for a row without a value. */
+/** Complex F (or I) of both mates of a row. Returns 0 for a row without a value. */
 static int mates_of(const nb_expansion_request *r, size_t row, nb_mates *out,
                     size_t *negative)
 {
@@ -115,7 +115,7 @@ static nb_status check_index(const int h[3], const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** Note a row with a value. is_zero marks the value 0. */
+/** Count a row with a value; list it except if absent or d < dmin. is_zero: F is 0. */
 static nb_status add_row(work *w, size_t row, const int h[3], int is_zero, nb_error *err)
 {
     double s2 = nb_s_squared(w->G, h[0], h[1], h[2]);
@@ -186,7 +186,7 @@ static nb_status make_box(work *w, nb_factor_grid *out, nb_error *err)
 
 /* --- a file --- */
 
-/** True for the first data set. Other crystals or wavelengths are only counted. */
+/** True for a row of the data set in use. Rows of other sets are only counted. */
 static int is_of_set(work *w, size_t row)
 {
     const int *set = w->r->file->set;
@@ -268,8 +268,8 @@ static int differs(double a, double b)
     return fabs(a - b) > 0.01 * fabs(b);
 }
 
-/** Gather the values of a list. The last row of a reflection counts: for the reflection,
- * then for the symmetry mates, then for their inverses. */
+/** Gather the values of a list. The last row of a reflection gives the value. Reflections
+ * without a row get a value from symmetry mates, else from Friedel mates. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;

@@ -28,7 +28,7 @@ typedef struct nb_factor_box {
 /** Factor k exp(-B s^2/4) on F. */
 typedef struct nb_factor_weight {
     double k, B;    /* B in A^2 */
-    double cell[6]; /* A, deg; cell of s */
+    double cell[6]; /* A, deg; cell for s = 1/d */
 } nb_factor_weight;
 
 /** Make a grid with F = NaN, without phases and marks. Errors: NB_ERR_NOMEM, NB_ERR_INPUT
@@ -157,12 +157,12 @@ void nb_take_multiplicities(nb_structure *structure);
 
 /** Order of the site of an atom of a small-molecule CIF: order in the file, unless the
  * coordinates contradict it (counted in *contradicted); else the number of images within
- * NB_SAME_SITE. *near counts atoms with full images closer than two atoms can be. */
+ * NB_SAME_SITE. *near counts atoms without an order that overlap an image (< 0.5 A). */
 int nb_small_site_order(const nb_structure *structure, const double A[9],
                         const nb_atom *atom, size_t *contradicted, size_t *near);
 
 /** Choose the first or second origin of a symbol by orders of sites, then formula units,
- * then distances of atoms; else the first. The note of the symmetry names the choice. */
+ * then distances of atoms. Without a reason, the first. The note names the choice. */
 void nb_choose_origin(nb_structure *structure);
 
 #endif

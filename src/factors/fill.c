@@ -88,7 +88,7 @@ static double value_in(const nb_factor_grid *g, const int h[3])
     return g->F[nb_factor_grid_at(g, h[0], h[1], h[2])];
 }
 
-/** Sum over reflections (not 0 0 0) with a value, also in the model unless it is NULL. */
+/** Sum over reflections (not 0 0 0) with a value in the grid and the model (or NULL). */
 static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
                        double dmin, shell sums[SHELLS])
 {
@@ -241,7 +241,7 @@ void nb_factor_grid_free(nb_factor_grid *grid)
 #define DONE (UINT32_C(1) << 31)
 #define CONFLICT (UINT32_C(1) << 30)
 #define COUNT (CONFLICT - 1)
-#define TOLERANCE 0.01 /* relative difference of two values of a reflection */
+#define TOLERANCE 0.01 /* relative difference above which two values are a conflict */
 
 const nb_symmetry nb_P1 = {
     .count = 1, .ops = {{.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}}}, .name = "P 1"};
@@ -271,7 +271,7 @@ void nb_gather_free(nb_gather *g)
     memset(g, 0, sizeof *g);
 }
 
-/** F of intensity I, 0 below 0. */
+/** F of intensity I; 0 if I is negative. */
 static double root_of(double I)
 {
     return sqrt(fmax(I, 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Structure factors of an atomic model: sums of each element, then a quick combination
- * for each wavelength. Sources: docs/physics.md, "Structure factors of a model". */
+/** Structure factors of an atomic model. The sums of each element are made once, and then
+ * combined for each wavelength (docs/physics.md, "Structure factors of a model"). */
 #ifndef NB_FACTORS_MODEL_H
 #define NB_FACTORS_MODEL_H
 
@@ -26,12 +26,12 @@ typedef struct nb_model_options {
 
 typedef struct nb_element_sum {
     int Z;
-    size_t atoms;  /* number of atoms that count, before symmetry */
-    double *P;     /* owned; [2 n]: re, im of P_e of each unique reflection */
+    size_t atoms;  /* number of atoms in the sum, before symmetry */
+    double *P;     /* owned; [2 n]: re, im of P_e = sum of q T exp(2 pi i h x) */
     double abc[9]; /* coefficients of f0 */
 } nb_element_sum;
 
-/** P_e and M (solvent) of the unique reflections, and figures for the report. */
+/** P_e and M (solvent) of the n unique reflections, and figures for the report. */
 typedef struct nb_partials {
     double cell[6], G[6], dmin;
     nb_symmetry symmetry;
@@ -39,15 +39,15 @@ typedef struct nb_partials {
     int (*hkl)[3];            /* owned; [n]; nb_unique_reflections */
     nb_element_sum *elements; /* owned, in order of Z */
     int n_elements;
-    double *steady; /* owned; [2 n]: f0 P_e of all elements + solvent, any wavelength */
+    double *steady; /* owned; [2 n]: sum of f0 P_e + solvent: F without f' and f'' */
     double *M;      /* owned; [2 n], or NULL without solvent */
     double k_sol, B_sol;
     double solvent_fraction; /* fraction of the volume of the cell; NaN without solvent */
     int solvent_grid[3], density_grid[3]; /* points; 0 without a grid */
     nb_sum_method method;                 /* method that was used */
-    size_t special;                       /* atoms on special positions */
+    size_t special;                       /* number of atoms on special positions */
     size_t alternates;                    /* atoms of alternative conformations */
-    size_t atoms;                         /* all atoms that count */
+    size_t atoms;                         /* number of atoms of all elements */
 } nb_partials;
 
 /** f' and f'' of an element, electrons. */
@@ -55,8 +55,8 @@ typedef struct nb_anomalous {
     double f1, f2;
 } nb_anomalous;
 
-/** Sum a model. Notices go to hooks. The caller sets cell and symmetry of the structure,
- * also from -cell and -sg, and frees *out (nb_partials_free), which is zero on error.
+/** Sum a model. Notices go to hooks. The caller sets cell and symmetry of the structure
+ * (file, -cell, -sg), and frees *out (nb_partials_free), which is zero on error.
  * Errors: NB_ERR_INPUT (unknown element, occupancy, B, model number, limits),
  * NB_ERR_UNSUPPORTED (method FFT without FFTW), NB_ERR_NOMEM. */
 nb_status nb_partials_make(const nb_structure *structure, const nb_model_options *options,
@@ -65,8 +65,8 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
 void nb_partials_free(nb_partials *partials);
 
 /** Write F of P1 with d >= dmin into the box of a grid (nb_factor_grid_new), and phases
- * if the grid has them (nb_factor_grid_add_phases). Other voxels stay, also 0 0 0 if the
- * partials lack it. Absences are 0. f: [n_elements]; B_add in A^2; scale multiplies F. */
+ * if the grid has them (nb_factor_grid_add_phases). Absences are 0. Other voxels stay,
+ * also 0 0 0 without F(000). f: [n_elements]; B_add in A^2; scale multiplies F. */
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid);
 
@@ -75,7 +75,7 @@ typedef struct nb_orbit_map {
     const nb_partials *partials; /* not owned */
     double B_add, scale;
     uint32_t *from; /* owned; [voxels]: index in F */
-    double *F;      /* owned; [2 n + 2]: reflection, mate, ..., absent, missing */
+    double *F;      /* owned; [2 n + 2]: F(h), F(-h) of each, F of absences, missing F */
 } nb_orbit_map;
 
 /** Make the map of the box |h| <= H[0] ... The partials outlive the map. The caller frees
@@ -83,23 +83,23 @@ typedef struct nb_orbit_map {
 nb_status nb_orbit_map_make(const nb_partials *partials, const int H[3], double B_add,
                             double scale, nb_orbit_map *out, nb_error *err);
 void nb_orbit_map_free(nb_orbit_map *map);
-/** Amplitudes at a wavelength, f: [n_elements]. Voxels outside of dmin have the value
- * `missing`, also 0 0 0 if the partials lack it. */
+/** Make the amplitudes of a wavelength, f: [n_elements]. Voxels with d < dmin have the
+ * value `missing`, also 0 0 0 if the partials lack F(000). */
 void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missing,
                           int threads);
-/** Write F of the voxels first ... first + n - 1: the bytes of nb_partials_combine. */
+/** Write F of voxels first ... first + n - 1, with the bytes of nb_partials_combine. */
 void nb_orbit_map_write(const nb_orbit_map *map, size_t first, size_t n, double *F);
 
 /* Amplitudes of P1 from a reflection file or a list: choice of columns, expansion, fills,
  * scale and dumps. Rules: docs/formats.md, "Reflection files". */
 
-/** Columns in use of a file; -1 for an absent column. */
+/** Indices of the columns of a file that are used; -1 without such a column. */
 typedef struct nb_column_choice {
-    int plus;        /* type F G J K: +h, or both mates if minus is -1 */
-    int minus;       /* type G K: -h */
-    int difference;  /* type D */
+    int plus;        /* type F, G, J or K: value of +h, or of both mates if minus is -1 */
+    int minus;       /* type G or K: value of -h */
+    int difference;  /* type D: F(+) - F(-) */
     int phase;       /* type P */
-    int mean;        /* type F J: both mates, in rows without plus and minus */
+    int mean;        /* type F or J: value of both mates in rows without plus and minus */
     int intensities; /* 1 for intensities: F = sqrt(max(I, 0)) */
 } nb_column_choice;
 
@@ -119,8 +119,8 @@ typedef struct nb_expansion_request {
     const nb_hkl_list *list;        /* list of -hkl, or NULL with a file */
     double cell[6];                 /* A, deg; cell of the file or of -cell */
     const nb_symmetry *sg;          /* count 0: a file is in P1, a list is copied */
-    double dmin;      /* A; limit of the reflections; 0 takes the limit of the file */
-    int whole_sphere; /* 1: the box reaches to dmin (fills, absences); 0: to the values */
+    double dmin;      /* A; limit of the reflections; 0 takes the limit of the data */
+    int whole_sphere; /* 1: box of all h with d >= dmin (fills, absences); 0: of values */
     const char *name; /* name of the file, for messages */
     const nb_hooks *hooks;
 } nb_expansion_request;
@@ -128,10 +128,10 @@ typedef struct nb_expansion_request {
 typedef struct nb_expansion {
     size_t given;             /* rows with a value in the data set in use */
     size_t other_sets;        /* rows with a value in another data set, ignored */
-    int set;                  /* data set in use: the first with a value; -1 before it */
+    int set;                  /* data set in use: set of the first value, or -1 */
     size_t absent_with_value; /* rows of absences with a value, ignored */
     size_t negative;          /* amplitudes below 0 */
-    size_t present, missing;  /* reflections of P1 in limit and box, without absences */
+    size_t present, missing;  /* reflections of P1 in the limit with F, without F */
     size_t conflicts;         /* reflections of P1 with values that differ by > 1 % */
     size_t replaced; /* rows of a list replaced by a value that differs by > 1 % */
     double dmin;     /* A; smallest d of the reflections with a value */
@@ -140,9 +140,9 @@ typedef struct nb_expansion {
 
 /** Expand every reflection by every operator into *out (nb_factor_grid_free): amplitudes
  * unchanged, phases if the columns have phases, absences 0 and marked up to the limit. In
- * a list, a listed value wins over a generated value, and the last of several wins; signs
- * stay. With sg->count 0 a list gets no mates, not even Friedel mates. Errors:
- * NB_ERR_INPUT, NB_ERR_NOMEM. */
+ * a list, a listed value wins over a generated value, the last of several values wins,
+ * and F keeps its sign. With sg->count 0 a list gets no mates, not even Friedel mates.
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_expand(const nb_expansion_request *request, nb_factor_grid *out,
                     nb_expansion *about, nb_error *err);
 
@@ -178,7 +178,7 @@ void nb_factor_grid_table(nb_factor_grid *grid, double default_F, nb_factor_file
 
 /* --- Gather values of the reflections of P1 and take means --- */
 
-/** P 1: the identity. */
+/** Space group P 1, which has the identity alone. */
 extern const nb_symmetry nb_P1;
 
 /** Running sums of each voxel of the grid. */
@@ -199,12 +199,12 @@ typedef struct nb_mates {
     int with_phase;
 } nb_mates;
 
-/** Begin in a grid, which outlives *out (nb_gather_free). Errors: NB_ERR_NOMEM. */
+/** Begin sums for a grid, which outlives *out (nb_gather_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
 void nb_gather_free(nb_gather *g);
 
 /** Add F(h R) = F(h) exp(-2 pi i h t) for each operator, and F(-h R) from the other mate.
- * Only mates in the file count, with `lent` only the others. h R must be in the grid. */
+ * lent 0 takes mates in the file, 1 takes the other mates. h R must be in the grid. */
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
                    const nb_mates *mates, int lent);
 
@@ -212,15 +212,15 @@ void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
 int nb_gather_set(nb_gather *g, const int h[3], double F);
 
 /** Write the means into the grid, with_phase also phases. Means are final: later values
- * are ignored. Returns the number of means of values that differ by more than 1 %. */
+ * are ignored. Returns the number of means whose values differ by more than 1 %. */
 size_t nb_gather_finish(nb_gather *g, int with_phase);
 
-/** Enlarge |h| <= H to include every h R. Returns 0 if an index exceeds +-10000. */
+/** Enlarge the box |h| <= H to hold every h R. Returns 0 if an index exceeds +-10000. */
 int nb_gather_reach(const nb_symmetry *sg, const int h[3], int H[3]);
 
 /** Set systematic absences with s^2 <= limit and without a mean to 0 and mark them. Add
- * the reflections with a mean to *present, the others without 0 0 0 to *missing. One
- * operator has no absences. Errors: NB_ERR_NOMEM. */
+ * the number of reflections with a mean to *present, of others (not 0 0 0) to *missing.
+ * A group of one operator has no absences. Errors: NB_ERR_NOMEM. */
 nb_status nb_gather_absences(nb_gather *g, const nb_symmetry *sg, double limit,
                              size_t *present, size_t *missing, nb_error *err);
 

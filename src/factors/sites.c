@@ -16,7 +16,7 @@ static int is_chosen(const nb_atom *a, const nb_model_options *o)
            !(o->drop_hydrogens && a->Z == 1);
 }
 
-/* True for an atom of the chosen model with an occupancy, except dropped hydrogens. */
+/* True for an atom of the chosen model with occupancy > 0, except dropped hydrogens. */
 static int atom_counts(const nb_atom *atom, const nb_model_options *options)
 {
     return is_chosen(atom, options) && atom->occupancy > 0;
@@ -132,10 +132,10 @@ static nb_status atoms_check(const nb_structure *structure,
     return NB_OK;
 }
 
-#define FRAME_DIFFERENCE 1e-4 /* limit of matrix and shift of SCALEn minus the cell's */
+#define FRAME_DIFFERENCE 1e-4 /* limit of SCALEn minus matrix and shift of the cell */
 #define FRAME_EDGES 1e-3      /* relative limit of the edges of the cell of SCALEn */
 #define FRAME_ANGLES 0.1      /* deg; limit of the angles of the cell of SCALEn */
-#define SPECIAL_DISTANCE 0.5  /* A; for PDB and mmCIF */
+#define SPECIAL_DISTANCE 0.5  /* A; nearer images are one site in PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
     1.01 /* if n q is larger, q of the file is the occupancy of a general position */
 
@@ -198,7 +198,7 @@ static void set_beta(const double M[9], const double U[6], double beta[6])
         beta[i] *= (i < 3 ? 2 : 4) * M_PI * M_PI;
 }
 
-/** Data for all atoms. */
+/** Data to place the atoms. */
 typedef struct placing {
     const nb_structure *structure;
     frame frame;
@@ -247,7 +247,7 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
         double b[6], U[6];
         for (int i = 0; i < 6; i++)
             b[i] = i < 3 ? out->beta[i] : out->beta[i] / 2;
-        nb_turn_symmetric(p->A, b, U); /* makes 2 pi^2 U, Cartesian */
+        nb_turn_symmetric(p->A, b, U); /* gives 2 pi^2 U in Cartesian axes */
         nb_principal_limits(U, &out->B_low, &out->B_high);
         out->B_low *= 4;
         out->B_high *= 4;
@@ -258,7 +258,7 @@ static void place(const placing *p, const nb_atom *a, const nb_ncs *copy, nb_sit
     }
 }
 
-/** Divide the occupancies of special positions and of averaged models. */
+/** Divide occupancies by the orders of special positions and the number of models. */
 static void weigh(const placing *p, int models, nb_sites *sites, const char *name,
                   const nb_hooks *hooks)
 {
@@ -288,7 +288,7 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
         "site_symmetry_order, they count as general positions");
 }
 
-/** List all copies of all atoms that count, in order of Z. */
+/** List the atoms of the sum and their NCS copies, in order of Z. */
 static void place_all(const placing *p, const nb_model_options *o, nb_sites *out)
 {
     const nb_structure *s = p->structure;

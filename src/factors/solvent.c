@@ -52,7 +52,7 @@ static void set_run(uint64_t *row, int n, int from, int count)
         set_bits(row, 0, n);
         return;
     }
-    while (from < 0) /* a few cells at most */
+    while (from < 0) /* the run begins at most a few cells away */
         from += n;
     while (from >= n)
         from -= n;
@@ -64,7 +64,7 @@ static void set_run(uint64_t *row, int n, int from, int count)
     }
 }
 
-/** Steps *low..*high along w at a squared distance <= limit. Returns 0 without steps. */
+/** Steps *low..*high along w with squared distance <= limit. Returns 0 without steps. */
 static int solve_row(const double D[6], double limit, double du, double dv, double *low,
                      double *high)
 {
@@ -89,13 +89,13 @@ static double reach(const nb_mask *m, double radius, int i)
     return radius * sqrt(inverse[4 * i]);
 }
 
-/** Data for the balls of a mask. */
+/** Data to fill balls. */
 typedef struct filling {
     const nb_mask *mask;
     const nb_ball *balls;
     double reach[2];         /* reach of a radius of 1 A along u, v, in steps */
     double per_w;            /* 1 / D[2] */
-    double slope_u, slope_v; /* slopes of the middle of a row */
+    double slope_u, slope_v; /* middle of a row: dw = slope_u du + slope_v dv */
 } filling;
 
 /** floor, without a call if the instruction set lacks the operation. */

@@ -16,13 +16,13 @@ typedef struct nb_gaussian {
     double centre[3]; /* 0..n */
     double Q[6]; /* E = Q0 du^2 + Q1 dv^2 + Q2 dw^2 + Q3 du dv + Q4 du dw + Q5 dv dw */
     double amplitude;
-    double reach;    /* E <= cut for |du| <= reach */
+    double reach;    /* largest |du| of points with E <= cut (density.c) */
     double slope[2]; /* centre of the section at du: dv = slope0 du, dw = slope1 du */
     double half[2];  /* half widths along v, w at du = 0 */
 } nb_gaussian;
 
 /** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles. A row
- * begins at w = 0; its last pitch - n2 points belong to its beginning. */
+ * begins at w = 0. The caller adds its points from w = n2 on to its beginning. */
 typedef void nb_spread_fn(const nb_gaussian *gaussians, const nb_visit *visits,
                           size_t count, const int n[3], size_t pitch, double *plane);
 

@@ -42,7 +42,7 @@ void nb_principal_limits(const double u[6], double *low, double *high);
 
 /* --- The atoms of a sum --- */
 
-/** An atom of the asymmetric unit, or with -ncs apply of a copy. */
+/** An atom of the asymmetric unit, or of an NCS copy with -ncs apply. */
 typedef struct nb_site {
     double x[3];    /* fractional */
     double q;       /* occupancy in the sum */
@@ -55,7 +55,7 @@ typedef struct nb_site {
 typedef struct nb_sites {
     nb_site *site; /* owned; in order of Z, atoms of one Z in the order of the file */
     size_t count;
-    size_t special, alternates; /* atoms on special positions, of alternatives */
+    size_t special, alternates; /* atoms on special positions; in alternative places */
 } nb_sites;
 
 /** Choose, check and place the atoms; docs/physics.md, "Structure factors of a model".
@@ -160,9 +160,9 @@ static inline int nb_modulo(int a, int n)
 /* --- Sums over atoms by a Fourier transform of the density, element by element ---
  * Ten Eyck, Acta Cryst. A33, 486 (1977); blur: Navaza, Acta Cryst. A58, 568 (2002). */
 
-/** nb_direct_sum to 1e-6. Elements of few atoms, and atoms for which the grid is slower,
- * are summed directly. FFTW must be loaded. grid[] receives the points along a, b, c if a
- * grid is used. Errors: NB_ERR_NOMEM. */
+/** Make the sum of nb_direct_sum to 1e-6. Elements of few atoms, and atoms for which the
+ * grid is slower, are summed directly. FFTW must be loaded. grid[] receives the points
+ * along a, b, c if a grid is used. Errors: NB_ERR_NOMEM. */
 nb_status nb_density_sum(const nb_site *sites, size_t count, const nb_sum_job *job,
                          double *S, int grid[3], nb_error *err);
 
@@ -189,7 +189,7 @@ typedef struct nb_ball {
 nb_status nb_mask_new(const double cell[6], const int n[3], nb_mask *out, nb_error *err);
 void nb_mask_free(nb_mask *mask);
 
-/** Set the points inside of balls and their images by cells. Errors: NB_ERR_NOMEM. */
+/** Set the points inside of balls and their images in all cells. Errors: NB_ERR_NOMEM. */
 nb_status nb_mask_set_balls(nb_mask *mask, const nb_ball *balls, size_t count,
                             int threads, nb_error *err);
 

@@ -10,7 +10,7 @@
 
 static const nb_symop identity = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 
-/** First operator with the rotation part sign R, or NULL. */
+/** First operator whose rotation part is R times sign (1 or -1), or NULL. */
 static const nb_symop *with_rotation(const nb_symop *ops, int count, int sign,
                                      const int8_t R[9])
 {
@@ -65,7 +65,7 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
     }
 }
 
-#define FIT 1e-9 /* relative difference of s^2, as in nb_s_squared_limit */
+#define FIT 1e-9 /* limit of the relative change of s^2, as in nb_s_squared_limit */
 
 int nb_is_absent(const nb_symmetry *sg, const int h[3])
 {
@@ -163,7 +163,7 @@ nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], dou
 }
 
 #define NEAR 0.5      /* A; smaller than any distance of two atoms */
-#define TOO_MANY 1.01 /* limit of the atoms on one site */
+#define TOO_MANY 1.01 /* limit of the sum of occupancies on one site */
 
 /** Squared distance (A^2) of a from the image of b under op, over all whole cells. */
 static double squared_distance(const nb_symop *op, const double A[9], const double a[3],
@@ -237,11 +237,11 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
 
 /* --- Choice between the two origins of a symbol in International Tables --- */
 
-#define TOO_NEAR 0.9 /* A; limit for atoms other than hydrogen */
-#define ALIKE 0.05   /* limit for logarithms of numbers of atoms */
+#define TOO_NEAR 0.9 /* A; distance that two atoms other than hydrogen cannot have */
+#define ALIKE 0.05   /* largest difference of misfits that decides nothing */
 enum { PAIRS_MAX = 5000000 };
 
-/** An origin of a symbol, and figures against it. */
+/** The group of a symbol with one of its two origins, and figures for the choice. */
 typedef struct origin {
     nb_symmetry sg;
     double atoms;   /* number of atoms in the cell, without hydrogen */
@@ -281,13 +281,13 @@ static void judge(const nb_structure *s, const double A[9], origin *o)
     }
 }
 
-/** |log| of the number of atoms over the number in the formula; 0 if one is unknown. */
+/** |log| of (number of atoms / number in the formula); 0 if either is unknown. */
 static double misfit(double atoms, double expected)
 {
     return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;
 }
 
-/** Set *better to 1 if b is better than a. Returns the reason, or NULL for equals. */
+/** Set *better to 1 if b is better than a. Returns the reason, or NULL if a and b tie. */
 static const char *compare(const origin *a, const origin *b, double expected, int *better)
 {
     double of_a = misfit(a->atoms, expected), of_b = misfit(b->atoms, expected);

@@ -14,13 +14,13 @@ enum { COLUMNS = 16 }; /* number of columns along a that are transformed togethe
 /** Plans of the transforms of the lines of a grid. */
 typedef struct line_plans {
     int n[3], H[3];
-    size_t pitch;     /* complex numbers from a plane of columns to the next */
+    size_t pitch;     /* complex numbers from the columns of plane u to those of u + 1 */
     void *plan[3];    /* owned; plans of FFTW along a, b, c, or NULL for plain sums */
     double *waves[3]; /* owned; for plain sums: exp(-2 pi i m/n), m = 0..n-1, or NULL */
 } line_plans;
 
-/** Complex numbers of a row after the transform along c: FFTW makes l to n/2, plain sums
- * to H2. */
+/** Complex numbers of a row after the transform along c: l = 0..n/2 by FFTW, l = 0..H2
+ * by plain sums. */
 static size_t half(const line_plans *lines)
 {
     return (size_t)(lines->plan[2] ? lines->n[2] / 2 : lines->H[2]) + 1;
@@ -181,7 +181,7 @@ static void lines_columns(const line_plans *lines, double *columns, double *out)
                    lines->pitch, out + 2 * j * (size_t)lines->n[0]);
 }
 
-/** A column (k, l) with a wanted h. */
+/** A column (k, l) in which some h may have s^2 inside the limit. */
 typedef struct column {
     int k, l;
 } column;
@@ -221,7 +221,7 @@ static nb_status list_columns(working *w, nb_error *err)
     return NB_OK;
 }
 
-/** Transform a plane of the function to the wanted columns. */
+/** Transform plane u of the function along c and b, and keep the listed columns. */
 static void make_plane(const working *w, int u, double *room)
 {
     const int *n = w->lines.n;
@@ -241,8 +241,8 @@ static void make_plane(const working *w, int u, double *room)
         to[2 * c] = to[2 * c + 1] = 0;
 }
 
-/** Write COLUMNS columns from `first` on into the box. They are conjugated, because the
- * wanted sum has exp(+...). */
+/** Transform COLUMNS columns from `first` on along a into the box. They are conjugated,
+ * because X has exp(+...) and the transform exp(-...). */
 static void make_columns(const working *w, size_t first, double *room)
 {
     const nb_fourier_box *b = w->box;

@@ -71,7 +71,7 @@ typedef struct equal_rows {
     double *to[4];
 } equal_rows;
 
-enum { BACK = 1, RUN = 256 }; /* odd rows are reversed; number of factors of a run */
+enum { BACK = 1, RUN = 256 }; /* bit of reversed (odd) rows; number of factors of a run */
 
 static void add_row(const weighing *job, int h, int k, equal_rows *rows)
 {
@@ -81,7 +81,7 @@ static void add_row(const weighing *job, int h, int k, equal_rows *rows)
     rows->to[rows->n++] = job->to + row * (size_t)n[2];
 }
 
-/** True if a row has a value other than 0 and NaN at place i of the first row. */
+/** True if a row has a value other than 0 and NaN with the factor of place i. */
 static int counts(const equal_rows *rows, int i, int last)
 {
     for (int r = 0; r < rows->n; r++) {
@@ -100,7 +100,7 @@ static void weigh(const double *from, const double *factor, int n, double *to)
         to[i] = from[i] != 0 ? from[i] * factor[i] : from[i];
 }
 
-/** Weigh places first ... end - 1 of all rows. Outside of a ... b - 1, F is 0 or NaN. */
+/** Weigh places first ... end - 1 of all rows. F is 0 or NaN except in a ... b - 1. */
 static void weigh_run(const weighing *job, const equal_rows *rows, int first, int end)
 {
     const int low = job->box->low[2], last = job->box->n[2] - 1;

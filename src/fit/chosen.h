@@ -47,7 +47,7 @@ void nb_chosen_ungroup(nb_chosen *chosen); /* frees the groups; all scales are 1
 
 /** Normal equations of V = count + knots values. The caller owns arrays [V], [V][V]. */
 typedef struct nb_scaled_sums {
-    double loss, *g, *F; /* loss, gradient, Fisher matrix without scales */
+    double loss, *g, *F; /* loss, gradient, Fisher matrix after elimination of scales */
     double *held;        /* Fisher matrix for fixed scales, or NULL */
     double *scores;      /* sum over reflections of products of gradients, or NULL */
     double *model;       /* [n], photons, or NULL */

@@ -24,7 +24,7 @@ nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double f, double s)
     return nb_scattering_vector(&source, ray.direction);
 }
 
-/** Nearest whole number of |x| < 2^51, without a call. */
+/** Nearest whole number of x, |x| < 2^51, without a call of the C library. */
 static double whole(double x)
 {
     return x + NB_ROUND_DOUBLE - NB_ROUND_DOUBLE;
@@ -56,7 +56,7 @@ double nb_place_stol(const nb_sim *sim, const nb_panel *panel, int fast, int slo
     return nb_norm(nb_sub(d, panel->beam)) / (2 * nb_sim_wavelength(sim));
 }
 
-/* From a picture in ADU to photons. */
+/* Convert a picture in ADU to photons. */
 
 /* Offset of SMV files whose header gives no offset, ADU. */
 #define SMV_OFFSET 40

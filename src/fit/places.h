@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Scattering vectors and reflections of pixels, and photons of a picture. */
+/** Scattering vectors and reflections of pixels, and photons of an observed picture. */
 #ifndef NB_FIT_PLACES_H
 #define NB_FIT_PLACES_H
 
@@ -8,7 +8,7 @@
 
 /** Scattering vector of a place (pixels) of a panel at the mean wavelength, 1/m. */
 nb_vec3 nb_place_q(const nb_sim *sim, const nb_panel *panel, double fast, double slow);
-/** Reflection that an orientation of the crystal brings nearest to q. */
+/** Reflection that is nearest to q, in any orientation of the crystal. */
 void nb_place_hkl(const nb_lattice *lattice, nb_vec3 q, int hkl[3]);
 /** sin theta/lambda of the middle of a pixel, 1/A. */
 double nb_place_stol(const nb_sim *sim, const nb_panel *panel, int fast, int slow);
@@ -25,8 +25,8 @@ typedef struct nb_seen {
     double sigma;    /* out: read-out noise */
 } nb_seen;
 
-/** Photons (ADU - adc)/gain, for d from dmin to dmax (A; 0: no limit). The picture is the
- * stack, or laid out as the detector file. Errors: NB_ERR_INPUT (size), NB_ERR_NOMEM. */
+/** Make photons (ADU - adc)/gain, for d from dmin to dmax (A; 0: no limit). The picture
+ * is the stack, or laid out like the detector file. NB_ERR_INPUT (size), NB_ERR_NOMEM. */
 nb_status nb_place_photons(const nb_sim *sim, const nb_image *picture, double dmin,
                            double dmax, nb_seen *out, nb_error *err);
 
@@ -35,7 +35,7 @@ typedef struct nb_plane_job {
     const float *photons, *chosen; /* [stack], NaN in missing pixels */
     const uint8_t *spots;          /* [stack], 1: near a spot */
     double sigma;                  /* read-out noise, photons */
-    int half;                      /* pixels around a pixel without spot */
+    int half; /* more pixels of the fit on each side of a chosen pixel without spot */
 } nb_plane_job;
 
 /** Fit planes to the pixels around each group of spot pixels, and around each other

@@ -6,7 +6,7 @@
 #include "../physics/panels.h"
 #include "places.h"
 
-/* Planes under spots. */
+/* Planes of the background under spots. */
 
 #define LEAST_LEVEL 1e-3 /* photons; smallest level: it must have a logarithm */
 enum { RIM = 5 };        /* pixels around the box of a spot */
@@ -20,7 +20,7 @@ typedef struct box {
     int panel, low[2], high[2]; /* fast, slow */
 } box;
 
-/** Solve A x = b, A symmetric and positive; overwrite A, b. 0: a pivot is <= 1e-12. */
+/** Solve A x = b, A symmetric, positive; A, b are overwritten. 0: a pivot <= 1e-12. */
 static int solve3(double A[3][3], double b[3], double x[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ static double plane_at(const plane *p, const box *b, int f, int s)
     return p->c[0] + p->c[1] * (f - b->low[0]) + p->c[2] * (s - b->low[1]);
 }
 
-/** Fit the rim of a box. Weights come from the plane of the pass before. */
+/** Fit a plane to the pixels of a box without spots. Weights: from the previous pass. */
 static plane fit_plane(const nb_plane_job *job, const nb_panel *panel,
                        const uint8_t *spots, const box *b)
 {
@@ -90,7 +90,7 @@ static box widened(const nb_panel *panel, box b, int by)
     return b;
 }
 
-/** Mark the group of touching spot pixels around (f, s) as done (2). Returns the box. */
+/** Mark the group of touching spot pixels around (f, s) with 2. Returns its box. */
 static box flood(const nb_panel *panel, uint8_t *spots, size_t *stack, int f, int s)
 {
     box b = {0, {f, s}, {f, s}};
@@ -121,7 +121,7 @@ static box flood(const nb_panel *panel, uint8_t *spots, size_t *stack, int f, in
     return b;
 }
 
-/** Write the plane of a done group (2). Pixels of other groups in the box stay. */
+/** Write the plane at the pixels with mark 2 in a box, and mark them with 3. */
 static void put_plane(const nb_plane_job *job, const nb_panel *panel, uint8_t *spots,
                       box b, float *background)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inexact structure factors. The light of reflection h has a scale exp(u_h). The prior of
  * u_h is normal. Its width is 2 s, where s is the relative sigma of F, and its mean is
- * s^2/2. Given F spread about true F, so that -2 ln(1 + s e) for normal e has the mean
+ * s^2/2. The given F spread about true F, and -2 ln(1 + s e) for normal e has the mean
  * s^2. Strong reflections, which matter more, have a smaller mean, because large given F
  * are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution the
  * mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step of the fit takes
@@ -21,7 +21,7 @@
 #include "chosen.h"
 #include "places.h"
 
-/** Neighbouring pixels of the list with one reflection. */
+/** Neighbouring pixels of the list with the same nearest reflection. */
 typedef struct place {
     int64_t key;
     uint32_t pixel, n;
@@ -129,7 +129,7 @@ nb_status nb_chosen_group(nb_chosen *c, nb_error *err)
 
 /* A background that is piecewise linear in sin theta/lambda. */
 
-/** Part at x of the hat of knot *k + 1, where *k is the knot before x. */
+/** Weight at x of the level of knot *k + 1; the rest is of knot *k, the knot before x. */
 static double hat_at(const nb_observation *o, double x, int *k)
 {
     *k = 0;
@@ -159,14 +159,14 @@ static void add_hats(const nb_observation *o, double x, double *hats)
 
 /* The model of a pixel: exp(u) crystal + rest. */
 
-/** Pixels at some values. [pixels]: in nb_chosen.order. Arrays lie in nb_chosen.room. */
+/** Model of the pixels. [pixels]: in nb_chosen.order. Arrays lie in nb_chosen.room. */
 typedef struct model {
     nb_chosen *of;
     int count;                     /* number of parameters */
     double *values;                /* [1 + planes][n], by pixels: image and planes */
     double *counts, *light, *rest; /* [pixels] */
     double *slope, *weight;        /* [pixels], of the loss by the model */
-    double *h, *scale;             /* [groups]: sums of the loss by u; exp(u) */
+    double *h, *scale;             /* [groups]: curvature of the loss by u; exp(u) */
     const double *water_plane;     /* place in values, or NULL without water */
     double water_um;
     int fluence; /* number of -fluence among the parameters; -1 if it is held */
@@ -231,8 +231,8 @@ static void gather_group(model *m, int k)
     }
 }
 
-/** Slopes and weights of the losses of the pixels of a reflection. Sums by u go to *g and
- * m->h. Returns the sum of the losses, if wanted. */
+/** Slopes and weights of the losses of the pixels of a reflection. *g: slope of their sum
+ * by u; m->h: its curvature. Returns the sum of the losses, if wanted. */
 static inline double compare_group(model *m, int k, const int gauss, const int wanted,
                                    double *g)
 {
@@ -257,9 +257,9 @@ static inline double compare_group(model *m, int k, const int gauss, const int w
 
 enum { INNER = 12 };
 #define INNER_STEP 0.7  /* largest step of u */
-#define INNER_DONE 1e-7 /* smallest step of u */
+#define INNER_DONE 1e-7 /* after a smaller step of u, the scale is found */
 
-/** Find the best scale of a reflection from the last scale. Returns loss and prior. */
+/** Find the best scale of a reflection, from the last scale on. Returns loss + prior. */
 static inline double settle_group(model *m, int k, const int gauss)
 {
     const nb_chosen *of = m->of;
@@ -275,7 +275,7 @@ static inline double settle_group(model *m, int k, const int gauss)
     return compare_group(m, k, gauss, 1, &g) + prior * (*u - mean) * (*u - mean) / 2;
 }
 
-/** row[n]: slopes of the model of pixel i, place j, by named parameters and knots. */
+/** Write to row[V] the slopes of pixel i, place j, by named parameters and knots. */
 static void row_of(const model *m, size_t i, size_t j, double scale, double *row)
 {
     const nb_chosen *of = m->of;
@@ -293,10 +293,10 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
         add_hats(&of->seen, of->stol[i], row + m->count);
 }
 
-/** Sums of some reflections by V values. Matrices [V][V] are lower halves. */
+/** Sums over some of the reflections, by V values. Matrices [V][V] are lower halves. */
 typedef struct stripe {
     double *loss, *clusters, *g;
-    double *held, *lost, *scores; /* F with scales held, part by the scales, scores */
+    double *held, *lost, *scores; /* F for fixed scales, its part by scales, scores */
     double *row, *score, *mixed;  /* work, [V] */
 } stripe;
 
@@ -332,7 +332,7 @@ static void add_group(model *m, int k, int V, const stripe *s)
         row_of(m, of->order[j], j, m->scale[k], s->row);
         for (int a = 0; a < V; a++) {
             const double w = m->weight[j] * s->row[a];
-            if (s->row[a] == 0) /* nearly all knots */
+            if (s->row[a] == 0) /* true for nearly all knots */
                 continue;
             s->score[a] += m->slope[j] * s->row[a];
             s->mixed[a] += w * light;
@@ -358,8 +358,8 @@ static void fill_half(int V, const double *half, const double *less, double *to)
             to[a * V + b] = to[b * V + a] = half[a * V + b] - (less ? less[a * V + b] : 0);
 }
 
-/** Find the best scales, from the last scales on, and the sums by V values; with V = 0,
- * only the loss. */
+/** Find the best scales, from the last scales on, and the sums by V values (if V is 0,
+ * only loss and number of reflections). */
 static nb_status add_up(model *m, int V, nb_scaled_sums *out, nb_error *err)
 {
     const size_t size = (size_t)V * (4 + 3 * (size_t)V) + 2;
@@ -401,7 +401,7 @@ nb_status nb_chosen_scaled(nb_chosen *c, const char *const *names, int count,
     return st;
 }
 
-#define WELL_KNOWN 0.15 /* largest sigma of u from counts */
+#define WELL_KNOWN 0.15 /* largest sigma of u by counting noise, of strong reflections */
 enum { LEAST_KNOWN = 12 };
 
 static int by_value(const void *a, const void *b)

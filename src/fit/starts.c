@@ -32,7 +32,7 @@ static nb_status check_starts(const nb_starts *starts, const char *file, nb_erro
     return NB_OK;
 }
 
-/** Find experiments of pictures by image names. *cfg gets the experiment of the first. */
+/** Find experiments of pictures by image names. *cfg gets that of the first picture. */
 static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *hooks,
                              nb_error *err)
 {
@@ -124,7 +124,7 @@ nb_status nb_starts_sim(const nb_starts *starts, const nb_hooks *hooks, int thre
 {
     const nb_pool_devices devices = devices_of(starts);
     const nb_status st = nb_sim_clone(starts->base, hooks, threads, sim, err);
-    if (!st && devices.count) /* neighbours are on different devices */
+    if (!st && devices.count) /* neighbouring places use different devices */
         (*sim)->engine.options.device_index =
             devices.first + place % devices.count * devices.step;
     return st;

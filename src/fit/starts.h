@@ -37,8 +37,8 @@ nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture,
 nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,
                          nb_image *out, nb_error *err);
 
-/** Number of pictures that are refined at a time, with *threads each. Several share a
- * device: its work for one hides the work of the host for others. */
+/** Number of pictures that are refined at a time, with *threads each. Several pictures
+ * share a device, which works for one while the host works for others. */
 int nb_starts_workers(const nb_starts *starts, int *threads);
 
 #endif

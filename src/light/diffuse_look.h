@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Look up D at a point of reciprocal space in a table. Host and devices share this code:
- * their values are equal up to the last bits of exp. */
+/** Look up D (physics/diffuse.h) at a point of reciprocal space in a table. Host and
+ * devices share this code: their values are equal up to the last bits of exp. */
 #ifndef NB_LIGHT_DIFFUSE_LOOK_H
 #define NB_LIGHT_DIFFUSE_LOOK_H
 
@@ -12,11 +12,11 @@
 #include "../physics/hostdevice.h"
 #include "diffuse_table.h"
 
-/* Curves of u^2 in straight pieces, equal in width within an octave of 1 + u^2 */
+/* Curves over u^2: straight between columns, evenly spaced in an octave of 1 + u^2 */
 
 enum { NB_CURVE_BITS = 7 }; /* an octave has 2^NB_CURVE_BITS pieces */
 
-/** Column at or before u2: exponent and first bits of 1 + u2. *part: way to the next. */
+/** Column at or before u2: exponent and first bits of 1 + u2. *part: rest, in columns. */
 NB_HD int nb_curve_at(float u2, float *part)
 {
     const float y = 1 + (u2 > 0 ? u2 : 0);
@@ -35,26 +35,26 @@ static inline double nb_curve_u2(int column)
     return ldexp(1 + (double)(column % pieces) / pieces, column / pieces) - 1;
 }
 
-/* Sums over single reflections: near light that the grid of a table leaves out, and all
- * light where Gaussian halos end */
+/* Sums over single reflections: the light near reflections, which the grid leaves out,
+ * and all light where Gaussian halos end */
 
-/* Gaussian halos of the first order end before the wider halos of faint orders. */
+/* Gaussian halos of the first order end before the wider halos of higher orders. */
 #define NB_FAINT_LIGHT 1e-13 /* part of the brightest halo middle that counts as 0 */
 #define NB_FAINT_SHARE 1e-18 /* orders with a smaller share are left out */
-#define NB_FAINT_STEEP 40 /* light around a point / light at the point that needs a sum */
-#define NB_FAINT_LEFT 1e-7  /* part of a kernel in the orders that are left out */
-#define NB_FAINT_FIRST 16.0 /* u^2 of the first ellipsoid of reflections */
+#define NB_FAINT_STEEP 40    /* limit of (light around a point) / (light at the point) */
+#define NB_FAINT_LEFT 1e-7   /* orders that add a smaller part of a sum are left out */
+#define NB_FAINT_FIRST 16.0  /* u^2 of the first ellipsoid of reflections */
 
 enum { NB_FAINT_ORDERS = 1024 }; /* limit of the orders of a sample */
 
-/** Halos of a sample: between two rows of a table, or (row NULL) Gaussian orders. */
+/** Halo at a sample: from two rows of a table, or a sum of Gaussian orders (row NULL). */
 typedef struct nb_halo {
     const float *row, *next; /* rows of near halos around X */
-    float part;              /* fraction of next */
+    float part;              /* weight of next; 1 - part of row */
     int from, n;             /* orders from + 1 to n */
     double X,
         first; /* share of order from + 1; order n has X/n times the share of n - 1 */
-    double inner2, near2; /* u^2 of the reflections: inner2 ... near2 */
+    double inner2, near2; /* the sum takes reflections with u^2 = inner2 ... near2 */
     double least;         /* reflections with a smaller I0 are left out */
 } nb_halo;
 
@@ -145,7 +145,7 @@ NB_HD double nb_diffuse_near(const nb_diffuse_table *t, const nb_diffuse_part *p
     return nb_near_sum(t, p, &o, p->half, h);
 }
 
-/** Orders of a sample with a share. */
+/** Gaussian orders of a sample, without orders of negligible share. */
 NB_HD nb_halo nb_faint_halo(int largest, double X)
 {
     double w = X < 1e-9 ? 1 : X / expm1(X);
@@ -156,7 +156,7 @@ NB_HD nb_halo nb_faint_halo(int largest, double X)
     return o;
 }
 
-/** Leave out the first orders if they have no share outside of u^2 = inner2. */
+/** Leave out the first orders, as far as they add no light outside of u^2 = inner2. */
 NB_HD void nb_faint_begin(nb_halo *o)
 {
     for (int n = o->from; n + 1 < o->n; n++) {
@@ -190,7 +190,7 @@ NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, n
     return sum;
 }
 
-/** D/scale where Gaussian halos end: all orders of the reflections with a share. */
+/** D/scale where Gaussian halos end: a sum over reflections of all orders. */
 NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 {
     double sum = 0;
@@ -210,7 +210,7 @@ NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 #define NB_SPLINE_TERMS 6  /* number of coefficients of a value along an axis */
 #define NB_SPLINE_BEFORE 2 /* place of the coefficient at or before the point */
 
-/** Weights of the coefficients around a point, t after the third; 0 <= t <= 1. */
+/** Weights of the coefficients around a point at distance t (0..1) after the third. */
 NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 {
     const float s = 1 - t, t2 = t * t, s2 = s * s, per = 1 / 120.0f;
@@ -222,7 +222,7 @@ NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
     w[5] = t2 * t2 * t * per;
 }
 
-/** First coefficient and weights of a value at y, on a line of n >= 6 coefficients. */
+/** Index of the first coefficient, and weights, for a value at y on a line of n >= 6. */
 NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
 {
     int at = (int)y - (y < (int)y);
@@ -231,11 +231,11 @@ NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
     return at - NB_SPLINE_BEFORE;
 }
 
-/** Turn values a[n0][n1][n2] into coefficients; n_i >= 6. A line continues by reflection
- * in the end points. The error of this falls to 0.43 at each further point. */
+/** Turn values a[n0][n1][n2] into coefficients; n_i >= 6. Lines continue by reflection in
+ * the end points. The error of this falls by a factor of 0.43 from point to point. */
 void nb_spline_of(float *a, const int n[3], int threads);
 
-/** First coefficient of a point of a grid, and the weights along each axis. */
+/** First coefficient for a point, and the weights of the coefficients along each axis. */
 typedef struct nb_diffuse_spot {
     const float *c; /* first coefficient; the others follow along each axis */
     size_t row, plane;
@@ -295,7 +295,7 @@ NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 }
 #endif
 
-/** Largest coefficient at the corners and face middles of the coefficients of a point. */
+/** Largest of 14 coefficients around a point: corners and face middles of 6 x 6 x 6. */
 NB_HD float nb_diffuse_about(const nb_diffuse_spot *s)
 {
     const size_t at[3] = {s->plane, s->row, 1}, middle = 2 * (at[0] + at[1] + at[2]);

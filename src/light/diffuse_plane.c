@@ -16,8 +16,8 @@
 #define ONE_RAY 0.055  /* largest u of a pixel with one ray, if each pixel is a node */
 #define TWO_RAYS 0.6   /* largest u of a pixel with two rays along each edge */
 #define ONE_LAYER                                                                        \
-    0.15 /* largest u of the depth of layers at the mean: rays shift by up to u/2 */
-/** Factor (m) from a distance in reciprocal space to u: halos, and the change of X. */
+    0.15 /* largest u of the depth with one ray for all layers: an error up to u/2 */
+/** Factor (m) from a distance in reciprocal space to u, for halos and the change of X. */
 static double scale_of(const nb_diffuse *d, double reach, double gamma)
 {
     double X = 4 * NB_PI * NB_PI * d->sigma * d->sigma * reach;
@@ -162,7 +162,7 @@ static nb_status merge_cells(nb_diffuse_plane *p, double reach, nb_error *err)
 }
 
 /** u from node to node. A cubic errs by u^4 times the part of a strong halo (4 times the
- * mean) in the light at its middle. Others add pi^2 / volume of an index, in u. */
+ * mean) in the light at its middle. Other halos add pi^2 / (volume of an index cell). */
 static double node_of(const nb_diffuse *d)
 {
     double part = 0;
@@ -262,7 +262,7 @@ static void between_columns(const nodes *n, const float *line, float *out)
     for (int j = 0; j + 3 < n->grid.wide; j++, out += step) {
         const float *a = line + j;
 #pragma omp simd
-        for (int t = 0; t < NB_LIGHT_STEP; t++) /* out[step] ... are written again */
+        for (int t = 0; t < NB_LIGHT_STEP; t++) /* the next j overwrites out[step] ... */
             out[t] = n->grid.w[0][t] * a[0] + n->grid.w[1][t] * a[1] +
                      n->grid.w[2][t] * a[2] + n->grid.w[3][t] * a[3];
     }

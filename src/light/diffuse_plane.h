@@ -5,8 +5,8 @@
 
 #include "diffuse_look.h"
 
-/* Host and devices share this code. As far as halos are smooth, samples of a pixel are
- * merged and pixels between nodes are interpolated (docs/physics.md has the bounds). */
+/* Host and devices share this code. If halos are smooth, samples of a pixel are merged
+ * and pixels interpolated between nodes (docs/physics.md). u: distance in halo widths. */
 
 enum { NB_LIGHT_STEP = 8 }; /* limit of the pixels from node to node */
 
@@ -28,18 +28,18 @@ typedef struct nb_diffuse_plane {
     const nb_diffuse_table *table;
     double scale; /* scale of D */
     double per;   /* m; factor from a distance in reciprocal space to u */
-    double node;  /* largest u from node to node */
+    double node;  /* largest distance from node to node, in u */
     int n_beams, n_cells;
     const nb_light_beam *beams; /* owned */
     const nb_light_cell *cells; /* owned */
     nb_light_beam middle;
-    double spread; /* 1/m; spread of q by the sources */
+    double spread; /* 1/m; largest change of q from `middle` to a source */
 } nb_diffuse_plane;
 
 /** Sampling of a panel. */
 typedef struct nb_light_sampling {
     int step;     /* pixels from node to node */
-    int between;  /* 1: pixels are cubics between nodes; 0: each pixel is a node */
+    int between;  /* 1: cubics give the pixels between nodes; 0: each pixel is a node */
     int rays;     /* number of rays along an edge of a pixel */
     double apart; /* distance of two rays, in pixels; 0: rays hit the sub-pixels */
     int layers;   /* number of layers; 1 takes all layers as one */
@@ -52,7 +52,7 @@ typedef struct nb_light_grid {
     nb_region r; /* pixels; empty without light */
     nb_light_sampling s;
     int wide, high;            /* number of nodes along fast and slow */
-    float w[4][NB_LIGHT_STEP]; /* weights of the nodes around a pixel, by place in step */
+    float w[4][NB_LIGHT_STEP]; /* weights of four nodes, by place of a pixel in a step */
 } nb_light_grid;
 
 /** Sum over orientations of D at q. */
@@ -75,8 +75,8 @@ NB_HD double nb_light_polarized(const nb_scene *sc, nb_vec3 incident, nb_vec3 di
                : 1;
 }
 
-/** Sum over sources and orientations of D along a ray. cut = 1 takes the sources of the
- * scene that -dmin leaves, cut = 0 the merged sources. */
+/** Sum over sources and orientations of D along a ray. cut = 1: sources of the scene for
+ * which the ray has d >= dmin; cut = 0: merged sources. */
 NB_HD_CALL double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction, int cut)
 {
     const nb_scene *sc = &p->scene;
@@ -150,8 +150,8 @@ NB_HD double nb_light_pixel(const nb_diffuse_plane *p, const nb_light_sampling *
            sum * nb_cached_factors(sc, panel, sensor, f, row);
 }
 
-/** Side of -dmin of pixels f .. f + n - 1 of a row, and of the pixels within `about`
- * pixels: 1 inside, -1 outside, 0 if -dmin may cut a ray. */
+/** Compare pixels f .. f + n - 1 of a row, and all pixels up to `about` pixels away, with
+ * -dmin: 1 if all are inside, -1 if all are outside, 0 if -dmin may cut a ray. */
 NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
                         const nb_sensor *sensor, int f, int n, int s, int about)
 {
@@ -194,7 +194,7 @@ NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
     return (float)nb_light_pixel(p, &g->s, panel, sensor, f, row);
 }
 
-/** Interpolate along an axis, everywhere by the same operations in the same order. */
+/** Interpolate along an axis: host and devices take the same operations in one order. */
 NB_HD float nb_light_between(const nb_light_grid *g, int t, float a, float b, float c,
                              float d)
 {
@@ -223,7 +223,7 @@ nb_light_grid nb_light_grid_of(const nb_diffuse_plane *plane, const nb_panel *pa
 
 #define NB_MERGE_SPACE 4
 
-/** A sample. Distances of y are distances in the argument of the function. */
+/** A sample with y, the argument of the function (a vector). */
 typedef struct nb_merge_item {
     double weight, y[NB_MERGE_SPACE];
 } nb_merge_item;

@@ -13,14 +13,14 @@
 #include "diffuse_look.h"
 
 enum {
-    EDGE = 3,   /* indices of a table outside of the reach */
-    SHIFTS = 32 /* limit of the points of an index, except in the coarsest grid */
+    EDGE = 3,   /* number of indices that a table adds outside of the reach */
+    SHIFTS = 32 /* limit of the points per index cell, except in the coarsest grid */
 };
 #define POINTS 16e6      /* limit of the points of all forms: 64 MB, some core seconds */
 #define ORDERS_LEFT 1e-5 /* share of the orders that are left out */
 #define X_LIMIT 600.0    /* limit of X, so that exp(X) is finite */
 #define STEP_WHOLE 0.5   /* u from point to point: error 3e-3 of an isolated halo */
-/* Step in parts of the u where halos are soft: error 1e-3 among different halos */
+/* Step / (u inside of which halos are soft): error 1e-3 among halos that differ */
 #define STEP_SOFT 0.3
 #define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
 #define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */
@@ -65,7 +65,7 @@ static int shifts_of(const nb_diffuse_part *p)
     return p->per[0] * p->per[1] * p->per[2];
 }
 
-/** Choose points for whole halos, within the limits; too long steps need soft halos. */
+/** Choose points for whole halos, within the limits. If steps are too long, set near2. */
 static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
 {
     double longest = lay_points(reach, 1, p);
@@ -188,7 +188,7 @@ double nb_diffuse_table_bytes(const nb_diffuse_table *t)
 
 /* --- reflections of a table --- */
 
-/** Largest X of a reflection that counts. */
+/** Largest X of a reflection with F other than 0. */
 static double sources_X(const nb_diffuse_source *s, const nb_diffuse_form *form)
 {
     const nb_factor_table *f = s->factors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Table of D of physics/diffuse.h, divided like an Ewald sum. A polynomial in u^2 makes
- * a halo soft inside of u^2 = near2. FFT sums soft halos at the points of a grid; between
- * points is a spline. Near reflections, halo minus soft halo is added one by one. */
+/** Table of D of physics/diffuse.h, divided like an Ewald sum. A soft halo is a halo with
+ * a polynomial in u^2 inside of u^2 = near2. FFT sums soft halos at the points of a grid.
+ * A spline interpolates. Near reflections, halo minus soft halo is added one by one. */
 #ifndef NB_LIGHT_DIFFUSE_TABLE_H
 #define NB_LIGHT_DIFFUSE_TABLE_H
 
@@ -10,23 +10,23 @@
 #include "../nanobragg.h"
 #include "../physics/diffuse.h"
 
-#define NB_DIFFUSE_BEHIND 2  /* floats after coefficients, because fours are read */
+#define NB_DIFFUSE_BEHIND 2  /* spare floats after coefficients: vectors of 4 are read */
 #define NB_NEAR_ROWS 128     /* number of rows of near halos, by X */
 #define NB_DIFFUSE_X_UNIT 4. /* rows are at equal steps of log(1 + X/unit) */
 
-/** Part of a form in a table. */
+/** Grid and near halos of a form (nb_diffuse_form). */
 typedef struct nb_diffuse_part {
     nb_diffuse_form form;
     int per[3];       /* number of points from an index to the next */
     int low[3], n[3]; /* first point and number of points along each axis */
-    float *c;     /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)); NULL: no grid */
-    float *power; /* owned; I0/largest of the box, or NULL without single reflections */
-    double largest;     /* largest I0 */
-    double near2;       /* u^2 limit of single reflections; 0: all light is in the grid */
-    double half[3];     /* half edges of the box around u^2 = near2, indices */
+    float *c;       /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)); may be NULL */
+    float *power;   /* owned; I0/largest of each reflection, or NULL if not needed */
+    double largest; /* largest I0 */
+    double near2;   /* u^2 limit of single reflections; 0: all light is in the grid */
+    double half[3]; /* half edges of the box around u^2 = near2, indices */
     double half_one[3]; /* half edges of the box around u = 1, indices */
     double many;        /* number of reflections inside of u = 1 */
-    int columns;        /* columns of near: nb_curve_at */
+    int columns;        /* number of columns of near (nb_curve_at) */
     float *near;        /* owned; [NB_NEAR_ROWS][columns]: halos minus soft halos */
 } nb_diffuse_part;
 
@@ -36,10 +36,10 @@ typedef struct nb_diffuse_table {
     double reach;     /* 1/A; largest |q| of a look-up */
     double X_max;     /* largest X of the points */
     double rows_per;  /* number of rows of near halos per unit of log(1 + X/unit) */
-    int orders;       /* number of orders with a share */
-    int faint_orders; /* number of orders with a share where Gaussian halos end */
+    int orders;       /* number of orders that count */
+    int faint_orders; /* number of orders that count where Gaussian halos end */
     double faint;     /* light of Gaussian halos that counts as 0 */
-    uint64_t mark;    /* mark of the source, by which devices keep tables; 0: not kept */
+    uint64_t mark;    /* devices keep tables by this number; 0: not kept */
     nb_diffuse_part parts[NB_DIFFUSE_FORMS];
 } nb_diffuse_table;
 
@@ -50,7 +50,7 @@ typedef struct nb_diffuse_source {
     int table;      /* number of the table in factors */
     double edge[3]; /* A; edges of the cell */
     double reach;   /* 1/A; largest |q| */
-    int direct;     /* 1: no grid; a few samples add all reflections */
+    int direct;     /* 1: no grid; each look-up sums all reflections (few samples) */
     int threads;
 } nb_diffuse_source;
 
@@ -81,8 +81,8 @@ typedef struct nb_lattice_sum {
 } nb_lattice_sum;
 
 /** Begin sums at |index| <= reach, also shifted, over sources I[n0][n1][n2] from index
- * `low` on. The period covers the longest distance: K is whole. Memory limits the places,
- * 1 to `places`. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
+ * `low` on, with 1 to `places` places, as memory allows. K does not wrap around the
+ * period. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
                              const int reach[3], int places, int threads,
                              nb_lattice_sum *sum, nb_error *err);
@@ -97,7 +97,7 @@ void nb_lattice_sum_make(const nb_lattice_sum *sum, int place,
 /** Row of S at (h, k, l) + shift, |l| <= reach[2]; l < 0 is at l + period[2]. */
 const double *nb_lattice_sum_row(const nb_lattice_sum *sum, int place, int h, int k);
 
-/** Bytes of the sources, and of each place. */
+/** Bytes of the sources. Each place needs the same number. */
 double nb_lattice_sum_bytes(const int low[3], const int n[3], const int reach[3]);
 
 /* Halos of all orders as functions of u^2 and X, and kernels whose sums make a grid */
@@ -106,7 +106,7 @@ double nb_lattice_sum_bytes(const int low[3], const int n[3], const int reach[3]
  * (functions of X): halos at a few X times Lagrange weights. */
 typedef struct nb_diffuse_terms {
     int n, columns;
-    double *kernel; /* owned; [n][columns] soft halos: nb_curve_at */
+    double *kernel; /* owned; [n][columns] soft halos (columns: nb_curve_at) */
     double per;     /* number of steps of the shares per unit of X */
     float *share;   /* owned; [n][NB_TERM_SHARES + 1] */
 } nb_diffuse_terms;
@@ -124,7 +124,7 @@ void nb_diffuse_terms_clear(nb_diffuse_terms *terms);
 /** Number of terms for X <= X_max. */
 int nb_diffuse_terms_count(int gauss, double X_max);
 
-/** Share of a term. X is in steps. */
+/** Share of a term at X, in steps of the share. */
 static inline float nb_diffuse_share(const float *share, double X)
 {
     const int i = X < NB_TERM_SHARES - 1 ? (int)X : NB_TERM_SHARES - 1;
@@ -139,7 +139,7 @@ int nb_curve_columns(double far2);
 void nb_diffuse_near_rows(int gauss, double X_max, double near2, int columns, int threads,
                           float *near);
 
-/** Determinant of a form: square of the volume of an index. */
+/** Determinant of a form: square of the volume of one index cell. */
 double nb_diffuse_det(const double form[6]);
 /** Half edges of the box around the ellipsoid form(x) <= limit. */
 void nb_diffuse_half(const double form[6], double limit, double half[3]);

@@ -9,7 +9,7 @@
 
 enum { DEGREE = 3 };     /* degree in u^2 of soft halos */
 #define TERMS_ERROR 3e-4 /* largest error in parts of a halo, at any X */
-/* Largest u^2 for this error. Gaussian halos are faint at larger u^2. */
+/* Largest u^2 at which TERMS_ERROR holds. Gaussian halos are faint at larger u^2. */
 #define FAR_EXP 1e5
 #define FAR_GAUSS 60.0
 
@@ -46,7 +46,7 @@ static void orders_of(double X, nb_diffuse_series *s)
         s->weight[i] /= -expm1(-X);
 }
 
-/** Taylor series sum_j poly[j] (near2 - u^2)^j of the halo at near2, 0 if near2 is 0. */
+/** Taylor series sum_j poly[j] (near2 - u^2)^j of the halo at near2; 0 if near2 is 0. */
 static void soften(int gauss, const nb_diffuse_series *s, double near2,
                    double poly[DEGREE + 1])
 {

@@ -21,7 +21,7 @@ static int quick(int n)
     }
 }
 
-/** Period that keeps the distances of sources and points distinct modulo the period. */
+/** Smallest quick period for which all distances from sources to points are distinct. */
 static int period_of(int low, int n, int reach)
 {
     int high = low + n - 1, far = -low > high ? -low : high;

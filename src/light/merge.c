@@ -6,10 +6,10 @@
 
 enum { D = NB_MERGE_SPACE };
 
-#define TO_MEAN 5e-4 /* largest error of one sample instead of all */
+#define TO_MEAN 5e-4 /* largest error if one sample replaces all */
 #define WIDE2                                                                            \
     0.0225 /* limit of the mean square distance of samples that are merged, in 1/per^2 */
-#define REACH 0.5 /* limit of the largest distance, in 1/per */
+#define REACH 0.5 /* limit of the largest distance from the mean, in 1/per */
 
 typedef struct cloud {
     double weight, mean[D], cov[D][D], reach;
@@ -37,7 +37,7 @@ static cloud cloud_of(const nb_merge_item *items, int n)
     return c;
 }
 
-/** Make a diagonal by Jacobi rotations. The columns of v become the axes. */
+/** Diagonalize a by Jacobi rotations. The columns of v become the axes. */
 static void find_axes(double a[D][D], double v[D][D])
 {
     for (int j = 0; j < D; j++)
@@ -66,7 +66,7 @@ static void find_axes(double a[D][D], double v[D][D])
             }
 }
 
-/** Move items before the mean along an axis to the front. Returns their number. */
+/** Move the items below the mean along an axis to the front. Returns their number. */
 static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], int axis)
 {
     int before = 0;
@@ -83,7 +83,7 @@ static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], i
     return before;
 }
 
-/** Make pairs on the axes with the covariance of the cloud. Returns their number or 0. */
+/** Replace items by pairs on the axes, of equal covariance. Returns their number or 0. */
 static int make_pairs(nb_merge_item *items, int n, const cloud *c, double v[D][D],
                       double sum)
 {

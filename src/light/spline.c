@@ -2,7 +2,7 @@
 #include "diffuse_look.h"
 
 /** Solve (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at both ends, for `width` lines
- * of n points, `step` apart (Thomas' algorithm; the divisors soon converge). */
+ * of n points, `step` floats apart (Thomas' algorithm; the divisors soon converge). */
 static void solve(float *a, int n, size_t step, size_t width, double m)
 {
     const float sum = (float)(m + 2);

@@ -158,7 +158,7 @@ static uint8_t mix(uint8_t a, uint8_t b, double x)
     return (uint8_t)(a + x * (b - a) + 0.5);
 }
 
-/** Colour at x, 0 to 1, of n points. */
+/** Colour at x, 0 to 1, on straight lines between n colours. */
 static nb_rgb along(const nb_rgb *stations, int n, double x)
 {
     double at = (x > 0 ? x < 1 ? x : 1 : 0) * (n - 1);

@@ -12,7 +12,7 @@
 /** A ring. Its label is at its highest row on the canvas. */
 typedef struct ring {
     double target; /* 2 sin theta */
-    int top;       /* INT_MAX: not drawn */
+    int top;       /* highest row; INT_MAX: not drawn */
     double sum;    /* sum of the columns of its pixels in that row */
     int count;
 } ring;

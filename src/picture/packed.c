@@ -8,11 +8,11 @@
 #include "../base/memory.h"
 #include "../base/unpack.h"
 
-#define STEP 1e-3     /* step of the logarithm */
-#define SMALLEST 1e-9 /* part of the largest value */
+#define STEP 1e-3     /* step of asinh(value/unit): relative, for large values */
+#define SMALLEST 1e-9 /* unit / largest value */
 #define MAX_WHOLE 1e9 /* limit of exact numbers */
-#define TOO_LONG 1.2  /* times the limit in the sample: packing all is useless */
-/* Pieces spread over an image: their pixels choose differences or numbers, and step. */
+#define TOO_LONG 1.2  /* if the text may exceed this times the limit, do not pack all */
+/* Pieces spread over an image: their pixels choose differences or numbers, and steps. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
 static nb_status to_base64(const unsigned char *data, size_t n, char **text, nb_error *err)

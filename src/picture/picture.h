@@ -47,7 +47,7 @@ int nb_text_height(int size);
 /** Colour of a level from 0 to 255. */
 nb_rgb nb_colormap_at(nb_colormap map, int level);
 
-/** Colour of pixels without a value, which the map does not have. */
+/** Colour of pixels without a value: a colour that no level of the map has. */
 nb_rgb nb_left_out_colour(nb_colormap map);
 
 /** Colour of x from -1 (blue) over 0 (white) to 1 (red). */
@@ -115,15 +115,15 @@ void nb_preview_apply(const nb_preview_levels *levels, const float *image, size_
 
 /** Fill out[slow][fast] from image[slow][fast]. The pedestal is subtracted first. Pixels
  * that are then 0 or less (outside the region of interest, masked) look like the faintest
- * ones, except with NB_PNG_RANGE. With fixed ends the curve is applied to the fraction
- * from low to high: its power, or three decades of its logarithm. Errors: NB_ERR_NOMEM. */
+ * ones, except with NB_PNG_RANGE. With fixed ends the curve takes the fraction from low
+ * to high: a power, or a logarithm over three decades. Errors: NB_ERR_NOMEM. */
 nb_status nb_preview(const float *image, int fast, int slow,
                      const nb_preview_options *options, uint8_t *out, nb_error *err);
 
 /* --- Smaller pictures of large images --- */
 
-/** If an edge of the job's image exceeds the limit of options, show blocks: the brightest
- * pixel or the sum of each, without left-out pixels. The job then borrows *panel (rings)
+/** If an edge of the job's image exceeds the limit of options, show blocks of pixels, by
+ * the brightest pixel or the sum, without left-out pixels. The job borrows *panel (rings)
  * and *pixels, which the caller frees; else *pixels is NULL. Errors: NB_ERR_NOMEM. */
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
 
@@ -164,15 +164,15 @@ typedef struct nb_assembly {
     nb_panel panel; /* plane, in the frame of the detector's vectors */
 } nb_assembly;
 
-/** Project all panels along the beam, at the pixel size of the first. A dot shows the
- * pixel under its middle, or `gap` without a pixel or at mask 0 (mask: of the stack, or
- * NULL). pixels[n_panels]. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart). */
+/** Project all panels along the beam, with the pixel size of the first panel. A dot shows
+ * the pixel under its middle, or `gap` if there is no pixel or detector->mask is 0 there.
+ * pixels[n_panels]. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (panels too far apart). */
 nb_status nb_assemble(const nb_detector_spec *detector, const nb_panel_pixels *pixels,
                       float gap, nb_assembly *out, nb_error *err);
 
 /* --- Two images and their difference side by side --- */
 
-/** The shown images: the same rectangle of a and b, [slow][fast]; stride: of rows. */
+/** The shown images: one rectangle of a and b. stride: floats from row to row. */
 typedef struct nb_sheet {
     const float *a, *b; /* first pixel of the rectangle */
     int stride, fast, slow;
@@ -182,14 +182,14 @@ typedef struct nb_sheet {
 
 /** Draw a, b in the same colours, and a - b with its scale. Each dot shows the largest
  * pixel of a large image; small images are enlarged. The scale of a - b ends at a
- * percentile of its magnitude, next to its largest value. Free canvas->pixels with
+ * percentile of |a - b|; the largest |a - b| is written. Free canvas->pixels with
  * nb_free. Errors: NB_ERR_NOMEM. */
 nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err);
 
 /* Pixels as short text, for pages that a browser reads (src/tools/page.html, function read). */
 
-/** Whole numbers are exact if their text is short. Others are unit sinh(step q), whole q:
- * to half a step of their value, or of the unit. */
+/** Whole numbers are exact if their text is short. Other numbers are unit sinh(step q), q
+ * whole, with errors up to half a step of the number or of the unit. */
 typedef struct nb_packed {
     int planes;        /* planes of bytes, lowest first, 1 to 4 */
     int delta;         /* 1: q is the sum of all numbers so far */

@@ -62,7 +62,7 @@ nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_err
 }
 
 static const double FAINT = 1, BRIGHT = 99.5; /* percentiles of white and black */
-static const double HEADROOM = 3;             /* black is at least so many medians */
+static const double HEADROOM = 3;             /* black is at least 3 medians */
 
 /* Positive floats have the order of their bits. The upper 16 bits make bins of less than
  * 1 % width. */

@@ -12,9 +12,9 @@ enum { LARGEST = 800, SMALLEST = 320, MARGIN = 16, TEXT = 2, BAR = 14 };
 
 /** Sizes of the drawing. */
 typedef struct layout {
-    int shrink, grow;  /* pixels per dot, screen pixels per dot */
+    int shrink, grow;  /* edge of a dot in pixels of the image, and of the canvas */
     int width, height; /* dots */
-    int cell;          /* screen pixels from part to part */
+    int cell;          /* width of a part on the canvas, pixels */
 } layout;
 
 /** Data of the parts of the drawing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels at Chebyshev knots give the polynomials of a tile. Five others are tests. */
+/* Pixels at Chebyshev knots give the polynomials of a tile. Five others test them. */
 #include "background_tiles.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 enum {
     N = NB_BACKGROUND_ORDER,
     LAWS = NB_BACKGROUND_LAWS,
-    REACH = 3,  /* steps from a sine to the samples that test the sine */
+    REACH = 3,  /* number of steps on each side of a sine that test the sine */
     BLOCK = 32, /* edge of a block, pixels */
     NEAR = 12   /* steps from the beam; nearer sines are rough */
 };
@@ -22,7 +22,7 @@ enum {
 #define LEAST 1e-7     /* smallest spread of a level */
 #define LEVEL 1.125    /* ratio of the spreads of neighbouring levels */
 #define TILE_ANGLE 0.2 /* rad; largest angle of a tile, seen from the sample */
-#define LEAST_RAYS 1e5 /* smallest number of rays of all pixels */
+#define LEAST_RAYS 1e5 /* with fewer rays of all pixels, tiles do not pay */
 #define EDGES 1e-7     /* limit of the relative error of polynomials between knots */
 #define FARTHEST 2.0   /* spreads; kinks farther away have no effect */
 
@@ -49,8 +49,8 @@ static int level_of(double spread)
     return (int)fmin(NB_BACKGROUND_LEVELS - 1, fmax(0, level));
 }
 
-/** True if kinks matter: two rules with equal first moments differ (1 spread; 1.5 spreads
- * and the middle). Also true if the table crosses 0: floats are too coarse there. */
+/** True if kinks matter: two means with equal first moments differ (at +-1 spread; at
+ * +-1.5 spreads and the middle). Also true if the table crosses 0: floats are coarse. */
 static int is_rough_at(const double *y)
 {
     const double two = (y[-2] + y[2]) / 2, three = (2 * (y[-3] + y[3]) + 5 * y[0]) / 9;
@@ -196,7 +196,7 @@ typedef struct tile_maker {
     const nb_background_tiles *of;
     const nb_background_panel *tiles;
     int knots[N];       /* pixels of a tile */
-    double basis[N][N]; /* polynomials of the knots */
+    double basis[N][N]; /* coefficients of the polynomials of the knots: basis() */
 } tile_maker;
 
 /** A tile. f, s: first pixel. */
@@ -421,7 +421,7 @@ static int edge_of(const nb_panel *panel, double nearest)
     return edge;
 }
 
-/** Tiles of a panel that meet the region: first tile, and numbers. */
+/** Tiles of a panel that meet the region: first tile, and numbers along fast and slow. */
 static box range_of(const nb_scene *sc, const nb_background_panel *p, int panel)
 {
     const nb_region r = nb_panel_region(sc, &sc->panels[panel]);

@@ -2,8 +2,8 @@
 /** Photons of an amorphous background, on the host. In a tile of pixels, three
  * polynomials give weight, squared mean sine and spread (rms distance of sines to the
  * mean) of the rays of a pixel to a layer. Photons are weight times mean scattering at
- * mean sine +- spread, right if scattering is a cubic over a pixel. Scattering is a sum
- * over sources of one direction, in cells of even steps of the sine of half the
+ * mean sine +- spread: exact if scattering is a cubic over a pixel. A grid has the sum of
+ * the scattering of all sources of one direction, in even steps of the sine of half the
  * scattering angle. Pixels at rough sines, where kinks of the tables matter, and tiles
  * with wrong polynomials are calculated ray by ray. */
 #ifndef NB_PLAN_BACKGROUND_TILES_H
@@ -20,7 +20,7 @@ enum {
     NB_BACKGROUND_PIECE = 8 /* pixels of a row that are tested together for rough sines */
 };
 
-/** Polynomials of a part. */
+/** Polynomials of a part: one direction, layer and tile. */
 typedef enum nb_background_law {
     NB_BACKGROUND_WEIGHT, /* weight of each of two sines, or of the sine of one ray */
     NB_BACKGROUND_SQUARE, /* square of the mean sine */
@@ -28,7 +28,7 @@ typedef enum nb_background_law {
     NB_BACKGROUND_LAWS
 } nb_background_law;
 
-/** Coefficients of u^i v^j (nb_background_place): one direction, layer and tile. */
+/** Coefficients of u^i v^j (nb_background_place) of a part. */
 typedef struct nb_background_part {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER][NB_BACKGROUND_ORDER]; /* [law][i][j] */
 } nb_background_part;
@@ -43,7 +43,7 @@ typedef struct nb_background_panel {
     int edge, across, down; /* edge of a tile, pixels; number of tiles along fast, slow */
     int layers;
     double nearest;    /* m; approximate distance of the nearest point */
-    int level;         /* level of the grid */
+    int level;         /* index of the grid in nb_background_tiles */
     int block, blocks; /* pixels along an edge of a block; blocks in a row of tiles */
     uint8_t *kind;     /* owned; nb_background_kind of each block; NULL: all RAYS */
     nb_background_part *part; /* owned; [down][across][layers][group] */
@@ -97,11 +97,11 @@ static inline double nb_background_polynomial(const double c[NB_BACKGROUND_ORDER
     return sum;
 }
 
-/** Tiles that meet the region; NULL if all rays are as quick or directions are too many.
+/** Make the tiles that meet the region. *tiles is NULL for few rays or many directions.
  * The caller frees *tiles (nb_background_tiles_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_background_tiles_build(const nb_scene *sc, int threads,
                                     nb_background_tiles **tiles, nb_error *err);
-/** True if a pixel of a piece of a row, from (f, s) of the panel on, is rough (SOME). */
+/** True if any of NB_BACKGROUND_PIECE pixels of a row, from (f, s) on, is rough. */
 int nb_background_piece_is_rough(const nb_background_tiles *tiles, const nb_scene *sc,
                                  int panel, int f, int s);
 void nb_background_tiles_free(nb_background_tiles *tiles); /* NULL is allowed */

@@ -139,7 +139,7 @@ static double crystal_reach(const nb_plan *plan)
     return reach;
 }
 
-/** Widest angle around an axis of the cones of the sources; INFINITY for all rays. */
+/** Angle around an axis that holds the cones of all sources; INFINITY for all rays. */
 static double widest_angle(const nb_beam *beam, nb_vec3 axis, double reach)
 {
     double angle = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Pixels that no reflection with F > 0 reaches in any orientation, because |q| exceeds
- * the table of F or the limit of resolution. All steps of such a pixel are 0. The bytes
- * are the same without these steps. */
+ * the table of F or the limit of resolution. All steps of such a pixel are 0. An image
+ * without these steps has the same bytes. */
 #ifndef NB_PLAN_DARK_H
 #define NB_PLAN_DARK_H
 
@@ -36,8 +36,8 @@ typedef struct nb_lit_panel {
 nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
                              const nb_sensor *sensor);
 
-/** Columns *first to *last of a row that reflections may reach. *last < *first: the row
- * is dark. A few of the columns are dark. */
+/** Find the columns *first to *last of a row that reflections may reach. *last < *first:
+ * the row is dark. A few columns at the ends may be dark too. */
 void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last);
 
 #endif

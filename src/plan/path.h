@@ -8,13 +8,13 @@
 #include "../base/error.h"
 #include "spots.h"
 
-/** Data of a render. Each renderer defines a struct. */
+/** Data of a render. Each renderer defines this struct. */
 typedef struct nb_render nb_render;
 
 /** Facts about an image, for the report. */
 typedef struct nb_path_notes {
     const char *why;      /* set by nb_path_choose */
-    nb_spots_result left; /* light that was left out, or the reason against it */
+    nb_spots_result left; /* light that was left out, or the reason why none was */
 } nb_path_notes;
 
 typedef struct nb_path {
@@ -28,7 +28,7 @@ typedef struct nb_path {
     /** True if the path leaves out steps of such a scene, within the tolerance. NULL for
      * a path that takes every step. */
     int (*skips)(const nb_scene *scene);
-    /** Make the tables of run, or NULL. Not called for an image without pixels. */
+    /** Make the tables for run; or NULL. Not called for an image without pixels. */
     nb_status (*prepare)(nb_render *render, nb_error *err);
     /** Fill all pixels of the planes. */
     nb_status (*run)(nb_render *render, nb_error *err);

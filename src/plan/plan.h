@@ -12,8 +12,8 @@
 
 /* Limits of the light that a renderer may leave out (plans/paths.md, section 3). */
 
-/** With all zero, every step is calculated. Else no pixel may lack more than each bound
- * above 0. Without a bound, only steps that are 0 are left out. */
+/** If all members are 0, every step is calculated. Else no pixel may lack more light than
+ * each bound that is above 0. If both bounds are 0, only steps of 0 are left out. */
 typedef struct nb_tolerance {
     int skip;       /* 1: steps may be left out */
     int asked;      /* 1: typed by the user, who gets a note if nothing is left out */
@@ -45,14 +45,14 @@ struct nb_slope_job;
 typedef struct nb_plan {
     const nb_scene *scene;
     nb_precision precision;
-    nb_tolerance tolerance; /* set by the caller; without it every step is calculated */
+    nb_tolerance tolerance; /* set by the caller; if all 0, every step is calculated */
     nb_engine engine;
     /* The caller sets paths, forced and sums before a path is chosen. */
     const struct nb_path *const *paths; /* NULL-terminated, the last always applies */
     const char *forced; /* name of the path that the user asked for, or NULL */
     double pixels;      /* number of rendered pixels */
-    double rays;        /* rays of all these pixels: sub-pixels and layers */
-    double steps;       /* steps of a ray: sources and orientations */
+    double rays;        /* number of rays to the pixels: pixels x sub-pixels x layers */
+    double steps;       /* number of steps of a ray: sources times orientations */
     double terms;       /* largest number of rays times steps of a pixel */
     double cells;       /* largest number of unit cells along an axis */
     double weight;      /* weight of the strongest source, at least 1 */
@@ -65,7 +65,7 @@ typedef struct nb_plan {
 /** Make a plan. The scene must outlive the plan. */
 nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engine *engine);
 
-/** True if floats hold F^2 / unit (unit in electrons^2) and a sum of so many terms. */
+/** True if floats hold F^2 / unit (unit in electrons^2) and a sum of `terms` terms. */
 int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
 
 /** Reason, in a few words, why no fast path can render this lattice in this precision; or
@@ -94,7 +94,7 @@ typedef struct nb_index_run {
 nb_status nb_visible_runs(const nb_plan *plan, const nb_index_box *box, int axis,
                           nb_index_run **runs, nb_error *err);
 
-/** Axis whose rows cross the Ewald sphere at the steepest angle: runs are short. */
+/** Axis whose rows cross the Ewald sphere at the steepest angle, for short runs. */
 int nb_steepest_axis(const nb_scene *scene);
 
 /** Directions within an angle of an axis. */
@@ -103,8 +103,8 @@ typedef struct nb_cone {
     double cos_angle, sin_angle; /* cos_angle is -1 for every direction */
 } nb_cone;
 
-/** Directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m), at all depths of
- * the sensor. A curved or very wide patch gets every direction. */
+/** Cone around the directions to a patch of a panel, F[0] to F[1] and S[0] to S[1] (m),
+ * at all depths of the sensor. A curved or very wide patch gets every direction. */
 nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                    const double S[2]);
 
@@ -118,7 +118,7 @@ static inline double nb_index_box_count(const nb_index_box *box)
 
 /* --- Tables of F of the sources --- */
 
-/** True if all sources have the table of the first. */
+/** True if all sources have the same table of F. */
 static inline int nb_one_table(const nb_beam *beam)
 {
     for (int i = 1; i < beam->n_sources; i++)

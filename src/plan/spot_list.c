@@ -47,7 +47,7 @@ typedef struct search {
     nb_spot_list *list;
     tile_pair *pairs;
     size_t spots_room, pairs_room;
-    double reach; /* R of the terms of the brightest reflection */
+    double reach; /* largest R of the terms of the strongest reflection */
     double far; /* largest distance of rays from the middle of a reflection of the group */
     nb_error *err;
 } search;
@@ -101,7 +101,7 @@ static int tiles_near(const search *s, int panel, const double p[3], double far,
     return 1;
 }
 
-/** Note the tiles of a panel for the newest spot. */
+/** Record the tiles of a panel for the newest spot. */
 static int add_tiles(search *s, int panel, int range[2][2])
 {
     nb_spot_list *list = s->list;
@@ -250,7 +250,7 @@ static nb_status sort_pairs(nb_spot_list *list, const tile_pair *pairs, nb_error
         list->first[pairs[i].tile + 2]++;
     for (size_t i = 1; i <= list->tiles; i++)
         list->first[i + 1] += list->first[i];
-    for (size_t i = 0; i < list->pairs; i++) /* first[t + 1] runs through tile t */
+    for (size_t i = 0; i < list->pairs; i++) /* first[t + 1]: next place of tile t */
         list->of[list->first[pairs[i].tile + 1]++] = pairs[i].spot;
     return NB_OK;
 }

@@ -105,7 +105,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     if (!(lattice->fudge > 0) || !split_metric(lattice, L))
         return "the size of the spots is not known";
     if (shape.law == NB_LAW_DECAY && may->part > 0)
-        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* or more */
+        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* the least reach */
     invert(L, inverse);
     if (!(sqrt(reach2) * widest_index(inverse) * (1 + NB_SPOT_ROOM) <= 0.5))
         return "spots of so few cells overlap";
@@ -477,7 +477,7 @@ void nb_spots_free(nb_spots *sp)
     memset(sp, 0, sizeof *sp);
 }
 
-/* --- Estimated time of a picture from its reflections --- */
+/* --- Estimated time of an image that is rendered from its reflections --- */
 
 /** Seconds on one core: to start; per pair of reflection and orientation; per ray of the
  * box of a pair with one source and with several; per term of several sources; per pixel.
@@ -489,13 +489,13 @@ typedef struct spot_costs {
 static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10},
                         gauss_costs = {2.5e-3, 5e-7, 1.3e-9, 8.5e-9, 2e-10, 2.5e-9},
                         table_costs = {1e-3, 3e-8, 3.5e-9, 2e-9, 6e-10, 1.2e-9};
-/* The same for the first search of the brightest pixel, which adds fewer terms. */
+/* Seconds of the first search of the brightest pixel, which adds fewer terms. */
 #define LOOK_START 3e-4
 #define LOOK_COLUMN 6e-8
 #define LOOK_PAIR 1.2e-7
 #define LOOK_RAY 3e-9
-/* Part of the brightest peak, apart from the tolerance, with which the costs were
- * fitted */
+/* dim (nb_spots_work_of) with which the costs were fitted. LOOK_DIM has no effect: the
+ * first search takes terms up to R^2 = LOOK_REACH2. */
 #define DIM 1.0
 #define LOOK_DIM 1e3
 #define LOOK_REACH2 0.3969
@@ -507,7 +507,7 @@ typedef struct extents {
     double largest;            /* largest |q|, 1/m */
     double wavelength, spread; /* middle, m; range / middle */
     double rays, pixels;       /* numbers of the whole detector */
-    double subpixel;           /* rad; angle of the finest nearest sub-pixel */
+    double subpixel;           /* rad; smallest angle of a sub-pixel at close distance */
     double layers;
 } extents;
 

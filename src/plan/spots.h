@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** From reflections to the terms of a picture above a threshold, for crystals whose spots
- * have no tails (laws of decay and of edge). Mathematics and bounds: plans/paths.md,
- * section 3.
+/** Find the terms of an image that exceed a threshold from the reflections, for crystals
+ * whose spots have no tails (laws of decay and of edge). Mathematics and bounds:
+ * plans/paths.md, section 3.
  *
  *   d       ray, unit           i, kappa  source: direction, 1/wavelength    q = kappa (d - i)
  *   hkl, g  reflection          u         L (h - hkl), with R^2 = |u|^2
@@ -35,18 +35,18 @@ typedef struct nb_spot_run {
     double per;               /* approximate number of entries per 1/m */
 } nb_spot_run;
 
-/** An orientation, in the form for rays. */
+/** Matrices of an orientation. */
 typedef struct nb_spot_cell {
     double A[3][3]; /* rows: u = kappa A (d - i) - L hkl; m */
     double b[3][3]; /* reciprocal cell, 1/m */
-    double E[3][3]; /* columns: semi-axes of R <= 1, 1/m */
+    double E[3][3]; /* columns: semi-axes of the ellipsoid R <= 1, 1/m */
 } nb_spot_cell;
 
 /** A group of orientations: first .. end - 1, of one cell and within an angle of the
  * first. */
 typedef struct nb_spot_group {
     int first, end;
-    double chord; /* |turned v - v| <= chord |v| */
+    double chord; /* |U v - v| <= chord |v| for each rotation U from the first */
 } nb_spot_group;
 
 typedef struct nb_spots {
@@ -76,21 +76,21 @@ typedef struct nb_spots {
     double *below;     /* sum of the weights of earlier entries of the run */
     nb_index_box box;  /* box of reflections, not negated */
     double max;        /* largest F^2 */
-    double brightness; /* largest photons of a pixel with a term of 1 in all steps */
+    double brightness; /* largest number of photons of a pixel if all terms are 1 */
 } nb_spots;
 
 /** Terms of a pass: reflections with F^2 > weakest, up to a reach. */
 typedef struct nb_spot_limits {
     double threshold; /* smallest term, electrons^2; 0 without a threshold */
     double near2;     /* if > 0: largest R^2, for any threshold */
-    double weakest;   /* limit of F^2, electrons^2 */
+    double weakest;   /* reflections with a larger F^2 count, electrons^2 */
 } nb_spot_limits;
 
 /** A reflection of a group of orientations. */
 typedef struct nb_spot {
     int32_t h[3], group;
-    double reach2; /* R^2 */
-    double g2;     /* 1/m^2 */
+    double reach2; /* largest R^2 of its terms */
+    double g2;     /* |g|^2, 1/m^2 */
 } nb_spot;
 
 /** A flat panel for directions. Ray d meets depth O at F = z d.axis[0]/d.n - start[0],
@@ -125,15 +125,15 @@ const char *nb_spots_refuse_panel(const nb_panel *panel, const nb_sensor *sensor
 /** Reason why the terms of a beam may be negative, or NULL. */
 const char *nb_spots_refuse_beam(const nb_beam *beam);
 
-/** Estimated work for a picture of the whole detector. */
+/** Estimated work for an image of the whole detector. */
 typedef struct nb_spots_work {
     double columns; /* pairs of reflections and groups of orientations */
     double pairs;   /* pairs of reflections and orientations */
     double rays;    /* rays in the boxes of the pairs */
     double terms, pixels;
 } nb_spots_work;
-/** Estimate the work. A Gaussian term counts from `dim` times the tolerance of a peak on.
- * The costs are fitted with dim. */
+/** Estimate the work. Gaussian terms above 1/dim of the tolerance times the largest peak
+ * count. The costs were fitted with dim. */
 nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim);
 
 /** Estimated seconds of one core for the whole detector. */
@@ -147,7 +147,7 @@ double nb_spots_look_seconds(const nb_plan *plan);
  * the bytes depend on the choice. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
-/** Largest photons of a pixel if all terms are 1 electron^2. */
+/** Largest number of photons of a pixel if all terms are 1 electron^2. */
 double nb_spots_brightness(const nb_scene *scene);
 int nb_sign(double x); /* -1, 0 or 1 */
 
@@ -243,8 +243,8 @@ NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
     return largest;
 }
 
-/** Largest R^2 of added terms of F^2; 0 without terms. Law of decay: exp(-2 R^2/width) A
- * > t. Law of edge: end of the spot. */
+/** Largest R^2 of the terms of a reflection; 0 without terms. Law of decay:
+ * exp(-2 R^2/width) A is above the threshold. Law of edge: end of the spot. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
     double A = F2 * sp->cells2;
@@ -321,7 +321,7 @@ NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double rat
     }
 }
 
-/** Pixels of a panel whose rays may be within `far` of p: range[axis], if boxed. */
+/** Pixels of a panel whose rays may be within `far` of p: range[axis] (NB_SPOT_BOXED). */
 NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
                        double range[2][2])
 {
@@ -359,8 +359,8 @@ NB_HD double nb_spot_slack(const nb_spots *sp, double reach2)
     return rho * (1 + 0.5 * rho * sp->longest) + NB_SPOT_ROOM * rho;
 }
 
-/** Returns `middle`. No source excites the reflection in an orientation with
- * |e + middle| > *largest, where e = incident.g of the middle of the beam. */
+/** Returns middle = lambda g^2/2 for the middle wavelength. No source excites the
+ * reflection in an orientation with |e + middle| > *largest, e = nb_spots.incident.g. */
 NB_HD double nb_spot_excitation(const nb_spots *sp, const nb_spot *spot, double *largest)
 {
     *largest = nb_spot_slack(sp, spot->reach2) + sp->stray * sqrt(spot->g2) +

@@ -16,7 +16,7 @@ enum { PAD = 16 };    /* rows are padded to the widest vector */
 #define UP (1 + 1e-6) /* factor to round floats up */
 /* Largest change of an index over a first block. */
 #define BLOCK_INDEX 0.4
-#define FEW_STEPS 8       /* smallest number of steps of a ray: blocks of few are slow */
+#define FEW_STEPS 8       /* with fewer steps of a ray, blocks are slow */
 #define MANY_STEPS 2e8    /* limit of the steps: lists need much memory */
 #define LARGEST_TABLE 6e7 /* limit of the reflections of a table */
 
@@ -313,8 +313,8 @@ static int groups_of(int n)
     return (n + NB_TILE_STEPS - 1) / NB_TILE_STEPS;
 }
 
-/** Choose groups of sources or of orientations, of which there are fewer. Sources differ
- * less and are preferred. */
+/** Choose groups of sources or of orientations, whichever gives fewer groups. Sources
+ * differ less and are preferred. */
 static void set_sizes(nb_tiles *t)
 {
     const int M = t->scene->lattice.n_orientations, S = t->scene->beam.n_sources;
@@ -377,7 +377,7 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-/* The ratio of sinc^2(R) to the Gaussian is smallest at 0.6, of a sphere at 0. */
+/* For R < 0.6, sinc^2(R)/Gaussian is smallest at R = 0.6, sphere/Gaussian at R = 0. */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like)
 {
     const nb_lattice *lattice = &scene->lattice;
@@ -475,7 +475,7 @@ double nb_tiles_gain(const nb_plan *plan)
 
 enum {
     RIM = 2
-}; /* border around the table: places outside, and places with a neighbour inside */
+}; /* places on each side of the table: one with neighbours inside, one without */
 
 static int bits_of(int n)
 {
@@ -509,8 +509,8 @@ static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors
     row[2 * n - 1] = fmaxf(row[2 * n - 2], row[2 * n - 4]);
 }
 
-/** For n rows at a stride: replace the second number of each pair by the largest of this
- * row, the row before and the row after. before: [length], scratch. */
+/** Replace the second number of each pair in n rows, `apart` floats apart, by the largest
+ * of this row, the row before and the row after. before: [length], scratch. */
 static void spread_rows(float *row, size_t apart, int n, int length,
                         float *restrict before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** From blocks of rays to the steps that may matter, for crystals whose spots have long
+/** Find the steps that may matter for a block of rays, for crystals whose spots have long
  * tails. Steps are in groups of 16. Mathematics and bounds: plans/paths.md, section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
@@ -15,7 +15,7 @@
 enum { NB_TILE_STEPS = 16 };
 
 /** F^2 / unit: pairs[2 i] of a reflection, pairs[2 i + 1] the largest of the reflection
- * and 26 neighbours. i = (i_h << shift[0]) + (i_k << shift[1]) + i_l, each within n. */
+ * and 26 neighbours. i = (i_h << shift[0]) + (i_k << shift[1]) + i_l, each 0..n - 1. */
 typedef struct nb_tile_factors {
     int32_t low[3], n[3], shift[2];
     float *pairs; /* owned */
@@ -46,7 +46,7 @@ typedef struct nb_tiles {
     float *kappa_range;  /* [columns] largest |kappa/middle - 1| */
     float *stray;        /* [columns] largest |i - middle| times the largest kappa */
     float *weights;      /* [columns] sum of the weights */
-    int *uniform;        /* [columns] 1: one direction; 2: the one of the column before */
+    int *uniform;        /* [columns] 1: one direction; 2: same as in the column before */
     /* Beam and crystal as a whole. */
     double kappa_max;
     nb_vec3 beam;      /* middle of the directions */
@@ -71,8 +71,8 @@ int nb_tiles_suit(const nb_scene *scene);
 /** Reason why a scene cannot be rendered in blocks, in a few words; or NULL. */
 const char *nb_tiles_refuse(const nb_plan *plan);
 
-/** Estimated ratio of the time of every step to the time in blocks, within a factor of
- * two, without the picture. */
+/** Estimated ratio of the time of every step to the time in blocks, from the scene alone,
+ * within a factor of two. */
 double nb_tiles_gain(const nb_plan *plan);
 
 /** Set *like to a scene with Gaussian spots, for the middles of spots (R < 0.6). Returns
@@ -82,11 +82,11 @@ double nb_tiles_like(const nb_scene *scene, nb_scene *like);
 /** Edge of the first blocks of a panel, sub-pixels: a power of two, 4 to 64. */
 int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
 
-/** The scene of the plan must outlive *tiles. Errors: NB_ERR_NOMEM, with *tiles freed. */
+/** Make *tiles. The scene must outlive *tiles. Errors: NB_ERR_NOMEM (*tiles is freed). */
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 void nb_tiles_free(nb_tiles *tiles);
 
-/** nb_tiles_build without factors.pairs, which the caller fills; the box is set. */
+/** Make *tiles like nb_tiles_build, except factors.pairs, which the caller fills. */
 nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 
 /** Set the box of factors, and fill factors.pairs (_build). Errors: NB_ERR_NOMEM. */
@@ -98,7 +98,7 @@ nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
 
 #define NB_TILE_PAIR_UP (1 + 1e-6)
 
-/** Largest F^2 of all tables at a place of the box, relative to 1/per_unit, rounded up by
+/** Largest F^2 of all tables at a place of the box, in units of 1/per_unit, rounded up by
  * NB_TILE_PAIR_UP. */
 NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                            const int at[3], double per_unit)

@@ -36,7 +36,7 @@ nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double 
     return c;
 }
 
-/** Edge i if the pixels first..last are divided into `side` equal parts. */
+/** Edge number i of pixels first..last that are divided into `side` equal parts. */
 static double part(int first, int last, int i, int side)
 {
     return first + (double)i * (last + 1 - first) / side;

@@ -6,8 +6,8 @@
  * g + l c*, with samples within `blur` of the line. |G - kappa i| - kappa falls as kappa
  * grows, so that a sphere with kappa in [shortest, longest] is within `blur` of G just if
  *   |G - longest i| <= longest + blur   and   |G - shortest i| >= shortest - blur.
- * Along a line these are the inside of one interval and the outside of another. A row of
- * reflections has the samples of a square of lines, half an index to each side. The near
+ * Along a line these are the inside of one interval and the outside of another. A row has
+ * samples on all lines of a square, which reaches half an index to each side. The near
  * end f of an interval is convex over the square, the far end concave. A corner has the
  * largest f. As f(x) + f(2c - x) >= 2 f(c), c the middle, f >= 2 f(c) - largest f. */
 #include <math.h>
@@ -19,7 +19,7 @@
 /* Limits of the groups of consecutive orientations and of the evaluations for all rows */
 enum { MAX_GROUPS = 16, MAX_EVALUATIONS = 200000 };
 
-/** Half a step of an index, and the error of rounding. */
+/** Half a step of an index, plus room for errors of rounding. */
 #define HALF_STEP 0.51
 
 /** A group of similar orientations, with all sources. */
@@ -141,7 +141,7 @@ static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limi
                       limit, r);
 }
 
-/** Cuts of both balls with the line at a corner of squares. */
+/** Cuts of the outer and the inner sphere with the line at a corner of squares. */
 typedef struct corner {
     cut outer, inner;
 } corner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums by Miller index, the shares of a pixel, and the sums of an image of spots. */
+/** Divide the photons of pixels among reflections, and sum them by Miller index. */
 #ifndef NB_TRUTH_REFLECTION_TABLE_H
 #define NB_TRUTH_REFLECTION_TABLE_H
 
@@ -13,11 +13,11 @@ enum { NB_SUM_WEIGHT = 0, NB_SUM_FAST, NB_SUM_SLOW, NB_SUM_PHI, NB_SUM_LAMBDA, N
 
 typedef struct nb_reflection_entry {
     int h, k, l, panel;
-    double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times ... */
+    double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times fast ... */
     double sum[NB_SUMS];   /* sums of earlier pixels, in photons */
     double peak;           /* photons of the brightest pixel */
-    /* sums over its pixels with s photons: s^2, s times the background, s^2 divided by
-     * all photons of the pixel */
+    /* sums over pixels, in which the reflection has s photons: s^2, s times the
+     * background, s^2 divided by all photons of the pixel */
     double square, under, fit;
 } nb_reflection_entry;
 
@@ -31,7 +31,7 @@ typedef struct nb_reflection_table {
     int n_touched;
     int panel;      /* panel of the next samples */
     int last;       /* entry of the last search, probably also of the next sample */
-    double photons; /* photons of pixels that have only the photons of their samples */
+    double photons; /* photons of all pixels, if samples replace an image */
 } nb_reflection_table;
 
 /** Find or make the entry of h, k, l on the table's panel; NULL: memory is exhausted. */
@@ -80,11 +80,11 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
  * as in the lattice sum. Samples divide the photons of their pixel in proportion. The
  * photons are those of the image, which may come from any renderer. */
 
-/** A footprint. The scene of the job has the pixels that light comes from, and its image
- * is that of the crystal alone, times `parts`. */
+/** A footprint. The scene of the job has the pixels before the spread, and its image has
+ * the light of the crystal alone, times `parts`. */
 typedef struct nb_reflection_spread {
     const nb_scene *seen; /* scene of the spread image */
-    const float *parts;   /* part of a pixel's light that counts, in place of the mix */
+    const float *parts;   /* factor on the light of each pixel, in place of the mix */
 } nb_reflection_spread;
 
 typedef struct nb_reflection_job {

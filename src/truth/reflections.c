@@ -109,7 +109,7 @@ static double crystal_in(const finder *f, double photons, double background)
                                                                                  : 0;
 }
 
-/** crystal_in for a pixel of the image. */
+/** Photons of a pixel of the image to divide, or 0. */
 static double photons_in(const finder *f, size_t pixel)
 {
     const double background = background_in(f, pixel);
@@ -299,7 +299,7 @@ static int collect(image_row *rows, int n, image_row *all)
 
 /* ------------------------------------------------------------------ by spots */
 
-/** photons_in as nb_spot_shares.photons. */
+/** Photons of a pixel to divide (0 if masked, 1 without an image), for nb_spot_shares. */
 static double photons_at(const void *user, int k, int fast, int slow, double *least,
                          double *background)
 {
@@ -320,7 +320,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     return photons;
 }
 
-/** Photons of a weight, from unit_in. */
+/** Photons of a pixel with this sum of weights, for nb_spot_shares. */
 static double own_photons(const void *user, int k, int fast, int slow, double weight,
                           double *divided)
 {
@@ -346,7 +346,7 @@ static double bound_of(const finder *f)
     return max > 0 ? OMITTED * f->cut * sum / (max * beam->n_sources) : 0;
 }
 
-/** Kernel of an instruction set, or NULL. */
+/** Function of an instruction set that draws spots, or NULL. */
 static nb_spot_draw *draw_of(nb_isa isa)
 {
     const nb_kernel_set *set = nb_kernel_sets;

@@ -12,7 +12,7 @@
 #include "../plan/spots.h"
 #include "../render/request.h"
 
-enum { TILE = 64 /* approximate sub-pixels along an edge */, BLOCK = 1024 /* tiles */ };
+enum { TILE = 64 /* sub-pixels along an edge */, BLOCK = 1024 /* tiles at a time */ };
 
 /** Sum of a reflection in a pixel of the tile. */
 typedef struct share {
@@ -42,7 +42,7 @@ typedef struct tile {
 
 /* ------------------------------------------------------------------ one reflection */
 
-/** Add the current reflection to the pixels of the tile. */
+/** Move the sums of the current reflection from the pixels to the list of shares. */
 static int keep_shares(tile *t, uint32_t spot)
 {
     const size_t wanted = t->n + (size_t)t->n_lit;
@@ -63,7 +63,7 @@ static int keep_shares(tile *t, uint32_t spot)
     return 1;
 }
 
-/** Note the share of a pixel from the current reflection. */
+/** Record the sums of the current reflection in pixel i, unless they are too small. */
 static void take_pixel(tile *t, int i)
 {
     const nb_spot_tile *drawn = t->drawn;
