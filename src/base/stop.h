@@ -13,7 +13,7 @@ typedef struct nb_asking {
     double fraction;          /* argument of hooks->progress */
     atomic_int stop;          /* the answer, for all threads */
     double last;              /* s; time of the last question */
-    struct nb_asking *before; /* that of the outer block of this thread */
+    struct nb_asking *before; /* nb_asking of the outer block of this thread, or NULL */
 } nb_asking;
 
 void nb_asking_enter(nb_asking *asking);

@@ -34,7 +34,7 @@ struct nb_store {
 
 /* --- keys --- */
 
-/** One step of two hashes (odd multipliers of mixed bits). */
+/** Add x to both hashes of a key. The multipliers are odd and have mixed bits. */
 static void mix(nb_key *key, uint64_t x)
 {
     uint64_t a = (key->word[0] ^ x) * 0x9fb21c651e98df25u,

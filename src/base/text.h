@@ -43,8 +43,8 @@ void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 /** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */
 int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
-/** Number of letters to insert, remove or change to make b from a, in any case (V. I.
- * Levenshtein, 1966); NB_TEXT_QUOTE if a or b has more than NB_TEXT_QUOTE letters. */
+/** Number of letters to insert, remove or change to make b from a; case is ignored (V. I.
+ * Levenshtein, 1966). NB_TEXT_QUOTE if a or b has more than NB_TEXT_QUOTE letters. */
 int nb_text_edits(const char *a, const char *b);
 
 /** A number rounded to twelve digits, so that it can be typed. */
