@@ -134,7 +134,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     }
 }
 
-/** Check every row with these bits of `mask`. Counts come before the counted items. */
+/** Check rows with flags `bits` of `mask`, without views; inner rows (counts) first. */
 static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
 {
     size_t count;
