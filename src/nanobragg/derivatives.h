@@ -65,7 +65,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
-/** Number of values of nb_sim_set_parameters; name and *value of number i, in order. */
+/** Number of values that nb_sim_set_parameters set; name and *value of number i. */
 int nb_sim_moves(const nb_sim *sim);
 const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 
@@ -80,11 +80,11 @@ nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err)
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
                              nb_real_type type, void *planes, float *image, nb_error *err);
 
-/** The image before it is rounded to floats: image[pixels of the stack], the caller's,
- * photons; double with NB_PRECISION_DOUBLE, else as derivatives. Same errors. */
+/** Calculate the image as doubles: image[pixels of the stack], the caller's, photons. In
+ * double with NB_PRECISION_DOUBLE, else as precise as derivatives. Same errors. */
 nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err);
 
-/** Derivatives of a loss by each F of the table that a pixel sees, sorted by h, k, l. */
+/** Derivatives of a loss by each F that acts on a pixel, sorted by h, k, l. */
 typedef struct nb_hkl_gradient {
     size_t count;
     int32_t (*hkl)[3]; /* [count], owned */
