@@ -16,8 +16,8 @@
 /** Figure of nb_difference, and its comparison with a limit. */
 typedef struct key {
     const char *name;
-    int at_least;
-    double from; /* compare |figure - from| */
+    int at_least; /* 1: test figure >= limit */
+    double from;  /* at_least 0: test |figure - from| <= limit */
     size_t offset;
 } key;
 
@@ -85,7 +85,7 @@ typedef struct compared {
     int passed;
 } compared;
 
-/** Figure of a key, in the form that its limit has. */
+/** Value of a key for the comparison with its limit. */
 static double value_of(const nb_difference *d, int k)
 {
     double figure;
