@@ -48,10 +48,10 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
             return NB_ERR_NOMEM;                                                         \
     } while (0)
 
-/** "cannot WHAT PATH: " and errno's text; err->file is the path. Returns NB_ERR_IO. */
+/** Set "cannot WHAT PATH: " and errno's text; err->file = PATH. Returns NB_ERR_IO. */
 nb_status nb_fail_errno(nb_error *err, const char *what, const char *path);
 
-/** "out of memory (N bytes for WHAT)".  Returns NB_ERR_NOMEM. */
+/** Set "out of memory (N bytes for WHAT)". Returns NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 
 /** Give the user one line through hooks->notice; hooks and its members may be NULL. */

@@ -70,7 +70,7 @@ static size_t name_offset(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/** Six characters that no other writer is likely to choose now. */
+/** Write six characters that no other writer is likely to choose now. */
 static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";

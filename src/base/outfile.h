@@ -38,8 +38,8 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
 nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
-/** Write bytes at an offset, from any thread; not for devices. Other offsets may follow
- * in any order, but none may be left out. */
+/** Write bytes at an offset, from any thread; not for devices. Offsets may come in any
+ * order, but at the end every byte must be written. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
 /** Close, and rename over the final name. After an error the temporary file is removed
@@ -47,7 +47,7 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
 /** Commit a file that -resume trusts: its bytes reach the disk before the rename. */
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
-/** Close and remove the temporary file. Safe after commit, a failed open, and twice. */
+/** Close and remove the temporary file. Safe after commit or a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Write a file with this content, whole or not at all: open, write and commit, with
  * their errors. */

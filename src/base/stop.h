@@ -29,9 +29,9 @@ void nb_asking_leave(nb_asking *asking);
 nb_asking *nb_asking_now(void);
 /** True if the work must stop. The thread of NB_ASKS asks; others read its answer. */
 int nb_stop_asked(nb_asking *asking);
-/** The status after work that may have stopped.  Errors: NB_ERR_CANCELLED. */
+/** Status of work that may have been stopped. Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_status(const nb_asking *asking, nb_error *err);
-/** Ask from work in one thread.  Errors: NB_ERR_CANCELLED. */
+/** Ask the hooks, from work in one thread. Errors: NB_ERR_CANCELLED (stop the work). */
 nb_status nb_stop_check(nb_error *err);
 
 /* --- Forked processes, which lack the threads and devices of their parent --- */

@@ -18,13 +18,13 @@ typedef struct entry {
     uint64_t used; /* nb_store.clock at the last use */
 } entry;
 
-/** Generation of a file that was typed again. */
+/** Generation of a file whose name was set again, so that the file is read again. */
 typedef struct again {
     uint64_t name, generation;
 } again;
 
 struct nb_store {
-    pthread_mutex_t lock; /* recursive: a maker takes other objects */
+    pthread_mutex_t lock; /* recursive, as a maker may take other objects */
     entry *entries;       /* owned; [n] of `room` */
     size_t n, room;
     again *files; /* owned; [n_files] */
@@ -105,7 +105,7 @@ void nb_key_file(nb_key *key, nb_store *store, const char *path)
     if (!store || !path[0])
         return;
     pthread_mutex_lock(&store->lock);
-    if ((file = find_file(store, path)) && file->generation) /* 0: not typed again */
+    if ((file = find_file(store, path)) && file->generation) /* 0: not set again */
         nb_key_add(key, &file->generation, sizeof file->generation);
     pthread_mutex_unlock(&store->lock);
 }

@@ -37,7 +37,7 @@ size_t nb_text_lines(const char *data, size_t n);
 /** The first byte after a UTF-8 byte order mark, or p. */
 const char *nb_text_body(const char *p, const char *end);
 
-/** The token at p (up to a blank or line end) for an error message: cut, printable. */
+/** Copy the token at p (to a blank or line end) for a message: cut, odd bytes as "?". */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
 /** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */

@@ -31,7 +31,7 @@ nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image
 /** Exit status of a library status. */
 int nb_cli_exit_status(nb_status status);
 
-/** Print "nanobragg: KIND: TEXT" on standard error; control characters become "?". */
+/** Print the line "nanobragg: KIND: TEXT" on stderr; control characters become "?". */
 void nb_cli_say(const char *kind, const char *text);
 
 /** Print the message of an error; returns the exit status. */

@@ -13,7 +13,7 @@
 #include "options.h"
 #include "subcommands.h"
 
-/** Figure of nb_difference, and its comparison with a limit. */
+/** Name of a figure of nb_difference, and its comparison with a limit. */
 typedef struct key {
     const char *name;
     int at_least; /* 1: test figure >= limit */
@@ -356,7 +356,7 @@ static void defaults(void *target)
     compare *c = target;
     nb_error err;
     nb_compare_defaults(&c->options);
-    c->options.roi[0] = -1; /* not typed */
+    c->options.roi[0] = -1; /* -1: not typed */
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &c->thresholds, &err);
 }
 

@@ -223,7 +223,7 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int exit_status;
-    atexit(nb_remove_temporary_files); /* libgomp calls exit if it gets no thread */
+    atexit(nb_remove_temporary_files); /* libgomp exits if memory or threads are short */
     exit_status = run_program(argc, argv);
     if (exit_status != 1)
         return exit_status;

@@ -40,7 +40,7 @@ typedef struct nb_cli {
     int trace; /* -trace_pixel was given */
     int trace_pixel[2];
     int printout;
-    int printout_one; /* only printout_pixel, else every pixel of the ROI */
+    int printout_one; /* 1: only printout_pixel; 0: every pixel of the ROI */
     int printout_pixel[2];
     int progress;
     int quiet;
@@ -74,13 +74,13 @@ int nb_flag_speaks_of(const nb_flag *flag, const char *word);
 /** True if nb_flag_speaks_of any flag, or the title of a group has this word. */
 int nb_flag_is_about(const char *word);
 
-/** Number of a flag, below NB_FLAG_MAX. */
+/** Index of a flag, below NB_FLAG_MAX. */
 size_t nb_flag_index(const nb_flag *flag);
 
 /** Flag with the name of this argument (with dashes), or NULL. */
 const nb_flag *nb_flag_find(const char *argument);
 
-/** Struct of the offset of a flag. */
+/** Struct that has the field of a flag. */
 void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
 
 nb_flag_special nb_flag_special_of(const nb_flag *flag);

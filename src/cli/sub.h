@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Subcommands: `nanobragg NAME operands and flags`. Each has a table of flags, and may
- * borrow flags of the main program. Flags may be between the operands. */
+/** Subcommands: `nanobragg NAME operands and flags`. Each has a table, and may borrow
+ * flags of the program. Flags take one dash or two and may be between the operands. */
 #ifndef NB_CLI_SUB_H
 #define NB_CLI_SUB_H
 

@@ -175,9 +175,9 @@ typedef struct nb_png_options {
     double percentile, low, high;
     double gamma; /* colour = value^gamma; 0 unset (0.5) */
     int log;      /* colour = log(value), instead of gamma */
-    int max;      /* limit of pixels along an edge, above it blocks are shown; 0 any */
-    nb_png_blocks blocks;        /* how a block is shown */
-    int rings;                   /* circles of equal resolution; also the beam centre */
+    int max;      /* limit of pixels along an edge, 0: any; larger images show blocks */
+    nb_png_blocks blocks; /* how a block is shown */
+    int rings;            /* number of resolution rings, drawn with the beam centre */
     double ring_A[NB_RINGS_MAX]; /* d of each, A */
 } nb_png_options;
 

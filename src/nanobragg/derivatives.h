@@ -41,7 +41,7 @@ typedef struct nb_observation {
     double sigma;            /* read-out noise, photons; GAUSS */
     const float *background; /* [pixels], photons of a constant background; or NULL */
     /* a refined background: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the
-     * centre of a pixel, hat_k piecewise linear over growing knots. Derivatives by
+     * centre of a pixel, hat_k piecewise linear, knots increasing. Derivatives by
      * value[k] come after those by the named parameters. */
     int n_knots;          /* 0: no refined background */
     const double *knots;  /* [n_knots], 1/A */
@@ -65,7 +65,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
-/** Number of values that nb_sim_set_parameters set; name and *value of number i. */
+/** Number of values of nb_sim_set_parameters; name and *value i, in order of calls. */
 int nb_sim_moves(const nb_sim *sim);
 const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 
@@ -99,14 +99,14 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err);
 
-/** nb_sim_pullback with dloss on the device that makes the derivatives, after all writes
- * to dloss. Errors also: NB_ERR_UNSUPPORTED (derivatives are made on the CPU). */
+/** As nb_sim_pullback; dloss is on the device that makes the derivatives, and all writes
+ * to dloss are done. Errors also: NB_ERR_UNSUPPORTED (derivatives made on the CPU). */
 nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);
 
-/** nb_sim_pullback with dloss by the image after the point spread of the configuration
- * (nb_sim_expected): dloss first goes back through the adjoint of the spread, if there is
+/** As nb_sim_pullback; dloss is by the image after the point spread of the configuration
+ * (nb_sim_expected), and first goes back through the adjoint of the spread, if there is
  * a spread. Errors also: NB_ERR_UNSUPPORTED (-psf fibre without FFTW). */
 nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,

@@ -174,8 +174,8 @@ typedef enum nb_noise_file {
 
 /** Value of overloaded pixels in such a file, ADU: the largest value of the type. */
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
-/** nb_noise_largest for a loaded simulation, with the largest trusted values of the
- * detector's file; the smallest if panels differ. */
+/** As nb_noise_largest for a loaded simulation, with the largest trusted values of the
+ * detector's file (the smallest if panels differ). */
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 
 /** One reflection of an image. */
@@ -210,7 +210,7 @@ typedef struct nb_reflections {
     double off_panels; /* photons of -footprint off the panels, part of the intensities */
 } nb_reflections;
 
-/** Configurations of all crystals of an image: nb_series_crystals. */
+/** Configurations of all crystals of an image; nb_series_crystals makes them. */
 typedef struct nb_crystals {
     nb_config *configs; /* [n], at least 1; the first has the record of the image */
     int n;
@@ -254,7 +254,7 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);
 
-/** nanoBragg's -printout text of one pixel (its last sample), line by line to emit(). */
+/** Give nanoBragg's -printout text of a pixel (its last sample), by lines to emit(). */
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);

@@ -17,8 +17,8 @@ struct nb_config {
     const struct nb_detector_spec
         *detector; /* from nb_config_load_geometry or the caller; NULL: nb_sim_create
                      reads the file of the detector. nb_sim_create copies it */
-    const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
-                                       nb_config_use_arrays; NULL: files */
+    const struct nb_arrays *arrays; /* content of the files that are named NB_MEMORY_...
+                                       (nb_config_use_arrays); or NULL */
 };
 #undef MEMBER
 #undef SERIES_MEMBER

@@ -11,13 +11,13 @@
 
 /** Bits of nb_param.flags inside the library: the subject of a flag. */
 enum {
-    NB_PARAM_CRYSTAL = 1 << 14,  /* in a group of the help about the crystal */
+    NB_PARAM_CRYSTAL = 1 << 14,  /* in a group of the help about crystal or F */
     NB_PARAM_IMAGE = 1 << 15,    /* acts on all crystals of an image, in any group */
     NB_PARAM_FACTORS = 1 << 16,  /* in a group about structure factors */
     NB_PARAM_WRITTEN = 1 << 17,  /* in a group about written files */
     NB_PARAM_VARIES = 1 << 18,   /* a number that -vary takes */
     NB_PARAM_PLACES = 1 << 19,   /* places a detector */
-    NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces it */
+    NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces its value */
     NB_PARAM_GEOMETRY = 1 << 21, /* names a file with a detector */
     NB_PARAM_MODEL = 1 << 22,    /* acts on the sum over an atomic model */
     NB_PARAM_ON_F = 1 << 23,     /* acts on any source of structure factors */
@@ -130,7 +130,7 @@ int nb_config_given(const nb_config *cfg, size_t offset);
  * from flags and files, and read only. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* a bit per 4 bytes of value */
+    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* bits of set members, per 4 bytes */
 } nb_settings;
 
 /** Fill *out from typed values and values of files. A default that depends on other
@@ -170,7 +170,7 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
 /** Number of typed NB_PARAM_NOISE rows, plus 1 if a panel has a gain or saturation. */
 int nb_noise_chain(const nb_settings *settings);
-/** Refuse a -saturation above `limit`, the largest value in `where`. */
+/** Refuse a -saturation above `limit`, the largest value in the file or type `where`. */
 nb_status nb_saturation_check(const nb_config *cfg, double limit, const char *where,
                               nb_error *err);
 

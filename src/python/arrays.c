@@ -52,7 +52,7 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/** Keep the buffer of part i, NULL for None. *n: number of items, set by part 0. */
+/** Keep the buffer of part i, NULL for None. *n: number of items; part 0 may set it. */
 static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];

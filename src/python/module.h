@@ -105,7 +105,7 @@ extern const nb_python_class nb_python_sim_class, nb_python_chosen_class,
     nb_python_starts_class;
 /** Add the type to the module; NULL with an exception. */
 PyTypeObject *nb_python_add_type(PyObject *module, const nb_python_class *spec);
-int nb_python_add_device_image(PyObject *module); /* the type; -1 with an exception */
+int nb_python_add_device_image(PyObject *module); /* add the type; -1: exception */
 /** Free the memory of an object, at the end of its dealloc. */
 void nb_python_release(PyObject *object);
 
