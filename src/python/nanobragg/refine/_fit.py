@@ -296,7 +296,7 @@ class Fit:
         return self.stages[-1]
 
     def stage(self, name, marked=None, evaluations=None):
-        """Minimise by marked (None: all) parameters and levels; limits evaluations."""
+        """Fit marked parameters (None: all) and levels.  evaluations: their limit."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -329,7 +329,7 @@ class Fit:
         return pearson(self.counts, self.image())
 
     def as_gaussian(self, marked=None, choose=True):
-        """Stage as a Gaussian crystal, without fringes; choose: choose pixels again."""
+        """Run a stage with a Gaussian crystal, without fringes; choose: pixels first."""
         crystal, fudge = self.sim.crystal(), self.sim.get("fudge")
         self.sim.change(None, [("fudge", ["1"])], crystal["smooth"])
         if choose:

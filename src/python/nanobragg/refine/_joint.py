@@ -270,7 +270,7 @@ class Joint:
         self.lines = _page.Lines(report)
         self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
-        self.stage, self.evaluations, self.before = "", 0, 0  # before: evaluations
+        self.stage, self.evaluations, self.before = "", 0, 0  # before: earlier ones
         self.results, self.why = [None] * self.count, {}
 
     @property

@@ -4,7 +4,7 @@ Intensities do not count, so poor structure factors cannot hide a right orientat
 import numpy as np
 
 ENOUGH = 12  # peaks for a verdict on an orientation
-AGREES = 0.5  # least agreement of a right start
+AGREES = 0.5  # least agreement of a start near the truth
 AGREES_AT_END = 0.3  # the same at the end of a fit, with poor F
 NEAR_INDEX, SIGNIFICANT = 0.2, 6  # part of an index along each axis; sigma above chance
 GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; compared peaks

@@ -124,8 +124,8 @@ def _index(fit, start):
 
 
 def find_orientation(fit):
-    """Keep a start whose lattice explains the spots.  Otherwise turn it by up to 7.5 deg
-    until it does, or fit blurred crystals, which works from several degrees off."""
+    """Keep a start whose lattice explains the spots; else turn it by up to 7.5 deg; else
+    fit blurred crystals, which works from degrees off (true shape: from 1 or 2 deg)."""
     if not fit.moves(*ROTATIONS):
         return
     found = fit.agrees()

@@ -124,7 +124,7 @@ class Search:
 
 
 def search(fit):
-    """Search cells along the axes and the mosaic spread, by images near spots."""
+    """Search N_a, N_b, N_c and mosaic spread, by images of the pixels near spots."""
     if fit.moves("mosaic"):
         fit.parameters["mosaic"].value = fit.start_mosaic
     fit.apply()
