@@ -15,7 +15,7 @@ nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/** Let the message of an NB_ERR_INPUT begin with the place, only once.  Returns code. */
+/** Put the place before the message of an NB_ERR_INPUT, but only once. Returns code. */
 nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
 
 /** Refuse a call if one of the pointers is NULL; `pointers` is like `a && b`. The
@@ -48,10 +48,10 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
             return NB_ERR_NOMEM;                                                         \
     } while (0)
 
-/** "cannot WHAT PATH: " and errno's text; err->file is the path. Returns NB_ERR_IO. */
+/** Set "cannot WHAT PATH: " and errno's text; err->file = PATH. Returns NB_ERR_IO. */
 nb_status nb_fail_errno(nb_error *err, const char *what, const char *path);
 
-/** "out of memory (N bytes for WHAT)".  Returns NB_ERR_NOMEM. */
+/** Set "out of memory (N bytes for WHAT)". Returns NB_ERR_NOMEM. */
 nb_status nb_fail_memory(nb_error *err, size_t bytes, const char *what);
 
 /** Give the user one line through hooks->notice; hooks and its members may be NULL. */

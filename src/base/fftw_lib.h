@@ -43,7 +43,7 @@ NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 #define fftw_plan_many_dft_c2r (nb_fftw()->fftw_plan_many_dft_c2r_)
 #define fftw_plan_many_dft_r2c (nb_fftw()->fftw_plan_many_dft_r2c_)
 #else
-/* A build without FFTW compiles callers with these; nb_fftw_need refuses to run them. */
+/* Placeholders, so that a build without FFTW compiles; nb_fftw_need refuses to run. */
 typedef void *fftw_plan;
 typedef double fftw_complex[2];
 enum { FFTW_ESTIMATE, FFTW_FORWARD, FFTW_BACKWARD };

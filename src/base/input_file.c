@@ -133,7 +133,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
     return status;
 }
 
-/** Bytes of a file in a store. */
+/** Content of a file, kept in a store. */
 typedef struct blob {
     size_t bytes;
     char *data; /* owned */

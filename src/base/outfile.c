@@ -70,7 +70,7 @@ static size_t name_offset(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/** Six characters that no other writer is likely to choose now. */
+/** Write six characters that no other writer is likely to choose now. */
 static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -111,7 +111,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
     return nb_fail_errno(err, "create", out->path);
 }
 
-/** Create or open the file that all writers of out->path share. EAGAIN: it vanished. */
+/** Create or open the file that all writers of out->path share. EAGAIN: gone, retry. */
 static int open_shared(const nb_outfile *out, int *made)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -134,7 +134,7 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_
     *no_locks = 0;
     snprintf(out->path, sizeof out->path, "%s", path);
     snprintf(out->temp, sizeof out->temp, "%.*s.%s.part", (int)start, path, path + start);
-    for (;;) { /* until the locked file has this name */
+    for (;;) { /* until the locked file still has this name */
         out->fd = open_shared(out, &made);
         if (out->fd < 0 && errno == EAGAIN)
             continue;
@@ -195,8 +195,8 @@ static nb_status open_stdout(nb_outfile *out, nb_error *err)
     return out->fd >= 0 ? NB_OK : nb_fail_errno(err, "open", out->path);
 }
 
-/** Mode and owner of the file that will be replaced. Only root can set another owner.
- * Otherwise the file keeps the group, if this is allowed. */
+/** Copy mode and owner of the file that will be replaced. Only root can set another
+ * owner. For other users the new file keeps only the group, if this is allowed. */
 static nb_status keep_rights(nb_outfile *out, const struct stat *old, nb_error *err)
 {
     nb_status status = NB_OK;
@@ -370,7 +370,7 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     if (!status && replace(out) != 0)
         status = nb_fail_errno(err, "create", out->path);
     else if (!status && out->is_claim)
-        close_fd(out); /* after the rename: before, others would take it over */
+        close_fd(out); /* after the rename: others take over an unlocked temporary file */
     if (status) {
         nb_outfile_abort(out);
         return status;

@@ -29,25 +29,25 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
 /** Create the temporary file of `path`, with a dot before and ".part" after the name, and
  * lock it for one process. A temporary file without a lock is left from a dead process:
  * it is emptied and used. NB_OK without a file (fd -1): another writer holds it, or it
- * exists in a file system without locks (*no_locks, else 0). Errors: NB_ERR_IO. */
+ * exists in a file system without locks (*no_locks 1, else 0). Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
                            nb_error *err);
-/** Before the first byte of a format that seeks: if `path` cannot seek (a pipe, standard
- * output), fd becomes an unnamed file in $TMPDIR or /tmp, and commit copies it. Errors:
- * NB_ERR_IO. */
+/** Call this before the first byte of a format that seeks. If `path` cannot seek (a pipe,
+ * standard output), fd becomes an unnamed file in $TMPDIR or /tmp, and commit copies it.
+ * Errors: NB_ERR_IO. */
 nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
-/** Write bytes at an offset, from any thread; not for devices. Other offsets may follow
- * in any order, but none may be left out. */
+/** Write bytes at an offset, from any thread; not for devices. Offsets may come in any
+ * order, but at the end every byte must be written. */
 nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
                               uint64_t offset, nb_error *err);
 /** Close, and rename over the final name. After an error the temporary file is removed
  * and an older file of that name is unchanged. A power loss may lose the content. */
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
-/** Commit a file that -resume trusts: the disk has the bytes before the name. */
+/** Commit a file that -resume trusts: its bytes reach the disk before the rename. */
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
-/** Close and remove the temporary file. Safe after commit, a failed open, and twice. */
+/** Close and remove the temporary file. Safe after commit or a failed open, and twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Write a file with this content, whole or not at all: open, write and commit, with
  * their errors. */
@@ -92,7 +92,7 @@ int nb_is_regular_file(const char *path);
 
 enum { NB_FD_LIMIT = 1 << 30 }; /* bytes of one call */
 
-/* Locks of one opening of a file: HDF5 locks (flock) the same file in this process. */
+/* Locks of one opening of a file, because HDF5 in this process locks it too (flock). */
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38
@@ -101,7 +101,7 @@ enum { NB_FD_LIMIT = 1 << 30 }; /* bytes of one call */
 typedef enum nb_lock { NB_LOCK_TAKEN, NB_LOCK_BUSY, NB_LOCK_NONE } nb_lock;
 
 /** Lock an open file, F_WRLCK for one holder or F_RDLCK for many, or change its lock.
- * wait: until the lock is free. NB_LOCK_NONE: the file system has no locks. */
+ * wait 1: until the lock is free. NB_LOCK_NONE: the file system has no locks. */
 static inline nb_lock nb_fd_lock(int fd, short kind, int wait)
 {
     struct flock whole = {.l_type = kind, .l_whence = SEEK_SET};

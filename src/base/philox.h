@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Philox4x32-10: 128 random bits as a pure function of a seed and a counter (Salmon,
- * Moraes, Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers). The
- * same bits on host and device. */
+ * Moraes, Dror & Shaw, SC11, doi:10.1145/2063384.2063405; the Random123 headers). Host
+ * and device get the same bits. */
 #ifndef NB_BASE_PHILOX_H
 #define NB_BASE_PHILOX_H
 
@@ -51,9 +51,9 @@ NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
     return x - (1.0 - 0.5 / NB_TWO_52);
 }
 
-/* ran1: the minimal-standard generator with a shuffle table that fixes nanoBragg's mosaic
- * domains (Park & Miller, CACM 31, 1192 (1988); Bays & Durham, TOMS 2, 59 (1976); the
- * combination as in Numerical Recipes in C, 2nd ed., section 7.1). */
+/* ran1: the minimal-standard generator with a shuffle table, for nanoBragg's mosaic
+ * domains (Park & Miller, CACM 31, 1192 (1988); Bays & Durham, TOMS 2, 59 (1976); both
+ * combined as in Numerical Recipes in C, 2nd ed., section 7.1). */
 
 typedef struct nb_ran1 {
     int32_t seed; /* the LCG's state, > 0 */

@@ -13,7 +13,7 @@ typedef struct nb_asking {
     double fraction;          /* argument of hooks->progress */
     atomic_int stop;          /* the answer, for all threads */
     double last;              /* s; time of the last question */
-    struct nb_asking *before; /* that of the outer block of this thread */
+    struct nb_asking *before; /* nb_asking of the outer block of this thread, or NULL */
 } nb_asking;
 
 void nb_asking_enter(nb_asking *asking);
@@ -29,9 +29,9 @@ void nb_asking_leave(nb_asking *asking);
 nb_asking *nb_asking_now(void);
 /** True if the work must stop. The thread of NB_ASKS asks; others read its answer. */
 int nb_stop_asked(nb_asking *asking);
-/** The status after work that may have stopped.  Errors: NB_ERR_CANCELLED. */
+/** Status of work that may have been stopped. Errors: NB_ERR_CANCELLED. */
 nb_status nb_stop_status(const nb_asking *asking, nb_error *err);
-/** Ask from work in one thread.  Errors: NB_ERR_CANCELLED. */
+/** Ask the hooks, from work in one thread. Errors: NB_ERR_CANCELLED (stop the work). */
 nb_status nb_stop_check(nb_error *err);
 
 /* --- Forked processes, which lack the threads and devices of their parent --- */

@@ -18,13 +18,13 @@ typedef struct entry {
     uint64_t used; /* nb_store.clock at the last use */
 } entry;
 
-/** Generation of a file that was typed again. */
+/** Generation of a file whose name was set again, so that the file is read again. */
 typedef struct again {
     uint64_t name, generation;
 } again;
 
 struct nb_store {
-    pthread_mutex_t lock; /* recursive: a maker takes other objects */
+    pthread_mutex_t lock; /* recursive, as a maker may take other objects */
     entry *entries;       /* owned; [n] of `room` */
     size_t n, room;
     again *files; /* owned; [n_files] */
@@ -34,7 +34,7 @@ struct nb_store {
 
 /* --- keys --- */
 
-/** One step of two hashes (odd multipliers of mixed bits). */
+/** Add x to both hashes of a key. The multipliers are odd and have mixed bits. */
 static void mix(nb_key *key, uint64_t x)
 {
     uint64_t a = (key->word[0] ^ x) * 0x9fb21c651e98df25u,
@@ -105,7 +105,7 @@ void nb_key_file(nb_key *key, nb_store *store, const char *path)
     if (!store || !path[0])
         return;
     pthread_mutex_lock(&store->lock);
-    if ((file = find_file(store, path)) && file->generation) /* 0: not typed again */
+    if ((file = find_file(store, path)) && file->generation) /* 0: not set again */
         nb_key_add(key, &file->generation, sizeof file->generation);
     pthread_mutex_unlock(&store->lock);
 }

@@ -10,7 +10,7 @@
 
 #include "../nanobragg.h"
 
-typedef struct nb_store nb_store; /* nb_shared_hold, nb_shared_drop; from any thread */
+typedef struct nb_store nb_store; /* free with nb_shared_drop; from any thread */
 
 /** Hash of an object's kind and values, and the generations of its files and arrays. */
 typedef struct nb_key {

@@ -37,14 +37,14 @@ size_t nb_text_lines(const char *data, size_t n);
 /** The first byte after a UTF-8 byte order mark, or p. */
 const char *nb_text_body(const char *p, const char *end);
 
-/** The token at p (up to a blank or line end) for an error message: cut, printable. */
+/** Copy the token at p (to a blank or line end) for a message: cut, odd bytes as "?". */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
 /** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */
 int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
-/** Number of letters to insert, remove or change to make b from a, in any case (V. I.
- * Levenshtein, 1966); NB_TEXT_QUOTE if a or b has more than NB_TEXT_QUOTE letters. */
+/** Number of letters to insert, remove or change to make b from a; case is ignored (V. I.
+ * Levenshtein, 1966). NB_TEXT_QUOTE if a or b has more than NB_TEXT_QUOTE letters. */
 int nb_text_edits(const char *a, const char *b);
 
 /** A number rounded to twelve digits, so that it can be typed. */

@@ -22,8 +22,8 @@ static inline int nb_max_threads(void)
 #endif
 }
 
-/** Number of threads asked for, without a limit. 0: the number of OpenMP
- * (OMP_NUM_THREADS, or all processors). */
+/** Number of threads that the user asked for, without a limit. asked 0: the number of
+ * OpenMP (OMP_NUM_THREADS, or all processors). */
 static inline int nb_threads_asked(int asked)
 {
 #ifdef _OPENMP

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Several pixels in the vectors of simd.h. The lanes do the same IEEE operations on
- * every instruction set, so the results are the same. Vectors are passed by address,
- * because by value their calling convention would differ between sets. */
+/** Operations on several pixels in the vectors of simd.h. The lanes do the same IEEE
+ * operations on every instruction set, so the results are the same. Vectors are passed by
+ * address, because by value their calling convention would differ between sets. */
 #ifndef NB_BASE_VECTOR_H
 #define NB_BASE_VECTOR_H
 
@@ -57,7 +57,7 @@ static inline void nb_v_abs(const nb_vd *x, nb_vd *size)
     *size = (nb_vd)((nb_vi)*x & INT64_MAX);
 }
 
-/** NB_LANES floats from anywhere in memory. */
+/** Load NB_LANES floats from any address. */
 static inline void nb_v_load(const float *from, nb_vf *v)
 {
     memcpy(v, from, sizeof *v);

@@ -113,11 +113,11 @@ nb_status nb_cli_check_stdout(nb_error *err)
 
 #define NAME "OMP_WAIT_POLICY"
 
-/* Part of the environment once set; putenv makes no copy and takes no const. */
+/* putenv makes this array part of the environment, without a copy; it takes no const. */
 static char passive[] = NAME "=passive";
 
-/** Runs before OpenMP reads the environment, once. libgomp reads it in a constructor of
- * default priority, which runs after this constructor because the program contains
+/** Set the policy before OpenMP reads the environment, which it does once. libgomp reads
+ * it in a constructor of default priority, which runs later because the program contains
  * libgomp (Makefile). The library of clang reads it when threads are first needed. */
 __attribute__((constructor(101))) static void choose(void)
 {

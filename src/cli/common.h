@@ -12,8 +12,8 @@
  * to the whole process. */
 void nb_json_watch(void);
 
-/** NB_ERR_NOMEM if an allocation has failed since then, with a message that begins with
- * `what`; the program must then end. Else NB_OK. */
+/** NB_ERR_NOMEM if an allocation has failed since nb_json_watch, with a message that
+ * begins with `what`; the program must then end. Else NB_OK. */
 nb_status nb_json_memory(const char *what, nb_error *err);
 
 /* --- The flag -mask of view and compare --- */
@@ -31,7 +31,7 @@ nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image
 /** Exit status of a library status. */
 int nb_cli_exit_status(nb_status status);
 
-/** Print "nanobragg: KIND: TEXT" in one line on standard error, for any file name. */
+/** Print the line "nanobragg: KIND: TEXT" on stderr; control characters become "?". */
 void nb_cli_say(const char *kind, const char *text);
 
 /** Print the message of an error; returns the exit status. */
@@ -62,14 +62,14 @@ typedef struct nb_progress {
     int visible;        /* show a bar on a terminal, else a line from time to time */
     int terminal;       /* standard error is a terminal */
     double pixels;      /* pixels of the image, for the rate */
-    double start, last; /* seconds; 0 = not yet */
+    double start, last; /* times of nb_clock, s: first call, last line; 0 before */
 } nb_progress;
 
 /** SIGINT, SIGTERM, SIGHUP and SIGUSR1 request a clean stop. A repeated SIGINT or SIGTERM
- * ends the program at once, without temporary files. SIGXFSZ (a file reached its size
+ * removes temporary files and ends the program at once. SIGXFSZ (a file reached its size
  * limit) makes the write fail. */
 void nb_stop_on_signals(void);
-/** The same signals end the program at once, without temporary files. */
+/** The same signals remove temporary files and end the program at once. */
 void nb_end_on_signals(void);
 /** A pipe closed by its reader (SIGPIPE) makes the write fail. */
 void nb_ignore_broken_pipes(void);
@@ -79,7 +79,7 @@ int nb_stop_requested(void);
 /** Seconds of a monotonic clock. */
 double nb_clock(void);
 
-/** Start progress; quiet: no lines without a terminal. */
+/** Start progress; wanted 0: print nothing. quiet: print nothing without a terminal. */
 void nb_progress_init(nb_progress *progress, int wanted, int quiet);
 /** True if it is time to draw again; the caller must then draw. */
 int nb_progress_is_due(nb_progress *progress);

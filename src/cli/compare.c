@@ -13,11 +13,11 @@
 #include "options.h"
 #include "subcommands.h"
 
-/** Figure of nb_difference, and its comparison with a limit. */
+/** Name of a figure of nb_difference, and its comparison with a limit. */
 typedef struct key {
     const char *name;
-    int at_least;
-    double from; /* compare |figure - from| */
+    int at_least; /* 1: test figure >= limit */
+    double from;  /* at_least 0: test |figure - from| <= limit */
     size_t offset;
 } key;
 
@@ -85,7 +85,7 @@ typedef struct compared {
     int passed;
 } compared;
 
-/** Figure of a key, in the form that its limit has. */
+/** Value of a key for the comparison with its limit. */
 static double value_of(const nb_difference *d, int k)
 {
     double figure;
@@ -356,7 +356,7 @@ static void defaults(void *target)
     compare *c = target;
     nb_error err;
     nb_compare_defaults(&c->options);
-    c->options.roi[0] = -1; /* not typed */
+    c->options.roi[0] = -1; /* -1: not typed */
     nb_thresholds_parse(NB_THRESHOLD_DEFAULT, &c->thresholds, &err);
 }
 

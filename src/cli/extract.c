@@ -5,7 +5,7 @@
 #include "common.h"
 #include "subcommands.h"
 
-/* A quarter of the width of the ring of water. */
+/* -stolsmooth: a quarter of the width of the ring of water. */
 static const char *const presets[] = {"-stolsmooth", "0.01", NULL};
 static const char *const as_flags[] = {"-stolimage", "-stolout", NULL};
 static const nb_sub_option options[] = {NB_SUB_END};

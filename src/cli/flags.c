@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flags of the program, and a walk over all flags. */
+/* Flags of the program, and functions that list and find all flags. */
 #include "options.h"
 
 #include "../params/params.h"

@@ -92,7 +92,7 @@ static int print_groups(FILE *out, const char *topic, int found)
     return found;
 }
 
-/** Print flags with this word, except `printed` and printed groups. Returns a count. */
+/** Print flags with this word, not `printed` and printed groups. Returns their number. */
 static int print_others(FILE *out, const char *topic, const nb_flag *printed, int before)
 {
     int found = 0;
@@ -107,7 +107,7 @@ static int print_others(FILE *out, const char *topic, const nb_flag *printed, in
     return found;
 }
 
-/** Print the flags for a word of other programs; returns their number. */
+/** Print the flags for a word that other programs use; returns their number. */
 static int print_meant(FILE *out, const char *topic)
 {
     const char *cursor = nb_flags_meant(topic);
@@ -237,7 +237,7 @@ static const char *words_of(const nb_flag *flag, char *text, size_t size)
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
                                   flag->choices[i]);
     for (int i = 0; flag->kind == NB_KIND_DEVICE && (word = nb_device_word(i)); i++)
-        if (!nb_device_check(word, NULL)) /* without words with N for a number */
+        if (!nb_device_check(word, NULL)) /* leaves out "cuda:N" */
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "", word);
     if (flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH)
         snprintf(text, size, "%s", flag->kind == NB_KIND_MISSET ? "random" : "inf");

@@ -16,7 +16,7 @@ enum {
     MAX_ARGUMENTS = 32
 }; /* limit for one flag; -pngrings takes one word, -cell six numbers */
 
-/** Arguments of a member; they point into the member, or into this struct. */
+/** Arguments of the flag of a JSON member; they point into the member or this struct. */
 typedef struct arguments {
     char *list[MAX_ARGUMENTS + 1];
     int count;
@@ -85,7 +85,7 @@ static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
     return fail(jobs, frame, err, text);
 }
 
-/** True for a false member, which leaves out a known flag without a value. */
+/** True if the member is `false` for a switch, which is then left out. */
 static int is_off(const cJSON *member, const nb_flag *flag)
 {
     return cJSON_IsFalse(member) && flag && nb_flag_is_switch(flag);

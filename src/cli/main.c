@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg, the program: flags -> library calls -> text and exit status. */
+/* nanobragg, the program: turns flags into library calls, text and an exit status. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void notice_flags(const nb_cli *cli, char **argv)
     }
 }
 
-/** Print the configuration, or the report. */
+/** Print the text that text_of makes (configuration or report), then `end`. */
 static nb_status print_text(const nb_sim *sim,
                             nb_status (*text_of)(const nb_sim *, char **, nb_error *),
                             FILE *out, const char *end, nb_error *err)
@@ -223,7 +223,7 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int exit_status;
-    atexit(nb_remove_temporary_files); /* libgomp calls exit without memory or a thread */
+    atexit(nb_remove_temporary_files); /* libgomp exits if memory or threads are short */
     exit_status = run_program(argc, argv);
     if (exit_status != 1)
         return exit_status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Suggestions for an unknown flag, by letters and by meaning. */
+/* Parser of the command line, with suggestions for unknown flags. */
 #include "options.h"
 
 #include <ctype.h>
@@ -13,7 +13,8 @@
 #include "../params/params.h"
 #include "common.h"
 
-/* Words of other programs, and flags: the first is suggested, -help WORD prints all. */
+/* Words that other programs use, and our flags: the first flag is suggested for an
+ * unknown flag, and -help WORD prints all. */
 static const struct {
     const char *words, *flags;
 } meanings[] = {
@@ -95,8 +96,7 @@ static int flag_nearest(const char *argument, char *nearest, size_t size)
            (name && nearest_letters(name, nearest, size));
 }
 
-/* --- Checks of flags against each other: for a single image or a series, and contradictions
- * --- */
+/* --- Contradictions between flags of a command line --- */
 
 int nb_cli_is_series(const nb_cli *cli)
 {
@@ -151,7 +151,7 @@ typedef struct parser {
     const char *typed; /* the flag as typed */
 } parser;
 
-/** Take the next of `needed` arguments of the flag after `got`; NULL on failure. */
+/** Take the next argument of a flag that has `got` of `needed`; NULL on failure. */
 static const char *take(parser *p, int needed, int got)
 {
     const char *next = p->at < p->argc ? p->argv[p->at] : NULL;

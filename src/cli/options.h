@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Command line -> nb_cli. */
+/** Parse the command line into an nb_cli. */
 #ifndef NB_CLI_OPTIONS_H
 #define NB_CLI_OPTIONS_H
 
@@ -9,10 +9,10 @@
 #include "../nanobragg.h"
 #include "../params/config.h"
 
-/* The flags of the command line: the library's table of parameters, then those of the program.
- * They drive parsing, -help, the man page, the bash completion and docs/options.md. */
+/* The flags of the command line: the library's table of parameters, then the table of the
+ * program. They drive parsing, -help, man page, bash completion and docs/options.md. */
 
-#define NB_FLAG_MAX 320 /* rows of both tables; flags.c checks it */
+#define NB_FLAG_MAX 320 /* limit for the rows of both tables; a test checks it */
 
 typedef enum nb_cli_action {
     NB_DO_RUN = 0,
@@ -40,13 +40,13 @@ typedef struct nb_cli {
     int trace; /* -trace_pixel was given */
     int trace_pixel[2];
     int printout;
-    int printout_one; /* only printout_pixel, else every pixel of the ROI */
+    int printout_one; /* 1: only printout_pixel; 0: every pixel of the ROI */
     int printout_pixel[2];
     int progress;
     int quiet;
     nb_time_report time;
     nb_crystals frame;  /* crystals of -only_frame; empty: use cfg */
-    int no_effect_flag; /* place of a flag without effect */
+    int no_effect_flag; /* value of a flag without effect, -coherent */
     /** Index in argv where each flag was last typed; 0: never. */
     int typed[NB_FLAG_MAX];
 } nb_cli;
@@ -69,18 +69,18 @@ int nb_flag_begins_group(const nb_flag *flag);
 
 /** True if a word of the text (or NULL) begins with `word`. */
 int nb_flag_text_has(const char *text, const char *word);
-/** True if name, synonyms, value or help of the flag have this word. */
+/** True if nb_flag_text_has name, synonyms, value or help of the flag. */
 int nb_flag_speaks_of(const nb_flag *flag, const char *word);
-/** True if any flag, or the title of its group, has this word. */
+/** True if nb_flag_speaks_of any flag, or the title of a group has this word. */
 int nb_flag_is_about(const char *word);
 
-/** Number of a flag, below NB_FLAG_MAX. */
+/** Index of a flag, below NB_FLAG_MAX. */
 size_t nb_flag_index(const nb_flag *flag);
 
 /** Flag with the name of this argument (with dashes), or NULL. */
 const nb_flag *nb_flag_find(const char *argument);
 
-/** Struct of the offset of a flag. */
+/** Struct that has the field of a flag. */
 void *nb_flag_base(const nb_flag *flag, nb_cli *cli);
 
 nb_flag_special nb_flag_special_of(const nb_flag *flag);
@@ -91,8 +91,8 @@ const char *nb_flag_note(const nb_flag *flag);
 /** True for a flag without a value. */
 int nb_flag_is_switch(const nb_flag *flag);
 
-/** Number of words of a flag before argv[0..argc-1]: all numbers for a cell or list, one
- * or all for angles, one for a list with commas. */
+/** Number of words of a flag's value, which begins at argv[0] of argc: all numbers for a
+ * cell or list, one or all for angles, one for a list with commas. */
 int nb_flag_words(const nb_flag *flag, int argc, char *const *argv);
 
 /** Name after one or two dashes, or NULL. */
@@ -107,7 +107,7 @@ int nb_next_word(const char **cursor, char *word, size_t size);
  * Returns NB_ERR_INPUT with a message that names the flag, the value and what to type. */
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 
-/** nb_cli_parse that keeps the values of *cli and does not check pairs of flags. */
+/** As nb_cli_parse, but keep the values of *cli and do not check pairs of flags. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
 /** Flags, separated by blanks, for a word of other programs, or NULL. */
@@ -119,7 +119,7 @@ int nb_cli_is_series(const nb_cli *cli);
 nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);
 /** Begin a command line with cfg (NULL: defaults), other flags unset; frees nothing. */
 void nb_cli_begin(nb_cli *cli, const nb_config *cfg);
-void nb_cli_free(nb_cli *cli); /* begun or zero */
+void nb_cli_free(nb_cli *cli); /* after nb_cli_begin, or all zero */
 
 /** Refuse a run that writes over an input, or one file twice. nb_cli_parse calls it, and
  * a run calls it before it reads anything. */
@@ -162,7 +162,7 @@ nb_status nb_check_output(const char *path, nb_error *err);
 /** Check that all files can be made, before the rendering, so that a wrong folder is
  * found at once. NB_ERR_IO if not. */
 nb_status nb_check_outputs(const nb_config *cfg, nb_error *err);
-/** nb_check_outputs for a series, without its frames. */
+/** As nb_check_outputs for a series; its frames are not checked. */
 nb_status nb_check_series_outputs(const nb_config *cfg, nb_error *err);
 
 #endif

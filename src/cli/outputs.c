@@ -19,7 +19,7 @@ int nb_outputs_to_stdout(const nb_config *cfg)
 {
     nb_file_use files[NB_FILES_MAX];
     const int n = nb_config_files(cfg, files);
-    for (int i = 0; i < n && files[i].written; i++) /* the written ones are the first */
+    for (int i = 0; i < n && files[i].written; i++) /* written files come first */
         if (nb_is_stdout(files[i].path))
             return 1;
     return 0;

@@ -10,7 +10,7 @@
 
 #include "../nanobragg.h"
 
-/* Only these data may change in a signal handler. */
+/* A signal handler may change only data of this type. */
 static volatile sig_atomic_t stop_signal;
 
 /** End at once, as without a handler, but remove the temporary files. */
@@ -91,7 +91,7 @@ void nb_progress_init(nb_progress *progress, int wanted, int quiet)
     progress->terminal = isatty(STDERR_FILENO);
     progress->visible = wanted && (progress->terminal || !quiet);
     if (!progress->terminal)
-        progress->last = nb_clock(); /* short runs have no line */
+        progress->last = nb_clock(); /* so that a short run prints no line */
 }
 
 int nb_progress_is_due(nb_progress *progress)

@@ -10,7 +10,7 @@
 #include "sub.h"
 #include "subcommands.h"
 
-/** Memory to check the value of a flag; Python reads the words again. */
+/** Place for the checked value of a flag; Python reads the words again. */
 typedef struct checked {
     int whole;
     double number;

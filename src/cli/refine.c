@@ -11,7 +11,7 @@
 
 /** Words typed after `nanobragg refine`; Python reads them again. */
 typedef struct nb_refine_typed {
-    int word, whole; /* of flags that are only checked */
+    int word, whole; /* values of flags that are only checked */
     double number;
     const char *text, *joint;
     const char *series, *orientations;

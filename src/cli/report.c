@@ -13,7 +13,7 @@ static void put_pixels(FILE *out, int64_t n, const char *of)
     fprintf(out, "clipped   %" PRId64 " pixel%s of %s", n, n == 1 ? "" : "s", of);
 }
 
-/** Largest scale of two digits with the brightest pixel below 65535, or 0. */
+/** Largest scale of two digits that keeps the brightest pixel below 65535, or 0. */
 static double fitting_scale(const nb_config *cfg, const nb_stats *stats)
 {
     double scale = (65535 - cfg->adc_offset) / stats->max;
@@ -38,14 +38,14 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
-/** True if the file of the detector sets the limit. Largest values of a type differ by 1
- * with the whole chain of noise. */
+/** True if the file of the detector sets the limit. A difference of 1 does not count: the
+ * whole chain of noise also changes the largest value of a type by 1. */
 static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
 {
     return largest < nb_noise_largest(cfg, file) - 1;
 }
 
-/** Words for the limit of the pixels, or NULL if the type of the file limits. */
+/** Reason for the limit of the pixels, or NULL if it is the type of the file. */
 static const char *bound_of(const nb_config *cfg, nb_noise_file file, double largest)
 {
     if (cfg->saturation < largest)
@@ -55,7 +55,7 @@ static const char *bound_of(const nb_config *cfg, nb_noise_file file, double lar
     return NULL;
 }
 
-/** Print "at 65535", with "or above" if panels differ. */
+/** Print "at 65535", with "or above" if the limits of panels may differ. */
 static void put_limit(FILE *out, const nb_config *cfg, nb_noise_file file, double largest)
 {
     fprintf(out, " at %.0f%s", largest, is_bounded(cfg, file, largest) ? " or above" : "");
@@ -85,7 +85,7 @@ static void report_clipped(FILE *out, const nb_config *cfg, const nb_sim *sim,
     report_noise(out, cfg, nb_sim_noise_largest(sim, NB_NOISE_U16), noise);
 }
 
-/** Kind of file of a series, and advice against clipped pixels. */
+/** Name of an output of a series, and advice against clipped pixels. */
 typedef struct series_file {
     const char *name, *mend;
 } series_file;

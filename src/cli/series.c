@@ -50,7 +50,7 @@ static int on_progress(void *user, const nb_series_progress *p)
     return nb_stop_requested();
 }
 
-/** The renderer calls this, as the first frame may take minutes. */
+/** The renderer calls this too, because the first frame may take minutes. */
 static int on_render(void *user, double fraction)
 {
     series_run *run = user;
@@ -288,7 +288,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
                                "the image");
         nb_config_copy(&cli->cfg, &frame.configs[0]);
         cli->frame = frame;
-        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* for whole series */
+        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* only for series */
         nb_series_drop(&cli->series);
         nb_series_defaults(&cli->series);
         (void)nb_text_put(&cli->jobs_file, "", NULL);

@@ -119,9 +119,9 @@ static nb_status take_borrowed(parser *p, const nb_flag *flag)
     const int there = p->argc - p->at - 1;
     int values = nb_flag_words(flag, there, p->argv + p->at + 1);
 
-    if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* the word is optional */
+    if (nb_flag_special_of(flag) == NB_FLAG_TIME) /* `json` is optional */
         values = p->at + 1 < p->argc && !strcmp(p->argv[p->at + 1], "json");
-    values = values < there ? values : there; /* the main parser refuses too few */
+    values = values < there ? values : there; /* the main parser refuses too few words */
     if (p->borrowed_count + values >= BORROWED_MAX)
         return nb_cli_fail(p->err, "too many flags");
     for (int i = 0; i <= values; i++)
@@ -171,7 +171,7 @@ static void lend(parser *p, const char *word)
         p->borrowed[p->borrowed_count++] = (char *)(uintptr_t)word;
 }
 
-/** Pass the operands that are values of flags. */
+/** Pass operands to the main parser as values of the flags in as_flags. */
 static void lend_operands(parser *p)
 {
     const char *const *flag = p->command->as_flags;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Subcommands: `nanobragg NAME operands and flags`. Each has a table. Flags take one dash
- * or two and may be between the operands. */
+/** Subcommands: `nanobragg NAME operands and flags`. Each has a table, and may borrow
+ * flags of the program. Flags take one dash or two and may be between the operands. */
 #ifndef NB_CLI_SUB_H
 #define NB_CLI_SUB_H
 
@@ -37,8 +37,8 @@ typedef struct nb_sub_option {
     nb_sub_place place;
 } nb_sub_option;
 
-/* Ends of a row for: a function; the value 1; whole numbers (int); numbers (double); a
- * non-empty text; the index of a word in a list (int). */
+/* Ends of a row. TAKE: a function; SET: the value 1; WHOLE: int numbers; NUMBER: double
+ * numbers; NAME: a non-empty text; WORD: the index of a word in a list (int). */
 #define NB_SUB_TAKE(take)                                                                \
     take,                                                                                \
     {                                                                                    \
@@ -87,7 +87,7 @@ typedef struct nb_sub_command {
     int more_operands;           /* more operands are allowed */
     int takes_rest;
     const char *statuses;           /* exit statuses in words */
-    void (*defaults)(void *target); /* of a target, or NULL if it is all 0 */
+    void (*defaults)(void *target); /* fills the target, or NULL for all 0 */
     /** Run the command and return the exit status.  If not 0, a message was printed. */
     int (*run)(void *target, const nb_sub_line *line);
 } nb_sub_command;
@@ -131,8 +131,8 @@ void nb_report_file(FILE *out, int k, const char *path);
 /** Print statistics of the image, written files, seed, backend and time. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats);
 
-/** Print the stages for -time or -time json; nothing for NB_TIME_BRIEF.  wall: seconds of
- * a series, with clock times for all threads together, or 0 for a single image. */
+/** Print the stages for -time or -time json; nothing for NB_TIME_BRIEF. wall: seconds of
+ * a series, whose stages are sums over its threads; 0 for a single image. */
 void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 
 /* --- -frames, -stills, -jobs: many images --- */
@@ -146,8 +146,8 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
  * make cli a single image of one frame.  Errors: NB_ERR_INPUT, of nb_series_crystals. */
 nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err);
 
-/* -jobs FILE: JSON lines, each exactly one object whose members are flags of one frame, e.g.
- * {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
+/* -jobs FILE: JSON lines. Each line is one object, whose members are flags of one frame,
+ * as {"misset": [10, 20, 30], "fluence": 1e24, "nopolar": true}. */
 
 typedef struct nb_job {
     const char *text; /* in nb_jobs.data, without a NUL at the end */
@@ -166,8 +166,8 @@ typedef struct nb_jobs {
 
 /** Read and check every line of cli->jobs_file.  *jobs: free with nb_jobs_free. */
 nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
-/** nb_jobs_load of a text from `path`: `bytes` bytes and a NUL, from malloc, freed
- * with the jobs, or at once after an error. */
+/** As nb_jobs_load, for the text of the file `path`: `bytes` bytes and a NUL. The text is
+ * freed with *jobs, or at once if *jobs is NULL. */
 nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
                         nb_jobs **jobs, nb_error *err);
 void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */

@@ -82,7 +82,7 @@ static int run(const nb_sub_command *command, int argc, char **argv)
     return parsed && status != 1 ? nb_cli_end(parsed, &err) : status;
 }
 
-/** True, with a message, if a first word is a mistyped command. */
+/** True, with a message, if the first word is a mistyped command. */
 static int is_misspelled(const char *word, const nb_sub_command *const *all, size_t count)
 {
     char line[160];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of the subcommands, one in each file. */
+/** Rows of the subcommands, each in the file of its name or in the file named here. */
 #ifndef NB_CLI_SUBCOMMANDS_H
 #define NB_CLI_SUBCOMMANDS_H
 

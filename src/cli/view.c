@@ -47,7 +47,7 @@ static void defaults(void *target)
     ((view *)target)->frames[0] = -1;
 }
 
-/** Print the number of pixels without counts, and the reasons. */
+/** Print the number of pixels that are left out, and the reasons. */
 static void say_left_out(const nb_image *image)
 {
     char why[240], line[320];

@@ -15,7 +15,7 @@ extern "C" {
 #define NB_PATH_MAX 1024
 #define NB_SENSOR_MAX 64
 
-/** A shared text for rows of params.h; "" when it is unset. nb_text_put replaces it. */
+/** A text of nb_config, which copies share; "" if unset. nb_text_put replaces it. */
 typedef const char *nb_text;
 /** Replace a text (or NULL) by a copy. Errors: NB_ERR_NOMEM, and *to is unchanged. */
 nb_status nb_text_put(nb_text *to, const char *text, nb_error *err);
@@ -117,7 +117,7 @@ typedef enum nb_sf_method {
     NB_SF_DIRECT,
     NB_SF_FFT
 } nb_sf_method;
-#define NB_MODEL_ALL (-1)      /* model: the average of all */
+#define NB_MODEL_ALL (-1)      /* model: the average of all models */
 #define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
 #define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
 #define NB_F000_CALC (-1.0)    /* F000: the value of the model */
@@ -175,9 +175,9 @@ typedef struct nb_png_options {
     double percentile, low, high;
     double gamma; /* colour = value^gamma; 0 unset (0.5) */
     int log;      /* colour = log(value), instead of gamma */
-    int max;      /* limit of pixels along an edge, above it blocks are shown; 0 any */
-    nb_png_blocks blocks;        /* how a block is shown */
-    int rings;                   /* circles of equal resolution; also the beam centre */
+    int max;      /* limit of pixels along an edge, 0: any; larger images show blocks */
+    nb_png_blocks blocks; /* how a block is shown */
+    int rings;            /* number of resolution rings, drawn with the beam centre */
     double ring_A[NB_RINGS_MAX]; /* d of each, A */
 } nb_png_options;
 
@@ -207,7 +207,7 @@ nb_status nb_device_check(const char *word, nb_error *err);
  * Pixels in the gaps between modules are not rendered. Size and gap are in pixels. */
 typedef struct nb_known_detector {
     const char *name;
-    int modules[2], module[2], gap[2]; /* fast, slow: number (0: movable), size, gap */
+    int modules[2], module[2], gap[2]; /* fast, slow; modules: number, or 0 if movable */
     int dead_columns;     /* in the middle of a module, where two sensors meet */
     int disc;             /* pixels outside the largest circle are dead */
     double pixel_um;      /* without binning */

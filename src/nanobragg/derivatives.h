@@ -41,7 +41,7 @@ typedef struct nb_observation {
     double sigma;            /* read-out noise, photons; GAUSS */
     const float *background; /* [pixels], photons of a constant background; or NULL */
     /* a refined background: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the
-     * centre of a pixel, hat_k piecewise linear over growing knots. Derivatives by
+     * centre of a pixel, hat_k piecewise linear, knots increasing. Derivatives by
      * value[k] come after those by the named parameters. */
     int n_knots;          /* 0: no refined background */
     const double *knots;  /* [n_knots], 1/A */
@@ -65,7 +65,7 @@ nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
-/** Number of values of nb_sim_set_parameters; name and *value of number i, in order. */
+/** Number of values of nb_sim_set_parameters; name and *value i, in order of calls. */
 int nb_sim_moves(const nb_sim *sim);
 const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 
@@ -80,11 +80,11 @@ nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err)
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
                              nb_real_type type, void *planes, float *image, nb_error *err);
 
-/** The image before it is rounded to floats: image[pixels of the stack], the caller's,
- * photons; double with NB_PRECISION_DOUBLE, else as derivatives. Same errors. */
+/** Calculate the image as doubles: image[pixels of the stack], the caller's, photons. In
+ * double with NB_PRECISION_DOUBLE, else as precise as derivatives. Same errors. */
 nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err);
 
-/** Derivatives of a loss by each F of the table that a pixel sees, sorted by h, k, l. */
+/** Derivatives of a loss by each F that acts on a pixel, sorted by h, k, l. */
 typedef struct nb_hkl_gradient {
     size_t count;
     int32_t (*hkl)[3]; /* [count], owned */
@@ -99,14 +99,14 @@ nb_status nb_sim_pullback(nb_sim *sim, const char *const *names, int count,
                           nb_real_type type, const void *dloss, double *gradient,
                           nb_hkl_gradient *F, nb_error *err);
 
-/** nb_sim_pullback with dloss on the device that makes the derivatives, after all writes
- * to dloss. Errors also: NB_ERR_UNSUPPORTED (derivatives are made on the CPU). */
+/** As nb_sim_pullback; dloss is on the device that makes the derivatives, and all writes
+ * to dloss are done. Errors also: NB_ERR_UNSUPPORTED (derivatives made on the CPU). */
 nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);
 
-/** nb_sim_pullback with dloss by the image after the point spread of the configuration
- * (nb_sim_expected): dloss first goes back through the adjoint of the spread, if there is
+/** As nb_sim_pullback; dloss is by the image after the point spread of the configuration
+ * (nb_sim_expected), and first goes back through the adjoint of the spread, if there is
  * a spread. Errors also: NB_ERR_UNSUPPORTED (-psf fibre without FFTW). */
 nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,

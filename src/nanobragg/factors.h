@@ -33,9 +33,9 @@ typedef struct nb_factor_list {
 nb_status nb_config_factors(const nb_config *cfg, const nb_hooks *hooks,
                             nb_factor_list *out, nb_error *err);
 
-/** Table number `table` (from 0, in order of wavelength) of a simulation: the structure
- * factors of its images. A table of -hkl or of a cache has cell and wavelength 0, and
- * lists every reflection of its box. The caller owns *out, zero on error. Errors:
+/** Copy table number `table` (from 0, in order of wavelength) of the structure factors of
+ * a simulation. A table of -hkl or of a cache has cell and wavelength 0, and lists every
+ * h k l of its box. The caller owns *out, zero on error. Errors:
  * NB_ERR_INPUT (no such table), NB_ERR_NOMEM. */
 nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_error *err);
 
@@ -57,8 +57,8 @@ void nb_factor_list_free(nb_factor_list *list); /* frees the arrays; NULL is all
 
 /** Make the structure factors and write the dumps that cfg names (-dump_mtz, -dump_hkl,
  * -dump), each whole or not at all, as `nanobragg sf`. *report (may be NULL): the
- * summary, free with nb_free. times (may be NULL): load, factors and write. Errors: as
- * nb_config_factors and nb_check_files. */
+ * summary, free with nb_free. times (may be NULL) gets load, factors and write. Errors:
+ * as nb_config_factors and nb_check_files. */
 nb_status nb_config_dump_factors(const nb_config *cfg, const nb_hooks *hooks,
                                  char **report, nb_times *times, nb_error *err);
 

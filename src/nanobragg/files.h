@@ -18,9 +18,9 @@ typedef struct nb_file_use {
 } nb_file_use;
 #define NB_FILES_MAX 48
 
-/** Files of a single image of this configuration, with defaults; the written files come
- * first. Fills list[NB_FILES_MAX] and returns their number. The paths point into cfg or
- * are static. */
+/** Files of a single image of this configuration, also those with default names; the
+ * written files come first. Fills list[NB_FILES_MAX] and returns their number. The paths
+ * point into cfg or are static. */
 int nb_config_files(const nb_config *cfg, nb_file_use *list);
 
 /** Input files of this configuration, and outputs that belong to no image: the cache of
@@ -28,7 +28,7 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list);
  * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 
-/** nb_config_files of a simulation, without files that cannot hold several panels. */
+/** As nb_config_files; for several panels without files that can hold only one panel. */
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
 /** Refuse to write a file that is also read, or one file twice. Checks the files of a

@@ -32,9 +32,9 @@ typedef struct nb_image {
     double centre[2];    /* beam centre, pixels from the outer corner of the first pixel
                          along fast and slow; or NaN */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
-    struct nb_detector_spec *detector; /* owned, or NULL (see geometry); of a geometry
-                                          file, or several panels of an HDF5 file, which
-                                          are in the image as stack or canvas */
+    struct nb_detector_spec *detector; /* owned, or NULL (see geometry): panels of a
+                                          geometry file or, if several, of an HDF5 file,
+                                          which the image has as stack or canvas */
     uint8_t *left_out; /* owned, [slow][fast]: nb_left_out values; NULL: all used */
 } nb_image;
 
@@ -76,8 +76,8 @@ typedef struct nb_compare_options {
     int roi[4];             /* fast min, fast max, slow min, slow max; inclusive */
     double floor;           /* relative errors use pixels with B > floor * max(B); 1e-6 */
     double peak_percentile; /* peaks are brighter than this percentile; 99 */
-    int peak_exclusion;     /* peaks are brightest up to this distance on both axes; 3 */
-    int peak_count;         /* number of the brightest peaks to use; 100, 0 all */
+    int peak_exclusion;     /* a peak is brightest within this distance on both axes; 3 */
+    int peak_count;         /* number of the brightest peaks to use; 100 (0: all) */
     double gate_px;         /* peaks further apart are not paired; 2 */
     double centre[2]; /* centre of the radial profile, pixels as nb_image.centre; NaN:
                          centre of B, or of A, or the middle of the image */
@@ -93,11 +93,11 @@ typedef struct nb_difference {
     int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
     int nonfinite_fast, nonfinite_slow; /* the first such pixel */
     double sum_a, sum_b, max_a, max_b;
-    double correlation;     /* Pearson's; 1 if equal, else NaN if one is flat */
+    double correlation;     /* Pearson's; 1 if A = B, else NaN if A or B is constant */
     double rmse;            /* sqrt(mean((A - B)^2)) */
     double max_difference;  /* A - B of the largest magnitude, with its sign */
     int max_fast, max_slow; /* pixel of max_difference */
-    int max_panel, max_panel_fast, max_panel_slow; /* and in its panel; -1: one panel */
+    int max_panel, max_panel_fast, max_panel_slow; /* its panel and place in it; or -1 */
     char max_panel_name[64];
     double maxrel;                      /* max |A - B| / max(B) */
     double sum_ratio;                   /* sum(A)/sum(B) */

@@ -39,10 +39,10 @@ typedef struct nb_panel_spec {
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
     double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
-    int measured;            /* the scan belongs to images: no frame is outside it */
-    double (*change)[9];     /* [n]: A = nb_detector_spec.crystal change; NULL: one A */
-    double (*setting)[9]; /* [n]: rotation after the spindle's, frame of NeXus; or NULL */
-    double (*beam)[3];    /* [n]: direction of the beam, unit; NULL: one */
+    int measured;            /* 1: a scan of measured images; no frame is outside it */
+    double (*change)[9];     /* [n]: A = nb_detector_spec.crystal * change; NULL: one A */
+    double (*setting)[9];    /* [n]: rotation after the spindle, NeXus frame; or NULL */
+    double (*beam)[3];       /* [n]: direction of the beam, unit; NULL: constant */
 } nb_scan_points;
 
 /** A detector, and other values of its file. Images are a stack: the pixels of panel 0
@@ -52,7 +52,7 @@ typedef struct nb_detector_spec {
     nb_panel_spec *panels; /* [n_panels]; owned */
     uint8_t *mask;         /* [pixels of the stack], 0 = masked; owned, or NULL */
     char *groups;        /* lines `rigid_group_q0 = p0,p1` of CrystFEL; owned, or NULL */
-    double wavelength_A; /* NaN: not in the file; also below */
+    double wavelength_A; /* NaN: not in the file, as for the numbers below */
     nb_opt3 beam;        /* direction of the beam, unit */
     nb_opt3 polar_axis;  /* axis of the polarization, unit */
     double polarization; /* Kahn's K */
@@ -72,8 +72,8 @@ typedef struct nb_detector_spec {
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 
-/** Use a detector of the caller (or NULL) instead of a file's. It must live until
- * nb_sim_create or nb_sim_change has returned. */
+/** Use a detector of the caller instead of one from a file; NULL: from the file. It must
+ * live until nb_sim_create or nb_sim_change has returned. */
 void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector);
 
 /** Name of panel k of a simulation, or NULL without such a panel. size (may be NULL): its

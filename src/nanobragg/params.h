@@ -16,7 +16,7 @@ extern "C" {
 /** Types of the values of parameters, and how they are written. */
 typedef enum nb_kind {
     NB_KIND_SWITCH = 0, /* an int: 0 is off.  Written as 1, true, on or 0, false, off */
-    NB_KIND_PRESET, /* on: stores `low` in the int of another parameter; off: no effect */
+    NB_KIND_PRESET,     /* a switch: on stores `low` in an int of another row */
     NB_KIND_INTEGER,   /* an int or an array of int; with `choices`, only these numbers */
     NB_KIND_NUMBER,    /* a double or an array of double */
     NB_KIND_VECTOR,    /* an nb_opt3, a direction: not 0 0 0 */
@@ -38,20 +38,20 @@ typedef enum nb_kind {
 
 /** Bits of nb_param.flags. The library uses further bits. */
 enum {
-    NB_PARAM_PIXELS = 1,    /* another value is another image */
-    NB_PARAM_PNG = 2,       /* another value is another PNG file */
-    NB_PARAM_TIFF = 4,      /* another value is another TIFF file */
-    NB_PARAM_ADU = 8,       /* another value is another SMV or TIFF file */
-    NB_PARAM_HDF5 = 16,     /* another value is another HDF5 file */
+    NB_PARAM_PIXELS = 1,    /* a new value changes the image */
+    NB_PARAM_PNG = 2,       /* a new value changes the PNG file */
+    NB_PARAM_TIFF = 4,      /* a new value changes the TIFF file */
+    NB_PARAM_ADU = 8,       /* a new value changes the SMV and TIFF files */
+    NB_PARAM_HDF5 = 16,     /* a new value changes the HDF5 file */
     NB_PARAM_INPUT = 32,    /* a file that is read */
     NB_PARAM_OUTPUT = 64,   /* a file that is written */
     NB_PARAM_RUNNING = 128, /* belongs to the process, not to an image */
     NB_PARAM_SINGLE = 256,  /* only for a single image; no effect in a series */
-    NB_PARAM_SERIES = 512,  /* a field of nb_series; the others are fields of nb_config */
+    NB_PARAM_SERIES = 512,  /* a field of nb_series; without it, a field of nb_config */
     NB_PARAM_VIEW = 1024,   /* another way to write the field of another row */
     NB_PARAM_INNER = 2048,  /* not on the command line: other parameters set it */
-    NB_PARAM_FILLS = 4096,  /* an array that one value fills */
-    NB_PARAM_EACH = 8192    /* such an array; a command line may also give all numbers */
+    NB_PARAM_FILLS = 4096,  /* an array; one value sets all elements */
+    NB_PARAM_EACH = 8192    /* with FILLS; a command line may also give every element */
 };
 enum { NB_OPEN_LOW = 1, NB_OPEN_HIGH = 2 }; /* the limit itself is not allowed */
 
@@ -66,8 +66,8 @@ typedef struct nb_param {
     double unset;        /* value of an unset field; texts: "" */
     double low, high;    /* limits of each number */
     unsigned open;
-    const char *const *choices; /* names of 0, 1, ..., NULL; "" cannot be written */
-    const char *value;    /* form of the value in the help; NULL: as nb_param_value */
+    const char *const *choices; /* names of 0, 1, ..., then NULL; "": not written */
+    const char *value;    /* form of the value in the help; NULL: by kind and choices */
     const char *unit;     /* or NULL */
     const char *fallback; /* default in words, or NULL: `unset`, or no default */
     const char *help;     /* one line, no full stop */

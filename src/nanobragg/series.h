@@ -39,7 +39,7 @@ typedef struct nb_clipped {
 /** Progress of a running series. */
 typedef struct nb_series_progress {
     int frames;    /* number of frames */
-    int done;      /* finished, also in an earlier run; until the end, in this process */
+    int done;      /* finished, with `kept`; before the end only frames of this process */
     int kept;      /* frames of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;
@@ -62,7 +62,7 @@ typedef struct nb_ranks nb_ranks;
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err);
 void nb_ranks_leave(nb_ranks *ranks); /* NULL is fine */
 /** NB_OK if all processes call it with NB_OK, else the status of the first process with
- * another status. Rank 0 gets its message, the others an empty one. */
+ * an error. Rank 0 gets the message of that process, the others an empty one. */
 nb_status nb_ranks_agree(nb_ranks *ranks, nb_status status, nb_error *err);
 /** Number of processes that mpirun started, from the environment only; *rank (may be
  * NULL): number of this process, from 0. Without mpirun 1 and 0. */

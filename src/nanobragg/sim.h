@@ -26,11 +26,11 @@ typedef struct nb_hooks {
 
 /** Statistics of a float image over its region of interest. */
 typedef struct nb_stats {
-    double max;             /* first strict maximum */
-    int max_fast, max_slow; /* pixel of the maximum in its panel */
-    int max_panel;          /* panel of the maximum, from 0 */
+    double max;             /* largest value */
+    int max_fast, max_slow; /* first pixel with this value, in its panel */
+    int max_panel;          /* panel of this pixel, from 0 */
     double sum, mean, rms;  /* over rendered (unmasked) ROI pixels */
-    double rmsd;            /* about the mean, over all ROI pixels */
+    double rmsd;            /* r.m.s. deviation from the mean, over all ROI pixels */
     int64_t rendered;       /* pixels rendered */
     int64_t roi_pixels;
     double solid_angle; /* sum over rendered pixels, sr */
@@ -49,13 +49,13 @@ typedef struct nb_times {
 typedef struct nb_fact {
     const char *name; /* NULL: end of the list */
     const char *key;  /* in JSON, with the unit */
-    const char *unit; /* "": none */
+    const char *unit; /* or "" */
     enum { NB_FACT_DOUBLE = 0, NB_FACT_INT, NB_FACT_INT64 } kind;
     size_t offset; /* in the struct */
     int of_panels; /* only for a detector of several panels */
 } nb_fact;
 
-/** Facts of nb_stats; stages of nb_times without a device's. Outputs use this order. */
+/** Facts of nb_stats, and of nb_times without device_*, in the order of the outputs. */
 const nb_fact *nb_stats_facts(void);
 const nb_fact *nb_times_facts(void);
 
@@ -72,26 +72,26 @@ nb_status nb_sim_create(const nb_config *cfg, const nb_hooks *hooks, nb_sim **si
                         nb_error *err);
 void nb_sim_free(nb_sim *sim); /* NULL is fine */
 
-/** Copy a simulation: its record and its values of nb_sim_set_parameters and
- * nb_sim_set_factors. No file is read. Free both in any order. Errors: as
+/** Copy a simulation, with its record and the values that nb_sim_set_parameters and
+ * nb_sim_set_factors have set. No file is read. Free both in any order. Errors: as
  * nb_sim_create. */
 nb_status nb_sim_copy(const nb_sim *from, const nb_hooks *hooks, nb_sim **copy,
                       nb_error *err);
 
-/** The configuration in use: typed values, completed from headers of files and by
- * nb_sim_set_parameters. Valid until sim changes. NULL without sim. */
+/** The configuration in use: values that the user set ("typed"), completed from headers
+ * of files and by nb_sim_set_parameters. Valid until sim changes. NULL without sim. */
 const nb_config *nb_sim_config(const nb_sim *sim);
-/** Record: typed values and a drawn seed. Valid until sim changes. NULL without sim. */
+/** The record: typed values and the drawn seed. Valid until sim changes; or NULL. */
 const nb_config *nb_sim_record(const nb_sim *sim);
 
-/** Type the parameters that differ in cfg, a changed copy of nb_sim_config: sim becomes
+/** Set the parameters that differ in cfg, a changed copy of nb_sim_config. sim is then
  * the simulation that nb_sim_create makes of all typed values. No file is read twice.
  * Unchanged tables are kept; the image too, if only names of output files change. Arrays:
  * see nanobragg/arrays.h. After an error sim is unchanged. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
 
-/** Replace the record by cfg, a changed copy of nb_sim_record, as nb_sim_change. For the
- * newly typed names[n] files are read again, values of nb_sim_set_parameters dropped. */
+/** As nb_sim_change, for cfg as the new record, a changed copy of nb_sim_record. Files of
+ * the parameters names[n] are read again, and values of nb_sim_set_parameters dropped. */
 nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *names,
                         int n, nb_error *err);
 
@@ -174,8 +174,8 @@ typedef enum nb_noise_file {
 
 /** Value of overloaded pixels in such a file, ADU: the largest value of the type. */
 double nb_noise_largest(const nb_config *cfg, nb_noise_file file);
-/** nb_noise_largest for a loaded simulation, with the largest trusted values of the
- * detector's file; the smallest if panels differ. */
+/** As nb_noise_largest for a loaded simulation, with the largest trusted values of the
+ * detector's file (the smallest if panels differ). */
 double nb_sim_noise_largest(const nb_sim *sim, nb_noise_file file);
 
 /** One reflection of an image. */
@@ -200,21 +200,21 @@ typedef struct nb_reflection {
 } nb_reflection;
 
 typedef struct nb_reflections {
-    nb_reflection *list; /* owned; by crystal, twin, h, k, l, panel */
+    nb_reflection *list; /* owned; sorted by crystal, twin, h, k, l, panel */
     size_t count;
     int panels;        /* panels of the detector */
     int crystals;      /* 1: several crystals or parts of a twin; 0: one */
     double background; /* photons of water, materials and -add in the image */
-    double unassigned; /* image + off_panels - background - diffuse - listed */
+    double unassigned; /* image + off_panels - background - diffuse - all intensities */
     double diffuse;    /* photons of -diffuse_sigma in the image */
     double off_panels; /* photons of -footprint off the panels, part of the intensities */
 } nb_reflections;
 
-/** Configurations of all crystals of an image: nb_series_crystals. */
+/** Configurations of all crystals of an image; nb_series_crystals makes them. */
 typedef struct nb_crystals {
     nb_config *configs; /* [n], at least 1; the first has the record of the image */
     int n;
-    struct nb_arrays *arrays; /* the first crystal's, with its A matrix; or NULL */
+    struct nb_arrays *arrays; /* of the first crystal, with its A matrix; or NULL */
 } nb_crystals;
 
 /** Give the second and further crystals other records (typed values) until sim changes.
@@ -224,9 +224,9 @@ nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
  * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.
- * Reflections below cfg.truth_min photons and pixels below a thousandth of that go to
- * `unassigned`. The pass is in double precision on the CPU, without the dark pixels. Free
- * *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
+ * Reflections below cfg.truth_min photons and pixels below truth_min/1000 go to
+ * `unassigned`. The calculation is in double precision on the CPU, and skips the dark
+ * pixels. Free *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
  * NB_ERR_CANCELLED. */
 nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflections *out,
                              nb_error *err);
@@ -249,12 +249,12 @@ nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
 /** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
 nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
 
-/** All intermediate quantities of pixel (fast, slow), 15 digits, by lines to emit(). */
+/** Give all intermediate quantities of a pixel, 15 digits, line by line to emit(). */
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);
 
-/** nanoBragg's -printout text of one pixel (its last sample), line by line to emit(). */
+/** Give nanoBragg's -printout text of a pixel (its last sample), by lines to emit(). */
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);

@@ -108,7 +108,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     case NB_KIND_NUMBER:
         return p->choices ? check_choice(p, *(const int *)field, err)
                           : check_elements(p, base, err);
-    case NB_KIND_NUMBER_OR: /* -1: the word */
+    case NB_KIND_NUMBER_OR: /* -1 is the word */
         return nb_param_element(p, base, 0) == -1 ? NB_OK : check_elements(p, base, err);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
@@ -134,7 +134,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     }
 }
 
-/** Check every row with these bits of `mask`. Counts come before the counted items. */
+/** Check rows with flags `bits` of `mask`, without views; inner rows (counts) first. */
 static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
 {
     size_t count;

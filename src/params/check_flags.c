@@ -151,7 +151,7 @@ static nb_status check_diffuse(const nb_config *cfg, nb_error *err)
                    "none; leave one of them out");
 }
 
-/** Refuse -fudge darwin without a Gaussian, whose integral depends on fudge alone. */
+/** Refuse -fudge darwin unless for a Gaussian: its integral depends on fudge alone. */
 static nb_status check_fudge(const nb_config *cfg, nb_error *err)
 {
     if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
@@ -258,7 +258,7 @@ int nb_config_makes_factors(const nb_config *cfg)
            (cfg->expand_list && cfg->hkl_file[0]);
 }
 
-/** Check flags for the sum of a model, a list of reflections, both, or any source. */
+/** Refuse a flag that needs a model, a list of reflections, both or any F, if missing. */
 static nb_status check_uses(const nb_config *cfg, nb_error *err)
 {
     const int list = cfg->mtz_file[0] || cfg->cif_file[0];

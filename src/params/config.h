@@ -13,12 +13,12 @@
 /** Values in users' units; nb_config_defaults, _copy and _drop fill, copy and free it. */
 struct nb_config {
 #include "flag_rows.h"
-    nb_png_options png; /* of png_file */
+    nb_png_options png; /* options of png_file */
     const struct nb_detector_spec
-        *detector; /* of nb_config_load_geometry or of the caller; NULL: read the file of
-                     the detector. nb_sim_create copies it */
-    const struct nb_arrays *arrays; /* instead of files whose name is NB_MEMORY_...:
-                                       nb_config_use_arrays; NULL: files */
+        *detector; /* from nb_config_load_geometry or the caller; NULL: nb_sim_create
+                     reads the file of the detector. nb_sim_create copies it */
+    const struct nb_arrays *arrays; /* content of the files that are named NB_MEMORY_...
+                                       (nb_config_use_arrays); or NULL */
 };
 #undef MEMBER
 #undef SERIES_MEMBER
@@ -38,7 +38,7 @@ struct nb_series {
 void nb_config_defaults(nb_config *cfg);
 /** Free the texts, which are "" afterwards.  NULL is fine. */
 void nb_config_drop(nb_config *cfg);
-/** As for a configuration. */
+/** As nb_config_defaults and nb_config_drop. */
 void nb_series_defaults(nb_series *series);
 void nb_series_drop(nb_series *series);
 

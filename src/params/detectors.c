@@ -14,8 +14,8 @@
  * x 4371, EIGER2 16M 4148 x 4362. Sources: DECTRIS, technology of PILATUS (20-bit
  * counters, 0.32 mm Si), specifications of PILATUS3 X (0.45 mm), PILATUS3 X CdTe (1 mm),
  * EIGER X, EIGER2 X, EIGER2 X CdTe (0.75 mm; two columns where sensors meet), the list of
- * pyFAI 2025. Only the first and last were read. Compare with a data sheet: 0.45 mm Si of
- * PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, 65535 as largest count of CCDs. */
+ * pyFAI 2025. Only the first and last source were read. To be compared with data sheets:
+ * 0.45 mm Si of PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, largest count 65535 of CCDs. */
 #define PILATUS(name, nf, ns, material, um, source) \
     {name, {nf, ns}, {487, 195}, {7, 17}, 0, 0, 172, material, um, 1048575, 1, NULL, source}
 #define EIGER(name, nf, ns) \
@@ -23,8 +23,8 @@
 #define EIGER2(name, nf, ns) \
     {name, {nf, ns}, {1028, 512}, {12, 38}, 0, 0, 75, "Si", 450, 0, 1, NULL, "DECTRIS, EIGER2 X"}, \
     {name "_cdte", {nf, ns}, {1028, 512}, {12, 38}, 2, 0, 75, "CdTe", 750, 0, 1, NULL, "DECTRIS, EIGER2 X CdTe; pyFAI"}
-/* mm: edge of the active area, which has `pixels` (Rayonix, MX series and MX-HS series);
- * binnings and 40 um of phosphor: pyFAI 2025. */
+/* mm: edge of the active area; pixels: number along the edge (Rayonix, MX series and
+ * MX-HS series). Binnings and 40 um of phosphor: pyFAI 2025. */
 #define RAYONIX(name, mm, pixels, binnings) \
     {name, {1, 1}, {pixels, pixels}, {0, 0}, 0, 0, 1000.0 * (mm) / (pixels), "Gd2O2S", 40, 65535, 0, binnings, \
         "Rayonix, MX series; pyFAI"}
@@ -107,7 +107,7 @@ static nb_status refuse_name(const char *name, const char *letters, nb_error *er
                    name, list);
 }
 
-/** Read n of name:n; 1 without it. */
+/** Read the binning n of "name:n"; 1 for a name alone. */
 static nb_status read_binning(const nb_known_detector *d, const char *name, int *binning,
                               nb_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its member, names, limits and help. config.h makes structs from these
  * rows, table.c the table. MEMBER: row and member of nb_config; SERIES_MEMBER: of
- * nb_series; ROW: a further view, or a member of nb_png_options. Unset: NaN, 0 or "". */
+ * nb_series; ROW: a further row of a member or nb_png_options. Unset: NaN, 0 or "". */
 /* clang-format off */
 #define GROUP "Crystal", CRYSTAL
 MEMBER(double cell[6], "cell", NULL, FIELD(CELL, PIXELS, cell), ABOVE_TO(1e-30, 1e9), .after = nb_after_cell,

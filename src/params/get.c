@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The field of a parameter -> text; the form of its values, for help and messages. */
+/* Write the field of a parameter as text, and the form of its values for help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -252,7 +252,7 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
 
 /* --- forms of values --- */
 
-/** Number of words of a value; its form without choices. limit 0: a word per element. */
+/** Limits of the words of a value (limit 0: a word per element), and its form. */
 static const struct {
     int least, limit;
     const char *form;
@@ -315,7 +315,7 @@ int nb_param_is_named(const nb_param *p, const char *name)
     return !strcmp(p->name, name) || is_among(p->synonyms, name);
 }
 
-/* Checks look up many names: names come first, and two letters decide nearly always. */
+/* To be quick, compare names before synonyms, and first two letters of each name. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The inside of the table of parameters, for the other rooms of the library. */
+/** Access to the table of parameters, for the other folders of the library. */
 #ifndef NB_PARAMS_PARAMS_H
 #define NB_PARAMS_PARAMS_H
 
@@ -9,20 +9,20 @@
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 
-/** Bits of nb_param.flags for the rooms of the library: the subject of a flag. */
+/** Bits of nb_param.flags inside the library: the subject of a flag. */
 enum {
-    NB_PARAM_CRYSTAL = 1 << 14,  /* a crystal, by its group in the help */
-    NB_PARAM_IMAGE = 1 << 15,    /* all crystals of an image, though in such a group */
-    NB_PARAM_FACTORS = 1 << 16,  /* structure factors, by its group */
-    NB_PARAM_WRITTEN = 1 << 17,  /* written files, by its group */
+    NB_PARAM_CRYSTAL = 1 << 14,  /* in a group of the help about crystal or F */
+    NB_PARAM_IMAGE = 1 << 15,    /* acts on all crystals of an image, in any group */
+    NB_PARAM_FACTORS = 1 << 16,  /* in a group about structure factors */
+    NB_PARAM_WRITTEN = 1 << 17,  /* in a group about written files */
     NB_PARAM_VARIES = 1 << 18,   /* a number that -vary takes */
     NB_PARAM_PLACES = 1 << 19,   /* places a detector */
-    NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces it */
+    NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces its value */
     NB_PARAM_GEOMETRY = 1 << 21, /* names a file with a detector */
     NB_PARAM_MODEL = 1 << 22,    /* acts on the sum over an atomic model */
     NB_PARAM_ON_F = 1 << 23,     /* acts on any source of structure factors */
-    NB_PARAM_SUM = 1 << 24,      /* a new value: F of files are calculated again */
-    NB_PARAM_NOISE = 1 << 25     /* more noise than counts and an offset */
+    NB_PARAM_SUM = 1 << 24,      /* after a new value F of files are calculated again */
+    NB_PARAM_NOISE = 1 << 25     /* adds noise other than counts and an offset */
 };
 
 /** A member of nb_config. */
@@ -33,7 +33,7 @@ typedef struct nb_member {
     {                                                                                    \
         offsetof(nb_config, name), sizeof(((nb_config *)0)->name)                        \
     }
-/** Return the row of the member; if it has no row, its first view; or NULL. */
+/** Return the row of the member, else its first row with NB_PARAM_VIEW, or NULL. */
 const nb_param *nb_param_of(nb_member member);
 #define NB_ROW(name) nb_param_of((nb_member)NB_MEMBER(name))
 /** True if the row writes this member, in any form. */
@@ -65,10 +65,10 @@ nb_config *nb_configs_new(size_t n, nb_error *err);
 /** Free n configurations and their texts.  NULL is fine. */
 void nb_configs_free(nb_config *all, size_t n);
 
-/** nb_param_set that takes any word as a device. */
+/** As nb_param_set, but any word is allowed as a device. */
 nb_status nb_param_put(const nb_param *param, void *base, const char *const *words, int n,
                        nb_error *err);
-/** nb_param_put without effects on other fields (`after`): for headers of files. */
+/** As nb_param_put, without effects on other fields (`after`): for headers of files. */
 nb_status nb_param_store(const nb_param *param, void *base, const char *const *words,
                          int n, nb_error *err);
 
@@ -90,7 +90,7 @@ nb_status nb_param_refuse_choice(const nb_param *param, const char *text, nb_err
 nb_status nb_param_check_direction(const nb_param *param, const double v[3],
                                    nb_error *err);
 
-/** nb_param_value that shows a device as "word". */
+/** As nb_param_value, but the form of a device is "word". */
 const char *nb_param_form(const nb_param *param, char *text, size_t size);
 
 /** Form of a value of this kind without choices: "x", "file", ... */
@@ -112,7 +112,7 @@ int nb_param_is_double(const nb_param *param);
 /** Number of elements in the field of an INTEGER, NUMBER, VECTOR or POINT. */
 int nb_param_elements(const nb_param *param);
 
-/** A number of a configuration, or its row's default, or NaN. offset: in nb_config. */
+/** A number of a configuration, or the default of its row, or NaN. offset: nb_config. */
 double nb_config_value(const nb_config *cfg, size_t offset);
 /** A number of a configuration, or `other` if it is unset. */
 double nb_config_value_or(const nb_config *cfg, size_t offset, double other);
@@ -130,7 +130,7 @@ int nb_config_given(const nb_config *cfg, size_t offset);
  * from flags and files, and read only. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* a bit per 4 bytes of value */
+    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* bits of set members, per 4 bytes */
 } nb_settings;
 
 /** Fill *out from typed values and values of files. A default that depends on other
@@ -149,7 +149,7 @@ void nb_settings_put(nb_settings *settings, size_t offset, double value);
     (NB_TYPED(settings, member) ? (settings)->value.member : (other))
 
 /** Check every field of a configuration, but no pairs: headers may set both of a pair. A
- * device may be any word: the rooms that know the devices check it. */
+ * device may be any word; nb_device_check checks it. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
 /** Check every field, the pairs, and all other contradictions. */
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err);
@@ -159,18 +159,18 @@ int nb_config_has_factor_file(const nb_config *cfg);
 /** True if F(000) is given with a constant F, without a list or model. */
 int nb_config_has_F000_alone(const nb_config *cfg);
 
-/** True if structure factors are more than the plain list of -hkl, or of the cache. */
+/** True if F must be calculated or changed, not only read from -hkl or the cache. */
 int nb_config_makes_factors(const nb_config *cfg);
 
-/** True if structure factors are more than -hkl as read; expand_list does not count. */
+/** True if flags change the F of -hkl after reading; expand_list does not count. */
 int nb_list_is_changed(const nb_settings *settings);
 
 /** Refuse flags of structure factors that contradict each other or have no effect. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
-/** Number of parameters (1 more: a file's detector) with more than counts and offset. */
+/** Number of typed NB_PARAM_NOISE rows, plus 1 if a panel has a gain or saturation. */
 int nb_noise_chain(const nb_settings *settings);
-/** Refuse a -saturation above `limit`, the largest value in `where`. */
+/** Refuse a -saturation above `limit`, the largest value in the file or type `where`. */
 nb_status nb_saturation_check(const nb_config *cfg, double limit, const char *where,
                               nb_error *err);
 
@@ -187,7 +187,7 @@ const char *nb_footprint_write(const nb_footprint_words *words, char *text, size
 enum { NB_BEAMSTOP_MAX = 16 };
 /** The words of an item of -beamstop. */
 typedef struct nb_beamstop_words {
-    int bar; /* or a disc */
+    int bar; /* 0: a disc */
     double size_mm, angle_deg, transmission;
 } nb_beamstop_words;
 /** Read the text of nb_config.beamstop; *n items.  Errors: NB_ERR_INPUT. */
@@ -214,7 +214,7 @@ const char *nb_config_geometry_flag(const nb_config *cfg);
  * Errors: NB_ERR_INPUT (unknown name, or the detector contradicts cfg). */
 nb_status nb_detector_named(const nb_config *cfg, const nb_known_detector **out,
                             int *binning, nb_error *err);
-/** True if the largest trusted value comes from the name. */
+/** True if cfg->saturation is the value of the detector that cfg names. */
 int nb_detector_says_saturation(const nb_config *cfg);
 /** Pixels along fast (0) or slow (1), binned. */
 int nb_detector_pixels(const nb_known_detector *d, int axis, int binning);

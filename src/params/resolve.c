@@ -63,9 +63,9 @@ nb_status nb_series_create(nb_series **series, nb_error *err)
     return NB_OK;
 }
 
-/* nb_config -> nb_settings. */
+/* Make nb_settings from an nb_config. */
 
-/** Number or choice that starts a fallback; NaN, also with a rule: "10 with -mosaic". */
+/** Number or choice at the start of a fallback; NaN before a rule: "10 with -mosaic". */
 static double fallback_of(const nb_param *p)
 {
     const char *text = p->fallback ? p->fallback : "", *end = text;

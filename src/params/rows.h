@@ -83,7 +83,7 @@ enum {
 
 void nb_after_pivot_beam(void *config);
 void nb_after_pivot_sample(void *config);
-void nb_after_custom(void *config);     /* a lab vector: convention CUSTOM */
+void nb_after_custom(void *config);     /* a lab vector selects convention CUSTOM */
 void nb_after_lambda(void *config);     /* replaces an energy */
 void nb_after_energy(void *config);     /* replaces a wavelength */
 void nb_after_polar(void *config);      /* undoes -nopolar */

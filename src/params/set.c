@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words -> the field of a parameter, strictly. */
+/* Convert words to the field of a parameter, and refuse all that does not fit. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ static nb_status set_switch(const nb_param *p, int *out, const char *const *word
     return NB_OK;
 }
 
-/** Set elements from one word for all, or one for each. */
+/** Set the elements from one word for all, or from one word for each element. */
 static nb_status set_elements(const nb_param *p, void *base, const char *const *words,
                               int n, nb_error *err)
 {
@@ -227,7 +227,7 @@ static nb_status set_three(const nb_param *p, nb_opt3 *out, const char *const *w
         return st;
     for (int i = 0; i < 3 && p->kind == NB_KIND_POINT_MM; i++)
         v[i] /= 1000.0;
-    out->set = 1; /* field by field: padding keeps its bytes */
+    out->set = 1; /* member by member, so that the padding keeps its bytes */
     memcpy(out->v, v, sizeof v);
     return NB_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The texts of nb_config and nb_series: copies share them, the last one frees them. */
+/* The texts of nb_config and nb_series. Copies share a text; the last holder frees it. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -52,7 +52,7 @@ static void drop_texts(void *base, unsigned of_series)
     }
 }
 
-/** True for the default name of a written file, which belongs to its row. */
+/** True for the default name of a written file: static memory of its row. */
 static int is_default(nb_text text)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in place of files: buffers of numpy -> nb_arrays. */
+/* Arrays in place of files: convert buffers of numpy to nb_arrays. */
 #include "module.h"
 
 #include <limits.h>
@@ -9,7 +9,7 @@ enum { PARTS = 3 };
 
 /** Arrays that replace one file. */
 typedef struct kind {
-    const char *name, *memory; /* key in the dict; name in place of the file's */
+    const char *name, *memory; /* key in the dict; text in place of the file name */
     size_t file;               /* offset of the file name in nb_config */
     struct part {
         size_t at, bytes; /* offset of the pointer in nb_arrays; bytes of an item */
@@ -52,7 +52,7 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/** Keep the buffer of a part, or NULL for None.  *n: items; the first part may set *n. */
+/** Keep the buffer of part i, NULL for None. *n: number of items; part 0 may set it. */
 static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];

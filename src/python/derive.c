@@ -70,7 +70,7 @@ PyObject *nb_method_set_parameters(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/** fold_rotation() -> misset angles, deg: moves rot into the orientation, rot = 0 */
+/** fold_rotation() -> misset angles, deg: add rot to the orientation and set rot to 0 */
 PyObject *nb_method_fold_rotation(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);

@@ -64,14 +64,14 @@ static nb_python_sim *enter_chosen(chosen *self)
 
 enum { KNOTS, LEVELS, GRADIENT, FISHER, HELD, SCORES, MODEL, ARRAYS };
 
-/** Names and arrays of a call. */
+/** Names of a call. */
 typedef struct sums_call {
     const char *names[NB_VARIABLES_MAX];
     int count;
 } sums_call;
 
 /** Take names (list or NULL) and arrays (float64 | None) of a call: the refined
- * background and the outputs of the equations.  0, or -1 with an exception. */
+ * background, and outputs of the equations. Returns 0, or -1 with an exception. */
 static int take(chosen *self, PyObject *list, PyObject *const a[ARRAYS], sums_call *c,
                 nb_python_buffers *v)
 {
@@ -169,7 +169,7 @@ static PyObject *chosen_count(PyObject *object, void *Py_UNUSED(unused))
     return PyLong_FromSize_t(((chosen *)object)->of.n);
 }
 
-/** groups() -> number of the reflection next to each pixel, int32 [n] as bytes */
+/** groups() -> number of the reflection nearest to each pixel, int32 [n] as bytes */
 static PyObject *chosen_groups(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -250,7 +250,7 @@ static void starts_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** sim(type, threads, place, notice) -> a Sim for consecutive fits */
+/** sim(type, threads, place, notice) -> a Sim for consecutive fits; place: its number */
 static PyObject *starts_sim(PyObject *object, PyObject *args)
 {
     starts *self = (starts *)object;

@@ -14,12 +14,12 @@
 
 /** Set the exception of st, unless Python code has raised one.  Returns NULL. */
 PyObject *nb_python_raise(const nb_error *err, nb_status st);
-/** 0, or -1 with the exception of st or of Python code. */
+/** Return 0, or -1 with the exception of st or of Python code. */
 int nb_python_failed(const nb_error *err, nb_status st);
 PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
 
-/** Call the library without the GIL; the call names `&err`.  After an exception of the
- * call or of Python code the function returns at once: NULL with TRY, -1 with DO. */
+/** Call the library without the GIL. The macro declares the `err` of the call. After an
+ * exception of the call or of Python code the function returns NULL (TRY) or -1 (DO). */
 #define NB_PYTHON_TRY(call) NB_PYTHON_CALL(call, NULL)
 #define NB_PYTHON_DO(call) NB_PYTHON_CALL(call, -1)
 #define NB_PYTHON_CALL(call, failed)                                                     \
@@ -35,7 +35,7 @@ PyObject *nb_python_device_error(void); /* nanobragg.DeviceError, borrowed */
 
 /** Append an item and take its reference; drop *list on failure or if item is NULL. */
 void nb_python_append(PyObject **list, PyObject *item);
-/** dict[name] = value; takes the reference of value.  0, or -1 with an exception. */
+/** Set dict[name] = value; take the reference of value. Returns -1 with an exception. */
 int nb_python_put(PyObject *dict, const char *name, PyObject *value);
 
 /** Python callbacks or NULL: notice(line), progress(fraction) -> true to stop. */
@@ -46,8 +46,8 @@ typedef struct nb_python_calls {
 /** Hooks that call the callbacks with the GIL; user is the nb_python_calls. */
 nb_hooks nb_python_hooks(nb_python_calls *calls);
 
-/** Set parameters from a sequence of (name, [word, ...] | None: the default).  base:
- * an nb_config, or with series an nb_series.  0, or -1 with an exception. */
+/** Set parameters from a sequence of (name, [word, ...]); None for words: the default.
+ * base: an nb_config, or with series an nb_series. Returns 0, or -1 with an exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
 /** Arrays in place of files, and the buffers that hold them. */
@@ -58,28 +58,28 @@ typedef struct nb_python_arrays {
     int n_views;
 } nb_python_arrays;
 
-/** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg; parts:
- * tuple of buffers | None; fast, slow: sides of a plane.  Arrays in cfg stay.  0, or -1
- * with an exception.  Call nb_python_release_arrays when the library has taken cfg. */
+/** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg. parts:
+ * tuple of buffers | None; fast, slow: sides of a plane. Arrays in cfg stay. Returns -1
+ * with an exception. Call nb_python_release_arrays when the library has taken cfg. */
 int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
 /** Clear the file names that stand for arrays. */
 void nb_python_unname_arrays(nb_config *cfg);
 void nb_python_release_arrays(nb_python_arrays *arrays);
-/** Attribute of an nb_python_arrays, zero or in use: released at the end of the block. */
+/** Attribute of an nb_python_arrays, zero or in use: release it at the block's end. */
 #define NB_PYTHON_HELD __attribute__((cleanup(nb_python_release_arrays)))
 
-/** Characters, owned by the text.  NULL with an exception, also for a null character. */
+/** UTF-8 of a Python text, which owns it. NULL with an exception: no text, or a NUL. */
 const char *nb_python_text(PyObject *object);
 
-/** Put the texts of a sequence into words[limit].  Their number, or -1 with an exception.
- * The sequence owns the words. */
+/** Put the texts of a sequence, which owns them, into words[limit]. Returns their number,
+ * or -1 with an exception. */
 int nb_python_words(PyObject *list, const char **words, int limit);
 
 /** Open a C-contiguous buffer of exactly `bytes` bytes; release it with PyBuffer_Release.
- * 0, or -1 with a ValueError that begins with what. */
+ * Returns 0, or -1 with a ValueError that begins with `what`. */
 int nb_python_buffer(PyObject *object, int writable, size_t bytes, const char *what,
                      Py_buffer *view);
-/** nb_python_buffer; for None it returns 0 and leaves *view. */
+/** As nb_python_buffer; for None return 0 and leave *view as it was. */
 int nb_python_optional(PyObject *object, int writable, size_t bytes, const char *what,
                        Py_buffer *view);
 /** A Py_buffer, zero or open, that is released at the end of the block. */
@@ -105,7 +105,7 @@ extern const nb_python_class nb_python_sim_class, nb_python_chosen_class,
     nb_python_starts_class;
 /** Add the type to the module; NULL with an exception. */
 PyTypeObject *nb_python_add_type(PyObject *module, const nb_python_class *spec);
-int nb_python_add_device_image(PyObject *module); /* the type; -1 with an exception */
+int nb_python_add_device_image(PyObject *module); /* add the type; -1: exception */
 /** Free the memory of an object, at the end of its dealloc. */
 void nb_python_release(PyObject *object);
 
@@ -129,7 +129,7 @@ nb_python_sim *nb_python_sim_new(PyTypeObject *type, PyObject *notice, nb_hooks 
 /** The object if st is NB_OK; else NULL with an exception, and the object is released. */
 PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st);
 
-/** Enter a simulation: only this call uses it until nb_python_leave.  NULL: exception. */
+/** Enter a simulation: until nb_python_leave only this call uses it. NULL: exception. */
 nb_python_sim *nb_python_enter(PyObject *object);
 void nb_python_leave(nb_python_sim **self);
 /** Attribute of a pointer, NULL or entered: leaves the simulation at the block's end. */
@@ -140,11 +140,11 @@ void nb_python_leave(nb_python_sim **self);
     if (!self)                                                                           \
     return NULL
 size_t nb_python_pixels(const nb_python_sim *self);
-/** nb_python_buffer of an image with `size` bytes per pixel. */
+/** As nb_python_buffer, for an image with `size` bytes per pixel. */
 int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
                     size_t size, const char *what, Py_buffer *view);
 
-/* Methods of _nanobragg.Sim and functions of the module: names, and how they take arguments. */
+/* Methods of _nanobragg.Sim and functions of the module: name, form of the arguments. */
 #define NB_PYTHON_METHODS(ROW)                                                           \
     ROW(set, VARARGS)                                                                    \
     ROW(copy, O)                                                                         \

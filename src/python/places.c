@@ -67,7 +67,7 @@ PyObject *nb_method_planes(PyObject *object, PyObject *args)
 }
 
 /** places(at int64 [n], offsets float64 [n][2], q float64 [n][3], hkl int32 [n][3], n): q
- * (1/m) and next reflection at an offset (in pixels) from the corner of each pixel */
+ * (1/m) and nearest reflection at an offset (pixels) from the corner of each pixel */
 PyObject *nb_method_places(PyObject *object, PyObject *args)
 {
     NB_PYTHON_ENTER(self, object);
@@ -124,7 +124,7 @@ static PyObject *list_steps(const nb_lattice *l)
 }
 
 /** crystal() -> dict: edges (m, lab), steps, N, misset (deg), wavelength (A), beam,
- * distance and pixel (m), sources, shape, samples along a pixel (typed; for fringes) */
+ * distance and pixel (m), sources, shape, samples along a pixel (typed; automatic) */
 PyObject *nb_method_crystal(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* _nanobragg.Sim: one nb_sim.  The GIL is released while the library works; a second thread that
- * calls the same object meanwhile gets a RuntimeError. */
+/* _nanobragg.Sim: one nb_sim. The GIL is released while the library works; a second
+ * thread that calls the same object meanwhile gets a RuntimeError. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void sim_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** set(all words, new arrays, names typed now); the word of an array is as memory:hkl */
+/** set(all words, new arrays, names typed now); an array has a word such as memory:hkl */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
     enum { MAX_NAMES = 512 };
@@ -95,7 +95,7 @@ PyObject *nb_method_copy(PyObject *object, PyObject *notice)
     return nb_python_sim_made(other, &err, st);
 }
 
-/** moves() -> [(name, value), ...]: values of set_parameters, in their order */
+/** moves() -> [(name, value), ...]: values of set_parameters, in the order of calls */
 PyObject *nb_method_moves(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     NB_PYTHON_ENTER(self, object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between Python and the library: exceptions, words of parameters, buffers, callbacks. */
+/* Convert exceptions, words of parameters, buffers and callbacks for Python. */
 #include "module.h"
 
 #include <string.h>

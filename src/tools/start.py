@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Start a subcommand in Python, or report what is missing. A text in the program (src/cli/python_verb.c).
-
-Arguments: verb, folder of the package or "", "passive" if the program has set OMP_WAIT_POLICY, version, program,
-words.
+"""Start a subcommand in Python, or report what is missing.  The program contains this
+text (src/cli/python_verb.c).  Arguments: verb, folder of the package or "", "passive" if
+the program has set OMP_WAIT_POLICY, version, program, words.
 """
 import os
 import runpy
@@ -10,7 +9,7 @@ import sys
 
 verb, folder, passive, version = sys.argv[1:5]
 sys.argv[:5] = [verb]
-sys.path[:] = [path for path in (folder, *sys.path) if path]  # without the user's folder
+sys.path[:] = [path for path in (folder, *sys.path) if path]  # "": the user's folder
 
 SYSTEM = "/usr/bin/python3"  # used if the first python3 of PATH lacks a package
 LACKING = {"numpy": "numpy (Debian package python3-numpy, or pip install numpy)",

@@ -76,7 +76,7 @@ def _mask(value):
 
 
 def _axes(name):
-    """3x3, reciprocal axes in columns: A in 1/A; matrix x wavelength, as in MOSFLM."""
+    """Convert 3x3 numbers, columns a* b* c*: A in 1/A, matrix times the wavelength."""
     def convert(value):
         matrix = real(name, value)
         if matrix.shape != (3, 3):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keywords -> words of parameters.  The library gives the table at run time."""
+"""Convert keywords to words of parameters.  The library gives the table at run time."""
 
 import os
 import sys

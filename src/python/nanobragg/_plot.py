@@ -31,7 +31,7 @@ def svg(width, height, parts):
 
 
 class Axis:
-    """Axis of values low to high on pixels first to last; outliers go just outside."""
+    """Axis with values low to high at pixels first to last.  Outliers go just outside."""
 
     def __init__(self, low, high, first, last, log=False):
         self.scale = math.log10 if log else float
@@ -56,8 +56,8 @@ class Axis:
 
 
 class Chart:
-    """Curves with axes.  x, y: (low, high); None fits the points; log: both axes,
-    with a tick at the x of each point; word: format of the numbers at y."""
+    """Curves with axes.  x, y: limits (low, high), None: of the points.  log: logarithmic
+    axes, with a tick at the x of each point.  word: format of the numbers at y."""
 
     def __init__(self, title, under, beside, x=None, y=None, subtitle="", log=False, word="{:.5g}".format):
         self.title, self.under, self.beside, self.ends, self.subtitle, self.log, self.word = title, under, beside, (x, y), subtitle, log, word

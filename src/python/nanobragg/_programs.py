@@ -154,7 +154,7 @@ class Runner:
         self._process.communicate()
 
     def run(self, argv, folder, output, errors):
-        """Run argv in the folder; append output and errors to two files (absolute paths,
-        or the same).  Returns the figures of _spawn.py."""
+        """Run argv in the folder; append output and errors to two files, or to one file
+        (absolute paths).  Returns the figures of _spawn.py."""
         print(json.dumps([argv, folder, output, errors]), file=self._process.stdin, flush=True)
         return json.loads(self._process.stdout.readline())

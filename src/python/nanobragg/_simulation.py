@@ -18,7 +18,7 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
 
-# address of a kept image: simulation that rendered its pixels
+# simulation that rendered an image, by the address of its pixels
 _renderers = weakref.WeakValueDictionary()
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # values of src/python/sim.c
@@ -87,11 +87,11 @@ class Simulation:
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
-        if "seed" not in dict(words):  # seed of the clock; the crystal may depend on it
+        if "seed" not in dict(words):  # of the clock; the crystal may depend on it
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        if state["moves"]:  # moves may need more reflections
+        if state["moves"]:  # before F: they may need more reflections
             self._sim.set_parameters(*zip(*state["moves"]))
         if state["F"] is not None:
             self._set_factors(state["F"])
@@ -127,8 +127,8 @@ class Simulation:
         """Change parameters.  The last value of a keyword counts; None resets it.  A file
         is read again only if its name is given again.  On an error nothing changes.
 
-        F: array or tensor of all structure factors in the order of factors(), or some: as
-        in the last reflections(), (Miller indices [n, 3], F [n]), or fields h k l F."""
+        F: array or tensor of all structure factors in the order of factors(); or of some,
+        as the last reflections(), as (indices [n, 3], F [n]), or with fields h k l F."""
         F = keywords.pop("F", None)
         before = self._words, self._copy_of_sim(self._notices) if F is not None and keywords else None
         if keywords:
@@ -419,15 +419,15 @@ class Simulation:
     def normal(self, photons, names, sigma=None, background=None, radial=None, progress=None):
         """Normal equations of a fit to a picture: names, loss, gradient [n], fisher [n, n] (J^T W J).
 
-        photons: [slow, fast], NaN at unused pixels.  Loss of Poisson counts; with sigma
-        (photons) of a normal distribution of variance model + sigma^2.  background: fixed
+        photons: [slow, fast], NaN at unused pixels.  The loss is for Poisson counts; with
+        sigma (photons), for normal errors of variance model + sigma^2.  background: fixed
         photons [slow, fast].  radial: (knots, levels) of a background linear in
         sin(theta)/lambda (1/A); levels (photons) follow the names in the equations."""
         return _derivatives.normal(self._sim, self.shape, photons, names, sigma, background, radial,
                                    _progress.callback(progress, "normal"))
 
     def variables(self, names="misset,cell,N"):
-        """Names of a list of names and groups, with each group replaced by names."""
+        """List of names, from names and groups: each group is replaced by its names."""
         return _derivatives.keys_of(self._sim, names)[1]
 
     def parameter(self, name):
@@ -435,8 +435,8 @@ class Simulation:
         return self._sim.parameter(name)
 
     def set_parameters(self, values):
-        """Set parameters (docs/physics.md, section 26), as {"misset": (1, 2, 3)}.  Counts
-        (steps, domains) stay.  Rebuilds only the scene.  An error changes nothing."""
+        """Set parameters (docs/physics.md, section 26): {"misset": (1, 2, 3)}.  Numbers
+        of steps and domains stay.  Rebuilds only the scene.  An error changes nothing."""
         names, numbers = [], []
         for name, value in values.items():
             part, flat = (self.variables([name]), _parameters._flat(value)) if np.ndim(value) else ([name], [value])

@@ -13,7 +13,7 @@ class _Values:
     """Names and values of parameters; give() sets them in a simulation."""
 
     def __init__(self, names, numbers, version, F=None, places=None):
-        # F: array of all | None; places: where the values of the tensor are, None: all
+        # F: all structure factors | None; places: places in F of a tensor's values | None
         self.names, self.numbers, self.version, self.F, self.places = names, numbers, version, F, places
 
     def give(self, sim):
@@ -44,7 +44,7 @@ def _image(sim):
 
 
 def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
-    """dL/dI -> dL/dp: a tensor."""
+    """Tensor of dL/dp, from slopes dL/dI."""
     before = sim._given
     values.give(sim)
     try:

@@ -8,7 +8,7 @@ from .._programs import Stop
 from .gate import steps_of, timed
 from .report import statistics
 
-# Seconds of a part that give the rate; largest rounding error / brightest pixel.
+# Seconds of the rows that give the rate; largest rounding error / brightest pixel.
 PART_SECONDS, ROUNDING = 1.0, 2e-6
 FEW_ROWS = 4
 

@@ -25,7 +25,7 @@ def case_text(case, own):
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """Members that are None or 0 have the value of the case."""
+    """An image to render.  Members that are None or 0 have the value of the case."""
 
     case: str
     size: int  # pixels of an edge

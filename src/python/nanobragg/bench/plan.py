@@ -29,7 +29,7 @@ class Point:
         self.left_out = ""  # reason if there are no times
 
     def engine(self):
-        """Key that is equal for points whose times follow from each other."""
+        """Key that is equal for points whose times can be estimated from each other."""
         job = self.job
         return (self.peer, job.case, job.isa, job.precision, job.threads, job.device,
                 self.sweep in ("batch", "breakdown", "gain"))
@@ -40,7 +40,7 @@ class Point:
 
 
 class Plan:
-    """Fills `points`: options, devices, instruction sets, and the folder of the structure factors."""
+    """Fills `points` from options, devices, instruction sets.  folder: for files of F."""
 
     def __init__(self, options, devices, isas, folder):
         self.options, self.devices, self.isas = options, devices, isas
@@ -72,7 +72,7 @@ class Plan:
             self.add("size", self.job(case, "cpu", size=size, isa="scalar", precision="double"))
 
     def sweeps(self, case, device, is_first):
-        """Add sweeps of a case on a device, without sizes; frames of the first case."""
+        """Add all sweeps but sizes for a case on a device; frames for the first case."""
         o, on_cpu, is_heavy = self.options, device == "cpu", case == "heavy"
         changes = {
             "precision": [{"isa": isa, "precision": precision} for isa in (self.isas if on_cpu else ["auto"])

@@ -27,7 +27,7 @@ def refine(sim, picture, names, told=lambda stage: None, report=None, **keywords
 
     picture: array [slow, fast] of ADU, Image, or name for read_image.  names: parameters
     to refine (docs/physics.md, section 26): "rot,cell,N,mosaic,scale".  keywords: of
-    Options.  told: function of each Stage.  report: JSON file, or .html page with the
+    Options.  told: called with each Stage.  report: JSON file, or .html page with the
     picture and the model before and after.  No convergence is no error.  Errors:
     ValueError (names, inseparable parameters, starts, sizes), OSError, DeviceError."""
     options = _options.Options(names=names, **{"keep_start": _page.is_page(report), **keywords})
@@ -65,7 +65,7 @@ def refine_series(sim, pictures, names, orientations=None, report=None, workers=
 
 def refine_joint(sim, pictures, names, joint, orientations=None, report=None, exptout=None, workers=None, **keywords):
     """Refine pictures together; `joint` names common parameters.  Returns (common Result,
-    Results of pictures).  exptout: file of DIALS experiments.  Rest: as refine_series."""
+    Results of pictures).  exptout: DIALS experiments.  Others: as for refine_series."""
     options = _options.Options(names=names, joint=joint, **keywords)
     from . import _joint
 

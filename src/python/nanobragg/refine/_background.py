@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Backgrounds from a picture: levels of rings, and of pixels around a place."""
+"""Radial background of a picture, from the levels of rings."""
 import typing
 
 import numpy as np
 
-FEW_COUNTS = 4  # below, a median is too coarse: use the mean of fainter pixels
-LEAST_LEVEL = 1e-3  # photons, in rings of a picture
+FEW_COUNTS = 4  # a smaller median is too coarse: take the mean of faint pixels
+LEAST_LEVEL = 1e-3  # photons; least level of a ring
 
 
 class Radial(typing.NamedTuple):
@@ -19,7 +19,7 @@ class Radial(typing.NamedTuple):
 
 
 def level_of(counts):
-    """Level of a background below spots, photons."""
+    """Level of the background under spots, photons, from the counts of pixels."""
     if not counts.size:
         return 0.0
     median = float(np.partition(counts, counts.size // 2)[counts.size // 2])

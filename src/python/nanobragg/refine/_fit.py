@@ -11,8 +11,8 @@ from ._minimise import TOLD_APART, Impossible, invert, largest, minimise
 from ._parameters import ROTATIONS, Space
 
 LEAST_MODEL = 1e-9  # photons per pixel, as in the loss
-SAMPLE = 0.05  # part of the pixels outside spots
-SQUARES, WIDEST = 5000, 16  # approximate squares in a picture; pixels of an edge
+SAMPLE = 0.05  # part of the pixels outside spots that is used
+SQUARES, WIDEST = 5000, 16  # approximate number of squares; their largest edge, pixels
 
 
 class Stage(typing.NamedTuple):
@@ -63,7 +63,7 @@ class Fit:
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
-        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # outside of spots
+        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # outside spots
         self.F_width, self.kept, self.scaled, self.squares = 0.0, None, None, False
         self.trials = {}  # trials of the schedule
         self.peaks, self.start_agreement = None, 0.0
@@ -107,7 +107,7 @@ class Fit:
 
     # --- pixels ---
     def pixels(self, at=None):
-        """Chosen pixels at places (None: self.at), with new groups; keeps two lists."""
+        """Chosen pixels at places (None: self.at), with new groups; keeps the last 2."""
         at, b, p = self.at if at is None else at, self.background, self.picture
         found = next((kept for kept in self._kept if kept[0] is at and kept[1] is b), None)
         if found is None:
@@ -147,8 +147,8 @@ class Fit:
         self.at = self.picture.used[chosen[self.picture.used]]
 
     def _sample(self):
-        """Marks of a sample outside spots: single pixels, or squares with a footprint,
-        which takes light from pixels around."""
+        """Marks of a sample outside spots: single pixels; or, with a footprint, squares,
+        because a footprint takes light from the pixels around."""
         edge = 1
         if self.squares or self.sim.crystal()["footprint"]:
             edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
@@ -296,7 +296,7 @@ class Fit:
         return self.stages[-1]
 
     def stage(self, name, marked=None, evaluations=None):
-        """Minimise by marked (None: all) parameters and levels; limits evaluations."""
+        """Fit marked parameters (None: all) and levels.  evaluations: their limit."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -329,7 +329,7 @@ class Fit:
         return pearson(self.counts, self.image())
 
     def as_gaussian(self, marked=None, choose=True):
-        """Stage as a Gaussian crystal, without fringes; choose: choose pixels again."""
+        """Run a stage with a Gaussian crystal, without fringes; choose: pixels first."""
         crystal, fudge = self.sim.crystal(), self.sim.get("fudge")
         self.sim.change(None, [("fudge", ["1"])], crystal["smooth"])
         if choose:

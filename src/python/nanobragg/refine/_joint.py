@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Joint fits: variables common to all pictures, and variables by picture.
+"""Joint fits: variables common to all pictures, and variables of single pictures.
 
-The equations form an arrow (docs/refine.md): blocks by picture, and a border of the
+The equations form an arrow (docs/refine.md): a block for each picture, and a border of
 common variables.  Blocks are eliminated one by one (Schur complement): memory and time
 grow with pictures.  Ordered sums give the same bytes with any number of processes."""
 import math
@@ -20,13 +20,13 @@ from ._workers import Workers
 
 LEAST_ALIKE = 0.5  # below this correlation with the model a picture is left out
 FIRST_DAMPING = 1e-4  # the pictures have been fitted separately
-LEAST_PICTURES = 3  # pictures per variable that give errors from gradients
+LEAST_PICTURES = 3  # pictures per variable, so that gradients give errors
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
 
 class Names:
-    """Parameters of all pictures.  Variables: `common` ones first, then by picture."""
+    """Parameters of a picture.  Variables: `common` ones first, then the other ones."""
 
     def __init__(self, sim, options, notice):
         extra = options.knots if options.check(sim) == "radial" else 0
@@ -60,7 +60,7 @@ class Names:
         return {name: (values[i], slopes[i, :self.common]) for i, name in enumerate(self.space.active) if name in self.is_common}
 
     def check_expt(self, own_beams):
-        """Refuse parameters by picture that a list of experiments has only once."""
+        """Refuse parameters of single pictures that -exptout can have only once."""
         for name in self.space.active:
             if name not in self.is_common and name.startswith(SHARED) and not (own_beams and name == "lambda"):
                 raise ValueError("-exptout of several pictures has one detector and one beam: add "
@@ -197,7 +197,7 @@ class Jointly:
         fit.sim.fold_rotation()
 
     def _own(self, out, x, covariance):
-        """Set parameters; sigma of counting x sqrt(deviance per pixel), if above 1."""
+        """Set parameters; sigma: of counting, x sqrt(deviance per pixel) if above 1."""
         active, c = self.names.space.active, self.names.common
         own = [i for i, name in enumerate(active) if name not in self.names.is_common]
         S = self.names.space.values(x)[1][np.ix_(own, range(c, self.names.n))]
@@ -208,7 +208,7 @@ class Jointly:
 
 
 class State:
-    """All pictures p at x {p: [n]}: losses [p], equations G [p, n] and M [p, n, n]."""
+    """Pictures p at x {p: [n]}: losses [p], gradients G [p, n], Fisher matrices M."""
 
     enough = LEAST_GAIN
 
@@ -224,7 +224,7 @@ class State:
         return State(self.joint, {k: stepped(x, step, least) for (k, x), step in zip(self.x.items(), steps)})
 
     def eliminate(self, damping):
-        """Eliminate variables by picture: Y [p, separate, common + 1] = A^-1 (B, g),
+        """Eliminate the other variables: Y [p, others, common + 1] = A^-1 (B, g),
         shares [p, common] of the gradient.  Returns common matrix, gradient, diagonal."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
@@ -270,7 +270,7 @@ class Joint:
         self.lines = _page.Lines(report)
         self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
-        self.stage, self.evaluations, self.before = "", 0, 0  # evaluations: all, earlier
+        self.stage, self.evaluations, self.before = "", 0, 0  # before: earlier ones
         self.results, self.why = [None] * self.count, {}
 
     @property

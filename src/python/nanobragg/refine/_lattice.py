@@ -4,7 +4,7 @@ Intensities do not count, so poor structure factors cannot hide a right orientat
 import numpy as np
 
 ENOUGH = 12  # peaks for a verdict on an orientation
-AGREES = 0.5  # agreement of a start that is near
+AGREES = 0.5  # least agreement of a start near the truth
 AGREES_AT_END = 0.3  # the same at the end of a fit, with poor F
 NEAR_INDEX, SIGNIFICANT = 0.2, 6  # part of an index along each axis; sigma above chance
 GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; compared peaks
@@ -61,7 +61,7 @@ def agreement(sim, q):
 
 
 def _scores(cells, q):
-    """Scores [t] of turned cells [t, 3, 3] that index q [n, 3]."""
+    """Scores [t]: how well the turned cells [t, 3, 3] index q [n, 3]."""
     h = cells @ q.T
     h -= np.rint(h)
     left = np.maximum(1 - np.einsum("tin,tin->tn", h, h) / WIDE ** 2, 0)
@@ -76,7 +76,7 @@ def _grid():
 
 
 def _settle(cell, q):
-    """Step of least squares over nearly indexed peaks: h moves by turn . (a x q)."""
+    """Turn by least squares over nearly indexed peaks; it changes h by turn . (a x q)."""
     h = q @ cell.T
     d = h - np.rint(h)
     near = (d * d).sum(axis=1) <= WIDE ** 2

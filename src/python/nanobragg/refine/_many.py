@@ -20,7 +20,7 @@ def turn_of(start, end):
 
 
 def told(job, sim, k, result, first, common=None):
-    """(Result without arrays, report line | None) of a picture; first: misset angles."""
+    """(Result without arrays, report line | None); first: misset angles of the start."""
     line = None
     if job.shown:
         turn = turn_of(first, sim.crystal()["misset"]) if result.misset_deg is not None else math.nan

@@ -7,11 +7,11 @@ from . import _lattice
 from ._picture import FOREIGN, HOT, KINDS, RING, SHADOW
 
 # Hot pixels.  A spot has light in several pixels, by point spread and crystal size.
-LEAST_SPREAD = 0.05  # median of the spots; sharper spots hide hot pixels
-HOT_SPREAD = 0.1  # of that median
-HOT_SIGMA, HOT_PHOTONS = 20, 50  # above the background
-FULL_AROUND = 0.005  # light around a saturated spot / its limit
-ENOUGH_SPOTS, LEAST_AROUND = 20, 5
+LEAST_SPREAD = 0.05  # least median spread of spots; sharper spots are like hot pixels
+HOT_SPREAD = 0.1  # part of that median; a hot pixel has less
+HOT_SIGMA, HOT_PHOTONS = 20, 50  # least height above the background
+FULL_AROUND = 0.005  # least light around a saturated spot / its limit
+ENOUGH_SPOTS, LEAST_AROUND = 20, 5  # spots for the median; neighbours for a spread
 # Shadows: tiles with much less light than their ring.
 SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light
 # Rings of ice: narrow steps of the radial profile.
@@ -81,7 +81,7 @@ def _shadow(picture, under, part, rows, columns):
     noise = np.sqrt(expected + _tiles(there) * picture.sigma ** 2)
     dark = (seen < SHADOW_PART * expected) & (expected - seen > SHADOW_SIGMA * noise)
     near = np.zeros((rows, columns), dtype=bool)
-    far = TILE // 2  # reach, as tiles at an edge are half dark
+    far = TILE // 2  # margin around dark tiles: tiles at the edge are half dark
     for y, x in np.argwhere(dark):
         near[max(0, y * TILE - far):(y + 1) * TILE + far, max(0, x * TILE - far):(x + 1) * TILE + far] = True
     return near.ravel()
@@ -102,7 +102,7 @@ def _runs(marks):
 
 
 def _marked(level, base, n, first):
-    """Marks of high rings that are narrower than rings of liquids; first: bins before."""
+    """Marks of high rings, narrower than those of liquids; first: bins before bin 0."""
     marked = np.zeros(RINGS, dtype=bool)
     edge = level > RING_EDGE * base
     tops = (n >= LEAST_PIXELS) & (base > 0) & (level > RING_RISE * base) & (
@@ -132,7 +132,7 @@ def _find_rings(picture, under):
 
 
 def _joined(picture, under, at):
-    """Places of pixels above the background connected to a peak, and of neighbours."""
+    """Places of bright pixels that are connected to a peak, and of their neighbours."""
     counts = picture.box(picture.photons, np.array([at]), FOREIGN_HALF)[0]
     level = under.at(picture.box(picture.stol, np.array([at]), FOREIGN_HALF)[0])
     with np.errstate(invalid="ignore"):

@@ -7,8 +7,8 @@ import typing
 
 import numpy as np
 
-RIDGE = 1e-14  # eigenvalues, of columns scaled to 1, that count as 0
-LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # gain, part of loss; below: x moves < 0.05 sigma
+RIDGE = 1e-14  # eigenvalues up to this count as 0 (columns scaled to 1)
+LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # stop below this gain or part: x moves < 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
 MAX_RISE = 4.0
 TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables
@@ -73,8 +73,8 @@ class Damping:
 
 
 class _Point:
-    """Point of the loss.  The matrix is D V w V^T D; D [n]: largest column norms so far,
-    or a vanishing width takes long steps.  Holds x that the loss pushes below least."""
+    """Point of the loss.  The matrix is D V w V^T D; D [n]: largest column norms so far:
+    else a vanishing width takes long steps.  Holds x that would fall below `least`."""
 
     def __init__(self, calculate, x, floor, least, D=0.0):
         value, gradient, matrix = calculate(x)
@@ -100,8 +100,8 @@ class _Point:
 
 
 def descend(here, limit, first=FIRST_DAMPING):
-    """From a point to the minimum: (point, evaluations, converged).  Point: loss, enough
-    (gain to continue), step(damping) -> (step, gain), moved(step) (or Impossible)."""
+    """Go from a point to the minimum: (point, evaluations, converged).  A point has loss,
+    enough (least gain to continue), step(damping) -> (step, gain) and moved(step)."""
     damping, evaluations, done = Damping(first), 1, False
     while True:
         done = done or here.step(0.0)[1] < here.enough

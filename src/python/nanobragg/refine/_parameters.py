@@ -80,7 +80,7 @@ class Parameter:
 
 
 def is_shape(name):
-    """True if a parameter changes shape and light of spots, but no places."""
+    """True if a parameter changes shape and light of spots, but not their places."""
     return name.startswith(SHAPES)
 
 
@@ -126,7 +126,7 @@ class Parameters(dict):
 
 
 def _opened(sim, names):
-    """Names of a list.  If a file places the detector, `beam` shifts across the beam."""
+    """Names of a list.  With a detector from a file `beam` shifts it across the beam."""
     words = translate(names).split(",")
     if any(sim.get(flag) for flag in ("expt", "geom", "nxmx")):
         words = ["shift_y,shift_z" if word == "beam" else word for word in words]
@@ -157,7 +157,7 @@ def _tie_cell(parameters, sim, system, notice):
 
 
 def _found(parameters, sim, flag, name):
-    """Parameter that a pair names."""
+    """Parameter that -bound or -restrain names."""
     name = sim.parameter("fluence" if name == "scale" else name)["name"]
     if name not in parameters:
         raise ValueError(f"{flag} {name}: it is not refined; add it to -refine")
@@ -220,7 +220,7 @@ def read(sim, options, notice=lambda line: None):
 
 
 class Space:
-    """Variables of a stage: marked parameters (names in `first` lead), then `extra`
+    """Variables of a stage: marked parameters (names in `first` come first), then `extra`
     levels of a background.  A level has a least value: with other light it may be 0."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
@@ -252,8 +252,8 @@ class Space:
         return values, slopes
 
     def restrain(self, values, loss, g, F, pictures=1):
-        """Add the restraints to loss and equations by values; returns the loss.
-        Restraints of the first names count once for all `pictures`."""
+        """Add the restraints to loss, gradient g and matrix F by values; return the loss.
+        Restraints of names in self.first count once for all `pictures`."""
         for i, name in enumerate(self.active):
             p = self.parameters[name]
             if p.width > 0:

@@ -6,7 +6,7 @@ from . import _background
 
 FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # masks of pixels; 0: used
 KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
-MAX_NEGATIVE = 0.001  # part of the pixels that needs no notice
+MAX_NEGATIVE = 0.001  # part of negative pixels that needs no notice
 PEAK_SIGMA, PEAK_HALF, MAX_PEAKS = 6, 2, 2000
 AROUND = 6  # pixels around the box of a peak, for its background
 
@@ -118,15 +118,15 @@ class Peaks:
 
 
 def places(sim, at, offsets):
-    """(scattering vectors [n, 3], 1/m, next reflections int32 [n, 3]) of places at [n]
-    with offsets [n, 2] (pixels, fast and slow, from the corner)."""
+    """(scattering vectors [n, 3], 1/m, nearest reflections int32 [n, 3]) of pixels `at`
+    [n] with offsets [n, 2] (pixels, fast and slow, from the corner of the pixel)."""
     q, hkl = np.empty((len(at), 3)), np.empty((len(at), 3), dtype=np.int32)
     sim.places(np.ascontiguousarray(at, dtype=np.int64), np.ascontiguousarray(offsets, dtype=float), q, hkl, len(at))
     return q, hkl
 
 
 def _local_level(picture, at, level, half):
-    """Background of peaks: the larger of the ring and the mean around the box."""
+    """Background of peaks: level of the ring, or mean around the box if it is larger."""
     around = picture.box(picture.photons, at, half + AROUND)
     around[:, AROUND:-AROUND, AROUND:-AROUND] = np.nan
     seen = (~np.isnan(around)).sum(axis=(1, 2))

@@ -15,7 +15,7 @@ LEAST_CORRELATION = 0.5  # correlation of model and picture; right fits have 0.9
 MAX_CELL_CHANGE = 0.1  # relative change of a cell edge
 # Saturated pixels are the strongest pixels.  Without them a wrong number of cells can
 # explain the others, with a correlation of 0.66 to 0.93.
-LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # correlation; part of their light and number
+LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # least correlation; part of their light, number
 LEAST_CLUSTERS = 3  # reflections per variable, for errors from gradients
 SPOT_HALF, MAX_SPOTS = 3, 1000  # pixels to each side of a spot
 
@@ -124,7 +124,7 @@ def _trial(trial):
 
 # --- errors ---
 class _Errors:
-    """Covariances of the values [names]: all, and only of counting.
+    """Covariances of the values [names]: of all errors, and of counting errors only.
 
     Pixels of a spot share errors.  Covariances are C (sum of g g^T) C, g: gradient of a
     reflection, C: inverse of the equations (Liang, Zeger, Biometrika 73, 13, 1986)."""
@@ -152,7 +152,7 @@ class _Errors:
         self.all, self.counting = self._of_values(C, 0), self._of_values(counting, 1)
 
     def _of_values(self, C, which):
-        """Covariances of active values; of kept parameters of places, the kept ones."""
+        """Covariances of active values; the kept ones for parameters that move spots."""
         n = len(self.names)
         out = (self.slopes @ C @ self.slopes.T)[:n, :n]
         if self.fit.kept is None:
@@ -175,7 +175,7 @@ def _larger(M, C, counting):
 
 
 def keep_errors(fit):
-    """Keep errors of parameters of places, once: later stages hold these parameters."""
+    """Keep the errors of parameters that move spots, which later stages hold."""
     width, fit.F_width = fit.F_width, 0.0
     errors = _Errors(fit)
     fit.F_width = width
@@ -237,7 +237,7 @@ def measure(fit, out):
 
 
 def list_spots(fit, out):
-    """List the brightest model pixels in boxes of 7 x 7, with the next reflections."""
+    """List the brightest model pixels in boxes of 7 x 7, with the nearest reflections."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
     for half in (1, SPOT_HALF):  # the larger box has few pixels
@@ -259,7 +259,7 @@ def _full(fit):
 
 
 def _alike(fit):
-    """Correlation of picture and model above ring levels; backgrounds always agree."""
+    """Correlation of picture and model above ring levels: backgrounds always agree."""
     level = fit.picture.radial().at(fit.picture.stol[fit.at])
     return pearson(fit.counts - level, fit.model() - level)
 

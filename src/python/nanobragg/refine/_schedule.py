@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists of stages, functions of a Fit.  A user may give another list (docs/python.md)."""
+"""Lists of stages: functions of a Fit.  A user may give another list (docs/python.md)."""
 import contextlib
 import math
 import time
@@ -24,7 +24,7 @@ COLLAPSED = 0.01  # part of the start value
 
 # --- blurred spots ---
 def _reach(fit, d):
-    """sin theta/lambda of the least d (m) of a stage, wider for enough bright pixels."""
+    """sin theta/lambda of the least d (m), raised until enough pixels are bright."""
     p = fit.picture
     if not d:
         return p.high
@@ -124,8 +124,8 @@ def _index(fit, start):
 
 
 def find_orientation(fit):
-    """Keep a start whose lattice explains the spots; or turn by up to 7.5 deg to such a
-    one; or fit blurred crystals, which works degrees off (true shape: one or two)."""
+    """Keep a start whose lattice explains the spots; else turn it by up to 7.5 deg; else
+    fit blurred crystals, which works from degrees off (true shape: from 1 or 2 deg)."""
     if not fit.moves(*ROTATIONS):
         return
     found = fit.agrees()
@@ -141,8 +141,8 @@ def find_orientation(fit):
 
 
 def search_cells(fit):
-    """Search cells and mosaic spread with fringes (many minima), as a Gaussian crystal,
-    then by images.  Without it 2 of 3 crystals 30 % off ended with a wrong N."""
+    """Search N and mosaic spread if fringes make many minima: fit a Gaussian crystal,
+    then compare images.  Otherwise 2 of 3 crystals 30 % off ended with a wrong N."""
     fit.start = fit.remember()
     if not (fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic")):
         return

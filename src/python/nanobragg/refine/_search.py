@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Searches by images, with fitted scale and flat background: along numbers of cells and
-mosaic spread, where fringes and few domains make many minima; and of orientations."""
+"""Searches that compare images of trial values, with fitted scale and flat background:
+along N and mosaic spread, where fringes and few domains make many minima, or turns."""
 import time
 
 import numpy as np
@@ -12,9 +12,9 @@ REACH, ROUNDS, STEPS = 18, 2, 4
 CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # steps of ln N and ln spread in the first round
 MAX_MOSAIC = 90  # deg; limit of -mosaic
 GOOD_FIT = 1.03  # mean square of residuals/sigma; right fits have 1
-LITTLE = 0.02  # of the loss: accuracy of a scale
+LITTLE = 0.02  # a scale is good if the next step lowers the loss by less
 ENOUGH = 8192  # pixels that decide the best of a row of trials
-TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; steps to a side
+TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; then two in steps
 
 
 def some_pixels(fit, spots, limit):
@@ -124,7 +124,7 @@ class Search:
 
 
 def search(fit):
-    """Search cells along the axes and the mosaic spread, by images near spots."""
+    """Search N_a, N_b, N_c and mosaic spread, by images of the pixels near spots."""
     if fit.moves("mosaic"):
         fit.parameters["mosaic"].value = fit.start_mosaic
     fit.apply()
@@ -134,7 +134,7 @@ def search(fit):
 
 
 def search_again(fit):
-    """Search from a finished fit if it leaves more than noise; True if it does."""
+    """Search from a finished fit if residuals exceed the noise; True if it searched."""
     one = Search(fit, few=False)
     one.draw()
     if square_of(one.counts, one.rows[0] + one.under, fit.read) > GOOD_FIT:
@@ -153,8 +153,8 @@ def _allowed(fit, turn):
 
 
 def orientations(fit, wanted):
-    """Best turns of a blurred crystal, deg, the best first, well apart.  A fit finds it
-    from 1 or 2 deg off; spots of 3 cells to 0.07 of the cell are 1.2 deg wide."""
+    """Best turns of a blurred crystal, deg, the best first, well apart.  A fit finds
+    it from 1 or 2 deg off; spots of 3 cells at d = 0.07 edges are 1.2 deg wide."""
     began, at = time.monotonic(), some_pixels(fit, False, TURN_PIXELS)
     pixels, counts = fit.pixels(at), np.sqrt(np.maximum(fit.picture.photons[at].astype(float), 0))
     line, image, tried = np.arange(-TURN_REACH, TURN_REACH + 1), np.empty(pixels.n), []

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Wide spots: try a footprint and a divergence after a fit of a point in a parallel beam.
-They stay if the deviance falls by more than the cost: ln(pixels) per parameter (Schwarz,
-Ann. Statist. 6, 461, 1978) x mean square of residuals, since unexplained misfit is not
-counting noise.  The larger gain stays, the other too if it gains again."""
+"""Wide spots: try a footprint and a divergence after a fit without them.  Each stays if
+the deviance falls by more than its cost: ln(pixels) per parameter (Schwarz, Ann. Statist.
+6, 461, 1978) x mean square of residuals, since unexplained misfit is not counting noise.
+The trial with the larger gain stays; the other trial stays too if it gains again."""
 import dataclasses
 import math
 
 from ._lattice import AGREES_AT_END
 from ._parameters import is_shape
 
-EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a complete fit; sigmas on top
-ALIKE = 0.5  # correlation of picture and model with a found orientation
-PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before, in a trial, far off
+EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a complete fit; sigmas above it
+ALIKE = 0.5  # least correlation of picture and model with a found orientation
+PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before, in, begin of a trial
 LINE = 0.25  # pixels: the picture cannot show a narrower width
 SLIGHT, BEGIN = 0.3, 1.5  # pixels: width for the slope of the loss; start width
 DIRECTIONS = 4  # directions along an axis
@@ -66,7 +66,7 @@ def _add(fit, marked, name):
 
 
 class _Way:
-    """Trial of a footprint or a divergence: its start, held widths, and end."""
+    """A trial, which adds a footprint or a divergence to the fit and refines it."""
 
     def __init__(self, fit, may):
         self.fit, self.may, self.trial, self.plain = fit, may, Trial(), None
@@ -74,7 +74,7 @@ class _Way:
         fit.trials[self.name] = self.trial
 
     def refine(self, marked):
-        """Run a stage of the trial; a short one if it is far off."""
+        """Run a stage of the trial; a short one if it is far off, or clear already."""
         fit, name = self.fit, ("scaled " if self.fit.F_width > 0 else "") + self.name
         last = fit.stage(name, marked, LOOKED)
         clear = self.name == "divergence" and 2 * (self.plain.loss - last.loss) > CLEAR * _cost(fit, 2, self.plain)
@@ -96,7 +96,7 @@ class _Way:
     def go(self, start, before, hopeless):
         """Run this trial alone; True if its first start is far off.  Begin where the
         search for cells began, with the given F: wide spots may have changed N much and
-        made F look poor.  If that does not help, begin at the end of the fit."""
+        made F look poor.  If the trial fails, begin again at the end of the fit."""
         fit, marked = self.fit, before.again(self.fit)
         if self.name == "divergence" and not self.falls():
             return hopeless
@@ -212,7 +212,7 @@ class _Divergence(_Way):
 
 
 def _ways(fit):
-    """Trials; each may run if the width of spots is free in the simulation."""
+    """Both trials.  Each may run if N or mosaic moves and no flag widens the spots."""
     get = fit.sim.get
     may = get("psf") in ("", "none") and fit.moves("N_a", "N_b", "N_c", "mosaic")
     typed = any(float(get(name) or 0) > 0 for name in ("hdivrange", "vdivrange", "hdivstep", "vdivstep"))
@@ -221,8 +221,8 @@ def _ways(fit):
 
 
 def _enough(fit, better, way):
-    """True if `better` makes a trial of `way` alone needless: next to it the loss does
-    not fall with a slight `way`.  False with fringes: many minima falsify slopes."""
+    """True if the trial `better` makes `way` needless: from its end a slight width of
+    `way` does not lower the loss.  False with fringes: many minima falsify slopes."""
     if better is None or fit.sim.crystal()["fringes"]:
         return False
     better.there.again(fit)
@@ -230,7 +230,7 @@ def _enough(fit, better, way):
 
 
 def _follow(fit, way):
-    """Run a divergence with a shortened trial to its end."""
+    """Finish a divergence whose trial was short."""
     marked = way.there.again(fit)
     way.first = len(fit.stages)
     fit.stage("divergence", marked, TRIED)
