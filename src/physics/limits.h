@@ -31,7 +31,7 @@ static inline size_t nb_table_values(const nb_factor_table *box)
 
 #define NB_TABLE_SPREAD UINT64_C(6364136223846793005) /* Knuth's multiplier */
 
-/** Number of entries that are measured together, so that they stay in the CPU's cache. */
+/** Number of entries that are measured together, to stay in the CPU's cache. */
 #define NB_TABLE_RUN ((size_t)4096)
 
 /** Statistics of a run (NB_TABLE_RUN consecutive entries) or of several runs. `dimmest`
@@ -99,7 +99,7 @@ static inline size_t nb_factor_table_at(const nb_factor_table *box, int h, int k
            (size_t)(l - box->lmin);
 }
 
-/** Fill box->largest, least and dimmest from all tables, and box->hash of several tables. */
+/** Fill box->largest, least and dimmest, and box->hash of several tables. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {
     const size_t n = nb_table_values(box) / (size_t)nb_table_count(box);
@@ -187,8 +187,7 @@ static inline double nb_photon_bound(const nb_scene *sc)
     for (i = 0; i < sc->n_panels; i++) {
         const nb_panel *panel = &sc->panels[i];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
-        double layers =
-            sensor->absorb ? 1 : sensor->layers; /* absorb a photon only once */
+        double layers = sensor->absorb ? 1 : sensor->layers; /* absorbed at most once */
         double photons = sc->intensity_scale * layers * sc->oversample * sc->oversample *
                          weights * sc->lattice.n_orientations * (crystal + background) *
                          nb_largest_solid_angle(panel);

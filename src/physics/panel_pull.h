@@ -20,8 +20,7 @@ NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
 }
 
-/** Add the slopes by the position of a flat panel to *to. X: slope by the ray's end
- * point. O: depth of that point, m. */
+/** Add the slopes by a flat panel to *to. X: slope by the ray's end, at depth O, m. */
 NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O,
                         nb_vec3 X, nb_panel_slope *to)
 {
@@ -51,7 +50,7 @@ NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, doubl
     return 0;
 }
 
-/** Slope by the path y through layer t. capture: slope by the captured fraction. */
+/** Slope by the path y in layer t. capture: slope by the captured fraction. */
 NB_HD double nb_pull_capture(int t, double y, double capture)
 {
     return capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));

@@ -46,8 +46,7 @@ NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *t
     return p;
 }
 
-/** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q by table n,
- * electrons^2. */
+/** Sum over phi steps and domains of F_cell^2 F_latt^2 at q by table n, electrons^2. */
 NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *table,
                             int n, nb_vec3 q)
 {

@@ -33,8 +33,7 @@ static inline double nb_shadow_over(const nb_shadow_item *item, double x, double
     return (item->bar && u >= 0 ? fabs(v) : sqrt(x * x + y * y)) - item->half;
 }
 
-/** Set (*x, *y) to the point where a ray meets the plane of the stops, m from the beam
- * along fast and slow. Returns 0 if the ray misses the plane. */
+/** Set (*x, *y), m, to a ray's point in the stops' plane. Returns 0 if it misses. */
 static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double *x,
                                   double *y)
 {
@@ -44,8 +43,8 @@ static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double 
     return along > 0;
 }
 
-/** Fraction of the light that passes the stops to a pixel whose projection on the plane
- * of the stops has its centre at (x, y) and this edge, m. */
+/** Fraction of the light that passes the stops to a pixel of this edge at (x, y), m in
+ * the plane of the stops. */
 static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, double edge)
 {
     double factor = 1;
