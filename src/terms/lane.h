@@ -4,7 +4,7 @@
  *   plain numbers, in C or for a thread of a GPU (after its vendor's header): one lane.
  *
  *   vf, vi, vd           float, 32-bit integer, double
- *   vf_mask, vd_mask     lanes where a comparison is true, (vf_mask)(x < y); join by | and &
+ *   vf_mask, vd_mask     lanes with a true comparison, (vf_mask)(x < y); join by | and &
  *
  * Comments here describe only the operations that base/simd.h does not have. */
 #ifndef NB_TERMS_LANE_H
