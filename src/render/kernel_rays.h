@@ -281,8 +281,7 @@ NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *
     return vd2_scale(depth, row->step);
 }
 
-/** Turn points on a layer's face, with their inv_r, into rays to points deeper by
- * `depth`. */
+/** Turn points on a layer's face into rays to points deeper by `depth`. */
 NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, vd2 depth)
 {
     vd2 e;

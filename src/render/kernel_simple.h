@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** The simplest images, in fixed point (NB_SUMS_SIMPLE): a flat detector, one ray per
- * pixel, one source, one orientation. Along a row everything is linear. With P the row's point
- * nearest to the sample and x the distance from P along the row V,
+ * pixel, one source, one orientation. Along a row everything is linear. With P the point
+ * of the row nearest to the sample and x the distance from P along the row V,
  *   R^2 = |P|^2 + x^2   and   a.d = (a.P + x a.V)/R   for any vector a. */
 #ifndef NB_RENDER_KERNEL_SIMPLE_H
 #define NB_RENDER_KERNEL_SIMPLE_H

@@ -7,7 +7,7 @@
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
-/* limit of the table of offsets */
+/* Limit of the size of the table of offsets. */
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
