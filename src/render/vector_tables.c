@@ -16,7 +16,7 @@
 
 enum {
     INDEX_BITS = 30,
-    CHUNK = 64, /* reflections that are filled together: their lines stay in the L1 cache */
+    CHUNK = 64,   /* reflections filled together: their lines stay in the L1 cache */
     TOGETHER = 8, /* tables that are filled together */
     LINE = 8      /* doubles in a line of memory */
 };
