@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Spread the Bragg light by the footprint. Taps are the weights of neighbouring pixels' light; each tile of a panel has its taps. A block makes a piece of the image, 32 pixels wide and 64 high: a warp has eight rows, a thread one column of these. For each tile whose light reaches the piece, light and taps go to shared memory. A thread then walks along columns of both: each number that it reads serves eight pixels. */
+/* Spread the Bragg light by the footprint. Taps are the weights of neighbouring pixels'
+ * light; each tile of a panel has its taps. A block makes a piece of the image, 32 pixels
+ * wide and 64 high: a warp has eight rows, a thread one column. For each tile
+ * whose light reaches the piece, light and taps go to shared memory. A thread then walks
+ * along columns of both: each number that it reads serves eight pixels. */
 #include "image.h"
 
 #include "../../src/physics/panels.h"
