@@ -28,7 +28,10 @@ int nb_cuda_has_one_direction(const nb_beam *beam)
     return 1;
 }
 
-/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of a peak (NB_FIXED_CELLS), and its tails some times more. Over many steps errors average out; the brightest of many pixels is on top of a peak, where shifts have no effect. N = 1000 and 1000 steps: 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
+/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of
+ * a peak (NB_FIXED_CELLS), and its tails some times more. Over many steps errors average
+ * out; the brightest of many pixels is on top of a peak, where shifts have no effect. N =
+ * 1000 and 1000 steps: 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
 static double fraction_limit(const nb_plan *plan)
 {
     const int os = plan->scene->oversample;

@@ -385,7 +385,7 @@ static void launch_waves(const nb_beam *beam, void *waves, cudaStream_t stream)
 /* ------------------------------------------------------------------ the path's kernel */
 
 enum {
-    MAX_CUBICS = 1 << 25, /* limit of cells: 8.5 GiB; another is half of the free memory */
+    MAX_CUBICS = 1 << 25, /* limit of cells: 8.5 GiB; also half of the free memory */
     CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float)
 };
 
