@@ -39,8 +39,8 @@ static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
-/** Cosine and sine of the curved detector's angle along fast, for every column of sub-
- * pixels. */
+/** Cosine and sine of the curved detector's angle along fast, for every column of
+ * sub-pixels. */
 static nb_status plan_columns(nb_vector_plan *p, nb_error *err)
 {
     const nb_region *region = &p->region;
