@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend: its entry in the table of backends. */
+/* The CUDA backend: open, render, describe, close. */
 #include "../image/image.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     return nb_cuda_render_request(state, sc, request, planes->image, err);
 }
 
-/** Estimated seconds: once the start of the first context and the table; for each image
- * the transfer over PCIe and the kernel. */
+/** Estimated seconds: the start of the first context and the upload of the table of F,
+ * once; the transfer over PCIe and the kernel, for each image. */
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {
@@ -96,7 +96,7 @@ static void close_cuda(nb_backend_state *state)
     nb_free(state);
 }
 
-/** The first calls that need a context; they take the largest part of the start-up
+/** Make the first calls that need a context. They take the largest part of the start-up
  * time. */
 static nb_status start_device(nb_backend_state *state, nb_error *err)
 {

@@ -59,7 +59,7 @@ void nb_cuda_release(nb_cuda_buffer *buffer)
     buffer->full = 0;
 }
 
-/** The reason why the runtime sees no device, in one line. */
+/** Write the reason why the runtime sees no device, in one line, to `why`. */
 static void explain(cudaError_t code, char *why, size_t size)
 {
     const char *visible = getenv(NB_GPU_VISIBLE);
@@ -103,8 +103,8 @@ static void read_device(nb_cuda_device *d)
     d->has_tensor = NB_GPU_HAS_TENSOR(d->major, d->minor);
 }
 
-/** Read a device once per process. The properties never change, and the driver takes up
- * to a millisecond for the clock and the ratio of float and double speed. */
+/** Fill *d; each device is read once per process. The properties never change, and the
+ * driver takes up to a millisecond for the clock and the ratio of speeds. */
 static void recall_device(nb_cuda_device *d)
 {
     enum { EMPTY, TAKEN, FULL };

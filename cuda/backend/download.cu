@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies between the device and the caller's memory through a small pinned ring, because
- * pinning the caller's memory takes longer than the copy. The first thread starts the
- * transfers and marks each chunk that arrives. All threads copy a slice of each chunk,
- * and so share the page faults of new memory. */
+/* Copy between the device and the caller's memory through a ring of pinned slots, because
+ * pinning the caller's memory takes longer than the copy. A copy is divided into chunks.
+ * The first thread starts the transfers and counts the chunks that arrive. Each thread
+ * copies a slice of each chunk, so that the threads share the page faults of new memory. */
 #include "internal.h"
 #include "host.h"
 
@@ -13,12 +13,12 @@
 enum {
     MAX_THREADS = 16,
     SLOTS = 8,
-    CHUNK = 1024 * 1024, /* limit: a small image is cut into SLOTS pieces */
-    LEAST = 256 * 1024,
-    SLICE = 4096,
-    PIECE = 256 * 1024,     /* a band of 65536 floats */
-    SHARE = 256 * 1024,     /* smallest number of bytes that a thread sends */
-    SMALL = 2 * 1024 * 1024 /* a single thread copies, as waking others takes longer */
+    CHUNK = 1024 * 1024,    /* largest chunk, bytes; a small image has SLOTS chunks */
+    LEAST = 256 * 1024,     /* smallest chunk, except the last one */
+    SLICE = 4096,           /* slices of threads are multiples of this */
+    PIECE = 256 * 1024,     /* a piece of nb_cuda_pieces: a band of 65536 floats */
+    SHARE = 256 * 1024,     /* smallest number of bytes for a thread that sends */
+    SMALL = 2 * 1024 * 1024 /* one thread copies, as waking other threads takes longer */
 };
 
 struct nb_cuda_ring {
@@ -34,7 +34,7 @@ typedef struct copy_job {
     char *to;
     const char *from;
     size_t bytes, chunk, chunks;
-    /* each on a separate cache line, because all threads poll the first */
+    /* each on a separate cache line, because all threads poll `arrived` */
     alignas(64) std::atomic<size_t> arrived; /* number of chunks in the ring */
     alignas(64) std::atomic<int> failed;     /* a cudaError_t */
     struct {
@@ -104,13 +104,13 @@ template <class Ready> static int wait_for(const copy_job *job, Ready ready)
     return 1;
 }
 
-/** Bytes of chunk i for a thread other than the last one. */
+/** Bytes of chunk i for each thread; the last threads may get less. */
 static size_t slice_bytes(const copy_job *job, size_t i, int threads)
 {
     return (chunk_bytes(job, i) / (size_t)threads + SLICE) / SLICE * SLICE;
 }
 
-/** This thread's share of chunk i, which has arrived. */
+/** Copy this thread's slice of chunk i, which has arrived. */
 static void copy_slice(copy_job *job, size_t i, int thread, int threads)
 {
     size_t bytes = chunk_bytes(job, i);
@@ -122,8 +122,8 @@ static void copy_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** First thread: wait for chunk i; when no thread copies from the previous slot any more,
- * start the next transfer into that slot. */
+/** In the first thread: when all threads have copied chunk i - 1, start the next transfer
+ * into its slot. Wait for chunk i, and let all threads copy it. Returns 0 after an error. */
 static int let_in(copy_job *job, size_t i, int threads)
 {
     cudaError_t code;
@@ -143,7 +143,7 @@ static int let_in(copy_job *job, size_t i, int threads)
     return job->failed == cudaSuccess;
 }
 
-/** With three threads or more, the first only manages the transfers. */
+/** Copy all chunks. With three threads or more, the first one only manages the transfers. */
 static void copy_chunks(void *context, int thread, int threads)
 {
     copy_job *job = (copy_job *)context;
@@ -178,8 +178,8 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** Get the toolkit's attributes of memory; returns 0 for memory unknown to the
- * toolkit. */
+/** Get the attributes that the toolkit has of memory. Returns 0 for memory that it does
+ * not know. */
 static int know(const void *memory, cudaPointerAttributes *about)
 {
     if (cudaPointerGetAttributes(about, memory) == cudaSuccess)
@@ -188,8 +188,7 @@ static int know(const void *memory, cudaPointerAttributes *about)
     return 0;
 }
 
-/** True if the caller's memory is pinned by the toolkit and can take a transfer
- * directly. */
+/** True if the toolkit has pinned the memory, so that a transfer can go there directly. */
 static int is_pinned(const void *memory)
 {
     cudaPointerAttributes about;
@@ -207,7 +206,7 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
     return st;
 }
 
-/** Divide a copy into chunks, and get memory for the chunks in flight. */
+/** Divide a copy into chunks, and get pinned memory for the slots. */
 static nb_status open_job(copy_job *job, nb_cuda_ring *ring, void *to, const void *from,
                           size_t bytes, cudaStream_t stream, nb_error *err)
 {
@@ -246,12 +245,12 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
         nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
         st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "rendering");
     }
-    if (st) /* transfers in flight must end before the slots are freed */
+    if (st) /* all transfers must end before the slots are freed */
         cudaStreamSynchronize(stream);
     return st;
 }
 
-/** Copy this thread's share of chunk i into the ring. */
+/** Copy this thread's slice of chunk i into the ring. */
 static void fill_slice(copy_job *job, size_t i, int thread, int threads)
 {
     const size_t first = slice_bytes(job, i, threads) * (size_t)thread,
@@ -265,7 +264,8 @@ static void fill_slice(copy_job *job, size_t i, int thread, int threads)
     job->slot[i % SLOTS].left.fetch_sub(1, std::memory_order_release);
 }
 
-/** First thread: let all threads fill the slot of chunk i, whose last chunk has been sent. */
+/** In the first thread: wait until the slot's previous chunk is sent, then let all
+ * threads fill the slot with chunk i. */
 static void open_slot(copy_job *job, size_t i, int threads)
 {
     cudaError_t code = cudaSuccess;
@@ -277,7 +277,7 @@ static void open_slot(copy_job *job, size_t i, int threads)
     job->arrived.store(i + 1, std::memory_order_release);
 }
 
-/** First thread: send chunk i when all threads have filled it. Returns 0 after an error. */
+/** In the first thread: send chunk i after all threads have filled it; 0 after an error. */
 static int send_chunk(copy_job *job, size_t i)
 {
     const size_t slot = i % SLOTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For benchmarks: keep the device busy while the host queues the timed work, so that the times of
- * device events contain no launch by the host. */
+/* Functions for checks and benchmarks. nb_cuda_hold keeps the device busy while the host
+ * queues the timed work, so that the measured times contain no launches. */
 #include "state.h"
 #include "host.h"
 

@@ -25,7 +25,7 @@ extern const nb_backend nb_backend_cuda;
  * NaN if no kernel ran. The time excludes tables of steps and transfers. */
 double nb_cuda_kernel_seconds(const nb_backend_state *state);
 
-/** Terms that were left out of the last image, or the reason why all were rendered. */
+/** Light that was left out of the last image, or the reason why all terms were rendered. */
 const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
 
 /** Keep the device busy for this time, so that work queued in the meantime runs without

@@ -25,27 +25,27 @@ typedef struct nb_cuda_buffer {
     int full; /* the last reservation failed */
 } nb_cuda_buffer;
 
-/** Properties of the device on which choices depend. */
+/** Properties of the device that decide choices. */
 typedef struct nb_cuda_device {
     int index;
     char name[256];
     int major, minor, multiprocessors;
     double clock_ghz;
     int fp64_ratio; /* FP32 operations in the time of one FP64 operation */
-    /* this build has FP64 tensor-core kernels, and they are faster on it */
+    /* this build has FP64 tensor-core kernels, and they are faster on the device */
     int has_tensor;
 } nb_cuda_device;
 
-/** F^2 on the device: a float box that covers every reflection that the image can touch,
- * or one number. at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]:
- * consecutive sources have nearly the same wavelength and see the same reflection, each
- * in a different table. */
+/** F^2 on the device: one number, or floats for a box of all reflections that pixels can
+ * see. at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]. Tables of one
+ * reflection are adjacent, as consecutive sources have nearly the same wavelength and see
+ * the same reflection, each in a different table. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
     nb_index_box box;
     int side;  /* number of adjacent tables; 1 for one table */
-    int table; /* number of the only table */
+    int table; /* number of the table, if there is only one */
 } nb_cuda_factor_squares;
 
 /** The scene's materials as cells, on the device. */
@@ -53,7 +53,7 @@ typedef struct nb_cuda_cells {
     const nb_cell *cells; /* or NULL without cells */
     const nb_cells *list;
     int n;
-    double molecules; /* number for all materials */
+    double molecules; /* sum over all materials */
     double per;       /* largest number of cells per metre */
 } nb_cuda_cells;
 
@@ -64,13 +64,13 @@ typedef struct nb_cuda_window {
 
 /** Data of every launch. */
 typedef struct nb_cuda_launch {
-    /* arrays are device addresses; panels and sensors are NULL, mask is the panel's */
+    /* arrays are device addresses; panels and sensors are NULL; mask is of the panel */
     nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
     nb_cuda_window window; /* in the panel's pixels */
-    float *image;          /* device, the panel's [rows][columns] */
-    int *repair; /* device: set when a pixel is NaN and must be calculated again */
+    float *image;          /* device; [rows][columns] of the panel */
+    int *repair; /* device: set if a pixel is NaN and must be calculated again */
     cudaStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* direction of the first source, in host memory */
@@ -81,12 +81,12 @@ typedef struct nb_cuda_launch {
 /** Several panels for one launch (many.cuh). */
 typedef struct nb_cuda_many {
     const void *jobs; /* device: one per panel */
-    const int *first; /* device, [n + 1]: sum of the blocks of all earlier panels */
+    const int *first; /* device, [n + 1]: number of blocks of all earlier panels */
     int n;
-    /* blocks of all panels before the first one; in a panel's job: before that panel */
+    /* blocks of all panels before this launch; in a panel's job: before the panel */
     int before;
     int blocks; /* number for all panels of the launch */
-    int even;   /* blocks of the first panel that has blocks */
+    int even;   /* number of blocks of the first panel that has blocks */
     int across; /* in a panel's job: blocks along fast */
     int unused;
 } nb_cuda_many;
@@ -94,7 +94,7 @@ typedef struct nb_cuda_many {
 /** A part of the steps of a pixel: orientations first..first+count-1. */
 typedef struct nb_cuda_part {
     int first, count;
-    /* device, like the image: the sum so far; NULL for a single part */
+    /* device, layout of the image: sums of the parts so far; NULL for a single part */
     double *sums;
     int is_first, is_last;
 } nb_cuda_part;
@@ -112,17 +112,17 @@ typedef struct nb_cuda_plain_job {
     nb_cuda_many many;
 } nb_cuda_plain_job;
 
-/** Description of one step for the direct kernel. On each axis the Miller index at P =
- * base + F fast is (vector.base + F slope)/|P| + constant, where the constant holds the
- * magic number. */
+/** One step (source, orientation) for the direct kernel. On each axis -h at P = base + F
+ * fast is (vector.base + F slope)/|P| + constant; the constant includes the start of
+ * fixed-point numbers. */
 typedef struct nb_cuda_direct_term {
     struct {
         nb_vec3 vector; /* -a/lambda */
         double slope, constant;
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
-    } axis[3];            /* for -h: see terms.cu */
+    } axis[3];            /* terms.cu fills these numbers */
     float weight;
-    int table;       /* table of its source */
+    int table;       /* table of the step's source */
     double depth[3]; /* axis[].vector.normal: change per metre of depth */
 } nb_cuda_direct_term;
 
@@ -130,13 +130,13 @@ typedef struct nb_cuda_direct_term {
 typedef struct nb_cuda_terms {
     int count;  /* sources * orientations */
     int octets; /* groups of 8 steps, for the tensor cores */
-    /* [octets + 1][3 axes][32 lanes]: the last octet is for prefetching */
+    /* [octets + 1][3 axes][32 lanes]: the octet after the last one is only prefetched */
     const double *fragments;
     const float *weights; /* [8*(octets + 1)]; NULL when every step weighs 1 */
     /* [8*(octets + 1)]: tables of the steps; NULL for one table */
     const int *tables;
     const nb_cuda_direct_term *direct; /* [panels][count] */
-    int panels;                        /* 1: the panel of the launch; else all panels */
+    int panels; /* 1: `direct` is for the panel of the launch; else for all panels */
     nb_cuda_factor_squares F2;
     nb_cubic_table cubic; /* for the tricubic kernel, like the next two */
     int is_cubic;
@@ -146,15 +146,15 @@ typedef struct nb_cuda_terms {
 
 /* --- device.cu --- */
 nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
-/** Reserve at least `bytes` on the device. The content is undefined when it had to grow. */
+/** Reserve at least `bytes` on the device. If the buffer grows, its content is undefined. */
 nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what,
                           nb_error *err);
 void nb_cuda_release(nb_cuda_buffer *buffer);
-/** Find a device that can render; -1: the first. Returns 0 and a reason in `why` if there
- * is no such device. */
+/** Check that device `index` can render; -1: the first device. Returns 0, with the reason
+ * in `why`, if it cannot. */
 int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size);
 
-/** Facts about the device for the choice of a path. */
+/** Numbers of the device that decide the path. */
 nb_engine nb_cuda_engine(const nb_cuda_device *device);
 
 /* --- download.cu --- */
@@ -162,17 +162,17 @@ nb_engine nb_cuda_engine(const nb_cuda_device *device);
 typedef struct nb_cuda_ring nb_cuda_ring;
 nb_status nb_cuda_ring_create(int device, int threads, nb_cuda_ring **ring, nb_error *err);
 void nb_cuda_ring_free(nb_cuda_ring *ring);
-/** Copy bytes to `to` after the present work of `stream`; returns when the copy is
- * finished. */
+/** Copy bytes from the device to the host after the queued work of `stream`. Returns when
+ * the copy is finished. */
 nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                            cudaStream_t stream, nb_error *err);
-/** Copy bytes of the host, or of another device, to `to` on the device, in the stream's
- * order; `from` must stay valid until the copy is finished. */
+/** Copy bytes of the host, or of another device, to `to` on the device in the stream's
+ * order. `from` must stay valid until the copy is finished. */
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
                        cudaStream_t stream, nb_error *err);
 /** True if the memory is on this device. */
 int nb_cuda_is_on(const void *memory, int device);
-/** The ring's memory between downloads, divided into one piece for each thread, at most 32. */
+/** The ring's memory, usable between downloads: one piece for each thread, up to 32. */
 typedef struct nb_cuda_pieces {
     char *at; /* pinned; the ring owns it */
     size_t bytes;
@@ -180,26 +180,26 @@ typedef struct nb_cuda_pieces {
 } nb_cuda_pieces;
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
 
-/* Below, `many` is several panels in one launch, with the jobs that the ..._job functions
- * write; launch and terms then belong to one panel. NULL: the panel of the launch. A
- * ..._job function returns the number of blocks of the panel of its launch, whose window
- * must have pixels; before: number of blocks of all earlier panels. */
+/* Below, `many` stands for several panels in one launch, whose jobs the ..._job functions
+ * have written; many = NULL: render only the panel of `launch`. A ..._job function writes
+ * the job of the panel of its `launch`, whose window must have pixels, and returns the
+ * panel's number of blocks. before: number of blocks of all earlier panels. */
 
 /* --- double.cu --- */
-/** Calculate every pixel of the window that is not finite again, if *launch->repair is
- * set: only the crystal, or the crystal with_materials. */
+/** If *launch->repair is set, calculate every pixel of the window that is not finite
+ * again: the light of the crystal, or with_materials of crystal and materials. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
                            const nb_cuda_many *many);
-extern const size_t nb_cuda_plain_job_bytes; /* also of the repair and of the materials */
+extern const size_t nb_cuda_plain_job_bytes; /* also of repair and materials */
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- background.cu --- */
-/** Add the materials to every pixel of the window.  exact: with every bit of src/physics. */
+/** Add the materials to every pixel of the window. exact: same bits as src/physics. */
 void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
                                const nb_cuda_many *many);
 
 /* --- materials.cu --- */
-/** The materials of flat panels from their cells, in float; factors that need it are in
+/** Add the materials of flat panels, with F from cells in float and some factors in
  * double. */
 void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
 /** The job has nb_cuda_direct_job_bytes. */
@@ -211,7 +211,7 @@ void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squa
 /** Destination of the coefficients of the tensor cores' steps. */
 typedef struct nb_cuda_fragments {
     int octets;
-    double *at;     /* layout as in nb_cuda_terms, also of the next two */
+    double *at;     /* the three arrays have the layout of nb_cuda_terms */
     float *weights; /* may be NULL */
     int *tables;    /* may be NULL */
 } nb_cuda_fragments;
@@ -219,8 +219,8 @@ void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_square
                               const nb_cuda_fragments *to, cudaStream_t stream);
 void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, int table,
                                  nb_cuda_direct_term *terms, cudaStream_t stream);
-/** nb_cuda_launch_direct_steps for n panels in a row. panels: on the device, the first of
- * n panels that are `apart` bytes apart. */
+/** nb_cuda_launch_direct_steps for n panels. panels: device address of the first
+ * nb_panel; panels are `apart` bytes apart. */
 void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size_t apart,
                                  int n, int table, nb_cuda_direct_term *terms,
                                  cudaStream_t stream);
@@ -228,12 +228,12 @@ void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size
 /* --- tensor.cu --- */
 /** True if the code for this device has the FP64 tensor-core kernels. */
 int nb_cuda_has_tensor_code(void);
-/** Octets first..end-1 of the window's pixels; with `add` they are added to the image. */
+/** Octets (8 steps each) first .. end-1 of a launch; add: add to the image. */
 typedef struct nb_cuda_octets {
     int first, end, add;
 } nb_cuda_octets;
 
 /* --- direct.cu --- */
-extern const size_t nb_cuda_direct_job_bytes; /* the panel is first */
+extern const size_t nb_cuda_direct_job_bytes; /* a job begins with its nb_panel */
 
 #endif

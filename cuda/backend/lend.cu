@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The image that stays on the device, for use by other code (nb_image_device). The
- * caller's current device is restored, because other code in this process depends on
- * it. */
+/* Functions of nb_image_device for other code that uses the image on the device. Each
+ * function restores the caller's current device, because other code in this process
+ * depends on it. */
 #include "../image/image.h"
 
 /** Run a function with this device as the current one. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The quickest of equal paths comes first; the last path renders everything. */
+/* If paths have equal estimates, the first one is taken; the last renders everything. */
 #define PATHS(A)                                                                         \
     A(nb_cuda_path_direct)                                                               \
     A(nb_cuda_path_tensor)                                                               \
@@ -35,7 +35,7 @@ const nb_path *nb_cuda_last_path(void)
     return nb_cuda_paths[sizeof nb_cuda_paths / sizeof *nb_cuda_paths - 2];
 }
 
-/** The path that the environment asks for; NULL if it asks for no path. */
+/** The path that NANOBRAGG_CUDA_PATH names, or NULL. */
 static const nb_path *forced_path(const nb_plan *plan)
 {
     int i = 0;

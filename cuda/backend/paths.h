@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The paths of a device, and their common functions. Plain C, because the choice needs no
- * device. */
+/** The paths (ways to render) of a device, and functions that they share. Plain C,
+ * because the choice of a path needs no device. */
 #ifndef NB_CUDA_PATHS_H
 #define NB_CUDA_PATHS_H
 
@@ -12,21 +12,21 @@ extern "C" {
 
 extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 
-/** A plan whose paths are those of a device. The environment variable NANOBRAGG_CUDA_PATH
- * (direct, mma, tricubic, double, spots or tiles) asks for one path. */
+/** Make a plan with the paths of a device. The environment variable NANOBRAGG_CUDA_PATH
+ * (direct, mma, tricubic, double, spots or tiles) selects a path. */
 nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
                         const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** The path for such a plan; *why: the reason in a few words for the last path of the
- * list, else "". */
+/** Choose the path for such a plan. *why: if it is the last path of the list, the reason
+ * in a few words; else "". */
 const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
-/** The path that renders everything. */
+/** The last path of the list, which renders everything. */
 const nb_path *nb_cuda_last_path(void);
 
 /* --- functions that paths share: steps/floats.c --- */
-/** True if indices may be in fixed point, and lattice and sums in float. For `applies` of
- * a path. */
+/** True if indices may be in fixed point, and lattice factors and sums in float; for
+ * `applies` of a path. */
 int nb_cuda_floats_apply(const nb_plan *plan, const char **why);
 /** True if F is interpolated between reflections of a table. */
 int nb_cuda_interpolates(const nb_scene *scene);
@@ -35,9 +35,9 @@ int nb_cuda_has_one_direction(const nb_beam *beam);
  * visible. */
 int nb_cuda_is_few_round(const nb_plan *plan);
 #define NB_CUDA_SINGLE_SPHERE "the zeros of a single sphere need double precision"
-/** Steps of a shape in the time of one step of a parallelepiped. */
+/** Speed of a step of the crystal's shape relative to a parallelepiped. */
 double nb_cuda_shape_rate(const nb_plan *plan);
-/** Factor of the rate on devices with slow double precision. */
+/** Factor of the steps per second on devices with slow double precision. */
 double nb_cuda_slow_double(const nb_plan *plan);
 
 /* --- steps/..._path.c: steps per second, from measurements on an H200 (132
@@ -48,7 +48,7 @@ double nb_cuda_tensor_rate(const nb_plan *plan);
 double nb_cuda_tricubic_rate(const nb_plan *plan);
 double nb_cuda_double_rate(const nb_plan *plan);
 
-/* --- for a device; a build without its code can choose a path, but not run it --- */
+/* --- functions for a device; a build without nvcc can choose a path, not run it --- */
 #ifdef NB_HAVE_CUDA
 #define NB_ON_DEVICE(is) (is)
 #else

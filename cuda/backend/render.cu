@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One render from start to end. */
+/* One render: choose a path, upload, run, repair, download. */
 #include "../spots/spots.h"
 #include "render_job.h"
 
-/** Calculate the pixels that the kernel of a path leaves to the host. */
+/** Calculate the pixels again that the kernel left as NaN, and download the image. */
 static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
 {
     nb_status st;
@@ -17,7 +17,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
                             err);
 }
 
-/** Render by a path that leaves steps out. If *done is 0, every step must be rendered. */
+/** Render by a path that leaves steps out. *done = 0: every step must be rendered. */
 static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -56,7 +56,7 @@ static nb_status render_path(nb_cuda_job *job, nb_error *err)
     return st ? st : state->path->run(job, err);
 }
 
-/** Render into the image on the device; the caller repairs the few remaining pixels. */
+/** Render into the image on the device. The caller repairs the few pixels that are NaN. */
 static nb_status render_on_device(nb_cuda_job *job, const nb_request *request,
                                   nb_error *err)
 {

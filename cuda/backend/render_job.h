@@ -6,7 +6,7 @@
 #include "../../src/physics/panels.h"
 #include "state.h"
 
-/** Numbers of rows of pixels, bands, and parts of the steps, of one launch. */
+/** Cut of a panel's work: rows of a band, number of bands, number of parts of the steps. */
 typedef struct nb_cuda_cut {
     int rows, bands, parts;
 } nb_cuda_cut;
@@ -17,12 +17,12 @@ struct nb_render {
     nb_plan plan;
     nb_cuda_launch launch;
     nb_cuda_terms terms;
-    const uint8_t *lit; /* device, of the stack; NULL: all of the region of interest */
+    const uint8_t *lit; /* device, [pixels of the stack]; NULL: all of the region */
     int max_parts;      /* limit of parts of a pixel's steps */
-    nb_region region;   /* region of the panel of the launch, and its bands */
-    nb_cuda_cut cut;
-    int kept; /* the jobs of all panels are on the device, so that several may share a launch */
-    /* for a launch of several panels; NULL: of one panel */
+    nb_region region;   /* region of the panel of the launch */
+    nb_cuda_cut cut;    /* bands and parts of this panel */
+    int kept; /* jobs of all panels are on the device: a launch may render several */
+    /* the panels of a launch of several panels, for each kind of job; else NULL */
     const nb_cuda_many *many[NB_CUDA_JOBS];
     int stays;   /* the image is left on the device */
     int filled;  /* the spans fill the region of interest of `scene` */
@@ -30,23 +30,24 @@ struct nb_render {
 };
 typedef struct nb_render nb_cuda_job;
 
-/** Kinds of repair: the pixels of a kernel that are calculated again (nb_cuda_launch_repair). */
+/** Whether a kernel leaves pixels as NaN, which are then calculated again. */
 typedef enum nb_cuda_repair {
     NB_REPAIR_NONE,
-    NB_REPAIR_RARE, /* with few steps: the host looks for these pixels if the image is downloaded */
+    NB_REPAIR_RARE, /* only with few steps: the host checks the flag after a download */
     NB_REPAIR_ALWAYS
 } nb_cuda_repair;
 
 /** Functions of a path that calculates every step of the pixels of a launch. */
 typedef struct nb_path_kernel {
     double (*rate)(const nb_plan *plan); /* steps per second */
-    /** Fill job->terms after nb_cuda_begin_terms; *fits = 0: too little memory. NULL: no
-     * tables. */
+    /** Fill job->terms, after nb_cuda_begin_terms. *fits = 0: memory is too small. NULL:
+     * the path has no tables. */
     nb_status (*prepare)(nb_cuda_job *job, int *fits, nb_error *err);
     int (*parts)(const nb_cuda_job *job); /* limit of parts of a pixel's steps; NULL: 1 */
-    /** Start the kernel for the window. with_materials: is_wet. */
+    /** Start the kernel for the window and a part of the steps. with_materials: also
+     * render the materials from cells, if is_wet allows it. */
     void (*submit)(nb_cuda_job *job, int part, int with_materials);
-    /** True if a launch may include the cells of the materials. NULL: never. */
+    /** True if a launch may also render the materials from cells. NULL: never. */
     int (*is_wet)(const nb_cuda_job *job);
     /** Write the job of the panel of the launch, job_bytes long; returns the number of
      * its blocks. before: number of blocks of all earlier panels. NULL:
@@ -54,11 +55,11 @@ typedef struct nb_path_kernel {
     int (*job)(const nb_cuda_job *job, const nb_cuda_terms *terms, int before, void *to);
     size_t job_bytes;
     nb_cuda_repair repair;
-    int exact;      /* src/physics in double, bit for bit */
+    int exact;      /* results equal src/physics in double, bit for bit */
     int adds_parts; /* the sums of a pixel's parts are in state->sums */
 } nb_path_kernel;
 
-/** NULL: the path leaves steps out. */
+/** Functions of the current path; NULL if the path leaves steps out. */
 static inline const nb_path_kernel *nb_cuda_kernel_of(const nb_backend_state *state)
 {
     return state->path->kernel;
@@ -72,24 +73,23 @@ nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err);
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);
-/** End of the panels that share a launch with panel k: panels with the same sensor,
- * together at most a third of a second. k + 1: no panel shares the launch. */
+/** End of the panels that share a launch with panel k: same sensor, and together at most
+ * a third of a second. k + 1: panel k is alone. */
 int nb_cuda_end_of_launch(const nb_cuda_job *job, int k);
 int nb_cuda_count_launches(const nb_cuda_job *job);
-/** Set the window to a band of the panel. */
+/** Set the window to `rows` rows of the panel from first_row on. */
 void nb_cuda_set_window(nb_cuda_job *job, int first_row, int rows);
-/** Set the job to panel k: its launch, with the whole region as the window. */
+/** Set job->launch to panel k; the window is the panel's whole region. */
 void nb_cuda_turn(nb_cuda_job *job, int k);
-/** Set the part `part` of the launch. */
+/** The octets of steps of part `part` of the launch. */
 nb_cuda_octets nb_cuda_octets_of(const nb_cuda_job *job, int part);
 
 /* --- panels.cu --- */
-/** The steps of panel k if the steps of all panels are kept, else the current ones. */
+/** job->terms with the steps of panel k, if the steps of all panels are kept. */
 nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k);
-/** Upload the jobs of all panels, then the number of blocks before each panel and their
- * total. which: NB_JOBS_*. */
+/** Upload the jobs of all panels, and numbers of blocks before each panel and in all. */
 nb_status nb_cuda_upload_jobs(nb_cuda_job *job, int which, nb_error *err);
-/** Select panels k to end - 1 of uploaded jobs. */
+/** The panels k to end - 1 of uploaded jobs, for a launch. */
 nb_cuda_many nb_cuda_many_of(const nb_cuda_job *job, int which, int k, int end);
 
 #endif

@@ -14,11 +14,11 @@ extern "C" {
 }
 
 enum {
-    MAX_CELLS = 1 << 28, /* limit of F^2 values: 1 GiB */
-    /* limit of F^2 values in several tables; they may also take half of the free
+    MAX_CELLS = 1 << 28, /* limit of F^2 values in one table: 1 GiB */
+    /* limit of F^2 values in several tables, which may take up to half of the free
      * memory */
     MAX_VALUES = 1 << 30,
-    SIDE = 8, /* adjacent tables come in multiples: a sector of the caches */
+    SIDE = 8, /* the number of adjacent tables is padded to multiples: a cache sector */
     HASH_THREADS = 16
 };
 
@@ -32,8 +32,8 @@ static nb_status upload(nb_cuda_buffer *buffer, const void *from, size_t bytes,
         what);
 }
 
-/** Keep a copy of an array of the scene; *changed: 1 if the array differs from the
- * copy. */
+/** Keep a host copy of an array of the scene. *changed: 1 if the array differed from the
+ * previous copy. */
 static nb_status remember(nb_backend_state *state, nb_cuda_mirror *mirror,
                           const void *from, size_t bytes, const char *what, int *changed,
                           nb_error *err)
@@ -66,7 +66,7 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
     return st;
 }
 
-/** Panels and sensors; on the host only. */
+/** Keep host copies of panels and sensors, only to notice changes. */
 static nb_status remember_panels(nb_backend_state *state, const nb_scene *sc,
                                  nb_error *err)
 {
@@ -101,7 +101,7 @@ static void hash_slice(void *context, int thread, int threads)
     job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
 }
 
-/** A hash of the table, in a tenth of the time of the transfer. */
+/** Hash of the table; it takes a tenth of the time of the upload. */
 static uint64_t hash_table(const double *F, size_t count)
 {
     hash_job job = {(const uint64_t *)F, count, {}};
@@ -177,8 +177,8 @@ static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
     return st;
 }
 
-/** True if kernels may take F from cells: the largest angle of a source is within the
- * numbers of cells. */
+/** True if kernels may take F of materials from cells: the number of a cell fits an
+ * integer at the largest angle. */
 static int cells_hold(const nb_scene *sc, double per)
 {
     const double limit = 1 << 30;
@@ -244,7 +244,7 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
         (st = remember_panels(state, sc, err)) ||
         (st = upload_materials(state, sc->amorphous, &amorphous, err)))
         return st;
-    /* for products of the image; a renderer uses the request */
+    /* The mask is for products of the image; a renderer uses the spans of the request. */
     if (sc->raster.mask &&
         (st = nb_cuda_upload_mirror(state, &state->mask, sc->raster.mask, pixels,
                                     "the mask", err)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pixels of a request, as a byte for each pixel of the image. */
+/* Mark the pixels of a request: a byte for each pixel of the image. */
 #include "state.h"
 
 /** Mark the pixels of a span; 32 threads for each span. */

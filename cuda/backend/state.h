@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The state of the renderer that stays on the device between renders. */
+/** The state of the renderer, with device memory, which is kept between renders. */
 #ifndef NB_CUDA_STATE_H
 #define NB_CUDA_STATE_H
 
@@ -9,7 +9,7 @@ extern "C" {
 #include "../../src/plan/spots.h"
 }
 
-/** An array on the device with a host copy, so that equal data are not sent again. */
+/** An array on the device, with a host copy so that equal data are not sent again. */
 typedef struct nb_cuda_mirror {
     nb_cuda_buffer device; /* owned */
     void *sent;            /* owned */
@@ -18,11 +18,11 @@ typedef struct nb_cuda_mirror {
 
 enum { NB_CUDA_STREAMS = 4 };
 
-/** The jobs of all panels: for the path's kernel if it is a fast one, for the kernels in
- * double precision, and for the materials' cells. */
+/** Jobs of panels: for a path's fast kernel, for kernels in double, for materials' cells. */
 enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
 
-/** Transforms of the fibres' point spread, kept for the next image; fibre.cu defines nb_cuda_fibre. */
+/** Transforms of the point spread of fibre optics, kept for the next image; fibre.cu
+ * defines nb_cuda_fibre. */
 typedef struct nb_cuda_fibres {
     struct nb_cuda_fibre *first; /* owned */
     nb_cuda_buffer data, work;
@@ -33,7 +33,7 @@ typedef struct nb_cuda_chains {
     nb_cuda_mirror panels, weights, map;
     nb_cuda_buffer light, between; /* [pixels] doubles, owned */
     nb_cuda_fibres fibres;
-    int has_light; /* `light` belongs to the last image */
+    int has_light; /* 1: `light` is filled for the last image */
     int no_fft;    /* the library of transforms was missing */
 } nb_cuda_chains;
 
@@ -45,11 +45,11 @@ typedef struct nb_cuda_products {
     size_t columns; /* size of the last image, with `rows` */
     int rows;
     nb_cuda_pieces pieces;
-    uint32_t taken;                        /* one bit per piece */
+    uint32_t taken;                        /* bit k: piece k is in use */
     cudaStream_t streams[NB_CUDA_STREAMS]; /* for threads that fetch rows */
     cudaEvent_t began, ended;
-    double seconds; /* on the device, summed */
-    int64_t download_ns;
+    double seconds;      /* time on the device, summed */
+    int64_t download_ns; /* time of downloads, summed over threads */
 } nb_cuda_products;
 
 /** Data for the spread of the Bragg light (footprint.cu). */
@@ -58,15 +58,15 @@ typedef struct nb_cuda_footprint {
     nb_cuda_buffer out, background; /* images, owned */
 } nb_cuda_footprint;
 
-/** Everything that the jobs of a scene's panels depend on; compared as bytes, so without
- * padding. */
+/** Everything that the jobs of a scene's panels depend on. It is compared byte by byte,
+ * so it has no padding. */
 typedef struct nb_cuda_jobs_of {
     nb_scene scene; /* pointers as in nb_cuda_launch; the mask is that of the stack */
     nb_cuda_terms terms;
     const nb_path *path;
     nb_precision precision;
     const void *image;
-    uint64_t change; /* count of changes of the host's copies */
+    uint64_t change; /* nb_backend_state.change */
 } nb_cuda_jobs_of;
 
 enum { NB_CUDA_LIGHTS = 8 };
@@ -74,7 +74,7 @@ enum { NB_CUDA_LIGHTS = 8 };
 /** A table of diffuse light on the device. */
 typedef struct nb_cuda_diffuse_table {
     nb_cuda_buffer at; /* owned: the nb_diffuse_table, then its arrays */
-    uint64_t mark;     /* 0: no table */
+    uint64_t mark;     /* mark of the host's table; 0: no table */
 } nb_cuda_diffuse_table;
 
 /** Data for diffuse light (light.cu). */
@@ -84,7 +84,7 @@ typedef struct nb_cuda_diffuse {
     nb_cuda_buffer nodes; /* owned */
 } nb_cuda_diffuse;
 
-/** Planes of a mix (mix.cu). */
+/** Planes that are mixed with the image (mix.cu). */
 typedef struct nb_cuda_mix {
     nb_cuda_buffer transmission, add, light, absorb; /* owned */
     nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
@@ -100,15 +100,15 @@ struct nb_backend_state {
     cudaEvent_t began, ended; /* first and last event of the last render's kernels */
     nb_cuda_ring *ring;       /* owned */
     int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */
-    double *brightest;        /* pinned, owned: photons of a pixel of a first pass */
+    double *brightest;        /* pinned, owned: photons of a search's brightest pixel */
     const nb_path *path;      /* path of the last render */
-    int asked;                /* the last render had a tolerance */
-    nb_path_notes notes;      /* notes on its image */
+    int asked;                /* the user set a tolerance for the last render */
+    nb_path_notes notes;      /* notes on the last image */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
-    nb_cuda_buffer spot_sums;  /* sums of terms in whole numbers: 0 between renders */
-    nb_cuda_buffer spot_boxes; /* boxes that are found and wait to be drawn */
-    size_t spot_pixels;        /* pixels of spot_sums; 0: not known to be 0 */
+    nb_cuda_buffer spot_sums;  /* sums of terms as integers; all 0 between renders */
+    nb_cuda_buffer spot_boxes; /* queue of boxes of spots that are not yet drawn */
+    size_t spot_pixels;        /* number of pixels of spot_sums; 0: it must be cleared */
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
     nb_cuda_mirror sources, orientations, spans;
@@ -116,15 +116,15 @@ struct nb_backend_state {
     nb_cuda_mirror amorphous, materials, pieces, buckets;
     nb_cuda_mirror cells, cell_lists;
     nb_cuda_mirror mask; /* mask of the stack */
-    /* the host's mask that `mask` is a copy of; NULL: the last render had no mask */
+    /* host address of the mask in `mask`; NULL: the last render had no mask */
     const uint8_t *mask_of;
     nb_cuda_cells of_cells;
     /* host copies only: kernels get panels and sensors by value */
     nb_cuda_mirror panels, sensors;
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* for launches of several panels */
     nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
-    uint64_t change; /* counts the changes of all host copies but jobs */
-    int aimed; /* the prepared steps are those of all panels of jobs[NB_JOBS_FAST] */
+    uint64_t change; /* counts the changes of all host copies except jobs */
+    int aimed;       /* `prepared` has the steps of all panels of jobs[NB_JOBS_FAST] */
     /* marks of the last request whose spans do not fill a rectangle */
     nb_cuda_buffer lit;
     size_t F_count; /* entries of the uploaded table, and their hash */
@@ -133,7 +133,7 @@ struct nb_backend_state {
     nb_cuda_footprint footprint;
     nb_cuda_mix mix;
     nb_cuda_diffuse diffuse;
-    /* the tables for the last scene, valid if the same scene comes again */
+    /* tables of the last scene, which are used again for the same scene */
     nb_scene prepared_scene; /* pointers as in nb_cuda_launch */
     nb_cuda_terms prepared;
     const nb_path *prepared_path;
@@ -144,12 +144,12 @@ struct nb_backend_state {
 /** Memory of derivatives (slopes.cu). */
 typedef struct nb_cuda_slopes nb_cuda_slopes;
 void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* may be NULL */
-/** Make the results that the sink of a request with sums wants
- * (slopes/slope_products.cu). Errors: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+/** Make the slopes of a request (request->sums) for its sink (slopes/slope_products.cu).
+ * Errors: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *request,
                                 nb_error *err);
 
-/** Integers in state->small. */
+/** Byte offsets in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
     NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
@@ -160,8 +160,8 @@ enum {
     NB_SMALL_BYTES = 176
 };
 
-/** Upload the arrays of the scene; launch->scene then refers to the uploaded arrays. F
- * only on request. */
+/** Upload the arrays of the scene, unless the same ones are on the device, and fill
+ * *launch with their addresses and the first panel. */
 nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *scene,
                          nb_cuda_launch *launch, nb_error *err);
 
@@ -175,14 +175,13 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
-/** True if the buffer of tables has this number of bytes, or half of the free memory
- * has. */
+/** True if `bytes` fit the buffer of F^2, or half of the free memory. */
 int nb_cuda_has_room(const nb_backend_state *state, double bytes);
 
 /** Fill the common part of the tables of fast kernels. */
 void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms);
 
-/** The box of reflections that the panels can see, and its F^2. *fits = 0: the box is too
+/** Fill F2 for the box of reflections that the panels can see. *fits = 0: the box is too
  * large. */
 nb_status nb_cuda_prepare_F2(nb_backend_state *state, const nb_plan *plan,
                              const nb_cuda_launch *launch, nb_cuda_factor_squares *F2,
@@ -199,20 +198,21 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
 int nb_cuda_may_be_present(void);
 
 /* --- steps.cu --- */
-/** True if the last image is equal to that of src/physics in double, bit for bit. */
+/** True if the last image equals the result of src/physics in double, bit for bit. */
 int nb_cuda_is_exact(const nb_backend_state *state);
 
 /* --- render.cu --- */
-/** Render the pixels of a request into the image on the device, and copy the image to
- * `image`, which may be NULL. */
+/** Render the pixels of a request into the image on the device, and copy it to `image`,
+ * or leave it there if `image` is NULL. */
 nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
                                  const nb_request *request, float *image, nb_error *err);
 
 /* --- spans.cu --- */
-/** Refuse requests whose pixels have other places in the planes than in the image. */
+/** Refuse requests with pixels whose place in the planes differs from their place in the
+ * stack. */
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
                                nb_error *err);
-/** lit[pixels], on the device: 1 in the spans and 0 elsewhere.  request->n > 0. */
+/** Set *lit to bytes[pixels] on the device: 1 in the spans, 0 elsewhere; request->n > 0. */
 nb_status nb_cuda_light(nb_backend_state *state, const nb_request *request, size_t pixels,
                         const uint8_t **lit, nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend of a build without nvcc: a message. */
+/* The CUDA backend of a build without nvcc: it only reports that it is missing. */
 #include "../../src/render/backend.h"
 
 #ifdef NB_HAVE_CUDA

@@ -9,13 +9,13 @@
 #define NB_GPU_VENDOR "NVIDIA"
 #define NB_GPU_COMPILER "nvcc"
 #define NB_GPU_VISIBLE "CUDA_VISIBLE_DEVICES"
-/* The driver's device files: Linux, and Windows' subsystem for it. */
+/* Device files of the driver: on Linux, and on Windows' subsystem for Linux. */
 #define NB_GPU_FILES                                                                     \
     {                                                                                    \
         "/dev/nvidiactl", "/dev/dxg"                                                     \
     }
 
-#ifdef NB_GPU /* the other definitions are for the GPU's compiler */
+#ifdef NB_GPU /* the definitions from here on are for the GPU's compiler */
 
 #include <cuda_runtime.h>
 
@@ -50,8 +50,8 @@
 #define NB_GPU_GENERATION "compute capability"
 #define NB_GPU_OLDEST_MAJOR 7
 #define NB_GPU_OLDEST_MINOR 5
-/* FP64 tensor cores that are faster than plain FP64; the architectures below are the
- * same. */
+/* Devices whose FP64 tensor cores are faster than plain FP64. NB_GPU_TENSOR_CODE has the
+ * same list. */
 #define NB_GPU_HAS_TENSOR(major, minor)                                                  \
     ((minor) == 0 && ((major) == 8 || (major) == 9 || (major) == 10))
 #if defined(__CUDA_ARCH__) &&                                                            \
@@ -67,7 +67,7 @@
 #define gpuBallot(predicate) __ballot_sync(0xffffffffu, predicate)
 #define gpuAny(predicate) __any_sync(0xffffffffu, predicate)
 #define gpuSyncLanes() __syncwarp()
-/* read values from memory again */
+/* makes the compiler read values from memory again */
 #define gpuForget() asm volatile("" ::: "memory")
 
 /** 1/sqrt(x) to about 20 bits. */
@@ -116,8 +116,8 @@ static __device__ __forceinline__ unsigned long long gpuNanoseconds(void)
 }
 
 #ifdef NB_GPU_TENSOR_CODE
-/** d = A B by the 32 lanes, for A of 8 x 4 and B of 4 x 8 doubles: a lane has one number
- * of A, one of B, two of d. */
+/** d = A B by the 32 lanes of a warp, for A of 8 x 4 and B of 4 x 8 doubles. Lane 4 i + k
+ * has A[i][k] and B[k][i]; lane 4 i + j has d[i][2 j] and d[i][2 j + 1]. */
 static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double b)
 {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
@@ -125,10 +125,11 @@ static __device__ __forceinline__ void gpuMultiply(double d[2], double a, double
         : "d"(a), "d"(b), "d"(0.0));
 }
 
-/** d += A B of 16 x 8 and 8 x 8 doubles. a[0] and a[2], as for gpuMultiplyAdd, are of the
- * upper rows, columns 0 ... 3 and 4 ... 7; a[1] and a[3] are the same of the lower rows;
- * b[2] has the same two parts; d[0] and d[1] are above, d[2] and d[3] below. At compute
- * capability 9.0 this takes half the time of four small products. */
+/** d += A B, for A of 16 x 8 and B of 8 x 8 doubles. Parts of A, in the layout of
+ * gpuMultiply: a[0] and a[2] are columns 0 ... 3 and 4 ... 7 of the upper eight rows,
+ * a[1] and a[3] of the lower ones. b[0] and b[1] are rows 0 ... 3 and 4 ... 7 of B. d[0]
+ * and d[1] are of the upper rows, d[2] and d[3] of the lower ones. At compute capability
+ * 9.0 this takes half the time of four small products. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 #define NB_GPU_TENSOR_TALL 1
 static __device__ __forceinline__ void gpuMultiplyAddTall(double d[4], const double a[4],
@@ -141,8 +142,7 @@ static __device__ __forceinline__ void gpuMultiplyAddTall(double d[4], const dou
 }
 #endif
 
-/** d += A B in the same way: lane 4 i + k has A[i][k] and B[k][i], lane 4 i + j has
- * d[i][2 j] and d[i][2 j + 1]. */
+/** d += A B, with the layout of gpuMultiply. */
 static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, double b)
 {
     asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
@@ -152,12 +152,12 @@ static __device__ __forceinline__ void gpuMultiplyAdd(double d[2], double a, dou
 #endif
 
 #endif
-/* For older devices the compiler spills registers here. */
+/* Defined for older devices, for which the compiler spills registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define NB_GPU_SPILLS 1
 #endif
-/* Not inlined, as inlining takes too many registers; from compute capability 10.0 on the
- * call spills. */
+/* Keeps a function from being inlined, which would take too many registers. From compute
+ * capability 10.0 on the call would spill registers, so the macro is empty. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
 #define gpuCall __noinline__
 #else

@@ -34,14 +34,14 @@ static const nb_stage *stage_of(const nb_product *p, nb_stage_kind kind)
 
 /* --- panels and weights --- */
 
-/** The weights of all panels; equal edges share weights. */
+/** The weights of the Gaussian for all panels; neighbouring equal panels share weights. */
 typedef struct weight_pool {
     double *at; /* owned */
     int64_t used;
     double fwhm;
 } weight_pool;
 
-/** Add the weights of an edge of n pixels; returns the place of displacement 0. */
+/** Add the weights along an edge of n pixels; returns the index of displacement 0. */
 static int64_t add_weights(weight_pool *pool, double pixel, int n, int *reach)
 {
     double *k = pool->at + pool->used;
@@ -85,7 +85,7 @@ static nb_cuda_chain_panel panel_of(const nb_scene *stack, const nb_product *p, 
     return out;
 }
 
-/** Number of the weights of all panels, if they all differ. */
+/** Upper limit of the number of weights: each panel has its weights. */
 static size_t weights_max(const nb_scene *sc)
 {
     size_t n = 0;
@@ -132,7 +132,7 @@ static nb_status upload_panels(nb_backend_state *state, const nb_scene *stack,
 
 /* --- the chain --- */
 
-/** Copy the stages, with their arrays on the device. */
+/** Copy the stages, and upload their arrays. */
 static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
                                nb_cuda_chain *chain, nb_error *err)
 {
@@ -155,7 +155,7 @@ static nb_status upload_stages(nb_backend_state *state, const nb_product *p,
     return st;
 }
 
-/** Make the light on the pixels after the spread, once for all products of an image. */
+/** Make the light after the point spread, once for all products of an image. */
 static nb_status make_light(nb_backend_state *state, const nb_scene *sc,
                             nb_cuda_chain *chain, nb_error *err)
 {

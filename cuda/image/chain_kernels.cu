@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of the noise on the device. The operations are those of src/image, pixel by
- * pixel and in the same order of sums: the same bits as on the CPU. They must not be
- * contracted (nvcc -fmad=false). */
+/* The stages of the noise on the device. Operations and the order of sums are as in
+ * src/image, so that the bits are the same as on the CPU. Products and sums must not be
+ * contracted to fma (nvcc -fmad=false). */
 #include "image.h"
 
 #include "../../src/image/poisson.h"
@@ -70,7 +70,7 @@ static __device__ double staged(const nb_cuda_chain &p, const nb_cuda_chain_pane
     return v;
 }
 
-/** ADU before rounding, from the photons or from the light after the spread. */
+/** ADU before rounding, from v: the photons, or the light after the spread. */
 static __device__ double adu_of(const nb_cuda_chain &p, const nb_cuda_chain_panel &panel,
                                 int64_t pixel, double v)
 {
@@ -97,8 +97,8 @@ template <> struct chain_type<NB_PIXEL_I32> {
     typedef int32_t type;
 };
 
-/** A pixel of the file's type from its photons or light; *over: 1 if the pixel is too
- * bright. */
+/** The pixel in the file's type, from v: its photons or light. *over: 1 if the pixel is
+ * too bright. */
 template <nb_pixel_type TYPE>
 static __device__ typename chain_type<TYPE>::type finished(const nb_cuda_chain &p,
                                                            int64_t pixel, double v,
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(BLOCK) k_chain(const NB_GRID_CONSTANT nb_cuda_
         atomicAdd(p.overloads, (unsigned long long)over);
 }
 
-/** The count on a pixel before the spread. */
+/** The count of a pixel before the spread; mean: its photons. */
 static __device__ double count_at(const nb_cuda_chain &p, int64_t pixel, double mean)
 {
     const nb_cuda_chain_panel &panel = panel_of(p, pixel);
@@ -189,8 +189,8 @@ void nb_cuda_launch_counts(const nb_cuda_chain *chain, cudaStream_t stream)
 
 /* --- the Gaussian --- */
 
-/** The sum along one edge, from the far side down as in src/image/light.c. The pixels of
- * a line are `stride` apart. */
+/** Weighted sum around pixel `at` of a line of n pixels, which are `stride` apart; from
+ * large to small pixel numbers, as in src/image/light.c. */
 static __device__ double gauss_sum(const double *line, int64_t stride, int n, int at,
                                    int reach, const double *weight)
 {
@@ -201,7 +201,7 @@ static __device__ double gauss_sum(const double *line, int64_t stride, int n, in
     return sum;
 }
 
-/** out = in, spread along the slow edge or the fast one. */
+/** Set out to `in`, spread along slow, or along fast. */
 template <bool SLOW>
 __global__ void __launch_bounds__(BLOCK)
     k_gauss(const NB_GRID_CONSTANT nb_cuda_chain p, const double *in, double *out)

@@ -21,7 +21,7 @@ static const char *const names[] = {NB_GPU_FFT_FUNCTIONS(NAME)};
             sizeof names / sizeof *names, &library, 0, 0, ""                             \
     }
 static fft_library library; /* written once */
-/* the library of the system, else that of this build's toolkit */
+/* The library of the system. If it is missing, the library of this build's toolkit. */
 static nb_late_library in_system = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
 #ifdef NB_GPU_FFT_FOLDER
 static nb_late_library in_toolkit = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
@@ -53,8 +53,8 @@ static nb_status check(cufftResult code, const char *doing, nb_error *err)
                    (int)code);
 }
 
-/** Plan transforms of size[high, wide], without memory; *work grows to the bytes that the
- * plan needs. */
+/** Plan transforms of size {high, wide}, without memory. *work is raised to the bytes
+ * that the plan needs. */
 static nb_status make_plan(int size[2], int images, int back, cudaStream_t stream,
                            cufftHandle *plan, size_t *work, nb_error *err)
 {

@@ -12,10 +12,10 @@ typedef struct nb_cuda_fibre {
     struct nb_cuda_fibre *next;
 } nb_cuda_fibre;
 
-/** Limit of kept transforms: two sizes of panels, each with full batches and a smaller
- * last batch. */
+/** Limit of kept transforms: enough for two sizes of panels, each with full batches and a
+ * smaller last batch. */
 enum { KEPT = 4 };
-#define BYTES_MAX ((size_t)1 << 28) /* limit of a batch, unless one panel is larger */
+#define BYTES_MAX ((size_t)1 << 28) /* limit of a batch; one panel may be larger */
 
 static void free_one(nb_cuda_fibre *t)
 {
@@ -49,7 +49,7 @@ static size_t data_bytes(const nb_cuda_fibre_size *size)
     return (size_t)size->high * 2 * (size_t)size->n * sizeof(double);
 }
 
-/** Reserve memory for both the function and the images. */
+/** Reserve the memory that the function and the images share. */
 static nb_status reserve(nb_cuda_fibres *fibres, const nb_cuda_fibre *t, nb_error *err)
 {
     const char *what = "the point spread of a panel";
@@ -69,7 +69,7 @@ static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, cudaStream_t
     NB_TRY(nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err));
     if (st)
         return st;
-    /* the first panel's place serves the function */
+    /* The function is at the place of the first panel. */
     double *data = (double *)fibres->data.at;
     nb_cuda_launch_fibre_function(size, t->fast, t->slow, nb_fibre_width(t->fwhm), data,
                                   stream);
@@ -123,7 +123,7 @@ static int fits(const nb_cuda_fibre *t, const nb_panel *panel, int panels, doubl
            t->slow == panel->pixel_slow && t->fwhm == fwhm;
 }
 
-/** Find the transforms for a batch of panels: kept ones or new ones. */
+/** Find kept transforms for a batch of panels, or make new ones. */
 static nb_status find(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
                       double fwhm, cudaStream_t stream, nb_cuda_fibre **out, nb_error *err)
 {

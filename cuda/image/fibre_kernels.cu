@@ -6,7 +6,7 @@
 
 enum { BLOCK = 256 };
 
-/** Places of blockIdx.y's panel, in rows of complex numbers and of pixels. */
+/** Index of panel blockIdx.y in `data`; below, in `light`. */
 static __device__ __forceinline__ int64_t data_of_panel(const nb_cuda_fibre_size &size)
 {
     return (int64_t)blockIdx.y * size.high * 2 * size.n;
@@ -27,7 +27,7 @@ static dim3 blocks_of_panels(int64_t threads, int panels)
     return dim3(blocks_for(threads), (unsigned)panels);
 }
 
-/** Fill the function, which is even along both edges. */
+/** Fill data with the fibre function, which is even along both edges. */
 __global__ void __launch_bounds__(BLOCK)
     k_fibre_function(nb_cuda_fibre_size size, double fast, double slow, double g,
                      double *data)

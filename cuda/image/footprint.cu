@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The footprint of the Bragg light. A block makes a piece of the image, 32 pixels wide
- * and 64 high: a warp has eight rows of the piece, a thread one column of the rows. For
- * each tile of the panel whose light reaches the piece, that light and the tile's taps go
- * to shared memory. A thread then walks along columns of both, so that each number that
- * it reads serves eight pixels. */
+/* Spread the Bragg light by the footprint. Taps are the weights of neighbouring pixels'
+ * light; each tile of a panel has its taps. A block makes a piece of the image, 32 pixels
+ * wide and 64 high: a warp has eight rows, a thread one column. For each tile
+ * whose light reaches the piece, light and taps go to shared memory. A thread then walks
+ * along columns of both: each number that it reads serves eight pixels. */
 #include "image.h"
 
 #include "../../src/physics/panels.h"
@@ -17,17 +17,17 @@ enum {
 
 /** A panel for the kernel. Regions: end exclusive. */
 typedef struct panel_job {
-    int64_t first; /* pixel of the stack */
+    int64_t first; /* first pixel in the stack */
     int columns, rows;
     int block, across;          /* blocks of earlier panels; blocks along fast */
-    int tile, tiles[2];         /* the first tile; tiles along fast and slow */
-    int reach[2];               /* largest distance of the light, pixels */
+    int tile, tiles[2];         /* first tile; number of tiles along fast and slow */
+    int reach[2];               /* largest shift of light along fast and slow, pixels */
     nb_cuda_window to, sources; /* wanted pixels, and pixels with light */
 } panel_job;
 
-/** Taps by columns: [2 fast + 1][height], of which 2 slow + 1 are not 0. */
+/** Taps, column by column: [2 fast + 1][height], of which 2 slow + 1 are not 0. */
 typedef struct taps_job {
-    int at; /* place of the first number */
+    int at; /* index of the first number */
     int fast, slow, height;
 } taps_job;
 
@@ -42,7 +42,7 @@ typedef struct footprint_job {
     int n_panels;
 } footprint_job;
 
-/** Rows of light that the columns of a block touch, and some more. */
+/** Number of rows of light that a block copies for taps of this height. */
 __host__ __device__ static inline int rows_of(int height)
 {
     return HIGH - EACH + height;
@@ -61,7 +61,7 @@ __device__ static const panel_job *panel_of_block(const footprint_job &job, int 
     return &job.panels[low];
 }
 
-/** Fetch the tile's light around the piece at (f, s); returns 1 if there is any light. */
+/** Copy the tile's light around the piece at (f, s). Returns 1 if it is not all 0. */
 __device__ static int fetch_light(const footprint_job &job, const panel_job &p,
                                   const nb_cuda_window &tile, const taps_job &taps, int f,
                                   int s, float *light)
@@ -79,7 +79,7 @@ __device__ static int fetch_light(const footprint_job &job, const panel_job &p,
     return any;
 }
 
-/** Add the light to the thread's pixels. window: the last eight taps. */
+/** Add the light times the taps to the thread's pixels. window: the last eight taps. */
 __device__ static void add_light(const taps_job &taps, const float *light,
                                  const float *numbers, float sum[EACH])
 {
@@ -221,7 +221,7 @@ static nb_status upload_tiles(nb_backend_state *state, const nb_footprint_plan *
     return st;
 }
 
-/** Write taps by columns; plain: scratch memory for the taps. */
+/** Write taps column by column. plain: scratch memory for taps row by row. */
 static void put_taps(const nb_taps *t, int height, float *plain, float *to)
 {
     const int wide = 2 * t->fast + 1;
@@ -231,7 +231,7 @@ static void put_taps(const nb_taps *t, int height, float *plain, float *to)
             to[d * height + e] = plain[e * wide + d];
 }
 
-/** Upload the taps. room: floats of shared memory for light, and for taps. */
+/** Upload the taps. room: number of floats in shared memory for light, and for taps. */
 static nb_status upload_taps(nb_backend_state *state, const nb_footprint_plan *plan,
                              int room[2], nb_error *err)
 {

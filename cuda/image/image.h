@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The image that stays on the device (nb_backend_device), and its products there:
- * integers, sums, noise, point spread, the footprint. */
+/** The image that stays on the device (nb_backend_device), and operations on it there:
+ * integers, sums, noise, point spread, footprint, diffuse light, mixing. */
 #ifndef NB_CUDA_IMAGE_H
 #define NB_CUDA_IMAGE_H
 
@@ -29,24 +29,24 @@ extern const nb_backend_device nb_cuda_device_entries;
 
 /* --- Integers and sums: launches --- */
 
-/** Make out[spixels][fpixels] from image, and add to *overloads. All addresses are on the
- * device, those of the scene's arrays, too. */
+/** Make out[rows][columns] from image, and add the number of overloads to *overloads. All
+ * addresses, including those of the scene's arrays, are on the device. */
 void nb_cuda_launch_product(const nb_scene *scene, const float *image,
                             const nb_product *product, void *out,
                             unsigned long long *overloads, cudaStream_t stream);
 
-/** Make out[rows of the region]. */
+/** Make the sums of rows, out[rows of the region]. */
 void nb_cuda_launch_sums(const nb_scene *scene, const float *image, nb_row_sums *out,
                          cudaStream_t stream);
 
 /* --- The stages of the noise --- */
 
-/** Begin a new image: the device's data for the stages are those of an older image. */
+/** Begin a new image: forget the light of the last image. */
 void nb_cuda_chain_begin(nb_backend_state *state);
 
 /** Make a product with more stages than counts and an offset, in products.image[i].
- * overloads: on the device, is added to. scene: its arrays are device addresses, panels
- * and sensors are in host memory; it is the product's scene. All products between two
+ * scene: the product's scene; its arrays are on the device, panels and sensors on the
+ * host. *overloads, on the device, is raised by the overloads. All products between two
  * nb_cuda_chain_begin have the same stages. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
 nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *scene,
                              const nb_product *product, int i,
@@ -64,7 +64,7 @@ typedef struct nb_cuda_chain_panel {
     double gain;
     double trusted;     /* largest trusted value; 0: no limit */
     int reach[2];       /* Gaussian: largest displacement along fast and slow */
-    int64_t weights[2]; /* place of the weight of displacement 0 */
+    int64_t weights[2]; /* index of the weight of displacement 0, along fast and slow */
 } nb_cuda_chain_panel;
 
 /** All stages of one product. */
@@ -74,15 +74,15 @@ typedef struct nb_cuda_chain {
     const nb_cuda_chain_panel *panels;
     int n_panels;
     int64_t pixels;
-    nb_stage stages[NB_STAGES_MAX]; /* map: on the device */
+    nb_stage stages[NB_STAGES_MAX]; /* member `map` is on the device */
     int n;
-    int spread; /* place of NB_STAGE_SPREAD, or -1 */
+    int spread; /* index of NB_STAGE_SPREAD in stages, or -1 */
     double scale, adc_offset;
     nb_adu_range held;
     const double *weights; /* weights of the Gaussian */
-    double *light; /* light on the pixels: counts, then the light after the spread */
+    double *light; /* light of pixels: first counts, then the light after the spread */
     void *out;
-    unsigned long long *overloads; /* is added to */
+    unsigned long long *overloads; /* the number of overloads is added to this */
 } nb_cuda_chain;
 
 /** Fill chain->light by the stages before the spread. */
@@ -98,30 +98,30 @@ void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
 void nb_cuda_fibres_release(nb_cuda_fibres *fibres);
 
 /** Spread the light of several adjacent panels of one size and kind in place, each panel
- * by itself; fwhm in m. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE (out of device memory,
- * library missing). */
+ * separately. fwhm: m. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE (out of device memory, library
+ * missing). */
 nb_status nb_cuda_fibre_spread(nb_cuda_fibres *fibres, const nb_panel *panel, int panels,
                                double fwhm, double *light, cudaStream_t stream,
                                nb_error *err);
-/** True if two panels have the same point spread, and so share a call. */
+/** True if two panels have the same point spread, so that one call serves both. */
 int nb_cuda_fibre_alike(const nb_panel *a, const nb_panel *b);
 
-/** A transform of the fibre function for panels of one size. */
+/** Sizes of a transform for panels of one size. */
 typedef struct nb_cuda_fibre_size {
     int columns, rows; /* size of the panel */
     int wide, high;    /* size of the transform */
     int n;             /* complex numbers per row */
 } nb_cuda_fibre_size;
 
-/** data[high][2 n] = the function; fast and slow: edges of a pixel, g as in src/image/fibre.h. */
+/** data[high][2 n] = the fibre function; pixel's edges, m; g as in src/image/fibre.h. */
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
                                    double slow, double g, double *data,
                                    cudaStream_t stream);
-/** hat[high/2 + 1][n] = the real parts of data, divided by the transform's length. */
+/** Set hat[high/2 + 1][n] to the real parts of data, divided by wide * high. */
 void nb_cuda_launch_fibre_hat(const nb_cuda_fibre_size *size, const double *data,
                               double *hat, cudaStream_t stream);
-/** data[high][2 n] = light[rows][columns], else 0; for this number of adjacent panels of
- * one size. */
+/** Copy light[rows][columns] to data[high][2 n], which is 0 elsewhere, for `panels`
+ * adjacent panels of one size. */
 void nb_cuda_launch_fibre_pad(const nb_cuda_fibre_size *size, int panels,
                               const double *light, double *data, cudaStream_t stream);
 void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
@@ -140,15 +140,15 @@ void nb_cuda_footprint_release(nb_cuda_footprint *footprint);
 /* --- Fourier transforms, by the vendor's library, which is loaded at the first use
  * --- */
 
-/** Load the library. Errors: NB_ERR_DEVICE, the same at each call, with the library's
- * name. */
+/** Load the library. Errors: NB_ERR_DEVICE with its name, the same at each call. */
 nb_status nb_cuda_fft_need(nb_error *err);
 
-/** Both transforms of one size, in double, in place: high rows of `wide` reals, in rows
- * of 2 (wide/2 + 1), and high rows of wide/2 + 1 complex numbers. Not scaled. */
+/** The forward and the back transform of one size, in double, in place, not scaled: from
+ * `high` rows of `wide` reals (a row has room for 2 (wide/2 + 1)) to `high` rows of
+ * wide/2 + 1 complex numbers, and back. */
 typedef struct nb_cuda_fft nb_cuda_fft;
-/** Plan both transforms for this number of adjacent images at once. *work: bytes that
- * both need while they run. */
+/** Plan both transforms for `images` adjacent images at once. *work: bytes of work memory
+ * that either transform needs. */
 nb_status nb_cuda_fft_new(int wide, int high, int images, cudaStream_t stream,
                           nb_cuda_fft **fft, size_t *work, nb_error *err);
 void nb_cuda_fft_free(nb_cuda_fft *fft); /* may be NULL */
@@ -165,8 +165,8 @@ void nb_cuda_diffuse_release(nb_cuda_diffuse *light);
 
 /* --- Planes that are mixed with the image on the device (src/image/mix.h) --- */
 
-/** The scene's mask on the device, which may differ from the mask of the last rendered
- * pixels; NULL: the scene has no mask. */
+/** Set *mask to the scene's mask on the device, or to NULL without a mask. This mask may
+ * differ from the mask of the last render. */
 nb_status nb_cuda_mask(nb_backend_state *state, const nb_scene *scene,
                        const uint8_t **mask, nb_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse light on the device: the nodes of all panels, and the pixels between nodes. The
- * operations are those of src/light and must not be contracted (nvcc -fmad=false). A node
- * differs from the host's only where the last bits of exp or of a cosine change the
- * rounding to float; pixels between equal nodes are equal. */
+/* Diffuse light on the device: calculate the nodes of all panels, and interpolate the
+ * pixels between nodes. Operations are as in src/light and must not be contracted to fma
+ * (nvcc -fmad=false). A node differs from the host's node only if the last bits of exp or
+ * of a cosine change the rounding to float. Pixels between equal nodes are equal. */
 #include "image.h"
 
 #include <math.h>
@@ -16,19 +16,19 @@ enum {
     NODES = 128, /* threads of a block */
     PIXELS = 256,
     ALIGNED = 256,      /* alignment of a table's arrays, bytes */
-    NEAR_OF_A_LOOK = 16 /* reflections that take the time of a spline */
+    NEAR_OF_A_LOOK = 16 /* reflections that take as long as one look-up in the spline */
 };
 
 #define KEPT_BYTES 256e6       /* limit of all tables together, if there are several */
 #define LOOKS_OF_A_LAUNCH 2e10 /* short enough for a display's watchdog */
 
-/** A panel, and the places of its nodes. */
+/** A panel, and where its nodes are. */
 typedef struct light_panel {
     nb_panel panel;
     nb_sensor sensor;
     nb_light_grid grid;
     int64_t first_node;
-    int first_block; /* in k_light_nodes, counted over all panels */
+    int first_block; /* first block of k_light_nodes, counted over all panels */
     int unused;
 } light_panel;
 
@@ -36,7 +36,7 @@ typedef struct light_job {
     nb_diffuse_plane plane; /* arrays are device addresses */
     const light_panel *panels;
     int n_panels;
-    int before; /* blocks, or rows, of earlier launches */
+    int before; /* number of blocks (nodes) or rows (pixels) of earlier launches */
     int add;
     float *nodes, *image;
 } light_job;
@@ -80,8 +80,8 @@ static __device__ float between(const light_panel &at, const float *nodes, int f
     return nb_light_between(g, x % step, line[0], line[1], line[2], line[3]);
 }
 
-/** The panel of a row of the stack, and the pixel's place in the panel; NULL if the pixel
- * is not rendered. */
+/** Find the thread's pixel: its panel, column, row, and index in the stack. Returns NULL
+ * if the pixel is not rendered. */
 static __device__ const light_panel *panel_of_pixel(const light_job &p, int *f, int *s,
                                                     int64_t *pixel)
 {
@@ -122,7 +122,8 @@ __global__ void __launch_bounds__(PIXELS)
         put(p, pixel, between(*at, p.nodes, f, s));
 }
 
-/** k_light_pixels where -dmin may cut rays: the halves of limit_pixels in src/light. */
+/** k_light_pixels for scenes with -dmin: halve the row as limit_pixels in src/light does,
+ * until a piece is on one side of the limit or is a single pixel. */
 __global__ void __launch_bounds__(PIXELS) k_light_limit(const NB_GRID_CONSTANT light_job p)
 {
     int f, s, side = 0;
@@ -159,8 +160,7 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/** Send the bytes of one array to the place after the earlier arrays; *array becomes the
- * address there. */
+/** Send one array to the place *at of `to`; *array becomes its device address. */
 static nb_status send_array(nb_backend_state *state, const nb_cuda_buffer *to, size_t *at,
                             void **array, size_t bytes, nb_error *err)
 {
@@ -224,7 +224,7 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
     return st;
 }
 
-/** Release older tables if all tables together are too large; the first stays. */
+/** Release older tables, but not the first, until the sum is within the limit. */
 static void drop_others(nb_cuda_diffuse *light, double limit)
 {
     double sum = 0;
@@ -239,8 +239,8 @@ static void drop_others(nb_cuda_diffuse *light, double limit)
     }
 }
 
-/** Upload a table, unless it is kept. *on_device: its address; the table becomes the first of
- * the kept ones. */
+/** Upload a table, unless it is kept on the device. *on_device: its address. The table
+ * becomes the first of the kept tables. */
 static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *table,
                             const nb_diffuse_table **on_device, nb_error *err)
 {
@@ -273,7 +273,7 @@ static nb_status take_table(nb_backend_state *state, const nb_diffuse_table *tab
 
 /* --- the plane --- */
 
-/** Upload all panels; *blocks, *nodes: their totals. */
+/** Upload all panels. *blocks, *nodes: total numbers. */
 static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *plane,
                              int *blocks, int64_t *nodes, nb_error *err)
 {
@@ -301,7 +301,7 @@ static nb_status send_panels(nb_backend_state *state, const nb_diffuse_plane *pl
     return st;
 }
 
-/** The plane with its arrays on the device. */
+/** Upload the plane's arrays. *on_device: the plane with device addresses. */
 static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *plane,
                             nb_diffuse_plane *on_device, nb_error *err)
 {
@@ -326,8 +326,8 @@ static nb_status send_plane(nb_backend_state *state, const nb_diffuse_plane *pla
     return st;
 }
 
-/** Values for a block of nodes, of the panel that needs the largest number: a spline, and
- * the reflections near each sample. */
+/** Largest number of look-ups for a block of nodes of any panel: for each sample a
+ * spline, and the reflections near the sample. */
 static double looks_of(const nb_diffuse_plane *plane)
 {
     const nb_diffuse_table *t = plane->table;
@@ -353,7 +353,7 @@ static void launch_nodes(nb_backend_state *state, light_job job, int blocks, dou
     }
 }
 
-/** Rows of the stack, in pieces: a grid is at most 65535 high. */
+/** Start the kernel for all rows, in pieces, because a grid has up to 65535 rows. */
 static void launch_pixels(nb_backend_state *state, light_job job, const nb_scene *sc)
 {
     const int high = 65535, wide = sc->raster.columns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Mixing with the image on the device: factors of pixels, and light before and after
- * these factors. The operations are those of src/image/mix.c and must not be contracted
- * (nvcc -fmad=false): the same bits. */
+/* Mix planes with the image on the device: factors of pixels, and light that is added
+ * before and after these factors. Operations are as in src/image/mix.c and must not be
+ * contracted to fma (nvcc -fmad=false), so that the bits are the same. */
 #include "image.h"
 
 #include "../../src/image/photons.h"
@@ -16,7 +16,7 @@ typedef struct mix_job {
     float *image;
 } mix_job;
 
-/** The photons of a pixel after the crystal's absorption. */
+/** The photons of a pixel after absorption by the crystal. */
 static __device__ float absorbed(const mix_job &p, int64_t pixel)
 {
     const float last = p.image[pixel];
@@ -115,7 +115,7 @@ static nb_status send_rows(nb_backend_state *state, const nb_mix *mix, const nb_
     return st;
 }
 
-/** Rows of the stack, in pieces: a grid is at most 65535 high. */
+/** Start the kernel for all rows, in pieces, because a grid has up to 65535 rows. */
 static void launch(nb_backend_state *state, mix_job job, const nb_scene *sc)
 {
     const int high = 65535;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last image stays on the device. The host requests its sums, its integer images, and
- * copies of its rows. */
+/* Entries of nb_image_device: sums of the last image, which stays on the device, integer
+ * images, and copies of rows. */
 #include "image.h"
 
 #include <time.h>
@@ -34,7 +34,7 @@ static nb_status to_device(nb_backend_state *state, const nb_scene *sc,
     return st;
 }
 
-/** Wait for the launched work and add its time. */
+/** Wait for the launched work, and add its time to products.seconds. */
 static nb_status finish(nb_backend_state *state, const char *doing, nb_error *err)
 {
     float ms = 0;
@@ -123,7 +123,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
-            state->products.chains.no_fft = 1; /* reported once: makes() refuses later */
+            state->products.chains.no_fft = 1; /* makes() refuses from now on */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),

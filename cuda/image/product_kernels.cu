@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of the image on the device: noise, integers, greys, and the sums of rows. The
- * operations are those of src/image, pixel by pixel, and in the sums in the same order:
- * the same bits as on the CPU. They must not be contracted (nvcc -fmad=false). */
+/* Products of the image on the device: noise, integers, greys, and the sums of rows.
+ * Operations and the order of sums are as in src/image, so that the bits are the same as
+ * on the CPU. Products and sums must not be contracted to fma (nvcc -fmad=false). */
 #include "image.h"
 
 #include <math.h>
@@ -54,8 +54,7 @@ static __device__ double photons_of(const product_job &p, int64_t pixel, float m
     return nb_large_count(photons);
 }
 
-/** Expected photons as an integer; *overload: 1 if a pixel that is not masked is too
- * large. */
+/** Expected photons as an integer. *overload: 1 if a lit pixel is too bright. */
 static __device__ uint16_t quantize(const product_job &p, float value, int lit,
                                     int *overload, uint16_t)
 {
@@ -156,7 +155,7 @@ typedef struct sums_job {
     nb_row_sums *out;
 } sums_job;
 
-/** 0 + v of lane 0 + v of lane 1 ..., in every lane. */
+/** Sum of v over the lanes, in the order of lanes from 0 on; all lanes get the sum. */
 static __device__ double add_lanes(double v)
 {
     double sum = 0;
@@ -165,7 +164,7 @@ static __device__ double add_lanes(double v)
     return sum;
 }
 
-/** nb_row_squares. */
+/** nb_row_squares, by the lanes of a row. */
 static __device__ double squares_of(const sums_job &p, const float *row, int lane,
                                     double mean)
 {
@@ -180,7 +179,7 @@ static __device__ double squares_of(const sums_job &p, const float *row, int lan
     return add_lanes(square) - off * off / p.columns;
 }
 
-/** The largest of the lanes' maxima; of equal maxima the leftmost. */
+/** Set all lanes to the largest maximum and its column; of equal ones the leftmost. */
 static __device__ void first_max(double *max, int *at)
 {
     for (int apart = LANES / 2; apart > 0; apart /= 2) {
@@ -198,7 +197,7 @@ __global__ void __launch_bounds__(LANES *ROWS) k_sums(const NB_GRID_CONSTANT sum
 {
     int lane = (int)threadIdx.x % LANES,
         s = (int)(blockIdx.x * ROWS + threadIdx.x / LANES);
-    int row_at = min(s, p.rows - 1); /* no lane may be missing in the exchanges */
+    int row_at = min(s, p.rows - 1); /* extra lanes must take part in the exchanges */
     const float *row = p.image + row_at * p.stride;
     const uint8_t *mask = MASKED ? p.mask + row_at * p.stride : NULL;
     nb_row_sums sums = {};

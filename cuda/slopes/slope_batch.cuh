@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/** A few adjacent pixels of a plain job (slope_plain.h) for one thread: shared data are
- * read once. */
+/** A few consecutive pixels of a plain job (slope_plain.h) for one thread, so that data
+ * that they share are read once. */
 #ifndef NB_CUDA_SLOPE_BATCH_CUH
 #define NB_CUDA_SLOPE_BATCH_CUH
 
 #include "slope_place.cuh"
 
-/** PIXELS pixels from number i on. */
+/** Pixels i .. i + PIXELS - 1, counted over all spans. */
 template <int PIXELS> struct batch {
     nb_plain_pixel of[PIXELS];
     int panel[PIXELS];
-    size_t at[PIXELS]; /* place in the stack */
+    size_t at[PIXELS]; /* indices in the stack */
     int64_t i;
 };
 
-/** Data that fill all pixels of a job. */
+/** Data from which all pixels of a job are made. */
 typedef struct plain_source {
     nb_plain_frame frame;
-    /* first panel: a job of one panel reads it from the kernel's arguments */
+    /* first panel; a job with one panel uses this one, as arguments of a kernel are quick */
     nb_plain_panel first;
     const nb_plain_panel *panels;
     int n_panels;
@@ -29,24 +29,24 @@ static inline plain_source plain_source_of(const nb_cuda_plain *plain)
     return from;
 }
 
-/** OF<shape, table>(...) for a case: shape 2 for Gaussians, 1 for any N, 0 for whole
- * N. */
+/** OF<shape, table>(...) for a case. shape: 2 Gaussians, 1 any N (nb_term_case.general),
+ * 0 whole N. */
 #define NB_PLAIN_KERNEL(OF, how, ...)                                                    \
     ((how)->gauss     ? (how)->table ? OF<2, 1>(__VA_ARGS__) : OF<2, 0>(__VA_ARGS__)     \
          : (how)->general ? (how)->table ? OF<1, 1>(__VA_ARGS__) : OF<1, 0>(__VA_ARGS__) \
          : (how)->table ? OF<0, 1>(__VA_ARGS__)                                          \
                       : OF<0, 0>(__VA_ARGS__))
 
-/** A pixel, and the state to reach the next one. */
+/** A pixel, and the state that is needed to go to the next pixel. */
 typedef struct cursor {
     nb_strip row;
-    double column; /* column and a half */
-    size_t at;     /* place in the stack */
+    double column; /* number of the column, plus 0.5 */
+    size_t at;     /* index in the stack */
     int span, panel;
-    int left; /* pixels of the span that are left, this one included */
+    int left; /* number of remaining pixels of the span, including this one */
 } cursor;
 
-/** A cursor at pixel number i, which must exist. */
+/** The cursor at pixel number i, which must exist. */
 static __device__ __forceinline__ cursor cursor_of(const nb_cuda_slope_job &all,
                                                    const plain_source &from, int64_t i)
 {

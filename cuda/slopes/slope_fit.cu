@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The normal equations of a fit from planes of slopes. Row r of D has the slopes of
- * parameter r at the pixels (for a knot its hats); the gradient is D s and the Fisher
- * matrix D W D^T, with the pixels' slopes s and weights W. Row n of the left factor is s.
- * A warp multiplies blocks of 8 rows by 4 pixels, the shape of FP64 tensor cores. */
+/* The normal equations of a fit from planes of slopes. Row r of D has the slopes of all
+ * pixels by parameter r (for a knot: hats). With the pixels' slopes s of the loss and
+ * weights W, the gradient is D s and the Fisher matrix D W D^T. Row n of the left factor
+ * is s. A warp multiplies blocks of 8 rows by 4 pixels, the shape of FP64 tensor cores. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"
@@ -13,19 +13,19 @@ enum {
     WARPS = THREADS / LANES,
     STEP = THREADS,    /* pixels that a block compares at a time */
     GROUP = 16,        /* pixels that a warp multiplies at a time */
-    LEAST = 2 * STEP,  /* smallest number of pixels that a block adds up */
-    SLICES_MAX = 2048, /* limit; blocks then add up more pixels */
-    ROWS = 8,          /* rows of a block of rows */
-    BLOCKS = 4         /* blocks of rows in a warp's registers */
+    LEAST = 2 * STEP,  /* smallest slice: pixels that a block of threads adds up */
+    SLICES_MAX = 2048, /* limit of slices; with more pixels, slices are longer */
+    ROWS = 8,          /* rows of D in a block of rows */
+    BLOCKS = 4         /* blocks of rows in the registers of a warp */
 };
 
-/** Data of the observation for the pixels of a step. */
+/** Comparison with the observation (nb_fit_pixel), for the pixels of a step. */
 typedef struct seen_pixels {
     double slope[STEP], weight[STEP], hat[2][STEP];
     int knot[STEP];
 } seen_pixels;
 
-/** Compare pixel number i, which is number `column` of the step; returns its loss. */
+/** Compare pixel number i, number `column` of the step; returns its loss. */
 template <typename T>
 static __device__ __forceinline__ double compare(const nb_cuda_fit_job &p, const T *planes,
                                                  int64_t i, int column, seen_pixels &to)
@@ -50,9 +50,8 @@ template <typename T> struct __align__(16) four
     T at[4];
 };
 
-/** Load this lane's row of each of R blocks of rows, from row `low` on, at the four
- * pixels from number i on. A row after the last plane (knots have no planes) loads the
- * last one; value_of ignores it. */
+/** Load four pixels from number i on, in rows low, low + ROWS, ... of R blocks. Rows
+ * after the last plane (knots have no planes) load the last plane; value_of ignores them. */
 template <typename T, int R>
 static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *planes,
                                             int low, int64_t i, four<T> (&to)[R])
@@ -66,7 +65,7 @@ static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *p
     }
 }
 
-/** Row r of D at pixel `column` of the step, from the loaded numbers. */
+/** D in row r at pixel `column` of the step, from the loaded number. */
 template <typename T>
 static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
                                                   const seen_pixels &seen, int r,
@@ -80,20 +79,20 @@ static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
     return hat >= 0 && hat < 2 ? seen.hat[hat][column] : 0;
 }
 
-/** Part of D W D^T: R blocks of rows by R blocks of columns. APART: every block; else the
- * blocks on and below the diagonal, with the same rows. */
+/** Part of D W D^T: R blocks of rows by R of columns. APART: all blocks; else rows and
+ * columns are the same, and blocks on and below the diagonal are calculated. */
 template <int R, int APART> struct part {
     double at[R][R][2];
 };
 
-/** A lane's place in a group of pixels. */
+/** The rows and pixels of a lane in a group of pixels. */
 typedef struct place {
-    int lower, upper; /* rows in the first blocks of columns and of rows */
-    int64_t i;        /* number of its first pixel */
-    int column;       /* number in the step */
+    int lower, upper; /* rows of D in the first block of columns and of rows */
+    int64_t i;        /* number of the lane's first pixel */
+    int column;       /* number of this pixel in the step */
 } place;
 
-/** Multiply a group of pixels: `below` and, if APART, `above` are the rows. */
+/** Multiply a group of pixels; below, above: rows of D for columns and rows of a part. */
 template <typename T, int R, int APART>
 static __device__ __forceinline__ void multiply(const nb_cuda_fit_job &p,
                                                 const seen_pixels &seen, const place &at,
@@ -125,7 +124,7 @@ static __device__ __forceinline__ void multiply(const nb_cuda_fit_job &p,
     }
 }
 
-/** The rows of a group. */
+/** The loaded rows of a group of pixels. */
 template <typename T, int R, int APART> struct loaded {
     four<T> below[R], above[APART ? R : 1];
 };
@@ -140,7 +139,7 @@ static __device__ __forceinline__ void load_group(const nb_cuda_fit_job &p,
         load(p, planes, at.upper, at.i, to.above);
 }
 
-/** Add a warp's pixels from number i on. Loads come long before their first use. */
+/** Add a warp's pixels from number i on; loads come early. Returns a lane's loss. */
 template <typename T, int R, int APART>
 static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
                                                     const T *planes, int64_t i, int lower,
@@ -164,8 +163,8 @@ static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
     return loss;
 }
 
-/** The sum over a block's warps, in the first warp, in an order that depends only on warp
- * numbers. */
+/** Sum over the warps of a block, into the first warp. The order depends only on the
+ * numbers of the warps. */
 template <int R, int APART>
 static __device__ __forceinline__ void add_warps(part<R, APART> &c)
 {
@@ -185,8 +184,8 @@ static __device__ __forceinline__ void add_warps(part<R, APART> &c)
     }
 }
 
-/** Store a number of the part in its item: n of the gradient, then the matrix' lower
- * half. */
+/** Store element (r, column) of the product. Items are the loss, n numbers of the
+ * gradient, and the lower half of the matrix. */
 static __device__ __forceinline__ void put(const nb_cuda_fit_job &p, int r, int column,
                                            double x)
 {
@@ -197,8 +196,8 @@ static __device__ __forceinline__ void put(const nb_cuda_fit_job &p, int r, int 
         items[1 + p.n + r * (r + 1) / 2 + column] = x;
 }
 
-/** A block adds up a slice of the pixels, each warp a share. blockIdx.y is the number of
- * the part; among parts off the diagonal, those of lower rows come first. */
+/** A block adds up a slice of the pixels for part blockIdx.y of the matrix. APART: parts
+ * off the diagonal, counted row by row. */
 template <typename T, int R, int APART>
 __global__ void __launch_bounds__(THREADS, APART || (R == BLOCKS && sizeof(T) > 4) ? 1
                                            : R < 3                                 ? 3

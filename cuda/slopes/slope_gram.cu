@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The normal equations of pixels with one ray and few terms (slope_plain.h). Slopes are
- * linear in the numbers of a pixel, so products of the numbers, times the pixels' Fisher
- * information, are added up over the pixels; parameters contract the sums once, on the
- * host. No plane is stored, and the time does not depend on the number of parameters.
+/* The normal equations for pixels with one ray and few terms (slope_plain.h). Slopes are
+ * linear in the numbers of a pixel. So products of two numbers, times the pixel's Fisher
+ * information, are summed over the pixels, and the host contracts the sums once. No plane
+ * is stored, and the time does not depend on the number of parameters.
  *
- * A pixel has a column y: its numbers times the root of its information w, and in the
- * last row its dloss/dm over that root. y y^T then has the matrix and the gradient. Lanes
- * write 32 adjacent columns, and FP64 tensor cores multiply them by four. Other devices
- * make planes: without these cores the products gain nothing, and their code took minutes
- * to compile. */
+ * Each pixel has a column y: its numbers times the root of its information w, and in the
+ * last row dloss/dm divided by this root. The sum of y y^T has the matrix and the
+ * gradient. The lanes of a warp write 32 columns, and FP64 tensor cores multiply four at
+ * a time. Devices without these cores make planes: there the products gain nothing, and
+ * their code took minutes to compile. */
 #include "../../src/base/coefficients.h"
 #include "slope_batch.cuh"
 #include "slope_tables.h"
@@ -21,10 +21,10 @@ enum {
     LANES = 32,
     WARPS = THREADS / LANES,
     EACH_MIN = 2,
-    EACH_MAX = 8, /* adjacent pixels that a lane takes one after the other */
+    EACH_MAX = 8, /* limits of the adjacent pixels of a lane */
     ROWS = 8,     /* rows of a block of rows */
     GROUP = 16,   /* columns that are loaded at a time */
-    /* length of a row in shared memory: pairs of rows lie in different banks */
+    /* length of a row in shared memory, so that pairs of rows lie in different banks */
     WIDTH = 48,
     LOG_BITS = 7,
     LOGS = 1 << LOG_BITS
@@ -32,8 +32,8 @@ enum {
 
 #ifdef NB_GPU_TENSOR_CODE
 
-/** Logarithms of doubles above 0 from a table of 128 fractions: 1/c and log c for the
- * middle c of each. */
+/** Table for logarithms: 1 .. 2 is divided into 128 intervals with middles c, and the
+ * table has 1/c and log c. */
 typedef struct log_table {
     double2 at[LOGS];
 } log_table;
@@ -46,7 +46,7 @@ static __device__ __forceinline__ void fill_logs(log_table &t)
     }
 }
 
-/** log x; absolute and relative error below 1e-15. */
+/** log x for x > 0; absolute and relative error below 1e-15. */
 static __device__ __forceinline__ double quick_log(const log_table &t, double x)
 {
     const int high = __double2hiint(x);
@@ -61,9 +61,9 @@ static __device__ __forceinline__ double quick_log(const log_table &t, double x)
     return fma((double)((high >> 20) - 1023), NB_LN2_HIGH + NB_LN2_LOW, c.y + p);
 }
 
-/** The numbers of a pixel for the sums. */
+/** A pixel compared with the observation. */
 typedef struct seen_pixel {
-    float root, pull; /* root of w; dloss/dm over the root */
+    float root, pull; /* root of w; dloss/dm divided by the root */
     double loss;
 } seen_pixel;
 
@@ -108,7 +108,7 @@ static __device__ __forceinline__ seen_pixel compare(const nb_cuda_gram_job &p,
     return gauss(logs, photons, m, p.sigma);
 }
 
-/** Store a lane's column of an existing pixel; returns its loss. */
+/** Store the column of the lane's pixel, which exists. Returns the pixel's loss. */
 template <int LEVEL>
 static __device__ __forceinline__ double put_column(const nb_cuda_gram_job &p,
                                                     const log_table &logs,
@@ -139,12 +139,12 @@ static __device__ __forceinline__ double put_column(const nb_cuda_gram_job &p,
     return seen.loss;
 }
 
-/** Pairs of blocks of rows, by blocks of columns up to the diagonal. */
+/** The sum of y y^T up to the diagonal: pairs of blocks of rows, by blocks of columns. */
 template <int PAIRS> struct gram {
     double at[PAIRS * (PAIRS + 1)][4];
 };
 
-/** Multiply and add a warp's columns. */
+/** Add y y^T of a warp's 32 columns. */
 template <int PAIRS>
 static __device__ __forceinline__ void multiply(const float *columns, gram<PAIRS> &c)
 {
@@ -176,8 +176,8 @@ static __device__ __forceinline__ void multiply(const float *columns, gram<PAIRS
     }
 }
 
-/** Store the sum over a block's warps in its items, in an order that depends only on warp
- * numbers. */
+/** Store the sum over the warps of a block in its items. The order depends only on the
+ * numbers of the warps. */
 template <int PAIRS>
 static __device__ __forceinline__ void put_sums(const nb_cuda_gram_job &p,
                                                 const gram<PAIRS> &c, double *shared)
@@ -274,7 +274,7 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
                        nb_cuda_gram_job *job)
 {
     const int64_t all =
-        (int64_t)THREADS * 8 * multiprocessors; /* at least this number of lanes */
+        (int64_t)THREADS * 8 * multiprocessors; /* smallest useful number of lanes */
     const int64_t each_max = pixels / all < EACH_MAX ? pixels / all : (int64_t)EACH_MAX;
     job->each = (int)(each_max > EACH_MIN ? each_max : (int64_t)EACH_MIN);
     const int64_t each = (int64_t)THREADS * job->each,

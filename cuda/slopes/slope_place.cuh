@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Places of the pixels of a request by pixel number, and stores of their sums. */
+/** Find the pixel with a number, counted over a request's spans, and store its planes. */
 #ifndef NB_CUDA_SLOPE_PLACE_CUH
 #define NB_CUDA_SLOPE_PLACE_CUH
 
 #include "slope_terms.h"
 #include "slopes.h"
 
-/** The span of pixel number i. */
+/** Index of the span that contains pixel number i. */
 static __device__ __forceinline__ int span_of(const nb_cuda_pixels &pixels, int64_t i)
 {
     int low = 0, high = pixels.n - 1;
@@ -36,7 +36,7 @@ static __device__ __forceinline__ nb_pixel_place place_of(const nb_cuda_slope_jo
     return place;
 }
 
-/** Store the planes of pixel number i. */
+/** Contract the totals of pixel number i for each plane, and store the results. */
 static __device__ __noinline__ void store_planes(const nb_cuda_slope_job &p, int64_t i,
                                                  const nb_pixel_place &place,
                                                  const nb_pixel_totals &t)

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/** Pixels of a row of a flat panel. Points are linear along the row, so the index of a
- * ray's only term costs two multiply-adds. F is measured from the row's point nearest to
- * the sample, where |x|^2 = square + F^2. Plain C, like slope_terms.h. */
+/** Pixels of a row of a flat panel. Points x are linear along the row, so the index of a
+ * ray with one term costs two multiply-adds. F is the distance along the row from the
+ * point nearest to the sample: |x|^2 = square + F^2. Plain C, like slope_terms.h. */
 #ifndef NB_CUDA_SLOPE_PLAIN_H
 #define NB_CUDA_SLOPE_PLAIN_H
 
 #include "../../src/render/sums.h"
 #include "slope_terms.h"
 
-/** A panel; the numbers of [3] are at pix0, by the slow coordinate, by the fast one. */
+/** A panel. Numbers that are linear in the coordinates S (slow) and F (fast), m, have
+ * three coefficients [3]: value at pix0, slope by S, slope by F. */
 typedef struct nb_plain_panel {
     nb_vec3 point[3];   /* m */
-    double index[3][3]; /* -h times the distance, m, for the only term */
-    double nearest[2];  /* F of the nearest point: at pix0, by S */
+    double index[3][3]; /* -h times the distance, m, if a ray has one term */
+    double nearest[2];  /* F of a row's point nearest to the sample: value, slope by S */
     double middle[2];   /* F and S of the middle of the wanted pixels */
-    double square[3];   /* |x|^2 at F = 0: powers of S */
-    double pixel[2];    /* edges, fast and slow, m */
-    double kahn[3][3];  /* nb_plain_frame.along times x, m */
+    double square[3];   /* |x|^2 at F = 0: coefficients of 1, S, S^2 */
+    double pixel[2];    /* edges of a pixel, fast and slow, m */
+    double kahn[3][3];  /* nb_plain_frame.along . x, m */
     /* factor of the solid angle, times the close distance except for point pixels: m^3 or
      * m^2 */
     float area;
     int is_point, unused[2];
 } nb_plain_panel;
 
-/** A row. */
+/** A row of pixels; numbers of [2] are at F = 0 and by F. */
 typedef struct nb_strip {
     nb_vec3 start, fast; /* x = start + F fast, m */
     double index[3][2];  /* nb_plain_panel.index in this row */
@@ -34,10 +35,10 @@ typedef struct nb_strip {
     int point;
 } nb_strip;
 
-/** A point of a row. */
+/** A point of a row of pixels. */
 typedef struct nb_strip_point {
-    double exact_F, exact_r; /* r: 1/distance */
-    float r;
+    double exact_F, exact_r; /* F, m, and r = 1/distance, 1/m */
+    float r;                 /* r as float */
 } nb_strip_point;
 
 /** The row of number `slow`. */
@@ -72,7 +73,7 @@ NB_TERM nb_strip nb_strip_of(const nb_plain_panel *panel, int slow)
     return row;
 }
 
-/** The point at f, the pixel's column and a half. */
+/** The point at f, which is the number of the pixel's column plus 0.5. */
 NB_TERM nb_strip_point nb_strip_point_of(const nb_strip *row, double f)
 {
     nb_strip_point at;
@@ -91,12 +92,12 @@ NB_TERM nb_vec3 nb_strip_direction(const nb_strip *row, const nb_strip_point *at
     return d;
 }
 
-/* Pixels with one ray on flat panels that count every photon, and few terms: all sums
- * stay in registers. Parameters contract the sums in single precision; parameters that
- * move the detector do so in double, since the terms of a turn about the sample cancel.
- * Plain C, like slope_terms.h. */
+/* Plain jobs: pixels have one ray with few terms, on flat panels that stop every photon,
+ * so that all sums stay in registers. Parameters contract the sums in single precision.
+ * Parameters that move the detector contract them in double, because the terms of a turn
+ * about the sample nearly cancel. Plain C, like slope_terms.h. */
 
-/** Numbers of a pixel, in groups of four. */
+/** Numbers of a pixel, in groups of four (quads). */
 enum {
     NB_PLAIN_IMAGE,
     NB_PLAIN_ONE, /* the water */
@@ -104,37 +105,36 @@ enum {
     NB_PLAIN_FUDGE,
     NB_PLAIN_CELLS, /* three, and the spectrum */
     NB_PLAIN_SPECTRUM = NB_PLAIN_CELLS + 3,
-    NB_PLAIN_INDEX, /* three rows of three; after each row one of the next three */
+    NB_PLAIN_INDEX, /* three rows of three; each row is followed by MOSAIC, PHI or OSC */
     NB_PLAIN_MOSAIC = NB_PLAIN_INDEX + 3,
     NB_PLAIN_PHI = NB_PLAIN_MOSAIC + 4,
     NB_PLAIN_OSC = NB_PLAIN_PHI + 4,
     NB_PLAIN_TOTALS,
     NB_PLAIN_QUADS = NB_PLAIN_TOTALS / 4,
-    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* the bit of NB_PLAIN_MOVES in masks */
-    NB_PLAIN_MOVES = 10              /* pix0, fast, slow, close_distance */
+    NB_PLAIN_PLACE = NB_PLAIN_QUADS, /* bit of the detector's motion in masks */
+    NB_PLAIN_MOVES = 10 /* weights of the motion: pix0, fast, slow, close_distance */
 };
 
-/** Numbers that a pullback adds up over the pixels: those of a pixel, then those that the
- * detector's motion contracts. */
+/** Numbers that a pullback sums over the pixels: the numbers of a pixel, then numbers for
+ * the detector's motion. A pullback is the gradient of a loss: sum of dloss times slopes. */
 enum {
-    NB_PULL_CRYSTAL = 15, /* all except those of NB_TERMS_ALL */
+    NB_PULL_CRYSTAL = 15, /* without the numbers that only NB_TERMS_ALL has */
     NB_PULL_MOVES = NB_PLAIN_TOTALS,
     NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
 };
 
-/** Rows of the matrix that the normal equations add up (slope_gram.cu): the numbers of a
- * pullback, the slope of the loss, and zeros. */
+/** Rows of the matrix in slope_gram.cu: numbers of a pullback, slope of the loss, zeros. */
 enum { NB_GRAM_CRYSTAL = 16, NB_GRAM_ALL = 32 };
 
-/** Groups that a plane contracts, by bits; each kind has different code, and planes come
- * in this order. */
+/** X(kind of plane, bits of the groups that a plane of this kind needs). Each kind has
+ * separate code; planes are sorted by kind. */
 #define NB_PLAIN_KINDS(X)                                                                \
     X(0, 1)                                                                              \
     X(1, 2)                                                                              \
     X(2, 4) X(3, 8) X(4, 16) X(5, 4 + 8) X(6, 4 + 8 + 16) X(7, 31) X(8, 32) X(9, 63)
 enum { NB_PLAIN_KINDS_COUNT = 10 };
 
-/** The rows of planes, which the device reads in the order of their kinds. */
+/** The weights (a row) of each plane, sorted by the kinds of planes. */
 typedef struct nb_plain_rows {
     int planes;                          /* 0: the job is not plain */
     int first[NB_PLAIN_KINDS_COUNT + 1]; /* first plane of each kind */
@@ -145,12 +145,12 @@ typedef struct nb_plain_rows {
     nb_plain_panel *panels; /* [panels] */
 } nb_plain_rows;
 
-/** Data that all pixels share. */
+/** Data that all pixels of a job share. */
 typedef struct nb_plain_frame {
     int polar; /* 0: -nopolar */
     float K;
     nb_vec3 along[3];   /* the first source's direction, B and E of nb_polarization */
-    double unit, slope; /* electrons^2 of `image`, and of gradients by the direction */
+    double unit, slope; /* units of `image` and of gradients by direction, electrons^2 */
     double background;  /* electrons^2 */
     /* for rays with one term: */
     float weight, cell[9]; /* nb_term_source; a, b, c times nb_term_tables.lift */
@@ -158,28 +158,28 @@ typedef struct nb_plain_frame {
     double wavenumber;
 } nb_plain_frame;
 
-/** A pixel: numbers with polarization and solid angle, and numbers that the detector's
- * motion contracts. */
+/** A pixel: its numbers, times polarization and solid angle, and numbers for the
+ * detector's motion. */
 typedef struct nb_plain_pixel {
     float sum[NB_PLAIN_TOTALS];
-    nb_vec3 X; /* slope by the point */
+    nb_vec3 X; /* slope by the pixel's point x */
     /* relative to nb_plain_panel.middle; close: by log of close_distance */
     double F, S, close;
 } nb_plain_pixel;
 
-/** Factors of a pixel's terms. */
+/** Factors of the terms of a pixel. */
 typedef struct nb_plain_factor {
     float omega, P;    /* solid angle, polarization */
     float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
 } nb_plain_factor;
 
-/** True if each term of a ray is weighed with the factor; otherwise the sums are. */
+/** True if the factor is multiplied to the term; otherwise it is multiplied to the sums. */
 NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
 {
     return how.one && how.level < NB_TERMS_ALL;
 }
 
-/** Sum all terms of a ray, at most NB_TERM_RUN, into a run that begins at 0. */
+/** Sum all terms of a ray, up to NB_TERM_RUN, into a run that is 0 before. */
 NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_run *run,
                            const nb_term_case how)
 {
@@ -200,8 +200,8 @@ NB_TERM void nb_plain_sums(const nb_term_tables *t, nb_vec3 direction, nb_term_r
     }
 }
 
-/** Returns the fraction of -h of the only term on an axis; *all: -h in single precision.
- * The relative error of h is small near the beam, too. */
+/** Returns the fraction of -h of the only term on an axis. *all: -h in single precision,
+ * with a small relative error also near the beam. */
 NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
 {
     const int w = how.table ? nb_low_word(t) ^ INT_MIN : nb_low_word(t),
@@ -211,16 +211,16 @@ NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
     return w;
 }
 
-/** True if -dmin culls the only term. */
+/** True if -dmin culls the ray's only term. */
 NB_TERM int nb_plain_is_beyond(const nb_plain_frame *p, const nb_term_tables *t,
                                nb_vec3 direction)
 {
     return t->dmin * p->wavenumber * nb_norm(nb_sub(direction, p->along[0])) > 1;
 }
 
-/** Add the only term of a ray, weighed with the factor if nb_plain_weighs_terms, to a run
- * that begins at 0. Gradients are times -h, without nb_term_tables.lift; the rows'
- * weights contain the effect of turns. */
+/** Add the only term of a ray, times the factor if nb_plain_weighs_terms, to a zeroed
+ * run. run->index: gradients times -h, without nb_term_tables.lift; planes' weights
+ * include turns. */
 NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
                            const nb_strip *row, const nb_strip_point *at,
                            const nb_plain_factor *factor, nb_term_run *run,
@@ -259,7 +259,7 @@ NB_TERM void nb_plain_term(const nb_term_tables *t, const nb_plain_frame *p,
             fmaf(g[0], p->cell[i], fmaf(g[1], p->cell[3 + i], g[2] * p->cell[6 + i]));
 }
 
-/** The factors at the pixel's middle. */
+/** The factors at the middle of the pixel. */
 NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_strip *row,
                                            const nb_strip_point *at,
                                            const nb_term_case how)
@@ -284,7 +284,7 @@ NB_TERM nb_plain_factor nb_plain_factor_of(const nb_plain_frame *p, const nb_str
     return to;
 }
 
-/** Set the slopes by the detector's motion: nb_panel_pull of a flat panel. */
+/** Set the numbers for the detector's motion: nb_panel_pull for a flat panel. */
 NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const nb_vec3 d,
                            double inverse, const nb_plain_factor *factor,
                            const nb_term_run *run, nb_plain_pixel *to)
@@ -311,7 +311,7 @@ NB_TERM void nb_plain_move(const nb_plain_frame *p, const nb_strip *row, const n
     to->close = row->point ? 0 : all * factor->P;
 }
 
-/** The numbers of a pixel from its terms. */
+/** Set the numbers of a pixel from the sums of its terms. */
 NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_strip *row,
                              const nb_strip_point *at, const nb_plain_factor *by,
                              const nb_term_run *run, nb_plain_pixel *to,
@@ -342,7 +342,7 @@ NB_TERM void nb_plain_finish(const nb_plain_frame *p, const nb_strip *row,
     nb_plain_move(p, row, nb_strip_direction(row, at), at->exact_r, by, run, to);
 }
 
-/** Set the numbers of a pixel; f: its column and a half. */
+/** Set the numbers of a pixel. f: number of the pixel's column plus 0.5. */
 NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
                                const nb_strip *row, double f, nb_plain_pixel *to,
                                const nb_term_case how)
@@ -358,7 +358,7 @@ NB_TERM void nb_plain_pixel_of(const nb_term_tables *t, const nb_plain_frame *p,
     nb_plain_finish(p, row, &at, &factor, &run, to, how);
 }
 
-/** True if a number of a group is used. */
+/** True if number i of a pixel is used in this case. */
 NB_TERM int nb_plain_uses(int i, const nb_term_case how)
 {
     if (i == NB_PLAIN_FUDGE)
@@ -369,7 +369,7 @@ NB_TERM int nb_plain_uses(int i, const nb_term_case how)
     return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
 }
 
-/** Add a group's part of a plane; w[4]: weights. */
+/** Add a group of four numbers times the weights w[4] to a plane's sum. */
 NB_TERM float nb_plain_quad(const nb_plain_pixel *x, int quad, const float w[4],
                             float sum, const nb_term_case how)
 {
@@ -393,7 +393,7 @@ NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double *w)
     return sum;
 }
 
-/** The number of a pixel that is number i of a pullback. */
+/** The number of a pixel that a pullback has as number i. */
 NB_TERM int nb_pull_number(int i, int level)
 {
     if (level >= NB_TERMS_ALL)
@@ -401,7 +401,7 @@ NB_TERM int nb_pull_number(int i, int level)
     return i < NB_PLAIN_POLAR ? i : i == NB_PLAIN_POLAR ? NB_PLAIN_FUDGE : i + i / 3;
 }
 
-/** Add a pixel's numbers, times its slope of the loss, in single precision. */
+/** Add the pixel's numbers times dloss to the sums, in single precision. */
 NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
                             const nb_term_case how)
 {
@@ -413,7 +413,7 @@ NB_TERM void nb_pull_single(const nb_plain_pixel *x, float dloss, float *sums,
             sums[i] = fmaf(dloss, x->sum[nb_pull_number(i, how.level)], sums[i]);
 }
 
-/** nb_pull_single for a slope in double precision. */
+/** nb_pull_single in double precision. */
 NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
                             const nb_term_case how)
 {
@@ -425,7 +425,7 @@ NB_TERM void nb_pull_double(const nb_plain_pixel *x, double dloss, double *sums,
             sums[i] = fma(dloss, (double)x->sum[nb_pull_number(i, how.level)], sums[i]);
 }
 
-/** Add the numbers that nb_plain_moved contracts. */
+/** Add the pixel's numbers for the detector's motion times dloss (nb_plain_moved). */
 NB_TERM void nb_pull_moves(const nb_plain_pixel *x, double dloss, double *sums)
 {
     const double X[3] = {dloss * x->X.x, dloss * x->X.y, dloss * x->X.z};

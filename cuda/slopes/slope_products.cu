@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of derivatives on the device: planes for the host, pullbacks, the normal
- * equations of a fit. */
+/* Products of slopes on the device: planes for the host, pullbacks (gradients of a loss),
+ * normal equations of a fit. */
 #include "slopes.h"
 
 extern "C" {
@@ -28,11 +28,11 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
 typedef struct planes_job {
     const nb_slope_planes_out *out;
     size_t pixels; /* pixels of the stack */
-    size_t bytes;  /* bytes of a number on the device */
-    char *staging; /* owned; NULL: planes have the same layout on the device */
+    size_t bytes;  /* size of a number on the device */
+    char *staging; /* owned: memory for a plane before its conversion */
 } planes_job;
 
-/** Store a plane of the caller, from numbers in the device's layout. */
+/** Store a plane in the caller's memory: pixels origin .. end - 1, consecutive at `from`. */
 static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t origin,
                       int64_t end, const char *from, int plane)
 {
@@ -58,7 +58,7 @@ static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t 
     }
 }
 
-/** The caller's memory for a plane of the chunk without conversion, or NULL. */
+/** The caller's place for the chunk of a plane if no conversion is needed, or NULL. */
 static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, int plane)
 {
     const nb_slope_planes_out *out = job->out;
@@ -66,7 +66,7 @@ static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, in
     const nb_span *last = &task->spans[task->n - 1];
     const size_t first = task->spans[0].at;
     if (last->at + (size_t)last->n - first != (size_t)pass->pixels)
-        return NULL; /* some pixels are missing */
+        return NULL; /* there are gaps between the pixels */
     if (plane > 0)
         return (char *)out->planes +
                ((size_t)(plane - 1) * job->pixels + first + (size_t)pass->job.origin) *
@@ -118,7 +118,7 @@ static nb_status fetch_planes(nb_backend_state *state, const nb_slope_task *task
     return st;
 }
 
-/** Make planes, in double if single precision is too coarse. */
+/** Make planes; make them again in double if the audit finds single precision too coarse. */
 static nb_status planes(nb_backend_state *state, nb_slope_task *task,
                         const nb_slope_planes_out *out, nb_error *err)
 {
@@ -141,7 +141,7 @@ static nb_status planes(nb_backend_state *state, nb_slope_task *task,
     return fetch_planes(state, task, out, err);
 }
 
-/** Reserve memory for sums over pixels, of this number of slices at a time. */
+/** Reserve memory for `items` sums over pixels, and for their parts from `slices` slices. */
 static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                            nb_error *err)
 {
@@ -154,7 +154,7 @@ static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                                 "sums over pixels", err);
 }
 
-/** open_sums, and set the planes that the job reads. */
+/** open_sums for a job, and set the job's planes. */
 static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
     const size_t slices = (size_t)((pass->chunk + job->slice - 1) / job->slice);
@@ -167,7 +167,7 @@ static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_err
     return st;
 }
 
-/** Add up a chunk. */
+/** Add the pixels of the current chunk to the sums. */
 static nb_status sum_chunk(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
     double *sums = (double *)pass->memory->sums.at;
@@ -190,7 +190,7 @@ static nb_status fetch_sums(nb_cuda_slope_pass *pass, int items, double *to, nb_
                             (size_t)items * sizeof *to, pass->state->stream, err);
 }
 
-/** Bring the slope of the loss to the device; *on_device: its address. */
+/** Send the slope of the loss to the device, if it is not there. *on_device: its address. */
 static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const void *dloss,
                            const void **on_device, nb_error *err)
 {
@@ -208,8 +208,8 @@ static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const vo
                              pass->state->stream, err);
 }
 
-/** Set gradients to NaN if a number outside the wanted pixels, which no sum has read, is
- * not finite. */
+/** Set gradients to NaN if a number of dloss outside the wanted pixels, which the sums
+ * have not read, is not finite. */
 static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
                               const void *dloss, double *gradient, nb_error *err)
 {
@@ -299,7 +299,7 @@ static nb_status pullback(nb_backend_state *state, const nb_slope_task *task,
     return st;
 }
 
-/** Unpack the device's items into the matrix. */
+/** Copy the device's items to sums: loss, gradient, lower half of the matrix. */
 static void unpack(const nb_cuda_fit_job *job, const double *items, double *sums)
 {
     const int n = job->n;
@@ -370,7 +370,7 @@ static nb_status normal_planes(nb_cuda_slope_pass *pass, const nb_slope_fit_out 
 static nb_status normal(nb_backend_state *state, const nb_slope_task *task,
                         const nb_slope_fit_out *out, nb_error *err)
 {
-    /* knots, and devices without FP64 tensor cores, need planes */
+    /* Fits with knots, and devices without FP64 tensor cores, need planes. */
     const int without_planes = out->fit->seen->n_knots == 0 && state->device.has_tensor;
     const nb_cuda_pass_want want = {out->fit, 0, without_planes};
     nb_cuda_slope_pass pass;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Pullbacks of pixels with one ray and few terms (slope_plain.h). A gradient is linear in
- * the numbers of a pixel, so these numbers, times the slope of the loss, are added up
- * over the pixels; parameters contract the sums once, on the host. No plane is stored,
- * and the time does not depend on the number of parameters. */
+/* Pullbacks (gradients of a loss) for pixels with one ray and few terms (slope_plain.h).
+ * A gradient is linear in the numbers of a pixel, so these numbers, times the slope of
+ * the loss, are summed over the pixels, and the host contracts the sums once. The time
+ * does not depend on the number of parameters. */
 #include "slope_batch.cuh"
 #include "slope_tables.h"
 
 enum { THREADS = 128, LANES = 32, WARPS = THREADS / LANES };
 
-/** Add the numbers of PIXELS pixels times their slopes of the loss. */
+/** Add the numbers of `left` pixels, times their slopes of the loss, to sums. */
 template <int PIXELS, int LEVEL>
 static __device__ __forceinline__ void weigh(const nb_cuda_pull_job &p,
                                              const batch<PIXELS> &b, int64_t left,
@@ -33,7 +33,7 @@ static __device__ __forceinline__ void weigh(const nb_cuda_pull_job &p,
         sums[i] += (double)single[i];
 }
 
-/** A lane keeps half of 2 HALF numbers and gives the other half to the lane HALF away;
+/** Each of two lanes, HALF apart, keeps the sums of one half of their 2 HALF numbers;
  * then the same with the kept half. */
 template <int HALF, int N> static __device__ __forceinline__ void fold(double (&x)[N])
 {
@@ -47,7 +47,7 @@ template <int HALF, int N> static __device__ __forceinline__ void fold(double (&
         fold<HALF / 2>(x);
 }
 
-/** Lane l gets the sum over lanes of number l % N; N: 16 or 32. */
+/** Returns to lane l the sum over all lanes of number l % N; N is 16 or 32. */
 template <int N> static __device__ __forceinline__ double add_lanes(double (&x)[N])
 {
     fold<N / 2>(x);
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(THREADS)
 
 typedef void (*kernel)(nb_cuda_pull_job, plain_source);
 
-enum { FEW = 4, ALL_FEW = 2 }; /* pixels of a thread, as for planes */
+enum { FEW = 4, ALL_FEW = 2 }; /* pixels of a thread */
 
 static int pixels_of(const nb_term_case *how)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over pixels of planes: pullbacks; the sums of blocks. */
+/* Sums over the pixels of planes (pullbacks), and sums over the results of blocks. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS) k_finite(const T *x, size_t n, double
     for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
          i += (size_t)gridDim.x * THREADS)
         if (!isfinite(x[i]))
-            *bad = 1; /* any thread may set it */
+            *bad = 1; /* several threads may write the same value */
 }
 
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** sums[k] = or += the slices; one block for each sum. */
+/** sums[k] = (begins) or += the sum over slices; one block for each k. */
 __global__ void __launch_bounds__(THREADS)
     k_join(const double *partial, int slices, int items, int begins, double *sums)
 {

@@ -128,7 +128,7 @@ static void set_orientations(const nb_slope_job *job, nb_term_tables *t,
     }
 }
 
-/** Set the constants of the first orientation and source. */
+/** Set the constants for rays with one term: first orientation and source. */
 static void set_constants(const nb_scene *sc, nb_term_tables *t)
 {
     const nb_orientation *u = &sc->lattice.orientations[0];
@@ -186,12 +186,12 @@ void nb_term_tables_free(nb_term_tables *t)
     memset(t, 0, sizeof *t);
 }
 
-enum { PLANES_MAX = 290 }; /* limit of planes whose rows fit a block's memory */
+enum { PLANES_MAX = 290 }; /* limit of planes: their rows fit a block's shared memory */
 
 #define MASK(number, bits) bits,
 static const unsigned masks[] = {NB_PLAIN_KINDS(MASK)};
 
-/** True for one ray per pixel on flat panels that count all photons. */
+/** True if pixels have one ray, and all panels are flat and stop all photons. */
 static int has_plain_rays(const nb_scene *sc)
 {
     if (sc->oversample != 1 || sc->amorphous)
@@ -228,7 +228,7 @@ nb_term_case nb_plain_case_of(const nb_slope_job *job)
     return how;
 }
 
-/** a, b or c of the first orientation, m. */
+/** Cell axis i (a, b or c) of the first orientation, m. */
 static nb_vec3 cell_of(const nb_term_tables *t, int i)
 {
     const double *x = t->orientations[0].exact + 3 * (size_t)i;
@@ -274,8 +274,8 @@ static nb_plain_panel panel_of(const nb_panel *panel, const nb_term_tables *t,
     return to;
 }
 
-/** Add a turn to the rows' weights of `index`, where a ray has one term: the nine
- * gradients times h contain the turn. Per unit of a turn of the crystal about `axis`. */
+/** For rays with one term: add `unit` times a turn of the crystal about `axis` to the
+ * weights index[9]. The nine gradients times h contain the effect of a turn. */
 static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double *index)
 {
     const nb_vec3 a = cell_of(t, 0), b = cell_of(t, 1), c = cell_of(t, 2);
@@ -286,7 +286,7 @@ static void add_turn(const nb_term_tables *t, nb_vec3 axis, double unit, double 
             unit / volume * nb_dot(nb_cross(axis, cell_of(t, i / 3)), reciprocal[i % 3]);
 }
 
-/** Set the weights of gradients times -h of the only term. */
+/** For rays with one term: set the weights of gradients times -h. */
 static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
                       const nb_tangent *by, double unit, float *w)
 {
@@ -304,8 +304,8 @@ static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
             (float)(unit * (double)t->lift[i / 3] * index[i]);
 }
 
-/** Set the weights of a row; numbers of a nb_term_run are by -h, and the image is
- * twice. */
+/** Set the weights w of a plane. In nb_term_run, slopes are by -h, and `image` is twice
+ * the value. */
 static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tangent *by,
                   int one, float *w)
 {
@@ -350,7 +350,7 @@ static void weigh_moves(double scale, const nb_panel *panel, const nb_panel_slop
     w[9] = scale * by->close_distance / panel->close_distance;
 }
 
-/** The first kind that has all groups of a row. */
+/** The first kind of planes that has all groups that a row of weights needs. */
 static int kind_of(const float *row, int moves)
 {
     unsigned needs = moves ? 1u << NB_PLAIN_PLACE : 0;
@@ -362,7 +362,7 @@ static int kind_of(const float *row, int moves)
     return kind;
 }
 
-/** Sort rows by their kinds; all: [planes][NB_PLAIN_TOTALS] by plane number. */
+/** Sort the rows by their kinds. all: [planes][NB_PLAIN_TOTALS], by number of the plane. */
 static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *out)
 {
     int n = 0;
@@ -380,14 +380,14 @@ static void sort_rows(const nb_slope_job *job, const float *all, nb_plain_rows *
     out->first[NB_PLAIN_KINDS_COUNT] = n;
 }
 
-/** Move the origin of the weights from the corner to the panel's middle. */
+/** Change the origin of F and S in the weights w from the corner to the panel's middle. */
 static void shift_moves(const double middle[2], double *w)
 {
     for (int i = 0; i < 3; i++)
         w[i] += middle[0] * w[3 + i] + middle[1] * w[6 + i];
 }
 
-/** Set the approximate middle of the spans on each panel, from some of the spans. */
+/** Set the middle of the spans on each panel, approximately: from some of the spans. */
 static void find_middles(const nb_slope_job *job, const nb_span *spans, size_t n,
                          nb_plain_panel *panels)
 {
@@ -459,7 +459,7 @@ nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
     return NB_OK;
 }
 
-/** The weights of a pullback's numbers in row n. */
+/** Set w to the weights of a pullback's numbers in row n. */
 static void pull_row(const nb_plain_rows *rows, int n, int level, double *w)
 {
     const int numbers = level >= NB_TERMS_ALL ? NB_PLAIN_TOTALS : NB_PULL_CRYSTAL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of a ray's terms by one thread: lattice in single precision from fixed-point
- * indices (fixed_point.h). Plain C, so that a test on the host runs it.
+/** The sums of a ray's terms (source, orientation) by one thread: lattice factor in
+ * single precision from fixed-point indices (fixed_point.h). Plain C, for host tests.
  *
- * Everything that parameters need, except for slopes by the numbers of cells, is linear
- * in the gradient by h, k, l times the wavenumber. Sources of one direction share h up to
- * the wavenumber, so these gradients are first added over such sources; outer products
- * with h, and slopes by turns, are then made once per orientation. */
+ * All sums, except for slopes by numbers of cells, are linear in a term's gradient by h,
+ * k, l times the wavenumber. For sources of one direction, h is proportional to the
+ * wavenumber. So these gradients are first added over such sources. Outer products with
+ * h, and slopes by turns, are then made once per orientation. */
 #ifndef NB_CUDA_SLOPE_TERMS_H
 #define NB_CUDA_SLOPE_TERMS_H
 
@@ -50,7 +50,7 @@ NB_TERM int nb_high_word(double x)
 #endif
 }
 
-/** 1/sqrt to double precision, as in depth.cuh. */
+/** 1/sqrt(x) in double precision, as in depth.cuh. */
 NB_TERM double nb_term_inverse_root(double x)
 {
 #ifdef NB_GPU_DEVICE_PASS
@@ -71,8 +71,8 @@ NB_TERM float nb_term_load(const float *at)
 }
 
 enum {
-    NB_TERM_RUN = 64,        /* terms in single precision before they join the doubles */
-    NB_TERM_CELLS_MAX = 4000 /* steps of 2^-32 of an index shift a flank by 4e-10 N */
+    NB_TERM_RUN = 64,        /* float terms that are added before a sum goes to doubles */
+    NB_TERM_CELLS_MAX = 4000 /* limit of N: steps of 2^-32 shift a flank by 4e-10 N */
 };
 
 /** Levels of the sums. */
@@ -82,24 +82,24 @@ typedef enum nb_term_level {
     NB_TERMS_ALL
 } nb_term_level;
 
-/** The constants that the compiler specialises for. */
+/** Constants for which the compiler makes separate code. */
 typedef struct nb_term_case {
     int gauss;   /* 1: a Gaussian; 0: a parallelepiped */
-    int general; /* numbers of cells that are not whole, or -dmin */
+    int general; /* 1: a number of cells is not whole, or -dmin is used */
     int table;   /* F^2 from a table */
     int level;   /* nb_term_level */
-    int one;     /* a ray has one term */
+    int one;     /* 1: each ray has one term */
 } nb_term_case;
 
 typedef struct nb_term_source {
     double wavenumber; /* 1/m */
-    /* weight: twice; relative: wavenumber relative to the first source's */
+    /* twice the source's weight; wavenumber / wavenumber of the first source */
     float weight, relative;
     float spectrum; /* relative times nb_slope_job.spectrum */
     int table, unused[2];
 } __attribute__((aligned(16))) nb_term_source;
 
-/** Sources of one direction, one after the other. */
+/** Consecutive sources of one direction. */
 typedef struct nb_term_group {
     nb_vec3 incident;
     int first, end;
@@ -110,11 +110,11 @@ typedef struct nb_term_orientation {
     double exact[9], unused; /* a b c, m */
     float cell[9];           /* the same as floats */
     float turn[3];           /* nb_slope_job.turns */
-    float place, unused2[3]; /* place: in the oscillation, 0 .. 1 */
+    float place, unused2[3]; /* place: 0 .. 1 along the oscillation */
 } __attribute__((aligned(16))) nb_term_orientation;
 
-/** A scene for these sums; its arrays belong to the caller. Each lattice sum is relative
- * to its peak, and gradients are relative to N times the peak. */
+/** A scene for these sums; its arrays belong to the caller. Each axis's factor of F_latt
+ * is relative to its peak, and gradients are relative to N times the peak. */
 typedef struct nb_term_tables {
     const nb_term_orientation *orientations;
     const nb_term_source *sources;
@@ -122,40 +122,41 @@ typedef struct nb_term_tables {
     int n_orientations, n_groups;
     int cells[3];              /* nearest whole numbers of N */
     float part[3];             /* N less cells */
-    float step[3], tiny[3];    /* N 2^-32 and N 2^-40 */
+    float step[3], tiny[3];    /* N 2^-32; N NB_FIXED_TINY */
     float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
-    float lift[3];             /* N; 0 where N = 1: slopes are then exactly 0 */
+    float lift[3];             /* N; 0 if N = 1, so that slopes are exactly 0 */
     float fall, steep;         /* law of decay: log2 of L^2 by R^2; -2 g/width */
     double width;              /* width of the law */
-    double inverse[3];         /* units of `cells`: 1, or 1/N of the law of decay */
+    double inverse[3];         /* unit of nb_term_run.cells: 1; law of decay: 1/N */
     const float *F2;           /* indexed as by nb_F2_index; NULL: constant */
     int stride[3], offset;
-    double unit;  /* electrons^2 of a 1 in the sums */
-    double start; /* start of an index */
+    double unit;  /* unit of the sums, electrons^2 */
+    double start; /* number that is added to -h: nb_fixed_start */
     nb_vec3 spindle;
     double wavenumber; /* wavenumber of the first source */
     double weights;    /* sum over all terms */
-    /* for the only term: -h and `start` at a direction of 0; the rounding error of this
-     * sum, and N times the error, never 0 */
+    /* if a ray has one term: start + a.i/lambda; the rounding error of this sum, and N
+     * times the error, which are never 0 */
     double constant[3];
     float aside[3], aside_turns[3];
     double dmin;
     int turns, spectrum; /* 1 if the job has turns, a spectrum */
 } nb_term_tables;
 
-/** Sums in single precision; slopes are by -h, so gradients have the opposite sign. */
+/** Sums in single precision. Slopes are by -h, so gradients have the opposite sign. */
 typedef struct nb_term_run {
     float image, fudge, cells[3];
     float index[9], ray[3], mosaic, phi, osc, spectrum;
 } nb_term_run;
 
-/** The sums over sources of one direction, at one orientation: by[i] of gradients times
- * relative wavenumbers, and of gradients times nb_term_source.spectrum. */
+/** Sums over sources of one direction, for one orientation: of gradients times relative
+ * wavenumbers (by), and of gradients times nb_term_source.spectrum (spectrum). */
 typedef struct nb_term_gradient {
     float by[3], spectrum[3];
 } nb_term_gradient;
 
-/** One axis: s/N = value, s'/N^2 = (slope - s/N tilt) over_N, ds/dN = by_N over_N, over_N = 1/(N sin(pi d)). */
+/** One axis, s = sin(pi N d)/sin(pi d): value = s/N, over_N = 1/(N sin(pi d)), s'/N^2 =
+ * (slope - s/N tilt) over_N, ds/dN = by_N over_N. */
 typedef struct nb_term_axis {
     float value, over_N, slope, tilt, by_N;
 } nb_term_axis;
@@ -178,7 +179,8 @@ NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
     return a;
 }
 
-/** F^2 L^2 of a parallelepiped, twice, and its slopes; F2 includes twice the weight. */
+/** Add twice F^2 L^2 and slopes by N to run; set the gradient g. F2: F^2, twice the
+ * weight. */
 NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
                             nb_term_run *run, float g[3], const nb_term_case how)
 {
@@ -200,8 +202,7 @@ NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
     run->cells[2] = fmaf(by_z, z.by_N, run->cells[2]);
 }
 
-/** nb_term_square for a Gaussian, L^2 = exp(-2 g/0.63 sum (N d)^2) in units of the cells'
- * square. */
+/** nb_term_square for a Gaussian; L^2 = exp(-2 g/width sum (N d)^2) relative to its peak. */
 NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
                            nb_term_run *run, float g[3], const nb_term_case how)
 {
@@ -225,9 +226,9 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
     run->fudge = fmaf(image, R2, run->fudge);
 }
 
-/** Add sources first .. end - 1 of a group at one orientation; scale: factor of all
- * terms; D: a, b, c times direction less incident, m. reach: at larger wavenumbers than
- * 1/reach -dmin removes the crystal; 0: at no wavenumber. */
+/** Add sources first .. end - 1 of a group for one orientation. scale: factor of all
+ * terms; D: dot products of a, b, c and (ray - incident direction), m. reach: -dmin culls
+ * the crystal at wavenumbers above 1/reach; 0: never. */
 NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
                              int end, double reach, float scale, nb_term_run *run,
                              nb_term_gradient *to, const nb_term_case how)
@@ -267,9 +268,9 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
     }
 }
 
-/** A ray and the sources of a group. */
+/** A ray relative to the direction of a group of sources. */
 typedef struct nb_term_ray_group {
-    nb_vec3 delta;  /* direction less incident */
+    nb_vec3 delta;  /* direction of the ray less the incident direction */
     float q[3];     /* delta as floats */
     float about[3]; /* q x spindle */
     double reach;   /* nb_term_sources */
@@ -292,8 +293,8 @@ NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
     to->reach = length * group->largest > 1 ? length : 0;
 }
 
-/** Contract the gradients of an orientation: h = -D, times the wavenumber
- * (nb_term_finish). */
+/** Add the outer products of an orientation's gradients with D, and slopes by turns, to
+ * run. nb_term_finish multiplies by the wavenumber. */
 NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
                               const double D[3], nb_term_gradient *G, nb_term_run *run,
                               const nb_term_case how)
@@ -336,8 +337,8 @@ NB_TERM void nb_term_contract(const nb_term_tables *t, int m, const nb_term_ray_
     }
 }
 
-/** Add the sums in single precision to the doubles. A call with a copy, so that the
- * doubles stay out of the registers. */
+/** Add the sums in single precision to the doubles. A call with a copy keeps the doubles
+ * out of the registers. */
 NB_HD_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to)
 {
     int i;
@@ -365,7 +366,7 @@ NB_TERM void nb_term_flush(nb_term_run *run, nb_slope_sums *to, const nb_term_ca
     memset(run, 0, sizeof *run);
 }
 
-/** Apply units and signs, and set the sums that follow from other sums. */
+/** Multiply the sums by units and signs, and set sums that follow from other sums. */
 NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slope_sums *to)
 {
     const double F = sc->factors.table.default_F, unit = t->unit,
@@ -389,7 +390,7 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
     to->image = to->crystal + sc->background * t->weights;
 }
 
-/** Add the materials of a ray: all of nb_run_source except the crystal and the water. */
+/** Add the materials of a ray: nb_run_source without the crystal and the water. */
 NB_HD_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
                                   nb_slope_sums *to)
 {
@@ -412,7 +413,7 @@ NB_HD_CALL void nb_term_materials(const nb_slope_job *job, const nb_ray *ray,
     }
 }
 
-/** a, b, c of an orientation times direction less incident, m. */
+/** Set D to the dot products of a, b, c of orientation m and ray->delta, m. */
 NB_TERM void nb_term_index(const nb_term_tables *t, int m, const nb_term_ray_group *ray,
                            double D[3])
 {
@@ -423,7 +424,7 @@ NB_TERM void nb_term_index(const nb_term_tables *t, int m, const nb_term_ray_gro
     D[2] = fma(a[6], q.x, fma(a[7], q.y, a[8] * q.z));
 }
 
-/** Add all sources of a group at one orientation; *added: terms since the last flush. */
+/** Add all sources of a group for one orientation. *added: terms since the last flush. */
 NB_TERM void nb_term_orientation_sum(const nb_term_tables *t, int m,
                                      const nb_term_group *group,
                                      const nb_term_ray_group *ray, nb_term_run *run,
@@ -467,10 +468,9 @@ NB_TERM void nb_term_ray(const nb_term_tables *t, const nb_slope_job *job,
         nb_term_materials(job, ray, to);
 }
 
-/* The totals of one pixel by one thread, in double or with terms in single precision.
- * Plain C, like slope_terms.h. */
+/* The totals of one pixel by one thread, in double or with terms in single precision. */
 
-/** Not inlined on a GPU: each of many kernels would have a copy. */
+/** Set *at to ray `ray` of a pixel. Not inlined on a GPU: many kernels would have copies. */
 NB_HD_CALL void nb_pixel_aim(const nb_scene *sc, const nb_pixel_place *pixel, int ray,
                              nb_pull_point *at)
 {
@@ -496,7 +496,7 @@ NB_TERM int nb_pixel_rays(const nb_scene *sc, const nb_pixel_place *pixel)
     return sc->oversample * sc->oversample * pixel->sensor->layers;
 }
 
-/** Every operation in double. */
+/** Make the totals of a pixel with every operation in double. */
 NB_TERM void nb_pixel_exact(const nb_slope_job *job, const nb_pixel_place *pixel,
                             nb_pixel_totals *t)
 {
@@ -515,7 +515,7 @@ NB_TERM void nb_pixel_exact(const nb_slope_job *job, const nb_pixel_place *pixel
     nb_pixel_finish(job, pixel, &first, t);
 }
 
-/** Terms in single precision. */
+/** Make the totals of a pixel with terms in single precision. */
 NB_TERM void nb_pixel_fast(const nb_term_tables *tables, const nb_slope_job *job,
                            const nb_pixel_place *pixel, nb_pixel_totals *t,
                            const nb_term_case how)
@@ -535,7 +535,7 @@ NB_TERM void nb_pixel_fast(const nb_term_tables *tables, const nb_slope_job *job
     nb_pixel_finish(job, pixel, &first, t);
 }
 
-/** Contract the totals of a pixel for one row: plane p of panel k. */
+/** Contract the totals of a pixel for one row of nb_contraction: plane p of panel k. */
 NB_TERM double nb_contract(const int *first, const nb_contraction_term *terms, int row,
                            const nb_pixel_totals *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives on the device: tables and launches. */
+/* Slopes on the device: upload of tables, and launches. */
 #include "slopes.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 enum { PARTS = 20, ALIGN = 64 };
 #define CHUNK_BYTES 1e9 /* limit of the planes on the device at one time */
 
-/** Bytes that go to the device in one piece; each part has an address there. */
+/** Several arrays (parts) that are sent to the device in one transfer. */
 typedef struct parcel {
     struct {
         const void *from;
@@ -28,7 +28,7 @@ static int add_part(parcel *p, const void *from, size_t bytes)
     return p->n++;
 }
 
-/** Future address of a part; NULL for a missing part. */
+/** Address that part i will have on the device; NULL if `from` is NULL. */
 template <typename T> static const T *part_of(const parcel *p, int i, const T *from)
 {
     return from ? (const T *)(p->base + p->parts[i].at) : NULL;
@@ -98,7 +98,7 @@ static nb_status send_spans(nb_cuda_slope_pass *pass, nb_error *err)
     return st;
 }
 
-/** Number of the sensors that panels refer to. */
+/** Number of sensors: one more than the largest index in the panels. */
 static size_t sensor_count(const nb_scene *sc)
 {
     int n = 0;
@@ -107,15 +107,15 @@ static size_t sensor_count(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** Arrays of a fit; the images are sent separately. */
+/** A fit with device addresses; its images are sent separately. */
 typedef struct fit_parts {
     nb_observation seen;
     nb_slope_fit fit;
     const float *photons, *background; /* on the device */
 } fit_parts;
 
-/** Set the future addresses of parts at[0 ... 3]: the fit, its observation, its knots and
- * their values. */
+/** Set the device addresses of parts at[0 ... 3]: the fit, its observation, knots, and
+ * values at the knots. */
 static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
                       const nb_slope_fit *fit, const nb_scene *scene, fit_parts *on_device)
 {
@@ -130,8 +130,8 @@ static void place_fit(nb_cuda_slope_pass *pass, const parcel *p, const int *at,
     pass->fit = part_of(p, at[0], &on_device->fit);
 }
 
-/** Set the future addresses of parts at[0 ... 3]: numbers of planes, their rows, moves,
- * panels. */
+/** Set the device addresses of parts at[0 ... 3]: order, rows, moves and panels of a
+ * plain job. */
 static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *at,
                         nb_plain_rows *on_device)
 {
@@ -142,8 +142,7 @@ static void place_plain(const nb_plain_rows *plain, const parcel *p, const int *
     on_device->panels = (nb_plain_panel *)part_of(p, at[3], plain->panels);
 }
 
-/** Send everything small: the job with its scene, the tables of the terms, contractions,
- * a fit. */
+/** Send all small data: the job with its scene, tables for terms, contractions, a fit. */
 static nb_status send_tables(nb_cuda_slope_pass *pass, const nb_slope_fit *fit,
                              fit_parts *on_device, nb_error *err)
 {
@@ -230,7 +229,7 @@ static nb_status send_pictures(nb_cuda_slope_pass *pass, const nb_slope_fit *fit
     return st;
 }
 
-/** Make tables of the terms, if terms can be in single precision. */
+/** Make the tables for terms in single precision, unless nb_term_refuse refuses. */
 static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_slope_job *job = pass->task->job;
@@ -340,7 +339,7 @@ void nb_cuda_pass_close(nb_cuda_slope_pass *pass)
     nb_contraction_free(&pass->contraction);
 }
 
-/** Wait, then ask the caller whether to stop. */
+/** Wait for the kernels, report progress, and stop if the caller asks to. */
 static nb_status report(nb_cuda_slope_pass *pass, nb_error *err)
 {
     const nb_hooks *hooks = pass->task->hooks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Derivatives on the device: declarations that its files share. */
+/** Slopes (derivatives) on the device: declarations for the files of this folder. */
 #ifndef NB_CUDA_SLOPES_H
 #define NB_CUDA_SLOPES_H
 
@@ -11,16 +11,16 @@ extern "C" {
 #include "slope_tables.h"
 }
 
-/** Pixels of a request in order: pixel i of span k is number before[k] + i. */
+/** Numbers of the pixels of a request: pixel i of span k has the number before[k] + i. */
 typedef struct nb_cuda_pixels {
     const nb_span *spans;
     const int64_t *before; /* [n + 1] */
     int n;
-    int width; /* pixels of every span; 0: spans differ */
+    int width; /* length of every span; 0: lengths differ */
 } nb_cuda_pixels;
 
-/** Planes of some pixels, and the inputs of their kernels. All addresses are on the
- * device. */
+/** Planes of pixels from .. end - 1, and the inputs of the kernels that make them. All
+ * addresses are on the device. */
 typedef struct nb_cuda_slope_job {
     nb_term_tables tables;
     const nb_slope_job *job; /* with its scene */
@@ -30,14 +30,14 @@ typedef struct nb_cuda_slope_job {
     const int *first; /* nb_contraction */
     const nb_contraction_term *terms;
     int planes, moves;
-    int64_t origin; /* number of the planes' first pixel */
+    int64_t origin; /* number of the first pixel in the planes */
     int64_t from, end;
     int64_t stride; /* length of a plane */
     double *out;    /* [planes][stride]; used if single is NULL */
     float *single;  /* planes as floats; may be NULL */
 } nb_cuda_slope_job;
 
-/** Sums over planes, which have the pixels of numbers origin ... end - 1. */
+/** Sums over the pixels of planes, for pixels origin ... end - 1. */
 typedef struct nb_cuda_fit_job {
     nb_cuda_pixels pixels;
     const nb_slope_fit *fit;
@@ -47,8 +47,8 @@ typedef struct nb_cuda_fit_job {
     int count, n;    /* count: named parameters; n: parameters and knots */
     double *partial; /* [slices][items] */
     int items, slices;
-    int slice;           /* pixels that a block adds up */
-    int begins;          /* 1: sums are set; 0: added to */
+    int slice;           /* number of pixels that a block adds up */
+    int begins;          /* 1: set the sums; 0: add to the sums */
     const double *dloss; /* for a pullback, [end - origin]; NULL: a fit */
 } nb_cuda_fit_job;
 
@@ -56,7 +56,7 @@ typedef struct nb_cuda_fit_job {
 typedef struct nb_cuda_plain {
     nb_plain_rows rows; /* on the device */
     nb_plain_frame frame;
-    nb_plain_panel first; /* first one of n_panels */
+    nb_plain_panel first; /* first of n_panels panels */
     int n_panels;
 } nb_cuda_plain;
 
@@ -85,8 +85,8 @@ typedef struct nb_cuda_gram_job {
 
 enum {
     NB_CUDA_SLICE =
-        /* planes have multiples of this number of pixels; a block of a pullback adds up
-         * this number */
+        /* the length of planes is a multiple of this number of pixels; a block of a
+         * pullback adds up this number of pixels */
     1024,
     NB_CUDA_FIT_MAX = 170 /* limit of parameters and knots of a fit */
 };
@@ -97,46 +97,46 @@ void nb_cuda_launch_slopes_double(const nb_cuda_slope_job *job, cudaStream_t str
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 cudaStream_t stream);
 /* --- slopes_plain.cu --- */
-/** For a job that nb_plain_rows_build accepts. Pixels begin at a multiple of 4, and
- * planes have room for whole batches. */
+/** Make the planes of a plain job (nb_plain_rows_build). job->from is a multiple of 4,
+ * and planes have room for whole batches of pixels. */
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
                                  const nb_term_case *how, cudaStream_t stream);
 /* --- slope_pull.cu --- */
-/** Set items, rounds and blocks of a pullback of this number of pixels. */
+/** Set items, rounds and blocks of a pullback over this number of pixels. */
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job);
 /** Make sums[items] for nb_plain_contract. */
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
                                double *sums, cudaStream_t stream);
 /* --- slope_gram.cu --- */
-/** Set items, rounds, blocks and each of normal equations of this number of pixels. */
+/** Set items, rounds, blocks and `each` of normal equations for this number of pixels. */
 void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
                        nb_cuda_gram_job *job);
 /** Make sums[items] for nb_plain_equations. */
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
                          double *sums, cudaStream_t stream);
 /* --- slope_sums.cu --- */
-/** Set *bad = 1 if one of n numbers is not finite; type: nb_real_type. */
+/** Set *bad = 1 if one of n numbers of this type is not finite. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
                            cudaStream_t stream);
-/** sums[items] = (begins) or += the sums over `slices` of partial[slices][items]. */
+/** sums[items] = (begins) or += the sums of partial[slices][items] over the slices. */
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
                          double *sums, cudaStream_t stream);
-/** sums[items] = or += the gradient of a pullback, in an order that depends only on pixel
- * numbers. */
+/** Set sums[items] to the gradient of a pullback, or add it (job->begins). The order of
+ * sums depends only on the numbers of pixels. */
 void nb_cuda_launch_pullback(const nb_cuda_fit_job *job, double *sums,
                              cudaStream_t stream);
-/** to[n] = the entries of from[pixels of the stack] at the pixels from `origin` on; type:
- * nb_real_type. */
+/** Copy the numbers of from[pixels of the stack] for n pixels of the request, from number
+ * `origin` on, to to[n]. type: type of `from`. */
 void nb_cuda_launch_gather(const nb_cuda_pixels *pixels, nb_real_type type,
                            const void *from, int64_t origin, int64_t n, double *to,
                            cudaStream_t stream);
 
 /* --- slope_fit.cu --- */
-/** Number of pixels that a block of a fit adds up, for a fit of at most `pixels`
- * pixels. */
+/** Number of pixels (nb_cuda_fit_job.slice) that a block adds up in a fit of up to
+ * `pixels` pixels. */
 int nb_cuda_fit_slice(int64_t pixels);
-/** sums[items] = or += the loss, its gradient, the lower half of the Fisher matrix, in an
- * order that depends only on pixel numbers. */
+/** Set sums[items] to the loss, its gradient and the lower half of the Fisher matrix, or
+ * add them (job->begins). The order of sums depends only on the numbers of pixels. */
 void nb_cuda_launch_fit(const nb_cuda_fit_job *job, double *sums, cudaStream_t stream);
 
 /* --- slope_products.cu --- */
@@ -146,32 +146,32 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
 /* --- One pass over pixels: slopes.cu runs it, slope_products.cu makes products from its
  * planes --- */
 
-/** Pixels of a job. */
+/** A job and the pixels for which it is calculated. */
 typedef struct nb_slope_task {
     const nb_slope_job *job;
     nb_precision precision;
-    const nb_span *spans; /* in order; each pixel once */
+    const nb_span *spans; /* in the order of the stack; each pixel occurs once */
     size_t n;
     uint64_t number; /* number of the list of spans (nb_sums) */
     const nb_hooks *hooks;
 } nb_slope_task;
 
-/** Memory that stays between passes. */
+/** Memory that is kept between passes. */
 struct nb_cuda_slopes {
-    nb_cuda_mirror tables, spans; /* small arrays and structs; spans and their numbers */
+    nb_cuda_mirror tables, spans; /* small arrays and structs; spans and pixel numbers */
     nb_cuda_mirror photons, background;
-    /* numbers of the lists of the spans and images; 0: of other lists */
+    /* nb_sums.number of the kept spans, and of the kept images; 0: unknown */
     uint64_t spans_of, pictures_of;
-    nb_cuda_pixels pixels; /* pixels of spans_of */
+    nb_cuda_pixels pixels; /* the kept spans */
     int64_t n_pixels;
     nb_cuda_buffer planes, dloss, weights, partial, sums;
 };
 
-/** Results that a pass makes. */
+/** Which results a pass makes. */
 typedef struct nb_cuda_pass_want {
     const nb_slope_fit *fit; /* for normal equations; may be NULL */
-    int exact;               /* planes of doubles */
-    int pulls; /* only sums over pixels are wanted: planes are left out if possible */
+    int exact;               /* planes must be doubles */
+    int pulls;               /* only sums over pixels are wanted; planes are not needed */
 } nb_cuda_pass_want;
 
 /** A pass over pixels. */
@@ -182,34 +182,34 @@ typedef struct nb_cuda_slope_pass {
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;         /* its scene has the device's addresses */
-    nb_cuda_factor_squares F2;     /* fast */
-    nb_term_tables tables;         /* fast; on the host */
-    nb_plain_rows plain;           /* on the host; planes 0: not plain */
-    nb_cuda_plain plain_on_device; /* for kernels: `plain` on the device */
-    nb_contraction contraction;    /* on the host */
-    nb_cuda_slope_job job;         /* on the device */
-    const nb_slope_fit *fit; /* on the device; has the observation of normal equations */
-    const float *photons, *background; /* on the device, of the same observation */
-    int pulls;                         /* sums need no planes: no planes are made */
+    nb_cuda_launch launch;             /* launch.scene has device addresses */
+    nb_cuda_factor_squares F2;         /* if fast */
+    nb_term_tables tables;             /* if fast; on the host */
+    nb_plain_rows plain;               /* on the host; planes 0: not plain */
+    nb_cuda_plain plain_on_device;     /* for kernels: `plain` on the device */
+    nb_contraction contraction;        /* on the host */
+    nb_cuda_slope_job job;             /* on the device */
+    const nb_slope_fit *fit;           /* on the device, with the observation; or NULL */
+    const float *photons, *background; /* images of the observation, on the device */
+    int pulls;                         /* sums are made without planes */
     size_t bytes;                      /* size of a number of a plane */
-    int64_t pixels, chunk, done;       /* chunk: pixels at a time */
+    int64_t pixels, chunk, done;       /* all; in the planes at one time; calculated */
 } nb_cuda_slope_pass;
 
-/** Prepare everything that launches need. Close the pass after an error, too. */
+/** Prepare all data for the launches. Close the pass after an error, too. */
 nb_status nb_cuda_pass_open(nb_backend_state *state, const nb_slope_task *task,
                             const nb_cuda_pass_want *want, nb_cuda_slope_pass *pass,
                             nb_error *err);
 void nb_cuda_pass_close(nb_cuda_slope_pass *pass);
 
-/** Make the planes of the chunk that begins at a pixel. Errors: NB_ERR_DEVICE,
- * NB_ERR_CANCELLED. */
+/** Make the planes of the chunk that begins at pixel number `origin`. Errors:
+ * NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_cuda_pass_chunk(nb_cuda_slope_pass *pass, int64_t origin, nb_error *err);
 
-/** Mark the beginning of the kernels, for nb_cuda_kernel_seconds. */
+/** Record the start of the kernels, for nb_cuda_kernel_seconds. */
 nb_status nb_cuda_pass_begin(nb_cuda_slope_pass *pass, nb_error *err);
 
-/** Mark the present end of the kernels, for nb_cuda_kernel_seconds. */
+/** Record the end of the kernels so far, for nb_cuda_kernel_seconds. */
 nb_status nb_cuda_pass_mark(nb_cuda_slope_pass *pass, nb_error *err);
 
 #endif

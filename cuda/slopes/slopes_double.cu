@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives in double precision: the sums of the scalar engine, one thread per
+/* Slopes in double precision: the same sums as the scalar renderer, one thread per
  * pixel. */
 #include "slope_place.cuh"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with terms in single precision (slope_terms.h), one thread per pixel. */
+/* Slopes with terms in single precision (slope_terms.h), one thread per pixel. */
 #include "slope_place.cuh"
 
 enum {
     THREADS = 128,
     BLOCKS =
-        /* smallest number on a multiprocessor: 128 registers, for four terms at a time */
+        /* smallest number on a multiprocessor: 128 registers suffice for four terms */
     4
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of pixels with one ray and few terms (slope_plain.h). A thread has a few
- * adjacent pixels, so that its stores are wide. */
+/* Planes of slopes for pixels with one ray and few terms (slope_plain.h). A thread has a
+ * few adjacent pixels, so that it stores several numbers at once. */
 #include "slope_batch.cuh"
 #include "slope_tables.h"
 
 enum {
     THREADS = 128,
-    BLOCKS = 8192 /* approximate limit: each block reads the rows once */
+    BLOCKS = 8192 /* approximate limit, because each block reads all weights once */
 };
 
 typedef struct plain_job {
@@ -16,9 +16,9 @@ typedef struct plain_job {
     int rounds;
 } plain_job;
 
-/** Store the batch's pixels of a plane, from `to` on. Places after the last pixel are
- * written, too: planes have room for whole batches. The values are not read soon, so
- * they bypass the caches. */
+/** Store a plane's values of a batch, from index `at` on. Places after the last pixel are
+ * written, too: planes have room for whole batches. The values are not read soon, so they
+ * bypass the caches. */
 template <int PIXELS>
 static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64_t at,
                                              const float (&value)[PIXELS])
@@ -36,14 +36,14 @@ static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64
     }
 }
 
-/** Data that a block reads once. */
+/** Data in shared memory, which a block reads once. */
 typedef struct block_rows {
     const float4 *rows;
-    const double *moves;   /* for the only panel; NULL: looked up */
-    const int64_t *places; /* starts of planes */
+    const double *moves;   /* weights of the only panel; NULL: read from global memory */
+    const int64_t *places; /* start of each plane */
 } block_rows;
 
-/** Add a group of weights times the pixels' numbers. */
+/** Add the products of a group of four weights and each pixel's numbers to value[]. */
 template <int PIXELS, class ADD>
 static __device__ __forceinline__ void add_quad(const float4 four, float (&value)[PIXELS],
                                                 const ADD &add)
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void add_quad(const float4 four, float (&value
         value[j] = add(j, w, value[j]);
 }
 
-/** Add the slopes of the pixels by a parameter that moves panels. */
+/** Add the slopes by a parameter that moves panels to value[]. n: row of the plane. */
 template <int PIXELS>
 static __device__ __forceinline__ void add_moves(const plain_job &p,
                                                  const batch<PIXELS> &b,
@@ -70,7 +70,7 @@ static __device__ __forceinline__ void add_moves(const plain_job &p,
     }
 }
 
-/** Store the planes of a kind. */
+/** Calculate and store all planes of a kind. */
 template <unsigned MASK, int PIXELS>
 static __device__ __forceinline__ void emit(const plain_job &p, const batch<PIXELS> &b,
                                             const block_rows &of, int64_t at, int kind,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** Find and draw the boxes of spot_work.h, by blocks of threads.
  *
- * Find: boxes wait in shared memory until there is one for each thread; then they are
- * fitted and put into a list, from which work is shared evenly.
+ * Find: boxes wait in shared memory until there is one for each thread. Then they are
+ * fitted and put into a list, so that blocks of threads can share the work evenly.
  *
- * Draw: a block of threads takes fitted boxes. The rays of some boxes are numbered
- * consecutively; each lane of a warp takes a ray of any box. Rays have different numbers
- * of sources; they are queued until there is one for each lane. */
+ * Draw: a block of threads takes fitted boxes and numbers their rays consecutively. Each
+ * lane of a warp takes a ray of any box. Rays have different numbers of sources, so they
+ * are queued until there is one for each lane. */
 #ifndef NB_CUDA_SPOT_FIND_H
 #define NB_CUDA_SPOT_FIND_H
 
@@ -21,7 +21,7 @@ enum {
     DRAW_LARGE = 1 << 20 /* a box with more rays is drawn alone */
 };
 
-/** Rays whose terms are still to be summed. */
+/** Queue of rays whose terms are not yet summed: their nb_spot_span and pixels. */
 typedef struct draw_queue {
     double scale[DRAW_QUEUE], shift[DRAW_QUEUE], base[DRAW_QUEUE], high[DRAW_QUEUE];
     double counts[DRAW_QUEUE]; /* factor of a term, electrons^2 */
@@ -33,9 +33,9 @@ typedef struct draw_queue {
 template <int COUNT> struct draw_lists {
     nb_spot_box boxes[COUNT];
     nb_spot_frame frames[COUNT];
-    /* sum over all earlier boxes; the last one is the sum over all */
+    /* number of rays of all earlier boxes; the last entry is the total */
     unsigned rays[COUNT + 1];
-    unsigned taken; /* rays that warps have taken */
+    unsigned taken; /* number of rays that warps have taken */
     draw_queue queues[DRAW_THREADS / DRAW_LANES];
 };
 
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void draw_add(const nb_spot_pass &p, size_t pi
     p.marks[pixel / NB_SPOT_MARK] = 1;
 }
 
-/** Replace the numbers by the sums of the earlier numbers; list[n]: sum of all. By one
+/** Replace each number by the sum of the numbers before it; list[n]: sum of all. By one
  * warp. */
 static __device__ void draw_sum_before(unsigned *list, int n)
 {
@@ -81,7 +81,7 @@ static __device__ void draw_sum_before(unsigned *list, int n)
         list[n] = before;
 }
 
-/** The last of n boxes that starts at or before ray number `ray`. */
+/** Index of the box that contains ray number `ray`. */
 static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
 {
     int low = 0, high = n - 1;
@@ -95,8 +95,8 @@ static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
     return low;
 }
 
-/** Move to a ray. at->box: a box up to that of the ray; with `moved`, the box of the
- * lane's last ray. */
+/** Move to ray number `ray`. at->box is its box or an earlier one. moved: *at is at the
+ * lane's previous ray, DRAW_LANES before. */
 static __device__ __forceinline__ void draw_go(const nb_spot_pass &p, const unsigned *rays,
                                                const nb_spot_box *boxes, unsigned ray,
                                                bool moved, draw_place *at)
@@ -135,7 +135,8 @@ static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
     gpuSyncLanes();
 }
 
-/** Set the span of the lane's ray. Returns 0 if there are no terms to sum. */
+/** Add the ray of a lane if it is quick; else set *span to its sources and *counts to the
+ * factor of its terms. Returns 1 if the span has terms to sum. */
 template <int LAW, bool PLAIN>
 static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
                                                const nb_spot_box &box,
@@ -160,7 +161,7 @@ static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
     return p.spots.offset[span->first] <= span->high;
 }
 
-/** Put the lanes' rays with terms into the queue; returns the queue's length. */
+/** Append the rays of lanes with `lit` to the queue; returns the queue's length. */
 static __device__ __forceinline__ int draw_push(draw_queue &queue, int waiting, int lit,
                                                 const nb_spot_span &span, double counts,
                                                 const nb_spot_brush &brush)
@@ -285,10 +286,10 @@ typedef struct found_lists {
     nb_spot_box boxes[2 * FIND_THREADS]; /* not fitted */
     draw_lists<FIND_DRAWS> draw;
     int n_sights, n_boxes, n_overflow;
-    unsigned batch; /* number of the batch in work */
+    unsigned batch; /* number of the current batch of items */
 } found_lists;
 
-/** Draw the first n of a block's boxes. */
+/** Draw the first n of lists.boxes, which are fitted. */
 template <int LAW, bool PLAIN>
 static __device__ gpuCall void draw_overflow(const nb_spot_pass &p, found_lists &lists,
                                              int n)
@@ -298,8 +299,8 @@ static __device__ gpuCall void draw_overflow(const nb_spot_pass &p, found_lists 
                                n - first < FIND_DRAWS ? n - first : (int)FIND_DRAWS);
 }
 
-/** Fit the first n <= FIND_THREADS waiting boxes and put them into the list, or draw them
- * if the list is full; returns the number of boxes that still wait. */
+/** Fit the first n <= FIND_THREADS of `waiting` boxes and put them into the list; draw
+ * them if the list is full. Returns the number of boxes that still wait. */
 template <int LAW, bool PLAIN>
 static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int waiting, int n)
@@ -336,8 +337,8 @@ static __device__ int settle_boxes(const nb_spot_pass &p, found_lists &lists,
     return left;
 }
 
-/** Find the boxes of the block's sights for one run at one layer; returns the number of waiting
- * boxes. */
+/** Find the boxes of the block's sights, for one run of sources and one layer. Returns
+ * the number of boxes that wait. */
 template <int LAW, bool PLAIN>
 static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
                                    const box_list &list, int n_sights, int run, int layer,
@@ -360,7 +361,7 @@ static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** The sight of candidate i of all items. Returns 0 if it does not exist. */
+/** Set *sight to candidate i of a batch. Returns 0 if no panel sees it. */
 static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, int64_t i,
                                int batch, nb_spot_sight *sight)
 {
@@ -370,7 +371,7 @@ static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, 
     return k < batch && nb_spot_sight_of(&p, &lists.items[k], i, sight);
 }
 
-/** Find the sights of the block's items, and their boxes; returns the number of waiting boxes. */
+/** Find the sights of the block's items, and their boxes; returns the waiting boxes. */
 template <int LAW, bool PLAIN>
 static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
                                   const box_list &list, int batch, int waiting)
@@ -397,7 +398,7 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** Find the boxes of items first .. end - 1. A block takes `batch` items at a time until
+/** Find the boxes of items first .. end - 1. Blocks take `batch` items at a time until
  * all are taken, because a few items have the majority of the boxes. */
 template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
@@ -418,8 +419,7 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
         if (at >= batches)
             break;
         if (thread <
-            /* neighbouring items, which have many boxes together, go to different
-             * blocks */
+            /* neighbouring items may all have many boxes: they go to different blocks */
             batch) {
             const int64_t k = first + at + thread * batches;
             nb_spot_item *item = &lists.items[thread];

@@ -6,9 +6,10 @@
 #include "../../src/physics/limits.h"
 #include "../../src/physics/panels.h"
 
-#define LARGEST_SUM 0x1p61         /* limit of a pixel's sum, units */
-#define BRIGHTEST (1 - 1e-6)       /* relative error of a sum of doubles */
-#define ROUNDING_OF_BRIGHTEST 1e-7 /* a tenth of the error of the arithmetic */
+#define LARGEST_SUM 0x1p61   /* limit of a pixel's integer sum, units */
+#define BRIGHTEST (1 - 1e-6) /* factor that makes a sum of doubles a lower bound */
+/* Largest accepted errors of integer sums: part of the brightest pixel, of the bound. */
+#define ROUNDING_OF_BRIGHTEST 1e-7
 #define ROUNDING_OF_BOUND 0.1
 
 enum { ALIGNMENT = 16 };
@@ -31,7 +32,7 @@ static size_t count_sensors(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** Put the arrays of a setup one after the other; returns the number of bytes. */
+/** Put the arrays of a setup one after the other to `to` (or NULL); returns the bytes. */
 static size_t place_arrays(nb_spot_setup *s, const nb_scene *sc,
                            const nb_spot_plane *planes, const nb_region *regions, char *to)
 {
@@ -85,7 +86,7 @@ static nb_status build_tables(nb_spot_setup *s, const nb_scene *sc, nb_error *er
     return s->tables ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Upper bound of a pixel's sum of terms, electrons^2 [sr]. */
+/** Upper bound of a pixel's sum of terms, electrons^2, times sr with -oversample_omega. */
 static double largest_sum(const nb_spots *sp)
 {
     const nb_scene *sc = sp->scene;
@@ -237,8 +238,7 @@ double nb_spot_setup_share(const nb_spot_setup *s, double bound)
     return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
 }
 
-/** Set the bound of the terms: the tolerance less the error by whole units of their
- * sums. */
+/** Set the limits of the terms: the tolerance, less the error of integer sums. */
 static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
 {
     nb_tolerance tolerance = s->tolerance;

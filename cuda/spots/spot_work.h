@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of each thread for an image from its reflections (src/plan/spots.h). Host and device:
- * a test runs the same functions one after the other.
+/** The work of each thread for an image from reflections (src/plan/spots.h). For host and
+ * device: a test on the host runs the same functions one after the other.
  *
- *   item       a column of reflections (h, k) and a few orientations of one group
+ *   item       a column of reflections (h, k, all l) and some orientations of a group
  *   sight      a reflection of the column that a panel may see
- *   box        the sub-pixels that the sight may light in one orientation, by one run of
- *              sources, at a layer
- *   sums       of terms, in whole units: the order of terms changes no byte */
+ *   box        the sub-pixels that a sight may light in one orientation, by one run of
+ *              sources, at one layer; it is fitted when these sub-pixels are calculated
+ *   sums       sums of terms as integers, so that the order of terms changes no byte */
 #ifndef NB_CUDA_SPOT_WORK_H
 #define NB_CUDA_SPOT_WORK_H
 
@@ -30,12 +30,12 @@
 #define NB_SPOT_POWER_5 0.00189503643f
 #define NB_SPOT_POWER_6 0.000217022549f
 
-/** x + this has x in units of 2^-23 in its low bits. */
+/** The low bits of x + NB_SPOT_FIXED are x in units of 2^-23. */
 #define NB_SPOT_FIXED 0x1.8p29
 #define NB_SPOT_LEAST_POWER (-250)
 
-/** 2^x for NB_SPOT_LEAST_POWER <= x <= 0, relative error 1.5e-7; undefined for other x. fixed: x +
- * NB_SPOT_FIXED. */
+/** 2^x for NB_SPOT_LEAST_POWER <= x <= 0, with a relative error of 1.5e-7; undefined for
+ * other x. fixed: x + NB_SPOT_FIXED. */
 NB_HD double nb_spot_power(double fixed)
 {
     int64_t bits;
@@ -60,8 +60,8 @@ NB_HD double nb_spot_power(double fixed)
     return power;
 }
 
-/** The sources of a run that contribute to a ray: entries of nb_spots from `first` on with an
- * offset of at most `high`. Each adds 2^(base - NB_SPOT_FIXED - (scale offset + shift)^2). */
+/** The sources of a run that contribute to a ray: entries of nb_spots from `first` on, up
+ * to offset `high`. Each adds 2^(base - NB_SPOT_FIXED - (scale offset + shift)^2). */
 typedef struct nb_spot_span {
     double scale, shift, base, high;
     int first;
@@ -82,7 +82,7 @@ NB_HD nb_spot_span nb_spot_span_of(const nb_spots *sp, const nb_spot_pair *pair,
     return span;
 }
 
-/** Sum of weight exp(-2 R^2/width), two terms at a time; weight NULL: 1. */
+/** Sum of weight exp(-2 R^2/width), two terms at a time. weight NULL: all weights are 1. */
 NB_HD double nb_spot_span_sum(const double *offset, const double *weight,
                               const nb_spot_span *span)
 {
@@ -97,7 +97,7 @@ NB_HD double nb_spot_span_sum(const double *offset, const double *weight,
     return sums[0] + sums[1];
 }
 
-/** Weighted terms of a span. */
+/** Sum of the weighted terms of a span. */
 NB_HD double nb_spot_span_terms(const nb_spots *sp, const nb_spot_span *span)
 {
     return sp->even > 0 ? sp->even * nb_spot_span_sum(sp->offset, NULL, span)
@@ -116,7 +116,7 @@ NB_HD double nb_spot_one_term(const nb_spots *sp, const nb_spot_pair *pair,
     return nb_spot_decay_term(sp, pair, R2, 1);
 }
 
-/** Weighted F_latt^2/cells2 that a pair adds to a ray; law: that of nb_spots. */
+/** Weighted F_latt^2/cells2 that a pair adds to a ray. law: sp->law. */
 NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
                            const nb_spot_ray *at, nb_law law, const nb_spot_aim *aim)
 {
@@ -138,8 +138,8 @@ NB_HD double nb_spot_terms(const nb_spots *sp, const nb_spot_pair *pair,
 /* --- The work of each thread --- */
 
 enum {
-    NB_SPOT_CHUNK = 256, /* largest number of orientations of an item */
-    NB_SPOT_MARK = 32    /* pixels that share a mark */
+    NB_SPOT_CHUNK = 256, /* limit of the orientations of an item */
+    NB_SPOT_MARK = 32    /* number of pixels that share a mark */
 };
 
 /** Data of a pass; arrays are in the memory of the processor that runs it. */
@@ -153,36 +153,36 @@ struct nb_spot_pass {
     const nb_sensor *sensors;
     const nb_spot_plane *planes;
     const nb_region *regions; /* regions of the panels */
-    int layers, chunks;       /* largest number of a panel, of a group of orientations */
-    int orientations;         /* largest number of an item */
+    int layers, chunks;       /* largest number of layers of a panel, items of a group */
+    int orientations;         /* largest number of orientations of an item */
     int plain; /* all rays of a reflection have the same factor, and -dmin culls no ray */
     int64_t columns;
-    double per_edge;          /* 1/sub-pixels along a pixel's edge */
-    double unit, per_unit;    /* unit of the sums and its inverse, electrons^2 [sr] */
+    double per_edge;          /* 1/oversample */
+    double unit, per_unit;    /* unit of integer sums, electrons^2 [sr]; its inverse */
     double water;             /* water per ray, electrons^2 */
     const uint8_t *mask;      /* mask of the stack; NULL: all pixels of the regions */
     unsigned long long *sums; /* sums of the stack's pixels */
-    unsigned char *marks; /* [pixels/NB_SPOT_MARK]: 1 if a pixel of the mark has a sum */
+    unsigned char *marks; /* [pixels/NB_SPOT_MARK]: 1 if one of its pixels has a sum */
 };
 
 typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */
     double p0[3], g0[3], v[3], b3[3];
     nb_spot_column column;
-    double hole, holes; /* first index that is left out, and number of indices left out */
-    int first, end;     /* orientations */
-    int64_t candidates; /* sights to try */
+    double hole, holes; /* first l that is left out, and number of l that are left out */
+    int first, end;     /* orientations first .. end - 1 */
+    int64_t candidates; /* number of sights to test */
 } nb_spot_item;
 
 typedef struct nb_spot_sight {
     nb_spot spot;
-    int panel, first, end; /* orientations */
+    int panel, first, end; /* orientations first .. end - 1 */
 } nb_spot_sight;
 
 typedef struct nb_spot_box {
     nb_spot spot;
     int panel, layer, m, run;
-    int u, v, width, height; /* sub-pixels of the panel */
+    int u, v, width, height; /* first sub-pixel of the panel; size in sub-pixels */
     double F2;               /* F^2 (Na Nb Nc)^2 */
 } nb_spot_box;
 
@@ -230,14 +230,14 @@ NB_HD int nb_spot_item_of(const nb_spot_pass *p, int64_t i, nb_spot_item *item)
         return 0;
     item->hole = fmax(item->column.from + 1, item->column.low);
     last = fmin(item->column.to - 1, item->column.high);
-    /* 0 if the column has no hole: from is infinite */
+    /* holes is 0 if no l is left out: `from` is then infinite */
     item->holes = fmax(0.0, last - item->hole + 1);
     item->candidates = (int64_t)(item->column.high - item->column.low + 1 - item->holes) *
                        p->scene.n_panels;
     return item->candidates > 0;
 }
 
-/** True if a region overlaps the range of pixels. */
+/** True if a region overlaps the pixels range[axis][0] .. range[axis][1]. */
 NB_HD int nb_spot_meets(const nb_region *r, double range[2][2])
 {
     return r->fmin <= r->fmax && r->smin <= r->smax && range[0][1] >= r->fmin &&
@@ -262,7 +262,7 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->first = item->first;
     sight->end = item->end;
     sight->spot.reach2 =
-        /* at most the reach of a term far below the unit of sums */
+        /* limited to the reach at which terms are far below the unit of sums */
         fmin(NB_SPOT_LEAST_POWER / sp->fall,
              nb_spot_reach2(sp, &p->limits,
                             nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));
@@ -295,8 +295,8 @@ NB_HD int nb_spot_excited(const nb_spots *sp, const nb_spot *spot, int m)
            limit;
 }
 
-/** Set a box: a sight in an orientation, for a run of sources, at a layer; not fitted. Returns 0
- * if it is empty. */
+/** Set a box, not yet fitted: a sight in orientation m, for a run of sources, at a layer.
+ * Returns 0 if no source excites the reflection. */
 NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m, int run,
                         int layer, nb_spot_box *box)
 {
@@ -311,7 +311,7 @@ NB_HD int nb_spot_light(const nb_spot_pass *p, const nb_spot_sight *sight, int m
     return 1;
 }
 
-/** Fit a box; its width is 0 if it is empty. */
+/** Fit a box: calculate its sub-pixels and F2. The width of an empty box is 0. */
 NB_HD void nb_spot_fit(const nb_spot_pass *p, nb_spot_box *box)
 {
     const nb_spots *sp = &p->spots;
@@ -357,15 +357,15 @@ NB_HD nb_spot_brush nb_spot_brush_of(const nb_spot_pass *p, const nb_spot_box *b
     return brush;
 }
 
-/** Rays of a box in coordinates of the crystal. w = start + u fast + v slow is A times
- * the vector to the middle of sub-pixel (u, v) of the box; the square of this vector is
- * a polynomial. */
+/** Rays of a box in coordinates of the crystal. start + u fast + v slow is A times the
+ * vector to the middle of sub-pixel (u, v) of the box. The square of this vector is a
+ * polynomial in u and v. */
 typedef struct nb_spot_frame {
     double start[3], fast[3], slow[3];
     double incident[3]; /* A times the sources' direction */
     double Lh[3];
     double square[6]; /* coefficients of 1, u, v, u^2, u v, v^2; m^2 */
-    double middle;    /* kappa, 1/m */
+    double middle;    /* middle kappa of the run, 1/m */
 } nb_spot_frame;
 
 NB_HD double nb_spot_row(const double A[3], nb_vec3 x)
@@ -420,8 +420,8 @@ NB_HD nb_spot_aim nb_spot_frame_aim(const nb_spot_frame *frame, int u, int v)
     return aim;
 }
 
-/** A sum in whole units. It is rounded down, because thousands of dim terms would make a pixel too
- * bright; but a term of a top hat is never 0. */
+/** A sum as an integer number of units. It is rounded down, as otherwise thousands of dim
+ * terms could make a pixel too bright. A top hat's sum is rounded, and is at least 1. */
 NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const nb_law law)
 {
     const double units = sum * p->per_unit;
@@ -478,8 +478,8 @@ NB_HD size_t nb_spot_pixel(const nb_spot_brush *brush)
     return panel->first_pixel + (size_t)s * (size_t)panel->columns + (size_t)f;
 }
 
-/** Value that a ray adds to the sum of its pixel, in units. law: that of nb_spots; other
- * parameters: see nb_spot_aim_at. */
+/** Units that a ray adds to the sum of its pixel. law: p->spots.law; other parameters:
+ * see nb_spot_aim_at. */
 NB_HD unsigned long long nb_spot_units(const nb_spot_pass *p, int plain,
                                        nb_spot_brush *brush, const nb_spot_box *box,
                                        const nb_spot_frame *frame, nb_law law, int u,
@@ -538,8 +538,8 @@ NB_HD double nb_spot_water(const nb_spot_pass *p, const nb_panel *panel,
     return sum;
 }
 
-/** Photons of a pixel of the stack with this sum; 0 outside the region of the pixel's
- * panel and in the mask. */
+/** Photons of a pixel of the stack with this sum; 0 if the pixel is outside the region of
+ * its panel or masked. */
 NB_HD double nb_spot_photons(const nb_spot_pass *p, size_t pixel, unsigned long long sum)
 {
     const int k = nb_spot_panel_of(p, pixel);
@@ -549,7 +549,7 @@ NB_HD double nb_spot_photons(const nb_spot_pass *p, size_t pixel, unsigned long 
     const size_t at = pixel - panel.first_pixel;
     const int f = (int)(at % (size_t)panel.columns), s = (int)(at / (size_t)panel.columns);
     double terms = (double)sum * p->unit;
-    panel.curved = 0; /* for the compiler */
+    panel.curved = 0; /* lets the compiler drop code for curved panels */
     if (f < r->fmin || f > r->fmax || s < r->smin || s > r->smax ||
         (p->mask && !p->mask[pixel]))
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images from reflections (spot_work.h). Sums are whole numbers, so the order of terms,
- * and with it that of the blocks, changes no byte. */
+/* Images from reflections (spot_work.h). Sums are integers, so the order of terms and of
+ * blocks changes no byte. */
 #include "../backend/render_job.h"
 #include "spots.h"
 
@@ -11,14 +11,14 @@ extern "C" {
 #include "spot_setup.h"
 }
 
-#define PART 0.3      /* seconds: display watchdogs, progress and SIGINT */
-#define SPOTS_DIM 1e3 /* for nb_spots_work_of: count all reflections */
+#define PART 0.3      /* seconds of a launch: display watchdogs, progress, SIGINT */
+#define SPOTS_DIM 1e3 /* argument of nb_spots_work_of: count all reflections */
 
 enum {
-    BLOCKS = 5,          /* blocks that draw, per multiprocessor */
+    BLOCKS = 5,          /* blocks of threads that draw, per multiprocessor */
     BOXES = 64,          /* limit of boxes that a block draws together */
-    TURNS = 4,           /* number of times that a block takes boxes */
-    BOXES_MIN = 1 << 12, /* smallest length of the list */
+    TURNS = 4,           /* approximate number of times that a block takes boxes */
+    BOXES_MIN = 1 << 12, /* limits of the length of the list of boxes */
     BOXES_MAX = 1 << 20,
     SCAN = 256,      /* threads that read marks */
     SCAN_BLOCKS = 8, /* blocks of SCAN threads per multiprocessor */
@@ -27,7 +27,7 @@ enum {
 
 /* ------------------------------------------------------------------ terms */
 
-/** Draw the boxes of the list. */
+/** Draw all boxes of the list. */
 template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
     k_spot_boxes(const NB_GRID_CONSTANT nb_spot_pass p, box_list list)
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(DRAW_THREADS, BLOCKS)
 
 /* ------------------------------------------------------------------ pixels */
 
-/** Take the sum of a pixel whose mark is set, and set it to 0. */
+/** Read the sum of a pixel whose mark is set, and set the sum to 0. */
 static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass &p,
                                                               size_t pixel)
 {
@@ -61,8 +61,8 @@ static __device__ __forceinline__ unsigned long long take_sum(const nb_spot_pass
     return sum;
 }
 
-/** Find the set marks among `each` marks from `first` on, and clear them. At most one
- * mark for each lane. */
+/** Return the set marks among `each` marks (up to one for each lane) from `first` on, and
+ * clear these marks. */
 static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, size_t first,
                                                       int each)
 {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, siz
     return gpuBallot(marked);
 }
 
-/** Write the image for the pixels of a mark, one for each lane. */
+/** Write a mark's pixels of the image, one for each lane; lit: the mark was set. */
 static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t mark,
                                                  bool lit, float *image)
 {
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(SCAN)
     const float4 dark = {0, 0, 0, 0};
     for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each) {
         const unsigned lit = take_marks(p, first, each);
-        for (int k = 0; k < each; k += SCAN_MARKS) { /* dark pixels in fours */
+        for (int k = 0; k < each; k += SCAN_MARKS) { /* four dark pixels at once */
             const unsigned some = lit >> k & ((1u << SCAN_MARKS) - 1);
             const size_t at = first + k;
             if (some == 0 && !(p.water > 0) && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
@@ -108,14 +108,14 @@ __global__ void __launch_bounds__(SCAN)
     }
 }
 
-/** A key that orders pixels by their photons. */
+/** A number that is larger for pixels with more photons. */
 static __device__ __forceinline__ unsigned long long key_of(double photons, size_t pixel)
 {
     return (unsigned long long)__float_as_uint((float)photons) << 32 | (unsigned)pixel;
 }
 
-/** Find the brightest pixel: the bits of its photons, and its number. A warp takes `each`
- * marks together. */
+/** Find the brightest pixel. *brightest: bits of its photons; *key: key_of. A warp takes
+ * `each` marks together. */
 __global__ void __launch_bounds__(SCAN)
     k_spot_brightest(const NB_GRID_CONSTANT nb_spot_pass p, int each,
                      unsigned long long *brightest, unsigned long long *key)
@@ -302,7 +302,7 @@ nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
                          err);
     if (!st || !state->spot_boxes.full)
         return st;
-    state->spot_boxes.full = 0; /* blocks draw the boxes that they find */
+    state->spot_boxes.full = 0; /* without a list, blocks draw the boxes that they find */
     run->room = 0;
     return NB_OK;
 }

@@ -9,7 +9,7 @@
 typedef struct nb_cuda_look {
     /* bits of the photons as float << 32 | number of the pixel in the stack */
     unsigned long long key;
-    unsigned long long sum; /* sum of all terms of the pixel, in whole units */
+    unsigned long long sum; /* sum of all terms of the pixel, as an integer */
     double photons;         /* photons of that sum */
 } nb_cuda_look;
 
@@ -18,10 +18,10 @@ typedef struct nb_cuda_spot_run {
     nb_backend_state *state;
     const nb_cuda_launch *launch;
     int64_t parts; /* number of parts of a pass, run one after the other */
-    unsigned room; /* boxes in state->spot_boxes */
+    unsigned room; /* number of boxes that fit state->spot_boxes */
 } nb_cuda_spot_run;
 
-/** Begin a run of passes that take about this number of seconds each. Errors: NB_ERR_DEVICE. */
+/** Prepare passes that take about `seconds` each. Errors: NB_ERR_DEVICE. */
 nb_status nb_cuda_spot_run_of(nb_backend_state *state, const nb_plan *plan,
                               const nb_cuda_launch *launch, double seconds,
                               nb_cuda_spot_run *run, nb_error *err);
@@ -32,15 +32,15 @@ typedef struct nb_spot_pass nb_spot_pass;
 nb_status nb_cuda_run_spots(void *context, const nb_spot_pass *pass, double *brightest,
                             nb_error *err);
 
-/** Fetch a double from the device. */
+/** Copy the double at `from` on the device to *brightest. */
 nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
                                   double *brightest, nb_error *err);
 
-/** Make the image from the sums of a pass, and clear the sums. */
+/** Make the image from the integer sums of a pass, and set the sums to 0. */
 void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
                                float *image);
 
-/** Reserve sums and marks that are 0; every image leaves them 0. */
+/** Reserve sums and marks, which are 0. Every image sets them to 0 at its end. */
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
 
 /** True if an image from reflections or in blocks of rays failed because the device

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* From reflections to pixels: steps without photons are left out (spots.cu). */
+/* The path from reflections to pixels, which leaves out steps without photons (spots.cu). */
 #include <math.h>
 
 #include "../backend/paths.h"
 
-/* Seconds on an H200, for: the start and the first pass; a column of reflections and a
- * group of orientations; a reflection in an orientation; a ray of its box; a ray of a
- * Gaussian with several sources; a term; a pixel. */
+/* Seconds on an H200 for the start and the first pass; for each column of reflections and
+ * group of orientations; reflection in an orientation; ray of its box; such a ray of a
+ * Gaussian with several sources; term; pixel. */
 #define SPOTS_START 2e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 3e-10
@@ -14,7 +14,7 @@
 #define SPOTS_GAUSS_RAY 1e-11
 #define SPOTS_TERM 5e-13
 #define SPOTS_PIXEL 3e-12
-#define SPOTS_DIM 1e3 /* nb_spots_work_of */
+#define SPOTS_DIM 1e3 /* argument of nb_spots_work_of */
 
 static double spots_seconds(const nb_plan *plan)
 {
@@ -30,7 +30,7 @@ static double spots_seconds(const nb_plan *plan)
                (size * fp64);
 }
 
-/* smallest gain for which the path is used, as large as the error of estimates */
+/* Smallest estimated gain for which the path is used; as large as errors of estimates. */
 #define GAIN 1.5
 
 static int applies(const nb_plan *plan, const char **why)

@@ -6,10 +6,10 @@
 #include "../../src/physics/pixel.h"
 #include "quick_background.h"
 
-enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* same block as k_double */
+enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* size of a block of threads, as for k_double */
 
-/** One thread per pixel. EXACT: equal to src/physics to the last bit, if the crystal is,
- * too. */
+/** Add the materials, one thread per pixel. EXACT: bits equal those of src/physics; used
+ * if the crystal's bits do, too. */
 template <bool EXACT, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 4)
     k_background(const NB_GRID_CONSTANT nb_cuda_plain_job p)

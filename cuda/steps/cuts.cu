@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Division of a render into launches. */
+/* Divide a render into launches. */
 #include <math.h>
 
 #include "../backend/render_job.h"
 
-/* Largest seconds of a launch, because of display watchdogs, progress and SIGINT. */
+/* Limit of the seconds of a launch, for display watchdogs, progress and SIGINT. */
 static const double launch_seconds = 0.3;
 
-/** Steps per second. */
+/** Steps per second of the kernel of the job's path. */
 static double rate_of(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);

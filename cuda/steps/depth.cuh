@@ -5,7 +5,7 @@
 
 #include "../../src/physics/ray.h"
 
-/** 1/sqrt to double precision: an approximation from the upper word, then one third-order
+/** 1/sqrt(x) in double precision: an approximation to 20 bits, then one third-order
  * Newton step. */
 static __device__ __forceinline__ double inverse_root(double x)
 {
@@ -14,7 +14,7 @@ static __device__ __forceinline__ double inverse_root(double x)
     return fma(r * e, fma(e, 0.375, 0.5), r);
 }
 
-/** 1/x to double precision in the same way. */
+/** 1/x in double precision, in the same way. */
 static __device__ __forceinline__ double inverse_of(double x)
 {
     double r = gpuRoughReciprocal(x), e;
@@ -22,8 +22,8 @@ static __device__ __forceinline__ double inverse_of(double x)
     return fma(r, fma(e, e, e), r);
 }
 
-/** nb_mean_depth and nb_capture by one exponential; path = 1/inverse attenuation lengths.
- * All earlier layers pass the same fraction. */
+/** nb_mean_depth and nb_capture with one exponential. path: in attenuation lengths;
+ * inverse: 1/path. Each earlier layer lets the same fraction pass. */
 static __device__ __forceinline__ double mean_depth(double path, double inverse,
                                                     int layer, float *captured)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Few steps per pixel: distances and Miller indices in double and the lattice in float.
- * The position is linear along a row, so an index costs two multiply-adds. */
+/* Kernels for few steps per pixel: distances and Miller indices in double, lattice in
+ * float. Positions are linear along a row, so an index costs two multiply-adds. */
 #include "../backend/render_job.h"
 #include "many.cuh"
 #include "row.cuh"
@@ -9,22 +9,22 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     STRIDE = PIXELS * BLOCK_X,
-    SEVERAL = 2,    /* TABLE: sources have different tables */
-    RUN = 64,       /* steps summed in one float before they join the total */
+    SEVERAL = 2,    /* value of TABLE: sources have different tables */
+    RUN = 64,       /* number of steps that are summed in one float */
     ONE_BLOCKS = 5, /* blocks of k_one per multiprocessor; 6 and 7 are slower by 4 % */
     WET_BLOCKS = 4, /* 5 and 6 are as fast, but spill on some devices */
     ONE_CHUNKS = 4
 };
 
-/** This thread's first pixel; a row's first group of four starts on 16 bytes. */
+/** This thread's first pixel along fast, a multiple of four; x: block along fast. */
 static __device__ __forceinline__ int first_pixel(const row_job &p, unsigned x)
 {
     int block = (int)x * p.chunks * STRIDE;
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** F_latt^2 of a round crystal with few steps per pixel: near its zeros from indices in
- * double. All sources have one direction. */
+/** F_latt^2 of a round crystal with few steps per pixel: near zeros of the transform from
+ * indices in double. All sources have one direction. */
 template <bool DEEP>
 static __device__ __forceinline__ float few_round(const row_job &p, const line lines[3],
                                                   const nb_cuda_direct_term &step,
@@ -47,9 +47,9 @@ static __device__ __forceinline__ float few_round(const row_job &p, const line l
     return nb_sphere_exact(nb_sphere_u2(p.sphere, d));
 }
 
-/** One step for four pixels: their lattice factors (squared, unless LAW is that of
- * fringes) and, from a table, F^2. lines: those of the three axes. QUOTIENT: see
- * nb_interference_quotient. first: start of the step's table. */
+/** One step for four pixels: F_latt (law of fringes) or F_latt^2 (other laws), and F^2
+ * from a table. lines: of the three axes. QUOTIENT: nb_interference_quotient is used.
+ * first: index offset of the step's table. */
 template <int TABLE, bool QUOTIENT, bool DEEP, int LAW>
 static __device__ __forceinline__ void aim_step(const row_job &p,
                                                 const nb_cuda_direct_term &step,
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void aim_step(const row_job &p,
     }
 }
 
-/** A row for k_one: |P|^2 = square + F^2, F measured from the point nearest to the sample. */
+/** A row for k_one: |P|^2 = square + F^2, with F = 0 nearest to the sample. */
 typedef struct plain_row {
     double nearest, square;
     line beam, lines[3];
@@ -113,7 +113,7 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     return row;
 }
 
-/** Background of a pixel: only water. */
+/** Background of pixels with water only. */
 struct dry {
     const row_job &p;
     __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
@@ -125,7 +125,7 @@ struct dry {
     }
 };
 
-/** Background of a pixel: water and materials. */
+/** Background of pixels with water and materials. */
 struct wet {
     const material_job &p;
     double half; /* 1/(2 lambda), 1/m */
@@ -150,10 +150,9 @@ struct wet {
     }
 };
 
-/** A block of pixels with one ray and one step (of weight 1) per pixel, and with no
- * factors other than an unpolarized or no polarization and the solid angle: the common
- * quick image. Values that are constant along the row are calculated once. materials:
- * dry or wet. */
+/** Render a block of the simplest images: one ray and one step (of weight 1) per pixel,
+ * no factors except the solid angle and the polarization of an unpolarized beam. Values
+ * that are constant along the row are calculated once. materials: dry or wet. */
 template <bool TABLE, bool POINT, int LAW, class MATERIALS>
 static __device__ __forceinline__ void one_block(const row_job &p,
                                                  const row_job &at_panel, unsigned x,
@@ -195,7 +194,7 @@ static __device__ __forceinline__ void one_block(const row_job &p,
     }
 }
 
-/** Run the blocks of one panel or many. */
+/** Render the blocks of this block of threads, on one panel or on many. */
 template <bool TABLE, bool POINT, bool MANY, int LAW, class MATERIALS>
 static __device__ __forceinline__ void all_blocks(const row_job &p,
                                                   const MATERIALS &materials)
@@ -223,7 +222,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
     all_blocks<TABLE, POINT, MANY, NB_LAW_FRINGES>(p.row, wet(p));
 }
 
-/** The sum over the steps for four pixels; terms: those of their panel. */
+/** Sum over the steps for four pixels. terms: steps of the pixels' panel. */
 template <int TABLE, bool DEEP, int LAW>
 static __device__ __forceinline__ void add_terms(const row_job &p,
                                                  const nb_cuda_direct_term *terms,
@@ -253,8 +252,8 @@ static __device__ __forceinline__ void add_terms(const row_job &p,
     }
 }
 
-/** A block of pixels with any number of rays and steps per pixel. DEEP: layers at their
- * mean depth. */
+/** Render a block of pixels with any number of rays and steps. DEEP: rays end at the mean
+ * depth of layers. */
 template <int TABLE, bool DEEP, int LAW, bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3 : 4)
     k_direct(const NB_GRID_CONSTANT row_job p)
@@ -289,7 +288,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
     store(at_panel, f, s, value);
 }
 
-/** Fill the members that only k_one uses; returns 1 if k_one can render the job. */
+/** Fill the members of a job that only k_one uses. Returns 1 if k_one can render the job. */
 static int is_plain(row_job *job)
 {
     const nb_panel *panel = &job->panel;
@@ -361,8 +360,8 @@ template <bool MANY> static direct_kernel plain_kernel(int law, int table, int p
     }
 }
 
-/** Number of blocks of pixels that a thread of k_one takes; is_part: the launch has many
- * panels. */
+/** Number of blocks of pixels that a thread of k_one takes. is_part: the launch has
+ * several panels. */
 static int choose_chunks(const nb_cuda_launch *launch, int width, int height, int is_part)
 {
     const int64_t across = (width + STRIDE - 1) / STRIDE, enough = 64;
@@ -374,8 +373,8 @@ static int choose_chunks(const nb_cuda_launch *launch, int width, int height, in
     return is_part && across < ONE_CHUNKS ? (int)across : (int)ONE_CHUNKS;
 }
 
-/** The job of a panel, one of many (is_part) or the only one; *one: 1 if k_one can render
- * it. */
+/** Make the job of a panel. is_part: the launch has several panels. *one: 1 if k_one can
+ * render the job. */
 static row_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                         int is_part, int *one, dim3 *grid)
 {
@@ -402,7 +401,7 @@ static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int
     return put_job(of_panel, before, (int)(grid.x * grid.y), to);
 }
 
-/** Ratio of the materials' molecules to the crystal's cells, for k_one_wet. */
+/** Factor from F^2 of materials to the units of the crystal's sum, for k_one_wet. */
 static double share_of(const nb_cuda_launch *launch, const row_job *job)
 {
     return launch->scene.intensity_scale * launch->cells.molecules *
@@ -414,7 +413,7 @@ static int is_wet(const nb_cuda_job *render)
 {
     const nb_cuda_launch *launch = &render->launch;
     row_job job = make_row_job(launch, &render->terms);
-    /* floats hold this number and F^2 */
+    /* within these limits floats hold share times F^2 */
     const double share = share_of(launch, &job), far = 1e25;
     return launch->cells.n > 0 && is_plain(&job) &&
            nb_shape_law(launch->scene.lattice.shape) == NB_LAW_FRINGES &&
@@ -431,7 +430,7 @@ template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
     return kernels[table][point];
 }
 
-/** Launch the kernel with materials for a job of k_one. */
+/** Launch k_one_wet for a job that k_one can render. */
 static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
                        const nb_cuda_many *many)
 {
@@ -482,11 +481,11 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
 /* ------------------------------------------------------------------ the path's kernel */
 
 enum {
-    MAX_KEPT = 1 << 28, /* limit of the bytes of steps of several panels */
-    PANELS_MAX = 65535  /* limit of the rows of blocks in one launch */
+    MAX_KEPT = 1 << 28, /* limit of the bytes of the steps of all panels */
+    PANELS_MAX = 65535  /* limit of the height of a grid of blocks */
 };
 
-/** Number of panels whose steps are kept at once: all or one. */
+/** Number of panels whose steps are kept on the device: all panels or one. */
 static int panels_kept(const nb_scene *sc, size_t steps)
 {
     const size_t n = (size_t)sc->n_panels;

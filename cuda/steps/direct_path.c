@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Few steps per pixel: Miller indices in double, lattice in float (direct.cu). */
+/* The path for few steps per pixel: indices in double, lattice in float (direct.cu). */
 #include "../backend/paths.h"
 
 int nb_cuda_direct_applies(const nb_plan *plan, const char **why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The general kernels: src/physics in double precision, every feature. */
+/* The kernels for every scene: src/physics in double precision. */
 #include "../backend/render_job.h"
 #include "many.cuh"
 
@@ -7,7 +7,7 @@
 
 #include "../../src/physics/pixel.h"
 
-/** Sum of this lane's terms of one ray: every 32nd of sources times orientations. */
+/** Sum of this lane's terms of one ray: every 32nd step (source, orientation). */
 static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lane)
 {
     int64_t steps = (int64_t)sc->beam.n_sources * sc->lattice.n_orientations, i;
@@ -30,8 +30,8 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     return sum;
 }
 
-/** A pixel by one warp; lane 0 gets the value. The function is not inlined: inside a
- * kernel's loops it would take 254 registers. */
+/** Photons of a pixel, by one warp. The function is not inlined: inside the loops of a
+ * kernel it would take 254 registers. */
 static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *panel,
                                             const nb_sensor *sensor, int f, int s,
                                             int lane)
@@ -54,7 +54,7 @@ static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *
 
 enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* one thread per pixel */
 
-/** One thread per pixel. */
+/** Render the crystal and the water, one thread per pixel. */
 template <bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 0)
     k_double(const NB_GRID_CONSTANT nb_cuda_plain_job p)
@@ -103,7 +103,7 @@ int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
     return put_job(job, before, (int)(grid.x * grid.y), to);
 }
 
-/** Sum a part of the orientations. */
+/** Start k_double for part `part` of the orientations. */
 static void submit(nb_cuda_job *render, int part, int with_materials)
 {
     const nb_cuda_launch *launch = &render->launch;
@@ -144,8 +144,8 @@ extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_
                                                          .exact = 1,
                                                          .adds_parts = 1};
 
-/** Calculate pixels of a panel again by whole warps; with_materials: the image contains
- * the materials' photons. */
+/** Calculate the pixels of a panel that are not finite again, each by a warp.
+ * with_materials: the image includes the materials. */
 static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
                                                     int with_materials)
 {
@@ -169,9 +169,9 @@ static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
     }
 }
 
-/** The fast kernels do not prevent 0/0 (a Miller index that is a whole number to 32 bits,
- * a few in 1e9 steps) but set *wanted. Here a whole warp calculates each such pixel
- * again. */
+/** The fast kernels do not prevent 0/0, which a Miller index that is whole to 32 bits
+ * causes (a few in 1e9 steps). They only set *wanted. This kernel then calculates the
+ * affected pixels again. */
 template <bool MANY>
 __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT nb_cuda_plain_job p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything: src/physics in double (double.cu). */
+/* The path that renders every scene: src/physics in double (double.cu). */
 #include "../backend/paths.h"
 
 static int applies(const nb_plan *plan, const char **why)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions for kernels of the device with indices in fixed point, and lattice and sums in
- * float. */
+/* Conditions for the device's kernels with indices in fixed point and lattice and sums in
+ * float; estimated speeds of all kernels. */
 #include <math.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 #include "../backend/paths.h"
 #include "../../src/terms/shapes.h"
 
-/* steps per pixel from which on zeros of a sphere's transform average out; near the first
- * zeros a float has an error of 2e-4 */
+/* From this number of steps per pixel on, zeros of a sphere's transform average out. Near
+ * the first zeros a float has an error of 2e-4. */
 #define ROUND_TERMS 8
-/* pixels from which on the brightest one is near a peak; in tails a float of a round or
- * Gaussian crystal has an error of up to 3e-6 */
+/* From this number of pixels on, the brightest pixel is near a peak. In tails, a float of
+ * a round or Gaussian crystal has an error of up to 3e-6. */
 #define FORM_PIXELS 1e5
-/* limit of the steps of a pixel in a table */
+/* Limit of the steps of a pixel, for which there is a table. */
 #define MAX_STEPS 1e8
 
 int nb_cuda_has_one_direction(const nb_beam *beam)
@@ -28,10 +28,10 @@ int nb_cuda_has_one_direction(const nb_beam *beam)
     return 1;
 }
 
-/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of a peak
- * (NB_FIXED_CELLS), and the tails some times more. Over many steps the errors average out, and
- * the brightest of many pixels is on the top of a peak, where a shift has no effect: at N = 1000
- * and 1000 steps 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
+/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of
+ * a peak (NB_FIXED_CELLS), and its tails some times more. Over many steps errors average
+ * out; the brightest of many pixels is on top of a peak, where shifts have no effect. N =
+ * 1000 and 1000 steps: 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
 static double fraction_limit(const nb_plan *plan)
 {
     const int os = plan->scene->oversample;
@@ -43,8 +43,8 @@ static double fraction_limit(const nb_plan *plan)
     return 300 * fmin(fmax(sqrt(plan->steps) / 4, 1), 5);
 }
 
-/** True if floats hold, for every panel, the factor from sums relative to `unit` to
- * photons. */
+/** True if floats hold, for every panel, the factor that converts sums in units of `unit`
+ * to photons. */
 static int floats_hold_photons(const nb_scene *sc, double unit)
 {
     for (int k = 0; k < sc->n_panels; k++) {
@@ -64,8 +64,8 @@ static int is_flat(const nb_scene *sc)
     return 1;
 }
 
-/** True for shapes other than parallelepipeds, whose lattice in float takes any real
- * N. */
+/** True for shapes other than parallelepipeds: their lattice factor in float allows any
+ * real N. */
 static int has_form(const nb_scene *sc)
 {
     return nb_shape_law(sc->lattice.shape) != NB_LAW_FRINGES;
@@ -76,8 +76,8 @@ static int has_edge(const nb_scene *sc)
     return nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE;
 }
 
-/** True if floats hold F^2 (of a table; a constant is outside the sum), the sums of all
- * steps, the water, and the factor from sums to photons. */
+/** True if floats hold F^2 (of a table; a constant F^2 is a factor of the sum), the sums
+ * of all steps, the water, and the factor that converts sums to photons. */
 static int floats_hold_sums(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -96,7 +96,7 @@ static const char *needs_double(const nb_plan *plan)
     return nb_plan_needs_double(plan, 0);
 }
 
-/** Cells along the axis with the sharpest reflections. */
+/** Number of cells, with the shape factor, along the axis with the sharpest reflections. */
 static double sharpest(const nb_plan *plan)
 {
     const nb_lattice *lattice = &plan->scene->lattice;
@@ -150,8 +150,8 @@ int nb_cuda_is_few_round(const nb_plan *plan)
            plan->terms < ROUND_TERMS;
 }
 
-/* Approximate steps per second of the kernels of the device, for the choice of a path and the
- * division of a render. */
+/* Approximate steps per second of the device's kernels, for the choice of a path and the
+ * division of a render into launches. */
 
 double nb_cuda_shape_rate(const nb_plan *plan)
 {

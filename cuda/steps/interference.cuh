@@ -30,7 +30,7 @@ static __device__ __forceinline__ float nb_reciprocal(float x)
     return gpuReciprocal(x);
 }
 
-/** Product over the axes.  NaN when a fraction is 0 (see double.cu: k_repair). */
+/** F_latt up to its sign; w: fractions. NaN if a fraction is 0 (double.cu: k_repair). */
 static __device__ __forceinline__ float nb_interference_product(const int w[3],
                                                                 const int N[3])
 {
@@ -42,8 +42,8 @@ static __device__ __forceinline__ float nb_interference_product(const int w[3],
     return (u * v * t) * nb_reciprocal(x * y * z) * (a * b * c);
 }
 
-/** nb_interference_product with one reciprocal, for kernels that have many conversions
- * from double, which go through the same unit. */
+/** nb_interference_product with one reciprocal instead of four. It is for kernels with
+ * many conversions from double, which use the same unit of the device as reciprocals. */
 static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
                                                                  const int N[3])
 {
@@ -56,7 +56,7 @@ static __device__ __forceinline__ float nb_interference_quotient(const int w[3],
     return nb_interference_of(args);
 }
 
-/** Parts of F^2's index that do not change: see nb_cuda_factor_squares. */
+/** Constants for the index of F^2 (nb_cuda_factor_squares). */
 struct nb_F2_index {
     int stride_h, stride_k, stride_l, offset;
 };

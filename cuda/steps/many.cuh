@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One launch for many panels: each block belongs to one panel. */
+/** One launch for many panels: a block belongs to one panel. JOB: a panel's job. */
 #ifndef NB_CUDA_MANY_CUH
 #define NB_CUDA_MANY_CUH
 
@@ -7,8 +7,8 @@
 
 #include "../backend/internal.h"
 
-/** The panel of block `block` of all blocks; a quotient if all panels have the same number of
- * blocks. */
+/** The panel of block `block`, counted over all panels. If all panels have the same
+ * number of blocks, one division finds it. */
 static __device__ __forceinline__ int panel_of_block(const nb_cuda_many &many, int block)
 {
     int low = min((block - many.before) / many.even, many.n - 1), high = many.n - 1;
@@ -37,9 +37,9 @@ static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k
     __syncthreads();
 }
 
-/** Call work(job, x, y) for the blocks of pixels of this block of threads, one after the
- * other, so that a job is fetched once for many blocks. COUNTED: the next block is
- * counted, without quotients, which takes two more registers. */
+/** Call work(job, x, y) for several blocks of pixels, one after the other, so that a job
+ * is fetched once for many blocks. COUNTED: x and y are counted instead of divided, which
+ * takes two more registers. */
 template <bool COUNTED, class JOB, class WORK>
 static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
 {
@@ -72,9 +72,9 @@ static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
     }
 }
 
-/** The job of this block's panel. MANY: a copy in shared memory, where an address needs no
- * register; else the kernel's parameter. Values common to all panels may be read from the
- * parameter. */
+/** The job of this block's panel. MANY: a copy in shared memory, whose address needs no
+ * register; else the kernel's parameter. Values that are the same for all panels may also
+ * be read from the parameter. */
 template <bool MANY, class JOB>
 static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
 {
@@ -88,7 +88,7 @@ static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
     }
 }
 
-/** Coordinates of the block among those of its panel: across and down. */
+/** Number of the block along fast in its panel; block_y: along slow. */
 template <bool MANY, class JOB>
 static __device__ __forceinline__ unsigned block_x(const JOB &p, const JOB &at)
 {
@@ -115,8 +115,8 @@ template <bool MANY> static __device__ __forceinline__ void forget()
         gpuForget();
 }
 
-/** Store a panel's job among those of many panels, after `before` blocks; returns the
- * number of the panel's blocks. */
+/** Store a panel's job; before: number of blocks of earlier panels. Returns the number of
+ * the panel's blocks. */
 template <class JOB> static int put_job(JOB job, int before, int blocks, void *to)
 {
     job.many.before = before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Materials of an amorphous background for fast kernels. Distances and angles are double.
- * F is float, from cells of a table (src/terms/materials.h). A thread takes four pixels
- * of a row. Lanes take neighbouring pixels and read neighbouring cells of the table. */
+/* Materials of an amorphous background, quickly. Distances and angles are in double, F in
+ * float from cells (src/terms/materials.h). A thread takes four pixels of a row, 32
+ * apart, so that the lanes of a warp read neighbouring cells. */
 #include "many.cuh"
 #include "row.cuh"
 
@@ -9,9 +9,9 @@ enum {
     BLOCK_X = 32,
     BLOCK_Y = 4,
     WIDE = PIXELS * BLOCK_X,
-    BLOCKS = 4, /* per multiprocessor */
+    BLOCKS = 4, /* blocks of threads per multiprocessor */
     ONE_RAY_BLOCKS = 5,
-    CHUNKS = 4 /* chunks of a row that a thread takes, with one ray per pixel */
+    CHUNKS = 4 /* pieces of WIDE pixels for a block with one ray per pixel */
 };
 
 /** ONE_RAY: a ray of weight 1 per pixel. DEEP_RAYS: rays to the mean depth of layers. */
@@ -36,7 +36,7 @@ static __device__ __forceinline__ material_source source_along(const row_job &p,
     return s;
 }
 
-/** Add share x weight x F|F| of all materials and sources to four pixels of a row. */
+/** Add share x weight x F|F| of all materials and sources to four sums. */
 template <bool DEEP>
 static __device__ __forceinline__ void sum_materials(const material_job &p,
                                                      const row_job &at_panel,
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void sum_materials(const material_job &p,
     }
 }
 
-/** Photons of four pixels of a row of points, with one ray of weight 1. */
+/** Photons of four pixels of a row, with one ray of weight 1 per pixel. */
 static __device__ __forceinline__ void one_ray(const material_job &p,
                                                const row_job &at_panel,
                                                const row_points &row, int f,
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void one_ray(const material_job &p,
         out[i] *= cached<false>(at_panel, row, x, i);
 }
 
-/** Photons of four pixels of a row, with any rays. */
+/** Photons of four pixels of a row, with any number of rays. */
 template <bool DEEP, bool MANY>
 static __device__ __forceinline__ void all_rays(const material_job &p,
                                                 const row_job &at_panel, int f, int s,
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void all_rays(const material_job &p,
         out[i] *= factor[i];
 }
 
-/** Add to a block of pixels. The image is read while the sums are calculated. */
+/** Add the materials to a block of pixels. The image is read while sums are calculated. */
 template <int RAYS, bool MANY>
 static __device__ __forceinline__ void add_block(const material_job &p,
                                                  const row_job &at_panel,
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y,
         add_block<RAYS, false>(p, p.row, blockIdx.x, blockIdx.y);
 }
 
-/** The kind of rays of a launch. */
+/** ONE_RAY, ALL_RAYS or DEEP_RAYS for a launch. */
 static int rays_of(const nb_cuda_launch *launch)
 {
     const nb_scene *sc = &launch->scene;
@@ -175,7 +175,7 @@ static row_job make_job(const nb_cuda_launch *launch, dim3 *grid)
     job.chunks = rays_of(launch) != ONE_RAY ? 1 : across < CHUNKS ? across : (int)CHUNKS;
     *grid = dim3((unsigned)((across + job.chunks - 1) / job.chunks),
                  (unsigned)(w->s1 - w->s0 + BLOCK_Y - 1) / BLOCK_Y);
-    /* the number of molecules is part of the scale, so that floats can hold scale and sums */
+    /* The number of molecules is in the scale, so that floats can hold scale and sums. */
     job.scale = launch->scene.intensity_scale * launch->cells.molecules *
                 launch->scene.lattice.n_orientations;
     job.many.across = (int)grid->x;

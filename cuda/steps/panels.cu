@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of many panels' jobs, for launches that several panels share. */
+/* Tables of the jobs of panels, for launches of several panels. */
 #include <string.h>
 
 #include "../backend/render_job.h"
@@ -22,7 +22,7 @@ nb_cuda_terms nb_cuda_terms_of(const nb_cuda_job *job, int k)
     return terms;
 }
 
-/** Make the job of panel k, to which `job` is set; returns its number of blocks. */
+/** Write the job of panel k, the panel of job->launch; returns its number of blocks. */
 static int write_job(const nb_cuda_job *job, int which, int k, int before, void *to)
 {
     const nb_cuda_terms terms = nb_cuda_terms_of(job, k);
@@ -46,7 +46,7 @@ static void describe_jobs(const nb_cuda_job *job, nb_cuda_jobs_of *is)
     is->change = state->change;
 }
 
-/** Make all jobs, and the numbers of blocks before each job. */
+/** Write and upload the jobs of all panels, and the number of blocks before each panel. */
 static nb_status write_jobs(nb_cuda_job *job, int which, nb_error *err)
 {
     nb_backend_state *state = job->state;

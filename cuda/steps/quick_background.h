@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The materials of a pixel for the fast paths: nb_pixel_background in double to 1e-14,
- * without quotients and exact roots in the inner loop; the piece of the table is kept
- * from source to source. For host and device. */
+/** The materials of a pixel for the fast paths: nb_pixel_background in double, with an
+ * error of 1e-14. The inner loop has neither divisions nor exact roots, and keeps the
+ * piece of the table from source to source. For host and device. */
 #ifndef NB_CUDA_QUICK_BACKGROUND_H
 #define NB_CUDA_QUICK_BACKGROUND_H
 
@@ -31,20 +31,20 @@ NB_HD double nb_quick_inverse(double x)
 #endif
 }
 
-/** True if the piece contains x. The last piece has no end; its `next` is its start. */
+/** True if the piece contains x. The last piece has no end: its `next` equals its start. */
 NB_HD int nb_piece_holds(const nb_table_piece *p, double x)
 {
     return x >= p->x && (x < p->next || p->next <= p->x);
 }
 
-/** nb_piece_F. */
+/** nb_piece_F without divisions. */
 NB_HD double nb_quick_F(const nb_table_piece *p, double x)
 {
     const double c[8] = {p->x, p->next, p->before, p->F, p->d1, p->d2, p->d3, p->F_next};
     return nb_piece_lanes(c, x);
 }
 
-/** sin(theta)/lambda of a source, 1/m. */
+/** sin(theta)/lambda of the ray d for a source, 1/m. */
 NB_HD double nb_quick_stol(const nb_source *source, nb_vec3 d)
 {
     const double tiny = 1e-200; /* keeps the root finite in the direct beam */
@@ -75,7 +75,7 @@ NB_HD double nb_quick_material(const nb_scene *sc, const nb_amorphous *a,
     return sum;
 }
 
-/** nb_background_source_sum along a direction. */
+/** nb_background_source_sum for the ray d. */
 NB_HD double nb_quick_sources(const nb_scene *sc, const nb_amorphous *a, nb_vec3 d)
 {
     double sum = 0;
@@ -85,7 +85,7 @@ NB_HD double nb_quick_sources(const nb_scene *sc, const nb_amorphous *a, nb_vec3
     return sum * sc->lattice.n_orientations;
 }
 
-/** Factors of the pixel's first ray, like nb_cached_factors. */
+/** nb_cached_factors, from the pixel's first ray. */
 NB_HD double nb_quick_factor(const nb_scene *sc, const nb_ray *ray)
 {
     double factor = sc->oversample_omega ? 1.0 : ray->omega;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of pixels for the kernels that give a thread four neighbouring pixels of a row:
- * geometry in double, linear along the row; factors of a pixel and of a ray; F of materials from cells. */
+/** Rows of pixels, for kernels whose threads have four pixels of a row: geometry in
+ * double, linear along the row; factors of pixels and rays; F of materials from cells. */
 #ifndef NB_CUDA_ROW_CUH
 #define NB_CUDA_ROW_CUH
 
@@ -16,7 +16,7 @@
 enum { PIXELS = 4 };
 enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
 
-/** v.P along a row, at depth O from the layer's front face: base + F slope + O depth. */
+/** v.P along a row of points P at depth O below the front: base + F slope + O depth. */
 typedef struct line {
     double base, slope, depth;
 } line;
@@ -32,36 +32,36 @@ typedef struct row_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int chunks;  /* neighbouring blocks of pixels that each thread takes */
-    int aligned; /* rows start on 16 bytes and have no mask */
+    int chunks;  /* number of neighbouring blocks of pixels for each block of threads */
+    int aligned; /* 1: rows start at multiples of 16 bytes and have no mask */
     double edge_fast, edge_slow; /* edges of a sub-pixel, m */
-    double scale;                /* from sums to the image */
-    double plain_polar[2]; /* k_one: [0] + [1] cos^2, with the scale and omega's constants */
+    double scale;                /* factor that converts sums to photons */
+    double plain_polar[2]; /* k_one: [0] + [1] cos^2, with scale and constants of omega */
     double along[2], square[3], beam[2],
-        beam_slope;   /* k_one: for plain_row, polynomials in S */
-    float background; /* per ray */
+        beam_slope;   /* k_one: coefficients of polynomials in S, for plain_row */
+    float background; /* water of a ray, in the unit of the sums */
     int polar, polar_oversampled;
     double K;
     /* direction of the first source, and its frame of nb_polarization */
     nb_vec3 incident, B, E;
-    /* the next two and the scene are last, because k_one spills if the fields that it
-     * reads move */
+    /* The members from here on are last, because k_one spills registers if the members
+     * that it reads are at other places. */
     double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
     nb_scene scene;
     nb_shape_form shape; /* for shapes other than parallelepipeds */
     nb_cuda_many many;
-    /* round crystals with few steps: factors for nb_sphere_u2, for indices and for steps
-     * of 2^-32 */
+    /* round crystals with few steps: factors for nb_sphere_u2, for offsets in indices and
+     * in units of 2^-32 */
     double sphere[3], sphere_steps[3];
 } row_job;
 
-/** A row of points at one sub-pixel and layer: P = base + F fast. */
+/** A row of points for one sub-pixel and layer: P = base + F fast. */
 typedef struct row_points {
     nb_vec3 base;
     double along, square; /* |P|^2 = square + F (along + F) */
     double first;         /* F of pixel 0 */
     line incident, B, E;  /* set only if the polarization needs them */
-    line height; /* above the sample, along the normal; for layers at their mean depth */
+    line height;          /* P.normal, m; only for layers at their mean depth */
 } row_points;
 
 /** Four pixels of a row of points. */
@@ -118,7 +118,7 @@ static __device__ __forceinline__ row_points aim_row(const row_job &p, int s, in
     return row;
 }
 
-/** nb_polarization. */
+/** nb_polarization for pixel i of four, with the first source's direction. */
 template <bool DEEP>
 static __device__ __forceinline__ double polarize(const row_job &p, const row_points &row,
                                                   const four &x, int i)
@@ -144,7 +144,7 @@ static __device__ __forceinline__ double solid_angle(const row_job &p, double r)
     return p.panel.point_pixel ? omega : omega * (p.panel.close_distance * r);
 }
 
-/** Factors of the pixel's first ray. */
+/** Factors that are calculated once per pixel, for its first ray, with the scale. */
 template <bool DEEP>
 static __device__ __forceinline__ float cached(const row_job &p, const row_points &row,
                                                const four &x, int i)
@@ -157,7 +157,7 @@ static __device__ __forceinline__ float cached(const row_job &p, const row_point
     return (float)factor;
 }
 
-/** Factors of every ray. */
+/** Factors that are calculated for every ray. */
 template <bool DEEP>
 static __device__ __forceinline__ float ray_weight(const row_job &p, const row_points &row,
                                                    const four &x, int i, int layer)
@@ -200,7 +200,7 @@ static __device__ __forceinline__ double line_at_row(const double a[2], double S
     return fma(S, a[1], a[0]);
 }
 
-/** Set the lines and constants of one step along a row. */
+/** Set the lines and constants for the indices of one step along a row. */
 static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &step,
                                                   const row_points &row, line lines[3],
                                                   double constants[3])
@@ -214,9 +214,9 @@ static __device__ __forceinline__ void term_lines(const nb_cuda_direct_term &ste
     }
 }
 
-/** Positions of four pixels along the row, APART pixels apart; `first` is the position of
- * pixel 0. With a table, positions outside the window are moved to its edge, as F^2 ends
- * there. */
+/** Positions F of four pixels along the row, from column f on, APART columns apart.
+ * first: position of column 0. With a table, positions outside the window are moved to
+ * its edge, because the table has no F^2 for them. */
 template <bool TABLE, int APART = 1>
 static __device__ __forceinline__ void pixel_positions(const row_job &p, double first,
                                                        int f, double F[PIXELS])
@@ -232,7 +232,7 @@ static __device__ __forceinline__ void pixel_positions(const row_job &p, double 
                         fma((double)(p.window.f1 - 1), pixel, first));
 }
 
-/** Positions and 1/distances; with DEEP, those at the layer's mean depth. */
+/** Positions and 1/distances of four pixels; with DEEP, at the mean depth of the layer. */
 template <bool TABLE, bool DEEP, int APART = 1>
 static __device__ __forceinline__ four aim_pixels(const row_job &p, const row_points &row,
                                                   int f, int layer)
@@ -262,7 +262,7 @@ static __device__ __forceinline__ void add_compensated(float &sum, float &error,
     sum = t;
 }
 
-/** The frame of nb_polarization, calculated once for the first source. */
+/** Set the numbers for the polarization, with the frame of the first source. */
 static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 {
     const nb_scene *sc = &launch->scene;
@@ -274,11 +274,11 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
     job->polar_oversampled = sc->oversample_polar && !sc->beam.nopolar;
 }
 
-/** Fill all members except those of the launch. */
+/** Make a job, without `many` and `chunks`. */
 static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    /* the water is then the largest term */
+    /* dark: nothing but water scatters */
     int dark = !terms->F2.at && terms->F2.constant == 0;
     double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
                   nb_shape_height2(&sc->lattice);
@@ -312,11 +312,11 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
     return job;
 }
 
-/** Data of a launch with materials, without its panels. */
+/** The parameter of kernels with materials. */
 typedef struct material_job {
     nb_cuda_cells of;
     row_job row;
-    float share; /* molecules relative to the crystal: only for k_one_wet */
+    float share; /* only for k_one_wet: share_of in direct.cu */
 } material_job;
 
 /** |d - i| = 2 sin(theta), from the cosine of the angle between d and i. */
@@ -328,14 +328,14 @@ static __device__ __forceinline__ double chord(double cosine)
     return fma(0.5 * s, e, s); /* to 1e-12 */
 }
 
-/** F at x = sin(theta)/lambda where cells have no value. */
+/** F at x = sin(theta)/lambda from the table's pieces, for cells without cubic. */
 static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
                                                  double x)
 {
     return (float)nb_piece_F(nb_piece_of(a, &a->materials[material], x), x);
 }
 
-/** F at x. */
+/** F of a material at x = sin(theta)/lambda. */
 static __device__ __forceinline__ float F_at(const material_job &p, const nb_cells &m,
                                              double x)
 {

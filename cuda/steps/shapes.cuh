@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** F_latt^2 of round and Gaussian crystals and of top hats, relative to their height, in
- * single precision from the fractions of the Miller indices as 32-bit fixed-point
- * numbers. Errors: plans/paths.md, section 2. */
+/** F_latt^2 of round and Gaussian crystals and of top hats, relative to the value at a
+ * reflection, in single precision from fractions of Miller indices in 32-bit fixed point.
+ * Errors: plans/paths.md, section 2. */
 #ifndef NB_CUDA_SHAPES_CUH
 #define NB_CUDA_SHAPES_CUH
 
@@ -9,7 +9,7 @@
 
 #include "../../src/terms/shapes.h"
 
-/** A sphere with few steps per pixel; a law for templates, in addition to nb_law. */
+/** A value for LAW in addition to nb_law: a sphere with few steps per pixel. */
 enum { NB_LAW_FEW_SPHERE = 16 };
 
 static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
@@ -27,7 +27,7 @@ static inline nb_shape_form nb_make_shape_form(const nb_lattice *lattice)
     return form;
 }
 
-/** F_latt^2 at a reflection if sums of kernels are relative to this height, else 1. */
+/** F_latt^2 at a reflection, for shapes whose sums are relative to this value; else 1. */
 static inline double nb_shape_height2(const nb_lattice *lattice)
 {
     const double cells = lattice->N[0] * lattice->N[1] * lattice->N[2];
@@ -37,8 +37,8 @@ static inline double nb_shape_height2(const nb_lattice *lattice)
     return cells * cells * (shape.height * shape.height);
 }
 
-/** nb_sphere_transform squared at x = pi sqrt(u2), only in floats; for many steps, whose
- * average hides the zeros. */
+/** nb_sphere_transform squared at x = pi sqrt(u2), in floats only. It is for pixels with
+ * many steps, in whose sum the zeros of the transform average out. */
 static __device__ __forceinline__ float nb_sphere_square(float u2)
 {
     const float y = u2 * (float)(NB_PI * NB_PI), u = sqrtf(u2);
@@ -50,8 +50,8 @@ static __device__ __forceinline__ float nb_sphere_square(float u2)
     return closed * closed;
 }
 
-/** F_latt^2 by a law. Edge: NaN where a float cannot decide; the pixel is then calculated
- * again (double.cu: k_repair). */
+/** F_latt^2 by a law. Edge: NaN if a float cannot decide; the pixel is then calculated
+ * again (k_repair in double.cu). */
 template <int LAW>
 static __device__ __forceinline__ float nb_shape_square(const int w[3],
                                                         const nb_shape_form &form)
@@ -68,7 +68,7 @@ static __device__ __forceinline__ float nb_shape_square(const int w[3],
     return exp2f(r2);
 }
 
-/** True if F of a step is needed: not where F_latt^2 is 0. */
+/** True if F of a step is needed, as its F_latt^2 is not 0. */
 template <int LAW> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
 {
     return LAW != NB_LAW_EDGE || lattice != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every step of a render, by the kernel of its path. */
+/* Render every step, by the kernel of the path. */
 #include <string.h>
 
 #include "../backend/render_job.h"
@@ -10,8 +10,8 @@ int nb_cuda_is_exact(const nb_backend_state *state)
     return kernel && kernel->exact;
 }
 
-/** True if the materials have a kernel. It needs cells, flat panels with layers at the
- * same depths, and one factor of polarization. */
+/** True if materials.cu applies: there are cells, panels are flat, all or no layers are
+ * at mean depths, and the polarization does not differ between sources. */
 static int has_cells(const nb_cuda_job *job)
 {
     const nb_scene *sc = job->scene;
@@ -29,7 +29,7 @@ static int has_cells(const nb_cuda_job *job)
     return 1;
 }
 
-/** True if the kernel of the crystal includes the materials. */
+/** True if the crystal's kernel also renders the materials. */
 static int is_wet(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -37,7 +37,7 @@ static int is_wet(const nb_cuda_job *job)
            kernel->is_wet(job);
 }
 
-/** Add the materials of a panel, or of many. */
+/** Start the kernel that adds the materials of a panel, or of many panels. */
 static void submit_materials(nb_cuda_job *job)
 {
     if (has_cells(job))
@@ -47,8 +47,7 @@ static void submit_materials(nb_cuda_job *job)
                                   job->many[NB_JOBS_PLAIN]);
 }
 
-/** True if the image is repaired on the device: if it stays there, or if materials are
- * added. */
+/** True if the device repairs the image, as it stays there or materials are added. */
 static int repairs_there(const nb_cuda_job *job)
 {
     return job->stays || job->launch.scene.amorphous;
@@ -61,7 +60,7 @@ static int host_repairs(const nb_cuda_job *job)
     return kernel && kernel->repair == NB_REPAIR_RARE && !repairs_there(job);
 }
 
-/** Run one part of the steps of the window. */
+/** Start the kernels for one part of the steps of the window. */
 static void submit(nb_cuda_job *job, int part)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
@@ -73,7 +72,7 @@ static void submit(nb_cuda_job *job, int part)
         submit_materials(job);
 }
 
-/** Wait for launch i, then ask the caller whether to stop. */
+/** Wait for launch i, report progress, and stop if the caller asks to. */
 static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     const nb_hooks *hooks = &job->state->options.hooks;
@@ -86,7 +85,7 @@ static nb_status finish_launch(nb_cuda_job *job, int i, int total, nb_error *err
 
 /* ------------------------------------------------------------------ several panels */
 
-/** True if a kernel in double precision is used, to render or afterwards. */
+/** True if a kernel in double precision runs, to render or to repair the image. */
 static int needs_plain(const nb_cuda_job *job)
 {
     return !host_repairs(job);
@@ -100,7 +99,7 @@ static int needs_jobs(const nb_cuda_job *job, int which)
                                  : needs_plain(job);
 }
 
-/** Prepare launches for several panels. */
+/** Upload the jobs of all panels, so that a launch can render several panels. */
 static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
 {
     const int n = job->scene->n_panels;
@@ -114,7 +113,7 @@ static nb_status keep_jobs(nb_cuda_job *job, nb_error *err)
     return st;
 }
 
-/** Launch for panels k to end - 1. */
+/** Start the kernels for panels k to end - 1. */
 static void submit_panels(nb_cuda_job *job, int k, int end)
 {
     nb_cuda_many many[NB_CUDA_JOBS] = {};
@@ -137,7 +136,7 @@ static void submit_panels(nb_cuda_job *job, int k, int end)
 
 /* ------------------------------------------------------------------ all panels */
 
-/** Called after launch i of `total`; waits for the previous launch. */
+/** Check launch i of `total`, and wait for the previous launch. */
 static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -150,7 +149,7 @@ static nb_status launched(nb_cuda_job *job, int i, int total, nb_error *err)
     return st;
 }
 
-/** Run the launches of panel k; *i: number of earlier launches. */
+/** Run all launches of panel k. *i: number of earlier launches, which is increased. */
 static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error *err)
 {
     const nb_cuda_terms all = job->terms;
@@ -170,7 +169,7 @@ static nb_status run_panel(nb_cuda_job *job, int k, int *i, int total, nb_error 
     return st;
 }
 
-/** Run all launches. Steps are already set for the first panel. */
+/** Run the launches of all panels. job->terms has the steps of the first panel. */
 static nb_status run_panels(nb_cuda_job *job, nb_error *err)
 {
     nb_backend_state *state = job->state;
@@ -220,8 +219,8 @@ nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
     return nb_cuda_check(err, code, "clearing the image");
 }
 
-/** Set the tables of the fast kernels: those of the last render if nothing has changed,
- * else new ones. *fits = 0: they do not fit in memory. */
+/** Set job->terms: the tables of the last render if nothing has changed, else new tables.
+ * *fits = 0: the tables do not fit in memory. */
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Many steps per pixel on the FP64 tensor cores (compute capability 8.0, 9.0, 10.0).
+/* The kernel for many steps per pixel, on FP64 tensor cores (capability 8.0, 9.0, 10.0).
  *
- * One m8n8k4 product gives a Miller index of 8 steps for 8 pixels: rows of A are the
- * steps' vectors a/lambda and, as the fourth column, magic number - a.i/lambda; columns
- * of B are the pixels' directions and 1. A warp takes 8 x 4 pixels. */
+ * One m8n8k4 product A B gives -h of 8 steps for 8 pixels, in fixed point. A row of A is
+ * a step's vector -a/lambda and, as the fourth number, the start of fixed-point numbers +
+ * a.i/lambda. A column of B is a pixel's direction, and 1. A warp takes 8 x 4 pixels. */
 #include <float.h>
 #include <limits.h>
 
@@ -12,22 +12,22 @@
 #include "tensor_job.cuh"
 
 enum {
-    WARPS = 8,   /* per block */
-    SEVERAL = 2, /* TABLE: sources have different tables */
-    RUN = 64     /* octets summed in one float before they join the total */
+    WARPS = 8,   /* per block of threads */
+    SEVERAL = 2, /* value of TABLE: sources have different tables */
+    RUN = 64     /* number of octets that are summed in one float */
 };
 
-/** Data of a warp outside of the registers of the inner loop. */
+/** Data of a warp in shared memory, to save registers. */
 typedef struct warp_memory {
-    double total[2 * ROWS][32]; /* per lane: steps of its row, pixels of its columns */
-    double sum[ROWS * COLUMNS]; /* sum over the rays so far, at each pixel */
+    double total[2 * ROWS][32]; /* of each lane: its step at its two pixels of rows */
+    double sum[ROWS * COLUMNS]; /* sum over the rays so far, of each pixel */
     double direction[ROWS * COLUMNS][4];
-    float weight[ROWS * COLUMNS]; /* weight of the ray at each pixel */
+    float weight[ROWS * COLUMNS]; /* weight of the ray of each pixel */
 } warp_memory;
 
 #ifdef NB_GPU_TENSOR_CODE
-/** Intensity of this lane's step at its two pixels of one row; b: B fragment of the row.
- * LAW: nb_law. */
+/** Add this lane's step to the sums of its two pixels of one row. b: this lane's number
+ * of B for the row; a: of A for each axis. LAW: nb_law. */
 template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
     }
 }
 
-/** Sum of the octets [first, end) into memory->total. */
+/** Add octets first .. end - 1 to memory->total. */
 template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first, int end,
                                                   const double b[ROWS], int lane,
@@ -99,9 +99,8 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
     }
 }
 
-/** Each lane calculates the direction of its pixel, row lane/8 and column lane%8. Then b
- * is set for the products: component lane%4 of the direction to column lane/4 of each
- * row. */
+/** Calculate the direction of each lane's pixel (row lane/8, column lane%8). Then set b
+ * for the products: b[g] is component lane%4 of the direction to column lane/4 of row g. */
 static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, int f,
                                                 int s, int lane, double b[ROWS],
                                                 warp_memory *memory)
@@ -121,7 +120,7 @@ static __device__ __forceinline__ void aim_tile(const tensor_job &p, int ray, in
         b[g] = memory->direction[g * COLUMNS + (lane >> 2)][lane & 3];
 }
 
-/** Add the ray's weighted sum at the pixel of this lane: row lane/8, column lane%8. */
+/** Add the ray's weighted sum to the pixel of this lane (row lane/8, column lane%8). */
 static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
                                                warp_memory *memory)
 {
@@ -187,8 +186,8 @@ template <int LAW, bool WEIGHTED, bool MANY> static tensor_kernel kernel_of(int 
     return kernels[table];
 }
 
-/** Shapes other than the parallelepiped always have weights, because their padding steps
- * are not 0. */
+/** Shapes other than the parallelepiped always have weights, because F_latt of their
+ * padding steps is not 0, and their weight must be 0. */
 template <bool MANY> static tensor_kernel choose_kernel(int law, int table, bool weighted)
 {
     return law == NB_LAW_SPHERE  ? kernel_of<NB_LAW_SPHERE, true, MANY>(table)

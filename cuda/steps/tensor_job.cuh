@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Many steps per pixel, a warp for a tile of pixels: common parts of the kernel with
- * FP64 tensor cores and of the tricubic kernel. */
+/** Common parts of the kernel with FP64 tensor cores and the tricubic kernel: a warp
+ * renders a tile of pixels with many steps. */
 #ifndef NB_CUDA_TENSOR_JOB_CUH
 #define NB_CUDA_TENSOR_JOB_CUH
 
@@ -23,18 +23,18 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add;       /* octets */
-    double term;               /* F^2 when constant, else 1 */
-    double background;         /* per ray, in the launch that adds it */
+    int first, end, add;       /* nb_cuda_octets */
+    double term;               /* unit of the sums: constant F^2 or 1, times the height */
+    double background;         /* water of a ray; 0 if an earlier launch has added it */
     double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
-    double edge_fast, edge_slow; /* edges of a sub-pixel, m; divided once */
+    double edge_fast, edge_slow; /* edges of a sub-pixel, m */
     nb_shape_form shape;         /* for shapes other than parallelepipeds */
     nb_cuda_many many;
     nb_cubic_table cubic; /* only for the tricubic kernel, like `waves` */
-    const void *waves;    /* its sources, with one more as padding */
+    const void *waves;    /* sources for the tricubic kernel, and one more as padding */
 } tensor_job;
 
-/** nb_go_deep for a flat detector: from the layer's front face to its mean depth. */
+/** nb_go_deep for a flat panel. front: position on the layer's front face. */
 static __device__ __forceinline__ nb_ray go_deep(const tensor_job &p, nb_vec3 front,
                                                  int layer)
 {
@@ -52,8 +52,8 @@ static __device__ __forceinline__ nb_ray go_deep(const tensor_job &p, nb_vec3 fr
     return ray;
 }
 
-/** Direction to a sub-pixel and the weight of the ray; fast paths have only flat
- * detectors. */
+/** Direction and weight of ray number ray_index (sub-pixel and layer) of a pixel. Panels
+ * are flat. */
 static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index, int f,
                                               int s, float *weight)
 {
@@ -78,7 +78,7 @@ static __device__ __forceinline__ nb_vec3 aim(const tensor_job &p, int ray_index
     return ray.direction;
 }
 
-/** The job of a panel; its blocks, each with this number of warps, are in one row. */
+/** Make the job of a panel. Its blocks, of `warps` warps each, are in one row. */
 static tensor_job make_tensor_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms,
                                   const nb_cuda_octets *octets, int warps)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Many steps per pixel: Miller indices on the FP64 tensor cores (tensor.cu). */
+/* The path for many steps per pixel: Miller indices on FP64 tensor cores (tensor.cu). */
 #include "../backend/paths.h"
 
-/** Only the direct kernel handles scenes without a crystal. */
+/** True if the crystal scatters. Other scenes need the direct kernel. */
 static int scatters(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -29,13 +29,13 @@ static int is_deep(const nb_scene *sc)
     return 0;
 }
 
-/** Seconds, with a time per ray in addition to its steps. The time was measured as the
- * number of steps from which on this kernel is quicker than the direct one: 24, or 8
- * with layers at their mean depth, because there a step takes a third longer in the
- * direct kernel, but not on the tensor cores. */
+/** Estimated seconds: a time per ray and a time per step. The time per ray follows from
+ * the measured number of steps from which on this kernel is quicker than the direct one:
+ * 24, or 8 with layers at their mean depth, for which a step takes a third longer in the
+ * direct kernel, but not on tensor cores. */
 static double seconds(const nb_plan *plan)
 {
-    /* both kernels take the same time */
+    /* number of steps for which both kernels take the same time */
     const double even = (is_deep(plan->scene) ? 8 : 24) - 0.5;
     return plan->rays * even *
                (1 / nb_cuda_direct_rate(plan) - 1 / nb_cuda_tensor_rate(plan)) +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables for the fast kernels: the steps' coefficients and the box of F^2. */
+/* Tables for the fast kernels: coefficients of the steps, and the box of F^2. */
 #include "../backend/internal.h"
 
 #include "../../src/physics/pixel.h"
@@ -16,15 +16,15 @@ typedef struct fragment_job {
     nb_cuda_fragments to;
 } fragment_job;
 
-/** The negative index of a padding step: inside the box of F^2, at a zero of the interference
- * function (a fraction 1/N), so that it adds almost nothing and needs no mask. */
+/** The negative index of a padding step: in the box of F^2 and at a zero of the
+ * interference function (fraction 1/N), so that it adds almost nothing and needs no mask. */
 static __device__ double idle_index(const fragment_job *p, int axis)
 {
     double N = p->scene.lattice.N[axis];
     return p->F2.box.low[axis] + (N > 1 ? 1.0 / N : 0.25);
 }
 
-/** Lane 4*i+k holds component k of step i of the octet; the constant is component 3. */
+/** Fill coefficients: lane 4*i+k has component k of step i of the octet; 3: the constant. */
 __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step;
@@ -95,7 +95,7 @@ void nb_cuda_launch_direct_steps(const nb_scene *scene, const nb_panel *panel, i
     k_direct_terms<<<(count + 63) / 64, 64, 0, stream>>>(*scene, *panel, table, terms);
 }
 
-/** One row of blocks per panel. */
+/** Fill the steps of all panels: blockIdx.y is the number of the panel. */
 __global__ void k_panels_terms(const NB_GRID_CONSTANT nb_scene sc, const char *panels,
                                size_t apart, int table, nb_cuda_direct_term *terms)
 {
@@ -115,7 +115,7 @@ void nb_cuda_launch_panels_steps(const nb_scene *scene, const void *panels, size
         *scene, (const char *)panels, apart, table, terms);
 }
 
-/** One thread per value: the tables of a reflection, then those of the next one. */
+/** Fill F^2, one thread per value; values of all tables of a reflection are adjacent. */
 __global__ void k_fill_F2(const NB_GRID_CONSTANT nb_factor_table sf,
                           const NB_GRID_CONSTANT nb_cuda_factor_squares F2, float *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure factors between reflections (tricubic): indices in double, F and the lattice
- * in float.
+/* Structure factors between reflections (tricubic): indices in double, F and lattice
+ * factors in float.
  *
- * The caches cannot deliver 64 values for each step, so a thread keeps the coefficients
- * of its cell (cubic_cells.h) and loads others when a step leaves the cell. Steps of one
- * orientation, which differ in wavelength, are neighbours, and share the products of its
+ * The caches cannot deliver 64 values for each step. So a thread keeps the coefficients
+ * of a cell (cubic_cells.h), and loads others when a step is in another cell. Consecutive
+ * steps have one orientation and differ in wavelength: they share the products of the
  * axes with the direction. F is a sum of 64 values that may cancel, so errors of floats
- * matter where F passes through 0. A pixel therefore has a second sum with the largest F
+ * matter where F passes through 0. A pixel therefore has a second sum, with the largest F
  * of each cell. If the second sum is much larger than the first, the warp calculates the
  * pixel's steps again in double. */
 #include <float.h>
@@ -18,11 +18,11 @@
 enum {
     WARPS = 4, /* per block */
     BLOCKS = 4,
-    RUN = 64 /* steps summed in one float before they join the total, approximately */
+    RUN = 64 /* approximate number of steps that are summed in one float */
 };
 
-/** A source: -1/lambda, its weight, and the length of the run of sources that starts here
- * and has its direction, at most RUN. */
+/** A source: -1/lambda, 1/m; its weight; the number of sources from this one on that have
+ * the same direction, up to RUN. */
 typedef struct cubic_wave {
     double inverse;
     float weight;
@@ -40,8 +40,8 @@ static __device__ __forceinline__ double product_of(const nb_vec3 &v, const nb_v
     return fma(v.x, q.x, fma(v.y, q.y, v.z * q.z));
 }
 
-/** Products of an orientation's axes with direction less incident direction: index times
- * lambda. */
+/** Set along[] to the dot products of an orientation's axes and (d - incident direction):
+ * the Miller indices times lambda. */
 static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orientation,
                                                 int source, const nb_vec3 &d,
                                                 double along[3])
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void aim_axes(const tensor_job &p, int orienta
     along[2] = product_of(o.c, q);
 }
 
-/** F_latt^2 of fixed-point indices; low: their low words. */
+/** F_latt^2 from the low words of fixed-point indices. */
 template <int LAW>
 static __device__ __forceinline__ float lattice_at(const tensor_job &p, const int low[3])
 {
@@ -65,12 +65,12 @@ static __device__ __forceinline__ float lattice_at(const tensor_job &p, const in
     }
 }
 
-/** Data of a thread outside the registers of the inner loop: sums of F^2 F_latt^2, the
- * same sums with each cell's largest F, and the ray's direction. */
+/** Data of a thread in shared memory: sums of F^2 F_latt^2 of a ray and of all rays, the
+ * same sums with the largest F of each cell, and the ray's direction. */
 enum { LIGHT, LARGEST, SUM, SUM_LARGEST, X, Y, Z, KEPT };
 typedef double cubic_memory[KEPT][32 * WARPS];
 
-/** The index of a step in fixed point, and its cell. */
+/** The words of a step's fixed-point indices, and the number of its cell. */
 typedef struct cubic_place {
     int high[3], low[3], at;
 } cubic_place;
@@ -91,15 +91,15 @@ static __device__ __forceinline__ cubic_place place_of(const tensor_job &p,
     return to;
 }
 
-/** F_latt^2 of a step, calculated while a cell is loaded. *F2 and *scale2: squares of F
- * and of the cell's scale. */
+/** F_latt^2 of a step, which is calculated while the cell is loaded. *F2, *scale2:
+ * squares of F and of the cell's scale. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ float one_step(const tensor_job &p,
                                                  const cubic_place &to,
                                                  nb_cubic_cell *cell, float *F2,
                                                  float *scale2)
 {
-    /* far from a reflection the lattice is 0 in a float, and F is not needed */
+    /* far from a reflection F_latt^2 is 0 in a float, and F is not needed */
     constexpr bool ends = LAW == NB_LAW_DECAY || LAW == NB_LAW_EDGE;
     float lattice = 0;
     if (ends) {
@@ -126,7 +126,7 @@ static __device__ __forceinline__ float one_step(const tensor_job &p,
     return lattice;
 }
 
-/** Add the sources first..end-1 of an orientation, which have one direction. */
+/** Add sources first .. end - 1, which have one direction, for an orientation. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ void add_sources(const tensor_job &p, int first,
                                                    int end, const double along[3],
@@ -174,7 +174,7 @@ static __device__ __forceinline__ void sum_steps(const tensor_job &p, cubic_memo
     memory[LARGEST][me] += largest;
 }
 
-/** The sum along a ray again, with F in double: each lane takes every 32nd step. */
+/** Sum along a ray with F in double, by a warp: each lane takes every 32nd step. */
 template <int LAW>
 static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_vec3 &d,
                                                   int lane)
@@ -198,7 +198,7 @@ static __device__ __noinline__ double sum_exactly(const tensor_job &p, const nb_
     return total;
 }
 
-/** The sum over the rays of a pixel; *in_doubt: the sum must be calculated again. */
+/** Sum over the rays of a pixel. *in_doubt: 1 if the sum must be calculated again. */
 template <int LAW, bool WHOLE>
 static __device__ __forceinline__ double sum_rays(const tensor_job &p,
                                                   const tensor_job &at, int rays, int f,
@@ -250,8 +250,7 @@ static __device__ __forceinline__ void put_pixel(const tensor_job &p, const tens
         *p.repair = 1;
 }
 
-/** One thread for each pixel; a warp for 8 x 4 pixels, and then for each pixel in
- * doubt. */
+/** Each thread renders a pixel; then a warp calculates each pixel in doubt again. */
 template <int LAW, bool WHOLE, bool MANY>
 __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     k_tricubic(const NB_GRID_CONSTANT tensor_job p)
@@ -324,7 +323,7 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
 }
 
-/** One thread for a cell's coefficients of a power of l, and one thread for its scale. */
+/** Fill cells: one thread for the coefficients of a power of l, one for the scale. */
 __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64_t n,
                               float *cells)
 {
@@ -339,7 +338,7 @@ __global__ void k_cubic_cells(const NB_GRID_CONSTANT nb_cubic_table table, int64
         to[k] = make_float4(c[4 * k], c[4 * k + 1], c[4 * k + 2], c[4 * k + 3]);
 }
 
-/** Fill the cells of a table, which are allocated; F: on the device. */
+/** Fill the allocated cells of a table; table->F is on the device. */
 static void launch_cells(const nb_cubic_table *table, float *cells, cudaStream_t stream)
 {
     const int64_t n = (int64_t)nb_cubic_cells(table);
@@ -370,13 +369,13 @@ __global__ void k_cubic_waves(const NB_GRID_CONSTANT nb_beam beam, cubic_wave *w
     waves[i] = wave;
 }
 
-/** Bytes of the kernel's data of the sources. */
+/** Size of the array of cubic_wave. */
 static size_t wave_bytes(const nb_beam *beam)
 {
     return ((size_t)beam->n_sources + 1) * sizeof(cubic_wave);
 }
 
-/** Fill the kernel's data of the sources from the sources on the device. */
+/** Fill the array of cubic_wave from the sources on the device. */
 static void launch_waves(const nb_beam *beam, void *waves, cudaStream_t stream)
 {
     k_cubic_waves<<<(unsigned)beam->n_sources / 256 + 1, 256, 0, stream>>>(

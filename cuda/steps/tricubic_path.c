@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* F between reflections: indices and F in double, lattice in float (tricubic.cu). */
+/* The path for F between reflections: indices in double, F in float (tricubic.cu). */
 #include "../../src/plan/plan.h"
 #include "../backend/paths.h"
 
@@ -14,7 +14,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_floats_apply(plan, why);
 }
 
-/** Seconds, with a pass over the table to make cells. */
+/** Estimated seconds: of the cells that are made from the table, and of the steps. */
 static double seconds(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;

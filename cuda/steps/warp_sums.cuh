@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Sums over the threads of a block in a fixed order, and products of small matrices of doubles by the lanes of a warp. */
+/** Sums over a block's threads in a fixed order, and small matrix products by warps. */
 #ifndef NB_CUDA_WARP_SUMS_CUH
 #define NB_CUDA_WARP_SUMS_CUH
 
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void multiply_add(double c[2], double a, doubl
     gpuMultiplyAdd(c, a, b);
 #else
     const int lane = (int)threadIdx.x % 32, row = lane / 4 * 4, column = lane % 4 * 8;
-/* unrolled, a kernel of many products takes half a minute and 0.5 GB to compile */
+/* Not unrolled: a kernel of many products would take half a minute and 0.5 GB to compile. */
 #pragma unroll 1
     for (int k = 0; k < 4; k++) {
         const double x = gpuShuffle(a, row + k, 32);

@@ -6,8 +6,8 @@
 #include "../../src/plan/tiles.h"
 #include "../backend/paths.h"
 
-/* Fitted to the trials of 108 random scenes, and scaled to 220 others (reports/cuda).
- * With the same F for all reflections the tails of square crystals overlap everywhere. */
+/* The formulas are fitted to trials of 108 random scenes, and scaled to 220 other scenes
+ * (reports/cuda). If all reflections have the same F, tails of square crystals overlap. */
 /** Estimated ratio of the time of every step to the time in blocks of rays, for the
  * plan's part of the image. */
 static double tiles_gain(const nb_plan *plan)
@@ -23,13 +23,13 @@ static double tiles_gain(const nb_plan *plan)
            pow(plan->rays, 0.41);
 }
 
-/* Seconds that every step would take. Below TILES_START blocks of rays are not tried.
- * Above TILES_LONG, plus TILES_LONG_STEP for each step of a ray, they are always tried.
- * In between they are tried if the estimated gain is at least TILES_SEEM. */
+/* T: seconds of every step. Below TILES_START blocks are not tried. Above TILES_LONG +
+ * TILES_LONG_STEP times the steps of a ray + TILES_LOOK times the first search they are
+ * always tried. In between they are tried if the estimated gain is at least TILES_SEEM. */
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 2.5e-6
-#define TILES_LOOK 0.15 /* part of the time on a core of a CPU */
+#define TILES_LOOK 0.15 /* of the seconds on a core of a CPU */
 #define TILES_SEEM 1.3
 /* Seconds of a trial: TILES_TRIAL, plus TILES_TRIAL_STEP for each step of a ray. If this
  * is more than the part TILES_DEAR of the time of every step, the estimated gain must be
@@ -38,11 +38,11 @@ static double tiles_gain(const nb_plan *plan)
 #define TILES_TRIAL_STEP 5e-8
 #define TILES_DEAR 0.05
 #define TILES_SEEM_DEAR 1.5
-/* Steps that take less than TILES_START by the slowest kernel in single precision, on an H200. */
+/* Steps that the slowest single-precision kernel does in TILES_START on an H200. */
 #define TILES_FEW 5e7
 
-/** True if a tolerance is typed and the whole detector has so few steps (without layers)
- * that calculating all is quick. */
+/** True if steps may be left out, but the whole detector has so few steps (without
+ * layers) that calculating all is quick. */
 static int has_few_steps(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -50,8 +50,8 @@ static int has_few_steps(const nb_plan *plan)
                                        TILES_FEW * plan->engine.size;
 }
 
-/** The reason if a trial would take too long compared with `every`, the seconds of every
- * step; else NULL. */
+/** The reason why a trial would take too long compared with `every`, the seconds of every
+ * step; or NULL. */
 static const char *refuse_trial(const nb_plan *plan, double every)
 {
     const double trial = TILES_TRIAL + TILES_TRIAL_STEP * plan->steps;

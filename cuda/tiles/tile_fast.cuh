@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Terms in single precision from Miller indices in fixed point (plans/paths.md, section 2), for
- * tile_term.h. */
+/** Terms for tile_term.h in single precision, from Miller indices in fixed point
+ * (plans/paths.md, section 2). */
 #ifndef NB_CUDA_TILE_FAST_CUH
 #define NB_CUDA_TILE_FAST_CUH
 
@@ -9,7 +9,7 @@
 #include "../../src/plan/tiles.h"
 #include "../steps/shapes.cuh"
 
-/** F_latt^2 of a parallelepiped; 2^-40 prevents 0/0 in its quotients of sines. */
+/** F_latt^2 of a parallelepiped. NB_FIXED_TINY prevents 0/0 in its quotients of sines. */
 static __device__ __forceinline__ float nb_tile_square_lattice(const nb_tile_pass *p,
                                                                const int w[3])
 {
@@ -46,12 +46,12 @@ static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, i
         return (float)(F * F * p->inverse_unit);
     }
 #pragma unroll
-    for (int i = 0; i < 3; i++) /* outside the table its border counts */
+    for (int i = 0; i < 3; i++) /* outside the table, F^2 of its border is used */
         at += vi_clamp(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
     return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
 }
 
-/** A step: its axes, its source's direction and wavenumber. */
+/** A step: axes of the cell, direction and wavenumber of the source. */
 typedef struct nb_tile_fast {
     double a[9], i[3], kappa;
     float weight;
@@ -77,7 +77,7 @@ static __device__ __forceinline__ nb_tile_fast nb_tile_fast_of(const nb_tile_pas
     return step;
 }
 
-/** F^2 F_latt^2, relative to unit, of a step and a ray. */
+/** F^2 F_latt^2, relative to unit, of a step for the ray d. */
 static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
                                                           const nb_tile_fast *step,
                                                           nb_vec3 d, int shape)
@@ -90,7 +90,7 @@ static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
         const double minus =
             fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])),
                 step->kappa, NB_FIXED_MAGIC + 0.5);
-        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the half step */
+        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the added 1/2 */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
     return nb_tile_fast_F2(p, step->source, h) * (nb_shape_law(shape) == NB_LAW_SPHERE

@@ -107,7 +107,7 @@ static __device__ __forceinline__ void nb_lanes_meet(void)
     gpuSyncLanes();
 }
 
-/** Add n to a counter once per warp; returns the earlier value. */
+/** Add n to a counter, once per warp. Returns the counter's previous value. */
 static __device__ __forceinline__ unsigned nb_lanes_reserve(unsigned *counter, unsigned n)
 {
     unsigned at = 0;
@@ -188,8 +188,8 @@ NB_HD int nb_lanes_before(uint32_t bits, int lane)
     return nb_lanes_count(bits & ((1u << lane) - 1));
 }
 
-/* Groups and steps of blocks of rays in packs of four numbers, for one load by a lane
- * (src/plan/tiles.h has separate arrays, for vectors). */
+/* The groups and steps of nb_tiles in packs of four numbers, so that a lane loads a pack
+ * at once (nb_tiles has separate arrays, for vectors). */
 
 typedef struct nb_tile_four {
     float x, y, z, w;
@@ -201,10 +201,10 @@ typedef struct nb_tile_two {
 
 /** Packed arrays, in the memory of the processor that runs the pass. */
 typedef struct nb_tile_packs {
-    const nb_tile_four *rows; /* [3][rows]: an axis in the middle, away */
+    const nb_tile_four *rows; /* [3][rows]: x, y, z of an axis of `middle`, and `away` */
     /* [columns + 1]: kappa_middle, kappa_range, stray, weight */
     const nb_tile_four *columns;
-    const nb_tile_four *axes;   /* [3][orientations] */
+    const nb_tile_four *axes;   /* [3][orientations]: x, y, z of an axis */
     const nb_tile_two *sources; /* [sources]: kappa, weight */
 } nb_tile_packs;
 
@@ -230,11 +230,11 @@ NB_HD nb_tile_two nb_tile_two_at(const nb_tile_two *at)
 #endif
 }
 
-/** A group: orientations of a row and sources of a column. */
+/** A group: the orientations of a row and the sources of a column. */
 typedef struct nb_step_group {
-    float a[9];            /* axes in the middle of the orientations */
+    float a[9];            /* axes of the middle orientation: nb_tiles.middle */
     float away[3];         /* nb_tiles.away */
-    nb_tile_column column; /* its weight is that of all steps */
+    nb_tile_column column; /* column.weight: sum of the weights of the group's steps */
 } nb_step_group;
 
 NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs *from,
@@ -256,8 +256,7 @@ NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs
     return g;
 }
 
-/** A group's bound times its weights. q: the block's middle less the column's
- * direction. */
+/** Upper bound of a group's sum. q: the block's middle ray less the column's direction. */
 NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
                                 const nb_step_group *g, const float q[3], const int shape)
 {
@@ -271,8 +270,8 @@ NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
     return nb_tile_group_bound(t, b, &g->column, middle, away, shape) * g->column.weight;
 }
 
-/** A step's bound times its weight. along: the step's axes times the block's middle less
- * the source's direction. */
+/** Upper bound of a step's term with its weight. along: dot products of the step's axes
+ * and (the block's middle ray - the source's direction). */
 NB_TERM vf nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float kappa,
                                float weight, const float along[3], const int shape)
 {
@@ -281,7 +280,8 @@ NB_TERM vf nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float k
     return nb_tile_step_bound(t, b, h, shape) * weight;
 }
 
-/** An orientation's axes times q, the block's middle less the source's direction. */
+/** Set along[] to the dot products of an orientation's axes and q, the block's middle ray
+ * less the source's direction. */
 NB_TILE_HD void nb_tile_along(const nb_tiles *t, const nb_tile_packs *from,
                               int orientation, const float q[3], float along[3])
 {
@@ -306,7 +306,7 @@ static inline size_t nb_tile_packs_bytes(const nb_tiles *t)
            (size_t)t->sources * sizeof(nb_tile_two);
 }
 
-/** The places of the packs in these bytes. */
+/** The addresses of the packs in a piece of memory. */
 static inline nb_tile_packs nb_tile_packs_in(const nb_tiles *t, const void *bytes)
 {
     nb_tile_packs p;
@@ -317,7 +317,7 @@ static inline nb_tile_packs nb_tile_packs_in(const nb_tiles *t, const void *byte
     return p;
 }
 
-/** Pack three axes of n orientations, from arrays `stride` apart. */
+/** Pack three axes of n orientations, from arrays `stride` apart; w: fourth numbers. */
 static inline nb_tile_four *nb_tile_pack_axes(nb_tile_four *to, const float *from,
                                               const float *w, size_t n, size_t stride)
 {

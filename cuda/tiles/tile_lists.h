@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Groups and
- * steps with the smallest bounds are left out, within a budget. */
+/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Those with the
+ * smallest bounds are left out, while the sum of their bounds is within a budget. Bounds
+ * above their share of the budget are candidates, counted in units of the budget and in
+ * bins. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -8,13 +10,13 @@
 
 #include "tile_term.h"
 
-enum { NB_TILE_UNITS = 1 << 14 }; /* units of a budget, for bounds above their share */
+enum { NB_TILE_UNITS = 1 << 14 }; /* number of units of a budget */
 
-#define NB_TILE_ROWS_PART 0.15f    /* part of a first budget for whole rows */
-#define NB_TILE_MARGIN (1 - 1e-4f) /* part of a budget for the rounding of sums */
+#define NB_TILE_ROWS_PART 0.15f    /* part of the budget for tests of whole rows */
+#define NB_TILE_MARGIN (1 - 1e-4f) /* factor of a budget, for the rounding of sums */
 
-/** Candidates are sorted into bins, two per octave of their number of units, 1 .. 2^16 -
- * 1. */
+/** The bin of a candidate with this number of units, 1 .. 2^16 - 1. A factor of two has
+ * two bins. */
 NB_HD int nb_tile_bin(uint32_t units)
 {
     const float x = (float)units;
@@ -23,20 +25,19 @@ NB_HD int nb_tile_bin(uint32_t units)
     return (int)(bits >> 22) - 2 * 127;
 }
 
-/** Upper limit of the units in a bin. */
+/** Upper limit of the units of a candidate in a bin. */
 NB_HD uint32_t nb_tile_bin_end(int bin)
 {
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** A cut of n candidates: all candidates in the bins before `bin` are left out, and
- * `some` candidates in `bin`. */
+/** Candidates that are left out: all in bins before `bin`, `some` in `bin`; their units. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
 } nb_tile_cut;
 
-/** The largest cut whose units add to no more than `left`. */
+/** The largest cut whose units have a sum up to `left`. The bins are set to 0. */
 NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
 {
     nb_tile_cut cut;
@@ -60,8 +61,8 @@ NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
     return cut;
 }
 
-/** Keep the numbers of the candidates, stack[at ..] = units << 16 | number, that are not
- * cut, of n candidates. Returns the number of kept candidates. */
+/** Replace the n candidates stack[at ..] = units << 16 | number by the numbers of kept
+ * candidates. Returns how many are kept. */
 NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut *cut)
 {
     int kept = 0, some = 0;
@@ -93,10 +94,10 @@ NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut 
     return kept;
 }
 
-/** State of the move of candidates to the stack. */
+/** Candidates that are put on the stack. */
 typedef struct nb_tile_heap {
-    int at, n;                /* place and number on the stack */
-    float budget, share, per; /* share: budget of one item; per: units per budget */
+    int at, n;                /* first entry of the stack, and number of candidates */
+    float budget, share, per; /* share: part for one item; per: units / budget */
 } nb_tile_heap;
 
 NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
@@ -110,8 +111,8 @@ NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
     return heap;
 }
 
-/** Add 32 bounds, of the lanes' items. Bounds that are too small for candidates are added
- * to each lane's *low. */
+/** Add the bounds of the lanes' items to a heap. A bound up to the share is no candidate:
+ * it is left out, and added to the lane's *low. */
 NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
                                  const NB_LANE_ARG(int, item),
                                  const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
@@ -136,7 +137,7 @@ NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
     heap->n += nb_lanes_count(some);
 }
 
-/** Choose the candidates to keep; returns their number. *spent: used part of the budget. */
+/** Choose the candidates to keep. Returns their number. *spent: sum of all other bounds. */
 NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
                                 const NB_LANE_ARG(float, low), float *spent)
 {
@@ -149,7 +150,7 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
     return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
-/** The part n/of of a budget. */
+/** n/of of a budget. */
 NB_TILE_HD float nb_tile_part_of(float budget, int n, int of)
 {
     return n == of ? budget : vf_over(budget * (float)n, (float)of);
@@ -171,7 +172,7 @@ NB_TILE_HD int nb_tile_column_of(const nb_tile_pass *p, uint32_t group)
     return (int)(group & ((1u << p->column_bits) - 1));
 }
 
-/** The middle of a block less the direction of a column's sources. */
+/** Set q to the middle ray of a block less the direction of a column's sources. */
 NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, int column,
                                 float q[3])
 {
@@ -179,17 +180,17 @@ NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, in
         q[x] = (float)(b->c[x] - p->tiles.towards[x][column]);
 }
 
-/** A test of a first block: of groups, or of rows with all of their sources and then of
- * groups of the kept rows. */
+/** A test of items for a first block. Items are groups; or first whole rows (orientations
+ * with all sources), and then groups of the kept rows. */
 typedef struct nb_tile_look {
-    int rows, list; /* items are whole rows; rows come from a list on the stack */
-    int at;         /* place of the kept items on the stack */
-    int first, n;   /* items */
-    int minors;     /* number of minor numbers; an item has a major and a minor number */
+    int rows, list; /* items are whole rows; items are groups of rows on the stack */
+    int at;         /* first entry of the stack for the kept items */
+    int first, n;   /* items first .. first + n - 1 */
+    int minors;     /* item i has major number i / minors, minor i % minors */
 } nb_tile_look;
 
-/** The test of n groups from `first` on, column by column; by rows: the test of n rows,
- * and then of the kept rows. */
+/** The test of n groups from `first` on, column by column; by_rows: of n rows, and, if
+ * `second`, of the n groups of the kept rows. */
 NB_TILE_HD nb_tile_look nb_tile_look_of(const nb_tile_pass *p, int second, int first,
                                         int n)
 {
@@ -219,7 +220,7 @@ NB_TILE_HD int nb_tile_look_column(const nb_tile_pass *p, const nb_tile_look *lo
     return look->rows ? p->tiles.columns : look->list ? minor : major;
 }
 
-/** Put the bounds of the items of a test on a heap. */
+/** Add the bounds of a test's items to a heap. */
 NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
                                 nb_tile_heap *heap, NB_LANE_REF(float, low),
                                 const int shape)
@@ -268,7 +269,7 @@ NB_TILE_HD void nb_tile_look_at(nb_tile_walk *k, const nb_tile_look *look,
     k->tally[NB_TILE_TESTS] += (unsigned)(look->n + NB_TILE_LANES - 1) / NB_TILE_LANES;
 }
 
-/** Store the kept items, as rows or as groups. */
+/** Replace the numbers of the kept items by rows or by groups (nb_tile_pack). */
 NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int kept)
 {
     uint32_t *at = &k->w->stack[look->at];
@@ -286,8 +287,8 @@ NB_TILE_HD void nb_tile_look_end(nb_tile_walk *k, const nb_tile_look *look, int 
     nb_lanes_meet();
 }
 
-/** Put the groups that a first block keeps, of n groups or rows, at the beginning of the
- * stack; returns their number. */
+/** Test n groups or rows from `first` on for a first block, and put the kept groups at
+ * the beginning of the stack. Returns their number. */
 NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float budget,
                                     float *spent, const int shape)
 {
@@ -312,11 +313,10 @@ NB_TILE_HD int nb_tile_first_groups(nb_tile_walk *k, int first, int n, float bud
     return kept;
 }
 
-/** n groups of a list, the budget for leaving some out, and the place for the kept
- * groups. */
+/** n groups for a block of rays, and the budget for those that are left out. */
 typedef struct nb_tile_task {
-    int block;            /* number in nb_tile_shared */
-    int list, n, to, end; /* end: limit of the stack for this task */
+    int block;            /* number in nb_tile_shared.block */
+    int list, n, to, end; /* groups stack[list ..]; free entries stack[to .. end - 1] */
     float budget;
 } nb_tile_task;
 
@@ -369,14 +369,14 @@ NB_TILE_HD int nb_tile_fewer_groups(nb_tile_walk *k, const nb_tile_task *task,
 /* Number of steps of a group that a lane tests; four lanes test all 16. */
 enum { NB_TILE_RUN = 4, NB_TILE_RUNS = NB_TILE_STEPS / NB_TILE_RUN };
 
-/** A group's products with the axes, the same for all steps of one orientation and
- * direction. */
+/** Dot products of axes and (ray - incident direction), which are the same for all steps
+ * of one orientation and direction. */
 typedef struct nb_tile_products {
     float along[3];
 } nb_tile_products;
 
-/** The bound of step NB_TILE_RUNS i + run of a group, for i = 0, 1 .. in turn; q0: the
- * block's middle less the first source's direction. */
+/** Upper bound of step NB_TILE_RUNS i + run of a group. Called for i = 0, 1 .. in turn,
+ * as *products may be kept. q0: the block's middle ray less the first source's direction. */
 NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
                                    uint32_t group, int i, int run, const float q0[3],
                                    nb_tile_products *products, const int shape)
@@ -397,8 +397,8 @@ NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
     }
 }
 
-/** Put the steps that a block of 2 x 2 rays keeps of the groups on the stack: number of
- * the group in the list times 16 plus number of the step. */
+/** Put the steps of a task's groups that a block of 2 x 2 rays keeps on the stack: 16
+ * times the index of the group plus the number of the step. Returns their number. */
 NB_TILE_HD int nb_tile_few_steps(nb_tile_walk *k, const nb_tile_task *task, float *spent,
                                  const int shape)
 {

@@ -8,16 +8,16 @@
 
 enum {
     ALIGNMENT = 64,
-    PILOTS = 2048, /* approximate number of blocks that are tried for an estimate */
-    /* smallest distance of tried blocks, as trials take time */
+    PILOTS = 2048, /* approximate number of blocks that a trial takes */
+    /* a trial takes no more than every 31st block, to save time */
     PILOT_STRIDE = 31,
-    LEAST_PILOTS = 64, /* the distance is smaller if fewer blocks would be tried */
-    /* smallest numbers of rows and columns of groups for first tests of whole rows */
+    LEAST_PILOTS = 64, /* but it takes at least about this number of blocks */
+    /* smallest numbers of rows and columns of groups for tests of whole rows */
     ROWS_LEAST = 8,
     COLUMNS_LEAST = 2
 };
 
-/* Limit of the change of a Miller index across a first block. */
+/* Limit of the change of a Miller index across a large first block. */
 #define BLOCK_INDEX 0.6
 /* Limit of the change of a Miller index from the middle source of a row to the others. */
 #define ROW_INDEX 0.5
@@ -27,7 +27,7 @@ enum {
 static const double costs[NB_TILE_TALLIES] = {1.2e-9, 1.6e-9, 5.4e-10, 2.2e-10, 2e-10};
 #define ROUND_TERMS 1.1   /* factor of the last of `costs` for round crystals */
 #define EXACT_TERMS 12.0  /* factor of the last of `costs` for terms in doubles */
-#define SUMMED (1 - 1e-5) /* makes a sum of floats a lower bound */
+#define SUMMED (1 - 1e-5) /* factor that makes a sum of floats a lower bound */
 #define START 3e-4        /* seconds of the first search and of launches */
 #define PIXEL 1e-11       /* seconds of a pixel */
 #define GAIN 1.15         /* smallest gain for which blocks are used */
@@ -61,8 +61,8 @@ static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
                                                                : NB_TILE_SMALL;
 }
 
-/** Add the blocks of a panel's region after `items` other blocks; returns the new
- * total. */
+/** Set the grid of a panel's region; `items` blocks come before. Returns the new number
+ * of blocks. */
 static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region r,
                         int64_t items, nb_tile_grid *grid)
 {
@@ -138,7 +138,7 @@ static int bits_of(int n)
     return bits;
 }
 
-/** Divide n items into parts of about equal size, at most `limit`; returns the size. */
+/** Divide n items into parts of about equal size, up to `limit`; returns this size. */
 static int even_part(int n, int limit)
 {
     const int parts = (n + limit - 1) / limit;
@@ -278,7 +278,7 @@ static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
     return st;
 }
 
-/** Set the photons that a pixel may lack. */
+/** Set the photons that may be left out of a pixel. */
 static nb_status set_bound(nb_tile_setup *s, const nb_tile_runner *run,
                            nb_spots_result *result, nb_error *err)
 {
@@ -299,8 +299,8 @@ static int64_t pilot_stride(int64_t items)
     return some > PILOT_STRIDE ? some : few < PILOT_STRIDE ? few : PILOT_STRIDE;
 }
 
-/** Refuse if this path is not quicker. The work for some blocks of the whole detector
- * decides, so the choice does not depend on the region. */
+/** Set result->refused if this path is not quicker. The work for some blocks of the whole
+ * detector decides, so that the choice does not depend on the region. */
 static nb_status try_blocks(nb_tile_setup *s, const nb_tile_runner *run,
                             nb_spots_result *result, nb_error *err)
 {

@@ -29,11 +29,11 @@ typedef struct nb_tile_setup {
     int *lit;
     int64_t items[2]; /* numbers of blocks: of the wanted parts, of whole panels */
     nb_tolerance tolerance;
-    double part;    /* smallest ratio of a term to the Gaussian term of `like` */
-    double every;   /* seconds to render all steps; 0: this path is forced */
+    double part;    /* smallest ratio of a term to the Gaussian term in `like` */
+    double every;   /* seconds of rendering every step; 0: this path is forced */
     double size;    /* speed of the GPU relative to an H200 */
-    double seconds; /* approximate, for the wanted pixels; 0: not known */
-    double queued;  /* approximate part of the queue that an item fills */
+    double seconds; /* approximate seconds for the wanted pixels; 0: not known */
+    double queued;  /* approximate part of the queue that each item fills */
     int exact;      /* terms are in doubles */
 } nb_tile_setup;
 
@@ -45,8 +45,8 @@ typedef struct nb_tile_runner {
     nb_status (*pixel)(void *context, const nb_tile_setup *setup,
                        const nb_tile_pass *pass, double *photons, nb_error *err);
     /** Run the items of setup->pass. If counts is NULL, sum the terms and make the image;
-     * else only count the work, into counts[NB_TILE_TALLIES]. *lack: largest number of
-     * photons that a pixel lacks. */
+     * else only count the work, into counts[NB_TILE_TALLIES]. *lack: upper bound of the
+     * photons that are left out of a pixel. */
     nb_status (*tiles)(void *context, nb_tile_setup *setup, double *counts, double *lack,
                        nb_error *err);
     void *context;
@@ -63,7 +63,7 @@ size_t nb_tile_setup_pairs(const nb_tile_setup *setup);
 /** Let the pass point to a copy of the tables, and to the data of setup->spots.pass. */
 void nb_tile_setup_move(nb_tile_setup *setup, const void *tables);
 
-/** Make the image, or refuse.  Errors: those of the runner. */
+/** Make the image, or set result->refused. Errors: those of the runner. */
 nb_status nb_tile_setup_render(nb_tile_setup *setup, const nb_tile_runner *run,
                                nb_spots_result *result, nb_error *err);
 
@@ -71,11 +71,11 @@ nb_status nb_tile_setup_render(nb_tile_setup *setup, const nb_tile_runner *run,
 }
 #endif
 
-/* The choice whether blocks of rays are tried on a device, and the order of a trial. */
+/* The choice whether blocks of rays are tried on a device, and the settings of a trial. */
 
 #define NB_CUDA_TILES "tiles" /* the name of the path */
 
-/** The reason, in a few words, why blocks of rays are not tried; NULL if they are. */
+/** The reason, in a few words, why blocks of rays are not tried; or NULL. */
 const char *nb_cuda_tiles_refuse(const nb_plan *plan);
 
 /** Settings of a trial, which do not depend on the region. */

@@ -6,8 +6,8 @@
 #include "../spots/spot_work.h"
 #include "tile_lanes.h"
 
-/** Arithmetic of terms: a shape in the low bits, and a bit for doubles as in the
- * reference; otherwise floats. */
+/** Bits of `how`: the shape, and EXACT for terms in doubles as in the reference, else in
+ * floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
 #ifndef __cplusplus
 _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits");
@@ -16,27 +16,27 @@ _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits")
 /** First blocks of a panel. */
 typedef struct nb_tile_grid {
     int64_t first;    /* number of the first block */
-    int across, bits; /* blocks along fast; 2^bits rays along an edge */
-    int u0, v0;       /* first block, counted from the panel's corner, in blocks */
+    int across, bits; /* number of blocks along fast; 2^bits rays along an edge */
+    int u0, v0;       /* column and row of the first block on the panel */
     size_t lit;       /* first row in nb_tile_pass.lit */
-    /* photons of a pixel for a sum of 1, relative to unit, of all of its rays at a solid
+    /* photons of a pixel if each of its rays has a sum of 1 (relative to unit) at a solid
      * angle of 1 */
     double brightness;
 } nb_tile_grid;
 
-/** A task that a first block leaves to a later warp: all of its groups, or some groups
- * for a block of 2 x 2 rays. */
+/** A task that a first block puts into the queue for any warp: all of its groups, or some
+ * groups for a block of 2 x 2 rays. */
 typedef struct nb_tile_late {
-    uint64_t wanted; /* rays as in nb_tile_walk, like the next line */
+    uint64_t wanted; /* this and the next line: as in nb_tile_walk */
     int panel, layer, u, v;
-    int block, n;  /* block 0: all blocks; n: groups, 0: nothing to do */
-    uint32_t list; /* place of the first group, in words */
-    /* budgets of the ray: for these groups; for all other groups */
+    int block, n;  /* block, or 0: all blocks; number of groups, or 0: nothing to do */
+    uint32_t list; /* index of the first group in nb_tile_queue.words */
+    /* member of nb_tile_walk; budgets of a ray for these groups, and for all other groups */
     float photons, budget, others;
 } nb_tile_late;
 
-/** The queue of tasks. If the queue is full, a task is done at once, with the same
- * result. */
+/** The queue of tasks, and of their groups (words). If the queue is full, a task is run
+ * at once, with the same result. */
 typedef struct nb_tile_queue {
     nb_tile_late *tasks;
     uint32_t *words;
@@ -46,25 +46,25 @@ typedef struct nb_tile_queue {
 
 /** Data of a pass; arrays are in the memory of the processor that runs it. */
 typedef struct nb_tile_pass {
-    nb_spot_pass spots; /* sums and their destinations */
+    nb_spot_pass spots; /* panels, regions, mask and integer sums */
     nb_tiles tiles;     /* its scene is not used */
     nb_tile_packs packs;
     nb_lattice lattice; /* without orientations */
     const nb_tile_grid *grids;
     /* first and last column that may have photons, for each row of a panel */
     const int *lit;
-    double bound;           /* photons that a pixel may lack */
-    int64_t items, stride;  /* items of all panels; only every stride-th item is done */
-    int by_rows;            /* first tests take rows of groups */
-    int chunk, column_bits; /* chunk: groups, or rows of groups, that share a budget */
+    double bound;           /* photons that may be left out of a pixel */
+    int64_t items, stride;  /* items of all panels; only every stride-th item is run */
+    int by_rows;            /* first blocks first test whole rows of groups */
+    int chunk, column_bits; /* groups or rows that share a budget; bits of a column */
     int single;             /* all sources have one direction */
-    int only_count;
+    int only_count;         /* only count the work */
     nb_tile_queue queue;
     /* for terms in floats */
     double inverse_unit;
     int N[3];
-    float form[3]; /* ROUND: fudge N^2, for fractions in units of 2^-64 */
-    float height2; /* ROUND: factor of F_latt^2 */
+    float form[3]; /* ROUND: fudge N^2 2^-64, for fractions in units of 2^-32 */
+    float height2; /* ROUND: F_latt^2 at a reflection */
 } nb_tile_pass;
 
 /* ------------------------------------------------------------------ rays */
@@ -114,13 +114,13 @@ NB_HD_CALL double nb_tile_factor(const nb_tile_pass *p, int k, int layer, int u,
 
 /* ------------------------------------------------------------------ terms */
 
-/** Running sums of a ray: in double, in electrons^2; in float, relative to unit. */
+/** Two running sums of a ray: in double, electrons^2; in float, relative to unit. */
 typedef struct nb_tile_sum {
     double total;
     float run;
 } nb_tile_sum;
 
-/** Polarization of a source's ray, or 0 where -dmin culls. */
+/** Polarization factor for a source and the ray d, or 0 if -dmin culls. */
 NB_HD_CALL double nb_tile_variation(const nb_tile_pass *p, int source, nb_vec3 d)
 {
     const nb_scene *sc = &p->spots.scene;
@@ -133,7 +133,7 @@ NB_HD_CALL double nb_tile_variation(const nb_tile_pass *p, int source, nb_vec3 d
                : 1;
 }
 
-/** F^2 F_latt^2 as in the reference, electrons^2. */
+/** F^2 F_latt^2 of a step for a ray, as in the reference, electrons^2. */
 NB_HD double nb_tile_exact_term(const nb_tile_pass *p, int m, int source, nb_vec3 d,
                                 int shape)
 {
@@ -182,31 +182,31 @@ NB_HD double nb_tile_sum_end(const nb_tile_pass *p, const nb_tile_sum *sum)
     return sum->total + (double)sum->run * p->tiles.unit;
 }
 
-/* Geometry of a first block of rays: its rays and their blocks (tile_work.h). */
+/* Geometry of a first block: its rays, and the smaller blocks in it (tile_work.h). */
 
 enum {
     NB_TILE_CHUNK = 704, /* limit of groups of a first block that share a budget */
-    NB_TILE_ROOM = 704,  /* entries of the stack after the groups */
+    NB_TILE_ROOM = 704,  /* entries of the stack after these groups */
     NB_TILE_STACK = NB_TILE_CHUNK + NB_TILE_ROOM,
     NB_TILE_ROW = 44,  /* limit of groups of a row that is tested as a whole */
     NB_TILE_SMALL = 2, /* 4 rays along the edge of the smallest first block */
     NB_TILE_LARGE = 3, /* 8 rays along the edge of the largest first block */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
-    NB_TILE_BLOCKS = 1 + 4 + 16,
-    NB_TILE_CORNERS = -1
+    NB_TILE_BLOCKS = 1 + 4 + 16, /* a first block, its quarters, and their quarters */
+    NB_TILE_CORNERS = -1         /* for nb_tile_walk.only */
 };
 
 /** Data shared by the lanes of a warp. */
 typedef struct nb_tile_shared {
-    double ray[3][NB_TILE_RAYS];
-    /* the first block, its quarters and their quarters, each row by row */
+    double ray[3][NB_TILE_RAYS]; /* directions */
+    /* the first block, its quarters, and their quarters; each size row by row */
     nb_ray_block block[NB_TILE_BLOCKS];
     uint32_t stack[NB_TILE_STACK];
     uint32_t bins[NB_TILE_LANES]; /* for nb_tile_heap; 0 between two heaps */
 } nb_tile_shared;
 
-/** Counts of the work, in units of 32 lanes; for the choice between blocks and every
- * step. */
+/** Counts of the work: first blocks, smaller blocks, 32 tests of groups, 32 tests of
+ * steps, 8 steps of 4 rays. */
 enum {
     NB_TILE_FIRST,
     NB_TILE_SMALLER,
@@ -216,22 +216,22 @@ enum {
     NB_TILE_TALLIES
 };
 
-/** State of a block. */
+/** State of a warp that works on a first block. */
 typedef struct nb_tile_walk {
     const nb_tile_pass *p;
     nb_tile_shared *w;
-    /* first sub-pixel of the panel; 2^bits rays along an edge */
+    /* u, v: the block's first sub-pixel of the panel; 2^bits rays along an edge */
     int panel, layer, u, v, bits;
-    uint64_t wanted; /* rays, row by row */
-    /* only this block of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first block */
+    uint64_t wanted; /* bit for each ray, row by row: 1 if the ray is needed */
+    /* number of the only block of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first block */
     int only;
-    /* photons of a pixel for a sum of 1, relative to unit, of all of its rays */
+    /* photons of a pixel if each of its rays has a sum of 1 (relative to unit) */
     float photons;
-    float lack; /* photons, largest value so far */
+    float lack; /* largest number of photons left out of a pixel so far */
     unsigned tally[NB_TILE_TALLIES];
 } nb_tile_walk;
 
-/** True if the pass needs a ray. */
+/** True if the pass needs the ray to sub-pixel (u, v) of a panel. */
 NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
 {
     const nb_panel *of = &p->spots.panels[panel];
@@ -240,7 +240,7 @@ NB_HD int nb_tile_wants_ray(const nb_tile_pass *p, int panel, int u, int v)
     return f < of->columns && s < of->rows && nb_tile_wants(p, panel, f, s);
 }
 
-/** Set the block to item i, and find the needed rays. */
+/** Set the walk to item i, and find the needed rays. */
 NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
 {
     const nb_tile_pass *p = k->p;
@@ -266,8 +266,8 @@ NB_TILE_HD void nb_tile_place(nb_tile_walk *k, int64_t i)
     }
 }
 
-/** Upper bound of the photons of a pixel of a first block for a sum of 1 (relative to
- * unit) of all of its rays. */
+/** Upper bound of the photons of a pixel of the first block at (u, v), for a sum of 1
+ * (relative to unit) of each ray. */
 NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
 {
     const nb_spot_pass *sp = &p->spots;
@@ -277,12 +277,12 @@ NB_HD_CALL double nb_tile_photons(const nb_tile_pass *p, int k, int u, int v)
     const double from[2] = {(double)u, (double)v},
                  count[2] = {(double)(nu < edge ? nu : edge),
                              (double)(nv < edge ? nv : edge)};
-    panel.curved = 0; /* for the compiler */
+    panel.curved = 0; /* lets the compiler drop code for curved panels */
     return nb_tile_largest_angle(&panel, &sp->sensors[panel.sensor], os, from, count) *
            p->grids[k].brightness;
 }
 
-/** A ray of the first block; rays outside the panel are moved to its edge. */
+/** Direction of a ray; rays outside the panel are moved to its edge. */
 NB_HD_CALL nb_vec3 nb_tile_direction(const nb_tile_pass *p, int k, int layer, int u, int v)
 {
     const nb_panel *panel = &p->spots.panels[k];
@@ -292,7 +292,7 @@ NB_HD_CALL nb_vec3 nb_tile_direction(const nb_tile_pass *p, int k, int layer, in
         .direction;
 }
 
-/** Block b of a first block. */
+/** Make block b of a first block from its corner rays. */
 NB_HD_CALL nb_ray_block nb_tile_block_from(const nb_tile_pass *p, const nb_tile_shared *w,
                                            int k, int b)
 {
@@ -312,7 +312,7 @@ NB_HD_CALL nb_ray_block nb_tile_block_from(const nb_tile_pass *p, const nb_tile_
                            NB_TILE_WIDEN);
 }
 
-/** Index of the rays of block `block` of 2 x 2 among those of the first block. */
+/** Index in the first block of ray 0 .. 3 of block `block`, which has 2 x 2 rays. */
 NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
 {
     const int level = k->bits - 1, i = block - (level == 1 ? 1 : 5);
@@ -320,8 +320,8 @@ NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
     return (v << k->bits) + u;
 }
 
-/** Ray `lane` of a first block, or of the rays that a walk needs: all, those of its
- * block, or the corners. */
+/** Index of ray number `lane` that a walk needs: of all rays, of its block, or of
+ * corners. */
 NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
 {
     const int last = (1 << k->bits) - 1;
@@ -331,8 +331,8 @@ NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
                        : (lane / 2 * last << k->bits) + lane % 2 * last;
 }
 
-/** Set the rays of the walk's layer, and the blocks that the rays form; with `only`,
- * those of that block or of the first block. */
+/** Set the rays of the walk's layer, and the blocks: all, or only the blocks that k->only
+ * selects. */
 NB_TILE_HD void nb_tile_aim(nb_tile_walk *k)
 {
     const int all = k->only == 0, n = all ? 1 << 2 * k->bits : 4;

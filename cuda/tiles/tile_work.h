@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of a warp for an image in blocks of rays (src/plan/tiles.h). Host and device: a test
- * runs the lanes of a warp one after the other.
+/** The work of a warp for an image in blocks of rays (src/plan/tiles.h). For host and
+ * device: a test on the host runs the lanes of a warp one after the other.
  *
- *   item       a first block of rays of a panel, 4 x 4 or 8 x 8, at all layers
- *   budget      the limit of the sum of the bounds of everything that is left out
- *   stack      of the warp: lists of groups of steps, one for each size of block, and of steps
- *   sums       of terms, in whole units (spot_work.h): the order of the blocks changes no byte
+ *   item       a first (largest) block of rays of a panel, 4 x 4 or 8 x 8, at all layers
+ *   budget     limit of the sum of the bounds of all groups and steps that are left out
+ *   stack      memory of a warp for lists of groups, for each size of block, and of steps
+ *   sums       sums of terms as integers: the order of blocks changes no byte
  *
- * Between NB_EACH_LANE and its closing brace the code is that of one lane. Variables that
- * differ between lanes have the type NB_LANE_OF and are read by NB_LANE. */
+ * The statement after NB_EACH_LANE is the code of one lane. Variables that differ between
+ * lanes have the type NB_LANE_OF and are read by NB_LANE. */
 #ifndef NB_CUDA_TILE_WORK_H
 #define NB_CUDA_TILE_WORK_H
 
 #include "tile_lists.h"
 
 enum {
-    NB_TILE_WHOLE = 24, /* limit of groups for which one warp takes a whole first block */
+    NB_TILE_WHOLE = 24, /* limit of groups for which one task is a whole first block */
     NB_TILE_PARTS = 176 /* limit of groups of a task */
 };
 
-/* Part of a budget that the groups of a block may take before its quarters or steps get
- * the remaining budget. */
+/* Part of a budget that the test of a block's groups may spend; the tests of its quarters
+ * or steps may spend the remaining budget. */
 #define NB_TILE_FIRST_PART 0.3f
 #define NB_TILE_PART 0.5f
 
@@ -43,8 +43,8 @@ NB_TILE_HD void nb_tile_add_ray(const nb_tile_walk *k, int ray, double sum)
     s->marks[pixel / NB_SPOT_MARK] = 1;
 }
 
-/** Part of a pixel's sum: rays first_ray, first_ray + rays .. of all of its layers, and
- * steps first_step, first_step + steps ..; in double, in the units of the pixel's sum. */
+/** Part of a pixel's sum, electrons^2 [sr]: rays first_ray, first_ray + rays .. of all
+ * layers, steps first_step, first_step + steps .. */
 NB_TILE_HD double nb_tile_pixel_sum(const nb_tile_pass *p, size_t pixel,
                                     unsigned first_ray, unsigned rays, int64_t first_step,
                                     int64_t steps, const int how)
@@ -77,7 +77,7 @@ NB_TILE_HD double nb_tile_pixel_sum(const nb_tile_pass *p, size_t pixel,
     return sum;
 }
 
-/** Step i of a list of steps at `steps`, for the groups of a task. */
+/** Orientation and source of step i of the list stack[steps ..] (nb_tile_few_steps). */
 NB_TILE_HD void nb_tile_step_of(const nb_tile_walk *k, const nb_tile_task *task,
                                 int steps, int i, int *m, int *source)
 {
@@ -94,7 +94,7 @@ NB_TILE_HD nb_vec3 nb_tile_leaf_direction(const nb_tile_walk *k, int block, int 
     return nb_v3(k->w->ray[0][at], k->w->ray[1][at], k->w->ray[2][at]);
 }
 
-/** Add the sums of four rays to their pixels. */
+/** Add the sums of the four rays of a task's block to their pixels. */
 NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
                                  const NB_LANE_ARG(double, sum))
 {
@@ -106,8 +106,8 @@ NB_TILE_HD void nb_tile_add_rays(nb_tile_walk *k, const nb_tile_task *task,
     }
 }
 
-/** Sum the terms of n steps on the stack at `steps`, for the four rays of a block; each
- * ray takes a quarter of the lanes. */
+/** Sum the terms of n steps, stack[steps ..], for the four rays of a block. A quarter of
+ * the lanes works for each ray. */
 NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int steps,
                                   int n, const int how)
 {
@@ -129,7 +129,7 @@ NB_TILE_HD void nb_tile_sum_terms(nb_tile_walk *k, const nb_tile_task *task, int
 }
 
 #ifdef NB_GPU_DEVICE_PASS
-/** nb_tile_sum_terms in floats: a step for each lane, whose loads serve all four rays. */
+/** nb_tile_sum_terms in floats: each lane takes a step, for all four rays. */
 static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
                                                         const nb_tile_task *task,
                                                         int steps, int n, const int how)
@@ -156,8 +156,8 @@ static __device__ __forceinline__ void nb_tile_sum_fast(nb_tile_walk *k,
 }
 #endif
 
-/** Sum the steps of n groups for a block of 2 x 2 rays, a few groups at a time; returns
- * the used budget. */
+/** Sum the steps of a task's groups for a block of 2 x 2 rays, a few groups at a time.
+ * Returns the spent budget. */
 NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const int how)
 {
     const int room = (of->end - of->to) / NB_TILE_STEPS;
@@ -188,8 +188,8 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
 
 /* ------------------------------------------------------------------ blocks */
 
-/** Take groups i .. of a list, as many as fit, and list those that the block keeps.
- * Returns the number taken. */
+/** Test groups i .. of a task, as many as the stack has room for. *next: the task with
+ * the groups that the block keeps. Returns the number of tested groups. */
 NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
                                    float *spent, nb_tile_task *next, const int how)
 {
@@ -209,7 +209,7 @@ NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int 
     return n;
 }
 
-/** A block of 2 x 2 rays: select groups of its list, then sum their steps. */
+/** Run a block of 2 x 2 rays: select groups, sum their steps; returns the spent budget. */
 NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int how)
 {
     const uint64_t rays = (uint64_t)3 | (uint64_t)3 << (1 << k->bits);
@@ -226,7 +226,7 @@ NB_TILE_HD float nb_tile_leaf(nb_tile_walk *k, const nb_tile_task *of, const int
     return spent;
 }
 
-/** Run the four blocks of 2 x 2 rays of block q of 4 x 4; returns the largest used
+/** Run the four blocks of 2 x 2 rays in block q of 4 x 4. Returns the largest spent
  * budget. */
 NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
                                 const int how)
@@ -245,7 +245,7 @@ NB_TILE_HD float nb_tile_leaves(nb_tile_walk *k, const nb_tile_task *of, int q,
     return largest;
 }
 
-/** Run block q of 4 x 4 rays: the first block, or one of its quarters. Returns the used
+/** Run block q of 4 x 4 rays: the first block, or one of its quarters. Returns the spent
  * budget. */
 NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
                                  const int how)
@@ -270,8 +270,8 @@ NB_TILE_HD float nb_tile_quarter(nb_tile_walk *k, const nb_tile_task *of, int q,
     return spent;
 }
 
-/** Run a task whose rays are set and whose groups are on the stack; to: free place after
- * the groups. */
+/** Run a task whose rays are set, with the groups stack[list ..]. to: first free entry of
+ * the stack. */
 NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int list, int to,
                                  const int how)
 {
@@ -284,7 +284,7 @@ NB_TILE_HD void nb_tile_run_late(nb_tile_walk *k, const nb_tile_late *t, int lis
     k->lack = fmaxf(k->lack, (t->others + largest) * t->photons);
 }
 
-/** Set the block to a task. */
+/** Set the walk to a task. */
 NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
 {
     k->panel = t->panel;
@@ -296,8 +296,8 @@ NB_TILE_HD void nb_tile_turn(nb_tile_walk *k, const nb_tile_late *t)
     k->only = t->block;
 }
 
-/** Run a task at once if the queue is full; rare, so the function is not inlined. Returns
- * the photons that a ray lacks. */
+/** Run a task at once, because the queue is full. This is rare, so the function is not
+ * inlined. Returns the photons that are left out of a pixel. */
 NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
                                  const nb_tile_late *t, const int place[2], int how)
 {
@@ -311,8 +311,8 @@ NB_HD_CALL float nb_tile_run_now(const nb_tile_pass *p, nb_tile_shared *w,
     return walk.lack;
 }
 
-/** Reserve this number of tasks and words of the queue. Returns 0 if the queue is
- * full. */
+/** Reserve entries of the queue for tasks and words; at: their first indices. Returns 0
+ * if the queue is full. */
 NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned words,
                                unsigned at[2])
 {
@@ -330,8 +330,8 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
     return 0;
 }
 
-/** Limit of the tasks that a first block with this number of groups leaves: each task has
- * a block of 2 x 2 rays and some of the groups. */
+/** Upper limit of the tasks of a first block with this number of groups: each task has a
+ * block of 2 x 2 rays and some of the groups. */
 NB_HD int nb_tile_task_limit(int64_t groups)
 {
     const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* with whole rows */
@@ -340,8 +340,8 @@ NB_HD int nb_tile_task_limit(int64_t groups)
            << 2 * (NB_TILE_LARGE - 1);
 }
 
-/** Leave the groups of a block to later warps: all groups to one task, or to each task a
- * block of 2 x 2 rays with some of the groups. budget: total for the rays. */
+/** Put the kept groups of a first block into the queue: as one task, or as tasks of a
+ * block of 2 x 2 rays with some of the groups each. budget: total budget of a ray. */
 NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float budget,
                               const int how)
 {
@@ -396,8 +396,8 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
     nb_tile_run_late(k, &t, 0, t.n, how);
 }
 
-/** Run a first block at a layer, whose rays are set. Returns the photons that a ray
- * lacks, without those of tasks for later warps. */
+/** Run a first block at a layer, whose rays are set. Returns the spent budget; 0 if tasks
+ * are queued, which report it. */
 NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
 {
     const nb_tiles *t = &k->p->tiles;

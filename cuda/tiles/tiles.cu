@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images in blocks of rays (tile_work.h): each warp takes one first block after the
- * other. Sums are whole numbers, so the order of the blocks changes no byte. */
+ * other. Sums are integers, so the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
 #include "../backend/render_job.h"
 #include "../spots/spots.h"
@@ -13,15 +13,15 @@ extern "C" {
 }
 
 enum {
-    WARPS = 4,        /* per block of threads */
-    BLOCKS = 5,       /* per multiprocessor */
-    EXACT_BLOCKS = 4, /* per multiprocessor, where terms are in doubles */
-    BATCH = 4,        /* items that a warp takes together */
-    QUEUE_TASKS = 1 << 21,
+    WARPS = 4,             /* per block of threads */
+    BLOCKS = 5,            /* blocks of threads per multiprocessor */
+    EXACT_BLOCKS = 4,      /* the same if terms are in doubles */
+    BATCH = 4,             /* items that a warp takes together */
+    QUEUE_TASKS = 1 << 21, /* limits of the queue */
     QUEUE_WORDS = 1 << 25,
-    QUEUE_LEAST = 64, /* smallest part of the queue that is tried */
-    PIXEL_STEPS = 2,  /* steps per thread, for a single pixel */
-    PIXEL_BLOCKS = 64 /* limit of blocks, for steps and for rays */
+    QUEUE_LEAST = 64, /* the smallest queue that is tried is 1/64 of the wanted one */
+    PIXEL_STEPS = 2,  /* steps per thread, in the sum of a single pixel */
+    PIXEL_BLOCKS = 64 /* limit of blocks for steps, and for rays, in this sum */
 };
 
 static constexpr int blocks_of(int how)
@@ -29,7 +29,7 @@ static constexpr int blocks_of(int how)
     return how & NB_TILE_EXACT ? EXACT_BLOCKS : BLOCKS;
 }
 
-/** Blocks per multiprocessor for which the compiler must leave registers. */
+/** Number of blocks per multiprocessor for which the compiler limits registers. */
 static constexpr int resident_blocks(int how)
 {
 #ifdef NB_GPU_SPILLS
@@ -40,14 +40,14 @@ static constexpr int resident_blocks(int how)
 }
 
 #define LOOK 1e-3 /* approximate seconds of the first search */
-#define FILL 1.5  /* factor of the counted tasks for the size of the queue */
+#define FILL 1.5  /* safety factor of the counted tasks per launch */
 
 /** Results of a pass. */
 typedef struct tile_report {
     unsigned long long next, tally[NB_TILE_TALLIES];
-    unsigned lack;    /* the bits of a float, photons */
+    unsigned lack;    /* bits of a float: photons that are left out of a pixel */
     unsigned used[2]; /* used part of the queue */
-    unsigned late;    /* the next task of the queue */
+    unsigned late;    /* index of the next task of the queue */
 } tile_report;
 static_assert(sizeof(tile_report) <= NB_SMALL_LOOK - NB_SMALL_TILES, "it has its place");
 
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void report_walk(const nb_tile_walk &walk, int
             atomicAdd(&report->tally[i], (unsigned long long)walk.tally[i]);
 }
 
-/** Memory shared by the lanes of this warp, cleared. */
+/** The shared memory of this warp, with bins set to 0. */
 static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
 {
     of += threadIdx.x / 32;
@@ -72,8 +72,8 @@ static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
     return of;
 }
 
-/** Run items first, first + stride .., spread over the image, so that each launch has a
- * similar number of tasks. */
+/** Run items first, first + stride .. They are spread over the image, so that all
+ * launches have similar numbers of tasks. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     report_walk(walk, p.only_count, report);
 }
 
-/** Sum all terms of the pixel that a search found, in whole units, rounded down. */
+/** Sum all terms of the pixel that a search found, as integers that are rounded down. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS)
     k_tile_pixel(const NB_GRID_CONSTANT nb_tile_pass p, nb_cuda_look *look)
@@ -135,8 +135,8 @@ __global__ void k_tile_photons(const NB_GRID_CONSTANT nb_spot_pass p, nb_cuda_lo
     look->photons = nb_spot_photons(&p, (unsigned)look->key, look->sum);
 }
 
-/** Fill the largest F^2 of each reflection, and that of the reflection with its
- * neighbours. */
+/** Fill nb_tile_factors.pairs: the largest F^2 of each reflection, and the largest F^2 of
+ * the reflection and its neighbours. */
 __global__ void __launch_bounds__(256)
     k_tile_pairs(const nb_factor_table sf, const nb_tile_factors f, double per_unit,
                  float2 *pairs)
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(256)
 
 /* ------------------------------------------------------------------ one render */
 
-/** Launch both kernels of a part. */
+/** Start k_tiles for a part of the items, and k_tiles_late for its tasks. */
 template <int HOW>
 static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                         tile_report *report, int64_t first, int64_t stride)
@@ -190,8 +190,8 @@ static part_launcher *launcher_of(const nb_tile_setup *setup)
     return NULL; /* nb_tiles_refuse */
 }
 
-/** Run launches of a third of a second at most: for display watchdogs, progress and
- * SIGINT. */
+/** Run all items in launches of up to a third of a second, for display watchdogs,
+ * progress and SIGINT. */
 static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
                               tile_report *report, nb_error *err)
 {
@@ -303,7 +303,7 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
 }
 
 /** Reserve the queue: as large as the image needs, or as memory allows. A small queue
- * needs more launches; without a queue a warp does tasks at once. The size changes no
+ * needs more launches; without a queue a warp runs its tasks at once. The size changes no
  * byte. */
 static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
                                nb_tile_queue *q, nb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From blocks of rays to the steps that matter to them (tiles.cu). */
+/* The path in blocks of rays: steps that matter are calculated (tiles.cu). */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Scattering of materials without order: N F|F| by tables of F against sin(theta)/lambda. */
+/** Scattering of amorphous materials: N F|F|, with F from a table of sin(theta)/lambda. */
 #ifndef NB_PHYSICS_AMORPHOUS_H
 #define NB_PHYSICS_AMORPHOUS_H
 
@@ -11,8 +11,8 @@ NB_HD nb_vec3 nb_scattering_vector(const nb_source *source, nb_vec3 direction)
     return nb_scale(1.0 / source->lambda, nb_sub(direction, source->incident));
 }
 
-/** The piece among pieces[low] to pieces[high] that holds x, 1/m; the pieces ascend in
- * x. */
+/** Find the piece that holds x, 1/m, among pieces[low] to pieces[high], which are sorted
+ * by x. */
 NB_HD const nb_table_piece *nb_piece_between(const nb_table_piece *pieces, int low,
                                              int high, double x)
 {
@@ -36,7 +36,7 @@ NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scattere
                             a->buckets[bucket + 1], x);
 }
 
-/** F of a molecule, electrons. */
+/** F of a molecule at sin(theta)/lambda = x, 1/m, by the piece that holds x; electrons. */
 NB_HD double nb_piece_F(const nb_table_piece *p, double x)
 {
     double F =
@@ -57,8 +57,8 @@ NB_HD double nb_amorphous_at(const nb_amorphous *a, double x)
     return sum;
 }
 
-/** Like nb_source_sum, for the materials: each orientation of the crystal adds their
- * sum. */
+/** Like nb_source_sum, for the materials. Their sum is added once for each orientation,
+ * as intensity_scale divides by the number of orientations. */
 NB_HD double nb_background_source_sum(const nb_scene *sc, const nb_amorphous *a,
                                       const nb_ray *ray)
 {

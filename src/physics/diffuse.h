@@ -15,8 +15,8 @@
 #define NB_DIFFUSE_FORMS 24
 #define NB_DIFFUSE_ORDERS 4096 /* limit at one point: enough up to X = 20,000 */
 
-/** The model along the axes that one rotation of the group gives. Quadratic forms of index rows, in the order of
- * nb_shape_radius2. */
+/** The model for one rotation R of the crystal's point group. X and u2: coefficients of
+ * quadratic forms of h k l, in the order of nb_shape_radius2. */
 typedef struct nb_diffuse_form {
     double part;  /* weight in the mean over the rotations */
     double X[6];  /* 4 pi^2 sum (sigma_i t_i)^2 */
@@ -26,26 +26,26 @@ typedef struct nb_diffuse_form {
 typedef struct nb_diffuse {
     int gauss;       /* correlation exp(-r^2/2), else exp(-r) */
     int unperturbed; /* F of the table is for the crystal at rest */
-    double scale; /* electrons^2 of D for I0 = 1 and a kernel of 1: N/V times the integral's factor */
+    double scale;    /* N/V times the constant factor of Gamma_n: electrons^2 if I0 = 1 */
     double sigma, gamma; /* largest of the three sigmas and of the three gammas, A */
     int n_forms;         /* 0: no diffuse light */
     nb_diffuse_form forms[NB_DIFFUSE_FORMS];
 } nb_diffuse;
 
-/** Gamma_n without its factor; x = u^2. */
+/** Gamma_n without its constant factor (nb_diffuse.scale has it); x = u^2. */
 NB_HD double nb_diffuse_kernel(int gauss, double n, double x)
 {
     double y = n * n + x;
     return gauss ? exp(-x / (2 * n)) / (n * sqrt(n)) : n / (y * y);
 }
 
-/** exp(-X) X^n/n!; n > 0, X > 0. */
+/** Weight of order n: exp(-X) X^n/n!; n > 0, X > 0. */
 NB_HD double nb_diffuse_weight(double n, double X)
 {
     return exp(n * log(X) - X - lgamma(n + 1));
 }
 
-/** The weights of the orders that count at a point. */
+/** The weights of the orders that are not negligible at a point. */
 typedef struct nb_diffuse_series {
     double first; /* order of weight[0] */
     int n;
@@ -65,8 +65,8 @@ NB_HD void nb_diffuse_series_of(double X, nb_diffuse_series *out)
         out->weight[out->n++] = w;
 }
 
-/** Sum of the orders' kernels at x, each times its weight. Orders whose exp is 0 are
- * skipped. */
+/** Sum over the orders of weight times nb_diffuse_kernel at x = u^2. Gaussian kernels
+ * that underflow to 0 (low orders) are skipped. */
 NB_HD double nb_diffuse_orders(int gauss, const nb_diffuse_series *orders, double x)
 {
     const double first = gauss ? x / 1500 - orders->first : 0;
@@ -79,14 +79,14 @@ NB_HD double nb_diffuse_orders(int gauss, const nb_diffuse_series *orders, doubl
     return sum;
 }
 
-/** I0 of a reflection with this |F|. */
+/** I0 of the reflection h k l with this |F|, electrons^2. */
 NB_HD double nb_diffuse_power(const nb_diffuse *d, const nb_diffuse_form *form, double F,
                               double h, double k, double l)
 {
     return d->unperturbed ? F * F : F * F * exp(nb_shape_radius2(form->X, h, k, l));
 }
 
-/** Sum over all reflections of table n, for one form. */
+/** Sum over all reflections of table n at the point h k l, for one rotation (form). */
 NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *form,
                                  const nb_factor_table *table, int n, double h, double k,
                                  double l)
@@ -109,7 +109,7 @@ NB_HD double nb_diffuse_form_sum(const nb_diffuse *d, const nb_diffuse_form *for
     return sum;
 }
 
-/** D at a point of reciprocal space, electrons^2 per block; nh > 0. */
+/** D at the point h k l, electrons^2 per block, with F from table n; table->nh > 0. */
 NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, int n,
                            double h, double k, double l)
 {
@@ -119,8 +119,8 @@ NB_HD double nb_diffuse_at(const nb_diffuse *d, const nb_factor_table *table, in
     return d->scale * sum;
 }
 
-/** Fraction of a reflection's Bragg light that remains in spite of the motions, if F is
- * that of the crystal at rest. */
+/** Fraction of a reflection's Bragg light that the motions leave, if F belongs to the
+ * crystal at rest. */
 NB_HD double nb_diffuse_left(const nb_diffuse *d, double h, double k, double l)
 {
     double sum = 0;
@@ -153,8 +153,8 @@ NB_HD double nb_diffuse_source_sum(const nb_scene *sc, const nb_diffuse *d, int 
     return sum;
 }
 
-/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor, with F from
- * this table. */
+/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor. `table`:
+ * number of the table of F. */
 NB_HD double nb_pixel_diffuse(const nb_scene *sc, const nb_diffuse *d, int table,
                               const nb_panel *panel, const nb_sensor *sensor, int f, int s)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** The footprint of the Bragg light: the cross-section of crystal or beam, and where a panel sees it
- * (docs/physics.md, section 22). */
+/** The footprint of the Bragg light: the cross-section of the crystal or the beam, and
+ * its image on a panel (docs/physics.md, section 22). */
 #ifndef NB_PHYSICS_FOOTPRINT_H
 #define NB_PHYSICS_FOOTPRINT_H
 
 #include "ray.h"
 
-/** Light from the point x a + y b of the cross-section; (x, y) has the standard normal distribution, or
- * is uniform within +-1/2 (box).  a = b = 0: a point. */
+/** Light comes from the points x a + y b of the cross-section. (x, y) is standard normal,
+ * or with `box` uniform within +-1/2. a = b = 0: all light comes from one point. */
 typedef struct nb_footprint {
     int box;
     nb_vec3 a, b; /* m, perpendicular to the beam */
@@ -23,9 +23,9 @@ static inline double nb_footprint_det(nb_vec3 a, nb_vec3 b, nb_vec3 c)
     return nb_dot(a, nb_cross(b, c));
 }
 
-/** How the image of the sample's origin at (F, S) of a panel, m, moves when the light comes from a or b instead:
- * M = {fast by a, fast by b, slow by a, slow by b}, pixels.  With s1 the diffracted ray and n the plane's normal
- * the point r moves the image by r - s1 (r.n)/(s1.n). */
+/** Light from the sample's origin hits a panel at (F, S), m. Shift of this image for
+ * light from a or b: M = {fast by a, fast by b, slow by a, slow by b}, pixels. A point r
+ * shifts it by r - s1 (r.n)/(s1.n): s1 is the ray, n the plane's normal. */
 static inline void nb_footprint_map(const nb_panel *panel, double F, double S, nb_vec3 a,
                                     nb_vec3 b, double M[4])
 {

@@ -5,7 +5,7 @@
 
 #ifdef NB_GPU
 #define NB_HD static __host__ __device__ inline
-/* not inlined on the device: rare and long */
+/* For long functions that are rarely called: the device does not inline them. */
 #define NB_HD_CALL static __host__ __device__ __noinline__ __attribute__((unused))
 #else
 #define NB_HD static inline

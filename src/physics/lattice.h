@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** The lattice transform of one mosaic domain: sum over its unit cells of exp(2 pi i q.r), by the law of its
- * shape.  Only its square is used, so signs that depend on h0 are dropped. */
+/** F_latt, the lattice transform of a mosaic domain: sum over cells of exp(2 pi i q.r).
+ * Only its square is used, so signs that depend on h0 are dropped. */
 #ifndef NB_PHYSICS_LATTICE_H
 #define NB_PHYSICS_LATTICE_H
 
 #include "scene.h"
 
-/** Below this value a sphere's closed form loses digits, and the series is exact in
- * double precision. */
+/** Below this value of x the closed form of nb_sphere_transform loses digits, and its
+ * series is exact in double precision. */
 #define NB_SPHERE_SERIES 0.05
 
 /** The reciprocal cell, 1/m: the product of reciprocal[i] with axis i is 1, with the other axes
@@ -20,14 +20,14 @@ NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
     reciprocal[2] = nb_scale(inverse, nb_cross(cell->a, cell->b));
 }
 
-/** True if the numbers of cells are whole. Then N d matters modulo 1 only. */
+/** True if the numbers of cells are whole. Then only N d modulo 1 changes the result. */
 NB_HD int nb_whole_cells(const nb_lattice *lattice)
 {
     const double *N = lattice->N;
     return N[0] == floor(N[0]) && N[1] == floor(N[1]) && N[2] == floor(N[2]);
 }
 
-/** Nearest Miller index of a fractional one; halves are rounded down. */
+/** Round a fractional Miller index to the nearest whole number, halves down. */
 NB_HD double nb_nearest_index(double h)
 {
     return ceil(h - 0.5);
@@ -56,7 +56,7 @@ NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
            m[4] * dh * dl + m[5] * dk * dl;
 }
 
-/** nb_lattice_factor for a shape that is a compile-time constant. */
+/** nb_lattice_factor for a shape that the compiler knows as a constant. */
 NB_HD double nb_lattice_factor_of(const nb_lattice *lattice, int shape, double dh,
                                   double dk, double dl)
 {
@@ -85,7 +85,7 @@ NB_HD double nb_lattice_factor_of(const nb_lattice *lattice, int shape, double d
     return r2;
 }
 
-/** F_latt at the offset (dh, dk, dl) from the nearest reciprocal-lattice point. */
+/** F_latt at the offset (dh, dk, dl), in Miller indices, from the nearest reflection. */
 NB_HD double nb_lattice_factor(const nb_lattice *lattice, double dh, double dk, double dl)
 {
     switch (lattice->shape) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the numbers of a scene: whether floats can hold them, and the brightest pixel. Host
- * code. */
+/** Bounds of a scene's numbers: they decide whether floats suffice, and limit the
+ * brightest pixel. Host code. */
 #ifndef NB_PHYSICS_LIMITS_H
 #define NB_PHYSICS_LIMITS_H
 
@@ -31,11 +31,11 @@ static inline size_t nb_table_values(const nb_factor_table *box)
 
 #define NB_TABLE_SPREAD UINT64_C(6364136223846793005) /* Knuth's multiplier */
 
-/** Number of entries that are measured together, while they are in a cache. */
+/** Number of entries that are measured together, to stay in the CPU's cache. */
 #define NB_TABLE_RUN ((size_t)4096)
 
-/** Statistics of a run of entries, or of several runs together. The smallest nonzero |F|,
- * dimmest, is INFINITY if all are 0. */
+/** Statistics of a run (NB_TABLE_RUN consecutive entries) or of several runs. `dimmest`
+ * is INFINITY if all F are 0. */
 typedef struct nb_table_run {
     double largest, least, dimmest; /* largest, smallest, smallest nonzero |F| */
     uint64_t hash;
@@ -99,7 +99,7 @@ static inline size_t nb_factor_table_at(const nb_factor_table *box, int h, int k
            (size_t)(l - box->lmin);
 }
 
-/** Fill box->largest, least and dimmest from all tables, and the hash of several. */
+/** Fill box->largest, least and dimmest, and box->hash of several tables. */
 static inline void nb_factor_table_measure(nb_factor_table *box)
 {
     const size_t n = nb_table_values(box) / (size_t)nb_table_count(box);
@@ -139,9 +139,9 @@ static inline double nb_largest_lattice(const nb_lattice *lattice)
                                                                        : cells * cells;
 }
 
-/** True if single precision can sum the scene. F^2 is taken relative to `unit`
- * [electrons^2] (0: nothing scatters), and `terms` of weight up to `weight` are added.
- * Otherwise the sum is taken in double precision. */
+/** True if single precision can sum the scene; otherwise use double precision. A sum has
+ * `terms` terms, each of a weight up to `weight`, with F^2 in units of `unit`,
+ * electrons^2 (0: nothing scatters). */
 static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
                                   double weight)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** nb_ray_slope_to in reverse: the slopes of a sum over rays by each number that describes a
- * panel's position. One pass over the rays then serves every parameter that moves the
- * detector. */
+/** nb_ray_slope_to in reverse: slopes of a sum over rays by each number that describes a
+ * panel's position. One pass over the rays then serves all parameters of the detector.
+ * "Slope by x" is the derivative of the sum by x. */
 #ifndef NB_PHYSICS_PANEL_PULL_H
 #define NB_PHYSICS_PANEL_PULL_H
 
@@ -14,13 +14,13 @@ typedef struct nb_pull_point {
     nb_ray ray;
 } nb_pull_point;
 
-/** The part of v across the unit vector d. */
+/** The part of v at right angles to the unit vector d. */
 NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
 {
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
 }
 
-/** Add the slopes by the point x of a flat panel to *to; X is the slope by x. */
+/** Add the slopes by a flat panel to *to. X: slope by the ray's end, at depth O, m. */
 NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O,
                         nb_vec3 X, nb_panel_slope *to)
 {
@@ -31,8 +31,8 @@ NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O
     to->layer_step += at->layer * nb_dot(X, panel->normal);
 }
 
-/** Add the slopes that come from the solid angle to *to; `by` is the slope by the
- * logarithm of the angle. Returns the part of the slope by log |x|. */
+/** Add the slopes that come from the solid angle to *to. `by`: slope by the logarithm of
+ * the solid angle. Returns its slope by log |x|, the distance of the ray's end point. */
 NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, double by,
                            nb_panel_slope *to)
 {
@@ -50,15 +50,15 @@ NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, doubl
     return 0;
 }
 
-/** The slope by a layer's path; `capture`: the slope by the captured fraction. */
+/** Slope by the path y in layer t. capture: slope by the captured fraction. */
 NB_HD double nb_pull_capture(int t, double y, double capture)
 {
     return capture * (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y));
 }
 
-/** Add the slopes of the absorbing layer of a flat panel to *to. U: the slope by the
- * point at the layer's depth; capture: the slope by the captured fraction. Returns the
- * slope by the point of the front face. */
+/** Add the slopes by an absorbing layer of a flat panel to *to. front: the ray's point on
+ * the layer's front face. capture, U: slopes by the captured fraction and by the ray's
+ * end. Returns the slope by `front`. */
 NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
                             const nb_pull_point *at, nb_vec3 front, double capture,
                             nb_vec3 U, nb_panel_slope *to)
@@ -79,8 +79,8 @@ NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
     return nb_add(U, nb_scale(by_g / R, nb_across(panel->normal, d)));
 }
 
-/** Add the slopes of a curved panel and its layer to *to; by_R: the slope by the distance
- * of the photons' depth (nb_moving_curved). */
+/** Add the slopes by a curved panel and its layer to *to. by_R: slope by the distance R
+ * of the ray's end point (nb_moving_curved). */
 NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
                           const nb_pull_point *at, const nb_ray_slope *by, double by_R,
                           nb_panel_slope *to)

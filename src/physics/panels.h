@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Panels of a stack: which panel has a row or a pixel, and which part of a panel is
- * rendered. Host code. */
+/** Panels of a stack: find the panel of a row or a pixel, and the rendered part of a
+ * panel. Host code. */
 #ifndef NB_PHYSICS_PANELS_H
 #define NB_PHYSICS_PANELS_H
 
@@ -34,7 +34,7 @@ static inline int nb_panel_of_pixel(const nb_scene *sc, size_t pixel)
     return low;
 }
 
-/** Place of a pixel of a panel in the stack. */
+/** Index in the stack of pixel (fast, slow) of a panel. */
 static inline size_t nb_panel_pixel(const nb_panel *panel, int fast, int slow)
 {
     return panel->first_pixel + (size_t)slow * (size_t)panel->columns + (size_t)fast;
@@ -77,7 +77,7 @@ static inline void nb_panel_place_of(nb_vec3 fast, nb_vec3 slow, nb_vec3 R, doub
                                      double *S)
 {
     double c = nb_dot(fast, slow), f = nb_dot(fast, R), s = nb_dot(slow, R);
-    int right = fabs(c) < 1e-9; /* up to rounding */
+    int right = fabs(c) < 1e-9; /* axes at right angles, up to rounding */
     *F = right ? f : (f - c * s) / (1 - c * c);
     *S = right ? s : (s - c * f) / (1 - c * c);
 }
@@ -90,7 +90,7 @@ static inline double nb_region_pixels(nb_region r)
     return (double)(r.fmax - r.fmin + 1) * (r.smax - r.smin + 1);
 }
 
-/** Number of pixels in the region of interest, with the masked ones. */
+/** Number of pixels in the region of interest, including masked pixels. */
 static inline double nb_rendered_pixels(const nb_scene *sc)
 {
     double sum = 0;

@@ -4,9 +4,9 @@
  *     I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
  *             w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
  *
- * polar and omega are those of the pixel's first sub-pixel, layer and source, or with their
- * -oversample flag those of each term; B is the water and the materials (amorphous.h), summed
- * apart. Photons per pixel. */
+ * photons per pixel. polar and omega: values of the pixel's first sub-pixel, layer and
+ * source, or with their -oversample flag of each term. B: scattering of water and of
+ * materials (amorphous.h); the materials are summed separately. */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -22,7 +22,7 @@ typedef struct nb_sample {
     double F_latt, F_cell;
 } nb_sample;
 
-/** True if -dmin removes the scattering of the crystal at q. */
+/** True if -dmin removes the crystal's scattering at q: d = 1/|q| is below dmin. */
 NB_HD int nb_culled(const nb_factors *factors, nb_vec3 q)
 {
     double stol = 0.5 * nb_norm(q);
@@ -46,7 +46,7 @@ NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *t
     return p;
 }
 
-/** Sum over phi steps and mosaic domains of F_cell^2 F_latt^2 at q, electrons^2, by the n-th table. */
+/** Sum over phi steps and domains of F_cell^2 F_latt^2 at q by table n, electrons^2. */
 NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *table,
                             int n, nb_vec3 q)
 {
@@ -78,8 +78,8 @@ NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
     return sum;
 }
 
-/** The factors that are calculated once per pixel: those of its first sub-pixel, layer and
- * source. */
+/** The factors [polar] [omega] that are calculated once per pixel, for its first
+ * sub-pixel, layer and source. */
 NB_HD double nb_cached_factors(const nb_scene *sc, const nb_panel *panel,
                                const nb_sensor *sensor, int f, int s)
 {

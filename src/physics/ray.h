@@ -27,10 +27,10 @@ NB_HD double nb_subpixel(double pixel, int oversample, int p, int sub)
     return nb_edge_point(pixel / oversample, oversample, p, sub);
 }
 
-/** Position of the point (F, S) [m along fast, slow] at depth O [m] from the front. */
+/** Position of the point (F, S) [m along fast, slow] at depth O [m] below the front face. */
 NB_HD nb_vec3 nb_panel_point(const nb_panel *panel, double F, double S, double O)
 {
-    if (panel->curved) { /* every pixel at the same distance from the sample */
+    if (panel->curved) { /* all pixels have the same distance from the sample */
         double u = (F - panel->Fbeam) / panel->distance,
                v = (S - panel->Sbeam) / panel->distance;
         double r = panel->distance + O;
@@ -105,8 +105,8 @@ NB_HD double nb_mean_depth(double path, double stopped)
                                       : 1.0 / path + (1.0 - 1.0 / stopped);
 }
 
-/** Convert the ray to a layer's front face into the ray to the mean depth of its photons.
- * Capture and depth are those along `front`. Omega is left 0. */
+/** Convert `front`, the ray to a layer's front face, into the ray to the mean depth of
+ * the photons that stop in the layer. Its capture belongs to `front`. Its omega is 0. */
 NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
                         const nb_ray *front, int layer)
 {
@@ -134,9 +134,9 @@ NB_HD nb_ray nb_ray_to(const nb_panel *panel, const nb_sensor *sensor, double F,
     return ray;
 }
 
-/** Polarization factor for scattering from `incident` into `direction` (unit vectors), K the
- * Kahn factor, axis the electric field's (Kahn et al., J. Appl. Cryst. 15, 330 (1982)).
- * cos(2 psi) comes from the components themselves, without an arc tangent. */
+/** Polarization factor for scattering from `incident` into `direction` (unit vectors). K:
+ * Kahn factor; axis: electric field (Kahn et al., J. Appl. Cryst. 15, 330 (1982)). cos(2
+ * psi) is calculated from components, without an arc tangent. */
 NB_HD double nb_polarization(double K, nb_vec3 incident, nb_vec3 direction, nb_vec3 axis)
 {
     double c = nb_dot(incident, direction), c2 = c * c, b, e, in_plane;

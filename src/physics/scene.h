@@ -19,7 +19,7 @@ typedef struct nb_region {
 
 /** The image in memory: a stack of panels, one after the other, each with rows of pixels. */
 typedef struct nb_raster {
-    size_t pixels;
+    size_t pixels;       /* number in all panels */
     int columns, rows;   /* size of the stack; the widest panel gives its columns */
     nb_region roi;       /* the rendered region, inside the stack */
     const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
@@ -35,15 +35,15 @@ typedef struct nb_panel {
     nb_vec3 fast, slow, normal;    /* unit */
     nb_vec3 pix0;                  /* outer corner of pixel (0,0), m */
     double close_distance;         /* shortest distance from sample to plane, m */
-    int point_pixel;               /* no obliquity */
+    int point_pixel;               /* the solid angle ignores the obliquity */
     double pixel_area; /* numerator of the solid angle, m^2 (1 for -compat point pixels) */
-    /* point where the beam meets the plane; a curved panel is a sphere around the sample through
-     * it */
+    /* The point where the beam meets the plane; a curved panel is a sphere around the
+     * sample through this point. */
     nb_vec3 beam;        /* unit */
     double distance;     /* along the beam to the plane, m */
     double Fbeam, Sbeam; /* beam spot from the corner of pixel (0,0), m */
     int curved;
-    int exact_omega;                  /* solid angle on the sphere, not pixel^2/R^2 */
+    int exact_omega; /* curved: use the solid angle on the sphere, not pixel^2/R^2 */
     nb_vec3 curved_fast, curved_slow; /* unit, perpendicular to beam and to each other */
 } nb_panel;
 
@@ -68,7 +68,7 @@ typedef struct nb_beam {
     int n_sources;
     const nb_source *sources;
     double polarization; /* Kahn's K */
-    nb_vec3 polar_axis;  /* unit, as typed */
+    nb_vec3 polar_axis;  /* direction of the electric field as typed, unit */
     int nopolar;
 } nb_beam;
 
@@ -81,11 +81,11 @@ typedef struct nb_lattice {
     int n_orientations; /* phi steps * mosaic domains, phi outer */
     int n_phi, n_domains;
     const nb_orientation *orientations;
-    int shape;   /* nb_shape: shapes.h */
-    double N[3]; /* unit cells along a, b, c; >= 1 */
-    double fudge;
-    double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d with M = xx yy zz xy xz yz
-                                          (with the factors 2 of mixed terms), d = h - h0 */
+    int shape;         /* nb_shape: shapes.h */
+    double N[3];       /* unit cells along a, b, c; >= 1 */
+    double fudge;      /* shape factor (-fudge) */
+    double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d, d = h - h0;
+                          M = xx yy zz xy xz yz, with the factors 2 of mixed terms */
 } nb_lattice;
 
 /** Structure-factor amplitudes over a box of Miller indices: one table, or one for each group of
@@ -96,35 +96,35 @@ typedef struct nb_factor_table {
     int nh, nk, nl;  /* 0: no table, every reflection is default_F */
     const double *F; /* n_tables*nh*nk*nl */
     double default_F;
-    int interpolate; /* tricubic, where the 4x4x4 neighbourhood is inside the box */
-    int measured;    /* the next line is filled: nb_factor_table_measure in limits.h */
-    double largest, least, dimmest; /* extremes of |F|; dimmest: the smallest nonzero */
+    int interpolate; /* tricubic, if the 4x4x4 entries around a point are in the box */
+    int measured; /* largest, least, dimmest and hash are set (nb_factor_table_measure) */
+    double largest, least, dimmest; /* largest, smallest, smallest nonzero |F| */
     int n_tables;                   /* 0 is the same as 1 */
-    uint64_t hash;                  /* hash of all F, if `measured` */
+    uint64_t hash; /* hash of all F, if `measured` and n_tables > 1; else 0 */
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table table; /* by value: a kernel's parameter, not in its memory */
-    double dmin;           /* m; 0 off */
+    nb_factor_table table; /* by value, so that a GPU kernel gets it as a parameter */
+    double dmin;           /* shortest d that scatters, m; 0: no limit */
 } nb_factors;
 
-/** F between two points of a table: a cubic by Newton's divided differences over x, next, before
- * and (in d3) a fourth point, limited to values between F and F_next. All differences of a
- * constant are 0. */
+/** F from x to the next point of a table: a cubic with Newton's divided differences d1,
+ * d2, d3 over x, `next`, `before` and (d3) a fourth point. Its values are limited to F ..
+ * F_next. If F is constant, all differences are 0. */
 typedef struct nb_table_piece {
-    double x;            /* sin(theta)/lambda of its start, 1/m; 0 for the first */
+    double x;            /* sin(theta)/lambda at its start, 1/m; 0 for the first piece */
     double next, before; /* 1/m */
     double F, d1, d2, d3, F_next;
 } nb_table_piece;
 
-/** A material without order in the beam. sin(theta)/lambda times `per` is the number of a
- * bucket; larger numbers than the last bucket's mean the last bucket. buckets[b] ..
- * buckets[b + 1] are the pieces of the table in bucket b. */
+/** An amorphous material in the beam. Buckets of equal width speed up the search of a
+ * piece: sin(theta)/lambda times `per` is the number of a bucket, limited to the last.
+ * Bucket b has the pieces buckets[b] .. buckets[b + 1]. */
 typedef struct nb_scatterer {
     int first_piece, first_bucket, n_buckets;
     double per;       /* m */
-    double largest;   /* largest |F| of its points */
-    double molecules; /* in the beam / blocks */
+    double largest;   /* largest |F| of the table's points */
+    double molecules; /* number in the beam / number of mosaic blocks */
 } nb_scatterer;
 
 typedef struct nb_amorphous {
@@ -147,8 +147,8 @@ typedef struct nb_scene {
     int oversample_polar, oversample_omega;
     int64_t samples; /* per pixel and layer: sources * orientations * oversample^2 */
     /* scale */
-    double background; /* F_bg^2 N_mol / blocks of the water, electrons^2 per sample */
-    double intensity_scale;        /* r_e^2 * fluence * blocks / samples */
+    double background;      /* water: F_bg^2 N_mol / blocks, electrons^2 per sample */
+    double intensity_scale; /* r_e^2 * fluence * blocks / samples */
     const nb_amorphous *amorphous; /* NULL: the scene has no such material */
 } nb_scene;
 

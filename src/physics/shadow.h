@@ -9,7 +9,7 @@
 
 enum { NB_SHADOW_MAX = 16 };
 
-/** A disc about the beam, or a bar from the beam outwards with a round end. */
+/** A disc around the beam, or a bar that starts at the beam with a round end. */
 typedef struct nb_shadow_item {
     int bar;
     double half;         /* half the diameter or the width, m */
@@ -33,8 +33,7 @@ static inline double nb_shadow_over(const nb_shadow_item *item, double x, double
     return (item->bar && u >= 0 ? fabs(v) : sqrt(x * x + y * y)) - item->half;
 }
 
-/** Point (*x, *y) where a ray meets the plane of the stops, m. Returns 0 if the ray
- * misses the plane. */
+/** Set (*x, *y), m, to a ray's point in the stops' plane. Returns 0 if it misses. */
 static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double *x,
                                   double *y)
 {
@@ -44,7 +43,8 @@ static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double 
     return along > 0;
 }
 
-/** Fraction of the light that reaches a pixel of this edge (m) at (x, y). */
+/** Fraction of the light that passes the stops to a pixel of this edge at (x, y), m in
+ * the plane of the stops. */
 static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, double edge)
 {
     double factor = 1;
@@ -65,7 +65,7 @@ typedef struct nb_absorber {
     int box;        /* 1: a box; 0: a sphere */
     double half[3]; /* half the edges of a box, or the radius of a sphere, m */
     nb_vec3 beam;   /* unit */
-    int turns;      /* number of positions of a box that a frame averages */
+    int turns;      /* number of rotated positions of a box that a frame averages */
     nb_vec3 axis[NB_TURNS_MAX][3]; /* directions of the edges, unit */
 } nb_absorber;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The shapes of a crystal, one row each. A shape's numbers come from its row, and its
- * formulas from the law that the row names. */
+/** The shapes of a crystal, one row of NB_SHAPES each. The numbers of a shape come from
+ * its row, and its formulas from the law (nb_law) that the row names. */
 #ifndef NB_PHYSICS_SHAPES_H
 #define NB_PHYSICS_SHAPES_H
 
@@ -21,10 +21,10 @@ typedef enum nb_law {
 /* ROW(number, law, height, width, reach, step, rate, name, flag, its old names, its help)
  *   height  F_latt at a reflection, in unit cells; at most 1
  *   width   of the law; 1 if the law has no width
- *   reach   displacement at which a crystal hardly overlaps with itself, in its size (sampling_error.c)
- *   step    time of a step in double on a CPU, in steps of the fixed-point kernel; measured, between those of an
- *           EPYC and of a Xeon (reports/cpu)
- *   rate    steps on a GPU in the time of one of a parallelepiped; measured on an H200
+ *   reach   shift, in sizes of the crystal, at which it hardly overlaps with itself
+ *   step    time of a step in double on a CPU; unit: time of the fixed-point kernel;
+ *           between the values measured on an EPYC and a Xeon (reports/cpu)
+ *   rate    speed of a step on a GPU relative to a parallelepiped; measured on an H200
  * Heights and widths: docs/physics.md, section 12. */
 /* clang-format off */
 #define NB_SHAPES(ROW) \
@@ -44,7 +44,7 @@ typedef enum nb_law {
 #define NB_SHAPE_HD NB_HD
 #endif
 
-/** The numbers of a row. */
+/** The law and the numbers of a row of NB_SHAPES. */
 typedef struct nb_shape_row {
     nb_law law;
     double height, width, reach, step, rate;
@@ -76,8 +76,8 @@ NB_SHAPE_HD nb_law nb_shape_law(int shape)
     return nb_shape_row_of(shape).law;
 }
 
-/** The shape without fringes and tails. It replaces other shapes in searches and near the middles
- * of spots. */
+/** The shape without fringes and tails. It replaces other shapes in searches for spots
+ * and near the middles of spots. */
 enum { NB_SHAPE_SMOOTH = NB_SHAPE_GAUSS };
 
 /** True if the shape factor (-fudge) scales the shape. */
@@ -86,8 +86,8 @@ NB_SHAPE_HD int nb_shape_is_scaled(int shape)
     return nb_shape_law(shape) != NB_LAW_FRINGES;
 }
 
-/** True if the shape's spots end, or fall so quickly that they end for any tolerance.
- * Other shapes have tails. */
+/** True if a spot of the shape has an edge, or falls so quickly that it is 0 for any
+ * tolerance from some distance on. Spots of other shapes have tails. */
 NB_SHAPE_HD int nb_shape_ends(int shape)
 {
     switch (nb_shape_law(shape)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes of the terms of a pixel's sum (docs/physics.md, section 26): slopes of the lattice
- * transform and of F by the Miller indices, and slopes of a ray's direction, solid angle
- * and capture by the detector's position. */
+/** Derivatives (slopes) of the terms of a pixel's sum (docs/physics.md, section 26):
+ * slopes of the lattice transform and of F by the Miller indices, and slopes of a ray's
+ * direction, solid angle and capture by the detector's position. */
 #ifndef NB_PHYSICS_SLOPES_H
 #define NB_PHYSICS_SLOPES_H
 
@@ -34,7 +34,7 @@ NB_HD double nb_interference_slope(double d, double N, double s)
     }
     sine = sin(x);
     cosine = cos(x);
-    if (N < 1.5) /* series for small d, where N cos(N x) and s cos(x) cancel */
+    if (N < 1.5) /* rearranged, as N cos(N x) and s cos(x) nearly cancel */
         return NB_PI *
                (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
                (sine * sine);
@@ -47,7 +47,7 @@ NB_HD double nb_interference_by_N(double d, double N)
     return d == 0 ? 1.0 : NB_PI * d * cos(NB_PI * (N * d)) / sin(NB_PI * d);
 }
 
-/** S'(x)/x of the sphere's transform S. */
+/** S'(x)/x, with S the sphere's transform (nb_sphere_transform). */
 NB_HD double nb_sphere_slope(double x)
 {
     double y = x * x;
@@ -117,7 +117,7 @@ NB_HD nb_lattice_slope nb_decay_slope(const nb_lattice *lattice, int shape,
     return out;
 }
 
-/** nb_lattice_slope_at for a shape that is a constant. */
+/** nb_lattice_slope_at for a shape that the compiler knows as a constant. */
 NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
                                            const double d[3])
 {
@@ -135,8 +135,8 @@ NB_HD nb_lattice_slope nb_lattice_slope_of(const nb_lattice *lattice, int shape,
     return flat;
 }
 
-/** F_latt and its slopes at the offset d from the nearest reflection. The top hat has L
- * only, and slopes of 0. */
+/** F_latt and its slopes at the offset d, in Miller indices, from the nearest reflection.
+ * All slopes of the top hat are 0. */
 NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const double d[3])
 {
     const nb_lattice_slope none = {0, {0, 0, 0}, {0, 0, 0}, 0};
@@ -157,12 +157,12 @@ typedef struct nb_F_slope {
     double F;
     double d[3];      /* by h, k, l; 0 for the nearest F */
     int interpolated; /* 0: the nearest F, at `entry`; the weights are not set */
-    /* index in the table, -1 outside the box; interpolated: first of the 64 */
+    /* index of F in the table, or of the first of 64 if interpolated; -1 outside the box */
     int64_t entry;
     double w[3][4]; /* cubic weights along h, k, l */
 } nb_F_slope;
 
-/** Slopes of nb_cubic_weights. */
+/** Slopes of nb_cubic_weights by t. */
 NB_HD void nb_cubic_slopes(double t, double w[4])
 {
     w[0] = -(3 * t * t - 6 * t + 2) / 6.0;
@@ -202,7 +202,7 @@ NB_HD void nb_tricubic_slope(const nb_factor_table *sf, int n, const double h[3]
     out->interpolated = 1;
 }
 
-/** nb_structure_factor with slopes, from table n. */
+/** nb_structure_factor from table n, with slopes. */
 NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
                          const double h0[3], nb_F_slope *out)
 {
@@ -224,8 +224,8 @@ NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
     out->F = nb_table_at(sf, n)[out->entry];
 }
 
-/** Slope of the polarization factor by the direction (c, e, b as in docs/physics.md,
- * section 14). */
+/** Slope of nb_polarization by the direction (docs/physics.md, section 14, with c, e and
+ * b as here). */
 NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 direction,
                                     nb_vec3 axis)
 {
@@ -235,13 +235,13 @@ NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 directio
     return nb_add(nb_scale(c, incident), nb_add(nb_scale(K * b, B), nb_scale(-K * e, E)));
 }
 
-/** The frame of the polarization (Kahn), unit vectors B and E, and their changes. */
+/** The unit vectors B and E of nb_polarization, and their changes. */
 typedef struct nb_turning_frame {
     nb_vec3 B, E, dB, dE;
 } nb_turning_frame;
 
-/** The frame and its changes as the incident direction moves by `by`, at right angles to
- * it. */
+/** Calculate B and E, and their changes if the incident direction moves by `by`. `by` is
+ * at right angles to `incident`. */
 NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_vec3 by)
 {
     const nb_vec3 across = nb_cross(axis, incident);
@@ -255,8 +255,8 @@ NB_HD nb_turning_frame nb_turning_frame_of(nb_vec3 incident, nb_vec3 axis, nb_ve
     return f;
 }
 
-/** Slope of nb_polarization as the incident direction moves by `by`, at right angles to
- * it. */
+/** Slope of nb_polarization if the incident direction moves by `by`. `by` is at right
+ * angles to `incident`. */
 NB_HD double nb_polarization_turn(double K, nb_vec3 incident, nb_vec3 direction,
                                   nb_vec3 axis, nb_vec3 by)
 {
@@ -293,8 +293,8 @@ NB_HD double nb_amorphous_slope(const nb_amorphous *a, double x)
     return sum;
 }
 
-/** Slopes of the members of nb_panel and nb_sensor with these names, as panel and sensor
- * move. */
+/** Slopes of the members of nb_panel and nb_sensor that have these names, by a parameter
+ * that moves panel and sensor. */
 typedef struct nb_panel_slope {
     nb_vec3 pix0, fast, slow, normal;
     double close_distance, distance, Fbeam, Sbeam;
@@ -303,17 +303,17 @@ typedef struct nb_panel_slope {
     double layer_step, mu;
 } nb_panel_slope;
 
-/** Slopes of a ray's members. */
+/** Slopes of the members of nb_ray that have these names. */
 typedef struct nb_ray_slope {
     nb_vec3 direction;
     double omega, capture;
 } nb_ray_slope;
 
-/** A point of a moving panel (x, R, d, u) and its slopes (dx, dR, dd, du). */
+/** End point of a ray on a moving panel (x, R, d, u), its slopes (dx, dR, dd, du). */
 typedef struct nb_moving_point {
     nb_vec3 x, dx; /* m; flat panels only */
-    double R, dR;
-    nb_vec3 d, dd; /* direction */
+    double R, dR;  /* distance from the sample, m */
+    nb_vec3 d, dd; /* direction from the sample, unit */
     double u, du;  /* curved panel: the angle along fast */
 } nb_moving_point;
 
@@ -325,7 +325,7 @@ NB_HD void nb_moving_direction(nb_moving_point *p)
     p->dd = nb_scale(1.0 / p->R, nb_sub(p->dx, nb_scale(p->dR, p->d)));
 }
 
-/** The angles of a point of a curved panel, and the slopes of its direction by them and by the roll. */
+/** Angles u, v of a point of a curved panel; direction e; slopes of e by u, v and roll. */
 typedef struct nb_curved_frame {
     double u, v;
     nb_vec3 e, by_u, by_v, by_roll;
@@ -349,7 +349,7 @@ NB_HD nb_curved_frame nb_curved_frame_at(const nb_panel *panel, double F, double
     return c;
 }
 
-/** The direction depends only on the angles and the roll, so no large numbers are subtracted. */
+/** The direction comes from the angles and the roll: no large numbers are subtracted. */
 NB_HD void nb_moving_curved(const nb_panel *panel, const nb_panel_slope *by, double F,
                             double S, double O, double dO, nb_moving_point *p)
 {
@@ -377,7 +377,7 @@ NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, doubl
     nb_moving_direction(p);
 }
 
-/* The last coefficient of the series below. */
+/* The last coefficient of the series in nb_mean_depth_slope. */
 #define NB_DEPTH_SLOPE_5 (7601.0 / 1307674368000.0)
 
 /** Slope of nb_mean_depth by the path. */
@@ -393,8 +393,8 @@ NB_HD double nb_mean_depth_slope(double path)
     return -1.0 / y + e / ((1 - e) * (1 - e));
 }
 
-/** Move a point to the mean depth of its layer, if the sensor has mean depths. Returns
- * the slope of the layer's capture. */
+/** If the sensor has mean depths, move the point from the front face of layer t to the
+ * layer's mean depth. Returns the slope of the layer's capture. */
 NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
                              const nb_panel_slope *by, int t, nb_moving_point *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** F_cell at a point of reciprocal space: F of the nearest reflection, or tricubic
- * between reflections. */
+/** F_cell at a point of reciprocal space: F of the nearest reflection, or a tricubic
+ * interpolation between reflections. */
 #ifndef NB_PHYSICS_STRUCTURE_FACTOR_H
 #define NB_PHYSICS_STRUCTURE_FACTOR_H
 
@@ -12,7 +12,7 @@ NB_HD const double *nb_table_at(const nb_factor_table *sf, int n)
     return sf->F + (int64_t)n * sf->nh * sf->nk * sf->nl;
 }
 
-/** F of the reflection (h0, k0, l0), whole numbers, in the n-th table; default_F outside the box. */
+/** F of (h0, k0, l0), whole numbers, in table n; default_F outside the box. */
 NB_HD double nb_F_nearest(const nb_factor_table *sf, int n, double h0, double k0,
                           double l0)
 {
@@ -22,7 +22,7 @@ NB_HD double nb_F_nearest(const nb_factor_table *sf, int n, double h0, double k0
     return nb_table_at(sf, n)[((int64_t)h * sf->nk + (int64_t)k) * sf->nl + (int64_t)l];
 }
 
-/** Weights of the cubic through four equidistant points at -1, 0, 1, 2 (Lagrange). */
+/** Weights at t of the values at -1, 0, 1, 2, for the cubic through them (Lagrange). */
 NB_HD void nb_cubic_weights(double t, double w[4])
 {
     w[0] = -t * (t - 1.0) * (t - 2.0) / 6.0;
@@ -37,7 +37,7 @@ NB_HD int nb_cubic_fits(double x, int min, int n)
     return x >= min + 2.0 && x <= min + n - 3.0;
 }
 
-/** |F| of the n-th table between reflections, from the 4x4x4 neighbours; the caller has
+/** Interpolate |F| of table n between its 4x4x4 nearest reflections. The caller has
  * checked nb_cubic_fits. */
 NB_HD double nb_F_tricubic(const nb_factor_table *sf, int n, double h, double k, double l)
 {
@@ -60,7 +60,7 @@ NB_HD double nb_F_tricubic(const nb_factor_table *sf, int n, double h, double k,
     return sum;
 }
 
-/** F_cell by the n-th table for the sample (h, k, l) whose nearest reflection is (h0, k0, l0). */
+/** F_cell from table n at (h, k, l), whose nearest reflection is (h0, k0, l0). */
 NB_HD double nb_structure_factor(const nb_factor_table *sf, int n, double h, double k,
                                  double l, double h0, double k0, double l0)
 {

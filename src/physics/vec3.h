@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Vectors of three doubles in the lab frame, and their proper rotations. */
+/** Vectors of three doubles in the lab frame, and rotations of vectors. */
 #ifndef NB_PHYSICS_VEC3_H
 #define NB_PHYSICS_VEC3_H
 

@@ -9,12 +9,12 @@
 
 enum {
     PEAKS = 32, /* with fewer samples near a peak, one pixel may dominate the plane */
-    LOOKS = 4,  /* pixels that are compared */
-    STRONG = 64 /* pixels down to 1/STRONG of the strongest one are mended */
+    LOOKS = 4,  /* number of pixels that are compared with the reference */
+    STRONG = 64 /* pixels down to 1/STRONG of the strongest pixel are replaced */
 };
 
-/* Largest accepted error, as a part of the plane's largest value: half of what tests allow.  LIMIT: up to MANY cells
- * along an axis.  LIMIT_MANY: more. */
+/* Largest accepted error, as a part of the plane's largest value: half the tolerance of
+ * tests. LIMIT holds up to MANY cells along an axis, LIMIT_MANY for more cells. */
 #define LIMIT 2e-6
 #define LIMIT_MANY 8e-6
 #define MANY 100.0
@@ -34,12 +34,12 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
     return job->count > 0 && samples < PEAKS * N[0] * N[1] * N[2];
 }
 
-/** Factor that scales a plane to the size of the photons. It is 0 for a plane in which
- * the materials change, too: materials follow the wavelength. */
+/** Factor that scales a parameter's plane of slopes to the size of the photons. It is 0
+ * if the parameter also changes the materials, as the wavelength does. */
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,
-                 slope = 10; /* a term changes by some N h for each part of an index */
+                 slope = 10; /* a relative change of h changes a term by N h times it */
     double size = fabs(t->mosaic) + fabs(t->phi) + fabs(t->osc);
     size *= slope * fmax(N[0], fmax(N[1], N[2]));
     for (int i = 0; i < 9; i++)
@@ -88,8 +88,8 @@ static int pixels_of(const nb_slope_values *piece)
     return n;
 }
 
-/** Set strength[NB_PASS_PIECE] of a piece's pixels, and raise peak[planes], which may be
- * NULL, to the pixels' largest values. */
+/** Set strength[NB_PASS_PIECE] of the pixels of a piece. Raise peak[planes] (or NULL) to
+ * their largest values. */
 static void measure(const nb_slope_audit *audit, const nb_slope_values *piece,
                     double *strength, double *peak)
 {
@@ -139,7 +139,7 @@ void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
         to[p] = piece->values[p * piece->stride + (size_t)best];
 }
 
-/** The stripe with the strongest pixel that is not in seen[n]; -1 if all are. */
+/** The stripe, not in seen[n], with the strongest pixel; -1 without such a stripe. */
 static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
 {
     int best = -1;
@@ -163,8 +163,8 @@ static void largest(const nb_slope_audit *audit, double *peak)
             peak[p] = fmax(peak[p], audit->peak[s * planes + p]);
 }
 
-/** True if a stripe's values in its strongest pixel are near enough to the
- * reference's. */
+/** True if the values of a stripe's strongest pixel are near enough to values of the
+ * reference. */
 static int is_near(const nb_slope_audit *audit, const double *peak, int stripe)
 {
     const double *N = audit->job->scene->lattice.N;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A backend turns a scene into a float image. It has about six functions. The scalar
- * backend always exists. */
+/** A backend renders a scene to a float image. The scalar backend always exists. */
 #ifndef NB_RENDER_BACKEND_H
 #define NB_RENDER_BACKEND_H
 
@@ -13,17 +12,17 @@ struct nb_backend;
 struct nb_slope_job;
 
 typedef struct nb_render_options {
-    int threads;            /* 0: all that the machine offers */
-    nb_isa isa;             /* AUTO: the widest that this CPU runs */
-    nb_precision precision; /* for estimates; a request has its precision */
-    int device_index;       /* -1: any */
+    int threads;            /* 0: all threads of the machine */
+    nb_isa isa;             /* AUTO: the widest instruction set of this CPU */
+    nb_precision precision; /* for estimates; nb_request.precision is for a render */
+    int device_index;       /* -1: any device */
     nb_hooks hooks;
     int device_alone; /* no other code in this process uses the device: close resets it */
     /* number of images to render, for the choice of a backend; 0 counts as 1 */
     int images;
-    nb_tolerance tolerance; /* for estimates; a request has its tolerance */
-    /* Called before a device is asked, which may take 0.15 s, so that the caller can
-     * start the device in the meantime; may be NULL. */
+    nb_tolerance tolerance; /* for estimates; nb_request.tolerance is for a render */
+    /* Called before a backend looks for its device (up to 0.15 s), so that the caller can
+     * start the device at the same time; or NULL. */
     void (*asking)(void *user, const struct nb_backend *backend);
     void *asking_user;
 } nb_render_options;
@@ -34,36 +33,36 @@ typedef struct nb_device {
     int all;   /* every device of the host, for the frames of a series */
 } nb_device;
 
-/** n pixels of a row of a panel; `at` is the place of the first one in each plane. */
+/** n pixels of a row of a panel; at: index of the first pixel in each plane. */
 typedef struct nb_span {
     int panel, fast, slow, n;
     size_t at;
 } nb_span;
 
-/** A request to render. The region of interest, the mask and single pixels all become
- * spans: request.h makes the spans. */
+/** A request to render. request.h converts a region of interest, a mask or single pixels
+ * to spans. */
 typedef struct nb_request {
-    /* ascending in the planes; NULL: the n rows of the scene's region, which has no
+    /* in the order of the planes; NULL: the n rows of the scene's region, which has no
      * mask */
     const nb_span *spans;
     size_t n;
     const struct nb_sums *
-        /* NULL: the image; else slopes of the pixels go to the sink (sums.h), the planes
-         * get nothing */
+        /* NULL: render the image; else calculate slopes for a sink (sums.h), and leave
+         * the planes unchanged */
         sums;
     nb_precision precision; /* precision of the pixels */
-    nb_tolerance tolerance; /* limit of light left out; a backend may leave out less */
+    nb_tolerance tolerance; /* upper limit of the light that the backend leaves out */
 } nb_request;
 
 /** Destination of a render: arrays of `pixels` numbers, 0 outside the spans. */
 typedef struct nb_planes {
-    /* NULL: the image stays in the device's memory, see nb_backend_device */
+    /* NULL: the image stays in the device's memory (nb_backend_device) */
     float *image;
     size_t pixels;
 } nb_planes;
 
-/** Photons that a pixel may lack: their number, and their part of the brightest pixel's
- * photons. */
+/** Largest light that is left out of a pixel: in photons, and as a part of the brightest
+ * pixel's photons. */
 typedef struct nb_lack {
     double photons, part;
 } nb_lack;
@@ -78,28 +77,28 @@ typedef struct nb_device_times {
 /** Functions of a backend that makes the image in device memory. render may then be
  * called with planes->image NULL, and leaves the image in that memory. */
 typedef struct nb_backend_device {
-    /** Start the device, so that the first open waits less. Keeps nothing and leaves an
-     * error for open to report. From any thread. */
+    /** Start the device, so that the first open waits less. Allocates nothing; `open`
+     * reports errors. May be called from any thread. */
     void (*warm)(int device_index);
     nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
     int (*count)(void); /* devices of this host */
-    /** True if render makes the slopes of a job (sums.h) whose sums over pixels are by
-     * `numbers` parameters and knots. Otherwise *why names the reason in a few words.
-     * NULL: the backend makes no slopes. */
+    /** True if render makes the slopes of a job (sums.h); numbers: parameters and knots
+     * of its sums over pixels. Otherwise *why is the reason in a few words. NULL: the
+     * backend makes no slopes. */
     int (*makes_slopes)(const struct nb_slope_job *job, int numbers, const char **why);
 } nb_backend_device;
 
 typedef struct nb_backend {
     const char *name;
-    /** Words of -device that select the backend, N for a number, NULL-terminated; or
+    /** Words of -device that select the backend, with N for a number; NULL-terminated. Or
      * NULL. */
     const char *const *words;
-    /** Returns 1 and fills *device if `word` is one of the words. NULL without words. */
+    /** Returns 1 and fills *device if `word` is one of the words; NULL without words. */
     int (*parse)(const char *word, nb_device *device);
-    const nb_feature *feature; /* its line of nb_feature_at, or NULL */
-    /** Estimated seconds for options->images of this scene, start-up included, or < 0 with the reason
-     * why it cannot (why: one line). */
+    const nb_feature *feature; /* the backend's line of nb_feature_at, or NULL */
+    /** Estimated seconds for options->images images of this scene, with the start. < 0 if
+     * the backend cannot render the scene; then `why` has the reason in one line. */
     double (*estimate)(const nb_scene *scene, const nb_render_options *options, char *why,
                        size_t why_size);
     nb_status (*open)(const nb_render_options *options, nb_backend_state **state,
@@ -107,7 +106,7 @@ typedef struct nb_backend {
     /** Fill the planes completely. Refuses the same requests as nb_request_check. */
     nb_status (*render)(nb_backend_state *state, const nb_scene *scene,
                         const nb_request *request, const nb_planes *planes, nb_error *err);
-    /** Photons that pixels of the last image may lack; NULL if no pixel lacks any. */
+    /** Light left out of pixels of the last image; NULL if the backend leaves out none. */
     nb_lack (*lack)(const nb_backend_state *state);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
@@ -118,9 +117,9 @@ typedef struct nb_backend {
     int (*present)(void);
 } nb_backend;
 
-extern const nb_backend nb_backend_scalar; /* double precision, the readable truth */
+extern const nb_backend nb_backend_scalar; /* the reference: double precision, readable */
 
-/** All backends, NULL-terminated: their only list. */
+/** All backends, NULL-terminated. */
 extern const nb_backend *const nb_backends[];
 
 #endif

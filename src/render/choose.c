@@ -9,22 +9,22 @@
 #include "../physics/limits.h"
 #include "simd.h"
 
-/* A process with a device takes 0.33 s at least, and to ask for one costs half of that: below this
- * time the device is not considered. */
+/* If the CPU needs less than this time (s), no device is considered: a process with a
+ * device takes at least 0.33 s, and to look for one takes half of that. */
 #define DEVICE_LEAST 0.36
-/* The part of a device's start that is needed to identify it; it is already spent after that. */
+/* Seconds of a device's start that its identification takes; they are then spent. */
 #define ASKING 0.15
-/* A device is taken if the CPU's estimate is more than MARGIN times the device's.  The CPU's estimate is 0.6 to 2.2 times
- * its real time, so it is more often too long. */
+/* A device is taken if the CPU's estimate exceeds MARGIN times the device's. The CPU's
+ * estimate is 0.6 to 2.2 times its real time, so it is more often too long. */
 #define MARGIN 1.1
-/* Frames that take longer, seconds, get a single renderer. */
+/* Longer frames, seconds, get one renderer instead of several. */
 #define SHORT_FRAME 0.05
 /* Device memory that all renderers together may use, bytes. */
 #define ROOM 0x1p31
 /* The word for an automatic choice. */
 #define AUTOMATIC "auto"
 
-/* The vector renderer, unless the reference is selected by name. */
+/* The vector renderer, unless options->isa selects the scalar one. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options)
 {
     return options->isa == NB_ISA_SCALAR ? &nb_backend_scalar : &nb_backend_simd;
@@ -102,7 +102,7 @@ static int may_have_device(void)
     return 0;
 }
 
-/** The fastest device of this machine. */
+/** The backend whose device renders the scene fastest; its seconds are without ASKING. */
 static offer ask_devices(const nb_scene *scene, const nb_render_options *options)
 {
     offer best = {NULL, -1, ""};

@@ -38,13 +38,13 @@ void nb_background_rows_free(nb_background_rows *rows)
     rows->plans = NULL;
 }
 
-/** Number, in its panel, of the tile of a pixel. */
+/** Number in the panel of the tile that holds pixel (f, s). */
 static int tile_of(const nb_background_panel *p, int f, int s)
 {
     return s / p->edge * p->across + f / p->edge;
 }
 
-/** Set *to from row s of the tile of pixel f. */
+/** Set *to to the polynomials of row s in the tile that holds pixel (f, s). */
 static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
                      nb_background_strip *to)
 {
@@ -69,7 +69,7 @@ static void strip_of(const nb_background_rows *rows, int panel, int f, int s,
     }
 }
 
-/** True if the piece that contains pixel f is smooth. */
+/** True if the piece of a row that contains pixel f is smooth (NB_BACKGROUND_PIECE). */
 static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
 {
     const nb_background_panel *p = &rows->tiles->panels[span->panel];
@@ -81,7 +81,7 @@ static int is_smooth(const nb_background_rows *rows, const nb_span *span, int f)
                                           span->panel, first, span->slow));
 }
 
-/** Add pixels f to end - 1 of the span, which are in one tile; row: pixel f. */
+/** Add the materials to pixels f to end - 1 of the span, all in one tile. row: pixel f. */
 static void add_part(const nb_background_rows *rows, const nb_span *span, int f, int end,
                      int smooth, float *row)
 {
@@ -98,8 +98,8 @@ static void add_part(const nb_background_rows *rows, const nb_span *span, int f,
     }
 }
 
-/** Add a span in parts, each in one tile and either smooth or rough; row: its first
- * pixel. */
+/** Add the materials to a span in parts, each in one tile and either smooth or rough.
+ * row: first pixel of the span. */
 static void add_span(const nb_background_rows *rows, const nb_span *span, float *row)
 {
     const int edge = rows->tiles->panels[span->panel].edge, end = span->fast + span->n;
@@ -128,9 +128,10 @@ void nb_background_row(void *context, const nb_span *spans, size_t n, float *row
         add_span(rows, &spans[i], row + (spans[i].fast - spans->fast));
 }
 
-enum { SOME = 32 }; /* spans that are cut at once */
+enum { SOME = 32 }; /* number of spans that are cut at once */
 
-/** True if every factor is finite and not negative, so that 0 times the factors is +0. */
+/** True if the sum of a dark pixel is 0 and all its factors are finite and not negative,
+ * so that their product is +0. */
 int nb_dark_is_zero(const nb_scene *sc)
 {
     if (sc->background != 0 || !(sc->intensity_scale >= 0) ||
@@ -197,8 +198,7 @@ void nb_dark_rows_free(nb_dark_rows *rows)
     nb_background_rows_free(&rows->materials);
 }
 
-/** Cut up to SOME spans, from *next on, to the columns first..last; returns their
- * number. */
+/** Cut spans from *next on to columns first..last. Returns the number of cuts, <= SOME. */
 static int cut(const nb_span *spans, size_t n, size_t *next, int first, int last,
                nb_span *cuts)
 {
@@ -227,7 +227,7 @@ static void render_dark(const nb_dark_rows *rows, const nb_span *spans, size_t n
         memset(to + (spans[i].fast - spans->fast), 0, (size_t)spans[i].n * sizeof *to);
 }
 
-/** Render the columns columns[0]..columns[1] of a row. */
+/** Render columns[0]..columns[1] of a row; lit: they may see the crystal. */
 static void render_part(const nb_dark_rows *rows, const nb_span *spans, size_t n,
                         float *row, const int columns[2], int lit)
 {
@@ -254,7 +254,7 @@ static void render_row(const nb_dark_rows *rows, const nb_span *spans, size_t n,
         return;
     }
     nb_lit_columns(lit, spans->slow, &first, &last);
-    if (last < first) { /* the last part has the whole row */
+    if (last < first) { /* no lit column: the last part is the whole row */
         first = 0;
         last = -1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The path in double by vectors: every shape and option (kernel_double.h). */
+/* The vector path in double precision, for every shape and option (kernel_double.h). */
 #include "vector_paths.h"
 
-/* A step with interpolated F, in steps of the fixed-point kernel. */
+/* Time of a step with interpolated F; unit: a step of the fixed-point kernel. */
 #define TRICUBIC_STEP 20
 
 static int applies(const nb_plan *plan, const char **why)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A pixel of an observation: its loss, and its numbers for the normal equations. */
+/** A pixel of an observed image: its loss, and its numbers for the normal equations. */
 #ifndef NB_RENDER_FIT_PIXEL_H
 #define NB_RENDER_FIT_PIXEL_H
 
@@ -7,21 +7,21 @@
 #include "../physics/ray.h"
 #include "backend.h"
 
-#define NB_LEAST_PHOTONS 1e-9 /* limit for the model in a logarithm or a denominator */
+#define NB_LEAST_PHOTONS 1e-9 /* smallest model in a logarithm or a denominator */
 
-/** A fit's observation over a scene. */
+/** An observation that is compared with a scene. */
 typedef struct nb_slope_fit {
     const nb_observation *seen;
     const nb_scene *scene;
     double wavelength_A; /* wavelength for the radial background */
 } nb_slope_fit;
 
-/** One pixel: loss, derivatives by the model m, and the knots of its radial
+/** One pixel: loss, derivatives by the model m (photons), and the two knots of its radial
  * background. */
 typedef struct nb_fit_pixel {
     double loss, slope, weight; /* dloss/dm; Fisher information of m */
-    int knot;                   /* the first of two; -1 without a radial background */
-    double hat[2];
+    int knot;                   /* first of the two; -1 without a radial background */
+    double hat[2];              /* weights of the two knots */
 } nb_fit_pixel;
 
 NB_HD nb_fit_pixel nb_no_pixel(void)
@@ -53,8 +53,8 @@ NB_HD nb_fit_pixel nb_gauss_pixel(double n, double m, double sigma)
     return p;
 }
 
-/** Set the two hats at a pixel's sin(theta)/lambda and return the radial background
- * there; outside the knots the value of the end holds. */
+/** Set p->knot and p->hat at a pixel's sin(theta)/lambda. Returns the radial background
+ * there: linear between knots, constant outside. */
 NB_HD double nb_radial_pixel(const nb_slope_fit *fit, const nb_span *span, int f,
                              nb_fit_pixel *p)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The path in fixed point: parallelepipeds (kernel_fixed.h). */
+/* The vector path in fixed point, for parallelepipeds (kernel_fixed.h). */
 #include "../plan/plan.h"
 #include "vector_paths.h"
 
-/* |h|, or N |h|, that the magic number holds */
+/* Largest |h|, or N |h|, that a number in fixed point holds. */
 #define MAX_INDEX 500000.0
 
 const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The materials of an amorphous background for the instruction set that this file is compiled for: source by source,
- * and a row of a smooth tile (../plan/background_tiles.h). */
+/** The light of amorphous materials, for the instruction set that this file is compiled
+ * for: by a sum over sources, or for a row of a smooth tile (../plan/background_tiles.h). */
 #ifndef NB_RENDER_KERNEL_BACKGROUND_H
 #define NB_RENDER_KERNEL_BACKGROUND_H
 
@@ -14,9 +14,9 @@
 #define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_BACKGROUND_KERNEL NB_PASTE(nb_background_, NB_KERNEL_ISA)
 
-/* Blocks go through each stage (rays, crystal, factors) some at a time: the stages'
- * chains of dependent operations then overlap, and each stage keeps its constants in
- * registers. */
+/* A block is NB_W pixels of a row. Several blocks go together through each stage (rays,
+ * crystal, factors): their chains of dependent operations overlap, and a stage keeps its
+ * constants in registers. */
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
 /** w_source [polar] of one source. */
@@ -29,8 +29,8 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
     return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
-/** Like nb_piece_of. A bucket rarely holds more than one border, and a branch would be
- * predicted wrong every other time. */
+/** nb_piece_of from a bucket. A bucket rarely has more than one border of pieces; for it
+ * a branch would be predicted wrong every other time. */
 NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
                                          const int32_t *bucket, double x)
 {
@@ -89,7 +89,7 @@ NB_STAGE void amorphous_sources(const nb_vector_plan *p, const rays *r, int n, v
         sum[i] = vd2_scale(sum[i], sc->lattice.n_orientations);
 }
 
-/** Value of a polynomial of a line at u. */
+/** Value at place u of a polynomial of a line (nb_background_line). */
 NB_INLINE vf law_at(const nb_background_line *line, nb_background_law law, vf u)
 {
     vf sum = vf_set((float)line->c[law][NB_BACKGROUND_ORDER - 1]);
@@ -98,7 +98,7 @@ NB_INLINE vf law_at(const nb_background_line *line, nb_background_law law, vf u)
     return sum;
 }
 
-/** Mean sine of a line at u. */
+/** Mean sine at place u of a line. */
 NB_INLINE vd sine_at(const nb_background_line *line, vd u)
 {
     const double *c = line->c[NB_BACKGROUND_SQUARE];
@@ -108,7 +108,7 @@ NB_INLINE vd sine_at(const nb_background_line *line, vd u)
     return vd_sqrt(vd_max(sum, vd_set(0)));
 }
 
-/** F^2 from a group's table; at: sines times the grid's `per`. */
+/** Scattering from the grid of a group of sources; at: sines times grid->per. */
 NB_INLINE vf grid_lanes(const nb_background_grid *grid, int group, vd2 at)
 {
     const float *c = grid->c + (size_t)group * (size_t)grid->n * 4;
@@ -123,7 +123,7 @@ NB_INLINE vf grid_lanes(const nb_background_grid *grid, int group, vd2 at)
     return vf_fma(t, vf_fma(t, high, vf_gather(c + 1, i)), vf_gather(c, i));
 }
 
-/** Photons of a part in a block of pixels; u: places in the tile. */
+/** Photons of a part (layer and group of sources) in a block; u: places in the tile. */
 NB_INLINE vf part_photons(const nb_background_strip *strip, int part, vd2 u)
 {
     const nb_background_grid *grid = strip->grid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Sum over orientations for every shape and option, in double (vector_plan.h: DOUBLE),
- * as in src/physics/lattice.h and structure_factor.h, for NB_H pixels at once. */
+/** Sum over orientations in double for every shape and option (vector_plan.h: DOUBLE),
+ * for NB_H pixels at once. Formulas: src/physics/lattice.h and structure_factor.h. */
 #ifndef NB_RENDER_KERNEL_DOUBLE_H
 #define NB_RENDER_KERNEL_DOUBLE_H
 
@@ -13,7 +13,7 @@ typedef struct sample {
     vd h[3], h0[3], d[3]; /* d = h - h0 */
 } sample;
 
-/** Sum over the orientations of F_cell^2 F_latt^2 at q, F from one table. */
+/** Sum over the orientations of F_cell^2 F_latt^2 at q, with F from `table`. */
 NB_INLINE vd double_sum(const nb_scene *sc, const double *table, const vd q[3],
                         const int shape)
 {
@@ -27,7 +27,7 @@ NB_INLINE vd double_sum(const nb_scene *sc, const double *table, const vd q[3],
         for (i = 0; i < 3; i++) {
             p.h[i] = vd_fma(q[0], vd_set(cell[i].x),
                             vd_fma(q[1], vd_set(cell[i].y), q[2] * cell[i].z));
-            p.h0[i] = -vd_floor(0.5 - p.h[i]); /* halves go down */
+            p.h0[i] = -vd_floor(0.5 - p.h[i]); /* halves are rounded down */
             p.d[i] = p.h[i] - p.h0[i];
         }
         F = F_lanes(&sc->factors.table, table, p.h, p.h0) *

@@ -2,15 +2,15 @@
 /** Sum over sources and orientations for SQUARE crystals in fixed point (vector_plan.h:
  * FIXED).
  *
- * t = magic - h in double, magic = 1.5 2^20, so that t's steps are 2^-32. The low word w
- * of t is (minus) the fractional index times 2^32 and wraps modulo 1 by itself; w*N as an
- * int is N times the fraction, again modulo 1, exactly. With a table, half is added and
- * the high word is the reflection.
+ * t = magic - h in double, with magic = 1.5 2^20, so that the last bit of t is 2^-32. The
+ * low word w of t is the fraction of -h times 2^32. The integer product w N is N times
+ * this fraction modulo 1, exactly. With a table of F, 1/2 is added to t, so that the high
+ * word counts reflections.
  *
- * An N that is not whole (NB_FIXED_REAL) is its nearest whole number plus a part of one,
- * which floats multiply. For many cells (NB_FIXED_FRINGES) steps of 2^-32 of an index are
- * too coarse a part of a fringe. Then N h is split in the same way, and N (h - h0) is its
- * whole part, less N h0, plus its fraction. */
+ * An N that is not whole (NB_FIXED_REAL) is split into a whole number and a fraction,
+ * which floats multiply. For many cells (NB_FIXED_FRINGES) a step of 2^-32 of h is too
+ * large a part of a fringe. Then N h is split into words, too, and N (h - h0) is the
+ * whole part of N h, less N h0, plus the fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
 #define NB_RENDER_KERNEL_FIXED_H
 
@@ -18,13 +18,13 @@
 
 #include "../terms/interference.h"
 
-/** The constants that the compiler specialises the loops for. */
+/** Constants for which the compiler makes separate loops. */
 typedef struct fixed_case {
     int kind; /* nb_f_kind */
     int mode; /* nb_fixed_mode */
 } fixed_case;
 
-/** Every case that the loops are compiled for: DO(kind, mode). */
+/** All cases with separate loops: DO(kind, mode). */
 #define NB_FIXED_CASES_OF(DO, kind)                                                      \
     DO(kind, NB_FIXED_INDEX)                                                             \
     DO(kind, NB_FIXED_FRINGES)                                                           \
@@ -40,9 +40,9 @@ typedef struct fixed_case {
 #define NB_CASE_NUMBER(kind, mode) ((int)(kind)*NB_FIXED_MODES + (int)(mode))
 
 typedef struct fixed_constants {
-    vi N[3];    /* nearest whole numbers */
-    vf part[3]; /* N less the nearest whole numbers */
-    vf tiny[3]; /* N 2^-40 */
+    vi N[3];    /* N, rounded to a whole number */
+    vf part[3]; /* N less the rounded N */
+    vf tiny[3]; /* N NB_FIXED_TINY */
     vf inv_N[3];
     double cells[3]; /* N */
 } fixed_constants;
@@ -62,7 +62,7 @@ NB_INLINE fixed_constants fixed_constants_of(const nb_scene *sc)
     return c;
 }
 
-/** Arguments from the fractional indices. */
+/** Arguments of the sines from the fractions w of the indices, for whole N. */
 NB_INLINE nb_sine_args args_of_words(const vi w[3], const fixed_constants *c)
 {
     nb_sine_args s;
@@ -74,7 +74,7 @@ NB_INLINE nb_sine_args args_of_words(const vi w[3], const fixed_constants *c)
     return s;
 }
 
-/** Arguments from the fractional indices for any N. */
+/** Arguments of the sines from the fractions w of the indices, for any N. */
 NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
 {
     nb_sine_args s;
@@ -86,8 +86,8 @@ NB_INLINE nb_sine_args args_of_parts(const vi w[3], const fixed_constants *c)
     return s;
 }
 
-/** Arguments of one axis from N h: whole fringes in the high words, their fraction in the
- * low ones. */
+/** Arguments of the sines of one axis from N h: high words count whole fringes, low words
+ * are the fraction of a fringe. */
 NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axis,
                                nb_sine_args *s)
 {
@@ -102,7 +102,7 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
     s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
 }
 
-/** Index into the table along one axis, from the high words. */
+/** Part of the index in the table of F^2 by one axis, from the high words. */
 NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED || kind == NB_F_TABLES_CLAMPED)
@@ -111,8 +111,8 @@ NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int
     return axis < 2 || nb_has_tables(kind) ? vi_shl(high, t->shift[axis]) : high;
 }
 
-/** F^2 F_latt^2 of one step; h[axis] holds magic - h (fringes: -h) for the block. F2: the
- * table of the step's source. */
+/** F^2 F_latt^2 of one step for the pixels of a block. h[axis]: magic - h, or -h in mode
+ * FRINGES. F2: table of F^2 of the step's source. */
 NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
                         const fixed_constants *c, const vd2 h[3], const fixed_case how)
 {
@@ -132,7 +132,7 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
         else if (how.kind == NB_F_CONST)
             w[i] = low_words(h[i].a, h[i].b);
         else
-            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* removes the half */
+            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* removes the added 1/2 */
     if (how.mode == NB_FIXED_INDEX)
         args = args_of_words(w, c);
     else if (how.mode == NB_FIXED_REAL)
@@ -164,9 +164,9 @@ NB_INLINE void flush(vd2 *total, vf *run)
     *run = vf_set(0.0f);
 }
 
-/** Many sources: h = a.d/lambda - a.i/lambda. The first part is a product of a factor of
- * pixel and orientation with a factor of the source; the second part is in the plan's
- * table. factors: one for each source; may be NULL. */
+/** Sum over sources and orientations: h = a.d/lambda - a.i/lambda. a.d is calculated once
+ * for all sources, and p->offsets has a.i/lambda. factors: factor of each source, or
+ * NULL. */
 NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf *factors,
                                const fixed_case how)
 {
@@ -197,7 +197,7 @@ NB_INLINE vd2 fixed_structured(const nb_vector_plan *p, const rays *r, const vf 
     return total;
 }
 
-/** One source: h = a.q for each orientation; sum[i] of n blocks. */
+/** Sum over the orientations for one source: h = a.q. sum[i]: result of block i of n. */
 NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
                             const nb_vector_source *source, const fixed_case how, vd2 *sum)
 {

@@ -50,8 +50,8 @@ typedef struct rays {
     vd2 inv_r;   /* 1/m */
 } rays;
 
-/** Positions along one row of sub-pixels: U alpha + V beta, (alpha, beta) = (1, metres
- * along fast) on a flat detector, (cos, sin) of the angle along fast on a curved one. */
+/** Positions along one row of sub-pixels: U alpha + V beta. On a flat detector (alpha,
+ * beta) is (1, metres along fast); on a curved one (cos, sin) of the angle along fast. */
 typedef struct row_line {
     nb_vec3 U, V;
 } row_line;
@@ -80,8 +80,8 @@ NB_INLINE row_line line_of(const nb_vector_plan *p, int s, int subs, int layer)
     return line;
 }
 
-/** Numbers along fast of the block's pixels; pixels past the region repeat its last
- * one. */
+/** Column numbers of the block's pixels, as doubles. Pixels after the region repeat the
+ * region's last pixel. */
 NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
 {
     const vd last = vd_set(p->region.fmax);
@@ -91,13 +91,13 @@ NB_INLINE vd2 block_pixels(const nb_vector_plan *p, int f0)
     return f;
 }
 
-/** Destination of a row of the image. */
+/** Destination of pixels of a row of the image. */
 typedef struct row_output {
     float *first;   /* pixel `start` */
     int start, end; /* first pixel, and one past the last */
 } row_output;
 
-/** Write the block at f0. */
+/** Write the block whose first pixel is f0; pixels from out->end on are left out. */
 NB_INLINE void store_block(const row_output *out, int f0, vf v)
 {
     float value[NB_W], *to = out->first + (f0 - out->start);
@@ -111,7 +111,7 @@ NB_INLINE void store_block(const row_output *out, int f0, vf v)
         to[i] = value[i];
 }
 
-/** Add to the block at f0. */
+/** Add v to the block whose first pixel is f0. */
 NB_INLINE void add_block(const row_output *out, int f0, vf v)
 {
     float value[NB_W], *to = out->first + (f0 - out->start);
@@ -139,7 +139,7 @@ NB_INLINE vd2 along_row(const nb_vector_plan *p, vd2 f, int subf)
     return vd2_scale_add(f, p->panel.pixel_fast, vd2_set(p->edge * (subf + 0.5)));
 }
 
-/** Positions, m; inv_r is left for `aim`. */
+/** Positions of the block's points, m. `aim` sets inv_r. */
 NB_INLINE rays points_at(const nb_vector_plan *p, vd2 f, const row_line *line, int subf)
 {
     const nb_vec3 U = line->U, V = line->V;
@@ -217,7 +217,7 @@ NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
                  capture_at(depth / parallax.b, layer)};
 }
 
-/** A row of points on a layer's front face. */
+/** A row of points on the front face of a layer. */
 typedef struct layer_row {
     int layer;
     int plain; /* level (slope 0) and far away: the layer is thin against the height */
@@ -225,7 +225,7 @@ typedef struct layer_row {
     double height, slope; /* above the sample along the normal: height + F slope, m */
 } layer_row;
 
-/** |P + depth o|^2 / |P|^2 - 1 up to which a series gives the root. */
+/** A series gives 1/|P + depth normal| if |P + depth normal|^2 / |P|^2 - 1 is smaller. */
 #define NB_SERIES_LIMIT 0.02
 
 NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, int layer)
@@ -242,8 +242,8 @@ NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, 
     return row;
 }
 
-/** nb_capture and nb_mean_depth by one exponential; path = 1/inverse attenuation
- * lengths. */
+/** nb_capture and nb_mean_depth with one exponential. path: in attenuation lengths;
+ * inverse: 1/path; thin: path may be below NB_THIN_LAYER. */
 NB_INLINE vd mean_depth_at(vd path, vd inverse, int layer, int thin, vd *capture)
 {
     vd left, stopped = vd_decay(path, &left), depth = inverse + (1.0 - 1.0 / stopped);
@@ -262,8 +262,8 @@ NB_INLINE vd inverse_root_near_one(vd e)
     return vd_horner(c, 8, e);
 }
 
-/** Mean depth of the layer, m, and the fraction that the layer captures, for rays with
- * this length and 1/length to the front face. */
+/** Mean depth of a layer, m. length, inv_r: of rays to its front face. *captured:
+ * fraction of the photons that stop in the layer. */
 NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *captured)
 {
     const int thin = row->path < NB_THIN_LAYER; /* a ray's path is at least row->path */
@@ -281,8 +281,7 @@ NB_INLINE vd2 depth_of(const layer_row *row, vd2 F, vd2 length, vd2 inv_r, vd2 *
     return vd2_scale(depth, row->step);
 }
 
-/** Turn points on the front face, with their 1/distance, into rays to points deeper by
- * `depth`. */
+/** Turn points on a layer's face into rays to points deeper by `depth`. */
 NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, vd2 depth)
 {
     vd2 e;
@@ -302,7 +301,7 @@ NB_INLINE void go_deep(rays *r, const layer_row *row, nb_vec3 normal, vd2 depth)
     r->z = vd2_mul(r->z, r->inv_r);
 }
 
-/** (e^2 - b^2)/(e^2 + b^2), 1 where both are 0. */
+/** (e^2 - b^2)/(e^2 + b^2), or 1 if e and b are 0. */
 NB_INLINE vd cos_two_psi(vd e, vd b)
 {
     vd in_plane = vd_fma(b, b, e * e);
@@ -315,7 +314,8 @@ NB_INLINE vd2 unpolarized(vd2 c2)
     return vd2_scale_add(c2, 0.5, vd2_set(0.5));
 }
 
-/** Kahn's polarization factor: e, b the ray along and across the electric field. */
+/** Kahn's polarization factor. e, b: components of the ray along the electric field and
+ * at right angles to it. */
 NB_INLINE vd2 polarized(double K, vd2 c2, vd2 e, vd2 b)
 {
     vd2 turn = {cos_two_psi(e.a, b.a), cos_two_psi(e.b, b.b)};
@@ -331,7 +331,7 @@ NB_INLINE vd2 polarization(double K, const nb_vector_source *source, const rays 
                   : polarized(K, c2, dot_ray(r, source->E), dot_ray(r, source->B));
 }
 
-/** Scattering vector of the rays from one source. */
+/** Scattering vectors of the rays for one source. */
 typedef struct q_vectors {
     vd2 x, y, z;
 } q_vectors;
@@ -345,14 +345,14 @@ NB_INLINE q_vectors scattering_vector(const nb_vector_source *b, const rays *r)
     return q;
 }
 
-/** Lanes where dmin removes the crystal's part. */
+/** Mask of lanes where dmin removes the crystal's scattering. */
 NB_INLINE vl culled(double dmin, vd x, vd y, vd z)
 {
     vd stol = 0.5 * vd_sqrt(vd_fma(x, x, vd_fma(y, y, z * z)));
     return (vl)(stol > 0.0) & (vl)(dmin > 0.5 / stol);
 }
 
-/** The factors of a pixel's first ray that hold for the whole pixel, and the scale. */
+/** intensity_scale times the factors that are calculated once per pixel. */
 NB_INLINE vd2 pixel_factor(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;

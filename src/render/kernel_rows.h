@@ -14,7 +14,7 @@
 
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
 
-/** The factor of the crystal's part: 0 where dmin culls it. */
+/** factor, or 0 in lanes where dmin culls the crystal. */
 NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const rays *r,
                        vd2 factor)
 {
@@ -42,7 +42,7 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
 NB_FIXED_CASES_OF_SOURCES(NB_DO)
 #undef NB_DO
 
-/** All sources at once; factors: one for each source; may be NULL. */
+/** Sum over all sources. factors: factor of each source, or NULL. */
 NB_INLINE vd2 fixed_all_sources(const nb_vector_plan *p, const rays *r, const vf *factors)
 {
     const vd2 none = vd2_set(0);
@@ -100,7 +100,7 @@ static void simple_intensity(const nb_vector_plan *p, const int *f0, int n,
     simple_second(p, row, blocks, f0, n, out);
 }
 
-/** One half of a block. */
+/** Sum over orientations for NB_H pixels, half a block. */
 NB_STAGE vd double_half(const nb_scene *sc, const double *table, vd x, vd y, vd z)
 {
     const vd q[3] = {x, y, z};
@@ -123,7 +123,7 @@ static vd2 double_one_source(const nb_vector_plan *p, const rays *r,
                  double_half(&p->scene, b->F, q.x.b, q.y.b, q.z.b)};
 }
 
-/** Crystal and background of one source after another. */
+/** Crystal and water, summed over one source after another. */
 NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
@@ -150,7 +150,7 @@ NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd
     }
 }
 
-/** Crystal and background of all sources, with the sources' factors in an array. */
+/** Crystal and water of all sources in one sum; an array holds the sources' factors. */
 NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
@@ -171,7 +171,7 @@ NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
                          p->table.unit, vd2_scale(all, background));
 }
 
-/** Factors of a pixel's first ray that hold for the whole pixel. */
+/** Factors that are calculated once per pixel, for its first ray. */
 NB_STAGE void cached_factors(const nb_vector_plan *p, const rays *r, int n, vd2 *factor)
 {
     int i;
@@ -212,7 +212,7 @@ NB_STAGE void chunk_rays(const nb_vector_plan *p, const int *f0, int n,
         r[i] = rays_to(p, block_pixels(p, f0[i]), line, subf);
 }
 
-/** Points on a layer's front face, their distances and 1/distances. */
+/** Points on a layer's front face; length: their distances; r[].inv_r: 1/length. */
 NB_STAGE void chunk_points(const nb_vector_plan *p, const int *f0, int n,
                            const row_line *line, int subf, rays *r, vd2 *length)
 {
@@ -226,7 +226,7 @@ NB_STAGE void chunk_points(const nb_vector_plan *p, const int *f0, int n,
     }
 }
 
-/** Replace lengths by depths. */
+/** Replace depth[], which holds the lengths of chunk_points, by mean depths, m. */
 NB_STAGE void chunk_depths(const nb_vector_plan *p, const int *f0, int n, int subf,
                            const layer_row *row, const rays *r, vd2 *depth, vd2 *captured)
 {
@@ -245,8 +245,7 @@ NB_STAGE void chunk_deep(const nb_vector_plan *p, int n, const layer_row *row,
         go_deep(&r[i], row, p->panel.normal, depth[i]);
 }
 
-/** chunk_rays for layers at their mean depth, with the fractions that the layers
- * capture. */
+/** chunk_rays to the mean depth of a layer. captured: fractions that the layer captures. */
 static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
                             const row_line *line, int subf, int layer, rays *r,
                             vd2 *captured)
@@ -258,8 +257,8 @@ static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
     chunk_deep(p, n, &row, depth, r);
 }
 
-/** Fraction that the layer captures of the rays to its front face, or straight through a
- * curved sensor. */
+/** Fraction of each ray that the layer captures, for rays to the layer's front face or
+ * straight through a curved sensor. */
 NB_STAGE void capture_rays(const nb_vector_plan *p, const rays *r, int n, int layer,
                            vd2 *captured)
 {
@@ -304,7 +303,7 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
     }
 }
 
-/** Blocks of one row that wait for the kernels. */
+/** Blocks of one row, by their first pixels, that are rendered together. */
 typedef struct row_blocks {
     int n, first[SIMPLE_CHUNK];
 } row_blocks;

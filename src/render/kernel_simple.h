@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** The simplest images: a flat detector, one ray per pixel, one source, one
- * orientation, in fixed point (vector_plan.h: simple).  Along a row everything is linear:
- * with P the row's point nearest to the sample and x the distance from P along the row V,
+/** The simplest images, in fixed point (NB_SUMS_SIMPLE): a flat detector, one ray per
+ * pixel, one source, one orientation. Along a row everything is linear. With P the point
+ * of the row nearest to the sample and x the distance from P along the row V,
  *   R^2 = |P|^2 + x^2   and   a.d = (a.P + x a.V)/R   for any vector a. */
 #ifndef NB_RENDER_KERNEL_SIMPLE_H
 #define NB_RENDER_KERNEL_SIMPLE_H
 
 #include "kernel_fixed.h"
 
-/** A vector's component along the rays of a row: (at + x along)/R. */
+/** Dot product of a vector with the rays of a row: (at + x along)/R. */
 typedef struct row_dot {
     double at, along;
 } row_dot;
@@ -69,7 +69,7 @@ static simple_row simple_row_of(const nb_vector_plan *p, const row_line *line)
     return r;
 }
 
-/** R times a component of the rays. */
+/** R times row_dot. */
 NB_INLINE vd2 component(row_dot a, vd2 x)
 {
     return vd2_scale_add(x, a.along, vd2_set(a.at));
@@ -87,7 +87,7 @@ NB_INLINE vd2 row_polarization(const simple_row *row, double K, vd2 x, vd2 inv2)
         2.0 * row->crystal);
 }
 
-/** Results of the first loop for the second. */
+/** Results of simple_geometry for simple_photons. */
 typedef struct simple_block {
     vd2 t[3];  /* for fixed_step */
     vf factor; /* photons per F_latt^2 */

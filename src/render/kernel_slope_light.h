@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes where a pixel has one step and no parameter moves the detector: everything
- * after the index is in single precision, and no sum is kept (vector_sums.h: light). */
+/** Slopes if each pixel has one step and no parameter moves the detector. Indices are in
+ * double, all later numbers in single precision (nb_vector_slopes.light). */
 #ifndef NB_RENDER_KERNEL_SLOPE_LIGHT_H
 #define NB_RENDER_KERNEL_SLOPE_LIGHT_H
 
@@ -9,21 +9,21 @@
 #include "kernel_simple.h"
 #include "kernel_slope_sums.h"
 
-/** Phases that the loop is compiled for. The sums are all but those by the scattering
- * vector. */
+/** Phases with separate loops. The level of the sums is NB_SLOPES_N. */
 #define NB_LIGHT_CASES(DO)                                                               \
     DO(NB_PHASE_INDEX)                                                                   \
     DO(NB_PHASE_FRINGES)                                                                 \
     DO(NB_PHASE_PARTS)
 
-/** Destination of planes: either doubles or floats, `stride` numbers apart. */
+/** Destination of planes: doubles or floats, the other NULL; planes are `stride` numbers
+ * apart. */
 typedef struct light_planes {
     double *doubles;
     float *floats;
     size_t stride;
 } light_planes;
 
-/** Store the first n numbers of a block from number `at` of plane p on. */
+/** Store the first n numbers of block x in plane p, from number `at` on. */
 NB_INLINE void store_light(const light_planes *to, size_t p, int at, vf x, int n)
 {
     const size_t from = p * to->stride + (size_t)at;
@@ -44,7 +44,7 @@ NB_INLINE void store_light(const light_planes *to, size_t p, int at, vf x, int n
             to->doubles[from + (size_t)i] = all[i];
 }
 
-/** A row whose steps are taken apart by slope_index_of. */
+/** simple_row_of with the offsets that slope_index_of needs. */
 NB_INLINE simple_row light_row(const nb_vector_slopes *t, const nb_vector_plan *p, int s)
 {
     const row_line line = line_of(p, s, 0, 0);
@@ -55,7 +55,7 @@ NB_INLINE simple_row light_row(const nb_vector_slopes *t, const nb_vector_plan *
     return row;
 }
 
-/** Sums of the block's one step: F^2 L^2, slopes by N, and gradient times index. */
+/** Sums of the block's only step: F^2 L^2, slopes by N, and gradient times index. */
 NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
                           const simple_block *block, vf *sum, const slope_case how)
 {
@@ -79,7 +79,7 @@ typedef struct light_group {
     vf sum[SLOPE_V][LIGHT_GROUP];
 } light_group;
 
-/** Sums of eight blocks, in registers. */
+/** Eight blocks, in registers. */
 typedef struct light_eight {
     vf b0, b1, b2, b3, b4, b5, b6, b7;
 } light_eight;
@@ -104,7 +104,7 @@ NB_INLINE void store_block_of(vf x, float *to)
     memcpy(to, &x, sizeof x);
 }
 
-/** Store a whole group of floats. */
+/** Store all blocks of a group, times their factors, as floats. */
 NB_INLINE void store_group(const light_eight *x, const light_group *g, float *to)
 {
     store_block_of(x->b0 * g->block[0].factor, to);
@@ -117,7 +117,7 @@ NB_INLINE void store_group(const light_eight *x, const light_group *g, float *to
     store_block_of(x->b7 * g->block[7].factor, to + 7 * NB_W);
 }
 
-/** Store the planes of a group's n pixels from number `at` on. */
+/** Store the slopes of a group's n pixels in all planes, from number `at` on. */
 NB_STAGE void light_contract(const nb_vector_slopes *t, const light_group *g, int n,
                              const light_planes *to, int at)
 {
@@ -170,8 +170,8 @@ NB_INLINE void light_pixels(const nb_vector_slopes *t, const nb_vector_plan *p, 
     }
 }
 
-/** Add the sums of n pixels, each times its dloss[], to sums[SLOPE_LIGHT]. Floats hold
- * dloss[] divided by `peak`. */
+/** Add the sums of n pixels, each times its dloss[], to sums[SLOPE_LIGHT]. peak: largest
+ * |dloss|; floats hold dloss[]/peak. */
 NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p, int s,
                               const double *fast, int n, const double *dloss, double peak,
                               double *sums, const slope_case how)
@@ -206,7 +206,7 @@ NB_INLINE void light_products(const nb_vector_slopes *t, const nb_vector_plan *p
     }
 }
 
-/** Largest |dloss| of a row, above 0: floats hold any loss divided by this number. */
+/** Largest |dloss| of a row, or 1e-300, so that dloss can be divided by it. */
 NB_INLINE double largest_loss(const double *dloss, int n)
 {
     double peak[8] = {1e-300};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** A term of a ray (source, orientation), its gradient by h, k, l, and the sums of both,
- * NB_W pixels at once: lattice in single precision from fixed-point indices, as in
- * kernel_fixed.h. */
+/** Terms of a ray (a source and an orientation each), their gradients by h, k, l, and
+ * sums of both, for NB_W pixels at once. The lattice factor is in single precision from
+ * fixed-point indices, as in kernel_fixed.h. */
 #ifndef NB_RENDER_KERNEL_SLOPE_SUMS_H
 #define NB_RENDER_KERNEL_SLOPE_SUMS_H
 
@@ -11,15 +11,15 @@
 
 enum { SLOPE_BATCH = 16 }; /* blocks of a row that a kernel gets at once */
 
-/** The constants that the compiler specialises the loops for. */
+/** Constants for which the compiler makes separate loops. */
 typedef struct slope_case {
     int law;   /* NB_LAW_FRINGES or _DECAY */
     int phase; /* nb_slope_phase */
     int sums;  /* nb_slope_level */
 } slope_case;
 
-/** Gradient by the negative Miller indices, as in fixed point: g h keeps its sign, g
- * alone changes sign. */
+/** Gradient of a term by the negative Miller indices of fixed point. The product g h has
+ * the same sign as with h; g alone has the opposite sign. */
 typedef struct slope_term {
     vf g[3]; /* d(F^2 L^2)/d(-h) */
     vf h[3]; /* -h */
@@ -50,15 +50,15 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
     return c;
 }
 
-/** A term's three indices (kernel_fixed.h) taken apart: -d, the fraction of -N d, -h, and the high word that
- * counts whole numbers. */
+/** A term's three indices in fixed point (kernel_fixed.h), split into -d, the fraction of
+ * -N d, -h, and the high word that counts whole numbers. */
 typedef struct slope_index {
     vf d[3], u[3], h[3];
     vi high[3];
-    vf power, R2; /* law of decay: exp(-2 g/width R^2) as SLOPE_RAISED has it, R^2 */
+    vf power, R2; /* law of decay: exp(-2 g/width R^2) times 2^SLOPE_RAISED; R^2 */
 } slope_index;
 
-/** Indices that start at nb_fixed_start(1): the high word counts nearest whole numbers.
+/** t starts at nb_fixed_start(1), so that the high word counts nearest whole numbers.
  * parts: N is not a whole number. */
 NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
                            slope_index *x)
@@ -77,7 +77,7 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int p
     }
 }
 
-/** Indices that start at 0, here and below. */
+/** t starts at 0, in this function and the next phases. */
 NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -94,13 +94,13 @@ NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_inde
     }
 }
 
-/** t less its nearest whole number, which is that of the high words. */
+/** t less its nearest whole number, which the high words count. */
 NB_INLINE vd2 from_nearest(vd2 t)
 {
     return (vd2){t.a - vd_floor(t.a + 0.5), t.b - vd_floor(t.b + 0.5)};
 }
 
-/** N d of any N, reduced in double. */
+/** N d modulo 1 for any N, calculated in double. */
 NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -116,7 +116,7 @@ NB_INLINE void real_phase(const slope_constants *c, const vd2 t[3], slope_index 
     }
 }
 
-/** 2^(SLOPE_RAISED + whole + part), |part| <= 1/2; 0 where 2^whole is below the normal floats. */
+/** 2^(SLOPE_RAISED + whole + part), |part| <= 1/2; 0 if 2^whole is below normal floats. */
 NB_INLINE vf slope_exp2(vf whole, vf part)
 {
     static const float c[7] = {1.0f,           (float)(1 / NB_LOG2_E), 0.240226507f,
@@ -132,8 +132,8 @@ NB_INLINE vf slope_exp2(vf whole, vf part)
     return vf_pick((vf_mask)(whole < vf_set(-125.0f)), vf_set(0.0f), power * (vf)scale);
 }
 
-/** For the Gaussian: d, R^2 and the part of a peak. The exponent is made in double: far
- * from a peak its rounding in float would be many roundings of the value. */
+/** For the law of decay: d, R^2 and the power. The exponent is calculated in double: far
+ * from a peak, its rounding in float would be many roundings of the power. */
 NB_INLINE void decay_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -196,7 +196,7 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
     return weight * vf_gather(F2, index);
 }
 
-/** A term of the parallelepiped whose only division is under way. */
+/** A term of the parallelepiped that waits for its only division. */
 typedef struct square_begun {
     nb_slope_parts of[3];
     vf inverse, F2;
@@ -212,7 +212,7 @@ NB_INLINE void square_begin(const slope_constants *c, const slope_index *x, vf F
     to->F2 = F2;
 }
 
-/** F^2 L^2 and its slopes, added to run. */
+/** Add F^2 L^2 and its slopes by N to run, and set its gradient. */
 NB_INLINE void square_finish(const slope_constants *c, const square_begun *from, vf *run,
                              slope_term *term, const slope_case how)
 {
@@ -245,8 +245,8 @@ NB_INLINE void square_term(const slope_constants *c, const slope_index *x, vf F2
     square_finish(c, &square, run, term, how);
 }
 
-/** F^2 L^2 and its slopes for the law of decay, added to run; L^2 = exp(-2 g/width sum (N
- * d)^2) in units of its largest value. */
+/** Add F^2 L^2 and its slopes by N and fudge for the law of decay to run, and set the
+ * gradient. L^2 = exp(-2 g/width sum (N d)^2), relative to its largest value. */
 NB_INLINE void decay_term(const slope_constants *c, const slope_index *x, vf F2, vf *run,
                           slope_term *term, const slope_case how)
 {
@@ -264,7 +264,7 @@ NB_INLINE void decay_term(const slope_constants *c, const slope_index *x, vf F2,
         run[SLOPE_FUDGE] = vf_fma(image, x->R2, run[SLOPE_FUDGE]);
 }
 
-/** The block at fast[], in the order of lanes. */
+/** The columns fast[] of a block, in the order of lanes. */
 NB_INLINE vd2 block_of(const double *fast)
 {
     vd2 f;
@@ -276,19 +276,19 @@ NB_INLINE vd2 block_of(const double *fast)
     return f;
 }
 
-/* --- sums over the terms of a ray (source, orientation); every derivative contracts
- * these sums (docs/physics.md, section 26). They are in float over NB_VECTOR_SUM_RUN terms, then
- * in double ---
+/* --- sums over the terms of a ray; every derivative contracts these sums
+ * (docs/physics.md, section 26). They are in float over NB_VECTOR_SUM_RUN terms, then in
+ * double ---
  *
- * The sources of one incident direction differ only in their wavenumbers, so
- * gradients times wavenumbers are first summed over some such sources. The parts go
- * through two loops, some at a time: the first loop makes the parts (above), the second
+ * The sources of one incident direction differ only in their wavenumbers. So gradients
+ * times wavenumbers are first summed over a group of such sources (a part). The first
+ * loop makes up to SLOPE_PARTS parts with the functions above; the second loop makes
  * their outer products. A single loop would need more registers than the CPU has. */
 
-enum { SLOPE_PARTS = 16 }; /* parts between the two loops */
+enum { SLOPE_PARTS = 16 }; /* parts from the first loop for the second */
 
-/** A ray and the sources of one direction: q and q x spindle at the first source's
- * wavenumber, in units of that wavenumber. */
+/** For a ray and the sources of one direction: q and q x spindle of the first source,
+ * divided by its wavenumber. */
 typedef struct slope_aim {
     vf q[3], about_spindle[3];
 } slope_aim;
@@ -299,9 +299,8 @@ typedef struct slope_sources {
     slope_aim aim[NB_VECTOR_MAX_FACTORS]; /* [direction] */
 } slope_sources;
 
-/** Sums over some sources of one direction, for one orientation: g times the relative
- * wavenumber, the same times nb_vector_slopes.spectrum, and -h at the first source's
- * wavenumber. */
+/** Sums over a group of sources for one orientation: g times the relative wavenumber, the
+ * same times nb_vector_slopes.spectrum, and -h for the first source of all. */
 typedef struct slope_part {
     vf g[3], spectrum[3], h[3];
 } slope_part;
@@ -323,7 +322,7 @@ NB_INLINE void outer_products(const slope_part *parts, int n, vf *run)
         run[SLOPE_H + i] = H[i];
 }
 
-/** Gradients v by q, and their sum. */
+/** Set v to the gradient of each part by q, and add all to run. */
 NB_INLINE void gradients_by_q(const nb_vector_slopes *t, const slope_part *parts,
                               const slope_owner *owners, int n, vf (*v)[3], vf *run)
 {
@@ -352,7 +351,8 @@ NB_INLINE vf slope_dot(const vf x[3], const vf y[3])
     return vf_fma(x[0], y[0], vf_fma(x[1], y[1], x[2] * y[2]));
 }
 
-/** A turn of the crystal about the unit axis n changes a term by v.(q x n). */
+/** Add turns about the spindle. A turn of the crystal about n changes a term by v.(q x
+ * n). */
 NB_INLINE void spindle_turns(const nb_vector_slopes *t, const slope_aim *aim,
                              const slope_owner *owners, int n, const vf (*v)[3], vf *run)
 {
@@ -383,8 +383,8 @@ NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_aim *aim,
     run[SLOPE_MOSAIC] = sum;
 }
 
-/** A turn of the incident direction changes q by -1/lambda times the turn, and a term by
- * v times the change of q. */
+/** Add turns of the beam. A turn of the incident direction changes q by -1/lambda times
+ * the turn, and a term by v times the change of q. */
 NB_INLINE void beam_turns(const nb_vector_slopes *t, const slope_owner *owners, int n,
                           const vf (*v)[3], vf *run)
 {
@@ -417,13 +417,13 @@ NB_INLINE int slope_sums_of(int level)
     return level == NB_SLOPES_ALL ? SLOPE_SUMS : SLOPE_V;
 }
 
-/** The state of one block of pixels' sums. */
+/** The state of the sums of one block of pixels. */
 typedef struct slope_run {
     slope_part parts[SLOPE_PARTS];
     slope_owner owners[SLOPE_PARTS];
     vf run[SLOPE_SUMS];
     vd2 total[SLOPE_SUMS];
-    int n, added; /* parts at hand; terms since the last flush */
+    int n, added; /* number of parts; number of terms since the last flush */
 } slope_run;
 
 /** Add the sums of floats to the totals. */
@@ -437,8 +437,7 @@ NB_INLINE void slope_flush(const slope_constants *c, slope_run *r, const slope_c
     r->added = 0;
 }
 
-/** Run the second loop over the parts at hand; if `enough`, then add the floats to the
- * totals. */
+/** Run the second loop over the r->n parts; with `enough`, add the floats to the totals. */
 NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
                             const slope_aim *aim, slope_run *r, int enough,
                             const slope_case how)
@@ -462,7 +461,7 @@ NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
         slope_flush(c, r, how);
 }
 
-/** Copy the sums of the first loop. */
+/** Copy the sums that the first loop makes. */
 NB_INLINE void copy_first(const vf *from, vf *to)
 {
     int i;
@@ -471,7 +470,7 @@ NB_INLINE void copy_first(const vf *from, vf *to)
     to[SLOPE_FUDGE] = from[SLOPE_FUDGE];
 }
 
-/** Run the second loop when parts[] is full, or floats have had enough terms. */
+/** Count a part. Run the second loop if parts[] is full or floats have enough terms. */
 NB_INLINE void slope_close(const nb_vector_slopes *t, const slope_constants *c,
                            const slope_aim *aim, slope_run *r, vf *first,
                            const slope_case how)
@@ -484,7 +483,7 @@ NB_INLINE void slope_close(const nb_vector_slopes *t, const slope_constants *c,
     copy_first(r->run, first);
 }
 
-/** A term's index and F^2 times its weight. */
+/** Set a term's index, and return F^2 times the term's weight. */
 NB_INLINE vf slope_aim_at(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const slope_constants *c, const vd2 D[3], int s, vf weight,
                           slope_index *x, const slope_case how)
@@ -527,8 +526,8 @@ NB_INLINE void decay_group(const nb_vector_slopes *t, const nb_vector_plan *p,
     }
 }
 
-/** A term is begun before the previous term is finished: a processor looks little more
- * than one term ahead, and would wait for the division. */
+/** Sum over a group. A term is begun before the previous term is finished: a processor
+ * looks little more than one term ahead, and would wait for the division. */
 NB_INLINE void square_group(const nb_vector_slopes *t, const nb_vector_plan *p,
                             const slope_constants *c, const vd2 D[3],
                             const nb_slope_group *group, const vf *weight, vf *first,
@@ -550,7 +549,7 @@ NB_INLINE void square_group(const nb_vector_slopes *t, const nb_vector_plan *p,
     }
 }
 
-/** All sums of a block of rays. */
+/** Make all sums of a block of rays. */
 NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const rays *ray, const slope_sources *q, slope_run *r,
                           const slope_case how)

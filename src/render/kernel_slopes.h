@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of slopes by the sums of kernel_slope_sums.h, for the instruction set that this
- * file is compiled for. Three kinds: one step per pixel (kernel_slope_light.h); flat
- * panels; and curved panels, which use the rays and contractions of the reference
- * (pixel_sums.h). */
+/** Rows of slopes, for the instruction set that this file is compiled for, by the sums of
+ * kernel_slope_sums.h. There are three kinds: scenes with one step per pixel
+ * (kernel_slope_light.h); flat panels; and curved panels, for which pixel_sums.h
+ * contracts the sums. */
 #ifndef NB_RENDER_KERNEL_SLOPES_H
 #define NB_RENDER_KERNEL_SLOPES_H
 
@@ -46,13 +46,13 @@ NB_INLINE lanes3 direction_of(const rays *r)
     return (lanes3){r->x, r->y, r->z};
 }
 
-/** v less its part along the unit vector d. */
+/** The part of v at right angles to the unit vector d. */
 NB_INLINE lanes3 lanes_across(lanes3 v, lanes3 d)
 {
     return lanes_add(v, vd2_scale(lanes_dot(v, d), -1.0), d);
 }
 
-/** Rays to a sub-pixel and layer. */
+/** Rays to one sub-pixel and layer of each pixel. */
 typedef struct flat_ray {
     rays r;       /* to the depth of the photons that stop in the layer */
     lanes3 front; /* direction to the layer's face */
@@ -61,7 +61,7 @@ typedef struct flat_ray {
     int layer;
 } flat_ray;
 
-/** Aim the line's rays at their mean depth. */
+/** Aim the rays of a line at the mean depth of the layer. */
 NB_INLINE void aim_deep(const nb_vector_plan *p, const row_line *line, vd2 f, int subf,
                         flat_ray *a)
 {
@@ -91,14 +91,14 @@ NB_INLINE void aim_flat(const nb_vector_plan *p, const row_line *line, vd2 f, in
     a->captured = p->sensor.absorb ? capture(p, &a->r, a->layer) : vd2_set(1.0);
 }
 
-/** Slopes by a ray's direction, by the logarithm of its solid angle, and by its captured
- * fraction. */
+/** Slopes of the pixel's sum by a ray's direction, by the logarithm of its solid angle,
+ * and by its captured fraction. */
 typedef struct flat_slope {
     lanes3 direction;
     vd2 omega, capture;
 } flat_slope;
 
-/** nb_mean_depth_slope */
+/** nb_mean_depth_slope by lanes. */
 NB_INLINE vd depth_slope(vd path)
 {
     static const double series[6] = {-1.0 / 12,    1.0 / 240,      -1.0 / 6048,
@@ -148,7 +148,7 @@ NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 captu
     return lanes_add(U, vd2_mul(by_g, a->front_inv_r), lanes_across(normal, a->front));
 }
 
-/** Add to pull[PULL_SUMS] like nb_panel_pull. */
+/** nb_panel_pull by lanes, for flat panels: add a ray's slopes to pull[PULL_SUMS]. */
 NB_INLINE void pull_ray(const nb_vector_plan *p, const flat_ray *a, const flat_slope *by,
                         vd2 *pull)
 {
@@ -205,7 +205,7 @@ NB_INLINE void add_flat_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
     pull_ray(p, a, &by, block->pull);
 }
 
-/** Factors that hold for a whole pixel. */
+/** Factors that are calculated once per pixel. */
 typedef struct flat_once {
     vd2 factor;       /* all, with the scale */
     vd2 omega;        /* the solid angle, with the scale */
@@ -253,8 +253,7 @@ NB_INLINE flat_once once_of(const nb_vector_slopes *t, const nb_vector_plan *p,
     return x;
 }
 
-/** Multiply the slopes of the rays by the pixel's factors, and add the slopes of the
- * factors. */
+/** Multiply the slopes by the pixel's factors, and add the slopes of the factors. */
 NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 image,
                          flat_block *block)
 {
@@ -274,7 +273,7 @@ NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 ima
 #define NB_SLOPE_FLOATS NB_SLOPE_PASTE(nb_slope_floats_, NB_KERNEL_ISA)
 #define NB_SLOPE_DOT NB_SLOPE_PASTE(nb_slope_dot_, NB_KERNEL_ISA)
 
-/** DO(law, phase, level): every case that the loops are compiled for. */
+/** DO(law, phase, level): all cases with separate loops. */
 #define NB_SLOPE_CASES_OF(DO, law, phase)                                                \
     DO(law, phase, NB_SLOPES_IMAGE)                                                      \
     DO(law, phase, NB_SLOPES_H)                                                          \
@@ -313,7 +312,7 @@ NB_STAGE void ray_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
     }
 }
 
-/** Lanes where dmin removes the crystal's part get no weight. */
+/** The source's weight, or 0 in lanes where dmin culls the crystal. */
 NB_INLINE vd slope_weight(const nb_vector_plan *p, const nb_vector_source *b, vd x, vd y,
                           vd z)
 {
@@ -322,7 +321,7 @@ NB_INLINE vd slope_weight(const nb_vector_plan *p, const nb_vector_source *b, vd
                     : vd_set(b->weight);
 }
 
-/** Scattering vectors of a block's rays. */
+/** Set the sources' weights, and q of each direction, for a block's rays. */
 NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const rays *ray, slope_sources *q)
 {
@@ -361,7 +360,7 @@ typedef struct slope_block {
     int lanes;
 } slope_block;
 
-/** Numbers of each lane in pixel order. */
+/** Write the numbers of all lanes in the order of pixels. */
 NB_INLINE void spread_lanes(const vd2 *x, double *to)
 {
     int i;
@@ -371,8 +370,8 @@ NB_INLINE void spread_lanes(const vd2 *x, double *to)
     }
 }
 
-/** Set the ray's sums of one lane. In fixed point the derivatives are by -h, so g and v
- * change sign. */
+/** Set the ray's sums of one lane. Fixed-point derivatives are by -h, so g and v change
+ * sign. */
 static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lane,
                       nb_slope_sums *to)
 {
@@ -400,8 +399,7 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
         to->default_F = 2 * sum[SLOPE_IMAGE] / sc->factors.table.default_F;
 }
 
-/** The block's rays to one sub-pixel and layer. Lanes after the last pixel repeat that
- * pixel. */
+/** The block's rays to one sub-pixel and layer. b->points holds the same rays. */
 static rays block_rays(slope_block *b, int layer, int subf, int subs)
 {
     const nb_panel *panel = b->pixels->panel;
@@ -449,7 +447,7 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
     }
 }
 
-/** Slopes of the block's first n pixels, whose places are set. */
+/** Slopes of the block's first n pixels, whose panel, f and s are set. */
 static void block_slopes(slope_block *b, int n, double *out, size_t stride)
 {
     const int os = b->plan->scene.oversample;
@@ -502,7 +500,7 @@ NB_INLINE void store_lanes(vd2 x, int n, double *to)
     memcpy(to, all, (size_t)n * sizeof *to);
 }
 
-/** The slope by a parameter; `image` is without polarization. */
+/** The slope by a parameter. image: without the factor of the polarization. */
 NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *place,
                             const flat_block *block, const flat_once *once, vd2 image)
 {
@@ -546,7 +544,7 @@ NB_STAGE void flat_slopes(const nb_vector_slopes *t, const nb_vector_plan *p, in
             n, out + (size_t)(i + 1) * stride);
 }
 
-/** Pixels of a row, some blocks at a time. */
+/** Pixels of a row, up to SLOPE_BATCH blocks at a time. */
 typedef struct slope_batch {
     const nb_vector_slopes *t;
     const nb_vector_plan *plan;
@@ -615,8 +613,8 @@ static void finish_batch(slope_batch *b)
     b->n = 0;
 }
 
-/** Take as many of the n pixels from `fast` on as the batch has room for; returns their
- * number. */
+/** Add pixels from `fast` on to the batch, up to n or until it is full. Returns the
+ * number of added pixels. */
 NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
 {
     const int room = SLOPE_BATCH * NB_W - b->n, taken = n < room ? n : room;
@@ -633,7 +631,7 @@ NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
     return taken;
 }
 
-/** Put the next wanted pixels of the row, adjacent or not, into the lanes of a block. */
+/** Run the pixels of all spans of a row in full batches; pixels of a batch may lie apart. */
 static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -645,8 +643,7 @@ static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
     finish_batch(b);
 }
 
-/** Run all spans; b has the destination of the numbers, the other members are set
- * here. */
+/** Run the spans of a row. b has the destination of the numbers. */
 static void run_spans(slope_batch b, const nb_vector_slopes *t, const nb_span *spans,
                       size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The terms of a tile's reflections (spot_tile.h), for the instruction set that this
- * file is compiled for. Everything is in double. The sum of a ray depends only on tests
- * of that ray: boxes, windows of orientations and of sources only save work. */
+/** Add the terms of a tile's reflections (spot_tile.h) in double, for the instruction set
+ * of the including file. The sum of a ray depends only on tests of that ray: boxes and
+ * ranges of orientations and sources only save work. */
 #ifndef NB_RENDER_KERNEL_SPOTS_H
 #define NB_RENDER_KERNEL_SPOTS_H
 
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------ boxes of NB_H orientations at once */
 
-/** Data that the boxes of a group of orientations share, for one run of sources. */
+/** View of a group of orientations, for one run of sources. */
 typedef struct spot_view {
     int group; /* -1: not set */
     nb_spot_view of;
@@ -27,7 +27,7 @@ static void look_at_group(const nb_spot_tile *t, int group, spot_view *view)
                                sp->axis * sp->groups[group].chord);
 }
 
-/** g of a reflection in NB_H orientations. */
+/** Reciprocal-lattice vector g of a reflection in NB_H orientations m[], by lanes. */
 NB_INLINE void points_of(const nb_spots *sp, const nb_spot *spot, const int *m, vd g[3])
 {
     const double *row[NB_H];
@@ -42,8 +42,7 @@ NB_INLINE void points_of(const nb_spots *sp, const nb_spot *spot, const int *m, 
                       vd_fma(b[3 + x], vd_set(spot->h[1]), b[6 + x] * (double)spot->h[2]));
 }
 
-/** nb_spot_box of NB_H orientations, for one run of sources. Returns the mask of the
- * orientations with sub-pixels. */
+/** nb_spot_box by lanes (orientations), for one run. Returns the mask of non-empty boxes. */
 static vl boxes_of(const nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
                    const int *m, vd box[2][2])
 {
@@ -81,7 +80,8 @@ NB_INLINE double vd_sum(vd x)
 
 /* ------------------------------------------------------------------ rays of a tile */
 
-/** Rays to NB_W sub-pixels in a row of a layer, and the factor of each ray. */
+/** Rays to NB_W sub-pixels in a row of a layer. factor: captured fraction, times solid
+ * angle with -oversample_omega. */
 NB_INLINE rays spot_rays(const nb_spot_tile *t, const row_line *line,
                          const layer_row *deep, vd2 F, vd2 *factor)
 {
@@ -108,7 +108,7 @@ NB_INLINE rays spot_rays(const nb_spot_tile *t, const row_line *line,
     return r;
 }
 
-/** Make the rays of row v of sub-pixels. */
+/** Make the rays of row v of sub-pixels. If the row is new in this tile, clear its sums. */
 NB_STAGE void aim_row(nb_spot_tile *t, int v)
 {
     const nb_vector_plan *p = t->plan;
@@ -155,14 +155,14 @@ NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
     return at;
 }
 
-/** The lines of NB_H rays, and their first and last offset within reach. */
+/** The lines of NB_H rays, and their smallest and largest offset of sources within reach. */
 typedef struct spot_lines {
     nb_spot_lines of;
     vd low, high;
 } spot_lines;
 
-/** Sum of weight exp(-2 R^2/width) over the sources within reach of ray i; *lambda, which
- * may be NULL: the same times the wavelength. */
+/** Sum of weight exp(-2 R^2/width) over sources in reach of ray i. *lambda, or NULL: the
+ * sum of the same times the wavelength. */
 NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
@@ -186,7 +186,7 @@ NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return vd_sum(sum);
 }
 
-/** decay_weights for a top hat and ray u + i of row v. */
+/** decay_weights for a top hat, for ray u + i of row v. */
 NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                 const spot_lines *lines, int i, int u, int v,
                                 double *lambda)
@@ -204,8 +204,8 @@ NB_INLINE double tophat_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
     return nb_spot_tophat_weights(pair, &at, &line);
 }
 
-/** Weights of the rays whose bits are set, 0 for other rays. lambda: as in
- * decay_weights. */
+/** Sums of weights of the rays whose bits are set in `lanes`; 0 for other rays. lambda:
+ * as in decay_weights. */
 NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
                         const spot_lines *lines, unsigned lanes, const int at[2],
                         vd *lambda)
@@ -222,7 +222,7 @@ NB_INLINE vd weights_of(const nb_spot_tile *t, const nb_spot_pair *pair,
     return sum;
 }
 
-/** Weights by one source of a top hat: of the lanes that are set and lit. */
+/** Weights of a run of one source for a top hat; 0 for rays without light. */
 static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
                         unsigned lanes, int u, int v)
 {
@@ -236,7 +236,7 @@ static vd tophat_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2,
     return sum;
 }
 
-/** One source: R^2 of each ray decides. */
+/** Terms of a run of one source, from R^2 of each ray. */
 NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, vd last,
                         int u, int v)
 {
@@ -249,8 +249,8 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
     return nb_spot_decay_term(t->spots, pair, R2, near);
 }
 
-/** Weighted F_latt^2/cells^2 of NB_H rays from at[0] on in row at[1]; *lambda, which may
- * be NULL: the same times the wavelengths. */
+/** Weighted F_latt^2/cells2 of NB_H rays from at[0] on in row at[1]. *lambda, or NULL:
+ * the same times the wavelengths. */
 NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
                         const int at[2], vd *lambda)
 {
@@ -280,8 +280,8 @@ NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const v
     return weights_of(t, pair, &lines, near, at, lambda);
 }
 
-/** Add the moments of a pair's terms, by phi step and by wavelength, to the sums at place
- * `to`. */
+/** Add a pair's terms, times the number of the phi step and times the wavelengths, to the
+ * sums at place `to`. */
 NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to, vd terms,
                            vd lambda)
 {
@@ -290,8 +290,8 @@ NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to,
     vd_store(t->lambda + to, vd_load(t->lambda + to) + lambda);
 }
 
-/** Add a pair's terms to sub-pixels across[0] .. across[1] of row v; moments: add those
- * by phi and wavelength, too. */
+/** Add a pair's terms to sub-pixels across[0] .. across[1] of row v. moments: add their
+ * products with phi step and wavelength, too. */
 NB_INLINE void add_row(nb_spot_tile *t, const nb_spot_pair *pair, int v,
                        const int across[2], const int moments)
 {
@@ -328,7 +328,7 @@ static void add_picture(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2]
         add_row(t, pair, v, box[0], 0);
 }
 
-/** Extend `drawn` by these sub-pixels of a row. */
+/** Extend t->drawn by sub-pixels across[0] .. across[1] of row v. */
 NB_INLINE void extend_drawn(nb_spot_tile *t, int v, const int across[2])
 {
     const int last = across[1] + NB_H - 1 < t->nu ? across[1] + NB_H - 1 : t->nu - 1;
@@ -378,7 +378,7 @@ static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
     }
 }
 
-/** Draw the orientations m[0] .. m[count - 1]; all NB_H numbers in m are valid. */
+/** Draw a spot in orientations m[0] .. m[count - 1]; m has NB_H valid numbers. */
 static void draw_some(nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
                       const int *m, int count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (../terms/tile_bounds.h): the data of a vector
- * of steps or groups, and the threshold that the budget allows. */
+/** Upper bounds of the terms of a block of rays (../terms/tile_bounds.h): the data of
+ * NB_W steps or groups, and the threshold that the budget allows. */
 #ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
@@ -29,7 +29,7 @@ NB_INLINE float vf_sum(vf x)
     return sum;
 }
 
-/** The n x n rays from (u, v), cut at the edge of the tile. */
+/** The block of n x n rays from (u, v), cut at the edge of the tile. */
 static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
 {
     const nb_spot_tile *r = &t->rays;
@@ -47,7 +47,7 @@ static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
                            NB_TILE_WIDEN);
 }
 
-/** The middles of NB_W rows from `row` in a column's beam, per kappa. */
+/** h/kappa of NB_W rows from `row` on: middle orientation, middle direction, ray c. */
 NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const double c[3],
                            vf h[3])
 {
@@ -62,7 +62,7 @@ NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const doub
     }
 }
 
-/** Bounds of NB_W groups: rows from `row`, in a column; middle: from row_indices. */
+/** Upper bounds of the sums of NB_W groups: rows from `row`; middle: from row_indices. */
 NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
                           int column, const vf middle[3], const int shape)
 {
@@ -75,7 +75,7 @@ NB_INLINE vf group_bounds(const nb_tiles *t, const nb_ray_block *b, size_t row,
            (vf_load(t->count + row) * of.weight);
 }
 
-/** Indices of NB_W steps of a group, from its k-th vector on, in the middle of a block. */
+/** Indices of NB_W steps of a group, from its k-th vector of steps on, for the ray c. */
 NB_INLINE void step_indices(const nb_tiles *t, nb_tile_group g, int k, const double c[3],
                             vf h[3])
 {
@@ -112,7 +112,7 @@ NB_INLINE void step_indices(const nb_tiles *t, nb_tile_group g, int k, const dou
     }
 }
 
-/** Largest weights of the steps of step_indices. */
+/** Upper bounds of the weights of the steps of step_indices. */
 NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
 {
     const size_t step = (size_t)k * NB_W;
@@ -121,7 +121,7 @@ NB_INLINE vf step_weights(const nb_tiles *t, nb_tile_group g, int k)
     return vf_set(t->weight_f[g.column]);
 }
 
-/** Bounds of NB_W steps of a group. */
+/** Upper bounds of the terms of NB_W steps of a group. */
 NB_INLINE vf step_bounds(const nb_tiles *t, const nb_ray_block *b, nb_tile_group g, int k,
                          const int shape)
 {
@@ -142,7 +142,7 @@ NB_INLINE float group_sum(const nb_tiles *t, const nb_ray_block *b, nb_tile_grou
 
 enum { TILE_LADDER = 12 }; /* tried thresholds, each three times the previous */
 
-/** The largest tried threshold for which the bounds up to it add to no more than the
+/** The largest tried threshold such that the bounds up to it have a sum within the
  * budget. *spent: that sum. bounds[] has room for a vector after its n numbers. */
 static float tile_threshold(float *bounds, size_t n, double budget, double *spent)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The steps that matter to a tile's rays (spot_tile.h), for the instruction set that
- * this file is compiled for. Blocks of rays leave out groups of steps by their bounds,
- * down to 2 x 2 rays; the remaining steps are calculated with the arithmetic of
- * kernel_fixed.h and kernel_double.h, steps of one ray in the lanes. */
+/** Sum the steps that matter to a tile's rays, for the instruction set that this file is
+ * compiled for. Blocks of rays, down to 2 x 2, leave out groups of steps whose upper
+ * bounds are small. The other steps are calculated as in kernel_fixed.h and
+ * kernel_double.h, with steps of one ray in the lanes. */
 #ifndef NB_RENDER_KERNEL_TILES_H
 #define NB_RENDER_KERNEL_TILES_H
 
@@ -16,7 +16,7 @@
 #define NB_TILE_KERNEL NB_SPOT_PASTE(nb_tiles_, NB_KERNEL_ISA)
 #endif
 
-/* Part of the remaining budget that a first block, and a smaller block, may spend. */
+/* Part of the remaining budget that a first block may spend, and a smaller block. */
 #define TILE_FIRST_PART 0.3
 #define TILE_PART 0.5
 
@@ -27,7 +27,7 @@ NB_INLINE vd2 vd2_load(const double *from)
 
 /* ------------------------------------------------------------------ terms */
 
-/** start - h of NB_W steps of a group, from its k-th vector on, for the ray d. */
+/** start - h of NB_W steps of a group, from its k-th vector of steps on, for the ray d. */
 NB_INLINE void term_indices(const nb_tiles *t, nb_tile_group g, int k, const double d[3],
                             double start, vd2 h[3])
 {
@@ -72,7 +72,7 @@ NB_INLINE void term_indices(const nb_tiles *t, nb_tile_group g, int k, const dou
     }
 }
 
-/** Weights of the steps of term_indices; weights: those of the sources for this ray. */
+/** Weights of the steps of term_indices. weights: weights of the sources for this ray. */
 NB_INLINE vd2 term_weights(const nb_tiles *t, nb_tile_group g, int k,
                            const double *weights)
 {
@@ -83,14 +83,14 @@ NB_INLINE vd2 term_weights(const nb_tiles *t, nb_tile_group g, int k,
                      weights[g.column]);
 }
 
-/** The source whose table a group uses. */
+/** The source whose table of F a group uses. */
 NB_INLINE const nb_vector_source *source_of(const nb_vector_plan *p, const nb_tiles *t,
                                             nb_tile_group g)
 {
     return &p->sources[t->source[t->by_source ? 0 : g.column]];
 }
 
-/** A ray and the groups of its steps. */
+/** A ray, and the groups whose steps it sums. */
 typedef struct tile_ray {
     const nb_tile_group *list;
     size_t n;
@@ -98,7 +98,7 @@ typedef struct tile_ray {
     const double *weights;
 } tile_ray;
 
-/** Sum of the groups' terms, relative to the table's unit: kernel_fixed.h. */
+/** Sum of the groups' terms in fixed point, relative to the table's unit. */
 NB_INLINE double fixed_terms(const nb_ray_tile *tile, const tile_ray *ray,
                              const fixed_case how)
 {
@@ -145,7 +145,7 @@ NB_INLINE double all_fixed_terms(const nb_ray_tile *tile, const tile_ray *ray)
     }
 }
 
-/** F^2 F_latt^2 of NB_H steps; x, y, z: the negative indices. */
+/** F^2 F_latt^2 of NB_H steps; x, y, z: negative indices. */
 NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd z,
                          const int shape)
 {
@@ -162,7 +162,7 @@ NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd
     return F * F;
 }
 
-/** Sum of the groups' terms in double: kernel_double.h. */
+/** Sum of the groups' terms in double (kernel_double.h). */
 NB_INLINE double double_terms(const nb_ray_tile *tile, const tile_ray *ray,
                               const int shape)
 {
@@ -196,7 +196,7 @@ NB_STAGE double all_double_terms(const nb_ray_tile *tile, const tile_ray *ray)
     }
 }
 
-/** Weights of the sources for a ray: polarization, and 0 where -dmin culls. */
+/** Set the weights of the sources for a ray: with polarization, or 0 if -dmin culls. */
 static void weigh_sources(const nb_ray_tile *tile, const double d[3])
 {
     const nb_scene *sc = &tile->rays.plan->scene;
@@ -233,8 +233,8 @@ static void add_ray(nb_ray_tile *tile, int u, int v, const nb_tile_group *list, 
 
 /* ------------------------------------------------------------------ blocks */
 
-/** Put the groups that a first block keeps into its list; *spent: sum of the bounds of
- * the others. */
+/** Put the groups that a first block keeps into its list, and return their number.
+ * *spent: sum of the bounds of all other groups. */
 NB_INLINE size_t first_groups(nb_ray_tile *tile, const nb_ray_block *b, double budget,
                               double *spent, const int shape)
 {
@@ -265,7 +265,7 @@ NB_INLINE size_t first_groups(nb_ray_tile *tile, const nb_ray_block *b, double b
     return n;
 }
 
-/** Put those of n groups that a block keeps into keep[]; returns their number. */
+/** Put the groups of list[n] that a block keeps into keep[]; returns their number. */
 NB_INLINE size_t fewer_groups(nb_ray_tile *tile, const nb_ray_block *b,
                               const nb_tile_group *list, size_t n, nb_tile_group *keep,
                               double budget, double *spent, const int shape)
@@ -319,8 +319,8 @@ NB_INLINE size_t fewer_groups_of(nb_ray_tile *tile, const nb_ray_block *b,
     }
 }
 
-/** A block of the descent, with the groups that are left and the part of the budget that
- * is spent. */
+/** A block of the descent from large to small blocks: the groups that it keeps, and the
+ * budget and its spent part. */
 typedef struct tile_branch {
     int u, v, n, level;
     const nb_tile_group *list;
@@ -346,7 +346,7 @@ static void add_rays_of(nb_ray_tile *tile, const tile_branch *at)
             }
 }
 
-/** Descend into the quarters of a block. */
+/** Test the remaining groups for each quarter of a block. */
 static void descend(nb_ray_tile *tile, const tile_branch *from)
 {
     const int half = from->n / 2, last = half == 2;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of one ray, and their contractions by parameters, for every path. */
+/** The sums of one ray, and the parameters' slopes as weighted sums (contractions). */
 #ifndef NB_RENDER_PIXEL_SUMS_H
 #define NB_RENDER_PIXEL_SUMS_H
 
 #include "../physics/panel_pull.h"
 #include "sums.h"
 
-enum { NB_DEVICE_ENTRIES = 8 }; /* entries that fit a thread of a GPU */
+enum { NB_DEVICE_ENTRIES = 8 }; /* limit of the entries of F for a thread of a GPU */
 #ifdef NB_GPU
 enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
 #else
 enum { NB_ENTRIES_MAX = NB_VARIABLES_MAX };
 #endif
 
-/** The sums of nb_slope_sum. */
+/** The sums of nb_slope_sum, of a ray or a pixel. */
 typedef struct nb_slope_sums {
     double image;      /* F^2 L^2, the water and other materials */
     double crystal;    /* F^2 L^2 */
@@ -29,14 +29,14 @@ typedef struct nb_slope_sums {
 
 /** A pixel while its rays are added. */
 typedef struct nb_pixel_slopes {
-    nb_slope_sums sums; /* sums over all rays, with weights; `ray` is not used */
-    double *place;      /* [count]: slopes by the detector's motion, before the scale */
+    nb_slope_sums sums; /* weighted sums over all rays; member `ray` is not used */
+    double *place;      /* [count]: slope by the detector's motion, before the scale */
     const nb_panel *panel;
     const nb_sensor *sensor;
     int f, s;
 } nb_pixel_slopes;
 
-/** A point of the pixel. */
+/** A point of the pixel in a layer, and the ray to it. */
 typedef struct nb_pixel_point {
     double F, S; /* m */
     int layer;
@@ -47,17 +47,17 @@ typedef struct nb_pixel_point {
 void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
                    const nb_slope_sums *ray, nb_pixel_slopes *pixel);
 
-/** The image and each parameter's slope: out[p stride], p = 0 ... count. */
+/** Set out[0] to the image and out[p stride], p = 1 ... count, to the parameters' slopes. */
 void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
                       size_t stride);
 
-/* --- the totals of a pixel that every parameter contracts, with those of the detector. A
- * GPU adds a pixel's rays to these totals; nb_slopes_add does the same for one parameter
- * after the other --- */
+/* --- the totals of a pixel, including totals by the detector's position, that every
+ * parameter contracts. A GPU adds a pixel's rays to these totals; nb_slopes_add adds them
+ * for one parameter after the other --- */
 
 enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
 
-/** Places of the totals. */
+/** Indices of the totals. */
 enum nb_slope_total {
     NB_TOTAL_IMAGE,
     NB_TOTAL_CRYSTAL,
@@ -92,7 +92,7 @@ typedef struct nb_pixel_place {
     int moves; /* some parameter moves the detector */
 } nb_pixel_place;
 
-/** Add a ray with its sums. */
+/** Add a ray with its sums to the totals. */
 NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
                          const nb_pull_point *at, const nb_slope_sums *ray,
                          nb_pixel_totals *to)
@@ -136,7 +136,7 @@ NB_HD void nb_pull_point_to(const nb_scene *sc, const nb_pixel_place *pixel, int
     at->ray = nb_ray_to(pixel->panel, pixel->sensor, at->F, at->S, layer);
 }
 
-/** Multiply a place by k. */
+/** Multiply the slopes by a panel's position by k. */
 NB_HD void nb_scale_place(double k, nb_panel_slope *place)
 {
     place->pix0 = nb_scale(k, place->pix0);
@@ -152,8 +152,8 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->mu *= k;
 }
 
-/** Multiply the totals by the factors that are calculated once per pixel, at its first
- * point. */
+/** Multiply the totals by the factors that are calculated once per pixel, and add slopes
+ * of the factors by K and by the panel. */
 NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
                             const nb_pull_point *first, nb_pixel_totals *t)
 {
@@ -193,8 +193,8 @@ typedef struct nb_contraction_term {
     int total;     /* nb_slope_total */
 } nb_contraction_term;
 
-/** Plane p of panel k is the sum of terms first[(1 + count) k + p] ... first[... + 1] -
- * 1; plane 0 is the image. The struct owns its arrays. */
+/** With r = (1 + count) k + p, plane p in panel k is the sum of terms first[r] ...
+ * first[r + 1] - 1; plane 0 is the image. The struct owns its arrays. */
 typedef struct nb_contraction {
     int *first;                 /* [n_panels (1 + count) + 1] */
     nb_contraction_term *terms; /* [n] */

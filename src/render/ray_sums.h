@@ -11,7 +11,7 @@
 
 /* --- the entries of the table of F that make up a sample's F --- */
 
-/** Weight of entry `at` of the table in F. */
+/** Derivative (weight) of a sample's F by entry `at` of the table. */
 NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t at)
 {
     int64_t first = F->entry, i, j, m;
@@ -25,8 +25,8 @@ NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t 
     return i < 4 && j < 4 && m < 4 ? F->w[0][i] * F->w[1][j] * F->w[2][m] : 0;
 }
 
-/** Weight of default_F in F: of points outside the n-th table, and of entries with this
- * value. */
+/** Weight of default_F in a sample's F: points outside table n, and entries of table n
+ * that equal default_F. */
 NB_HD double nb_F_share_of_default(const nb_factor_table *sf, int n, const nb_F_slope *F)
 {
     const double *table = sf->nh > 0 ? nb_table_at(sf, n) : NULL;
@@ -46,7 +46,7 @@ NB_HD double nb_F_share_of_default(const nb_factor_table *sf, int n, const nb_F_
 
 /* --- sums --- */
 
-/** One source along one ray; its terms are added without the source's weight. */
+/** Sums of one source along one ray, without the source's weight. */
 typedef struct nb_source_run {
     const nb_slope_job *job;
     const nb_source *source;
@@ -73,7 +73,7 @@ NB_HD void nb_run_entries(nb_source_run *run, const nb_ray_term *t)
         run->sums.entry[i] += k * nb_F_share(sf, &t->F, run->job->entries[i]);
 }
 
-/** Add the slopes by turns and stretches of the scattering vector of a term. */
+/** Add a term's gradient by q, and its slopes by rotations of the crystal. */
 NB_HD void nb_run_gradient(nb_source_run *run, const nb_orientation *u, int m,
                            const nb_ray_term *t)
 {
@@ -140,11 +140,11 @@ NB_HD void nb_run_orientation(nb_source_run *run, int m)
     nb_run_term(run, u, m, &t);
 }
 
-/** Sum of the materials without order at the source's q; their slope by the logarithm of
- * q is added to *stretch. Their slope by the ray's direction joins the crystal's, except
- * for a part along the ray. Materials depend only on the angle between beam and ray, so
- * the slope is along the beam. Where rays turn about the beam its effect is exactly 0; a
- * slope along q would leave a rounding of many photons. */
+/** Sum of the amorphous materials at the source's q. Add the slope of this sum by log |q|
+ * to *stretch, and its slope by the ray's direction to run->v. Materials depend only on
+ * the angle between beam and ray. So a vector along the beam describes the slope by the
+ * direction, up to a part along the ray. If rays turn about the beam its effect is
+ * exactly 0; a vector along q would leave a rounding error of many photons. */
 NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 {
     const nb_scene *sc = run->job->scene;
@@ -160,8 +160,8 @@ NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 }
 
 #ifndef NB_GPU
-/** Add the slopes by turns of the source's direction. v: the slope by the scattering
- * vector; value: the term without polarization; P: the polarization of the term, or 1. */
+/** Add the slopes by turns of source j's direction. v: slope by the scattering vector;
+ * value: scattering without polarization; P: factor of the polarization, or 1. */
 static inline void nb_run_beam(const nb_source_run *run, const nb_ray *ray, int j,
                                nb_vec3 v, double value, double P, nb_slope_sums *to)
 {
@@ -181,7 +181,7 @@ static inline void nb_run_beam(const nb_source_run *run, const nb_ray *ray, int 
 }
 #endif
 
-/** Add a source's terms to the sums of the ray. */
+/** Add the sums of source j, with its weight, to the sums of the ray. */
 NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_sums *to)
 {
     const nb_slope_job *job = run->job;
@@ -199,7 +199,7 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     if (job->scene->amorphous)
         value += nb_run_materials(run, &wave);
 #ifndef NB_GPU
-    if (length > 0) /* the slope of the materials is along q */
+    if (length > 0) /* here the slope of the materials is a vector along q */
         v = nb_add(v, nb_scale((wave - alone) / (length * length), run->q));
 #endif
     if (polar) {

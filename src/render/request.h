@@ -20,9 +20,9 @@ nb_span nb_span_of_pixel(const nb_scene *scene, int fast, int row);
 nb_status nb_request_rows(const nb_request *request, size_t **first, int *rows,
                           nb_error *err);
 
-/** The scene whose region of interest is the rectangle of the stack around the spans,
- * without mask: for properties that must hold wherever a pixel lies. *filled, which may
- * be NULL: 1 if the spans fill the rectangle. */
+/** The scene without mask, whose region of interest is the smallest rectangle of the
+ * stack around the spans; for bounds that hold for all spans. *filled, or NULL: 1 if the
+ * spans fill the rectangle. */
 nb_scene nb_request_scene(const nb_request *request, const nb_scene *scene, int *filled);
 
 /** Refuse slopes of another scene, and spans outside the panels or the planes. name: name
@@ -49,16 +49,16 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);
 
-/** Number of renderers that should share a device, one for each frame that is under way.
- * A frame waits several times for kernels and copies, and other frames use the device in
- * the meantime; a long frame keeps the device busy alone. */
+/** Number of renderers that should share a device; each renders one frame at a time.
+ * While one frame waits for kernels and copies, other frames use the device. Long frames
+ * keep the device busy: they get one renderer. */
 int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
                          const nb_render_options *options);
 
 /** The CPU backend for these options, used if a device fails. */
 const nb_backend *nb_backend_cpu(const nb_render_options *options);
 
-/* --- Rows of an image shared out over threads, with progress and a way to stop --- */
+/* --- Rows of an image, distributed to threads, with progress and a way to stop --- */
 
 /** Start the threads that later calls from this thread will use. */
 void nb_threads_start(int threads);
@@ -80,12 +80,12 @@ typedef struct nb_row_job {
  * NB_ERR_NOMEM; NB_ERR_CANCELLED when the progress hook asked to stop. */
 nb_status nb_render_rows(const nb_row_job *job, nb_error *err);
 
-/** nb_render_rows with calls for `piece` pixels of one span: where a row takes seconds, a
- * stop need not wait for the end of the row. piece 0: whole rows. */
+/** nb_render_rows with calls for up to `piece` pixels of a span, so that a stop need not
+ * wait for the end of a slow row. piece 0: whole rows. */
 nb_status nb_render_pieces(const nb_row_job *job, int piece, nb_error *err);
 
-/** Make sums over the n spans of one row, by thread number `thread`. Rows of one stripe
- * come in order, by one thread. */
+/** Make sums over the n spans of one row, in thread number `thread`. A stripe is a group
+ * of consecutive rows: one thread gets its rows, in order. */
 typedef void nb_row_sum(void *context, const nb_span *spans, size_t n, int stripe,
                         int thread);
 

@@ -25,7 +25,7 @@ typedef struct row_run {
     const nb_row_job *job;
     const size_t *first; /* [rows + 1]: the first span of each row */
     int rows, piece;
-    /* groups of rows that threads share; for an image, every row is a stripe */
+    /* number of groups of rows, each for one thread; for an image, every row is a stripe */
     int stripes;
     /* called instead of job->row, writes nothing to the planes; may be NULL */
     nb_row_sum *sum;
@@ -42,8 +42,8 @@ static size_t row_start(const row_run *run, int r)
 }
 
 #ifdef MADV_POPULATE_WRITE
-/** True if the pages of a piece are in memory. The test takes a tenth of the time of a
- * second populate call. */
+/** True if all pages of `bytes` at `at` are in memory. This test takes a tenth of the
+ * time of a second populate call. */
 static int are_present(char *at, size_t bytes)
 {
     unsigned char present[512]; /* the small pages of a large page */
@@ -57,10 +57,10 @@ static int are_present(char *at, size_t bytes)
 }
 #endif
 
-/** Called by every thread of a team, to share out the pages of n rows. The system gives
- * untouched pages zeroed. Here they come one large page at a time: at a first touch by
- * two threads in one large page, both threads would zero it. Pages that cannot be
- * brought this way come at the first touch. */
+/** Bring the pages of n rows into memory. Every thread of a team calls this; each page
+ * goes to one thread. The system zeroes a page at its first use, one large page at a
+ * time: two threads that first use the same large page would both zero it. If a page
+ * cannot be brought here, its first use brings it. */
 static void bring_pages(const row_run *run, int row, int n)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -86,8 +86,8 @@ static void bring_pages(const row_run *run, int row, int n)
     (void)n;
 }
 
-/** Zero the pixels from the end of span i - 1 to the start of span i, by the thread that
- * has these pixels in its cache; i = n: to the end of the plane. */
+/** Zero the pixels between span i - 1 and span i, or from the last span to the end of the
+ * plane (i = n). The thread of span i does this, as its cache has these pixels. */
 static void clear_before(const row_run *run, size_t i)
 {
     const nb_request *request = run->job->request;
@@ -101,7 +101,7 @@ static void clear_before(const row_run *run, size_t i)
         memset(planes->image + from, 0, (to - from) * sizeof(float));
 }
 
-/** Report progress; the first thread asks the hook whether to stop. */
+/** Report progress from the first thread; the hook may ask to stop. */
 static void report(row_run *run, int rows_done)
 {
     const nb_hooks *hooks = run->job->hooks;
@@ -155,7 +155,7 @@ static int stripe_start(const row_run *run, int s)
     return (int)((int64_t)run->rows * s / run->stripes);
 }
 
-/** Called by every thread of a team, to share out stripes. */
+/** Run stripes from .. to - 1, called by every thread of a team. */
 static void run_stripes(row_run *run, int from, int to)
 {
     int s;
@@ -167,9 +167,9 @@ static void run_stripes(row_run *run, int from, int to)
     }
 }
 
-/** Called by every thread of a team. Pages are brought a few megabytes ahead of the rows,
- * so that they are still in the caches when they are filled; no thread waits for another
- * one. */
+/** Render all rows; every thread of a team calls this. Pages are brought a few megabytes
+ * ahead of the rows, so that they are still in the caches when they are filled. No thread
+ * waits for another one. */
 static void run_rows(row_run *run)
 {
     const size_t pixels = row_start(run, run->rows) - row_start(run, 0);
@@ -184,7 +184,7 @@ static void run_rows(row_run *run)
     }
 }
 
-/** Run a request that has its spans. */
+/** Run a request whose spans are listed. */
 static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
     const nb_row_job *job = run->job;

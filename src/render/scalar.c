@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference renderer: double precision, one pixel at a time, straight from src/physics. */
+/* The reference renderer: double precision, one pixel after the other, by src/physics. */
 #include <math.h>
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static void render_row(void *context, const nb_span *spans, size_t n, float *row
                 (float)nb_pixel_intensity(sc, panel, sensor, f, spans->slow);
 }
 
-/** Pixels that take some hundredths of a second; 0: a row has fewer. */
+/** Number of pixels that take some hundredths of a second, or 0 if a row has fewer. */
 static int piece_of(const nb_scene *sc)
 {
     const nb_engine engine = {.threads = 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of pixels in double, one term after the other, and their contractions by
- * parameters: the reference. */
+/* The reference of slopes: sums of pixels in double, one term after the other, and their
+ * contractions by parameters. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -83,7 +83,7 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 /** The factors that are calculated once per pixel, at its first point. */
 typedef struct cached {
     nb_pixel_point at;
-    double polar, omega; /* 1 where each term has the factor */
+    double polar, omega; /* 1 if each term has its factor */
     nb_vec3 polar_slope; /* by the direction */
     double polar_by_K;
 } cached;
@@ -216,7 +216,7 @@ int nb_slope_job_moves(const nb_slope_job *job)
     return 0;
 }
 
-/** A parameter's weights of all totals, before the scale. */
+/** Set the weights of all totals in the slope by a parameter, before the scale. */
 static void weigh(const nb_tangent *t, int panel, double weight[NB_TOTALS])
 {
     memset(weight, 0, NB_TOTALS * sizeof *weight);

@@ -17,7 +17,7 @@ struct nb_backend_state {
     int threads;
     const nb_path *path;  /* path of the last scene; NULL: the scene had no pixels */
     nb_path_notes notes;  /* notes on the last image */
-    int asked;            /* the last scene had a tolerance */
+    int asked;            /* the user set a tolerance for the last scene */
     nb_kept_squares kept; /* kept from the last scene with several tables of F */
 };
 
@@ -102,8 +102,8 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
     return NB_OK;
 }
 
-/** Render the slopes of a request; the bytes of a slope do not depend on the request's
- * other pixels. The notes of the last image stay. */
+/** Calculate the slopes of a request. The bytes of a pixel's slopes do not depend on
+ * other pixels of the request. state->notes of the last image stay. */
 static nb_status render_sums(nb_render *r, const nb_engine *engine, nb_error *err)
 {
     nb_plan plan = nb_plan_of(r->scene, r->request->precision, engine);

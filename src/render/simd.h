@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The vector renderer: SSE2, AVX2 or AVX-512, chosen at run time. */
+/** The vector renderer: SSE2, AVX2 or AVX-512, chosen at run time, or NEON. */
 #ifndef NB_RENDER_SIMD_H
 #define NB_RENDER_SIMD_H
 
@@ -13,27 +13,27 @@
 /* The vector kernels: the same source (kernel_rows.h) compiled once per instruction
  * set. */
 
-/** Render n spans of one row of the plan's panel, see nb_row_job. The bytes of a pixel
- * depend only on the plan and the instruction set, not on neighbours. */
+/** Render n spans of one row of the plan's panel (nb_row_job.row). The bytes of a pixel
+ * depend only on the plan and the instruction set. */
 typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, size_t n,
                            float *row);
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 
-/** A part of a row of pixels in a tile of the background (../plan/background_tiles.h):
- * polynomials of a pixel's place. */
+/** One part (layer, group of sources) of a row of pixels in a tile of the background
+ * (../plan/background_tiles.h): coefficients of polynomials in a pixel's place u. */
 typedef struct nb_background_line {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
 } nb_background_line;
 
 typedef struct nb_background_strip {
-    double scale, shift; /* a pixel's place in the tile: f scale + shift */
+    double scale, shift; /* place u of pixel f in the tile: f scale + shift */
     const nb_background_grid *grid;
     int one, groups, parts;
     nb_background_line line[NB_BACKGROUND_PARTS]; /* [layer][group] */
 } nb_background_strip;
 
-/** Add the materials to the pixels of a span, which is in one tile and not rough; to: its first pixel. */
+/** Add the materials to a span of one smooth tile; to: the span's first pixel. */
 typedef void nb_background_kernel(const nb_span *span, const nb_background_strip *strip,
                                   float *to);
 
@@ -58,11 +58,11 @@ typedef struct nb_kernel_set {
     nb_slope_dot *slope_dot; /* sums[SLOPE_LIGHT] */
 } nb_kernel_set;
 
-/** The kernels of this build; the last set has NULL kernels. */
+/** The kernels of this build; the last set (SCALAR) has NULL kernels. */
 extern const nb_kernel_set nb_kernel_sets[];
 
-/* Rows of the vector renderer to which the materials of an amorphous background are
- * added, and rows whose dark pixels (../plan/dark.h) need no step. */
+/* Rows of the vector renderer: rows of the materials of an amorphous background, and rows
+ * whose dark pixels, which see no reflection (../plan/dark.h), need no step. */
 
 typedef struct nb_background_rows {
     nb_row_kernel *kernel;
@@ -83,7 +83,7 @@ void nb_background_row(void *context, const nb_span *spans, size_t n, float *row
 typedef struct nb_dark_rows {
     nb_row_kernel *kernel;
     nb_background_kernel *background; /* NULL: kernel for all pixels */
-    int threads;                      /* that prepare; 0 means 1 */
+    int threads;                      /* threads of nb_dark_rows_build; 0 means 1 */
     const nb_vector_plan *plans;      /* one per panel */
     nb_lit_panel *lit; /* one per panel; owned; NULL: every pixel may be lit */
     /* one per panel, without the crystal; owned; NULL: dark pixels are 0 */
@@ -98,8 +98,8 @@ void nb_dark_rows_free(nb_dark_rows *rows);
 
 /** For nb_row_job; context: a nb_dark_rows. */
 void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row);
-/** Copies of plans that render only the water: the same bytes as the plans with every F
- * 0. The copies belong to the caller (nb_free). Errors: NB_ERR_NOMEM. */
+/** Copy plans to plans that render only the water: the same bytes as with F = 0
+ * everywhere. The copies belong to the caller (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_plans_without_crystal(const nb_vector_plan *plans, int n,
                                    nb_vector_plan **without, nb_error *err);
 

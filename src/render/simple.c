@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The path in fixed point where each pixel has one ray, and each ray one step (kernel_simple.h). */
+/* The path in fixed point for pixels with one ray of one step (kernel_simple.h). */
 #include <math.h>
 
 #include "vector_paths.h"
 
-/** True if the numbers that kernel_simple.h keeps as floats for a panel are far from a
- * float's limits. */
+/** True if the numbers of a panel that kernel_simple.h keeps as floats are far from the
+ * limits of floats. */
 static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
 {
     const nb_scene *sc = plan->scene;
     double unit = plan->largest * plan->largest;
     double photons = sc->intensity_scale * sc->beam.sources[0].weight *
-                     panel->pixel_area * unit; /* approximately, per F_latt^2 at 1 m */
+                     panel->pixel_area * unit; /* approximate, per F_latt^2 at 1 m */
     double size =
         fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
     return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&

@@ -14,7 +14,7 @@
 #include "tile_rows.h"
 
 enum { TILE = 64 };          /* approximate number of sub-pixels along an edge */
-#define BRIGHTEST (1 - 1e-6) /* makes a sum of doubles a lower bound */
+#define BRIGHTEST (1 - 1e-6) /* factor that makes a sum of doubles a lower bound */
 
 /** Data of one pass over all tiles. */
 typedef struct spot_pass {
@@ -140,8 +140,8 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
     return st;
 }
 
-/** Set the photons that a pixel may lack, and the threshold of terms: all terms below the
- * threshold together are within these photons. */
+/** Set the photons that may be left out of a pixel, and the threshold of terms: the sum
+ * of all terms below it is at most these photons. */
 static nb_status set_bound(const nb_render *job, const nb_spots *spots,
                            nb_spot_limits *limits, nb_spots_result *result, nb_error *err)
 {
@@ -183,7 +183,7 @@ nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_er
     return st;
 }
 
-/** Render a request whose list of spans is made. */
+/** Render a request whose spans are listed. */
 static nb_status render_spans(const nb_render *job, const nb_request *request,
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
@@ -227,7 +227,7 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 /* ------------------------------------------------------------------ the path */
 
 /* Measured seconds of this path / nb_spots_seconds. `applies` compares nb_spots_seconds
- * with every step, without this factor. One measurement gave the factor and the costs. */
+ * with the time of every step, without this factor. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)
@@ -240,8 +240,8 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Estimated seconds for the whole detector, less than every step takes: if this path
- * applies, it is chosen, also for small regions. */
+/** Estimated seconds. The result is always less than the time of every step, so that this
+ * path is chosen if it applies, also for small regions. */
 static double seconds(const nb_plan *plan)
 {
     const double by_spots = plan->tolerance.skip

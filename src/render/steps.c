@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that the paths of a CPU share: every step, by the kernel of the instruction
- * set. */
+/* Code that the paths of a CPU share: render every step with the kernel of the
+ * instruction set. */
 #include <stdint.h>
 
 #include "simd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slopes of rows in pieces, for the sink of a request. */
+/* Calculate the slopes of rows, piece by piece, for the sink of a request. */
 #include <math.h>
 #include <stdint.h>
 
@@ -8,7 +8,7 @@
 #include "sums.h"
 #include "request.h"
 
-enum { LINE = 16 }; /* numbers that fill a line of a cache, as floats */
+enum { LINE = 16 }; /* floats in a line of the CPU's cache */
 
 typedef struct slope_walk {
     const nb_slope_job *job;
@@ -18,11 +18,11 @@ typedef struct slope_walk {
     double *buffers; /* [threads][1 + count][widest] */
     int audited;
     nb_slope_audit audit; /* used if audited */
-    double limit; /* if finite, pixels of at least this strength take values in double */
+    double limit;         /* strength from which on pixels are calculated in double */
 } slope_walk;
 
-/** The next pixels of a row: spans from number *i on; the first *done pixels of the first
- * span are finished. A long span is cut into *part. */
+/** Set *piece to the next pixels of a row, from span *i on, and move *i forward. A long
+ * span is cut: *part is the piece, and *done counts its finished pixels. */
 static void next_piece(const nb_slope_values *row, size_t *i, int *done, nb_span *part,
                        nb_slope_values *piece)
 {
@@ -49,7 +49,7 @@ static void next_piece(const nb_slope_values *row, size_t *i, int *done, nb_span
     piece->n = 1;
 }
 
-/** Make the slopes of a piece and give them to the sink. */
+/** Calculate the slopes of a piece and give them to the sink. */
 static void take_piece(slope_walk *walk, nb_slope_values *piece, double *values)
 {
     const nb_slope_sink *sink = walk->sink;
@@ -76,7 +76,7 @@ static void take_piece(slope_walk *walk, nb_slope_values *piece, double *values)
     sink->take(sink->user, piece);
 }
 
-/** An nb_row_sum. */
+/** Take a row in pieces; an nb_row_sum. */
 static void take_row(void *context, const nb_span *spans, size_t n, int stripe, int thread)
 {
     slope_walk *walk = context;
@@ -92,7 +92,7 @@ static void take_row(void *context, const nb_span *spans, size_t n, int stripe, 
     }
 }
 
-/** Take all rows, and a second time if single precision is too coarse. */
+/** Take all rows, and take them again if the audit finds single precision too coarse. */
 static nb_status take_rows(slope_walk *walk, const nb_row_job *rows, nb_error *err)
 {
     const nb_slope_sink *sink = walk->sink;

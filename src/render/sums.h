@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Results that a request may ask for in addition to the image: for each parameter the
- * slope of every pixel. The terms of a pixel make a fixed set of sums (nb_slope_sum);
- * parameters only contract these sums, by numbers that a tangent holds. No kernel knows
- * a parameter's name. */
+/** Slopes: derivatives of each pixel by parameters, which a request may ask for instead
+ * of the image. Kernels calculate a fixed set of sums over the terms of a pixel
+ * (nb_slope_sum). A parameter's slope is a weighted sum (contraction) of this set; the
+ * weights are in the parameter's tangent. No kernel knows a parameter's name. */
 #ifndef NB_RENDER_SUMS_H
 #define NB_RENDER_SUMS_H
 
@@ -13,43 +13,42 @@
 #include "backend.h"
 #include "fit_pixel.h"
 
-/** Sums over the terms of a pixel. w: weight of a term; g: its gradient by h, k, l; v:
- * its gradient by q. */
+/** Sums over the terms of a pixel. w: weight of a term; g: gradient of the term by h, k,
+ * l; v: gradient of the term by q. */
 enum nb_slope_sum {
     NB_SLOPE_INDEX = 1,  /* nine: w g_i h_j */
     NB_SLOPE_CELLS = 2,  /* three: by N */
     NB_SLOPE_RAY = 4,    /* three: w v/lambda, of each ray */
-    NB_SLOPE_MOSAIC = 8, /* w turn.(v x q); turn: of the orientation */
-    /* two: w s.(v x q), and the same times the place in the oscillation */
+    NB_SLOPE_MOSAIC = 8, /* w turn.(v x q), with nb_slope_job.turns of the orientation */
+    /* two: w spindle.(v x q), and the same times the place in the oscillation */
     NB_SLOPE_SPINDLE = 16,
     NB_SLOPE_FUDGE = 32, /* by the shape factor */
     /* two: -w v.q, and the same times the source's place in the spectrum */
     NB_SLOPE_WAVE = 64,
     NB_SLOPE_F = 128,     /* by default_F and by entries of the table */
     NB_SLOPE_POLAR = 256, /* by the Kahn factor, where each term has a polarization */
-    NB_SLOPE_BEAM = 512 /* two: by turns of the sources' directions; no device makes them */
+    NB_SLOPE_BEAM = 512   /* two: by turns of the sources' directions; only on a CPU */
 };
 
-/** Slopes of the scene's numbers by one parameter, per unit of the parameter. */
+/** Slopes of the scene's numbers by one parameter: changes per unit of the parameter. */
 typedef struct nb_tangent {
-    double index[9]; /* dh_i = index[3 i + j] h_j */
-    double cells[3]; /* change of N */
-    double mosaic;   /* spread, rad */
-    double phi, osc; /* rad */
-    double fudge;
+    double index[9];       /* dh_i = index[3 i + j] h_j */
+    double cells[3];       /* change of N */
+    double mosaic;         /* mosaic spread, rad */
+    double phi, osc;       /* rotation and oscillation, rad */
+    double fudge;          /* shape factor */
     double wave;           /* dlambda/lambda of all sources */
     double spectrum;       /* multiplies nb_slope_job.spectrum */
     double beam[2];        /* multiply nb_slope_job.beam */
-    double crystal, image; /* relative change of the crystal's photons, of all photons */
+    double crystal, image; /* relative changes of the crystal's photons, of all photons */
     double background;     /* change of scene.background, electrons^2 */
     double polarization;   /* Kahn's K */
     double default_F;      /* electrons */
-    /* number of an entry of nb_slope_job.entries that is changed by an electron, or -1 */
+    /* number of the entry of nb_slope_job.entries that changes by 1 electron, or -1 */
     int entry;
     /* [n_panels], owned by the job; NULL: the detector does not move */
     nb_panel_slope *panels;
-    /* a, b of nb_footprint, m, for the spread of the light of pixels; no renderer reads
-     * them */
+    /* changes of a, b of nb_footprint, m; renderers do not read them */
     nb_vec3 footprint[2];
 } nb_tangent;
 
@@ -57,28 +56,27 @@ typedef struct nb_slope_job {
     const nb_scene *scene;
     int count;
     nb_tangent *tangents; /* [count] */
-    unsigned sums;        /* bits of nb_slope_sum that a tangent contracts */
+    unsigned sums;        /* bits of nb_slope_sum that the tangents need */
     nb_vec3 spindle;
     nb_vec3 *turns; /* [n_orientations], for MOSAIC: axis and rate, per rad of spread */
     double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
-    /* [n_sources] each, for BEAM: slope of a source's direction per rad of the width
-     * along the horizontal and the vertical; NULL: no change */
+    /* [n_sources] each, for BEAM: change of a source's direction per rad of the
+     * horizontal and of the vertical divergence; NULL: no change */
     nb_vec3 *beam[2];
     int64_t *entries; /* [n_entries]: places in a table of F; -1: outside the box */
     int n_entries;
 } nb_slope_job;
 
-/** Reason, in a few words, why no kernel in single precision makes the sums of a job;
- * NULL if one may. */
+/** Reason, in a few words, why no kernel in single precision can make the sums of a job;
+ * otherwise NULL. */
 const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
 
-/** Bound of a term's sums other than F^2 L^2, relative to F^2 L^2: a slope by h, times
- * h. */
+/** Upper bound of the other sums of a term relative to F^2 L^2: a slope by h times h. */
 double nb_slope_steepest(const nb_plan *plan);
 
-/** Slopes of the pixels of one row. of: data that the path prepared; for the reference,
- * the job. out[0 ... count][pixels of the spans]: the image, photons, and then each
- * parameter's slope, photons per unit; plane p begins at out + p stride. */
+/** Calculate the slopes of the pixels of one row. of: data that the path prepared; for
+ * the reference, the job. out[0 ... count][pixels of the spans]: the image, photons, and
+ * then each parameter's slope, photons per unit; plane p begins at out + p stride. */
 typedef void nb_slope_row(const void *of, const nb_span *spans, size_t n, double *out,
                           size_t stride);
 
@@ -93,24 +91,25 @@ typedef void nb_slope_dot(const void *of, const nb_span *spans, size_t n,
 /** Every sum in double, one term after the other, for any nb_slope_job. */
 nb_slope_row nb_slopes_reference;
 
-/* --- destinations of sums: threads share out rows, and sums over pixels have a fixed
- * order (pixels of a row, rows of a stripe, stripes) for any number of threads --- */
+/* --- destinations of slopes. Rows are in groups (stripes), each for one thread. Sums
+ * over pixels have a fixed order (pixels of a row, rows of a stripe, stripes) for any
+ * number of threads --- */
 
 enum {
     NB_PASS_STRIPES = 128,
-    /* limit of pixels taken at once: the slopes of all parameters stay in a cache */
+    /* limit of the pixels of a piece, so that slopes by all parameters stay in a cache */
     NB_PASS_PIECE = 256
 };
 
-/** Slopes of a piece of one row: of spans[0 .. n-1], whose pixels follow each other in
- * each of the 1 + count planes of values, `stride` apart. */
+/** Slopes of a piece of one row: the pixels of spans[0 .. n-1], one after the other in
+ * each of the 1 + count planes of `values`. Planes are `stride` numbers apart. */
 typedef struct nb_slope_values {
     const nb_span *spans;
     size_t n;
     const double *values;
-    const float *floats; /* instead of values; else NULL */
+    const float *floats; /* the slopes as floats if `values` is NULL; else NULL */
     size_t stride;
-    int stripe; /* rows of one stripe come in order, by one thread */
+    int stripe; /* number of the group of rows; one thread gives its rows in order */
 } nb_slope_values;
 
 /** Wanted planes, in memory of the caller; pixels outside the spans keep their values. */
@@ -121,9 +120,9 @@ typedef struct nb_slope_planes_out {
     double *expected; /* the image in double, or NULL */
 } nb_slope_planes_out;
 
-/** A loss given by its slopes, dloss[pixels of the stack] of `type`, in memory of the
- * host or of the device that renders: gradient[count] = sum of dloss dI/dp. If a number
- * of dloss is not finite, a device makes a number of the gradient not finite. */
+/** A loss given by its slopes by the pixels: dloss[pixels of the stack] of `type`, in
+ * memory of the host or of the device that renders. gradient[count] = sum of dloss dI/dp.
+ * If a number of dloss is not finite, a number of a device's gradient is not finite. */
 typedef struct nb_slope_loss {
     nb_real_type type;
     const void *dloss;
@@ -138,7 +137,7 @@ typedef struct nb_slope_fit_out {
 } nb_slope_fit_out;
 
 /** The receiver of the slopes of pixels. A device makes one of the first three results
- * itself, and fetches planes only where planes are wanted; a CPU calls the functions. */
+ * itself; only planes are copied to the host. A CPU calls the functions. */
 typedef struct nb_slope_sink {
     /* one of the three is set; the others are NULL */
     const nb_slope_planes_out *planes;
@@ -146,12 +145,12 @@ typedef struct nb_slope_sink {
     const nb_slope_fit_out *fit;
     void *user;
     void (*take)(void *user, const nb_slope_values *row);
-    /** Forget all slopes so far: they come again (nb_slope_audit). NULL: later slopes
-     * replace them. */
+    /** Forget all slopes so far, as all are given again (nb_slope_audit). NULL: new
+     * slopes simply replace the old ones. */
     void (*again)(void *user);
-    /** For a sink that only adds slopes times a loss by the pixels: fill dloss[pixels of
-     * the row] and return the sums [count] that the stripe adds to. A path may then
-     * leave out the rows. NULL: every row is taken. */
+    /** For a sink that only needs sums of slopes times dloss: fill dloss[pixels of the
+     * row] and return sums[count] of the row's stripe, to which a path adds. The path may
+     * then call this instead of `take`. NULL: `take` gets every row. */
     double *(*weigh)(void *user, const nb_slope_values *row, double *dloss);
     int floats;  /* the sink takes floats */
     int stripes; /* limit of stripes; 0: NB_PASS_STRIPES */
@@ -161,8 +160,8 @@ typedef struct nb_slope_sink {
 typedef struct nb_sums {
     const nb_slope_job *job; /* job of the rendered scene */
     const nb_slope_sink *sink;
-    /* number of the list of spans: a device keeps the list and its observation; 0:
-     * nothing is kept */
+    /* identifies the list of spans, so that a device keeps the list and its observation
+     * for the next request with this number; 0: keep nothing */
     uint64_t number;
 } nb_sums;
 
@@ -172,7 +171,7 @@ typedef struct nb_slope_rows {
     nb_slope_row *row; /* NULL: the sink takes pixels without values */
     /* the same numbers as floats, if the sink takes floats; may be NULL */
     nb_slope_floats *floats;
-    /* the sums of a sink that weighs, quicker than by its rows; may be NULL */
+    /* add to the sums of sink->weigh, quicker than by `row`; may be NULL */
     nb_slope_dot *dot;
     int single; /* the rows are in single precision: see nb_slope_audit */
 } nb_slope_rows;
@@ -182,14 +181,14 @@ nb_status nb_slopes_walk(const nb_request *request, const nb_slope_rows *rows,
                          int threads, const nb_hooks *hooks, nb_error *err);
 
 /* Audit of slopes in single precision. Their errors are about 1e-7 of the largest value
- * that a term could have, not of the term's value. Where an image has few samples near a
- * reflection's peak, one pixel may be brighter than all others, and a parameter's slope
- * may nearly cancel there: then the errors are large against the plane's largest value.
- * So images of few peaks are compared with the reference in their strongest pixels; where
- * the difference is too large, strong pixels take the reference's values. */
+ * that a term could have, not of the term's value. If an image has few samples near a
+ * peak, one pixel may be brighter than all others, and a parameter's slope may nearly
+ * cancel in this pixel: then the errors are large relative to the plane's largest value.
+ * So the strongest pixels of such images are compared with the reference. If a difference
+ * is too large, strong pixels get the reference's values. */
 
-/** Statistics of the values of a pass: for each stripe the largest value of each plane,
- * and the pixel with the strongest slopes of the crystal. */
+/** Statistics of all values: for each stripe the largest value of each plane, and the
+ * pixel with the largest slopes of the crystal. */
 typedef struct nb_slope_audit {
     const nb_slope_job *job;
     int stripes, planes; /* planes: 1 + count, the image first */
@@ -201,22 +200,21 @@ typedef struct nb_slope_audit {
     nb_span *at;      /* [stripes]: that pixel; n = 0: not found */
 } nb_slope_audit;
 
-/** True if few samples of the image are near a peak. */
+/** True if so few samples of the image are near a peak that an audit is needed. */
 int nb_slope_audit_wanted(const nb_slope_job *job);
 
 /** Open an audit; the job must outlive it. Errors: NB_ERR_NOMEM; the audit must be closed
  * after an error, too. */
 nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_audit *out,
                               nb_error *err);
-/** Take a piece; pieces of one stripe come in order. */
+/** Take a piece into the statistics; pieces of one stripe come in order. */
 void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece);
 
-/** Smallest strength of the pixels that must be calculated in double; INFINITY: no
- * pixel. */
+/** Strength from which on pixels must be calculated in double; INFINITY: no pixel. */
 double nb_slope_audit_limit(const nb_slope_audit *audit);
 
-/** Replace the values of all pixels of a piece with at least this strength by the
- * reference's values. */
+/** Replace the values of the pixels of a piece that have at least this strength by values
+ * of the reference. */
 void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
                          const nb_slope_values *piece, double *values);
 

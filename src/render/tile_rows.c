@@ -36,8 +36,8 @@ void nb_span_rows_free(nb_span_rows *rows)
     nb_free(rows->order);
 }
 
-/** Sum of the terms of a pixel of the tile over its sub-pixels; at least one of their
- * rows is touched. */
+/** Sum of the terms of a pixel of the tile over its sub-pixels. The pixel has a touched
+ * row of sub-pixels. */
 static inline double pixel_terms(const nb_spot_tile *t, int f, int s)
 {
     const int os = t->plan->scene.oversample;
@@ -112,8 +112,8 @@ nb_bright nb_brighter(nb_bright a, nb_bright b)
     return a.s < b.s || (a.s == b.s && a.f < b.f) ? a : b;
 }
 
-/** The brighter one of *best and the brightest pixel of row s. A pixel with too few
- * terms, of at most per_term photons each, is skipped. */
+/** The brighter one of `best` and the brightest pixel of row s. A pixel whose terms are
+ * too small is skipped: its photons are at most per_term times the terms. */
 static nb_bright look_at_row(const nb_spot_tile *t, int panel, int s, double per_term,
                              nb_bright best)
 {

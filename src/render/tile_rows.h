@@ -9,30 +9,30 @@
 #include "backend.h"
 #include "vector_plan.h"
 
-/* A tile of a panel, which the kernels share: either its reflections are drawn
- * (../plan/spots.h), or its rays search the steps that matter (../plan/tiles.h). */
+/* A tile of a panel. Kernels either draw its reflections (../plan/spots.h), or search the
+ * steps that matter to its rays (../plan/tiles.h). */
 
 typedef struct nb_spot_tile {
     const nb_spots *spots;
     const nb_spot_list *list;
     const nb_vector_plan *plan; /* plan of the panel */
     const nb_spot_plane *plane;
-    size_t tile; /* number in the list */
-    int tophat, has_factor;
-    int f0, s0, nf, ns;         /* pixels: first and count */
-    int nu, nv;                 /* sub-pixels */
+    size_t tile;                /* number in the list */
+    int tophat, has_factor;     /* shape is a top hat; `factor` is used */
+    int f0, s0, nf, ns;         /* first pixel and number along fast and slow */
+    int nu, nv;                 /* number of sub-pixels along fast and slow */
     int layer;                  /* the layer that is being drawn */
     size_t pitch;               /* length of a row of the arrays below: [nv][pitch] */
-    double *x, *y, *z, *factor; /* directions, and weights of the rays */
+    double *x, *y, *z, *factor; /* directions and weights of the rays */
     double *sum;                /* sum of terms, electrons^2 */
     /* For nb_spot_draw only; NULL for images */
     double *phi, *lambda; /* sums of terms times their phi step and wavelength */
     int (*wanted)[2]; /* [ns]: first and last wanted sub-pixel of each row of pixels */
     int drawn[2][2];  /* first and last sub-pixels that terms may have been added to */
-    unsigned char *aimed, *touched; /* rows with rays of the layer; rows with a sum */
+    unsigned char *aimed, *touched; /* [nv]: row has rays of the layer; row has sums */
 } nb_spot_tile;
 
-/** Sum the terms of the tile's reflections; rows that are not `touched` have no terms. */
+/** Sum the terms of the tile's reflections; rows without terms are not `touched`. */
 typedef void nb_spot_kernel(nb_spot_tile *tile);
 
 nb_spot_kernel nb_spots_sse2, nb_spots_avx2, nb_spots_avx512, nb_spots_neon;
@@ -44,12 +44,12 @@ typedef void nb_spot_draw(nb_spot_tile *tile, const nb_spot *spot);
 
 nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;
 
-/** Sub-pixels of the tile whose rays of the layer a run of sources may light; g: the
- * reflection's point in the orientation. Returns 0 if there are no such sub-pixels. */
+/** Set box to the sub-pixels of the tile that a run of sources may light in the layer. g:
+ * the reflection's vector in the orientation. Returns 0 if there is no such sub-pixel. */
 int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2]);
 
-/** Place a tile at number of the list; plans: one per panel. Returns the tile's panel. */
+/** Set the tile to number `number` of the list; plans: of all panels. Returns its panel. */
 int nb_spot_tile_place(nb_spot_tile *tile, const nb_spots *spots, const nb_spot_list *list,
                        const nb_vector_plan *plans, size_t number);
 
@@ -57,11 +57,11 @@ int nb_spot_tile_place(nb_spot_tile *tile, const nb_spots *spots, const nb_spot_
 nb_status nb_spot_tile_alloc(nb_spot_tile *tile, int edge, nb_error *err);
 void nb_spot_tile_free(nb_spot_tile *tile);
 
-/* --- A tile whose rays search the steps that matter (../plan/tiles.h) --- */
+/* --- A tile for the search of the steps that matter to its rays (../plan/tiles.h) --- */
 
 enum { NB_TILE_LEVELS = 6 }; /* sizes of blocks, from 64 rays along an edge to 2 */
 
-typedef struct nb_tile_group {
+typedef struct nb_tile_group { /* 16 steps; row and column as in nb_tiles */
     int32_t row, column;
 } nb_tile_group;
 
@@ -69,36 +69,36 @@ typedef struct nb_tile_group {
 typedef struct nb_tile_counts {
     double rays;   /* pixels that may be lit */
     double blocks; /* blocks of all sizes */
-    double groups; /* tested by their middles */
-    double steps;  /* tested, in groups */
-    double terms;  /* calculated, in groups */
+    double groups; /* groups that are tested by their middles */
+    double steps;  /* groups whose steps are tested */
+    double terms;  /* groups whose terms are calculated */
 } nb_tile_counts;
 
 typedef struct nb_ray_tile {
     nb_spot_tile rays; /* without spots and list */
     const nb_tiles *tiles;
     int block;           /* edge of the first blocks, sub-pixels */
-    int only_count;      /* leave the terms out */
+    int only_count;      /* do not calculate terms */
     unsigned char *want; /* [ns][nf] pixels that may be lit and are requested; owned */
-    /* sum of terms that a ray may lack at a solid angle of 1, relative to unit */
+    /* limit of terms left out of a ray, times the solid angle, relative to unit */
     double budget;
     double lack; /* largest sum of bounds left out of a ray, times its solid angle */
     nb_tile_counts counts;
     /* scratch, owned */
     float *bounds;                        /* bounds of groups */
-    nb_tile_group *lists[NB_TILE_LEVELS]; /* groups that are left, for each size of block */
+    nb_tile_group *lists[NB_TILE_LEVELS]; /* kept groups, for each size of block */
     double *weights;                      /* weights of the sources for a ray */
 } nb_ray_tile;
 
-/** Add the terms of the tile's rays that are not left out to rays.sum. */
+/** Add the terms that are not left out to rays.sum. */
 typedef void nb_tile_kernel(nb_ray_tile *tile);
 
 nb_tile_kernel nb_tiles_sse2, nb_tiles_avx2, nb_tiles_avx512, nb_tiles_neon;
 
-/** Upper bound of the solid angle of the pixels and rays of a block of the tile. */
+/** Upper bound of the solid angles of the n x n rays from (u, v) and of their pixels. */
 double nb_tile_solid_angle(const nb_ray_tile *tile, int u, int v, int n);
 
-/** True if a pixel of the block is wanted. */
+/** True if a pixel of the block of n x n rays from (u, v) is wanted. */
 int nb_tile_wanted(const nb_ray_tile *tile, int u, int v, int n);
 
 /** Memory for a tile of this number of sub-pixels along an edge. Errors: NB_ERR_NOMEM. */
@@ -106,7 +106,7 @@ nb_status nb_ray_tile_alloc(nb_ray_tile *tile, const nb_tiles *tiles, int edge,
                             nb_error *err);
 void nb_ray_tile_free(nb_ray_tile *tile);
 
-/** Spans by row: row r of the stack has spans[order[first[r]]] to spans[order[first[r + 1] - 1]]. */
+/** Spans by row: row r of the stack has spans[order[i]], first[r] <= i < first[r + 1]. */
 typedef struct nb_span_rows {
     const nb_span *spans;
     size_t *first, *order; /* owned */
@@ -128,7 +128,7 @@ typedef struct nb_bright {
     int panel, f, s;
 } nb_bright;
 
-/** The brighter one of two; of two equal ones the first on the detector. */
+/** The brighter one of two pixels; of equally bright ones the first on the detector. */
 nb_bright nb_brighter(nb_bright a, nb_bright b);
 
 /** The brighter one of `best` and the brightest pixel of the tile, which lies on this

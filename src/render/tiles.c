@@ -16,27 +16,27 @@
 enum {
     TILE = 64,
     PILOTS = 512
-}; /* approximate sub-pixels along an edge; blocks that an estimate looks at */
-/* part of a budget that is used, for the rounding of numbers derived from it */
+}; /* approximate sub-pixels along a tile's edge; number of blocks for an estimate */
+/* factor of a budget, for rounding errors of numbers that come from the budget */
 #define ROOM (1 - 1e-4)
 
-/* Costs in groups of steps of the kernel of every step, measured (reports/cpu). */
+/* Measured costs in groups of steps of the kernel of every step (reports/cpu). */
 typedef struct tile_costs {
-    double ray, block, group, steps, terms; /* costs of the counts of nb_tile_counts */
+    double ray, block, group, steps, terms; /* of one of each count of nb_tile_counts */
 } tile_costs;
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
 #define GAIN 1.3 /* smallest gain for which blocks are used */
 
-#define SUMMED (1 - 1e-6) /* accuracy of a sum of doubles */
-#define TERMS_MAX 1e8     /* terms of a single pixel: some seconds */
+#define SUMMED (1 - 1e-6) /* factor that makes a sum of doubles a lower bound */
+#define TERMS_MAX 1e8     /* limit of the terms of a pixel that is summed: some seconds */
 
 /** One panel's tiles. */
 typedef struct tile_grid {
     nb_lit_panel lit;
-    int edge, block;      /* pixels; sub-pixels */
-    int across, first[2]; /* tiles in a row; first tile from the panel's corner */
-    size_t start;         /* number of its first tile */
+    int edge, block;      /* edge of a tile, pixels; edge of first blocks, sub-pixels */
+    int across, first[2]; /* tiles in a row; column and row of the first tile */
+    size_t start;         /* number of the panel's first tile */
 } tile_grid;
 
 typedef struct tile_pass {
@@ -44,12 +44,12 @@ typedef struct tile_pass {
     const nb_scene *scene;
     const nb_tiles *steps;
     const nb_span_rows *rows;
-    double bound; /* photons */
+    double bound; /* limit of the photons left out of a pixel */
     tile_grid *grids;
     size_t tiles;
     nb_ray_tile *of; /* one per thread */
     double *brightest;
-    int pilot; /* only count the work of blocks of the whole detector */
+    int pilot; /* 1: only count the work of some blocks of the whole detector */
     atomic_size_t done;
     atomic_int stop;
 } tile_pass;
@@ -69,8 +69,8 @@ static const tile_grid *grid_of(const tile_pass *pass, size_t tile, int *panel)
     return &pass->grids[*panel];
 }
 
-/** Photons of a pixel per sum of terms (relative to unit) that each ray of the pixel has,
- * at a solid angle of 1. */
+/** Photons of a pixel if each of its rays has a sum of terms of 1 (relative to unit) at a
+ * solid angle of 1. */
 static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
 {
     const nb_scene *sc = pass->scene;
@@ -78,8 +78,8 @@ static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
            (sensor->absorb ? 1 : sensor->layers) * pass->steps->unit;
 }
 
-/** Place a tile; tiles end at the panel's edges, not at the region's, which changes no
- * byte. */
+/** Set a thread's tile to tile `tile`. Tiles end at the panel's edges, not at the
+ * region's edges, so that the bytes do not depend on the region. */
 static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
 {
     int k;
@@ -104,7 +104,8 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     return t;
 }
 
-/** Mark columns of a row of the tile as wanted. */
+/** Mark columns first .. end - 1 of the panel in row s of the tile. Returns 0 without
+ * any. */
 static int want_columns(nb_ray_tile *t, int s, int first, int end)
 {
     const nb_spot_tile *r = &t->rays;
@@ -115,8 +116,8 @@ static int want_columns(nb_ray_tile *t, int s, int first, int end)
     return end > first;
 }
 
-/** Mark the pixels that are requested and may be lit; returns 0 if there is no such
- * pixel. */
+/** Mark the pixels of the tile that are requested and may be lit. Returns 0 without such
+ * pixels. */
 static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel *lit)
 {
     const nb_spot_tile *r = &t->rays;
@@ -136,8 +137,8 @@ static int want_pixels(const tile_pass *pass, nb_ray_tile *t, const nb_lit_panel
     return any;
 }
 
-/** Mark one block of the tile, a different one in each tile; returns 0 if the block is
- * dark. */
+/** Mark one block of the tile, at a different place in each tile. Returns 0 if the block
+ * is dark. */
 static int want_block(nb_ray_tile *t, const nb_lit_panel *lit, size_t tile)
 {
     const nb_spot_tile *r = &t->rays;
@@ -197,7 +198,7 @@ static int tile_edge(const nb_render *job, int oversample)
     return job->edge > 0 ? job->edge * edge : edge;
 }
 
-/** Make the tiles of each panel's region, counted from the panel's corner. */
+/** Divide each panel's region into tiles, which are counted from the panel's corner. */
 static nb_status make_grids(tile_pass *pass, const nb_plan *plan, nb_error *err)
 {
     const nb_scene *sc = pass->scene;
@@ -261,7 +262,7 @@ static void add_counts(const tile_pass *pass, nb_tile_counts *to)
     }
 }
 
-/** Upper bound of the photons that a pixel lacks. */
+/** Upper bound of the photons that are left out of a pixel. */
 static double largest_lack(const tile_pass *pass)
 {
     double lack = 0, brightness = 0;
@@ -280,7 +281,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 {
     nb_status st;
     pass->scene = plan->scene;
-    atomic_store(&pass->done, 0); /* the trial has counted, too */
+    atomic_store(&pass->done, 0); /* the pilot pass counted its tiles here, too */
     st = make_grids(pass, plan, err);
     NB_TRY(alloc_tiles(pass, err));
     if (!st)
@@ -310,9 +311,9 @@ static double terms_of(const nb_scene *sc, const nb_bright *at)
            SUMMED;
 }
 
-/** nb_spots_brightest for any shape: the middles of the spots are those of Gaussians up
- * to a factor. The middles give a quarter to a half of the pixel's photons; all terms of
- * the pixel then give the whole. */
+/** nb_spots_brightest for any shape: near its middle a spot is a Gaussian up to a factor
+ * (nb_tiles_like). These middles give a quarter to a half of the pixel's photons. A sum
+ * over all terms of the pixel, if they are not too many, then gives all its photons. */
 static nb_status find_brightest(const nb_render *job, double *brightest, nb_error *err)
 {
     nb_scene like;
@@ -328,7 +329,7 @@ static nb_status find_brightest(const nb_render *job, double *brightest, nb_erro
     return st;
 }
 
-/** Set the photons that a pixel may lack. */
+/** Set the photons that may be left out of a pixel. */
 static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_error *err)
 {
     const nb_tolerance *tolerance = &job->plan->tolerance;
@@ -341,8 +342,8 @@ static nb_status set_bound(const nb_render *job, nb_spots_result *result, nb_err
     return st;
 }
 
-/** Refuse if blocks are not quicker. The work for a few blocks of the whole detector
- * decides, so that the choice does not depend on the region and the number of threads. */
+/** Set result->refused if blocks are not quicker. The work for some blocks of the whole
+ * detector decides, so that region and number of threads do not change the choice. */
 static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *err)
 {
     nb_scene whole = *pass->job->scene;
@@ -366,7 +367,7 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
     return st;
 }
 
-/** Render a request that has its spans. */
+/** Render a request whose spans are listed. */
 static nb_status render_spans(tile_pass *pass, const nb_request *request,
                               nb_spots_result *result, nb_error *err)
 {
@@ -420,13 +421,12 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Seconds of the path / seconds of its estimate. The estimate only decides when the path
- * is quicker than every step (tests/bench/choose.c). */
+/* Seconds of the path / seconds of its estimate by nb_tiles_gain (tests/bench/choose.c). */
 #define LONGER 2.8
-/* Seconds of a trial on one core, measured (reports/cpu): the trial searches the
- * brightest pixel and makes bounds for some blocks. If every step takes less than
- * FEW_TRIALS trials, there is no trial. If every step takes MANY_TRIALS, blocks are tried
- * where they seem to gain SEEMS. The longer every step takes, the less gain is needed. */
+/* Seconds of a trial on one core, measured (reports/cpu): it searches the brightest pixel
+ * and makes bounds for some blocks. If every step takes less time than FEW_TRIALS trials,
+ * there is no trial. Otherwise the estimated gain must be at least SEEMS, or SEEMS times
+ * MANY_TRIALS trials / (time of every step) if this is less. */
 #define TRIAL 5e-3
 #define TRIAL_OF_TABLE 7e-3
 #define FEW_TRIALS 2.5
@@ -451,8 +451,8 @@ static int applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/** Seconds of the path. Where the path applies it is tried: a few blocks decide whether
- * every step is quicker. */
+/** Estimated seconds, always less than the time of every step: if the path applies it is
+ * tried, and the work of some blocks then decides. */
 static double seconds(const nb_plan *plan)
 {
     return nb_tiles_refuse(plan)

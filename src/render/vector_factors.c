@@ -8,11 +8,10 @@
 #include <math.h>
 
 /* Limits of the entries of a table over all visible reflections. SMALL_TABLE is always
- * allowed; LARGE_TABLE is allowed with at least WORK_PER_ENTRY look-ups for each
- * entry. */
+ * allowed, LARGE_TABLE only with at least WORK_PER_ENTRY look-ups for each entry. */
 enum { SMALL_TABLE = 1 << 21, LARGE_TABLE = 1 << 25, WORK_PER_ENTRY = 16 };
 
-/** Set the box and the strides; the entries are filled later. */
+/** Set the table's box, shifts and offset; `fill` fills the entries. */
 static void set_box(nb_factor_squares *t, const nb_index_box *box)
 {
     uint32_t stride[3];
@@ -31,7 +30,7 @@ static double box_entries(const nb_factor_squares *t)
     return ldexp(t->box.n[0], t->shift[0]);
 }
 
-/** Range, along one axis, of the table's indices that the file covers. */
+/** Set *begin .. *end - 1 to the table's indices along one axis that the file has. */
 static void overlap(const nb_factor_squares *t, int axis, int first, int count,
                     int *begin, int *end)
 {
@@ -43,7 +42,7 @@ static void overlap(const nb_factor_squares *t, int axis, int first, int count,
 
 typedef struct overlap_box {
     int begin[3], end[3];
-    int partial; /* the table is larger than the file: default_F is in it */
+    int partial; /* 1: the table has entries outside the file, which are default_F */
 } overlap_box;
 
 static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table *sf)
@@ -59,7 +58,7 @@ static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table 
     return o;
 }
 
-/** The file's amplitudes F[-k] for the table's row (i, j). */
+/** The address F for row (i, j) of the table: entry k of the row is F[-k] of the file. */
 static const double *file_row(const nb_factor_squares *t, const nb_factor_table *sf,
                               int i, int j)
 {
@@ -95,7 +94,7 @@ nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
                                   nb_factor_squares *t, nb_error *err)
 {
     nb_factor_table sf = plan->scene->factors.table;
-    double work = plan->rays * plan->steps; /* terms that are looked up */
+    double work = plan->rays * plan->steps; /* number of look-ups */
     nb_index_box box;
     nb_status st;
     /* from the whole file, not only the visible part: a pixel's bytes must not depend on

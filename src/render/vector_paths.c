@@ -2,7 +2,7 @@
 /* The paths of a CPU. A new path needs a line here and a file. */
 #include "vector_paths.h"
 
-/* The quickest of equal paths comes first; the last path renders everything. */
+/* If paths have equal estimates, the first one is taken; the last renders everything. */
 #define PATHS(A)                                                                         \
     A(nb_path_simple)                                                                    \
     A(nb_path_fixed)                                                                     \

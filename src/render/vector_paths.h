@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/** The ways to render on a CPU, and their shared code. */
+/** The paths (ways to render) of a CPU, and functions that they share. */
 #ifndef NB_RENDER_VECTOR_PATHS_H
 #define NB_RENDER_VECTOR_PATHS_H
 
 #include "../plan/path.h"
 #include "simd.h"
 
-/** The list, NULL-terminated. The last path renders everything. */
+/** All paths, NULL-terminated. The last path renders everything. */
 extern const nb_path *const nb_vector_paths[];
 
 /** A render by the vector renderer. */
 struct nb_render {
     const nb_scene *scene;
-    const nb_plan *plan; /* plan of the request's part of the scene */
+    const nb_plan *plan; /* plan of the part of the scene that the request needs */
     const nb_request *request;
     const nb_planes *planes;
     nb_vector_plan *plans; /* one per panel; owned; NULL: the request has no pixels */
@@ -22,9 +22,9 @@ struct nb_render {
     /* kept from the last scene with several tables of F; may be NULL */
     nb_kept_squares *kept;
     nb_path_notes *notes;
-    int always; /* for tests: steps are left out also where every step is quicker */
-    /* for tests: factor of the pixels along a tile's edge; 0 means 1. The bytes stay the
-     * same where no block is cut, that is, where 64 is a multiple of the oversampling */
+    int always; /* for tests: leave out steps even if every step is quicker */
+    /* for tests: factor of the pixels along a tile's edge; 0 means 1. It changes no byte
+     * if no block is cut, that is, if 64 is a multiple of the oversampling */
     int edge;
 };
 
@@ -33,39 +33,39 @@ struct nb_render {
 const char *nb_vectors_refuse(const nb_plan *plan);
 /** Reason, in a few words, why no vector kernel takes the table of F; NULL if one may. */
 const char *nb_table_refuse(const nb_factor_table *table);
-/** Seconds of an image at this number of seconds per step. */
+/** Estimated seconds of an image whose steps take `step` seconds each on one core. */
 double nb_steps_seconds(const nb_plan *plan, double step);
-/** A path's run: every step of the pixels that are not dark. */
+/** The function `run` of a path: calculate every step of the pixels that are not dark. */
 nb_status nb_steps_run(nb_render *render, nb_error *err);
 /** Add the materials to the planes. */
 nb_status nb_materials_add(nb_render *render, nb_error *err);
 
 /* --- fixed.c --- */
-/** True if fixed point holds the scene's terms. A path's applies and seconds. */
+/** The functions `applies` and `seconds` of a path in fixed point. */
 int nb_fixed_applies(const nb_plan *plan, const char **why);
 double nb_fixed_seconds(const nb_plan *plan);
-/** Reason, in a few words, why fixed point cannot hold the indices, `turns` of each, or
- * floats cannot hold a sum of `terms` terms of the largest F^2; NULL if they can. */
+/** Reason, in a few words, why fixed point cannot hold indices times `turns`, or floats
+ * cannot hold a sum of `terms` terms of the largest F^2; otherwise NULL. */
 const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms);
 
 /* --- simple.c --- */
-/** True if each pixel has one step that floats hold. A path's applies. */
+/** The function `applies` of a path: true if each pixel has one step, which floats hold. */
 int nb_simple_applies(const nb_plan *plan, const char **why);
 
-/* --- spots.c and tiles.c: images by tiles, which threads share out --- */
+/* --- spots.c and tiles.c: images by tiles, which are distributed to threads --- */
 /** Fill the planes completely except for materials, or refuse. job->plans:
  * NB_SUMS_DOUBLE. The bytes do not depend on threads or on the rendered part. Errors:
  * NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_error *err);
 
-/** A pixel that is no brighter than the brightest one of the whole detector, by at most
- * this number of tries (nb_spots_try). 0 photons: no pixel is found. Errors:
+/** Search a bright pixel of the whole detector with up to `tries` tries (nb_spots_try).
+ * Its photons are a lower bound of the brightest pixel's; 0 if no pixel is found. Errors:
  * NB_ERR_NOMEM. */
 nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brightest,
                              nb_error *err);
 
-/** Render the image without the crystal and without materials. Errors: as
- * nb_spots_render. */
+/** Fill the planes with the light of the water only: neither crystal nor materials.
+ * Errors: as nb_spots_render. */
 nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_error *err);
 
 /** Like nb_spots_render; job->plans: NB_SUMS_FIXED if fixed point applies, else

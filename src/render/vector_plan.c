@@ -7,7 +7,7 @@
 #include "../physics/ray.h"
 #include "../physics/structure_factor.h"
 
-/* limit of the table of offsets */
+/* Limit of the size of the table of offsets. */
 #define OFFSETS_MAX_BYTES ((size_t)32 << 20)
 
 nb_fixed_mode nb_vector_mode(const nb_plan *plan)
@@ -39,8 +39,8 @@ static nb_status plan_sources(nb_vector_plan *p, nb_error *err)
     return NB_OK;
 }
 
-/** Cosine and sine of the curved detector's angle along fast, for every column of sub-
- * pixels. */
+/** Cosine and sine of the curved detector's angle along fast, for every column of
+ * sub-pixels. */
 static nb_status plan_columns(nb_vector_plan *p, nb_error *err)
 {
     const nb_region *region = &p->region;

@@ -2,11 +2,12 @@
 /** Data of a scene for the vector kernels, in addition to its plan (../plan/plan.h); calculated
  * once per render.
  *
- * Two ways to sum over the crystal (plans/paths.md, section 1):
- *   FIXED   SQUARE crystals in fixed point: t = magic - h in double, whose low word is the
- *           fractional index in units of 2^-32 and whose high word counts reflections; the
- *           interference functions in float, sums in float of SUM_RUN terms, then in double.
- *   DOUBLE  every shape and option, every operation in double. */
+ * There are two ways to sum over the crystal (plans/paths.md, section 1):
+ *   FIXED   SQUARE crystals. Indices are in fixed point: the low word of t = magic - h in
+ *           double is the fraction of -h in units of 2^-32, the high word counts
+ *           reflections. Interference functions are in float, sums in float over
+ *           NB_VECTOR_SUM_RUN terms, then in double.
+ *   DOUBLE  Every shape and option; every operation is in double. */
 #ifndef NB_RENDER_VECTOR_PLAN_H
 #define NB_RENDER_VECTOR_PLAN_H
 
@@ -18,11 +19,11 @@ enum {
     NB_VECTOR_SUM_RUN = 32       /* float terms added before they go to a double */
 };
 
-/** Ways in which the fixed-point kernel makes the interference function of an axis. */
+/** How the fixed-point kernel calculates the interference function of an axis. */
 typedef enum nb_fixed_mode {
-    NB_FIXED_INDEX,   /* a ratio of sines, the index in steps of 2^-32 */
-    NB_FIXED_FRINGES, /* many cells: N h in steps of 2^-32 too */
-    NB_FIXED_REAL,    /* like INDEX for an N that is not whole */
+    NB_FIXED_INDEX,   /* whole N: from the index h in steps of 2^-32 */
+    NB_FIXED_FRINGES, /* many cells: from N h in steps of 2^-32, too */
+    NB_FIXED_REAL,    /* like INDEX, for an N that is not whole */
     NB_FIXED_MODES
 } nb_fixed_mode;
 nb_fixed_mode nb_vector_mode(const nb_plan *plan);
@@ -34,22 +35,21 @@ typedef enum nb_vector_sums {
     NB_SUMS_SIMPLE  /* like FIXED with one step per pixel: kernel_simple.h */
 } nb_vector_sums;
 
-/** Sources of F^2. */
+/** Where the kernels get F^2 from. */
 typedef enum nb_f_kind {
     NB_F_ZERO,    /* nothing visible scatters */
     NB_F_CONST,   /* one value for every visible reflection */
-    NB_F_BOX,     /* table of all visible reflections: no bounds test */
-    NB_F_CLAMPED, /* table of a part; its rim stands for all reflections outside */
+    NB_F_BOX,     /* table of all visible reflections; indices need no test */
+    NB_F_CLAMPED, /* table of a part; indices outside are moved to its rim, default_F */
     NB_F_TABLES,  /* like BOX, with a table for each group of sources */
     NB_F_TABLES_CLAMPED
 } nb_f_kind;
 
-/** F^2 over a box of reflections. Index: (i_h << shift_h) + (i_k << shift_k) + i_l.
- * TABLES: the values of one reflection in all tables are adjacent (shift_l > 0), because
- * sources of nearly one wavelength see the same reflection one after the other; they
- * read the same lines of a cache, and one page. Only the bits of `mask` of the index
- * count: the axis with the largest shift is folded onto itself, because only short runs
- * of its rows are visible. */
+/** F^2 over a box of reflections. Index: (i_h << shift[0]) + (i_k << shift[1]) + i_l.
+ * TABLES: the values of one reflection in all tables are adjacent (shift[2] > 0):
+ * consecutive sources of nearly one wavelength see the same reflection, so they read the
+ * same lines of a cache. The index is cut to the bits of `mask`: places along the axis
+ * with the largest shift repeat, because only short runs of its rows are visible. */
 typedef struct nb_factor_squares {
     nb_f_kind kind;
     /* relative to `unit`; owned, except for TABLES, which nb_kept_squares owns */
@@ -66,15 +66,15 @@ static inline int nb_has_tables(int kind)
     return kind == NB_F_TABLES || kind == NB_F_TABLES_CLAMPED;
 }
 
-/** Squares of TABLES that stay for the next render, and their inputs. All zero: no
- * squares. */
+/** Squares of TABLES that are kept for the next render, and the inputs that they were
+ * made from. All zero: no squares. */
 typedef struct nb_kept_squares {
     nb_factor_squares squares; /* F2 is owned */
     size_t bytes;              /* size of F2 */
-    nb_factor_table from;      /* input; its F is not read */
+    nb_factor_table from;      /* input table; its member F is not read */
     nb_index_run *runs; /* owned; reflections that are filled; NULL: all reflections */
     size_t n_runs;
-    int made; /* number of times they were filled */
+    int made; /* number of times the squares were filled */
 } nb_kept_squares;
 
 void nb_kept_squares_free(nb_kept_squares *kept);
@@ -99,8 +99,8 @@ typedef struct nb_vector_plan {
      * if they would not fit */
     double *offsets;
     int simple;      /* FIXED: NB_SUMS_SIMPLE */
-    int has_factors; /* the sources' factors differ between sources or pixels */
-    int amorphous;   /* only the materials, added to the image: dark_rows.c */
+    int has_factors; /* factors differ between sources or pixels */
+    int amorphous;   /* render only the materials, added to the image (dark_rows.c) */
     /* members of one panel: */
     nb_panel panel;
     nb_sensor sensor;
@@ -115,10 +115,10 @@ static inline double nb_vector_start(int kind, int mode)
     return mode == NB_FIXED_FRINGES ? 0.0 : nb_fixed_start(kind != NB_F_CONST);
 }
 
-/** Data for the kernels: *plans[n_panels]. All plans share the arrays that the first one
- * owns: sources, offsets and table. The scene's arrays and `kept`, which is from an
- * earlier render or NULL, must outlive the plans. Errors: NB_ERR_NOMEM, and *plans is
- * NULL. */
+/** Make the data for the kernels: *plans[n_panels]. All plans share the arrays of the
+ * first plan, which owns them: sources, offsets and table. kept: squares of an earlier
+ * render, or NULL. The scene's arrays and `kept` must outlive the plans. Errors:
+ * NB_ERR_NOMEM; *plans is then NULL. */
 nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_sums sums,
                                 nb_kept_squares *kept, nb_vector_plan **plans,
                                 nb_error *err);
@@ -136,14 +136,14 @@ nb_status nb_factor_squares_build(const nb_plan *plan, nb_kept_squares *kept,
 nb_status nb_factor_tables_build(const nb_plan *plan, const nb_index_box *box,
                                  nb_kept_squares *kept, nb_error *err);
 
-/** True if the tables fit: indices have 31 bits. */
+/** True if the index of an entry in all tables together fits 30 bits. */
 int nb_factor_tables_fit(const nb_factor_table *table);
 
 /** Shrink a visible box to the indices of the file and a rim; F of the rim stands for all
  * indices outside. */
 void nb_clamp_box(const nb_factor_table *table, nb_index_box *box);
 
-/** (F/largest F)^2; every table of squares has these bytes. */
+/** (F/largest F)^2, calculated in the same way for every table of squares. */
 static inline float nb_relative_square(double F, double inv_largest)
 {
     return (float)(F * inv_largest * (F * inv_largest));

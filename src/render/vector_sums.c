@@ -10,11 +10,11 @@
 #include "pixel_sums.h"
 #include "vector_paths.h"
 
-/* limit of the bytes of the table of incident directions */
+/* Limit of the bytes of the table of incident directions. */
 #define MAX_INCIDENT 2.5e8
 enum {
     TOGETHER_MAX = NB_VECTOR_SUM_RUN / 2
-}; /* sources whose gradients are added first */
+}; /* limit of the sources of a group, whose gradients are added first */
 
 static nb_slope_phase phase_of(const nb_plan *plan)
 {
@@ -47,7 +47,7 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Approximate seconds for the photons alone and for up to 30 parameters. */
+/** Approximate seconds, for the photons alone as for up to 30 parameters. */
 static double seconds(const nb_plan *plan)
 {
     return 2 * nb_fixed_seconds(plan);
@@ -95,7 +95,7 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
     return NB_OK;
 }
 
-/** True if a source has the direction of the sources of a group. */
+/** True if a source has the same direction as the sources of a group. */
 static int fits_group(const nb_vector_source *s, const nb_slope_group *group,
                       const nb_vector_source *sources)
 {
@@ -135,7 +135,7 @@ static void fill_sources(nb_vector_slopes *v)
         }
 }
 
-/** Fill the turns of the directions. */
+/** Fill v->beam: the changes of the incident directions. */
 static void fill_beam(nb_vector_slopes *v)
 {
     for (int k = 0; k < v->n_groups; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of F^2 for sources with different tables. Only reflections near the Ewald sphere
- * are filled: a few in a hundred for a still. */
+/* F^2 for sources with different tables of F. Only reflections near the Ewald sphere are
+ * filled: a few percent for a still. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdint.h>
@@ -16,10 +16,9 @@
 
 enum {
     INDEX_BITS = 30,
-    CHUNK =
-        64, /* reflections whose lines stay in the nearest cache while they are filled */
-    TOGETHER = 8, /* tables */
-    LINE = 8      /* doubles of a line of memory */
+    CHUNK = 64,   /* reflections filled together: their lines stay in the L1 cache */
+    TOGETHER = 8, /* tables that are filled together */
+    LINE = 8      /* doubles in a line of memory */
 };
 
 void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
@@ -37,8 +36,8 @@ void nb_clamp_box(const nb_factor_table *sf, nb_index_box *box)
     }
 }
 
-/** Place of a reflection in the table of the file (-1: outside the file), and in the
- * table of squares. */
+/** Index of a reflection in the file's table (-1: outside the file), and in the table of
+ * squares. */
 typedef struct cell {
     int32_t from, to;
 } cell;
@@ -48,13 +47,14 @@ typedef struct cell_list {
     size_t n;
 } cell_list;
 
-/** Rows of reflections that are filled; runs NULL: all reflections. */
+/** Reflections that are filled: a run in each row along `axis`, or all if `runs` is NULL. */
 typedef struct filled_rows {
     nb_index_run *runs; /* owned */
     int axis;
 } filled_rows;
 
-/** `fold`: the axis with the largest shift; `length` of its places are kept apart. */
+/** Set box, shifts, mask and offset. fold: the axis with the largest shift; its places
+ * repeat after at least `length` places. */
 static void set_tables(int n_tables, const nb_index_box *box, int fold, int length,
                        nb_factor_squares *t)
 {
@@ -98,7 +98,7 @@ static nb_index_run filled_run(const nb_index_box *box, const filled_rows *rows,
     return rows->runs ? rows->runs[i] : all;
 }
 
-/** Place of the reflection in the file's tables; -1: outside. */
+/** Index of a reflection in the file's tables; -1: outside. */
 static int32_t file_place(const nb_factor_table *sf, const nb_index_box *box,
                           const int at[3])
 {
@@ -118,8 +118,8 @@ static cell cell_of(const nb_factor_squares *t, const nb_factor_table *sf, const
     return (cell){file_place(sf, &t->box, at), (int32_t)(to & (uint32_t)t->mask)};
 }
 
-/** List the rows of group number `outer`; next[] has the next cell of each place along
- * the axis of the rows. */
+/** Add the cells of group number `outer` of `inner` rows to the list. next[] is scratch
+ * memory: index of the next cell for each place along the axis of the rows. */
 static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
                       const filled_rows *rows, size_t outer, size_t inner,
                       cell_list *list, size_t *next)
@@ -147,8 +147,8 @@ static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
     }
 }
 
-/** List the cells to fill in the file's order, which falls along each axis. Errors:
- * NB_ERR_NOMEM. */
+/** List the cells to fill in the order of the file: indices of the table fall along each
+ * axis. Errors: NB_ERR_NOMEM. */
 static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
                             const filled_rows *rows, cell_list *list, nb_error *err)
 {
@@ -172,9 +172,9 @@ static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *s
     return next && list->cells ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Fill some reflections in `count` tables from F on, which are `apart`, into F2 and the
- * places after it. Each line is in memory that was not used recently: the lines of the
- * next tables are prefetched. */
+/** Fill n reflections in `count` tables from F on, which are `apart` values apart: table
+ * k of a cell goes to F2[cell.to + k]. The memory was not used recently: lines of the
+ * next `more` tables are prefetched. */
 static void fill_together(const double *F, size_t apart, int count, int more, float *F2,
                           double inv_largest, float outside, const cell *cells, size_t n)
 {
@@ -194,7 +194,7 @@ static void fill_together(const double *F, size_t apart, int count, int more, fl
     }
 }
 
-/** Fill some reflections in all tables. */
+/** Fill n reflections in all tables. */
 static void fill_chunk(const nb_factor_table *sf, float *F2, double largest,
                        const cell *cells, size_t n)
 {
@@ -223,7 +223,7 @@ static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
     }
 }
 
-/** Prevent large pages: they would be fetched and cleared whole, although little of the
+/** Forbid large pages: the system would clear whole large pages, although little of the
  * memory is filled. */
 static void keep_pages_small(float *F2, size_t bytes)
 {
@@ -245,7 +245,7 @@ void nb_kept_squares_free(nb_kept_squares *kept)
     *kept = (nb_kept_squares){0};
 }
 
-/** Memory for the squares: that of the last squares if its size is the same. */
+/** Get memory for the squares: the memory of the kept squares, if its size is the same. */
 static nb_status take_memory(nb_kept_squares *kept, nb_factor_squares *t, nb_error *err)
 {
     const size_t bytes = (size_t)bytes_of(t);
@@ -286,7 +286,7 @@ static int is_kept(const nb_kept_squares *kept, const nb_factor_squares *t,
              memcmp(kept->runs, rows->runs, n_runs * sizeof *rows->runs) == 0));
 }
 
-/** Allocate and fill the tables. rows->runs NULL: the whole box. */
+/** Allocate and fill the tables. */
 static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
                              nb_factor_squares *t, nb_kept_squares *kept, nb_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/** F between reflections, tricubic like nb_F_tricubic, from a table of cells. A cell has
- * 64 coefficients, of the powers of the distances from its middle. A step then needs 63
- * multiply-adds, and a thread keeps the cell while steps stay in it. Coefficients are
- * floats, so the error of F is relative to the largest F of the cell. A pixel whose
- * photons come from places with much smaller F is in doubt; nb_cubic_exact, in double,
- * then decides. Indices are negated, as in src/plan/fixed_point.h; the cubic through
- * four points is symmetric. For host and device. */
+/** F between reflections, tricubic like nb_F_tricubic, from a table of cells. A cell is
+ * the cube between eight neighbouring reflections. It has 64 coefficients of a polynomial
+ * in the distances from its middle, so that a step needs 63 multiply-adds; a thread keeps
+ * the cell for following steps. Coefficients are floats, so the error of F is relative to
+ * the largest F of the cell. If a pixel's photons come from places with a much smaller F,
+ * the pixel is calculated again by nb_cubic_exact in double. Indices are negated, as in
+ * src/plan/fixed_point.h. For host and device. */
 #ifndef NB_TERMS_CUBIC_CELLS_H
 #define NB_TERMS_CUBIC_CELLS_H
 
@@ -14,18 +14,18 @@
 #include "../plan/plan.h"
 #include "lane.h"
 
-/** A pixel is in doubt if its sum with each F^2 replaced by its cell's scale^2 exceeds
- * its sum by this factor. The error of F is below 2.5e-7 of the scale
- * (tests/unit/test_cubic.c), so other pixels are accurate within 5e-7 sqrt(10000) =
- * 5e-5, by Cauchy and Schwarz. */
+/** A pixel is in doubt (calculated again) if its sum with each F^2 replaced by scale^2 of
+ * the cell is larger than its sum by this factor. The error of F is below 2.5e-7 of the
+ * scale (tests/unit/test_cubic.c), so other pixels are accurate within 5e-7 sqrt(10000)
+ * = 5e-5, by Cauchy and Schwarz. */
 #define NB_CUBIC_DOUBT 10000.0f
 
-/** Floats of a cell: 64 coefficients (powers of l, then k, then h, from its middle); the
- * square of its scale, which is the largest |F| of its 64 neighbours; and three that
- * align cells to 16 bytes. */
+/** Floats of a cell: 64 coefficients [power of l][power of k][power of h]; the square of
+ * the scale, which is the largest |F| of its 64 nearest reflections; and three unused
+ * floats that align cells to 16 bytes. */
 enum { NB_CUBIC_FLOATS = 68 };
 
-/** Cells that pixels see and whose 64 neighbours are in the box of F. */
+/** The cells that pixels see and whose 64 nearest reflections are in the box of F. */
 typedef struct nb_cubic_table {
     const float *cells;  /* [n[0]][n[1]][n[2]][NB_CUBIC_FLOATS] */
     const double *F;     /* the table that the cells describe */
@@ -37,8 +37,8 @@ typedef struct nb_cubic_table {
     double default_F;
 } nb_cubic_table;
 
-/** The cells of `box`, the reflections that pixels see, for the table of number `table`;
- * the member `cells` is left NULL. */
+/** Describe the cells between the reflections of `box`, which are those that pixels see,
+ * for table `table` of F. The member `cells` is left NULL. */
 static inline nb_cubic_table nb_cubic_table_of(const nb_factor_table *sf, int table,
                                                const nb_index_box *box)
 {
@@ -54,7 +54,8 @@ static inline nb_cubic_table nb_cubic_table_of(const nb_factor_table *sf, int ta
                         sf->default_F};
     int all = 1;
     for (int axis = 0; axis < 3; axis++) {
-        /* h from min + 2 to min + size - 3, hence cells of -h; a reflection lies in two */
+        /* h is from min + 2 to min + size - 3, and cells are of -h; a reflection is the
+         * border of two cells */
         int64_t first = -((int64_t)t.min[axis] + t.size[axis] - 3),
                 end = -((int64_t)t.min[axis] + 2);
         const int64_t low = (int64_t)box->low[axis] - 1, high = low + box->n[axis] + 1;
@@ -81,8 +82,8 @@ static inline double nb_cubic_cells(const nb_cubic_table *t)
     return (double)t->n[0] * t->n[1] * t->n[2];
 }
 
-/** Address in F of the second of the four neighbours along l of row i (of 16) of a cell.
- * The neighbours before, here, next and last are at [1], [0], [-1] and [-2]. */
+/** A cell's 64 nearest reflections are 16 rows of four along l. Returns the address in F
+ * of the second one of row i. The first to the fourth are at [1], [0], [-1] and [-2]. */
 NB_HD const double *nb_cubic_points(const nb_cubic_table *t, int64_t cell, int i)
 {
     const int64_t l = -(t->low[2] + cell % t->n[2]) - t->min[2];
@@ -91,7 +92,7 @@ NB_HD const double *nb_cubic_points(const nb_cubic_table *t, int64_t cell, int i
     return t->F + (h * t->size[1] + k) * t->size[2] + l;
 }
 
-/** Coefficients of row i of a cell: the cubic by powers of a fraction u in 0..1. */
+/** Coefficients c of the cubic along row i of a cell: the sum of c[n] u^n, u in 0..1. */
 NB_HD void nb_cubic_row(const nb_cubic_table *t, int64_t cell, int i, double c[4])
 {
     const double *f = nb_cubic_points(t, cell, i);
@@ -102,7 +103,7 @@ NB_HD void nb_cubic_row(const nb_cubic_table *t, int64_t cell, int i, double c[4
     c[3] = (here - next) / 2.0 + (last - before) / 6.0;
 }
 
-/** A coefficient of the cubic through four points, by powers of the distance from the middle. */
+/** Coefficient of x^power of the cubic through four points, with x = 0 in their middle. */
 NB_HD double nb_cubic_power(int power, const double f[4])
 {
     const double sum = f[1] + f[2], step = f[2] - f[1];
@@ -118,7 +119,7 @@ NB_HD double nb_cubic_power(int power, const double f[4])
     }
 }
 
-/** Largest |F| of a cell's 64 neighbours. */
+/** Largest |F| of a cell's 64 nearest reflections. */
 NB_HD double nb_cubic_scale(const nb_cubic_table *t, int64_t cell)
 {
     double largest = 0;
@@ -159,7 +160,7 @@ NB_HD void nb_cubic_part(const nb_cubic_table *t, int64_t cell, int power, float
         out[i] = (float)nb_cubic_power(i % 4, along_k[i / 4]);
 }
 
-/** nb_cubic_weights without quotients. */
+/** nb_cubic_weights without divisions. */
 NB_HD void nb_cubic_products(double u, double w[4])
 {
     const double past = u + 1, left = u - 1, far = u - 2;
@@ -170,20 +171,20 @@ NB_HD void nb_cubic_products(double u, double w[4])
     w[3] = inner * (past * (1.0 / 6.0));
 }
 
-/** A cell in registers. */
+/** The numbers of a cell, in registers of a thread. */
 typedef struct nb_cubic_cell {
     int at; /* number of the cell; -1: not loaded */
     float c[16][4], scale2;
 } nb_cubic_cell;
 
-/** The number of the cell with these high words of indices in fixed point. */
+/** The number of the cell that these high words of the fixed-point indices select. */
 NB_HD int nb_cubic_number(const nb_cubic_table *t, const int high[3])
 {
     return (int)((unsigned)high[0] * t->stride[0] + (unsigned)high[1] * t->stride[1] +
                  (unsigned)high[2] + t->offset);
 }
 
-/** Number of the cell, or -1 outside the cells, where the nearest reflection counts. */
+/** nb_cubic_number, or -1 outside the cells, where F of the nearest reflection is used. */
 NB_HD int nb_cubic_find(const nb_cubic_table *t, const int high[3])
 {
     const unsigned h = (unsigned)(high[0] - NB_FIXED_HIGH - t->low[0]),
@@ -219,8 +220,7 @@ NB_HD void nb_cubic_load(const nb_cubic_table *t, int at, nb_cubic_cell *cell)
     cell->scale2 = from[64];
 }
 
-/** Distance of an index in fixed point from the middle of its cell; `low`, the low word,
- * is in units of 2^-32. */
+/** Distance of an index from its cell's middle; low: low word, in units of 2^-32. */
 NB_HD float nb_cubic_distance(int low)
 {
     return fmaf((float)(unsigned)low, 0x1p-32f, -0.5f);
@@ -246,7 +246,7 @@ NB_HD float nb_cubic_at(const nb_cubic_cell *cell, const float u[3])
     return nb_cubic_along(u[2], along_k);
 }
 
-/** F of a cell in double, from the table of F; low: low words of the index. */
+/** F in cell `at`, in double from the table of F; low: low words of the indices. */
 NB_HD double nb_cubic_exact(const nb_cubic_table *t, int at, const int low[3])
 {
     const double u = (double)(unsigned)low[2] * 0x1p-32;
@@ -261,8 +261,8 @@ NB_HD double nb_cubic_exact(const nb_cubic_table *t, int at, const int low[3])
     return F;
 }
 
-/** F of the nearest reflection; low: low words, whose sign marks a fraction of 1/2 or
- * more. */
+/** F of the nearest reflection from the fixed-point indices. A low word that is negative
+ * as a signed number stands for a fraction of 1/2 or more. */
 NB_HD double nb_cubic_nearest(const nb_cubic_table *t, const int high[3], const int low[3])
 {
     int64_t at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Sines, exponentials and powers of vectors of doubles, for the CPU only. The
- * coefficients are Chebyshev fits made for this project. The constant terms are fixed,
- * so that a ratio of two sines is exact where both arguments vanish. */
+ * coefficients are Chebyshev fits made for this project. The constant terms are not
+ * fitted, so that a ratio of two sines is exact if both arguments go to 0. */
 #ifndef NB_TERMS_FUNCTIONS_H
 #define NB_TERMS_FUNCTIONS_H
 
@@ -77,7 +77,7 @@ NB_INLINE vd vd_exp(vd x)
     return (vd)(~dark & (vl)(vd_horner(nb_exp_series, 12, r) * vd_exp2_whole(n)));
 }
 
-/** 1 - e^-x to the last digits, however small x is, and *left = e^-x; -700 <= x. */
+/** 1 - e^-x to the last digits, also for small x, and *left = e^-x; x >= -700. */
 NB_INLINE vd vd_decay(vd x, vd *left)
 {
     vd n, r = vd_split_exponent(vd_max(-x, vd_set(-700.0)), &n);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/** The interference function of a parallelepiped, sin(pi N d)/sin(pi d) on three axes, and its slopes, in single
- * precision from Miller indices in fixed point (../plan/fixed_point.h): the fraction w 2^-32 = d, and N w modulo
- * 2^32, which is N d modulo 1, exactly for whole N. */
+/** The interference function of a parallelepiped, the product of sin(pi N d)/sin(pi d) on
+ * three axes, and its slopes, in single precision. w is the fraction of a Miller index in
+ * fixed point (../plan/fixed_point.h): d = w 2^-32. N w modulo 2^32 is N d modulo 1,
+ * exactly for whole N. */
 #ifndef NB_TERMS_INTERFERENCE_H
 #define NB_TERMS_INTERFERENCE_H
 
 #include "lane.h"
 
 /* Coefficients of 2 P', where sin(pi x) = x P(z), z = x^2 <= 1/4; P is in
- * base/coefficients.h. Degree 4: the error of 2 z P' is at most 7e-10. Degree 3: the
- * error of 2 P' is at most 2.3e-6, and relative 2e-7 near 0, for a central fringe. */
+ * base/coefficients.h. With degree 4 the error of 2 z P' is at most 7e-10. With degree 3
+ * the error of 2 P' is at most 2.3e-6, and relative 2e-7 near 0, in a central fringe. */
 #define NB_SINE_SLOPE4_0 (-10.3354254312f)
 #define NB_SINE_SLOPE4_1 10.2006488359f
 #define NB_SINE_SLOPE4_2 (-3.59545191419f)
@@ -20,21 +21,20 @@
 #define NB_SINE_SLOPE3_2 (-3.59003806f)
 #define NB_SINE_SLOPE3_3 0.62130326f
 
-/** d of a fraction w. least: a small number that prevents 0/0 in quotients of sines
- * (NB_FIXED_TINY), or the rounding error of w. */
+/** d of a fraction w. `least` is added: a small number that prevents 0/0 in quotients of
+ * sines (NB_FIXED_TINY), or the rounding error of w. */
 NB_TERM vf nb_fraction(vi w, vf least)
 {
     return vf_fma(vf_from_int(w), vf_set((float)NB_FIXED_STEP), least);
 }
 
-/** N d modulo 1 for whole N; `least` is N times that of nb_fraction. */
+/** N d modulo 1 for whole N. least: N times the `least` of nb_fraction. */
 NB_TERM vf nb_turns(vi w, vi N, vf least)
 {
     return nb_fraction(vi_mul(w, N), least);
 }
 
-/** N d modulo 1 for any N: the nearest whole number in integers, `part`, the fraction of
- * N, in floats. */
+/** N d modulo 1 for any number of cells: N whole cells and a fraction `part`. */
 NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
 {
     const vf u =
@@ -42,12 +42,12 @@ NB_TERM vf nb_turns_of_parts(vi w, vi N, vf part, vf least)
     return u - ((u + NB_ROUND_FLOAT) - NB_ROUND_FLOAT);
 }
 
-/** Arguments of a step's six sines: x[0..2] = N d, x[3..5] = d, in turns of pi. */
+/** Arguments of a step's six sines, in units of pi: x[0..2] = N d, x[3..5] = d. */
 typedef struct nb_sine_args {
     vf x[6];
 } nb_sine_args;
 
-#ifdef NB_GPU /* a GPU has the numbers in its instructions */
+#ifdef NB_GPU /* the instructions of a GPU contain the constants */
 #define NB_CONSTANTS const
 #else
 #define NB_CONSTANTS static const
@@ -75,14 +75,14 @@ NB_TERM vf nb_interference_of(nb_sine_args s)
     return vf_over(p[0] * p[1] * p[2], p[3] * p[4] * p[5]);
 }
 
-/** d^2 at the edge of the central fringe, |N d| = 1/2. The value is slightly less, so
- * that no phase N d of another fringe is taken for a central one when d is rounded. */
+/** d^2 at the edge of the central fringe, |N d| = 1/2. The value is slightly smaller, so
+ * that rounding of d moves no point of another fringe into the central one. */
 static inline float nb_slope_edge(double N)
 {
     return (float)((0.25 - 1e-6) / (N * N));
 }
 
-/** P of sin(pi x) = x P(z), z = x^2, and 2 z P'(z), the latter of degree 4 or 3. */
+/** Return P of sin(pi x) = x P(z), z = x^2. *twice: 2 z P'(z), 2 P' of degree 4 or 3. */
 NB_TERM vf nb_sine_slope(vf z, vf *twice, const int degree)
 {
     vf p = vf_fma(vf_set((float)NB_SINE4_4), z, vf_set((float)NB_SINE4_3)), by;
@@ -98,17 +98,17 @@ NB_TERM vf nb_sine_slope(vf z, vf *twice, const int degree)
     return p;
 }
 
-/** With sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
+/** With u = N d modulo 1, sin(pi x) = x P and pi cos(pi x) = P + 2 z P', z = x^2:
  *   s = top/below,   s' = (N slope - s tilt)/below,   ds/dN = by_N/below.
- * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). Where N d = u, N P_u and s P_d
- * are equal and are left out: their difference would be only rounding, larger than the other
- * terms. */
+ * N slope - s tilt is N (P_u + 2 z_u P_u') - s (P_d + 2 z_d P_d'). In the central fringe
+ * (u = N d) the equal terms N P_u and s P_d are left out: their rounding errors would be
+ * larger than the other terms. */
 typedef struct nb_slope_parts {
     vf top, below, slope, tilt, by_N;
 } nb_slope_parts;
 
-/** edge: nb_slope_edge; degree: that of the slope by u, as in nb_sine_slope. The degree
- * matters where u is large, as the slope by d is then small. */
+/** edge: nb_slope_edge. degree: degree of 2 P_u' (nb_sine_slope). It matters for large u;
+ * 2 P_d' has degree 3, as its term is small then. */
 NB_TERM nb_slope_parts nb_slope_parts_of(vf d, vf u, vf edge, const int degree)
 {
     const vf zd = d * d;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The lanes of a formula. Each fast formula has one source text in this folder. It compiles for
- *   vectors, where the including file has ../base/simd.h: one lane for each pixel, step or orientation;
- *   plain numbers, in C and for a thread of a GPU: one lane.  A GPU's file includes its vendor's header first.
+/** Types and operations of formulas that have one source text for all processors:
+ *   vectors, if the file includes ../base/simd.h: a lane is a pixel, step or orientation;
+ *   plain numbers, in C or for a thread of a GPU (after its vendor's header): one lane.
  *
  *   vf, vi, vd           float, 32-bit integer, double
- *   vf_mask, vd_mask     where a comparison is true: (vf_mask)(x < y); | and & join them
+ *   vf_mask, vd_mask     lanes with a true comparison, (vf_mask)(x < y); join by | and &
  *
- * base/simd.h describes its operations; the others are described here. */
+ * Comments here describe only the operations that base/simd.h does not have. */
 #ifndef NB_TERMS_LANE_H
 #define NB_TERMS_LANE_H
 
@@ -34,12 +34,12 @@ NB_TERM vf_mask vf_nowhere(void)
 {
     return (vf_mask){0};
 }
-/** vf_mad for numbers that all lanes share. */
+/** vf_mad for numbers that are the same in all lanes. */
 NB_TERM float nb_mad(float a, float b, float c)
 {
     return a * b + c;
 }
-/** a b + c with one or two roundings: two operations on a CPU, one instruction on a GPU. */
+/** a b + c. A CPU needs two operations and rounds twice, a GPU one instruction. */
 NB_TERM vf vf_mad(vf a, vf b, vf c)
 {
     return a * b + c;
@@ -48,7 +48,7 @@ NB_TERM vd vd_mad(vd a, vd b, vd c)
 {
     return a * b + c;
 }
-/** a/b; on a GPU by a reciprocal with an error in its last bit. */
+/** a/b; a GPU multiplies by a reciprocal, which has an error in its last bit. */
 NB_TERM vf vf_over(vf a, vf b)
 {
     return a / b;
@@ -70,7 +70,7 @@ NB_TERM vd vd_where(vd_mask mask, vd x)
 {
     return (vd)(mask & (vl)x);
 }
-/** The larger of a and b; b where a is not a number. */
+/** The larger of a and b; b if a is not a number. */
 NB_TERM vd vd_max_number(vd a, vd b)
 {
     return vd_pick((vd_mask)(a > b), a, b);
@@ -82,8 +82,8 @@ NB_TERM vd vd_whole(vd x, vd *power)
     *power = vd_exp2_whole(n);
     return n;
 }
-/** A divisor x > 0. The CPU keeps x; the GPU keeps the inverse root of x, which takes a
- * few multiplications. */
+/** A divisor x > 0. Vectors keep x. Plain numbers keep 1/sqrt(x), which a GPU calculates
+ * by a few multiplications. */
 typedef vd vd_divisor;
 
 NB_TERM vd_divisor vd_divisor_of(vd x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The lattice factor of every shape in double, by lanes, as in src/physics/lattice.h.
- * For the vectors of a CPU only; threads of a GPU use src/physics in double and shapes.h
- * in floats. */
+/** The lattice factor of every shape in double, as in src/physics/lattice.h, for vectors
+ * of a CPU (one lane for each pixel). Threads of a GPU use src/physics in double and
+ * shapes.h in floats. */
 #ifndef NB_TERMS_LATTICE_H
 #define NB_TERMS_LATTICE_H
 
@@ -17,7 +17,7 @@ NB_INLINE vd interference_lanes(vd d, double N)
     return vd_pick((vl)(d == 0.0), vd_set(N), ratio);
 }
 
-/** 3 (sin x - x cos x)/x^3 at x = pi z, up to its sign where z is above 1/2: only the
+/** 3 (sin x - x cos x)/x^3 at x = pi z. The sign may be wrong for z > 1/2, as only the
  * square is used. */
 NB_INLINE vd sphere_lanes(vd z)
 {
@@ -60,8 +60,8 @@ NB_INLINE vd lattice_lanes(const nb_lattice *lattice, const vd d[3], const int s
     return product;
 }
 
-/* F of a reflection and tricubic F between reflections in double, by lanes, as in
- * src/physics/structure_factor.h. For the vectors of a CPU only; threads of a GPU use
+/* F of a reflection and tricubic F between reflections in double, as in
+ * src/physics/structure_factor.h, for vectors of a CPU. Threads of a GPU use
  * cubic_cells.h. */
 
 NB_INLINE vl inside(vd x, double first, double last)
@@ -74,7 +74,7 @@ NB_INLINE vd box_index(const nb_factor_table *sf, vd i, vd j, vd k)
     return (i * sf->nk + j) * sf->nl + k;
 }
 
-/** F of the nearest reflections, from one table at F. */
+/** F of the nearest reflection of each lane, from the table at F. */
 NB_INLINE vd nearest_lanes(const nb_factor_table *sf, const double *F, const vd h0[3])
 {
     vd i = h0[0] - sf->hmin, j = h0[1] - sf->kmin, k = h0[2] - sf->lmin, index;
@@ -94,9 +94,9 @@ NB_INLINE void weights_lanes(vd t, vd w[4])
 /** Four amplitudes at adjacent addresses. */
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 
-/** Tricubic F for the lanes of `fits`, where all 64 neighbours are in the box; 0
- * elsewhere. The loop takes one pixel at a time and four adjacent neighbours at once,
- * because a gather costs time for each address. */
+/** Tricubic F for the lanes that `fits` marks (all 64 nearest reflections are in the
+ * box); 0 for other lanes. The loop takes one lane after another and reads four adjacent
+ * F at once, because a gather costs time for each address. */
 NB_INLINE vd tricubic_lanes(const nb_factor_table *sf, const double *F, const vd h[3],
                             vl fits)
 {

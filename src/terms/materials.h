@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** F of materials without order. In double by lanes: from a piece of their table. In
- * float for the GPU: from cells of one width with a cubic in each, 16 bytes per look-up
- * and no search. */
+/** F of amorphous materials. In double by lanes: from a piece of the material's table. In
+ * float for the GPU: from cells of equal width, each with a cubic, so that a look-up
+ * reads 16 bytes without a search. */
 #ifndef NB_TERMS_MATERIALS_H
 #define NB_TERMS_MATERIALS_H
 
@@ -10,7 +10,7 @@
 #include "../physics/amorphous.h"
 #include "lane.h"
 
-/** nb_piece_F of lanes; c: the members of nb_table_piece, x to F_next. */
+/** nb_piece_F by lanes; c[0] to c[7]: the members x to F_next of nb_table_piece. */
 NB_TERM vd nb_piece_lanes(const vd c[8], vd x)
 {
     const vd F =
@@ -18,18 +18,18 @@ NB_TERM vd nb_piece_lanes(const vd c[8], vd x)
     return vd_min(vd_max_number(F, vd_min(c[3], c[7])), vd_max(c[3], c[7]));
 }
 
-/** F = c[0] + u (c[1] + u (c[2] + u c[3])) at u = 0 .. 1, limited to values between both
- * ends. A NaN in c[0] marks a cell that no such cubic fits; the pieces are used
- * instead. */
+/** F = c[0] + u (c[1] + u (c[2] + u c[3])), u = 0 .. 1, limited to values between F(0)
+ * and F(1). If no such cubic agrees with the pieces of the table, c[0] is NaN and the
+ * pieces are used instead. */
 typedef struct nb_cell {
     float c[4];
 } nb_cell;
 
-/** sin(theta)/lambda times `per` plus `shift`, rounded, is the number of a cell. The
- * first and the last cell are constants; numbers outside 0 .. last mean these two. */
+/** sin(theta)/lambda times `per` plus `shift`, rounded, is the number of a cell, limited
+ * to 0 .. last. F is constant in cells 0 and last. */
 typedef struct nb_cells {
     double per, shift; /* `per`: m; `shift` has no unit */
-    int first, last;   /* among the cells of all materials */
+    int first, last;   /* index of cell 0 among the cells of all materials; last number */
     float share;       /* the material's share of all molecules */
     int material;
 } nb_cells;
@@ -38,7 +38,7 @@ typedef struct nb_cells {
 #define NB_CELL_MAGIC 0x1.8p52
 #define NB_CELLS_MAX (1 << 16)
 
-/** F in a cell whose c[0] is a number. */
+/** F in a cell whose c[0] is not NaN. */
 NB_HD float nb_cell_F(const float c[4], float u)
 {
     const float F = fmaf(fmaf(fmaf(c[3], u, c[2]), u, c[1]), u, c[0]),
@@ -46,7 +46,7 @@ NB_HD float nb_cell_F(const float c[4], float u)
     return fminf(fmaxf(F, fminf(c[0], end)), fmaxf(c[0], end));
 }
 
-/** True if the cell from x to x + w agrees with F of the pieces. */
+/** True if the cell for x to x + w agrees with F of the pieces of the table. */
 static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
                                 const nb_scatterer *m, double x, double w)
 {
@@ -61,7 +61,7 @@ static inline int nb_cell_holds(const nb_cell *cell, const nb_amorphous *a,
     return 1;
 }
 
-/** The cubic of the piece in the middle of the cell from x to x + w. */
+/** Make the cell for x to x + w from the piece in its middle. */
 static inline nb_cell nb_material_cell(const nb_amorphous *a, const nb_scatterer *m,
                                        double x, double w)
 {
@@ -81,8 +81,8 @@ static inline nb_cell nb_material_cell(const nb_amorphous *a, const nb_scatterer
     return cell;
 }
 
-/** The pieces of material m: *begin is the first one of the table (the constant before it
- * is skipped), *end is the last. */
+/** The pieces of material m: *begin is the first piece whose F is not constant, *end is
+ * the last piece. */
 static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
                                   const nb_table_piece **begin, const nb_table_piece **end)
 {
@@ -92,7 +92,7 @@ static inline void nb_cells_range(const nb_amorphous *a, const nb_scatterer *m,
         ++*begin;
 }
 
-/** Number of cells of material m; the two constants count. */
+/** Number of cells of material m, including the two constant ones. */
 static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
 {
     const nb_table_piece *begin, *end;
@@ -104,7 +104,7 @@ static inline int nb_cells_count(const nb_amorphous *a, const nb_scatterer *m)
     return 2 + (int)fmin(n, NB_CELLS_MAX);
 }
 
-/** Number of cells of material m per 1/m. */
+/** Number of cells of material m per unit (1/m) of sin(theta)/lambda. */
 static inline double nb_cells_per(const nb_amorphous *a, const nb_scatterer *m)
 {
     const nb_table_piece *begin, *end;
@@ -113,8 +113,8 @@ static inline double nb_cells_per(const nb_amorphous *a, const nb_scatterer *m)
     return n > 0 ? n / (end->x - begin->x) : 0;
 }
 
-/** Fill nb_cells_count cells of a material. `first` is the number of its first cell among
- * the cells of all materials. */
+/** Fill nb_cells_count cells of a material. first: number of its first cell among the
+ * cells of all materials. The returned `share` is 0: the caller sets it. */
 static inline nb_cells nb_cells_fill(const nb_amorphous *a, int material, int first,
                                      nb_cell *cells)
 {

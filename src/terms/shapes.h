@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Shapes of crystals in single precision, from fractions of Miller indices as 32-bit fixed-point numbers: the edge of a
- * top hat, the transform of a sphere.  plans/paths.md, section 2.  For host and device. */
+/** The edge of a top hat and the transform of a sphere, from fractions of indices in
+ * 32-bit fixed point. plans/paths.md, section 2. For host and device. */
 #ifndef NB_TERMS_SHAPES_H
 #define NB_TERMS_SHAPES_H
 
@@ -10,23 +10,23 @@
 #include "../plan/fixed_point.h"
 #include "lane.h"
 
-/* --- The edge of a top hat: where floats cannot decide the side of a step, doubles do
+/* --- The edge of a top hat: a step too near to the edge for floats is decided in doubles
  * --- */
 
-/* Largest error of a fraction: rounding to 2^-32 and of doubles up to NB_FIXED_INDICES. */
+/* Largest error of a fraction: rounding to 2^-32, and of doubles <= NB_FIXED_INDICES. */
 #define NB_EDGE_FRACTION 1.5e-9
-/* Roundings of a term of R^2: those of its coefficient and fractions, and of the sums
- * that contain it. */
+/* Number of roundings of a term of R^2: in its coefficient, its two fractions, and the
+ * sums that contain the term. */
 #define NB_EDGE_ROUNDINGS 9
-/* Largest part of R^2 in doubt; with more, too many pixels would be calculated twice. */
+/* Largest accepted error of R^2; with more, too many pixels are calculated twice. */
 #define NB_EDGE_DOUBT 1e-3
 
-/** A quadratic form of the fractions, in units of 2^-64: xx yy zz xy xz yz.  Sphere: (radius/pi)^2 of its
- * transform.  Decay: F_latt^2 is 2 to its power.  Edge: R^2. */
+/** A quadratic form of fractions in units of 2^-32: xx yy zz xy xz yz. Its value is
+ * (x/pi)^2 of a sphere's argument x, log2 F_latt^2 (decay) or R^2 (edge). */
 typedef struct nb_shape_form {
     float m[6];
-    float inside,
-        outside; /* edge: inside below the first, outside above the second, in doubt between */
+    /* edge: a step lies inside below the first limit, outside above the second */
+    float inside, outside;
 } nb_shape_form;
 
 NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float z)
@@ -36,7 +36,7 @@ NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float 
                 fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z));
 }
 
-/** Extent of a spot with an edge along each index; INFINITY: no limit. */
+/** Largest |h|, |k|, |l| from the reflection in a spot with an edge; INFINITY: no limit. */
 NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
 {
     const double *m = lattice->radius2, width = nb_shape_row_of(lattice->shape).width;
@@ -51,8 +51,8 @@ NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
                        : INFINITY;
 }
 
-/** Largest relative error of R^2 in floats at the edge; INFINITY: spots reach half-way to
- * others. */
+/** Largest relative error of R^2 in floats at the edge; INFINITY if spots reach half-way
+ * to the next spots. */
 NB_HD double nb_edge_doubt(const nb_lattice *lattice)
 {
     const int axis[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
@@ -82,15 +82,15 @@ NB_HD nb_shape_form nb_edge_form(const nb_lattice *lattice)
     return form;
 }
 
-/* --- nb_sphere_transform squared, for crystals with few steps per pixel. There the zeros
- * of the sphere are visible, and around a zero a phase in single precision is too
- * inaccurate --- */
+/* --- nb_sphere_transform squared, for images with few steps per pixel. They show the
+ * zeros of the transform, and near a zero a phase in single precision is too inaccurate
+ * --- */
 
-#define NB_SPHERE_FLAT 3.0f /* x^2 below which the closed form loses digits */
+#define NB_SPHERE_FLAT 3.0f /* the closed form loses digits below this x^2 */
 
-/* A float of sin x - x cos x has an error of 1e-7 x. Below this part of x the value is
- * calculated again in double; otherwise pixels of 1e-6 of the brightest could have errors
- * above 1e-4. */
+/* In float, sin x - x cos x has an error of 1e-7 x. If it is below this factor times x,
+ * it is calculated again in double: otherwise pixels of 1e-6 of the brightest could have
+ * errors above 1e-4. */
 #define NB_SPHERE_DOUBT 0.003f
 
 #ifdef NB_GPU_DEVICE_PASS
@@ -99,7 +99,7 @@ NB_HD nb_shape_form nb_edge_form(const nb_lattice *lattice)
 #define nb_sphere_inverse_root(x) (1.0f / sqrtf(x))
 #endif
 
-/** The series at y = x^2 < NB_SPHERE_FLAT. */
+/** The transform by its series, for y = x^2 < NB_SPHERE_FLAT. */
 NB_HD float nb_sphere_series(float y)
 {
     float sine = (float)(1.0 / 31135104000.0);
@@ -133,8 +133,8 @@ NB_HD float nb_sphere_exact(double u2)
     return (float)(f * f);
 }
 
-/** sin(pi x) and cos(pi x) for |x| <= 1/2, by series around the zero of the cosine, near the zeros
- * of the transform. */
+/** sin(pi x) and cos(pi x) for |x| <= 1/2, by series around the zero of the cosine: zeros
+ * of the transform are near it. */
 NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
 {
     const float z = (0.5f - fabsf(x)) * (float)NB_PI, y = z * z;
@@ -153,7 +153,7 @@ NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
     *cosine = fmaf(s, y, 1.0f) * z;
 }
 
-/** sin and cos of pi u up to a common sign; rough2: u2 as a float. *x: pi u. */
+/** sin and cos of pi u = *x, u^2 = u2, up to a common sign; rough2: u2 as float. */
 NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
                                  float *cosine)
 {
@@ -167,8 +167,8 @@ NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
     nb_sphere_half_turn(fraction, sine, cosine);
 }
 
-/** The transform squared for any u2 >= 0, with waves in float of a phase in double.
- * *doubt: 1 if u2 is too near to a zero. */
+/** The transform squared for any u2 >= 0: the phase in double, its sine and cosine in
+ * float. *doubt: 1 if u2 is too near to a zero. */
 NB_HD float nb_sphere_near(double u2, int *doubt)
 {
     const float rough2 = (float)u2, y = rough2 * (float)(NB_PI * NB_PI);
@@ -180,7 +180,7 @@ NB_HD float nb_sphere_near(double u2, int *doubt)
     return f * f;
 }
 
-/** u^2 = (x/pi)^2 at an offset from a reflection, in parts of a reciprocal cell; m: N^2 fudge on each axis. */
+/** u^2 = (x/pi)^2 at the offset d, in Miller indices; m: N^2 fudge of each axis. */
 NB_HD double nb_sphere_u2(const double m[3], const double d[3])
 {
     return fma(m[0] * d[0], d[0], fma(m[1] * d[1], d[1], m[2] * d[2] * d[2]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The terms that a reflection of an orientation adds to a ray (../plan/spots.h), in double. A
- * lane is a ray; its result does not depend on other lanes. */
+/** The terms that a reflection in one orientation adds to a ray (../plan/spots.h), in
+ * double. A lane is a ray; its result does not depend on other lanes. */
 #ifndef NB_TERMS_SPOT_TERMS_H
 #define NB_TERMS_SPOT_TERMS_H
 
@@ -8,8 +8,8 @@
 #include "../plan/spots.h"
 #include "lane.h"
 
-/* ln(2)^k/k!: 2^x for |x| <= 1/2 with a relative error of 2e-10, a hundredth of a float's
- * rounding. */
+/* ln(2)^k/k!: coefficients of 2^x for |x| <= 1/2. The relative error is 2e-10, a
+ * hundredth of a float's rounding. */
 #define NB_SPOT_LN2 (NB_LN2_HIGH + NB_LN2_LOW)
 #define NB_SPOT_EXP_2 (NB_SPOT_LN2 * NB_SPOT_LN2 / 2)
 #define NB_SPOT_EXP_3 (NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 6)
@@ -21,7 +21,7 @@
 #define NB_SPOT_EXP_7 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 / 5040)
 #define NB_SPOT_EXP_8 (NB_SPOT_LN2_5 * NB_SPOT_LN2 * NB_SPOT_LN2 * NB_SPOT_LN2 / 40320)
 
-/** A reflection of an orientation, for the sources of a run. */
+/** A pair of a reflection and an orientation, for the sources of a run (nb_spot_run). */
 typedef struct nb_spot_pair {
     const nb_spot *spot;
     const nb_spot_run *run;
@@ -32,7 +32,7 @@ typedef struct nb_spot_pair {
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
-/** The ray to a sub-pixel of a panel, for the arithmetic of the scalar renderer. */
+/** The ray to a sub-pixel, as the scalar renderer calculates it. */
 typedef struct nb_spot_ray {
     const nb_scene *scene;
     const nb_panel *panel;
@@ -41,20 +41,20 @@ typedef struct nb_spot_ray {
     int u, v, layer;    /* sub-pixel of the panel */
 } nb_spot_ray;
 
-/** Line of R^2 against kappa of one ray: across2 + slope2 (offset + shift)^2. */
+/** R^2 of a ray against a source's kappa: across2 + slope2 (offset + shift)^2. */
 typedef struct nb_spot_line {
-    /* last: largest offset; -dmin culls larger ones */
+    /* last: largest offset that -dmin does not cull */
     double across2, slope2, shift, last;
 } nb_spot_line;
 
-/** g of a reflection in an orientation, 1/m. */
+/** Reciprocal-lattice vector g of a reflection in an orientation, 1/m. */
 NB_HD void nb_spot_point(const nb_spot_cell *cell, const int32_t h[3], double g[3])
 {
     for (int x = 0; x < 3; x++)
         g[x] = h[0] * cell->b[0][x] + h[1] * cell->b[1][x] + h[2] * cell->b[2][x];
 }
 
-/** F^2 F_latt^2 at a reflection by a run's table. */
+/** F^2 F_latt^2 at a reflection, with F from the run's table. */
 NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
                           const nb_spot *spot, const nb_spot_run *run)
 {
@@ -63,7 +63,7 @@ NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
     return F * F * sp->cells2;
 }
 
-/** Set a pair from its spot, orientation and run; F2: nb_spot_peak. */
+/** The pair of a spot and orientation m, for a run; F2: nb_spot_peak. */
 NB_HD nb_spot_pair nb_spot_pair_with(const nb_spots *sp, double F2, const nb_spot *spot,
                                      int m, const nb_spot_run *run)
 {
@@ -96,12 +96,12 @@ NB_HD nb_ray nb_spot_ray_of(const nb_spot_ray *at)
 {
     const int os = at->scene->oversample;
     nb_panel panel = *at->panel;
-    panel.curved = 0; /* for the compiler */
+    panel.curved = 0; /* lets the compiler drop code for curved panels */
     return nb_ray_to(&panel, at->sensor, nb_edge_point(panel.pixel_fast / os, 1, at->u, 0),
                      nb_edge_point(panel.pixel_slow / os, 1, at->v, 0), at->layer);
 }
 
-/** nb_spot_is_lit for a shape that is a constant. */
+/** nb_spot_is_lit for a shape that the compiler knows as a constant. */
 NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, int source,
                             int shape)
 {
@@ -116,8 +116,8 @@ NB_HD int nb_spot_is_lit_of(const nb_spot_ray *at, const int32_t h[3], int m, in
     return p.F_latt != 0 && p.h0 == h[0] && p.k0 == h[1] && p.l0 == h[2];
 }
 
-/** True if a ray meets this reflection of a top hat, in the arithmetic of the scalar
- * renderer. */
+/** True if a source lights this top-hat reflection for a ray, in the arithmetic of the
+ * scalar renderer. */
 NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, int source)
 {
     switch (at->scene->lattice.shape) {
@@ -131,8 +131,8 @@ NB_HD_CALL int nb_spot_is_lit(const nb_spot_ray *at, const int32_t h[3], int m, 
     }
 }
 
-/** True if the source's step counts. Where rounding could decide, the scalar arithmetic
- * does. */
+/** True if a step lies in a top-hat spot. Near its edge the scalar renderer's arithmetic
+ * decides. entry: number of the source in the run. */
 NB_HD int nb_spot_tophat_lit(const nb_spot_pair *pair, const nb_spot_ray *at, int entry,
                              double R2)
 {
@@ -142,7 +142,7 @@ NB_HD int nb_spot_tophat_lit(const nb_spot_pair *pair, const nb_spot_ray *at, in
                           at->sources[pair->run->first + (size_t)entry]);
 }
 
-/** First entry whose offset is at least x. */
+/** First entry (source) of the run whose offset is at least x. */
 NB_HD int nb_spot_entry(const nb_spot_pair *pair, double x)
 {
     const int n = pair->run->n;
@@ -156,7 +156,7 @@ NB_HD int nb_spot_entry(const nb_spot_pair *pair, double x)
     return a;
 }
 
-/** True if entry i of a top hat counts and is not culled. */
+/** True if entry i of the run lies in the top-hat spot and -dmin does not cull it. */
 NB_HD int nb_spot_entry_lit(const nb_spot_pair *pair, const nb_spot_ray *at,
                             const nb_spot_line *line, int i)
 {
@@ -165,7 +165,7 @@ NB_HD int nb_spot_entry_lit(const nb_spot_pair *pair, const nb_spot_ray *at,
            nb_spot_tophat_lit(pair, at, i, line->across2 + line->slope2 * off * off);
 }
 
-/** Sum of the weights of the sources that count for a top hat. */
+/** Sum of the weights of the sources that light a top-hat spot. */
 NB_HD double nb_spot_tophat_weights(const nb_spot_pair *pair, const nb_spot_ray *at,
                                     const nb_spot_line *line)
 {
@@ -187,7 +187,7 @@ NB_HD double nb_spot_tophat_weights(const nb_spot_pair *pair, const nb_spot_ray 
     return pair->below[b] - pair->below[a];
 }
 
-/** 2^x for -1000 < x <= 0: relative error 2e-10, a hundredth of a float's. */
+/** 2^x for -1000 < x <= 0; relative error 2e-10, a hundredth of a float's rounding. */
 NB_TERM vd nb_spot_exp2(vd x)
 {
     vd power;
@@ -202,8 +202,8 @@ NB_TERM vd nb_spot_exp2(vd x)
     return vd_fma(sum, f, vd_set(1)) * power;
 }
 
-/** Weighted F_latt^2/cells2 by the law of decay, for a run of one source; near: lanes
- * with R^2 of at most the pair's R2_max. */
+/** Weight times F_latt^2/cells2 by the law of decay, for a run of one source. near: mask
+ * of the lanes with R^2 up to the pair's R2_max. */
 NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R2,
                               vd_mask near)
 {
@@ -211,10 +211,10 @@ NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R
     return vd_where(lit, nb_spot_exp2(vd_where(near, R2) * sp->fall)) * pair->weight[0];
 }
 
-/** Rays relative to a pair. */
+/** Rays relative to a pair, by lanes. */
 typedef struct nb_spot_aim {
-    vd G[3], U[3]; /* A q and kappa A q - L hkl, in the middle of the run; q = d - i */
-    vd last;       /* largest offset within -dmin */
+    vd G[3], U[3]; /* A q and kappa A q - L hkl, kappa: middle of the run; q = d - i */
+    vd last;       /* largest offset that -dmin does not cull */
 } nb_spot_aim;
 
 NB_TERM vd nb_spot_last_offset(const nb_spot_pair *pair, double dmin, const vd q[3])
@@ -239,7 +239,7 @@ NB_TERM nb_spot_aim nb_spot_aim_of(const nb_spot_pair *pair, double dmin, const 
     return aim;
 }
 
-/** R^2 in the middle of the run. */
+/** R^2 for kappa in the middle of the run. */
 NB_TERM vd nb_spot_radius2(const nb_spot_aim *aim)
 {
     const vd *U = aim->U;
@@ -270,23 +270,23 @@ NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
     return line;
 }
 
-/* Boxes of sub-pixels that a reflection may reach in an orientation (../plan/spots.h);
- * other sub-pixels need no test. A lane is an orientation. Mathematics: plans/paths.md,
+/* Boxes of sub-pixels that a reflection in an orientation may light (../plan/spots.h);
+ * sub-pixels outside need no test. A lane is an orientation. Mathematics: plans/paths.md,
  * section 3. */
 
 /** A layer of a panel for a run of sources, in some orientations. */
 typedef struct nb_spot_view {
     const nb_spot_plane *plane;
-    double depth[2];     /* coordinates of the ends of the layer's rays */
-    double axis_E[2][3]; /* the panel's vectors times the semi-axes of a cell */
-    double n_E[3];
-    double spread; /* spread of axis_E, n_E among the cells, for a unit vector */
+    double depth[2];     /* smallest and largest depth of the layer's rays, m */
+    double axis_E[2][3]; /* axis . E of the plane's axes and a cell's semi-axes */
+    double n_E[3];       /* n . E of the plane's normal */
+    double spread;       /* largest change of axis_E, n_E among cells, per unit length */
     double axis_length[2], incident[3], incident_n, incident_axis[2];
     double shortest, longest; /* wavelengths */
 } nb_spot_view;
 
-/** The view of a layer by a run of sources; `cell` is the cell of one of the
- * orientations. */
+/** The view of a layer for a run of sources. cell: one of the group's orientations;
+ * spread: member of nb_spot_view. */
 NB_HD nb_spot_view nb_spot_view_of(const nb_spot_plane *plane, const nb_sensor *sensor,
                                    int layer, const nb_spot_run *run,
                                    const nb_spot_cell *cell, double spread)
@@ -321,7 +321,7 @@ NB_TERM vd nb_spot_along(const vd a[3], const double b[3])
     return vd_fma(a[0], vd_set(b[0]), vd_fma(a[1], vd_set(b[1]), a[2] * b[2]));
 }
 
-/** Largest distance of d.axis/d.n of a ray at R = 1 from `ratio`, times d.n/lambda. */
+/** Largest distance of d.axis/d.n from `ratio`, for rays d at R = 1, times d.n/lambda. */
 NB_TERM vd nb_spot_width(const nb_spot_view *view, int axis, vd ratio)
 {
     vd sum = vd_set(0);
@@ -333,7 +333,7 @@ NB_TERM vd nb_spot_width(const nb_spot_view *view, int axis, vd ratio)
     return vd_sqrt(sum) + view->spread * (vd_max(ratio, -ratio) + view->axis_length[axis]);
 }
 
-/** Pixels along an axis of rays with d.axis/d.n from ratio[0] to ratio[1]: nb_spot_extent. */
+/** Range of pixels along an axis that rays with d.axis/d.n from ratio[0] to ratio[1] hit. */
 NB_TERM void nb_spot_reached(const nb_spot_view *view, int axis, const vd ratio[2],
                              vd range[2])
 {
@@ -356,8 +356,8 @@ typedef struct nb_spot_field {
     int oversample, first, n;
 } nb_spot_field;
 
-/** Sub-pixels to[0] .. to[1], counted from the first of the field, whose middles are
- * between these pixels; empty if to[0] > to[1]. */
+/** Set to[0] .. to[1] to the sub-pixels, counted from the first of the field, whose
+ * middles are in this range of pixels. There are no such sub-pixels if to[0] > to[1]. */
 NB_TERM void nb_spot_clip(const vd range[2], const nb_spot_field *field, vd to[2])
 {
     const double start = (double)field->first + 0.5, os = field->oversample;
@@ -367,7 +367,7 @@ NB_TERM void nb_spot_clip(const vd range[2], const nb_spot_field *field, vd to[2
     to[1] = vd_min(vd_floor(high), vd_set(field->n - 1));
 }
 
-/** Wavelengths of the view that may excite g, e = incident.g: from l[0] to l[1]. */
+/** Set l[0] .. l[1] to the wavelengths of the view that may excite g; e = incident.g. */
 NB_TERM void nb_spot_wavelengths(const nb_spots *sp, const nb_spot_view *view,
                                  const nb_spot *spot, vd e, vd l[2])
 {
@@ -380,9 +380,9 @@ NB_TERM void nb_spot_wavelengths(const nb_spots *sp, const nb_spot_view *view,
     }
 }
 
-/** The sub-pixels box[axis][0] .. box[axis][1] of two fields, one for each axis; g: the
- * reflection's point in the orientations. Returns the mask of lanes whose box has
- * sub-pixels. */
+/** Set box[axis][0] .. box[axis][1] to the sub-pixels of field[axis] that the reflection
+ * may light; g: its reciprocal-lattice vector in each orientation. Returns the mask of
+ * lanes whose box has sub-pixels. */
 NB_TERM vd_mask nb_spot_box_of(const nb_spots *sp, const nb_spot_view *view,
                                const nb_spot *spot, const vd g[3],
                                const nb_spot_field field[2], vd box[2][2])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of the terms of a block of rays (../plan/tiles.h): in floats with margins for rounding,
- * so that no term is above its bound. A lane is a step or a group. Mathematics:
- * plans/paths.md, section 4. */
+/** Upper bounds of the terms of a block of rays (../plan/tiles.h), in floats with margins
+ * for rounding. A lane is a step or a group of 16 steps. Mathematics: plans/paths.md,
+ * section 4. */
 #ifndef NB_TERMS_TILE_BOUNDS_H
 #define NB_TERMS_TILE_BOUNDS_H
 
@@ -9,25 +9,26 @@
 #include "../plan/tiles.h"
 #include "lane.h"
 
-#define NB_TILE_UP 1.0001f /* factor above all roundings of a bound */
-/* Rounding errors of an index in floats: relative to kappa |a| |d - i|, and of d and i, which are
- * of size 1. */
+#define NB_TILE_UP 1.0001f /* factor that covers all roundings of a bound */
+/* Rounding errors of an index h = kappa a.(d - i) in floats: relative to kappa |a| |d -
+ * i|, and from d and i, which are of size 1. */
 #define NB_TILE_ROUNDING 6e-7
 #define NB_TILE_UNIT_ROUNDING 2.4e-7
 #define NB_TILE_WIDEN (1 + 1e-6)   /* margin of half-widths for rounding */
-#define NB_TILE_ACROSS 0.49999f    /* half-width where a neighbour may be nearest */
-#define NB_TILE_WIDE 0.99999f      /* half-width where any reflection may be nearest */
+#define NB_TILE_ACROSS 0.49999f    /* from here on a neighbour may be nearest */
+#define NB_TILE_WIDE 0.99999f      /* from here on any reflection may be nearest */
 #define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the bound of a sphere finite at its middle */
 
-/** A block of rays. */
+/** A block of rays d. */
 typedef struct nb_ray_block {
-    double c[3];   /* middle of its directions */
-    float half[3]; /* largest difference of a step's index from its value in the middle */
+    double c[3];   /* middle of the rays' directions */
+    float half[3]; /* largest difference of a step's index from its value for c */
     float off;     /* largest |c - i| of a source */
 } nb_ray_block;
 
-/** Largest change of a direction by the mean depth over a block of this extent (sum of the edges,
- * m): f(p) = 1/p - 1/(e^p - 1) falls by at most 1/12 of the range of the path. */
+/** Largest change of a direction in a block because the mean depth varies. extent: sum of
+ * the block's edges, m. f(p) = 1/p - 1/(e^p - 1) falls by at most 1/12 of the range of
+ * the path p. */
 NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, double extent)
 {
     const double height = nb_dot(panel->pix0, panel->normal);
@@ -37,9 +38,9 @@ NB_HD double nb_tile_depth(const nb_panel *panel, const nb_sensor *sensor, doubl
     return sensor->layer_step * path * extent / (12 * height * height) * NB_TILE_WIDEN;
 }
 
-/** The block of four corner rays. A ray is d = v/|v| with v in the hull of the corner rays, and
- * |d - v| <= max |corner - c|^2. depth: nb_tile_depth; margin: NB_TILE_WIDEN; tests use other
- * values. */
+/** The block with these four corner rays. A ray of the block is d = v/|v| with v in the
+ * hull of the corner rays, and |d - v| <= max |corner - c|^2. depth: nb_tile_depth;
+ * margin: NB_TILE_WIDEN, or other values in tests. */
 NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
                                    double depth, double margin)
 {
@@ -67,8 +68,8 @@ NB_HD nb_ray_block nb_ray_block_of(const nb_tiles *s, const nb_vec3 corner[4],
     return b;
 }
 
-/** Upper bound of the solid angle of the pixels and rays of the nu x nv rays from sub-pixel (u, v)
- * of a panel. */
+/** Upper bound of the solid angles of a block's pixels and rays. from: first sub-pixel
+ * along fast and slow of the panel; count: number of sub-pixels. */
 NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *sensor,
                                    int oversample, const double from[2],
                                    const double count[2])
@@ -77,7 +78,7 @@ NB_HD double nb_tile_largest_angle(const nb_panel *panel, const nb_sensor *senso
                  slow = panel->pixel_slow / oversample;
     const nb_vec3 middle = nb_panel_point(panel, (from[0] + 0.5 * count[0]) * fast,
                                           (from[1] + 0.5 * count[1]) * slow, 0);
-    /* half the block, a pixel for the first ray of each, the sensor */
+    /* half the block, one pixel (its first ray may be outside), and the sensor */
     const double off = 0.5 * (count[0] * fast + count[1] * slow) + panel->pixel_fast +
                        panel->pixel_slow + sensor->layers * sensor->layer_step;
     const double r = nb_norm(middle) - off, close = panel->close_distance;
@@ -111,8 +112,8 @@ NB_TERM vf nb_tile_round_bound(const nb_tiles *t, const vf d[3])
            t->peak;
 }
 
-/** Upper bound of F^2 F_latt^2 (relative to unit) where each index is within half[] of
- * h[]. shape: that of t. */
+/** Upper bound of F^2 F_latt^2 / t->unit, if each index differs from h[] by up to half[].
+ * shape: t->shape. */
 NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
                          const int shape)
 {
@@ -136,15 +137,13 @@ NB_TERM vf nb_tile_bound(const nb_tiles *t, const vf h[3], const vf half[3],
     return vf_pick(wide, vf_set(t->peak), bound) * NB_TILE_UP;
 }
 
-/** The sources of a column; tiles.h describes kappa_middle, kappa_range, stray and
- * weight. */
+/** The sources of a column: kappa_middle, kappa_range, stray and weights of nb_tiles. */
 typedef struct nb_tile_column {
     float kappa, range, stray, weight;
 } nb_tile_column;
 
-/** Bound of a group for weight 1. middle: product of the middle of the orientations with
- * the block's middle less the column's direction; away: largest distance of the
- * orientations from their middle (tiles.h). */
+/** Upper bound of each term of a group for weight 1. middle: product of the middle of the
+ * group's orientations with b->c less the column's direction; away: nb_tiles.away. */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
                                const vf away[3], const int shape)
@@ -159,7 +158,7 @@ NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
     return nb_tile_bound(t, h, half, shape);
 }
 
-/** Bound of a step with these indices in the block's middle, for weight 1. */
+/** Upper bound of a step's term for weight 1. h: indices of the step for the ray b->c. */
 NB_TERM vf nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, const vf h[3],
                               const int shape)
 {
@@ -167,7 +166,7 @@ NB_TERM vf nb_tile_step_bound(const nb_tiles *t, const nb_ray_block *b, const vf
     return nb_tile_bound(t, h, half, shape);
 }
 
-/** The orientation and source of a step, 0 .. 15, of a group. */
+/** The orientation of step 0 .. 15 of a group; the next function returns its source. */
 NB_HD int nb_tile_orientation(const nb_tiles *t, int row, int step)
 {
     return t->by_source ? row : row * NB_TILE_STEPS + step;
