@@ -19,7 +19,7 @@ static void check_points(const nb_stol_table *t)
     }
 }
 
-/** Some places between, on and outside the points. */
+/** Checks the curve at some places between, on and outside the points. */
 static void check_curve(const nb_stol_table *t)
 {
     const nb_amorphous_source source = {t->points, t->n, 1};

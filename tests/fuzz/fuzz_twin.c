@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -twin: an accepted law has a determinant of 1, turns a crystal without changing its
- * lengths, and leaves a fraction to the first part. */
+/* Laws of -twin: an accepted law has determinant 1, keeps the lengths of the cell axes,
+ * and leaves a fraction of the crystal to the first part. */
 #include <math.h>
 #include <string.h>
 
