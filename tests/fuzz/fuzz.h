@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** Functions of every fuzz target. `make fuzz` links each target with libFuzzer (clang),
- * `make test` with replay.c, which feeds the files of tests/fuzz/corpus. Build the library
- * with -DNB_SF_MAX_VOXELS=65536 for fuzzing: otherwise two large Miller indices need
- * gigabytes. */
+ * `make test` with replay.c, which feeds the files of tests/fuzz/corpus. Build the
+ * library with -DNB_SF_MAX_VOXELS=65536 for fuzzing: otherwise two large Miller indices
+ * need gigabytes. */
 #ifndef NB_TESTS_FUZZ_H
 #define NB_TESTS_FUZZ_H
 

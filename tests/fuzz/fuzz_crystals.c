@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of -crystals: each line of an accepted text either sets the same values each time,
- * or fails each time with a message. */
+/* Lines of -crystals: each line of an accepted text either sets the same values each
+ * time, or fails each time with a message. */
 #include <string.h>
 
 #include "../../src/sim/crystals.h"

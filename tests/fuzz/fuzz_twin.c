@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of -twin: an accepted law has determinant 1, keeps the lengths of the cell axes,
- * and leaves a fraction of the crystal to the first part. */
+/* Laws of -twin: in an accepted text each part of the crystal has a fraction above 0 and
+ * not above 1, and turning a crystal to a part gives a finite obliquity. */
 #include <math.h>
 #include <string.h>
 

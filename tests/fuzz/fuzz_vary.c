@@ -7,7 +7,7 @@
 #include "../../src/series/frames.h"
 #include "fuzz.h"
 
-/** Draws each number of three frames twice, with equal results. Returns 1 without errors. */
+/** Draws each number of three frames twice, with equal results; 1 if all succeed. */
 static int check_draws(const nb_vary *v)
 {
     int good = 1;

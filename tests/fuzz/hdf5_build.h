@@ -31,9 +31,9 @@ void end_file(hid_t file);
 void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
                const void *values);
 
-/** Writes a good file, then takes a byte for each object (the list ends with a NULL path).
- * A byte of 128 or more removes the object, or replaces it according to further bytes.
- * Returns the path, which the builder owns. */
+/** Writes a good file, then takes a byte for each object (the list ends with a NULL
+ * path). A byte of 128 or more removes the object, or replaces it according to further
+ * bytes. Returns the path, which the builder owns. */
 const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
 
 #endif
