@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes sources that contain every mutant of a set (mutants.tsv), so that a test can choose one of them.
+"""Makes sources that contain every mutant of a set (mutants.tsv), so that a test can choose one mutant.
 
 usage: mutants.py SET              prints the names of the mutants
        mutants.py SET SOURCE TO    copies sources and unit tests to TO, where `right` becomes NB_MUTANT(NAME, broken, right).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's tricubic F (src/terms/cubic_cells.h), on the host, against
+/* Compares, on the host, the GPU's tricubic F (src/terms/cubic_cells.h) with
  * nb_structure_factor: at random points of random tables, and along the rays of scenes,
  * whose cells must all be in the table of cells. */
 #include <string.h>
@@ -27,7 +27,7 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/** Opens two tables of F with at most `size` reflections along an axis. */
+/** Makes random tables of F with at most `size` reflections along an axis. */
 static void open_table(table *t, int size)
 {
     size_t n;
@@ -82,7 +82,7 @@ static void close_table(table *t)
     free(t->cells);
 }
 
-/** F from magic number - index as in the kernel, in double; *wrong: error of the
+/** F in double; at: magic number - index, as in the kernel. Also checks the error of F in
  * floats. */
 static double by_cells(table *t, const double at[3])
 {
@@ -135,7 +135,7 @@ UNIT_TEST(cells_are_the_table)
             for (int axis = 0; axis < 3; axis++) {
                 const double first = box.low[axis] - 0.49;
                 at[axis] = uniform(first, first + box.n[axis] - 0.02);
-                if (i % 7 == 0) /* on a reflection: the cells on both sides agree */
+                if (i % 7 == 0) /* on a reflection: both neighbouring cells agree */
                     at[axis] = floor(at[axis]) + (axis == 0 ? 0 : 0.3);
                 at[axis] += NB_FIXED_MAGIC;
             }
