@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Atoms of a model: which count, where and how much; what is refused. */
+/* Atoms of a model: which atoms count, where and how much, and which are refused. */
 #include "../support/check.h"
 #include "factor_models.h"
 
@@ -60,8 +60,8 @@ UNIT_TEST(special_positions)
     notices h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
-    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy of a general site */
-    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* as depositors write it */
+    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy as of a general site */
+    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* occupancy halved by the depositor */
     check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.48 A from its image */
     check_occupancy(0.0127, 0, 0.3, 1, 1);   /* 0.508 A */
     check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
@@ -76,8 +76,8 @@ UNIT_TEST(special_positions)
     test_model_free(&m);
 }
 
-/** Special positions in a small-molecule CIF: what the file states and where the site
- * stands. */
+/** Special positions in a small-molecule CIF: statements of the file about a site, and
+ * the place of the site. */
 UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
@@ -88,10 +88,10 @@ UNIT_TEST(sites_of_small_molecules)
         int notices;
     } sites[] = {
         {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
-        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative group */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative disorder group */
         {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
-        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
+        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a rounded coordinate */
         {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
         {0, 1, 2, 0, 0, 0, 0.5, 0},       {0, 0.5, 1, 0, 0, 0, 0.5, 0},
         {0, 1, 1, 0, 0, 0, 0.5, 1},     /* two whole atoms on one site */
