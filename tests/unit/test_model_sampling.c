@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts, ranges and steps: every row of the selection tables, and the round beam. */
+/* Counts, ranges and steps of sampling from any typed values, and the round beam. */
 #include "../support/check.h"
 
 #include "model/beam.h"
@@ -163,8 +163,8 @@ UNIT_TEST(round_beam)
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }
 
-/* Divergence turns about the polarization axis (v), then the vertical (h); wavelengths run
- * innermost. */
+/* Divergence turns about the polarization axis (v), then about the vertical (h). Sources
+ * are in order of h, v, wavelength. */
 UNIT_TEST(grid_directions)
 {
     nb_config cfg = nb_suite_config(2, 5, 8);
