@@ -77,7 +77,7 @@ GEOMETRY = set("distance close_distance Xbeam Ybeam Xclose Yclose ORGX ORGY dete
 
 
 TABLE, FILE, SHAPED = ("hkl", "pdb", "mtz", "cif"), ("geom", "expt", "nxmx", "detector", "img"), ("gauss_xtal", "round_xtal", "tophat_spots")
-# NEEDS: a scene should have one of these flags for the name. AGAINST: flags that the name usually excludes
+# NEEDS: a drawn name usually needs one of the listed flags. AGAINST: flags that the name usually excludes
 NEEDS = {"Badd": TABLE, "Fscale": TABLE, "F000": TABLE, "fill": TABLE, "damage_B": ("dose",), "damage_cell": ("dose",), "damage_half": ("damage_half",), "bandwidth": ("spectrum",), "pulse_length": ("pulse_length",),
          "diffuse_sigma": ("diffuse_sigma",), "diffuse_gamma": ("diffuse_sigma",), "fudge": SHAPED, "mosaic": ("mosaic",), "mosaic_dom": ("mosaic",), "absorb_mu": ("absorb",), "exposure": ("flux",), "flux": ("flux",),
          "beamsize": ("flux",), "hdivrange": ("hdivrange",), "divergence": ("divergence",), "dispersion": ("dispersion",), "ORGX": ("xds",), "osc": ("osc",), "phisteps": ("osc",), "sample_x": ("samplesize",),

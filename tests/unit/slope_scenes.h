@@ -88,7 +88,7 @@ static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
         slope_set(cfg, "background", "water:%.2f,air:30", slope_draw(seed, 0.1, 1), 0, 0);
 }
 
-/** Sets few, large pixels: they see several spots, so planes have usual values. */
+/** Sets large pixels, far from each other, so that planes have values of usual size. */
 static void slope_detector(nb_config *cfg, uint64_t *seed, int scene)
 {
     slope_set(cfg, "distance", "%.3f", slope_draw(seed, 60, 150), 0, 0);

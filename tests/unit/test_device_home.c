@@ -259,7 +259,7 @@ UNIT_TEST(a_device_does_not_survive_fork)
     free(image);
 }
 
-/* Noise beyond counts and an offset is made on the CPU, from fetched photons. */
+/* Noise other than counts and an offset is made on the CPU, from fetched photons. */
 SCRATCH_TEST(whole_noise_comes_from_the_cpu)
 {
     nb_config cfg;

@@ -292,9 +292,9 @@ static void nodes_hold_sub_pixels_and_layers(void **s)
                 1e-3);
 }
 
-/** Ends of Gaussian halos: after the last reflections, where light has a slope along the
- * detector or none, and between narrow halos, where all light is of faint orders. The
- * weakest light is 5e-10 of the brightest pixel. */
+/** Ends of Gaussian halos: after the last reflections, with and without a slope of the
+ * light along the detector; and between narrow halos, where all light is of faint orders.
+ * The weakest light is 5e-10 of the brightest pixel. */
 static void gauss_halos_hold_where_they_end(void **s)
 {
     static const struct {

@@ -259,8 +259,8 @@ UNIT_TEST(what_follows)
     assert_true(cfg.write_float);
 }
 
-/* The library refuses the values that the program refuses, whoever put them into the
- * configuration. */
+/* The library refuses the values that the program refuses, also if they did not come from
+ * flags. */
 UNIT_TEST(check_refuses)
 {
     static const char *const pairs[][4] = {

@@ -27,7 +27,7 @@ static double kernel(nb_psf_shape shape, double fwhm, const nb_panel *p, int f, 
            fibre_corner(x0, y0, g);
 }
 
-/** Light after the spread of these photons, in doubles, row after row. */
+/** Light of these photons after the point spread, in doubles, row after row. */
 static double *light_of(const detector *d, const float *photons, nb_stage stage,
                         nb_isa isa, int threads)
 {

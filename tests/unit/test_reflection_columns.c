@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a reflection file are taken. */
+/* The choice of columns of a reflection file. */
 #include "../support/check.h"
 #include "reflection_samples.h"
 
 typedef struct choice_case {
     const char *columns; /* label:type ... */
     const char *labels;
-    const char *taken; /* plus minus difference phase [I]; or "!" and error text */
+    const char *taken; /* columns plus, minus, difference, phase [I]; or "!" and error */
 } choice_case;
 
 static const choice_case choices[] = {

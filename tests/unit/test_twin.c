@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Twins: parts with coincident lattices are one scene, others are not. Crystals share F
- * after a dose. */
+/* Twins: parts whose lattices coincide are one scene, other parts are separate scenes.
+ * Crystals share F after a dose. */
 #include "../../src/sim/crystals.h"
 #include "../../src/sim/light.h"
 #include "../support/check.h"
