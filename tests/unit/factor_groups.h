@@ -18,7 +18,7 @@ extern const int test_group_count;
 /** All operators that the generators give; more than NB_SYMOPS_MAX fail the test. */
 nb_symmetry test_group_close(const test_group *group);
 
-/** Uniform in 0..1 from a counter that the caller keeps. */
+/** Random number, uniform in 0..1; the caller keeps *state. */
 double test_random(uint64_t *state);
 
 #endif

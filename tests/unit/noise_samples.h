@@ -39,7 +39,7 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
-    nb_scene flat = d->scene; /* a rectangle, if the panels have different widths */
+    nb_scene flat = d->scene; /* one row, if panels have different widths */
     nb_photons of = {.scene = &flat,
                      .stack = &d->scene,
                      .pixels = photons,

@@ -45,7 +45,7 @@ static void sample(nb_config *cfg, int n)
     }
 }
 
-/** One wavelength, so that the kinks of the tables stay, many sub-pixels, and tilted detectors. */
+/** Sets one wavelength (kinks of tables stay), many sub-pixels and tilted detectors. */
 static void sample_kinks(nb_config *cfg, int n)
 {
     cfg->oversample = 2 + n % 4;

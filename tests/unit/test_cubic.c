@@ -49,7 +49,7 @@ static void open_table(table *t, int size)
     t->sf.F = t->F;
 }
 
-/** Fills one table up to 40 along each axis. */
+/** Makes a table of F with indices from -40 to 40 along each axis. */
 static void fill_whole(table *t)
 {
     const int side = 81;
@@ -196,7 +196,7 @@ UNIT_TEST(rays_stay_in_the_cells)
         memset(&inputs, 0, sizeof inputs);
         open_table(&t, 60);
         t.sf.n_tables = 1;
-        if (n % 4 == 0) /* all visible reflections */
+        if (n % 4 == 0) /* a table of all visible reflections */
             fill_whole(&t);
         inputs.table = t.sf;
         assert_int_equal(nb_model_build(&cfg, &inputs, NULL, &model, &err), NB_OK);

@@ -21,7 +21,7 @@ static nb_config spread_config(const char *kind)
     return cfg;
 }
 
-/** out = the Gaussian of 1.7 mm over pixels of 1.3 mm, by the integrals of
+/** Spreads `in` by a Gaussian (FWHM 1.7 mm, pixels of 1.3 mm) with the integrals of
  * docs/physics.md. */
 static void spread_directly(const double *in, double *out)
 {

@@ -25,7 +25,7 @@ static void add_words(char *words, size_t size, const char *format, ...)
 /* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum { NEAR = 16 };   /* errors are relative to the brightest pixel this near */
+enum { NEAR = 16 };   /* pixels; errors are relative to the brightest this near */
 #define NO_LIGHT 1e-9 /* photons of a pixel */
 #define PIXEL 1e-2    /* of the brightest pixel nearby */
 #define SUM 1e-3      /* of the sum of the image */
@@ -514,7 +514,7 @@ static void tables_end_at_dmin(void **s)
     free(images[1]);
 }
 
-/** Frames share a table only if forms (directions of the motions) have equal bytes. */
+/** Forms have equal bytes for any orientation; otherwise frames share no table. */
 static void forms_do_not_depend_on_the_orientation(void **s)
 {
     nb_diffuse first;

@@ -102,7 +102,7 @@ UNIT_TEST(reach_is_the_spot_s)
         }
         for (int k = 0; k < 3; k++) {
             assert_true(extent[k] <= reach[k] * (1 + 1e-9));
-            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* upright cells */
+            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* not oblique */
             assert_true(reach[k] < 0.499 || isinf(nb_edge_doubt(&lattice)));
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Metric, rows, limits, unique reflections and absences. */
+/* Metric, rows and limits of indices, unique reflections and absences. */
 #include "../support/check.h"
 #include "factor_groups.h"
 

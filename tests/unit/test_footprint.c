@@ -43,7 +43,7 @@ static double tap_by_points(int box, const double M[4], int f, int s)
     return sum / weights;
 }
 
-/** A random map; the short side is at least a tenth of the long one. */
+/** A random map to pixels; the short side is at least a tenth of the long side. */
 static void random_map(double M[4])
 {
     const double size = uniform(0.1, 1.5);

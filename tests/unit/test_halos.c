@@ -399,8 +399,8 @@ static int sums_of_halos(void)
     return getenv("NB_BIG") ? 1000000 : 100000;
 }
 
-/** Derivatives of a sum of halos stay below multiples of the sum, on which tables, merged
- * samples and nodes rely. Smaller multiples fail. */
+/** Derivatives of a sum of halos stay below multiples of the sum. Tables, merged samples
+ * and nodes rely on these multiples. Smaller multiples fail. */
 static void derivatives_of_halos_are_bounded(void **state_)
 {
     static const struct {
@@ -433,7 +433,7 @@ static void derivatives_of_halos_are_bounded(void **state_)
     }
 }
 
-/** Error of the light at the mean of some samples as their mean light, over its bound. */
+/** Error of light at the mean place of samples as their mean light, over the bound. */
 static double merged_error(const halos *s)
 {
     enum { SAMPLES = 4 };

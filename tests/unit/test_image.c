@@ -144,8 +144,8 @@ UNIT_TEST(products_of_every_isa)
             printf("# this machine lacks %s: not tested\n", nb_isa_name(isas[i]));
 }
 
-/** The products use the instruction set of the configuration: another table of kernels
- * gives the same bytes, pixels in doubt (precision mixed) included. */
+/** The products use the image kernels of the configuration's instruction set. Every set
+ * gives the same bytes. */
 UNIT_TEST(isa_of_the_configuration)
 {
     enum { SIDE = 128 };

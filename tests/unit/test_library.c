@@ -168,7 +168,7 @@ UNIT_TEST(progress_and_stopping)
     nb_sim_free(sim);
 }
 
-/* Without a crystal, the cubic crystal of the suite replaces it, with a note. */
+/* If no crystal is set, the cubic crystal of the suite is used, with a note. */
 UNIT_TEST(stand_in_crystal)
 {
     nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
@@ -299,7 +299,7 @@ UNIT_TEST(descriptions)
         assert_int_equal(err.code, NB_ERR_UNSUPPORTED);
     }
     nb_sim_free(sim);
-    cfg.seed.set = 0; /* from the clock, few enough digits to type */
+    cfg.seed.set = 0; /* a seed from the clock, with few digits */
     sim = created(&cfg);
     assert_true(nb_sim_seed(sim) >= 0 && nb_sim_seed(sim) < 1000000000);
     nb_sim_free(sim);

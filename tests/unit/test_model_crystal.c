@@ -33,7 +33,7 @@ static nb_config cell_config(const double cell[6])
     return cfg;
 }
 
-/** a.b of the typed cell. */
+/** Scalar product of axes i and j of the typed cell. */
 static double metric(const double cell[6], int i, int j)
 {
     return i == j ? cell[i] * cell[i] : cell[i] * cell[j] * cos(cell[6 - i - j] * NB_DEG);

@@ -41,7 +41,7 @@ static nb_mat3 from_angles(const double a[3])
 UNIT_TEST(minimal_standard)
 {
     nb_ran1 rng;
-    nb_ran1_seed(&rng, 1); /* 8 + 32 numbers */
+    nb_ran1_seed(&rng, 1); /* draws 8 + 32 numbers */
     for (int i = 40; i < 10000; i++)
         nb_ran1_next(&rng);
     assert_int_equal(rng.seed, 1043618065);

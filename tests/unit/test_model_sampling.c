@@ -20,7 +20,7 @@ UNIT_TEST(divergence)
         int n, count;
         double range, step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed */
+        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed (R: range, d: step, n: count) */
         {NAN, 2, 0, 2, 2, 2},       /* d only */
         {3, NAN, 0, 2, 3, 3},       /* R only */
         {7, 2, 0, 4, 7, 2},         /* R, d: ceil */

@@ -33,7 +33,7 @@ static void parse_ok(const char *flags)
         fail_msg("%s: %s", flags, err.message);
 }
 
-/** The flags are refused with a message that contains both texts. */
+/** Checks that the flags are refused with a message that contains both texts. */
 static void refused(const char *flags, const char *says, const char *and)
 {
     if (parse(flags) != NB_ERR_INPUT)

@@ -185,7 +185,7 @@ UNIT_TEST(at_str_003_smooth)
     check_close(nb_sphere_transform(0), 1, 0);
 }
 
-/* A factor of 1 for an axis of one cell. */
+/* An axis of one cell has a factor of 1. */
 UNIT_TEST(one_cell_has_no_factor)
 {
     nb_lattice thin = shaped(NB_SHAPE_SQUARE, 7, 1, 3);

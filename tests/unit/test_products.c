@@ -37,7 +37,7 @@ UNIT_TEST(small_statistics)
     check_close(st.sum, 26, 0);
     check_close(st.mean, 5.2, 1e-15);
     check_close(st.rms, sqrt((1 + 25 + 81 + 81 + 4) / 5.0), 1e-14);
-    /* about that mean, masked pixels included */
+    /* about the mean of the rendered pixels, with the masked pixel */
     check_close(st.rmsd,
                 sqrt((4.2 * 4.2 + .04 + 2 * 3.8 * 3.8 + 3.2 * 3.2 + 1.8 * 1.8) / 5),
                 1e-14);

@@ -34,7 +34,7 @@ static const choice_case choices[] = {
     {"SIGF:Q PHI:P", "", "!SIGF (Q), PHI (P)"},
     {"FWT:F PHWT:P", "", "!no column of amplitudes"},
     {"", "", "!columns: none"},
-    /* labels */
+    /* typed labels */
     {"F:F FWT:F", "FWT", "1 -1 -1 -1"},
     {"F:F F(-):G", "F(-)", "1 -1 -1 -1"},
     {"F:F I(-):K", "I(-)", "1 -1 -1 -1 I"},

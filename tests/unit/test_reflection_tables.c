@@ -94,7 +94,7 @@ UNIT_TEST(shells_have_their_rms)
         if (!isnan(before.F[at]))
             assert_true(g.F[at] == before.F[at]);
         else if (s2 > nb_s_squared_limit(DMIN) || s2 == 0)
-            assert_true(isnan(g.F[at])); /* F(0 0 0) is typed */
+            assert_true(isnan(g.F[at])); /* F(0 0 0) comes from a flag */
         else
             check_ratio(g.F[at], sqrt(sum[from] / n[from]), 1e-12);
     }
@@ -458,7 +458,7 @@ UNIT_TEST(listed_values_win)
                      NB_OK);
     check_F(&g, 1, 2, 3, 10);
     check_F(&g, -1, -2, -3, 12);
-    check_F(&g, -1, 2, -3, 10); /* of the same Bijvoet class */
+    check_F(&g, -1, 2, -3, 10); /* equivalent to 1 2 3 */
     check_F(&g, 1, -2, 3, 12);
     check_F(&g, -2, -2, -3, -5); /* the sign is kept */
     check_F(&g, 3, 1, 1, 6);     /* the last of two rows */

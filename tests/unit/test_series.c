@@ -123,7 +123,7 @@ SCRATCH_TEST(a_frame_that_fails_stops_the_series)
     w.later = 1;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-fluence"));
-    assert_int_equal(result.done, 7); /* the frames before it exist */
+    assert_int_equal(result.done, 7); /* the frames before frame 8 exist */
 }
 
 /** The processes of a host, one or several, together use all its devices. */

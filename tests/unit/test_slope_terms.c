@@ -169,7 +169,7 @@ static void check_pull(const subject *s, const nb_plain_rows *rows, const double
 }
 
 /** Adds the terms of one pixel to the normal equations, as a warp does: the lower half of
- * its column times itself. */
+ * the matrix c c^T, where c is the column of the pixel. */
 static void add_column(const nb_plain_pixel *x, double weight, double dloss,
                        double *items, const nb_term_case how)
 {

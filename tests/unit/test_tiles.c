@@ -138,7 +138,7 @@ static void check_group(setting *s, const nb_ray_block *b, nb_tile_group g, doub
         fail_msg("a group of %g is above its bound of %g", sum, bound);
 }
 
-/** Sum of the terms of a group. Fails if a term exceeds the bound by a device. */
+/** Sum of the terms of a group. Fails if a term exceeds its bound on a device. */
 static double terms_of(const setting *s, const nb_ray_block *b, nb_tile_group g,
                        nb_vec3 direction)
 {

@@ -250,7 +250,7 @@ UNIT_TEST(few_peaks)
         skip_because("no instruction set of vectors");
 }
 
-/** With one ray per pixel, the solid angle of the pixel is the same factor. */
+/** With one ray per pixel, the solid angle of the ray is that of the pixel. */
 UNIT_TEST(one_ray_with_its_solid_angle)
 {
     uint64_t seed = 3;
