@@ -11,7 +11,7 @@
  *
  *   grid   the threads of the device's kernels, one after the other (no device is needed)
  *   cuda   the device: ten runs must give the same bytes
- *   room   the device with little memory; other programs lack it, too: run this alone
+ *   room   the device with little memory left, also for other programs: run it alone
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
 #include <math.h>

@@ -102,7 +102,7 @@ static inline nb_sim *created(const nb_config *cfg)
     return sim;
 }
 
-/** The configuration must be refused with this status and a message that contains `part`. */
+/** Fails unless cfg is refused with this status and a message that contains `part`. */
 static inline void check_refused(const nb_config *cfg, nb_status status, const char *part)
 {
     nb_sim *sim = NULL;
