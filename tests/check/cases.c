@@ -53,7 +53,7 @@ static void crystal(nb_config *cfg, check_rng *r)
     }
     cfg->shape =
         chance(r, 60) ? NB_SHAPE_SQUARE : (nb_shape)check_below(r, NB_SHAPE_COUNT);
-    if (nb_shape_is_scaled((int)cfg->shape)) /* round spots: keep their tails in the image */
+    if (nb_shape_is_scaled((int)cfg->shape)) /* a small N keeps tails in the image */
         for (i = 0; i < 3; i++)
             cfg->N[i] = cfg->N[i] > 20 ? 20 : cfg->N[i];
     cfg->fudge = chance(r, 30) ? check_uniform(r, 0.5, 2) : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations to compare backends: random ones from a seed, and extreme ones by
- * hand. */
+/** Configurations for comparisons of backends: random configurations from a seed, and
+ * extreme configurations written by hand. */
 #ifndef NB_TESTS_CHECK_CASES_H
 #define NB_TESTS_CHECK_CASES_H
 
@@ -9,7 +9,7 @@
 
 #include "model/scene_build.h"
 
-/** A configuration with the contents of its files; owns all. */
+/** A configuration with the contents of its files; owns both. */
 typedef struct check_case {
     char name[80];
     nb_config cfg;
@@ -20,8 +20,8 @@ typedef struct check_case {
     uint8_t *mask;
     struct check_scan *scan;         /* a crystal that changes along its frame */
     nb_detector_spec detector;       /* panels of cfg.detector, if not NULL */
-    void (*finish)(nb_model *model); /* changes without a parameter; may be NULL */
-    double steps_limit;              /* pixels x steps x layers, for random cases */
+    void (*finish)(nb_model *model); /* NULL, or changes what no parameter can set */
+    double steps_limit;              /* limit of pixels x steps x layers, random cases */
 } check_case;
 
 /** Deterministic random numbers (splitmix64), so that a case can be repeated. */
@@ -31,17 +31,17 @@ typedef struct check_rng {
 double check_uniform(check_rng *rng, double low, double high);
 int check_below(check_rng *rng, int n); /* 0..n-1 */
 
-/** Random case `index` of `seed`, over all options; it may be invalid. */
+/** Makes random case `index` of `seed`, with any options; the case may be invalid. */
 void check_random_case(check_case *c, uint64_t seed, int index);
 
-/** Extreme case i; 0 after the last one. */
+/** Makes extreme case i; returns 0 after the last case. */
 int check_cruel_case(check_case *c, int i);
 
-/** Random amplitudes over the box; an eighth is 0. */
+/** Fills a table of F for the indices low to low + count - 1; one F in eight is 0. */
 void check_fill_table(check_case *c, check_rng *rng, const int low[3], const int count[3]);
 
-/** Lets the crystal change along the frame, by about this fraction, and its goniometer's
- * setting by as many radians. */
+/** Makes the crystal change along the frame: the reciprocal axes by about the fraction
+ * `part`, the setting of the goniometer by about `part` rad. */
 void check_vary(check_case *c, check_rng *rng, double part);
 
 void check_free_case(check_case *c);

@@ -21,7 +21,7 @@ static const struct {
                   {NB_PIXEL_I32, "int32"},
                   {NB_PIXEL_I16, "int16"}};
 
-/** A chain, and the data that it points to. */
+/** A chain of noise stages, and the data to which the stages point. */
 typedef struct chain {
     nb_stage stages[NB_STAGES_MAX];
     int n, fibre;
@@ -45,7 +45,7 @@ static void add(chain *c, chain_tally *tally, nb_stage stage)
     c->stages[c->n++] = stage;
 }
 
-/** Cuts the single panel into some of its rows. */
+/** Often cuts the panel of the scene into panels of consecutive rows. */
 static void cut(chain *c, const nb_scene *sc, check_rng *rng)
 {
     const nb_panel *whole = sc->panels;
@@ -147,7 +147,7 @@ static void choose(chain *c, const nb_scene *sc, double brightest, check_rng *rn
     choose_products(c, rng);
 }
 
-/** One pixel of a product as a number. */
+/** Value of a pixel of a product. */
 static double number_at(nb_pixel_type type, const void *pixels, size_t i)
 {
     switch (type) {
@@ -162,7 +162,7 @@ static double number_at(nb_pixel_type type, const void *pixels, size_t i)
     }
 }
 
-/** True if the pixels agree after a fibres' spread by another library. */
+/** True if pixels of product k agree, except for the rounding of two FFT libraries. */
 static int is_near(const chain *c, int k, const char *ours, const char *want, size_t n,
                    chain_tally *tally)
 {
@@ -177,7 +177,7 @@ static int is_near(const chain *c, int k, const char *ours, const char *want, si
     if (type == NB_PIXEL_F32) {
         if (largest > 0)
             tally->fibre_error = fmax(tally->fibre_error, off / largest);
-        return off <= 2e-7 * largest; /* neighbouring floats */
+        return off <= 2e-7 * largest; /* about the distance of neighbouring floats */
     }
     tally->fibre_pixels += (int64_t)n;
     return off <= 1;

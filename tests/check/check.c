@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Every instruction set and precision of the vector renderer against the scalar
- * reference, on random valid configurations and on cruel ones; also times them.
+/* Compares every instruction set and precision of the vector renderer with the scalar
+ * reference, on random valid and on extreme (cruel) cases. --bench prints times.
  *
  *   check [--seed N] [--count N] [--only K] [--isa NAME] [--precision NAME] [--bench] [-v]
  *
- * Lines `ok NAME` and `not ok NAME`; a failing case is printed as flags, and `--seed N
- * --only K` runs it again. */
+ * Prints lines `ok NAME` and `not ok NAME`, and a failing case as flags; `--seed N
+ * --only K` runs that case again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static nb_status render(const nb_backend *backend, const nb_scene *sc,
     return st;
 }
 
-/** Compares the bytes of two threads and of a smaller region of interest. */
+/** Compares an image with the bytes of two threads and of a cropped region. */
 static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
                               const float *image)
 {
@@ -77,8 +77,8 @@ static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
     return wrong;
 }
 
-/** True if a pixel exceeds the bound: nb_sim_render does not check pixels if the bound is
- * low enough. */
+/** True if a pixel exceeds nb_photon_bound. If that bound is low enough, nb_sim_render
+ * does not look for pixels too large for a float. */
 static int exceeds_bound(const nb_scene *sc, const float *truth)
 {
     double bound = nb_photon_bound(sc) * (1 + 1e-6);
@@ -183,7 +183,7 @@ static int run_case(session *ss, check_case *c)
     return 1;
 }
 
-/** Prints and clears the figures of a group; returns its failures. */
+/** Prints and clears the figures of a group of cases; returns the number of failures. */
 static int summarise(session *ss, const char *group)
 {
     int i, p, failures = 0;
@@ -249,8 +249,8 @@ static int one_test(const char *name, int passed)
     return !passed;
 }
 
-/** Choice of an instruction set: by request, by the environment, and a set that this
- * machine lacks. */
+/** Checks the choice of an instruction set: automatic, by the environment, and refused if
+ * this machine lacks the set. */
 static int choice(void)
 {
     nb_render_options options = {.threads = 1,

@@ -9,7 +9,7 @@
 
 enum { GUARD = 64 };
 
-/* docs/physics.md, section 21; for double the digits of a float, and the order of sums */
+/* docs/physics.md, section 21. `double`: rounding to float, and another order of sums */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11}, {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
 
@@ -97,7 +97,7 @@ long check_squeeze(const nb_scene *sc, float *image)
     return n;
 }
 
-/** True if a correlation is useful: the image varies by more than rounding errors. */
+/** True if an image varies more than by rounding errors: a correlation is then useful. */
 static int varies(const float *b, size_t n)
 {
     double sum = 0, squares = 0;

@@ -15,13 +15,13 @@ typedef struct check_settings {
     const char *isa, *precision; /* NULL: all */
 } check_settings;
 
-/** 0: an unknown flag. --isa and --bench only if the program has them (with_isa). */
+/** Returns 0 for an unknown flag. with_isa: the program has flags --isa and --bench. */
 int check_parse(check_settings *o, int argc, char **argv, int with_isa);
 
-/** True if this name is selected; filter NULL: all names. */
+/** True if the filter selects this name; filter NULL selects all names. */
 int check_wanted(const char *filter, const char *name);
 
-/** The allowed difference of a precision from the reference, in nb_precision's order. */
+/** Allowed differences of each precision from the reference, in nb_precision's order. */
 enum { CHECK_PRECISIONS = 2 };
 typedef struct check_tolerances {
     const char *name;
@@ -33,7 +33,7 @@ size_t check_pixels(const nb_scene *sc);
 /** True if a renderer fills pixel i. */
 int check_rendered(const nb_scene *sc, size_t i);
 
-/** An image between guard words, filled with NaN. Ends the program without memory. */
+/** An image between guard words, filled with NaN. Lack of memory ends the program. */
 typedef struct check_image {
     float *memory, *image; /* free(memory) */
     size_t n;
@@ -51,8 +51,8 @@ const char *check_judge(const float *a, const float *b, size_t n, const nb_scene
                         nb_precision precision, nb_comparison *c);
 void check_remember_worst(nb_comparison *worst, const nb_comparison *c);
 
-/** Reduces the pixels so that the reference is quick: at most `limit` steps; 0: no
- * limit. */
+/** Makes the region of interest smaller, so that the reference needs `limit` steps or
+ * fewer (at least one pixel remains). 0 means no limit. */
 void check_shrink(nb_scene *sc, double limit);
 
 #endif

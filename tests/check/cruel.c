@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cases by hand in which a vector renderer could fail. */
+/* Extreme cases, chosen by hand, in which a vector renderer could fail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { SOURCES = NB_PATH_MAX / 2 };
 
-/** More weighted sources than a small array has. */
+/** Makes more weighted sources than fit into a small array. */
 static void many_sources(check_case *c)
 {
     c->sources = calloc(SOURCES, sizeof *c->sources);
@@ -40,7 +40,7 @@ static void one_of_1e25(check_case *c)
     c->F[40 * 9 * 9 - 1] = 1e25;
 }
 
-static void one_of_1e12(check_case *c) /* each is significant, down to 1e-12 of the largest */
+static void one_of_1e12(check_case *c) /* every F counts, down to 1e-12 of the largest */
 {
     c->F[40 * 9 * 9 - 1] = 1e12;
 }
@@ -50,8 +50,8 @@ static void one_of_1e12(check_case *c) /* each is significant, down to 1e-12 of 
 #define TURNED " -misset 3 5 7"
 #define OTHER " -misset 3 2 1"
 #define FAR " -misset 11 22 33"
-/* A size of the crystal, with many steps or one step: every digit of the fringes is then
- * significant. */
+/* The size of the crystal in cells follows SIZED, with many steps per pixel, or ONE_STEP
+ * -N: with one step every digit of the fringes is significant. */
 #define ONE_STEP "-cell 70 80 90 90 90 90 -misset 10 20 30 -detpixels 47"
 #define SIZED ONE_STEP " -dispersion 1 -dispsteps 4 -mosaic 0.5 -mosaic_domains 9 -N"
 #define BOX(h, k, l, nh, nk, nl, seed) {h, k, l}, {nh, nk, nl}, seed
@@ -62,7 +62,7 @@ static const struct {
     uint64_t seed;
     void (*more)(check_case *c);
 } cases[] = {
-    /* indices: whole on pixels, halves, whose rounding decides which F is used, large */
+    /* Miller indices: whole on pixels; halves, whose rounding chooses F; large */
     {.name = "whole-indices",
      .words = "-N 21 -detpixels 33 -pixel 1 -distance 80" AT_PIXEL_ONE},
     {.name = "zero-index-everywhere",
@@ -98,7 +98,7 @@ static const struct {
     {.name = "N-8.37", .words = SIZED " 8.37 5.5 1"},
     {"interpolated", "-cell 40 -N 2 -detpixels 47 -misset 3 2 1 -interpolate",
      BOX(-6, -6, -6, 12, 13, 11, 11), NULL},
-    /* a sharp peak and no other: the effect of the fixed point's steps of 2^-32 */
+    /* a single sharp peak shows the rounding of fixed-point indices to 2^-32 */
     {.name = "sharp-peak-N1000",
      .words = "-N 1000 -detpixels 63 -pixel 0.00001 -xds -ORGX 32 -ORGY 32"},
     {.name = "powder",
@@ -106,7 +106,7 @@ static const struct {
     {.name = "512-weighted-sources",
      .words = "-cell 60 -N 6 -detpixels 13 -misset 1 2 3 -dmin 2",
      .more = many_sources},
-    /* light: absent, of water only, values too large for a float */
+    /* brightness: no light, water only, values too small or too large for a float */
     {.name = "nothing-scatters", .words = "-cell 60 -N 6 -detpixels 13 -default_F 0"},
     {.name = "water-only",
      .words = "-cell 60 -N 6 -detpixels 13 -default_F 0 -water 1 -dispersion 1 "
@@ -135,7 +135,7 @@ static const struct {
     {.name = "70-layer-lines-at-the-front",
      .words = "-detpixels 11 -oversample 5 -detector_thick 300 -detector_abs 200 "
               "-detector_thicksteps 14 -layer_depth front"},
-    {.name = "thin-layers", /* almost no absorption: series of the mean depth */
+    {.name = "thin-layers", /* almost no absorption: the mean depth is a series */
      .words = "-detpixels 45 -detector_thick 500 -detector_abs 1e8 "
               "-detector_thicksteps 3" TURNED},
     {.name = "round-centre",
@@ -148,8 +148,7 @@ static const struct {
     {.name = "skew-normal-layers", /* a normal that is oblique to the rows */
      .words = "-detpixels 41 -odet_vector 0.8 0 0.6 -pixel 2 -detector_thick 900 "
               "-detector_abs 300 -detector_thicksteps 3" OTHER},
-    {.name =
-         "curved-to-90-degrees", /* a quarter of the sphere, and the area of its pixels */
+    {.name = "curved-to-90-degrees", /* a quarter of a sphere; pixels of exact area */
      .words = "-N 4 -detpixels 41 -curved_det -curved_omega exact -oversample_omega "
               "-oversample 2 -pixel 7.66 -detector_thick 900 -detector_abs 300 "
               "-detector_thicksteps 3" OTHER},

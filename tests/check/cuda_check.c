@@ -53,7 +53,7 @@ static uint8_t *mask_of(const nb_scene *sc)
     return mask;
 }
 
-/** Like check_one, with the scene cut into panels of one width, then of two, in turn. */
+/** Like check_one, for a scene cut into panels, by turns of one width and of two. */
 static const char *check_cut(session *ss, const nb_scene *sc, const float *truth,
                              int precision, nb_comparison *c, nb_error *err)
 {

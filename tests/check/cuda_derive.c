@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives by CUDA against the scalar engine, on random scenes: planes, pullbacks, the
- * normal equations of a fit; theorems; the same bytes in ten runs. cuda_derive [--count
- * N] [--only K] Lines `ok NAME` and `not ok NAME`; `skip` with the reason without a
- * device. */
+/* Compare derivatives by CUDA with the scalar engine on random scenes: planes, pullbacks,
+ * normal equations of a fit. Also check theorems and that ten runs give the same bytes.
+ * cuda_derive [--count N] [--only K] prints `ok NAME` and `not ok NAME`; without a device
+ * `skip` and the reason. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct answer {
     double *planes; /* [count][PIXELS] */
     float image[PIXELS];
     double *gradient, *fit; /* [count]; loss, gradient, matrix of count + KNOTS */
-    double *even;           /* the same for `count` numbers, over an even background */
+    double *even;           /* as fit, without knots, over an even background */
 } answer;
 
 static void stop(const char *what)
@@ -50,7 +50,7 @@ static void free_answer(answer *a)
     free(a->even);
 }
 
-/** An image for a fit: the scene's image, off by a tenth; some pixels are unseen. */
+/** Makes the measured image of a fit, a tenth brighter; one pixel in seven is NaN. */
 static void make_fit_image(const float *image, float *photons)
 {
     for (int i = 0; i < PIXELS; i++)
@@ -70,8 +70,8 @@ static nb_status fit(nb_sim *sim, const char *const *names, answer *a, nb_error 
                          err);
 }
 
-/** Fits without knots; the background has a quarter of the brightest pixel's light
- * everywhere. */
+/** Fits without knots. Everywhere the background has a quarter of the brightest pixel's
+ * light. */
 static nb_status fit_even(nb_sim *sim, int scene, const char *const *names, answer *a,
                           nb_error *err)
 {
@@ -117,7 +117,7 @@ static nb_status ask(nb_sim *sim, int scene, const char *list, answer *a, nb_err
     return st ? st : fit_even(sim, scene, names, a, err);
 }
 
-/** Fails if the CPU makes a part of a scene, which a note would report. */
+/** Ends the program if a note reports that the CPU makes a part of a scene. */
 static void fail_on_note(void *user, const char *line)
 {
     (void)user;
@@ -125,7 +125,7 @@ static void fail_on_note(void *user, const char *line)
         stop(line);
 }
 
-/** The answer of a device in a precision. */
+/** Makes the derivatives by a device in a precision. */
 static void answer_to(const char *list, int scene, const char *device,
                       nb_precision precision, answer *a)
 {
@@ -150,8 +150,8 @@ static void answer_of(int scene, const char *device, nb_precision precision, ans
     answer_to(slope_names, scene, device, precision, a);
 }
 
-/** The largest difference of n numbers over the largest of b; values below the smallest
- * floats count as 0. */
+/** Largest difference |a - b| of n numbers over the largest |b|, or over 1e-25 if all |b|
+ * are smaller. */
 static double difference(const double *a, const double *b, size_t n)
 {
     double largest = 1e-25, off = 0;
@@ -171,7 +171,7 @@ static void judge(session *s, int scene, const char *what, const char *name, dou
     printf("# scene %d, %s: %s is %.2g off (limit %.0e)\n", scene, what, name, off, limit);
 }
 
-/** Compares the planes of a with those of the same names in b. */
+/** Compares the planes of a with the planes of b that have the same names. */
 static double compare_planes(session *s, int scene, const char *what, const answer *a,
                              const answer *b, double limit)
 {
@@ -188,8 +188,8 @@ static double compare_planes(session *s, int scene, const char *what, const answ
     return worst;
 }
 
-/** Compares pullbacks, relative to the sum of the sizes of their terms, and the numbers
- * of a fit, each relative to its scale. */
+/** Compares pullbacks, relative to the sum of the absolute values of their terms, and
+ * each number of a fit, relative to its scale. */
 static void compare_sums(session *s, int scene, const char *what, const answer *a,
                          const answer *b, double limit)
 {
@@ -213,7 +213,7 @@ static void compare_sums(session *s, int scene, const char *what, const answer *
         }
 }
 
-/** The place in b of a name of a. */
+/** Index in b of name p of a. */
 static size_t place_of(const answer *a, size_t p, const answer *b)
 {
     size_t q = 0;
@@ -224,8 +224,8 @@ static size_t place_of(const answer *a, size_t p, const answer *b)
 
 /** Compares the fits of `even` in single precision: the matrix relative to its diagonal,
  * slopes of the loss relative to their values and to their stated errors, the loss
- * relative to its value and the number of pixels. Two planes may be 5e-6 off, and over a
- * quarter of the brightest pixel a weight 2e-5. */
+ * relative to its value and the number of pixels. Each plane may be off by 5e-6, so over
+ * this background a weight may be off by 2e-5. */
 static void compare_even(session *s, int scene, const char *what, const answer *a,
                          const answer *b, double limit)
 {
@@ -292,7 +292,7 @@ static void check_scene(session *s, int scene)
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);
-    if (!slope_has_materials(scene)) /* these have further lengths */
+    if (!slope_has_materials(scene)) /* materials have further lengths */
         check_euler(s, scene, &precise);
     free_answer(&truth);
     free_answer(&mixed);
@@ -300,7 +300,7 @@ static void check_scene(session *s, int scene)
     free_answer(&precise);
 }
 
-/** The same bytes in every run. */
+/** Checks that every run gives the same bytes. */
 static void check_equal(session *s, int scene)
 {
     answer first, next;
@@ -329,7 +329,7 @@ static int print_result(session *s, const char *name, const char *text)
     return failed != 0;
 }
 
-/** Returns 0 and the reason without a device. */
+/** Returns 0, and the reason in `why`, without a device. */
 static int has_device(char *why, size_t size)
 {
     nb_config cfg;

@@ -24,7 +24,7 @@ typedef struct session {
     uint64_t seed;
     int count, verbose;
     nb_backend_state *state, *in_double;
-    int64_t counted, off_by_one, off_by_more; /* counts of mixed against double */
+    int64_t counted, off_by_one, off_by_more; /* counts of `mixed` compared with double */
     double apart;                             /* sum of the differences of floats */
     int images, wrong;
     int64_t pixels;
@@ -44,7 +44,7 @@ static int lit(const nb_raster *raster, size_t i)
            s <= raster->roi.smax;
 }
 
-/** The images by the CPU; returns its clipped pixels. */
+/** Makes the product p by the CPU in `out`; returns the number of clipped pixels. */
 static int64_t expected(const nb_scene *sc, const float *image, const nb_product *p,
                         void *out)
 {
@@ -88,7 +88,7 @@ static void compare(session *ss, const check_case *c, const char *what, const ch
         }
 }
 
-/** Copies in one piece, or in bands through the renderer's memory. */
+/** Copies product i from the device: whole, or in bands through the renderer's memory. */
 static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row, int band,
                  char *out, nb_error *err)
 {
@@ -110,7 +110,7 @@ static int fetch(nb_backend_state *state, const nb_scene *sc, int i, size_t row,
     return 1;
 }
 
-/** Chooses the images to make. */
+/** Chooses the products to make. */
 static void choose(check_rng *rng, double brightest, nb_product made[NB_PRODUCTS_MAX])
 {
     static const double offsets[] = {40, 0, 0.4999, -7.3, 65000, 1e9};
@@ -199,9 +199,9 @@ static void check_products(session *ss, const check_case *c, const nb_scene *sc,
     free(cpu);
 }
 
-/** Compares the counts of the image in double with those of the mixed image: counts
- * follow the floats. Only pixels whose floats are less than a photon apart count;
- * brighter pixels differ by more than one count. */
+/** Compares the counts of the image in double with counts of the `mixed` image: counts
+ * follow the floats. Only pixels whose floats differ by less than a photon are compared:
+ * counts of brighter pixels differ by more than 1. */
 static void compare_counts(session *ss, const check_case *c, const nb_scene *sc,
                            const float *image, nb_error *err)
 {
@@ -232,7 +232,7 @@ static void compare_counts(session *ss, const check_case *c, const nb_scene *sc,
     free(in_double);
 }
 
-/** Stages of a detector's noise, some for each image. */
+/** Checks three random chains of noise stages for an image. */
 static void check_chains(session *ss, const check_case *c, const nb_scene *sc,
                          const float *image, check_rng *rng)
 {

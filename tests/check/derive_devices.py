@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives by a device against the scalar engine where a scene needs files: panels, tables of F, a table for
-each wavelength; and of Gaussian crystals with one ray to a pixel.  Then theorems that hold for any renderer.
+"""Compares derivatives by a device with the scalar engine, for scenes that need files (panels, tables of F, a table
+for each wavelength) and for Gaussian crystals with one ray per pixel. Then checks theorems that hold for any renderer.
 
-NB_DERIVE_DEVICE=cuda: that device; else the CPU's fast kernels.
+NB_DERIVE_DEVICE=cuda tests that device; without it the CPU's fast kernels are tested.
 usage: NANOBRAGG=program NB_SOURCE=folder python3 tests/check/derive_devices.py
 """
 import array
@@ -17,7 +17,7 @@ GOLDEN = os.path.abspath(os.path.join(os.environ.get("NB_SOURCE", "."), "golden_
 DEVICE = os.environ.get("NB_DERIVE_DEVICE", "cpu")
 LIMITS = {"mixed": 5e-6, "double": 1e-9}
 EDGE = 100
-# against the beam, a wavelength on each side of the K edge of iron
+# three sources in the direction of the beam, with wavelengths on both sides of the K edge of iron
 SOURCES = "-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n"
 
 QUIET = "-noint -nopgm -nonoise -nofloat -quiet"
@@ -31,8 +31,8 @@ CASES = [
      "-mosaic 0.3 -mosaic_domains 3"),
     ("table", TYPED, f"{CRYSTAL} {FLAT} -hkl {GOLDEN}/dense.hkl -dump /dev/null -mosaic 0.3 -mosaic_domains 4"),
     ("gaussian", TYPED.replace("mosaic", "fudge"), f"{CRYSTAL} {FLAT} -gauss_xtal -default_F 50"),
-    # water is symmetric about the sample: its large terms cancel, and the crystal's
-    # remain (509 um would leave 1.1e-7 of the crystal's in double precision)
+    # a turn about the sample keeps the light of water: its large terms cancel, the crystal's remain (in double
+    # precision the terms of 509 um would leave an error of 1.1e-7 of the crystal's)
     ("turned-water", "tilt", f"{CRYSTAL} {FLAT} -xds -detector_rotx -37.4 -gauss_xtal -default_F 100 -nopolar -water 50"),
     ("table-for-each-wavelength", TYPED.replace("mosaic,", "").replace("lambda,", ""),
      f"{QUIET} -pdb {GOLDEN}/structure_factors/models/1dur.pdb -sourcefile SOURCES -dmin 4 -anomalous_tol 0 "
@@ -41,7 +41,7 @@ CASES = [
 
 
 def planes(flags, names, *how):
-    """All planes one after the other, or the reason why the program refuses."""
+    """Returns (values of all planes one after the other, ""), or (None, reason) if the program refuses."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "SOURCES"), "w", encoding="ascii") as stream:
             stream.write(SOURCES)
@@ -64,7 +64,7 @@ def count_of(names):
 
 
 def worst(ours, truth, count):
-    """The largest difference over each plane's largest value."""
+    """Largest difference of `count` planes, each relative to the plane's largest value."""
     pixels, largest = len(truth) // count, 0.0
     for p in range(count):
         a, b = ours[p * pixels:(p + 1) * pixels], truth[p * pixels:(p + 1) * pixels]
@@ -92,7 +92,7 @@ def check(name, names, flags):
 
 
 def rows(flags, names, precision):
-    """Planes by name."""
+    """Dict from each name to its plane."""
     values, why = planes(flags, ",".join(names), "-device", DEVICE, "-precision", precision)
     if values is None:
         raise RuntimeError(why)
@@ -101,7 +101,7 @@ def rows(flags, names, precision):
 
 
 def zero(*terms):
-    """Distance of a sum of factors times planes from 0, over the largest term."""
+    """Largest |sum of factor x plane| over the largest term; terms: (factor, plane)."""
     largest = max(abs(factor) * max(map(abs, plane)) for factor, plane in terms)
     return max(abs(sum(pixel)) for pixel in zip(*([f * x for x in plane] for f, plane in terms))) / largest
 
@@ -116,7 +116,7 @@ def turned_together(precision, ways):
 
 
 def longer_edges(precision, ways):
-    """Cell and wavelength grow by one factor."""
+    """Cell and wavelength grow by the same factor: the image stays."""
     d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", ["cell_a", "cell_b", "cell_c", "lambda"], precision)
     return zero((50, d["cell_a"]), (60, d["cell_b"]), (70, d["cell_c"]), (1, d["lambda"]))
 
@@ -128,8 +128,8 @@ def brighter(precision, ways):
 
 
 def misset_angles(precision, ways):
-    """Planes of misset angles are combinations of those of rotations: about z, about R_z
-    y, about R_z R_y x."""
+    """Planes of misset angles are combinations of the planes of rotations: about z, about
+    R_z y and about R_z R_y x."""
     d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}",
              ["rot_x", "rot_y", "rot_z", "misset_x", "misset_y", "misset_z"], precision)
     y, z = math.radians(20), math.radians(30)
@@ -140,7 +140,7 @@ def misset_angles(precision, ways):
 
 
 def region(precision, ways):
-    """A region of interest is a part of the whole image."""
+    """Planes of a region of interest equal that part of the planes of the whole image."""
     names, largest = ["rot_y", "cell_b", "N_c", "distance"], 0.0
     whole = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", names, precision)
     part = rows(f"{CRYSTAL} {FLAT} -default_F 50 -roi 11 70 20 55 {ways}", names, precision)
@@ -151,8 +151,8 @@ def region(precision, ways):
 
 
 def two_sources(precision, ways):
-    """The planes of two sources are a mean of those of each. The first source sets the
-    polarization, here 0."""
+    """The planes of two sources are the weighted mean of the planes of each source. The
+    first source sets the polarization, here 0."""
     names, sums = ["rot_x", "cell_a", "N_b", "Xbeam"], {}
     lines = ["-10 0 0 {} 1e-10", "-10 0.5 0.3 {} 1.2e-10"]
     for name, text in (("both", lines[0].format(1) + "\n" + lines[1].format(3)), ("first", lines[0].format(1)),
@@ -179,7 +179,7 @@ def prove(theorem):
             except RuntimeError as error:
                 why = str(error)
             name = f"{theorem.__name__.replace('_', '-')}-{what}-{precision}"
-            good = off <= 2 * limit  # limit of two planes
+            good = off <= 2 * limit  # twice the limit of a plane
             failed += not good
             print(f"{'ok' if good else 'not ok'} derive-devices-{name} # {off:.2g} {why}")
     return failed

@@ -9,16 +9,16 @@ typedef struct check_grid {
     float *image;
     unsigned long long *sums;
     unsigned char *marks;
-    size_t brightest; /* pixel of the last look */
+    size_t brightest; /* pixel that the last search found */
 } check_grid;
 
 check_grid check_grid_new(const nb_scene *scene, float *image);
 void check_grid_free(check_grid *grid);
 
-/** Returns the image of the sums, which become 0, or the brightest pixel. */
+/** Makes the image from the sums, or raises *brightest if not NULL. Clears the sums. */
 void check_grid_finish(check_grid *grid, const nb_spot_pass *pass, double *brightest);
 
-/** An nb_spot_runner. */
+/** Adds all items of a pass to the sums, then finishes; an nb_spot_runner. */
 nb_status check_grid_run(void *context, const nb_spot_pass *pass, double *brightest,
                          nb_error *err);
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Sources with every mutant of a set (mutants.tsv) inside. The first names are those that the program prints and the tests choose.
+"""Makes sources that contain every mutant of a set (mutants.tsv), so that a test can choose one mutant.
 
-usage: mutants.py SET              the names
+usage: mutants.py SET              prints the names of the mutants
        mutants.py SET SOURCE TO    copies sources and unit tests to TO, where `right` becomes NB_MUTANT(NAME, broken, right).
-                                   TO/chosen.h, for -include, defines it: -DNB_MUTATE=NB_MUTANT_NAME chooses one, without
-                                   it the variable nb_chosen_mutant does (0: no mutant)
+                                   TO/chosen.h, for -include, defines NB_MUTANT: -DNB_MUTATE=NB_MUTANT_NAME chooses a mutant;
+                                   without this flag the variable nb_chosen_mutant does (0: no mutant)
 """
 import os
 import re
@@ -21,7 +21,7 @@ def rows(wanted):
 
 
 def break_text(text, name, change):
-    """The text with one mutant; blanks of `change` stand for any white space."""
+    """Returns the text with one mutant; blanks of `change` match any white space."""
     before, right, broken, after = re.fullmatch(r"(.*)<<(.*)=>(.*?)>>(.*)", change).groups()
     pattern = [re.sub(r"(\\ )+", r"\\s+", re.escape(part.strip())) for part in (before, right, after)]
     found = re.findall(rf"({pattern[0]}\s*)({pattern[1]})(\s*{pattern[2]})", text)

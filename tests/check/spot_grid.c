@@ -21,7 +21,7 @@ static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *
         }
 }
 
-/** Lights the boxes of a sight by one run at one layer. */
+/** Adds the light of a possible reflection (nb_spot_sight), for one run and one layer. */
 static void light(const check_grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
                   int run, int layer)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The promise of a tolerance (plans/paths.md, sections 3 and 4): images made from their
- * reflections, and in blocks of rays, against the scalar reference, on random and on
- * extreme scenes.  With I the reference and J the image
+/* Checks the promise of a tolerance (plans/paths.md, sections 3 and 4). Compares images
+ * made from reflections, and in blocks of rays, with the scalar reference, on random and
+ * on extreme scenes. With I the reference and J the image
  *
  *   -1e-6 I_max <= I - J <= bound + 1e-6 I_max   and   bound <= tolerance
  *
- * in every pixel; a top hat is 0 exactly where the reference is.  The bytes are the same
- * for other numbers of threads and other regions, on every instruction set.  --isa takes
- * an instruction set or
+ * in every pixel; the image of a top hat without background is 0 exactly where the
+ * reference is 0. The bytes depend neither on the number of threads nor on the region, on
+ * every instruction set. --isa takes an instruction set or
  *
  *   grid   the threads of the device's kernels, one after the other (no device is needed)
- *   cuda   the device: ten runs of the same bytes
- *   room   the device with little memory: also taken from other programs, so run it alone
+ *   cuda   the device: ten runs must give the same bytes
+ *   room   the device with little memory left, also for other programs: run it alone
  *
  *   spots_check [--seed N] [--count N] [--only K] [--isa NAME] [-v] */
 #include <math.h>
@@ -37,8 +37,8 @@
 
 typedef struct figures {
     int scenes, failures, refused, dark;
-    double worst, part; /* largest error outside the bound over I_max; largest part of the
-                         * bound */
+    double worst, part; /* largest error outside the bound, over I_max; largest used part
+                         * of the bound */
 } figures;
 
 typedef struct session {
@@ -47,7 +47,7 @@ typedef struct session {
     nb_backend_state *device; /* may be NULL */
 } session;
 
-/** The reference of a region, and the brightest pixel of the whole image. */
+/** The reference image I of a region, and the brightest pixel of the whole image. */
 typedef struct picture {
     const float *I;
     double brightest;
@@ -62,7 +62,7 @@ typedef struct maker {
     nb_backend_state *state;   /* BY_DEVICE */
 } maker;
 
-/** Renders by vectors, even where every step is quicker; *result as by
+/** Renders by vectors, even if summing every step is quicker. *result: as from
  * nb_spots_render. */
 static nb_status by_vectors(const nb_scene *sc, const nb_kernel_set *with,
                             nb_tolerance may, int threads, float *image,
@@ -125,7 +125,7 @@ static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance ma
 {
     const nb_request as = {.precision = NB_PRECISION_MIXED, .tolerance = may};
     nb_status st;
-    /* even where every step is quicker */
+    /* even if summing every step is quicker */
     setenv("NANOBRAGG_CUDA_PATH", !nb_shape_ends(sc->lattice.shape) ? "tiles" : "spots",
            1);
     st = nb_render_scene_as(&nb_backend_cuda, way->state, sc, &as, image, err);
@@ -133,7 +133,7 @@ static nb_status by_device(const nb_scene *sc, const maker *way, nb_tolerance ma
     return st;
 }
 
-/** Renders with a tolerance; *result as by nb_spots_render. */
+/** Renders with a tolerance in one of the ways. *result: as from nb_spots_render. */
 static nb_status in_part(const nb_scene *sc, const maker *way, nb_tolerance may,
                          int threads, float *image, nb_spots_result *result, nb_error *err)
 {
@@ -164,7 +164,7 @@ static double brightest(const float *image, size_t n)
     return max;
 }
 
-/** Compares image J with I; returns NULL or the fault. brightest: I_max of the whole
+/** Compares image J with I; returns NULL or the error. brightest: I_max of the whole
  * detector. */
 static const char *judge(const nb_scene *sc, const check_image *J, const float *I,
                          double brightest, double bound, figures *of)
@@ -194,8 +194,8 @@ static const char *judge(const nb_scene *sc, const check_image *J, const float *
     return NULL;
 }
 
-/** Compares bytes for another number of threads, another region, and the threads of
- * another instruction set. */
+/** Compares bytes with another number of threads and with a part of the region; on the
+ * device with nine more runs. */
 static const char *same_bytes(const nb_scene *sc, const maker *with, nb_tolerance may,
                               const float *image)
 {
@@ -227,7 +227,7 @@ static const char *same_bytes(const nb_scene *sc, const maker *with, nb_toleranc
     return wrong;
 }
 
-/** Checks one tolerance with one instruction set. */
+/** Checks one way to render with one tolerance; returns NULL or the error. */
 static const char *check_one(const nb_scene *sc, const maker *with, nb_tolerance may,
                              const float *I, double brightest, figures *of)
 {
@@ -278,7 +278,7 @@ static void report(session *ss, const check_case *c, const char *set, nb_toleran
     fflush(stdout);
 }
 
-/** Checks one way on a scene with one tolerance. */
+/** Checks one way on a scene with one tolerance; counts and prints a failure. */
 static void run_way(session *ss, const check_case *c, const nb_scene *sc,
                     const maker *way, const picture *of, nb_tolerance may)
 {
@@ -304,8 +304,8 @@ static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
             if (nb_cpu_runs(nb_kernel_sets[i].isa) && check_wanted(ss->opt.isa, set.name))
                 run_way(ss, c, sc, &set, of, may);
         }
-        /* blocks of rays are slow: one tolerance each, unless they are the only selected
-         * way */
+        /* blocks of rays are slow in this way: one tolerance per scene, unless --isa
+         * selects only this way */
         if (check_wanted(ss->opt.isa, grid.name) &&
             (turn == 0 || ss->opt.isa || nb_shape_ends(sc->lattice.shape)))
             run_way(ss, c, sc, &grid, of, may);
@@ -351,7 +351,7 @@ static int run_case(session *ss, check_case *c, check_rng *rng, double limit)
     return 1;
 }
 
-/** Changes a random case, usually into a good one for spots. */
+/** Changes a random case, usually into one that suits images from reflections. */
 static void reshape(check_case *c, check_rng *rng, int shape)
 {
     static const double sizes[] = {1,  2,  3,  4,  6,  7,  8,   9,
@@ -364,14 +364,14 @@ static void reshape(check_case *c, check_rng *rng, int shape)
     cfg->curved = cfg->curved && !check_below(rng, 4);
     cfg->interpolate = check_below(rng, 10) ? NB_OFF : cfg->interpolate;
     cfg->fudge = check_below(rng, 3) ? 1 : exp(check_uniform(rng, -2.3, 2.3));
-    if (check_below(rng, 2)) /* a table large enough to be seen */
+    if (check_below(rng, 2)) /* F outside the table, too: spots are visible */
         c->cfg.default_F = c->inputs.table.default_F = 50;
     cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 24);
-    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* many steps: some are left out */
+    if (!nb_shape_ends(shape) && check_below(rng, 5)) { /* many steps: some are skipped */
         cfg->mosaic_domains = 9 + check_below(rng, 40);
         cfg->mosaic_spread_deg = exp(check_uniform(rng, -4, 1));
         cfg->oversample = check_below(rng, 4) ? 1 : 1 + check_below(rng, 3);
-        if (!check_below(rng, 3)) { /* and enough sources for whole rows */
+        if (!check_below(rng, 3)) { /* enough sources to skip whole rows */
             cfg->dispersion_pct = exp(check_uniform(rng, -4, 2));
             cfg->dispersion_steps = 17 + check_below(rng, 30);
             cfg->mosaic_domains = 8 + check_below(rng, 8);
@@ -396,7 +396,7 @@ static int random_cases(session *ss)
     return valid;
 }
 
-/** Every cruel scene with each shape. */
+/** Checks every extreme scene with each shape. */
 static void cruel_cases(session *ss)
 {
     check_case c;
@@ -411,7 +411,7 @@ static void cruel_cases(session *ss)
         }
 }
 
-enum { ENOUGH_PICTURES = 30 }; /* of this many pictures some must be accepted */
+enum { ENOUGH_PICTURES = 30 }; /* of so many, at least one must be accepted */
 
 static void summarise(session *ss, const char *group)
 {

@@ -8,8 +8,8 @@
 
 #include "model/units.h"
 
-/** Place of a panel. Without turns it faces the crystal, with its slow edge away from the
- * beam. */
+/** Place of a panel. Without turns the panel faces the crystal, and its slow axis leads
+ * away from the beam. */
 typedef struct piece {
     double theta, phi; /* direction of the panel's middle: from the beam, and round it;
                         * degrees */
@@ -111,8 +111,8 @@ static void one_after_another(int k, piece *p) /* the last is nearest and bright
 
 /* ------------------------------------------------------------------ after the model */
 
-/** Limits the region from the middle of a panel to the middle of another one, and to a
- * part of the wide panels. */
+/** Limits the region of interest: rows from the middle of a panel to the middle of
+ * another panel, and columns to a part of the wide panels. */
 static void in_part(nb_model *m)
 {
     m->scene.raster.roi = (nb_region){2, 17, 30, 98};
@@ -152,7 +152,7 @@ static void mix(double a, const double x[3], double b, const double y[3], double
         out[i] = a * x[i] + b * y[i];
 }
 
-/** x and y turned by an angle in their plane. */
+/** Turns x and y by an angle in their plane. */
 static void turn(double degrees, double x[3], double y[3])
 {
     const double c = cos(degrees * NB_DEG), s = sin(degrees * NB_DEG);
@@ -186,7 +186,7 @@ static void stand(const piece *p, nb_panel_spec *spec)
     spec->attenuation = p->depth > 0 ? 1 / (p->depth * NB_UM) : NAN;
 }
 
-/** One panel in four is dark, and half of the pixels of the others. */
+/** Masks one panel in four, and half of the pixels of the other panels. */
 static void mask(check_case *c, const nb_detector_spec *spec)
 {
     check_rng rng = {17};
@@ -202,7 +202,7 @@ static void mask(check_case *c, const nb_detector_spec *spec)
     }
 }
 
-/** A crystal that lights every direction. */
+/** Sets a crystal with spots in every direction. */
 static void light(nb_config *cfg)
 {
     nb_config_set(cfg, "cell", "13 15 18 80 95 105", NULL);

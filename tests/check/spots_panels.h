@@ -5,8 +5,8 @@
 
 #include "cases.h"
 
-/** Gives a case the detector i. Returns pairs of a flag's name and value for it; NULL
- * after the last detector. */
+/** Sets detector i in a case. Returns pairs of name and value of flags for this detector,
+ * or NULL after the last detector. */
 const char *const *check_spots_panels(check_case *c, int i);
 
 #endif

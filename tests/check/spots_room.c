@@ -49,8 +49,8 @@ static nb_config config_of(const room_case *c)
     return cfg;
 }
 
-/** Renders with `room` bytes free on the device, 0: all. *refused: reason for taking
- * every step, or NULL. */
+/** Renders with `room` bytes free on the device, or all memory if `room` is 0. *refused:
+ * reason why every step was summed, or NULL. */
 static nb_status render(const nb_sim *sim, size_t room, const char **refused,
                         float *image, nb_error *err)
 {
@@ -73,8 +73,8 @@ static nb_status render(const nb_sim *sim, size_t room, const char **refused,
     return st;
 }
 
-/** A render with little memory gives the image, or that of every step. Returns 0 for a
- * wrong image; *every: it took every step. */
+/** Renders with little memory. Returns 0 unless the image equals `whole`, or `steps` if
+ * every step was summed; *every is then 1. */
 static int one_room(const nb_sim *sim, const float *whole, const float *steps, int room,
                     float *image, int *every)
 {
@@ -98,7 +98,7 @@ static int run_case(const room_case *c, const nb_sim *sim, float *image[3])
     nb_error err;
     int good = 1, without = 0, every;
     plain.engine.options.tolerance = (nb_tolerance){0};
-    /* also loads the kernels */
+    /* two renders with all memory, which also load the kernels */
     if (render(sim, 0, &refused, image[0], &err) || refused ||
         render(&plain, 0, &refused, image[1], &err)) {
         printf("#   %s\n", refused ? refused : err.message);

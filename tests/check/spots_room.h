@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Images in blocks of rays, and from reflections, on a full device. */
+/** Checks images in blocks of rays, and from reflections, on a nearly full device. */
 #ifndef NB_TESTS_CHECK_SPOTS_ROOM_H
 #define NB_TESTS_CHECK_SPOTS_ROOM_H
 

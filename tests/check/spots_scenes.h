@@ -5,7 +5,7 @@
 
 #include "cases.h"
 
-/** Scene i with a shape; 0 after the last one. Free it with check_free_case. */
+/** Makes scene i with a shape; free it with check_free_case. 0 after the last scene. */
 int check_spots_scene(check_case *c, int i, nb_shape shape);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What every fuzz target provides. `make fuzz` links each with libFuzzer (clang), `make
- * test` with replay.c, which feeds it the files of tests/fuzz/corpus. Build the library
- * with -DNB_SF_MAX_VOXELS=65536 for fuzzing: otherwise two large Miller indices need
- * gigabytes. */
+/** Functions of every fuzz target. `make fuzz` links each target with libFuzzer (clang),
+ * `make test` with replay.c, which feeds the files of tests/fuzz/corpus. Build the
+ * library with -DNB_SF_MAX_VOXELS=65536 for fuzzing: otherwise two large Miller indices
+ * need gigabytes. */
 #ifndef NB_TESTS_FUZZ_H
 #define NB_TESTS_FUZZ_H
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/** Feeds one input to the parser, uses and releases the result; 1 accepted, 0
- * rejected. Aborts when a property does not hold (for example a rejected input without
- * a message). */
+/** Parses one input, then uses and frees the result. Returns 1 if the parser accepts the
+ * input, or 0. Aborts if a property does not hold (for example if a rejected input has no
+ * message). */
 int nb_fuzz_accepts(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

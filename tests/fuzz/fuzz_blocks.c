@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -mosaic_blocks: an accepted file gives rotations, as many as requested. */
+/* Files of -mosaic_blocks: an accepted file gives the requested number of rotations. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CBF: header and all pixels, or a message. */
+/* CBF files: the reader returns a header and all pixels, or an error with a message. */
 #include <math.h>
 
 #include "../../src/io/image/image_read.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of -crystals: each line of an accepted text can be applied and gives the same
- * each time, or a message. */
+/* Lines of -crystals: each line of an accepted text either sets the same values each
+ * time, or fails each time with a message. */
 #include <string.h>
 
 #include "../../src/sim/crystals.h"
@@ -29,7 +29,7 @@ static int check_lines(const nb_crystal_lines *lines, const nb_config *base)
     return good;
 }
 
-/** As a file, or as the text of the flag. */
+/** Reads the input as the text of the flag if it can be one, else as a file. */
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
     static nb_config base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data files that -resume finds. */
+/* HDF5 data files that -resume finds: key, truth and spots are read, or refused. */
 #include <string.h>
 
 #include "../../src/io/hdf5/hdf5_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images from HDF5: all pixels or a message, within the allowed memory. */
+/* Images from HDF5: the reader returns all pixels or a message, within allowed memory. */
 #include "../../src/io/hdf5/hdf5_read.h"
 #include "hdf5_build.h"
 

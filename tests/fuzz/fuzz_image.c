@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files of every format: all pixels, or a message. */
+/* Image files of every format: the reader returns all pixels, or a message. */
 #include "../../src/io/image/image_read.h"
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -jobs: every line of an accepted file can be applied, and gives the same each time. */
+/* Files of -jobs: every line of an accepted file sets the same values each time. */
 #include <string.h>
 
 #include "../../src/cli/sub.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orientation matrices: nine finite numbers or a message. */
+/* Orientation matrices: the reader returns nine finite numbers, or a message. */
 #include <math.h>
 
 #include "../../src/io/table/arrays.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -orientations: two lines of finite angles or a message. */
+/* Files of -orientations: the reader returns two lines of finite angles, or a message. */
 #include <math.h>
 
 #include "../../src/io/table/orientations.h"

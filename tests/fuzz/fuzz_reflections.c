@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reflections: MTZ, structure-factor CIF, small-molecule CIF. Every index of an accepted
- * file is bounded and every value readable; an accepted file can be written and read
- * again. */
+ * file is bounded and every value readable. A file that can be written as MTZ and read
+ * again has the same indices. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SMV files: header, settings, the settings written again, pixels. */
+/* SMV files: reads the header, its settings and the pixels, and writes the settings. */
 #include <string.h>
 
 #include "../../src/io/image/image_read.h"

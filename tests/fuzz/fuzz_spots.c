@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of reflections for pages: the brightest comes first. */
+/* Lists of reflections for HTML pages: accepted lists have the brightest first. */
 #include <stdlib.h>
 
 #include "../../src/io/table/hkl.h"

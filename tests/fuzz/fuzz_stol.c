@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of F: every accepted table increases, and the curve through it is finite, stays
- * between neighbouring points and is constant outside. */
+/* Tables of F over sin(theta)/lambda: abscissas of an accepted table increase, and the
+ * curve through the points is finite and stays between neighbouring points. */
 #include <math.h>
 
 #include "../../src/io/table/sources.h"
@@ -19,7 +19,7 @@ static void check_points(const nb_stol_table *t)
     }
 }
 
-/** Some places between, on and outside the points. */
+/** Checks the curve at some points of the table, and between points. */
 static void check_curve(const nb_stol_table *t)
 {
     const nb_amorphous_source source = {t->points, t->n, 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CrystFEL streams: an accepted stream has crystals with a volume, and the requested
- * number of images. */
+/* CrystFEL streams: an accepted stream has crystals with finite matrices, and the
+ * requested number of images. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Models: PDB, mmCIF, small-molecule CIF. Every atom of an accepted model has finite
- * coordinates, and its operators are a group. */
+ * coordinates, and the first of its symmetry operators is the identity. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -twin: an accepted law has a determinant of 1, turns a crystal without changing its
- * lengths, and leaves a fraction to the first part. */
+/* Laws of -twin: in an accepted text each part of the crystal has a fraction above 0 and
+ * not above 1, and turning a crystal to a part gives a finite obliquity. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed files, and the kinds of bytes of models and reflection files. */
+/* Packed files; and the kind of a model or reflection file, found from its bytes. */
 #include "../../src/base/unpack.h"
 #include "../../src/io/structure/gemmi.h"
 #include "fuzz.h"

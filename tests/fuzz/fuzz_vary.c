@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of -vary: an accepted text gives the same finite numbers each time, or a
- * message. */
+/* Laws of -vary: an accepted text gives the same finite numbers each time, or fails with
+ * a message. */
 #include <math.h>
 #include <string.h>
 
 #include "../../src/series/frames.h"
 #include "fuzz.h"
 
-/** Returns 1 if every number of the first frames is drawn, twice the same. */
+/** Draws each number of three frames twice, with equal results; 1 if all succeed. */
 static int check_draws(const nb_vary *v)
 {
     int good = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of the command line, one per line: the parser, the checks of flags against each
- * other, and for accepted words a small image without files. Every parameter of the table
- * also gets the last line, and must return the value that it accepts. */
+/* Words of the command line, one per line, for the parser and the checks of flags against
+ * each other. Accepted words make a small image without files. The last line is also set
+ * as the value of every parameter; an accepted value must be returned unchanged. */
 #include <math.h>
 #include <string.h>
 

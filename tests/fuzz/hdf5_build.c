@@ -77,13 +77,13 @@ static hid_t take_type(fuzz_bytes *b)
         H5(Tinsert)(type, "a", take_below(b, 8), H5T_NATIVE_DOUBLE);
     } else {
         type = H5(Tcopy)(known[kind]);
-        if (kind == 5 || take(b) > 200) /* texts, integers of odd sizes */
+        if (kind == 5 || take(b) > 200) /* texts, integers of unusual sizes */
             H5(Tset_size)(type, kind == 5 && take(b) > 200 ? H5T_VARIABLE : 1 + take(b));
     }
     return type;
 }
 
-/** A scalar space, or one with these dimensions. */
+/** Makes a scalar or empty data space, or one with the dimensions *rank, dims. */
 static hid_t take_space(fuzz_bytes *b, int *rank, hsize_t *dims)
 {
     *rank = (int)take_below(b, RANK + 2);
@@ -308,7 +308,7 @@ static void build_other(void)
     end_file(file);
 }
 
-/** Writes the good file with the bytes of the first time. */
+/** Writes the good file. The first call makes it; later calls write the same bytes. */
 static void put_base(base_file *base)
 {
     static unsigned char content[1 << 17];

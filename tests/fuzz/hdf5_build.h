@@ -9,7 +9,7 @@
 #include "../../src/io/hdf5/hdf5_lib.h"
 #include "fuzz.h"
 
-/** The remaining bytes; 0 after the last one. */
+/** Bytes that are not yet taken. take and take_below return 0 after the last byte. */
 typedef struct fuzz_bytes {
     const uint8_t *p, *end;
 } fuzz_bytes;
@@ -25,15 +25,15 @@ typedef struct object {
 /** Writes a good file at the path; called once. */
 typedef void base_file(const char *path);
 
-/** Creates such a file with groups (the list ends with NULL); end_file closes it. */
+/** Creates an HDF5 file with groups (the list ends with NULL); end_file closes it. */
 hid_t begin_file(const char *path, const char *const *groups);
 void end_file(hid_t file);
 void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t *dims,
                const void *values);
 
-/** Writes a good file; each object (the list ends with a NULL path) whose byte is 128 or
- * more is then replaced according to further bytes, or removed. Returns the path, which
- * the builder owns. */
+/** Writes a good file, then takes a byte for each object (the list ends with a NULL
+ * path). A byte of 128 or more removes the object, or replaces it according to further
+ * bytes. Returns the path, which the builder owns. */
 const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
 
 #endif

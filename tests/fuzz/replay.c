@@ -34,7 +34,7 @@ static uint8_t *read_whole(const char *path, size_t *size)
     return data;
 }
 
-/* An exact copy, so that a sanitizer sees a read past the end. */
+/* Parses a copy of the exact size, so that a sanitizer sees a read past the end. */
 static int accepts(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);

@@ -10,10 +10,10 @@ import tempfile
 import time
 
 
-# A container may forbid what the browser does at its start: the next way avoids it.
+# Flags to try in turn: if a container forbids a step of the browser's start, the next flags avoid the step.
 WAYS = ((), ("--no-zygote",), ("--no-zygote", "--single-process"))
 
-# The browser reduces the screenshot, because Python would take a second.
+# JavaScript: mean colours of blocks of a screenshot. The browser runs this code, because Python would take a second.
 MEANS = """async (data, columns, rows) => {
   const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0)), image = await createImageBitmap(new Blob([bytes]));
   const w = image.width, h = image.height, context = new OffscreenCanvas(w, h).getContext("2d");
@@ -35,8 +35,8 @@ def program():
 
 
 def missing():
-    """The reason why this machine cannot open a page; None if it can, and later pages
-    open in the way found here."""
+    """Returns the reason why this machine cannot open a page, or None. Chooses the flags
+    of later pages (Page.way)."""
     if not program():
         return "no Chromium (Debian package chromium)"
     for Page.way in WAYS:
@@ -50,8 +50,8 @@ def missing():
 
 
 class Page:
-    """with Page(path, width, height) as page: ...; page.said: text of the console.
-    colours: light or dark."""
+    """A page, opened by `with Page(path, width, height) as page`. page.said holds the text
+    of the console; colours is "light" or "dark"."""
     way = WAYS[0]
 
     def __init__(self, path, width=1200, height=800, seconds=60, colours="light"):
@@ -73,7 +73,7 @@ class Page:
         to_child, ours_out = os.pipe()
         ours_in, from_child = os.pipe()
 
-        def give():  # the browser reads from 3 and writes to 4
+        def give():  # the browser reads from file descriptor 3 and writes to 4
             a, b = os.dup(to_child), os.dup(from_child)
             os.dup2(a, 3)
             os.dup2(b, 4)
@@ -148,7 +148,7 @@ class Page:
         return answer
 
     def value(self, expression):
-        """Value of an expression in the page; a promise is awaited."""
+        """Value of an expression in the page. If the value is a promise, waits for its result."""
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(str(result["exceptionDetails"])[:400])
@@ -175,8 +175,8 @@ class Page:
         self.value("new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame)).then(() => 1)")
 
     def blocks(self, selector, columns, rows):
-        """Mean colours of an element on the screen, in rows of blocks: (red, green, blue)
-        each."""
+        """Mean colours (red, green, blue) of blocks of an element on the screen: `rows`
+        lists of `columns` blocks."""
         self.settle()
         box = self.value(f"(b => [b.left, b.top, b.width, b.height])(document.querySelector('{selector}').getBoundingClientRect())")
         clip = dict(zip(("x", "y", "width", "height"), box), scale=1)

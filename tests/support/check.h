@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** cmocka with comparisons that fail for NaN, and images that must render. */
+/** cmocka, with comparisons that fail for NaN and renders whose errors fail the test. */
 #ifndef NB_TESTS_CHECK_H
 #define NB_TESTS_CHECK_H
 
@@ -21,9 +21,9 @@ void nb_add_test(struct CMUnitTest test);
 /** Runs all tests in the order in which they were added; returns the exit status. */
 int nb_run_tests(void);
 
-/** A test, with a setup before and a teardown after: FIXTURE_TEST(name, setup, teardown)
- * { ... }. cmocka's argument is `state`. The program runs its tests in the order of the
- * file. */
+/** Defines a test: FIXTURE_TEST(name, setup, teardown) { ... }. cmocka calls setup before
+ * the test and teardown after the test; `state` is cmocka's argument. The program runs
+ * its tests in the order of the file. */
 #define FIXTURE_TEST(name, setup, teardown)                                              \
     static void name(void **state);                                                      \
     __attribute__((constructor)) static void add_##name(void)                            \
@@ -55,7 +55,7 @@ int nb_run_tests(void);
         nb_check_close((v).z, (Z), (tolerance), #v ".z == " #Z, __FILE__, __LINE__);     \
     } while (0)
 
-/** Leaves the test as skipped; the reason is printed. */
+/** Prints the reason and ends the test as skipped. */
 #define skip_because(reason)                                                             \
     do {                                                                                 \
         printf("# %s\n", reason);                                                        \
@@ -82,7 +82,7 @@ static inline void nb_check_below(double a, double limit, const char *what,
     }
 }
 
-/** Renders or fails the test. */
+/** Renders an image; an error fails the test. */
 static inline nb_picture rendered(const nb_config *cfg)
 {
     nb_picture picture;
@@ -92,7 +92,7 @@ static inline nb_picture rendered(const nb_config *cfg)
     return picture;
 }
 
-/** Creates, or fails the test; the caller frees the simulation. */
+/** Creates a simulation, which the caller frees; an error fails the test. */
 static inline nb_sim *created(const nb_config *cfg)
 {
     nb_sim *sim;
@@ -102,7 +102,7 @@ static inline nb_sim *created(const nb_config *cfg)
     return sim;
 }
 
-/** The configuration must be refused with this status and a message that contains `part`. */
+/** Fails unless cfg is refused with this status and a message that contains `part`. */
 static inline void check_refused(const nb_config *cfg, nb_status status, const char *part)
 {
     nb_sim *sim = NULL;
@@ -115,7 +115,7 @@ static inline void check_refused(const nb_config *cfg, nb_status status, const c
     assert_null(st ? sim : NULL);
 }
 
-/** The same pixels to the last bit. */
+/** Fails unless both images have the same pixels to the last bit. */
 static inline void check_same_bits(const nb_picture *a, const nb_picture *b)
 {
     assert_int_equal(a->n, b->n);

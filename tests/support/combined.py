@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random scenes of test_combined.py: flags drawn by number, and the files that they
-name."""
+"""Random scenes of test_combined.py, and the files that their flags name. The number of a
+scene is the seed of its flags."""
 import json
 import math
 import os
@@ -15,7 +15,7 @@ import numpy
 FACTORS = {"5e5z.pdb": "models/5e5z.pdb", "special.pdb": "models/made-special.pdb", "r32.pdb": "models/made-r32.pdb", "hydrogens.pdb": "models/made-hydrogens.pdb",
            "models.pdb": "models/made-models.pdb", "1aki.pdb": "models/1aki.pdb", "copper.pdb": "models/4oz7.pdb", "small.cif": "models/made-small.cif",
            "pairs.mtz": "reflections/made-pairs.mtz", "intensities.mtz": "reflections/made-intensities.mtz"}
-PANELS = {"two": (24, 42), "three": (14, 30)}  # pixels of the detectors from files
+PANELS = {"two": (24, 42), "three": (14, 30)}  # (fast, slow) pixels of the detectors of panel files
 
 # In the texts below ~a:b is a number between a and b, and #a:b an integer.
 ANGLES = "~-90:90 ~-90:90 ~-90:90"
@@ -49,7 +49,7 @@ DIFFUSE = ["-diffuse_sigma ~0.1:0.4 -diffuse_gamma ~1:3", "-diffuse_sigma 0.2 0.
            "-diffuse_sigma 0.3 -diffuse_gamma ~2:3 -diffuse_F unperturbed", "-diffuse_sigma ~0.2:0.4 -diffuse_gamma ~3:12 -diffuse_only"]
 DOSE = ["-dose ~0.5:3", "-dose ~0.5:3 -damage_half ~4:9", "-dose ~0.5:3 -damage_cell ~0.05:0.3 -damage_B 2", "-dose auto"]
 NUMBERS = ["-precision double", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
-# Flags of a line, or of a crystal of a list
+# Flags of a crystal in a list, and with OF_FRAME of a line of -jobs: name, and texts from which the value is chosen
 OF_CRYSTAL = {
     "misset": [ANGLES], "N": ["#2:7"], "Na": ["#2:6"], "blocks": ["#2:6"], "Fscale": ["~0.3:3"], "Badd": ["~1:15"], "dmin": ["~3:9"], "default_F": ["~1:90"],
     "cell": ["44 44 33", "50 62 56 90 91 90", "~39:41 ~49:51 ~59:61", "24 31 36 80 100 95", "15.2 18.1 20.8 82 99 94"], "mat": ["m.mat"], "hkl": ["mid.hkl", "low.hkl"],
@@ -62,7 +62,7 @@ OF_FRAME = {
     "sourcefile": ["pink.txt", "edge.txt"], "dispersion": ["1"], "divergence": ["~1:3"], "bandwidth": ["~0.3:0.9"], "spectrum": ["gauss", "tophat"], "oversample": ["1", "2"],
     "transmission": ["t_PIXELS.bin"], "add": ["a_PIXELS.bin"], "background": ["water:0.02"], "panel": ["0", "1"], "crystals": ["0", "2", "3", "LIST", "LIST", "LIST"], "nopoisson": [""],
     "mask": ["mask_PIXELS.img"], "exposure": ["0.5"], "flux": ["1e22"], "beamsize": ["~0.05:0.2"]}
-# Laws of -vary; a choice of one number is the typed flag for each name of CHOICE
+# Laws of -vary. A law that chooses from the one number of CHOICE must give the frame of the typed flag
 LAWS = ["N:lognormal:30%", "N:choice:3:4:5", "Na:uniform:2:6", "cell:normal:0.3%", "cell_a:ramp:30:60", "cell_a:normal:0.3%", "cell_b:normal:0.2,cell_al:normal:0.5", "Badd:uniform:0:20", "Fscale:gamma:3",
         "default_F:uniform:0:50", "blocks:poisson:4", "fudge:uniform:0.8:1.3", "mosaic:lognormal:40%", "rot_x:normal:3", "rot_z:uniform:-2:2", "misset_y:normal:5", "crystals:poisson:1.2", "crystals:choice:0:1:2:3",
         "fluence:gamma:4", "lambda:normal:0.5%", "energy:uniform:9000:9500", "polar:uniform:0.2:0.9", "distance:ramp:70:80", "distance:normal:5%", "Xbeam:normal:1", "ORGX:normal:1", "water:uniform:0:5",
@@ -77,7 +77,7 @@ GEOMETRY = set("distance close_distance Xbeam Ybeam Xclose Yclose ORGX ORGY dete
 
 
 TABLE, FILE, SHAPED = ("hkl", "pdb", "mtz", "cif"), ("geom", "expt", "nxmx", "detector", "img"), ("gauss_xtal", "round_xtal", "tophat_spots")
-# Flags that a drawn name usually needs, and flags that it usually excludes
+# NEEDS: a drawn name usually needs one of the listed flags. AGAINST: flags that the name usually excludes
 NEEDS = {"Badd": TABLE, "Fscale": TABLE, "F000": TABLE, "fill": TABLE, "damage_B": ("dose",), "damage_cell": ("dose",), "damage_half": ("damage_half",), "bandwidth": ("spectrum",), "pulse_length": ("pulse_length",),
          "diffuse_sigma": ("diffuse_sigma",), "diffuse_gamma": ("diffuse_sigma",), "fudge": SHAPED, "mosaic": ("mosaic",), "mosaic_dom": ("mosaic",), "absorb_mu": ("absorb",), "exposure": ("flux",), "flux": ("flux",),
          "beamsize": ("flux",), "hdivrange": ("hdivrange",), "divergence": ("divergence",), "dispersion": ("dispersion",), "ORGX": ("xds",), "osc": ("osc",), "phisteps": ("osc",), "sample_x": ("samplesize",),
@@ -93,7 +93,7 @@ OFTEN = {"cell": 4, "seed": 4, "crystals": 5, "mat": 3, "misset": 2, "diffuse_si
 
 
 def by_name(words):
-    """Flags by name, with the words of each; words: text, or a list."""
+    """Dict from the name of each flag to the list of its words; words: a text or a list."""
     flags = {}
     for word in words.split() if isinstance(words, str) else map(str, words):
         if re.fullmatch("-(4stol|[A-Za-z][A-Za-z_0-9]*)", word):
@@ -133,8 +133,8 @@ def line_of(flags):
 
 
 class Scene:
-    """A drawn scene: flags by name, flags of the series, laws, lines, a list of
-    crystals."""
+    """A random scene: its flags by name, flags of the series, laws of -vary, lines of -jobs
+    and a list of crystals."""
 
     def __init__(self, number):
         self.number, self.rng = number, random.Random(number)
@@ -143,7 +143,7 @@ class Scene:
     # ---------------------------------------------------------------- drawing
 
     def text(self, text):
-        """A text with drawn numbers."""
+        """Replaces ~a:b and #a:b by random numbers, and PIXELS by the number of pixels."""
         def one(found):
             kind, (a, b) = found[1], [float(x) for x in (found[2], found[3])]
             return str(self.rng.randint(int(a), int(b))) if kind == "#" else f"{self.rng.uniform(a, b):.4g}"
@@ -173,7 +173,7 @@ class Scene:
         return math.prod(self.shape())
 
     def has(self, *names):
-        """True if the scene, or a line or crystal, has one of these flags."""
+        """True if the scene, a line, a crystal or a law has a flag with one of these names."""
         said = {*self.flags, *self.series, *(x for line in [*self.lines, *(self.crystals or [])] for x in line), *(x.split(":")[0] for law in self.laws for x in law.split(","))}
         said |= {name for line in self.lines if "crystals" in line for one in as_list(line["crystals"]) for name in one}
         return bool(said & set(names))
@@ -182,9 +182,9 @@ class Scene:
         return self.has("pdb", "mtz", "cif")
 
     def exact(self):
-        """0: a frame has the same bytes however it is made. The table of a model, or of a
-        list with varying F or with lines that cut it by dmin, may reach farther for other
-        frames."""
+        """Allowed difference of a frame of the series from the frame made alone; 0: equal
+        bytes. Frames may share a table of F that reaches farther than one frame needs: if
+        the table is of a model, has varying F, or is cut at dmin by a line."""
         cut = any("dmin" in line for line in (*self.lines, *(self.crystals or [])))
         cut = cut or "dmin" in self.flags and any(name in law for law in self.laws for name in ("Badd", "Fscale", "default_F"))
         return 1e-6 if cut or self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
@@ -193,7 +193,7 @@ class Scene:
         return self.has(*TABLE)
 
     def fits(self, name):
-        """True if the name goes with the flags, and sometimes for any name."""
+        """True if the name fits the flags; sometimes, by chance, also for another name."""
         name = name.split(":")[0]
         good = (name not in NEEDS or self.has(*NEEDS[name])) and not self.has(*AGAINST.get(name, ())) and not (name == "crystals" and self.crystals)
         placed = self.has(*FILE) and set(AGAINST.get(name, ())) >= set(FILE)  # a file places the detector
@@ -269,7 +269,7 @@ class Scene:
         else:
             self.take(0.3, RAYS)
         if self.has("hkl", "pdb") and "fill" not in self.flags and not edge and "name" not in self.flags:
-            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # other files take long
+            if self.flags.get("hkl") == ["low.hkl"] or self.flags.get("pdb") == ["5e5z.pdb"]:  # diffuse light of other files takes long
                 self.take(0.5, DIFFUSE)
             if self.has("diffuse_sigma") and "Fscale" not in self.flags:
                 self.take(0.5, ["-Fscale ~0.3:3"])

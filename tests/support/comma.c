@@ -7,7 +7,7 @@
 
 #include "picture.h"
 
-/* localedef reads both from files, so no package is needed. */
+/* A locale for localedef, which also reads a charmap. No package is needed. */
 static const char source[] = "comment_char %\nescape_char /\nLC_NUMERIC\n"
                              "decimal_point \",\"\nthousands_sep \".\"\ngrouping 3;3\n"
                              "END LC_NUMERIC\n";

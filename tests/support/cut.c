@@ -24,7 +24,7 @@ void nb_cut_prepare(nb_panel *panel)
 /** Chooses the place of each panel in an uncut panel of w x h pixels. */
 static void choose_places(int w, int h, nb_cut_kind kind, nb_region places[NB_CUT_PANELS])
 {
-    static const int rows[] = {0, 1, 4, 5, 9, 11, 14, 16}; /* sixteenths */
+    static const int rows[] = {0, 1, 4, 5, 9, 11, 14, 16}; /* sixteenths of h */
     static const int left[] = {0, 2, 7, 8, 16}, right[] = {0, 5, 11, 16};
     int middle = w * 3 / 8 | 1;
     for (int k = 0; k < NB_CUT_PANELS; k++) {
@@ -51,8 +51,8 @@ static nb_panel piece_of(const nb_panel *whole, const nb_region *place)
     return p;
 }
 
-/** Visits every row of every panel: its first pixel in the stack and in the uncut
- * image. */
+/** Function for a row of n pixels of a panel. stack, image: indices of the row's first
+ * pixel in the stack of panels and in the uncut image. */
 typedef void row_visitor(void *to, const void *from, size_t stack, size_t image, size_t n);
 
 static void visit_rows(const nb_cut *cut, int columns, row_visitor *visit, void *to,

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Content of the master of a series.
+"""Compares the contents of the master files (HDF5) of two series.
 
-usage: python3 tests/support/master.py A B: prints the names of differences
+usage: python3 tests/support/master.py A B: prints the names of entries that differ
 """
 import sys
 
-RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # entries of the run
+RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # data sets that differ in every run
 
-OF_FILES = ("/entry/data/data",)  # attributes differ between data files and virtual sets
+OF_FILES = ("/entry/data/data",)  # its attributes depend on how frames are divided into data files
 
 
 def pixels(place):
-    """The values; empty for a virtual set without its filter, because the data files are
-    compared as bytes."""
+    """Values of a data set. None for a virtual set whose filter is missing: other code
+    compares the bytes of the data files."""
     try:
         return place[()]
     except OSError:
@@ -52,5 +52,5 @@ if __name__ == "__main__":
     try:
         import h5py as library
     except ImportError:
-        sys.exit(0)  # only pixels are compared
+        sys.exit(0)  # without h5py the caller compares only pixels
     print("\n".join(differences(*(contents(library, path) for path in sys.argv[1:3]))), end="")

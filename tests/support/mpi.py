@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The MPIs of this machine: the mpirun of a program, and programs with the other MPIs."""
+"""Finds the MPI libraries of this machine: the mpirun for a program, and programs built with other MPIs."""
 import glob
 import os
 import shlex
@@ -8,7 +8,7 @@ import subprocess
 
 from script import PROGRAM, read
 
-# Open MPI: as root, more processes than cores, each with all cores
+# Let Open MPI run as root, with more processes than cores, each on all cores
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -17,7 +17,7 @@ OWN = ("src/series/ranks.c", "src/outputs/features.c")  # files that include <mp
 
 
 def version(program=PROGRAM):
-    """"MPICH 4.0.2", "Open MPI 4.1", or "" for a build without MPI."""
+    """MPI of a program, such as "MPICH 4.0.2" or "Open MPI 4.1"; "" for a build without MPI."""
     said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stdout
     return next((line.split(None, 2)[2] for line in said.splitlines() if line.split()[:2] == ["MPI", "yes"]), "")
 
@@ -30,7 +30,7 @@ def mpirun(name):
 
 
 def _flags(own):
-    """The build's command to compile, with the flags of another MPI."""
+    """Compiler command of the build, with the flags of another MPI."""
     words = shlex.split(read(os.path.join(BUILD, "flags")).decode())
     first = next(i for i, word in enumerate(words) if word.startswith("-"))
     words = [word for word in words if not word.startswith(("-DNB_MPI_", "-DNB_HAVE_MPI", "-M"))]
@@ -39,8 +39,8 @@ def _flags(own):
 
 
 def _link(own, folder):
-    """This build's program with another MPI: the objects of the build, except those that
-    depend on the MPI."""
+    """Links the program with another MPI. The objects are those of the build, except
+    objects that depend on the MPI."""
     compiler, objects = _flags(own), []
     for number, source in enumerate(OWN):
         objects.append(os.path.join(folder, f"{number}.o"))
@@ -54,8 +54,8 @@ def _link(own, folder):
 
 
 def others(folder):
-    """(version, program) of each MPI of this machine except the build's; folder gets the
-    programs."""
+    """Links a program in the folder with each MPI of this machine except the build's.
+    Returns a list of (version, program)."""
     mine, made = version(), []
     if not os.path.exists(os.path.join(BUILD, "flags")):
         return made

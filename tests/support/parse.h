@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Files in memory and masks in one call. */
+/** Reads files in memory, and counts masked pixels. */
 #ifndef NB_TEST_PARSE_H
 #define NB_TEST_PARSE_H
 
@@ -18,7 +18,7 @@ static inline nb_status nb_fdump_parse(const void *data, size_t n, const char *n
     return nb_fdump_read(&in, out, err);
 }
 
-/** The list of a text in its box. */
+/** Reads a text of h k l F into a table of F that covers all indices of the text. */
 static inline nb_status nb_hkl_parse(const char *data, size_t n, const char *name,
                                      double default_F, nb_factor_file *out, nb_error *err)
 {
@@ -31,7 +31,7 @@ static inline nb_status nb_hkl_parse(const char *data, size_t n, const char *nam
     return status;
 }
 
-/** A geometry file in memory.  Masks in HDF5 files are not read. */
+/** Reads a CrystFEL geometry from memory, without its masks in HDF5 files. */
 static inline nb_status nb_geom_parse(const char *data, size_t n, const char *name,
                                       const nb_geometry_typed *typed,
                                       const nb_hooks *hooks, nb_detector_spec *out,

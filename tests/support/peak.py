@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Peak resident memory of a program, with its seconds.
+"""Measures the peak resident memory and the seconds of a program.
 
-The system adds the memory of the forking process to a child's peak, and a Python with its modules
-needs more than the program.  So a bare Python starts it.
+The peak of a child includes the memory of the process that forked it, and Python with its modules
+needs more memory than the program. Therefore a Python without modules starts the program.
 """
 import os
 import subprocess

@@ -18,20 +18,20 @@ typedef struct nb_picture {
     nb_sim *sim;
 } nb_picture;
 
-/** Defaults of the library, no output files, the scalar reference (with NB_TEST_ISA=auto in the
- * environment the vector renderer in double precision, which must give the same). */
+/** Defaults without output files, for the scalar reference. NB_TEST_ISA=auto in the
+ * environment: for vectors in double precision, which must give the same results. */
 nb_config nb_test_config(void);
 
-/** The common setting of the AT-PARALLEL suite: F 100, 100 A cubic, pixel 0.1, distance
- * 100, MOSFLM, oversample 1; with wavelength [A], cells along each axis and pixels along
+/** Configuration of the AT-PARALLEL suite: F 100, cubic cell of 100 A, pixel 0.1 mm,
+ * distance 100 mm, MOSFLM, oversample 1. N: cells along each axis; pixels: pixels along
  * each edge. */
 nb_config nb_suite_config(double lambda_A, int N, int pixels);
 
 /** Defaults of the library. */
 nb_series nb_test_series(void);
 
-/* Texts that live as long as the process, because plain copies of a configuration share
- * them. Without memory the process stops. */
+/* These functions set texts that live as long as the process, because plain copies of a
+ * configuration share the texts. Lack of memory ends the process. */
 
 /** As nb_config_set. */
 nb_status nb_put(nb_config *cfg, const char *name, const char *text, nb_error *err);

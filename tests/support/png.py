@@ -15,7 +15,7 @@ def chunks(path):
 
 
 def pixels(path):
-    """Rows of tuples: (grey,) or (red, green, blue)."""
+    """Rows of pixels, each a tuple (grey,) or (red, green, blue)."""
     width, height, depth, colour = 0, 0, 0, 0
     packed = b""
     for kind, body in chunks(path):
@@ -46,7 +46,7 @@ def grey_levels(path):
 
 
 def write(path, rows):
-    """Writes rows of (red, green, blue)."""
+    """Writes rows of pixels (red, green, blue)."""
     raw = b"".join(b"\0" + bytes(level for colour in row for level in colour) for row in rows)
     with open(path, "wb") as stream:
         stream.write(b"\x89PNG\r\n\x1a\n")

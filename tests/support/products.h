@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Single products of images in memory, in one line each. */
+/** Functions that each make one product of an image in memory. */
 #ifndef NB_TEST_PRODUCTS_H
 #define NB_TEST_PRODUCTS_H
 

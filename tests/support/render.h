@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A whole scene by a backend, with every step. */
+/** Renders a whole scene with a backend, summing every step. */
 #ifndef NB_TEST_RENDER_H
 #define NB_TEST_RENDER_H
 

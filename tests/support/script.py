@@ -19,8 +19,8 @@ def ok(name, good, why=""):
 
 
 def run(*args, status=0, env=None, given=None):
-    """Standard output and error of a run that must end with this status (None: any
-    status); given: standard input."""
+    """Runs the program, which must end with this status (None: any status), with the text
+    `given` as standard input. Returns standard output and standard error."""
     done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, check=False, input=given,
                           env={**os.environ, **(env or {})})
     if status is not None and done.returncode != status:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A very small disk."""
+"""Makes a very small disk, to test full disks."""
 import contextlib
 import os
 import subprocess
@@ -7,8 +7,8 @@ import subprocess
 
 @contextlib.contextmanager
 def small_disk(test):
-    """Name of a folder with 400 kB, removed afterwards; None, and a line with the reason,
-    if this machine cannot make one."""
+    """Yields the name of a folder with 400 kB, which is removed afterwards. If this machine
+    cannot make the folder, prints the reason and yields None."""
     if os.geteuid() != 0:
         print(f"skip {test} full-disk # needs root for a small tmpfs")
         yield None

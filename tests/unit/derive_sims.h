@@ -45,7 +45,7 @@ static inline size_t pixels_of(const nb_sim *sim)
     return (size_t)fast * (size_t)slow;
 }
 
-/** The image in double precision; free it with nb_free. */
+/** Renders the image and returns it in doubles; free it with nb_free. */
 static inline double *image_of(nb_sim *sim)
 {
     const size_t n = pixels_of(sim);
@@ -59,7 +59,7 @@ static inline double *image_of(nb_sim *sim)
     return image;
 }
 
-/** The plane of this name; free it with free. */
+/** Plane of derivatives by the variable `name`; free it with free. */
 static inline double *plane_of(nb_sim *sim, const char *name)
 {
     double *plane = calloc(pixels_of(sim), sizeof *plane);

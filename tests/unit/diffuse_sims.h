@@ -38,7 +38,7 @@ static const char *const crystals[CRYSTALS] = {
     "-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -sg P4",
     "-hkl hkl/hex.hkl -cell 30 30 40 90 90 120 -sg P6"};
 
-/** Flags whose -hkl is in golden_data. */
+/** Sets flags; the name after -hkl is relative to golden_data/experiments. */
 static inline void take_words(const char *words, nb_config *cfg)
 {
     const char *source = getenv("NB_SOURCE");

@@ -37,7 +37,7 @@ static void fail(const char *what)
     abort();
 }
 
-/** Reads one of the three parts of an operator; returns its end. */
+/** Reads one of the three parts of an operator, such as "-x+1/2"; returns its end. */
 static const char *read_part(const char *s, int8_t row[3], int8_t *t)
 {
     int sign = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Space groups for tests, closed from a few operators without a library. */
+/** Space groups for tests: products of a few generators give all operators. */
 #ifndef NB_TESTS_FACTOR_GROUPS_H
 #define NB_TESTS_FACTOR_GROUPS_H
 
@@ -15,10 +15,10 @@ typedef struct test_group {
 extern const test_group test_groups[];
 extern const int test_group_count;
 
-/** All operators that the generators give; too many stop the test program. */
+/** All operators that the generators give; more than NB_SYMOPS_MAX fail the test. */
 nb_symmetry test_group_close(const test_group *group);
 
-/** Uniform in 0..1 from a counter that the caller keeps. */
+/** Random number, uniform in 0..1; the caller keeps *state. */
 double test_random(uint64_t *state);
 
 #endif

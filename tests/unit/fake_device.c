@@ -20,14 +20,14 @@
 
 enum { PIECES = 2, PIECE = 1 << 18 };
 
-/** State of the fake device; nb_backend_state is opaque to others. */
+/** State of the fake device, which other code knows as nb_backend_state. */
 typedef struct fake_state {
     nb_render_options options;
     nb_backend_state *cpu;
     nb_scene scene;                   /* of the last image */
     float *image, *aside;             /* owned */
     float *light;                     /* owned; light of the next mix */
-    nb_product made[NB_PRODUCTS_MAX]; /* owns the pixels of each */
+    nb_product made[NB_PRODUCTS_MAX]; /* owns the pixels of each product */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A fake device: renders on the CPU into its memory and makes integers with
+/** A fake device: renders on the CPU into memory of the device, and makes integers by
  * src/image. */
 #ifndef NB_TESTS_FAKE_DEVICE_H
 #define NB_TESTS_FAKE_DEVICE_H
@@ -13,7 +13,7 @@ extern atomic_int fake_fetches, fake_closed;
 extern atomic_int fake_is_full; /* make and light fail for lack of memory */
 extern atomic_int fake_lights;  /* planes of light that the device made */
 
-/** Sums of the region's rows, as a device makes them. */
+/** Makes the sums of each row of the region, as a device does. */
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);
 
 #endif

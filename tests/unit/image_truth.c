@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions of what kernels of images do to several pixels at a time. */
+/* Reference of the image kernels, which work on several pixels at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { LANES = 8 };
 
-/** Lanes in order. */
+/** Adds the lanes in order. */
 static double add_lanes(const double v[LANES])
 {
     double sum = 0;

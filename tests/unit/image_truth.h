@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The kernels of images pixel by pixel. */
+/** Image kernels that work pixel by pixel, as the reference of tests. */
 #ifndef NB_TESTS_IMAGE_TRUTH_H
 #define NB_TESTS_IMAGE_TRUTH_H
 

@@ -28,7 +28,7 @@ static inline const char *sample_coordinate(const char *p, int8_t R[3], int8_t *
     return *p ? p + 1 : p;
 }
 
-/** Group of operators with blanks between, such as "x,y,z -x,y+1/2,-z". */
+/** Space group from operators separated by blanks, such as "x,y,z -x,y+1/2,-z". */
 static inline nb_symmetry sample_group(const char *operators)
 {
     nb_symmetry sg = {0};
@@ -40,7 +40,7 @@ static inline nb_symmetry sample_group(const char *operators)
     return sg;
 }
 
-/** Adds a column; values NULL: all missing. Returns the values of the column. */
+/** Adds a column, of missing values if `values` is NULL. Returns the column's values. */
 static inline float *sample_column(nb_reflection_file *file, const char *label, char type,
                                    const float *values)
 {
@@ -70,7 +70,7 @@ static inline nb_reflection_file sample_columns(const char *columns)
     return file;
 }
 
-/** A file of rows "h k l a b, ..."; ? is a missing value. */
+/** Makes a file from rows "h k l a b, ...", where "?" is a missing value. */
 static inline nb_reflection_file sample_rows(const char *columns, const char *rows,
                                              const double cell[6])
 {
@@ -107,7 +107,7 @@ static inline void sample_free(nb_reflection_file *file)
     memset(file, 0, sizeof *file);
 }
 
-/** Chooses columns and expands, with the whole sphere. */
+/** Chooses columns, and expands them by symmetry to the whole sphere of reflections. */
 static inline nb_status sample_expand(const nb_reflection_file *file, const char *labels,
                                       const nb_symmetry *sg, double dmin,
                                       nb_factor_grid *out, nb_expansion *about,
@@ -121,7 +121,7 @@ static inline nb_status sample_expand(const nb_reflection_file *file, const char
     return st ? st : nb_expand(&request, out, about, err);
 }
 
-/** 0 <= x < 1. */
+/** Random number, 0 <= x < 1. */
 static inline double sample_random(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -130,7 +130,7 @@ static inline double sample_random(uint64_t *seed)
 
 enum { SAMPLE_ATOMS = 6 };
 
-/** Point atoms of complex weight after every operator. */
+/** Point atoms of complex weight f; every operator of the group copies each atom. */
 typedef struct sample_crystal {
     double cell[6];
     nb_symmetry sg;

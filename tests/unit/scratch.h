@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The folder of a test and the files in it. */
+/** A new folder for each test, and functions for files in the folder. */
 #ifndef NB_TESTS_SCRATCH_H
 #define NB_TESTS_SCRATCH_H
 
@@ -32,7 +32,7 @@ static inline const char *scratch_path(scratch *s, const char *name)
     return s->path;
 }
 
-/** Counts the files, hidden ones too; removes them on request. */
+/** Counts the files in the folder, hidden files too; removes them if `remove_them`. */
 static inline int scratch_count(scratch *s, int remove_them)
 {
     DIR *dir = opendir(s->folder);
@@ -62,7 +62,7 @@ static inline int scratch_teardown(void **state)
     return 0;
 }
 
-/** The whole file and a NUL; free it with free. A missing file fails the test. */
+/** Reads a whole file and adds a NUL; use free(). A missing file fails the test. */
 static inline char *scratch_read(const char *path, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");

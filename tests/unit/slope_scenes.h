@@ -13,7 +13,7 @@
 
 enum { SLOPE_EDGE = 32 };
 
-/** A number between low and high; the same sequence everywhere. */
+/** Random number between low and high; a seed gives the same numbers on every machine. */
 static double slope_draw(uint64_t *seed, double low, double high)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -88,7 +88,7 @@ static void slope_beam(nb_config *cfg, uint64_t *seed, int scene)
         slope_set(cfg, "background", "water:%.2f,air:30", slope_draw(seed, 0.1, 1), 0, 0);
 }
 
-/** Puts pixels far from each other, so that planes have values of their usual size. */
+/** Sets large pixels, far from each other, so that planes have values of usual size. */
 static void slope_detector(nb_config *cfg, uint64_t *seed, int scene)
 {
     slope_set(cfg, "distance", "%.3f", slope_draw(seed, 60, 150), 0, 0);
@@ -108,8 +108,8 @@ static void slope_detector(nb_config *cfg, uint64_t *seed, int scene)
     slope_set(cfg, "twotheta", "%.3f", slope_draw(seed, -5, 15), 0, 0);
 }
 
-/** Scene number `scene`; slope_names has the names by which every scene has
- * derivatives. */
+/** Sets scene number `scene`. Every scene has derivatives by the variables in
+ * slope_names. */
 static void slope_scene(nb_config *cfg, int scene)
 {
     uint64_t seed = 977 + 7919 * (uint64_t)scene;

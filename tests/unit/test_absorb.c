@@ -43,8 +43,8 @@ static nb_vec3 direction(double theta, double phi)
     return nb_v3(cos(theta), sin(theta) * cos(phi), sin(theta) * sin(phi));
 }
 
-/** Exchanged edges are a turned body; a cube transmits between its inner and its outer
- * sphere. */
+/** Exchanging edges turns a box. A cube transmits less than the sphere inside it, and
+ * more than the sphere around it. */
 UNIT_TEST(boxes_turn_and_lie_between_spheres)
 {
     const double half[3] = {1e-4, 2e-4, 3e-4}, other[3] = {2e-4, 1e-4, 3e-4},
@@ -69,7 +69,7 @@ UNIT_TEST(boxes_turn_and_lie_between_spheres)
                      (1 - exp(-1.6)) / 1.6) < 1e-9);
 }
 
-/** Transmission by its definition, at the middles of 100 x 100 x 100 parts. */
+/** Transmission by its definition: mean over the middles of 100 x 100 x 100 parts. */
 static double summed(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
 {
     enum { N = 100 };
@@ -88,7 +88,7 @@ static double summed(double mu, const double half[3], nb_vec3 beam, nb_vec3 to)
     return sum / N / N / N;
 }
 
-/** Light that goes the other way is absorbed as much. */
+/** Boxes agree with the direct sum. Light that goes the other way is absorbed equally. */
 UNIT_TEST(boxes_are_their_sums)
 {
     const double half[3] = {1e-4, 2e-4, 0.5e-4};
@@ -115,7 +115,7 @@ static double transmission(const nb_absorber *body, nb_vec3 d)
         nb_v3(nb_dot(d, e[0]), nb_dot(d, e[1]), nb_dot(d, e[2])), 1);
 }
 
-/** Largest error of a plane as a fraction of the transmission, at one pixel in 61. */
+/** Largest error of a plane, as a fraction of the transmission; tries one pixel in 61. */
 static double worst_of_plane(const nb_scene *sc, const nb_absorber *body)
 {
     const nb_panel *panel = sc->panels;

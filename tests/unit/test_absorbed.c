@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of a crystal that absorbs: the plane of a sphere, and the background, which
- * stays. */
+/* Images of a crystal that absorbs: the plane of transmissions of a sphere, and the
+ * background, which is kept while nothing changes it. */
 #include <math.h>
 
 #include "../../src/image/light.h"
@@ -33,7 +33,7 @@ static nb_sim *sim_of(const char *words)
 
 /* --- the plane --- */
 
-/** Compares every seventh pixel with the sphere. */
+/** Compares every seventh pixel of the plane with the transmission of the sphere. */
 static void check_plane(const char *words)
 {
     nb_sim *sim = sim_of(words);
@@ -81,7 +81,7 @@ static void render(nb_sim *sim, float *image)
         fail_msg("%s", err.message);
 }
 
-/** After a change the image is that of a new simulation. */
+/** Checks that the image after a change equals the image of a new simulation. */
 static void check_change(nb_sim *sim, const char *name, const char *text)
 {
     static float own[SIDE * SIDE], image[SIDE * SIDE];

@@ -27,7 +27,7 @@ UNIT_TEST(percentiles_of_sorted)
         for (int p = 0; p <= 100; p += 10) {
             double at = p / 100.0 * (double)(n - 1);
             size_t k = (size_t)at;
-            for (size_t i = 0; i < n; i++) /* many ties */
+            for (size_t i = 0; i < n; i++) /* many equal values */
                 values[i] = sorted[i] = next_random(&random) % 20;
             qsort(sorted, n, sizeof *sorted, ascending);
             check_close(nb_percentile_of(values, n, p),
@@ -54,7 +54,7 @@ UNIT_TEST(percentiles_of_ordered_values_are_fast)
 
 /* --- pairing --- */
 
-/** The nearest two spots that have no pair, again and again. */
+/** Pairs the two nearest spots that have no partner, again and again. */
 static void pair_slowly(const nb_spot_list *a, const nb_spot_list *b, double gate,
                         int *partner)
 {
@@ -137,7 +137,7 @@ UNIT_TEST(peaks_of_a_plateau)
     o.peak_percentile = 50;
     o.peak_exclusion = 2;
     image[4 * 9 + 4] = image[4 * 9 + 5] = image[5 * 9 + 4] =
-        7;        /* equal: the first one counts */
+        7;        /* equal: the first pixel counts */
     image[0] = 9; /* on the edge */
     image[1 * 9 + 7] = 8;
     assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
@@ -149,7 +149,7 @@ UNIT_TEST(peaks_of_a_plateau)
     assert_int_equal(list.spots[1].slow, 4);
     check_close(list.spots[1].x, 4.5, 1e-12);
     nb_free(list.spots);
-    o.peak_count = 1; /* and those as bright as the last */
+    o.peak_count = 1; /* one peak, and peaks as bright as that */
     assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 1);
     nb_free(list.spots);
@@ -186,7 +186,7 @@ UNIT_TEST(flat_images)
     nb_difference d;
     for (int i = 0; i < 16; i++)
         a[i] = b[i] = 0;
-    d = compared(a, b, 4, 4); /* equal, without correlation and peaks */
+    d = compared(a, b, 4, 4); /* equal and dark: no correlation, no peaks */
     check_close(d.correlation, 1, 0);
     check_close(d.sum_ratio, 1, 0);
     check_close(d.peaks_fraction, 1, 0);
@@ -243,7 +243,7 @@ UNIT_TEST(refused)
     assert_int_equal(nb_image_compare(&x, &x, &o, &d, &err), NB_ERR_INPUT);
 }
 
-/** Every allocation fails once: an error, and no leak (checked by the sanitizers). */
+/** Each allocation fails in turn: an error, and no leak (checked by the sanitizers). */
 SCRATCH_TEST(memory_fails)
 {
     float a[32 * 32], b[32 * 32];
@@ -274,7 +274,7 @@ SCRATCH_TEST(memory_fails)
     check_below(failures, 100);
 }
 
-/** A parabola with noise, a spot, a point without weight and a gap. */
+/** Smooths a parabola with noise, a spot, a point without weight and a gap. */
 UNIT_TEST(smooth_curves)
 {
     enum { N = 101 };
@@ -289,7 +289,7 @@ UNIT_TEST(smooth_curves)
         p[i].sigma = 0;
     assert_int_equal(nb_smooth_curve(p, N, 8, smooth, &err), NB_OK);
     for (int i = 0; i < N; i++)
-        if (i >= 70 && i < 90) /* too far from both sides */
+        if (i >= 70 && i < 90) /* the gap, far from both sides */
             assert_true(isnan(smooth[i]) || fabs(i - 79.5) > 3);
         else
             check_below(fabs(smooth[i] - (3 + 0.1 * i - 0.01 * i * i)), 0.015);

@@ -31,7 +31,7 @@ UNIT_TEST(fixed_ends)
     o = nb_preview_of(&png);
     assert_int_equal(nb_preview(image, 6, 1, &o, out, &err), NB_OK);
     assert_int_equal(out[2], (int)(255 * log1p(999 * 0.5) / log1p(999) + 0.5));
-    png.colormap = NB_MAP_GREY; /* the same on white */
+    png.colormap = NB_MAP_GREY; /* the same, dark on white */
     o = nb_preview_of(&png);
     assert_int_equal(nb_preview(image, 6, 1, &o, out, &err), NB_OK);
     assert_int_equal(out[0], 255);
@@ -100,7 +100,7 @@ UNIT_TEST(text_stays_inside)
     nb_canvas c;
     nb_error err = {0};
     for (const char *p = all; *p; p++)
-        for (const char *q = p + 1; *q; q++) /* all differ */
+        for (const char *q = p + 1; *q; q++) /* all glyphs differ */
             assert_true(memcmp(nb_glyph(*p), nb_glyph(*q), NB_GLYPH_HEIGHT) != 0);
     assert_true(memcmp(nb_glyph('a'), nb_glyph('A'), NB_GLYPH_HEIGHT) != 0);
     assert_int_equal(nb_canvas_create(&c, 20, 10, white, &err), NB_OK);
@@ -145,7 +145,7 @@ UNIT_TEST(rings_have_their_radius)
     int drawn = 0, away = 0;
     png.rings = 2;
     png.ring_A[0] = 1 / (2 * sin(0.5 * atan2(radius, panel.distance))); /* 1 A */
-    png.ring_A[1] = 0.3;                                                /* no ring */
+    png.ring_A[1] = 0.3;                                                /* too small */
     assert_int_equal(nb_canvas_create(&c, SIDE, SIDE, white, &err), NB_OK);
     assert_int_equal(nb_draw_rings(&c, &panel, 1e-10, &png, &err), NB_OK);
     for (int s = 0; s < SIDE; s++)

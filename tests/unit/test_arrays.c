@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays in place of files, through the public calls: replacement of one array, refusals,
- * lack of memory. python/test_arrays.py tests the images of arrays and the messages with
- * places. */
+ * lack of memory. python/test_arrays.py tests images of arrays, and messages that state a
+ * place in an array. */
 #include "../support/check.h"
 
 #include "base/memory.h"
@@ -57,7 +57,7 @@ static void render(nb_sim *sim, float image[PIXELS])
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
 }
 
-/** One array of a simulation is replaced, as the header promises. */
+/** Replacing one array of a simulation keeps the other arrays, as the header promises. */
 UNIT_TEST(one_array_changes_alone)
 {
     const double other_waves[1] = {1.1e-10};
@@ -113,7 +113,7 @@ UNIT_TEST(halves_of_arrays_are_refused)
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_ERR_INPUT);
     assert_int_equal(nb_config_use_arrays(NULL, &a, &err), NB_ERR_INPUT);
     assert_true(cfg.arrays == NULL && !cfg.hkl_file[0]);
-    nb_put_text(&cfg.mat_file, NB_MEMORY_MATRIX); /* typed without an array */
+    nb_put_text(&cfg.mat_file, NB_MEMORY_MATRIX); /* a name without its array */
     a = (nb_arrays){.hkl = (const int32_t(*)[3])hkl, .F = F, .reflections = N};
     assert_int_equal(nb_config_use_arrays(&cfg, &a, &err), NB_OK);
     {
@@ -123,8 +123,8 @@ UNIT_TEST(halves_of_arrays_are_refused)
     nb_config_drop(&cfg);
 }
 
-/** Every failing allocation of creation and change is an error without a leak (under a
- * sanitizer). */
+/** Each allocation of creation and change fails in turn: an error without a leak (checked
+ * by the sanitizers). */
 UNIT_TEST(memory_runs_out)
 {
     nb_config cfg = start(), again = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Backgrounds by one table over the scattering angle and by smooth tiles, against the
- * scalar renderer: any spectrum, divergence, sensor and sampling; tables with kinks and
- * changes of sign. */
+/* Compares backgrounds by one table over the scattering angle and by smooth tiles with
+ * the scalar renderer: any spectrum, divergence, sensor and sampling; tables of F with
+ * kinks and changes of sign. */
 #include "../support/check.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ enum { SCENES = 20, EVEN = 12, EDGE = 448, ROWS = 112, SOME = 3 };
 
 /* Pixels below this fraction of the largest are not compared. */
 #define DIM 1e-7
-/* Limit of the error by table, smooth factor and roundings to float: plans/paths.md,
- * section 1. */
+/* Limit of the error from the table, the smooth factor and rounding to float:
+ * plans/paths.md, section 1. */
 #define LIMIT 6e-7
 
 static void sample(nb_config *cfg, int n)
@@ -45,7 +45,7 @@ static void sample(nb_config *cfg, int n)
     }
 }
 
-/** One wavelength, so that the kinks of the tables stay, many sub-pixels, and tilted detectors. */
+/** Sets one wavelength (kinks of tables stay), many sub-pixels and tilted detectors. */
 static void sample_kinks(nb_config *cfg, int n)
 {
     cfg->oversample = 2 + n % 4;
@@ -109,7 +109,7 @@ static double worst_of(const nb_picture *truth, const nb_picture *quick)
     return worst;
 }
 
-/** Number of blocks of this kind or smoother; -1 without tiles. */
+/** Number of tiles of this kind or smoother; -1 if the scene has no tiles. */
 static int smooth_tiles(const nb_scene *sc, nb_background_kind least)
 {
     nb_background_tiles *tiles;
@@ -158,8 +158,8 @@ UNIT_TEST(the_table_is_the_sum_over_sources)
     unlink(path);
 }
 
-/** With sub-pixels and layers of one wavelength, a pixel takes its rays one by one in few
- * tiles only. */
+/** With one wavelength, sub-pixels and layers, three tiles in four or more are smooth:
+ * they do not sum the rays of a pixel one by one. */
 UNIT_TEST(kinks_of_water_take_no_rays)
 {
     nb_config cfg = nb_suite_config(1, 3, EDGE);

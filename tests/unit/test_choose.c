@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which device -device auto takes, CPU or accelerator, by the estimates of this test. */
+/* The choice of -device auto between CPU and accelerator, from estimates of this test. */
 #include "../support/check.h"
 
 #include "render/request.h"
 
 /** Estimates in seconds and the choice that should follow. */
 typedef struct choice {
-    double guess;  /* of the CPU */
+    double guess;  /* estimate of the CPU, s */
     double device; /* < 0: no device can render */
     int takes_device, questions;
 } choice;
@@ -63,12 +63,12 @@ static void check_choice(const choice *c)
 UNIT_TEST(by_estimates)
 {
     static const choice choices[] = {
-        {0.1, 0.0, 0, 0},                                    /* short: no question */
+        {0.1, 0.0, 0, 0},                                    /* short: not asked */
         {0.3, 0.3, 0, 0},  {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
         {0.37, 0.5, 0, 1},                                   /* too little is gained */
         {0.4, 0.5, 1, 1}, /* asking spent 0.15 s of 0.5 s */
-        {2, -1, 0, 1},    /* no device can */
-        {-1, 5, 1, 1},    /* the CPU cannot */
+        {2, -1, 0, 1},    /* no device can render */
+        {-1, 5, 1, 1},    /* the CPU cannot render */
     };
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         check_choice(&choices[i]);

@@ -11,7 +11,7 @@ static nb_config plain(void)
     return nb_suite_config(1, 3, 8);
 }
 
-/** Checks a configuration with `bytes` in number `at` of a row's field. */
+/** Checks that `bytes` are refused as element `at` of the field of row p. */
 static void check_field(const nb_param *p, size_t at, const void *bytes, size_t size)
 {
     nb_config cfg = plain();
@@ -21,7 +21,7 @@ static void check_field(const nb_param *p, size_t at, const void *bytes, size_t 
     check_refused(&cfg, NB_ERR_INPUT, p->name);
 }
 
-/* Counts and choices below and above the range of their rows. */
+/* Counts and choices below and above the range of their rows are refused. */
 UNIT_TEST(counts_and_choices)
 {
     static const int values[] = {-1, INT_MAX};
@@ -39,7 +39,7 @@ UNIT_TEST(counts_and_choices)
     assert_true(rows > 20);
 }
 
-/* Infinity, negative infinity, and NaN if it does not mean unset; each number of each row. */
+/* Each number refuses infinity, negative infinity, and NaN unless NaN means unset. */
 UNIT_TEST(numbers)
 {
     static const double values[] = {-INFINITY, INFINITY, NAN};
@@ -135,7 +135,7 @@ static void emit(void *user, const char *line)
     (void)line;
 }
 
-/* Every public function with NULL for each pointer that it needs. */
+/* Every public function refuses NULL for each pointer that it needs. */
 UNIT_TEST(null_pointers)
 {
 #define REFUSED(call)                                                                    \
@@ -199,8 +199,8 @@ UNIT_TEST(null_pointers)
     nb_sim_free(sim);
 }
 
-/** Each file of the table is one of the run's files, with its flag, read or written as
- * the row states. */
+/** Each file of the table of parameters is among the files of a run, with its flag, read
+ * or written as the row states. */
 UNIT_TEST(files_of_the_table)
 {
     const char *const name[] = {"some.file"};
@@ -229,7 +229,7 @@ UNIT_TEST(files_of_the_table)
     assert_true(files > 20);
 }
 
-/** The words of tests/support are those of the command line. */
+/** nb_words of tests/support reads words as the command line does. */
 UNIT_TEST(words)
 {
     nb_config a, b;
@@ -246,7 +246,7 @@ UNIT_TEST(words)
     assert_true(a.mosaic_domains == 100 && a.dispersion_steps == 10 && a.cell[5] == 95);
 }
 
-/* Each member that outputs name has one row, in the order of the struct. */
+/* Facts name members in order: all of nb_stats, and the first nine of nb_times. */
 UNIT_TEST(facts_cover_their_structs)
 {
     const nb_stats stats = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPU's tricubic F (src/terms/cubic_cells.h), on the host, against
+/* Compares, on the host, the GPU's tricubic F (src/terms/cubic_cells.h) with
  * nb_structure_factor: at random points of random tables, and along the rays of scenes,
  * whose cells must all be in the table of cells. */
 #include <string.h>
@@ -27,7 +27,7 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/** Opens two tables of F with at most `size` reflections along an axis. */
+/** Makes random tables of F with at most `size` reflections along an axis. */
 static void open_table(table *t, int size)
 {
     size_t n;
@@ -49,7 +49,7 @@ static void open_table(table *t, int size)
     t->sf.F = t->F;
 }
 
-/** Fills one table up to 40 along each axis. */
+/** Makes a table of F with indices from -40 to 40 along each axis. */
 static void fill_whole(table *t)
 {
     const int side = 81;
@@ -82,7 +82,7 @@ static void close_table(table *t)
     free(t->cells);
 }
 
-/** F from magic number - index as in the kernel, in double; *wrong: error of the
+/** F in double; at: magic number - index, as in the kernel. Also checks the error of F in
  * floats. */
 static double by_cells(table *t, const double at[3])
 {
@@ -135,7 +135,7 @@ UNIT_TEST(cells_are_the_table)
             for (int axis = 0; axis < 3; axis++) {
                 const double first = box.low[axis] - 0.49;
                 at[axis] = uniform(first, first + box.n[axis] - 0.02);
-                if (i % 7 == 0) /* on a reflection: the cells on both sides agree */
+                if (i % 7 == 0) /* on a reflection: both neighbouring cells agree */
                     at[axis] = floor(at[axis]) + (axis == 0 ? 0 : 0.3);
                 at[axis] += NB_FIXED_MAGIC;
             }
@@ -196,7 +196,7 @@ UNIT_TEST(rays_stay_in_the_cells)
         memset(&inputs, 0, sizeof inputs);
         open_table(&t, 60);
         t.sf.n_tables = 1;
-        if (n % 4 == 0) /* all visible reflections */
+        if (n % 4 == 0) /* a table of all visible reflections */
             fill_whole(&t);
         inputs.table = t.sf;
         assert_int_equal(nb_model_build(&cfg, &inputs, NULL, &model, &err), NB_OK);

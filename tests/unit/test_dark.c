@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dark pixels (plan/dark.h): they get no steps, and every byte of the image stays. */
+/* Dark pixels (plan/dark.h): skipping their steps changes no byte of the image. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -40,7 +40,7 @@ static nb_config basis(void)
 
 typedef struct dark_case {
     const char *name, *words;
-    double least; /* least fraction of the pixels that is known to be dark */
+    double least; /* least fraction of the pixels that must be found dark */
 } dark_case;
 
 static const dark_case cases[] = {
@@ -73,8 +73,8 @@ static const machine machines[] = {
 #endif
     {NB_ISA_SCALAR, NULL}};
 
-/** Renders with or without the search for dark pixels; dark: fraction of the rows that is
- * known to be dark. */
+/** Renders with (look) or without the search for dark pixels. *dark: fraction of the
+ * pixels of the rows that is found dark. */
 static void render(const nb_scene *sc, const machine *with, nb_precision precision,
                    int look, float *image, double *dark)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of derivatives that only C has: pixels listed once, sums after the point spread
- * of a detector. */
+/* Calls for derivatives that exist only in C: a list of pixels for several calls, and
+ * sums after the point spread of a detector. */
 #include "sim/derive.h"
 #include "derive_sims.h"
 
@@ -21,7 +21,7 @@ static nb_config spread_config(const char *kind)
     return cfg;
 }
 
-/** out = the Gaussian of 1.7 mm over pixels of 1.3 mm, by the integrals of
+/** Spreads `in` by a Gaussian (FWHM 1.7 mm, pixels of 1.3 mm) with the integrals of
  * docs/physics.md. */
 static void spread_directly(const double *in, double *out)
 {
@@ -37,7 +37,7 @@ static void spread_directly(const double *in, double *out)
     }
 }
 
-/** For each pixel: the loss, and its slope and weight by the model. */
+/** Measured counts; the loss of the model; slope and weight of the loss by each pixel. */
 typedef struct seen_pixels {
     float photons[PIXELS], background[PIXELS];
     double loss, slope[PIXELS], weight[PIXELS];
@@ -69,7 +69,7 @@ static void check_sum(const double *w, const double *a, const double *b, double 
     check_close(value, sum, 1e-9 * size);
 }
 
-/** Gradient and J^T W J with planes that are spread directly. */
+/** Compares gradient and J^T W J with those from planes that are spread directly. */
 UNIT_TEST(the_fit_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss"), plain = spread_config(NULL);
@@ -104,8 +104,8 @@ UNIT_TEST(the_fit_is_behind_the_spread)
     nb_sim_free(sim);
 }
 
-/** <y, K x> = <K' y, x>: the adjoint against planes that are spread directly, floats and
- * doubles, with the region of a mask. */
+/** <y, K x> = <K' y, x>: compares the pullback (adjoint) with planes that are spread
+ * directly, in floats and doubles, with a region of interest. */
 UNIT_TEST(the_pullback_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss");
@@ -141,8 +141,8 @@ UNIT_TEST(the_pullback_is_behind_the_spread)
     }
 }
 
-/** Without a point spread this is the pullback; with the fibre function it agrees with
- * the image, which is linear in the fluence. */
+/** Without a point spread this call equals the pullback; with the fibre function it
+ * agrees with the image, which is linear in the fluence. */
 UNIT_TEST(other_spreads)
 {
     double slopes[PIXELS], a[SOME], b[SOME];
@@ -176,7 +176,7 @@ UNIT_TEST(other_spreads)
     nb_sim_free(sim);
 }
 
-/** One list of pixels serves every evaluation: the same bytes, also for another scene. */
+/** A list of pixels serves several calls, also of another scene, with the same bytes. */
 UNIT_TEST(pixels_are_listed_once)
 {
     nb_config cfg = nb_suite_config(1.1, 6, 14);

@@ -173,7 +173,7 @@ SCRATCH_TEST(large_files_close_the_device)
     nb_put_text(&cfg.float_file, "%s/large", ((scratch *)*state)->folder);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &fake_backend;
-    for (int k = 1; k <= 2; k++) { /* the device opens again */
+    for (int k = 1; k <= 2; k++) { /* the device is opened again */
         assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(fake_closed, before + k);
@@ -259,7 +259,7 @@ UNIT_TEST(a_device_does_not_survive_fork)
     free(image);
 }
 
-/* Noise with more than counts and an offset is made on the CPU, of fetched photons. */
+/* Noise other than counts and an offset is made on the CPU, from fetched photons. */
 SCRATCH_TEST(whole_noise_comes_from_the_cpu)
 {
     nb_config cfg;
@@ -291,10 +291,10 @@ SCRATCH_TEST(whole_noise_comes_from_the_cpu)
     }
 }
 
-/** Mask of the next frames, may be NULL. */
+/** Mask of the next frames, or NULL. */
 static const uint8_t *frame_mask;
 
-/** A frame of a series in one form, as a file or encoded for HDF5. */
+/** Makes a frame of a series, as a file or encoded for HDF5; returns its bytes. */
 static size_t make_frame(const nb_config *cfg, const nb_backend *backend,
                          const nb_format *format, int type, void *out, const char *path)
 {
@@ -339,7 +339,7 @@ SCRATCH_TEST(frames_are_the_same)
         cfg.write_noise = k & 1;
         cfg.readout_noise = k == 5 ? 7 : NAN;
         cfg.compat = k >> 1 & 1;
-        cfg.fluence = k & 4 ? 1e37 : 1e31; /* counts beyond 16 bits */
+        cfg.fluence = k & 4 ? 1e37 : 1e31; /* counts above 16 bits */
         for (int type = 0; type < (cfg.compat ? 3 : 4); type++) {
             size_t n = make_frame(&cfg, NULL, &nb_format_smv, type, a, NULL);
             assert_int_equal(

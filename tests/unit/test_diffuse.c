@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse scattering: planes and single values against the direct sum of every
- * reflection, order and step; laws; bounds of the short cuts. */
+/* Diffuse scattering: compares planes and tables with the direct sum of every reflection,
+ * order and step. Also tests which frames share a table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,12 @@ static void add_words(char *words, size_t size, const char *format, ...)
 /* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum { NEAR = 16 };   /* errors are relative to the brightest pixel this near */
+enum { NEAR = 16 };   /* pixels; errors are relative to the brightest this near */
 #define NO_LIGHT 1e-9 /* photons of a pixel */
 #define PIXEL 1e-2    /* of the brightest pixel nearby */
 #define SUM 1e-3      /* of the sum of the image */
 
-/** Adds words of the flags that make random steps; returns the number of steps of a
+/** Adds random flags of sources, phi steps and domains; returns the number of steps of a
  * pixel. */
 static int random_steps(char *words, size_t size)
 {
@@ -96,20 +96,20 @@ static double random_motions(char *words, size_t size)
     return gauss ? g : 0;
 }
 
-/** An image; pixels inside the border are compared. */
+/** Edge of an image and width of its border, which is not compared, in pixels. */
 typedef struct picture_part {
     int edge, border;
 } picture_part;
 
-/** Number of pixels after which a halo of this gamma is dark: at least NEAR, at most what
- * a test can afford. */
+/** Pixels from the middle of a halo to its dark end, or 0 for gamma 0. At least NEAR, and
+ * 60 at most to save time. */
 static int border_of(double gamma, double pixel)
 {
     return gamma > 0 ? (int)fmin(fmax(NEAR, 3 * 100 / (2 * NB_PI * gamma * pixel)), 60)
                      : 0;
 }
 
-/** A random scene of about `budget` sums over all reflections. */
+/** Makes a random scene whose reference needs about `budget` sums of all reflections. */
 static picture_part random_scene(char *words, size_t size, double budget)
 {
     double pixel, gamma;
@@ -137,8 +137,8 @@ static picture_part random_scene(char *words, size_t size, double budget)
     return p;
 }
 
-/** Every pixel inside the border by the sum of every step, reflection and order; the
- * border is copied from the image. */
+/** Sums every step, reflection and order for the pixels inside the border. Copies the
+ * border from the image. */
 static double *direct_image(const nb_sim *sim, picture_part p, const float *image)
 {
     nb_scene sc = sim->model.scene;
@@ -160,7 +160,7 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
     return direct;
 }
 
-/** The brightest pixel up to `reach` away: errors are relative to this pixel. */
+/** Brightest pixel up to `reach` pixels away. Errors are relative to this pixel. */
 static double measure_of(const double *direct, picture_part p, int f, int s, int reach)
 {
     double brightest = 0;
@@ -222,7 +222,7 @@ static scene_errors one_scene(int seed, double budget)
     return compare(words, p);
 }
 
-/** NB_SCENES=a-b takes scenes a to b - 1 of the long form. */
+/** NB_SCENES=a-b selects the scenes a to b - 1 of the long test (NB_BIG). */
 static void planes_agree_with_the_direct_sum(void **s)
 {
     const char *range = getenv("NB_SCENES");
@@ -244,8 +244,8 @@ static void planes_agree_with_the_direct_sum(void **s)
     check_below(worst.sum, SUM);
 }
 
-/** A cubic between nodes errs most where the Ewald sphere cuts the middle of an isolated
- * halo. */
+/** The error of cubics between nodes is largest where the Ewald sphere cuts the middle of
+ * an isolated halo. */
 static void nodes_hold_halos_that_stand_apart(void **s)
 {
     const picture_part middle = {50, 19};
@@ -292,9 +292,9 @@ static void nodes_hold_sub_pixels_and_layers(void **s)
                 1e-3);
 }
 
-/** The ends of Gaussian halos: after the last reflections (with and without a slope along
- * the detector), and between narrow halos, where faint orders have all of the light. The
- * least light is 5e-10 of the brightest pixel. */
+/** Ends of Gaussian halos: after the last reflections, with and without a slope of the
+ * light along the detector; and between narrow halos, where all light is of faint orders.
+ * The weakest light is 5e-10 of the brightest pixel. */
 static void gauss_halos_hold_where_they_end(void **s)
 {
     static const struct {
@@ -334,7 +334,7 @@ static void gauss_halos_hold_where_they_end(void **s)
     }
 }
 
-/** A crystal of this edge with reflections of random intensity up to max_index. */
+/** A cubic crystal with reflections of random intensity up to an index max_index. */
 typedef struct cube {
     nb_diffuse model;
     nb_factor_table factors;
@@ -385,9 +385,9 @@ static nb_diffuse_table *table_of_cube(cube *c)
     return table;
 }
 
-/** Errors at random points of the table: the worst relative error (where Gaussian
- * halos end, relative to 1e-9 of the light at the middle of a halo), and the error of
- * the sum. */
+/** Errors at random points of the table: the largest relative error, and the error of the
+ * sum. Where Gaussian halos end, errors are relative to 1e-9 of the light at the middle
+ * of a halo. */
 static scene_errors cube_errors(cube *c, int points)
 {
     const clock_t start = clock();
@@ -418,8 +418,8 @@ static scene_errors cube_errors(cube *c, int points)
     return e;
 }
 
-/** Short and long correlations in small and large cells: whole halos, soft halos with the
- * reflections near a sample, and all reflections one by one. */
+/** Short and long correlations in small and large cells. Tables then have whole halos,
+ * soft halos and the reflections near a sample, or all reflections one by one. */
 static void tables_agree_with_the_direct_sum(void **s)
 {
     static const int gammas[] = {2, 20, 60, 200}, cells[] = {15, 40, 80, 150};
@@ -514,7 +514,7 @@ static void tables_end_at_dmin(void **s)
     free(images[1]);
 }
 
-/** Frames share a table only if the bytes of their forms are equal. */
+/** Forms have equal bytes for any orientation; otherwise frames share no table. */
 static void forms_do_not_depend_on_the_orientation(void **s)
 {
     nb_diffuse first;
@@ -538,7 +538,7 @@ static void forms_do_not_depend_on_the_orientation(void **s)
     }
 }
 
-/** Takes the table of this crystal with sigma times a factor, and drops it. */
+/** Takes the table of this crystal, with sigma times a factor; the caller drops it. */
 static const nb_diffuse_table *table_of(nb_sim *sim, double factor)
 {
     nb_diffuse model = sim->model.diffuse;

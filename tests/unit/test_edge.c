@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The edge of a top hat in floats (src/terms/shapes.h), with the operations of a GPU.
- * Steps that floats call lit or dark are so in double, also with the largest rounding
- * errors of the fractions; few steps are in doubt. */
+ * Steps that are lit or dark in floats are so in double, also with the largest rounding
+ * errors of the fractional indices. Floats leave few steps in doubt. */
 #include "../support/check.h"
 
 #include "../../src/terms/shapes.h"
@@ -13,7 +13,7 @@ static double uniform(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/** A positive form: the square of (rows of N times a cell), every fourth cell oblique. */
+/** A crystal with a random positive form R^2; every fourth form has oblique axes. */
 static nb_lattice a_crystal(int n)
 {
     nb_lattice lattice = {.shape = NB_SHAPE_TOPHAT, .fudge = n % 3 ? 1 : uniform(0.2, 5)};
@@ -35,7 +35,7 @@ static nb_lattice a_crystal(int n)
     return lattice;
 }
 
-/** A step close to the edge: R^2 of the edge times (1 + off). */
+/** Makes a step close to the edge: its R^2 is that of the edge times (1 + off). */
 static void at_edge(const nb_lattice *lattice, double off, double d[3])
 {
     double r2 = 0, scale;
@@ -47,7 +47,7 @@ static void at_edge(const nb_lattice *lattice, double off, double d[3])
         d[i] *= scale;
 }
 
-/** 1 lit, 0 dark, -1 in doubt: by a kernel whose fractions have errors of `worst`. */
+/** Result of a kernel whose fractions are off by `worst`: 1 lit, 0 dark, -1 in doubt. */
 static int seen(const nb_shape_form *form, const double d[3], double worst)
 {
     float x[3], r2;
@@ -83,12 +83,12 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half or more */
     assert_true(decided > tried / 10);
 }
 
-/** The reach of a spot against many points of its edge; floats are refused where the
- * reach nears 0.5. */
+/** Compares the reach of a spot with many points of its edge. Floats are refused if the
+ * reach is near 0.5. */
 UNIT_TEST(reach_is_the_spot_s)
 {
     for (int n = 0; n < CRYSTALS; n++) {
@@ -102,7 +102,7 @@ UNIT_TEST(reach_is_the_spot_s)
         }
         for (int k = 0; k < 3; k++) {
             assert_true(extent[k] <= reach[k] * (1 + 1e-9));
-            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* upright cells */
+            assert_true(n % 4 == 0 || extent[k] > 0.8 * reach[k]); /* not oblique */
             assert_true(reach[k] < 0.499 || isinf(nb_edge_doubt(&lattice)));
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sum by densities and Fourier transforms against the direct sum: random groups,
- * cells, limits and atoms. */
+/* Compares sums by densities and Fourier transforms with the direct sum, for random
+ * groups, cells, limits and atoms. */
 #include "../support/check.h"
 #include "factor_sites.h"
 
@@ -55,7 +55,7 @@ static nb_sum_job job_of(const random_case *c, nb_sum_operators *operators, int 
     return job;
 }
 
-/** S of the case; fails the test without a grid. */
+/** Sums S of the case by a density on a grid; the caller frees S. */
 static double *by_density(const random_case *c, int threads, nb_status *status)
 {
     nb_sum_operators operators;
@@ -155,7 +155,7 @@ UNIT_TEST(sizes_are_products_of_2_3_5)
     assert_int_equal(nb_smooth_size(241), 243);
 }
 
-/** Fills a plane with a function of all frequencies. */
+/** Fills plane u with a function whose transform has all frequencies. */
 static void fill_plane(const void *data, int u, double *scratch, double *out)
 {
     const int *n = data;
@@ -164,7 +164,7 @@ static void fill_plane(const void *data, int u, double *scratch, double *out)
         out[i] = sin(1.7 * u + 0.37 * i * i);
 }
 
-/** Both engines against the sum over all points. */
+/** Compares transforms, by FFTW and without a library, with the sum over all points. */
 UNIT_TEST(transforms_equal_their_definition)
 {
     static const int n[3] = {10, 9, 12};

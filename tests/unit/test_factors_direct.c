@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The direct sum by recurrences against the sum term by term. */
+/* Compares the direct sum by recurrences with the sum term by term. */
 #include "../support/check.h"
 #include "factor_sites.h"
 
@@ -11,7 +11,7 @@
 
 enum { SITES = 13 };
 
-/** P of the list; the caller frees it. */
+/** Direct sums P of the reflections of a list; the caller frees P. */
 static double *direct(const nb_site *sites, const nb_symmetry *sg,
                       const nb_index_list *list, int threads)
 {
@@ -57,7 +57,7 @@ UNIT_TEST(equals_the_sum_of_terms_in_every_group)
         check_group(&test_groups[i], 2.2, 60);
 }
 
-/** Rows longer than one piece; displacements too wide for the recurrences. */
+/** Rows that are longer than a piece, and displacements too wide for the recurrences. */
 UNIT_TEST(long_rows_and_wide_atoms)
 {
     const test_group rod = {"P 1 1 2", "-x,-y,z", {9, 8, 190, 90, 90, 95}};

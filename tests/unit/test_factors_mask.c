@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks of bits against points one by one. */
+/* Compares solvent masks, stored as bits, with a test of each point. */
 #include "../support/check.h"
 #include "factor_groups.h"
 
@@ -9,7 +9,7 @@
 static const double cell[6] = {9, 31, 41, 84, 103, 112};
 static const int n[3] = {24, 60, 72};
 
-/** Squared distance to the nearest image. */
+/** Squared distance (A^2) of a from the nearest image of b; a and b in grid points. */
 static double nearest(const double a[3], const double b[3])
 {
     double A[9], best = INFINITY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Atoms of a model: which count, where and how much; what is refused. */
+/* Atoms of a model: which atoms count, where and how much, and which are refused. */
 #include "../support/check.h"
 #include "factor_models.h"
 
@@ -33,7 +33,7 @@ static nb_sites sites_of(const test_model *m, notices *h)
     return sites;
 }
 
-/** One atom at fractional x of the orthorhombic group. */
+/** Model of one atom of occupancy q at fractional x, y, z in the orthorhombic group. */
 static test_model one_atom(double x, double y, double z, double q)
 {
     test_model m = test_model_make(&orthorhombic, 1, 1);
@@ -60,11 +60,11 @@ UNIT_TEST(special_positions)
     notices h;
     nb_sites s;
     check_occupancy(0.1, 0.2, 0.3, 1, 1);
-    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy of a general site */
-    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* as depositors write it */
+    check_occupancy(0, 0, 0.3, 1, 0.5);      /* occupancy as of a general site */
+    check_occupancy(0, 0, 0.3, 0.5, 0.5);    /* occupancy halved by the depositor */
     check_occupancy(0.012, 0, 0.3, 1, 0.5);  /* 0.48 A from its image */
     check_occupancy(0.0127, 0, 0.3, 1, 1);   /* 0.508 A */
-    check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* 222 */
+    check_occupancy(0.5, 0.5, 0.5, 1, 0.25); /* site symmetry 222 */
     m.structure.kind = NB_STRUCTURE_SMALL;
     m.structure.atoms->r[0] = m.structure.atoms->r[1] = 0;
     m.structure.atoms->r[2] = 0.3;
@@ -76,27 +76,27 @@ UNIT_TEST(special_positions)
     test_model_free(&m);
 }
 
-/** Special positions in a small-molecule CIF: what the file states and where the site
- * stands. */
+/** Special positions in a small-molecule CIF: statements of the file about a site, and
+ * the place of the site. */
 UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
-        double x, q; /* fractional, of 20 A; the twofold axis is at 0 */
+        double x, q; /* x: fraction of 20 A, the twofold axis is at 0 */
         int order, multiplicity, is_general,
             of_general; /* the last: multiplicity of another atom */
         double counts;
         int notices;
     } sites[] = {
         {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
-        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative group */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative disorder group */
         {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
-        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a coarse coordinate */
+        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a rounded coordinate */
         {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
         {0, 1, 2, 0, 0, 0, 0.5, 0},       {0, 0.5, 1, 0, 0, 0, 0.5, 0},
         {0, 1, 1, 0, 0, 0, 0.5, 1},     /* two whole atoms on one site */
         {0.1, 1, 2, 0, 0, 0, 1, 1},     /* its image is 4 A away */
-        {0.009, 1, 0, 2, 0, 4, 0.5, 0}, /* positions in the cell, of 4 operators */
+        {0.009, 1, 0, 2, 0, 4, 0.5, 0}, /* 2 of 4 positions in the cell */
         {0.009, 0.5, 0, 4, 0, 4, 0.5, 0}, {0.009, 1, 0, 2, 0, 1, 0.5, 0}, /* SHELXL-97 */
         {0.009, 0.5, 0, 1, 0, 1, 0.5, 0},
     };
@@ -137,7 +137,7 @@ UNIT_TEST(models_hydrogens_and_occupancies)
     m.structure.atoms[4].is_alternate = 1;
     s = sites_of(&m, &h);
     assert_int_equal(s.count, 2);
-    assert_int_equal(s.site[0].Z, 1); /* by Z */
+    assert_int_equal(s.site[0].Z, 1); /* in order of Z */
     nb_sites_free(&s);
     m.options.drop_hydrogens = 1;
     m.options.model = 0;

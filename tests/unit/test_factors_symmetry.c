@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Metric, rows, limits, unique reflections and absences. */
+/* Metric, rows and limits of indices, unique reflections and absences. */
 #include "../support/check.h"
 #include "factor_groups.h"
 
 #include "../../src/base/memory.h"
 #include "../../src/factors/factors.h"
 
-/** Every reflection of P1 inside the limit is absent or belongs to exactly one listed
+/** Every reflection of P1 inside the limit is absent, or equivalent to exactly one listed
  * reflection. */
 static void check_group(const test_group *group, double dmin)
 {
@@ -70,7 +70,7 @@ UNIT_TEST(absences_of_screws_and_centring)
     assert_int_equal(nb_is_absent(&i222, (const int[3]){1, 2, 3}), 0);
 }
 
-/** s^2 from the metric against the reciprocal axes of a triclinic cell. */
+/** Compares s^2 by the metric with s^2 by the reciprocal axes of a triclinic cell. */
 UNIT_TEST(metric_of_a_triclinic_cell)
 {
     const double cell[6] = {21.3, 24.1, 26.7, 81, 97, 104}, d = M_PI / 180;

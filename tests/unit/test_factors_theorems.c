@@ -8,7 +8,7 @@
 
 static const test_group triclinic = {"P 1", "x,y,z", {19, 22, 25, 81, 97, 104}};
 
-/** Largest |a - b| and rms |b| over voxels that have values; amplitudes and phases. */
+/** Largest |a - b| over the r.m.s. of |b|, of complex F at all voxels. */
 static double difference(const nb_factor_grid *a, const nb_factor_grid *b)
 {
     double largest = 0, all = 0, n = 0;
@@ -83,7 +83,7 @@ UNIT_TEST(two_models_together_are_their_sum)
     test_model_free(&two);
 }
 
-/** A group equals its images as atoms of P1; with and without solvent. */
+/** A model in a group equals all its images in P1, with and without solvent. */
 UNIT_TEST(a_group_is_its_images_in_P1)
 {
     const nb_anomalous f[3] = {{-1, 3}, {2, 1}, {0.5, 2}};
@@ -103,7 +103,7 @@ UNIT_TEST(a_group_is_its_images_in_P1)
     }
 }
 
-/** In a cell without the group's symmetry no reflection stands for another. */
+/** In a cell without the group's symmetry, each reflection is calculated separately. */
 UNIT_TEST(a_cell_that_does_not_fit_its_group)
 {
     static const test_group odd = {"P 41", "-y,x,z+1/4", {20, 20.3, 24, 90, 91, 90}};
@@ -204,7 +204,7 @@ UNIT_TEST(threads_give_the_same_bytes)
     test_model_free(&m);
 }
 
-/** A table by the orbit map, in two parts. */
+/** Checks a table of F that the orbit map writes in two parts. */
 static void check_map(test_model *m, const nb_anomalous *f, double B_add)
 {
     nb_partials p = test_model_sum(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The structure-factor cache: the bytes of nanoBragg, read and written. */
+/* The cache of structure factors: reads and writes the bytes of nanoBragg's format. */
 #include "../support/check.h"
 
 #include "../../src/base/error.h"
@@ -62,7 +62,7 @@ UNIT_TEST(read_back)
     assert_int_equal(nb_fdump_parse(b.bytes, b.used + 1, "d", &t, &err), NB_ERR_INPUT);
 }
 
-/* The old reader skipped white space after the header and so shifted such a table. */
+/* nanoBragg's reader skipped white space after the header, which shifted such a table. */
 UNIT_TEST(white_space_in_the_first_value)
 {
     static const unsigned char white[8] = {' ', '\n', '\f', '\r', '\t', ' ', 0xb0, 0x3f};

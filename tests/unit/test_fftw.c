@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FFTW, loaded on demand: the transform of a cosine, planned by several threads at once. */
+/* FFTW, loaded on demand: several threads plan the transform of a cosine at once. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The footprint of the Bragg light against its definition: taps, tiles, panels. */
+/* Compares the footprint of the Bragg light with its definition: taps, tiles, panels. */
 #include "noise_samples.h"
 
 #include "image/footprint.h"
@@ -26,7 +26,7 @@ static double triangle(double z)
     return fmax(0, 1 - fabs(z));
 }
 
-/** The mean of a pixel's even light at (f, s) over the cross-section, by a grid of points. */
+/** Mean over the cross-section, at points of a grid, of a pixel's light at (f, s). */
 static double tap_by_points(int box, const double M[4], int f, int s)
 {
     enum { N = 300 };
@@ -43,7 +43,7 @@ static double tap_by_points(int box, const double M[4], int f, int s)
     return sum / weights;
 }
 
-/** A random map; the short side is at least a tenth of the long one. */
+/** A random map to pixels; the short side is at least a tenth of the long side. */
 static void random_map(double M[4])
 {
     const double size = uniform(0.1, 1.5);
@@ -77,14 +77,14 @@ UNIT_TEST(taps_are_means_over_the_cross_section)
     }
 }
 
-/** A pixel is coarse for a box: allowed error of the variance. */
+/** Allowed error of the variance. For a box it is larger, because pixels are coarse. */
 static double box_ripple(int box)
 {
     return box ? 0.09 : 1e-4;
 }
 
-/* Light is conserved, the centroid stays, and the variance is that of the cross-section
- * and of two pixels. */
+/* Taps conserve light and centroid. Their variance is that of the cross-section plus that
+ * of two pixels. */
 UNIT_TEST(taps_have_the_moments_of_the_cross_section)
 {
     for (int n = 0; n < 100; n++) {
@@ -107,7 +107,7 @@ UNIT_TEST(taps_have_the_moments_of_the_cross_section)
         check_close(sum, 1, 1e-14);
         check_close(fs, unit * (M[0] * M[2] + M[1] * M[3]), 1e-5);
         if (hypot(M[0], M[1]) >
-            0.9) /* lines of light: the sum over whole pixels has no ripple */
+            0.9) /* a wide footprint: the sum over pixels has little ripple */
             check_close(ff, unit * (M[0] * M[0] + M[1] * M[1]) + 1. / 6,
                         box_ripple(n % 2));
         if (hypot(M[2], M[3]) > 0.9)
@@ -140,7 +140,7 @@ static void check_slopes(int box, const double M[4], const nb_taps *t)
     }
 }
 
-/** A Gaussian close to a line, along a slope. */
+/** Footprints of a Gaussian that are nearly a line, oblique to the rows. */
 UNIT_TEST(slopes_of_sharp_taps_are_differences)
 {
     static const double maps[][4] = {
@@ -165,7 +165,7 @@ UNIT_TEST(slopes_of_taps_are_differences)
     }
 }
 
-/* A footprint of a point, and of lines. */
+/* Footprints that are a point or a line. */
 UNIT_TEST(narrow_footprints)
 {
     static const double maps[][4] = {
@@ -216,7 +216,7 @@ static void make_plan(const nb_footprint *fp, const nb_scene *sc, nb_footprint_p
 
 enum { MAX_PIXELS = 50 * (60 + 97) };
 
-/** Spreads the light of each pixel by the map at its middle. */
+/** Spreads the light of each pixel by the map at the pixel's middle. */
 static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const float *from,
                             double *to)
 {
@@ -243,7 +243,7 @@ static void spread_directly(const nb_footprint *fp, const nb_scene *sc, const fl
     }
 }
 
-/* Tiles are close to the definition, in which each pixel has a map. */
+/* Tiles are close to the definition, by which every pixel has a separate map. */
 UNIT_TEST(tiles_are_near_each_pixels_own_map)
 {
     static float light[MAX_PIXELS];
@@ -269,7 +269,7 @@ UNIT_TEST(tiles_are_near_each_pixels_own_map)
     }
 }
 
-/** Sometimes a region and a mask of the scene. */
+/** Sometimes sets a region of interest and a mask. */
 static void random_part(nb_scene *sc, uint8_t *mask)
 {
     nb_region *r = &sc->raster.roi;
@@ -315,7 +315,7 @@ static void check_part(const nb_footprint_plan *plan, const nb_scene *sc,
     nb_free(mask);
 }
 
-/* The image in floats is the truth in double for any part, kernels and threads. */
+/* Images in floats agree with doubles, for any region, kernels and number of threads. */
 UNIT_TEST(images_are_the_reference)
 {
     static float light[MAX_PIXELS], image[MAX_PIXELS];
@@ -338,14 +338,14 @@ UNIT_TEST(images_are_the_reference)
         assert_int_equal(nb_footprint_spread(&work, image, &err), NB_OK);
         for (size_t i = 0; i < d.scene.raster.pixels; i++)
             check_close(image[i], truth[i],
-                        1e-6 * truth[i] + 1e-4); /* taps of 1e-9 of 1000 */
+                        1e-6 * truth[i] + 1e-4); /* taps below 1e-9, of light 1000 */
         random_part(&d.scene, mask);
         check_part(&plan, &d.scene, image, light);
         nb_footprint_plan_free(&plan);
     }
 }
 
-/* x.(K y) = (K^T x).y */
+/* The adjoint K^T fulfils x.(K y) = (K^T x).y. */
 UNIT_TEST(back_is_the_adjoint)
 {
     static double x[MAX_PIXELS], y[MAX_PIXELS], Ky[MAX_PIXELS], Kx[MAX_PIXELS];

@@ -14,7 +14,7 @@
     "loop_\n_atom_site_label\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_" \
     "z\n"
 
-/* The message names the file, the line (0: no line) and the reason. */
+/* Checks that the message names the file, the line (0: no line) and the reason. */
 static void check_bad_model(const char *text, long line, const char *reason)
 {
     nb_structure s;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of diffuse light, and the bounds of its short cuts. */
+/* Laws of diffuse light, and error bounds of the approximations that tables use. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diffuse_sims.h"
 
-/** The model of a crystal, with F from an array. */
+/** Diffuse model of a crystal whose F come from an array. */
 static nb_diffuse model_of(const char *crystal, const char *words)
 {
     char all[1024];
@@ -25,7 +25,7 @@ static nb_diffuse model_of(const char *crystal, const char *words)
 
 enum { VOXELS = 8 };
 
-/** |F| of a cell of random voxels of 1 A: it repeats every 8 indices. */
+/** |F| of a cell of 8^3 voxels of 1 A with densities rho. F repeats every 8 indices. */
 static double voxel_factor(const double *rho, const int g[3])
 {
     double re = 0, im = 0;
@@ -37,7 +37,7 @@ static double voxel_factor(const double *rho, const int g[3])
     return hypot(re, im);
 }
 
-/** Reflections up to `reach`; F: memory for their amplitudes. */
+/** Table of reflections with indices up to `reach`. F: memory for their amplitudes. */
 static nb_factor_table voxel_factors(const double *rho, int reach, double *F)
 {
     const int n = 2 * reach + 1;
@@ -58,8 +58,8 @@ static nb_factor_table voxel_factors(const double *rho, int reach, double *F)
                              .n_tables = 1};
 }
 
-/** Pairs of voxels at a distance d along an axis of n cells, the first one at u in its
- * cell. */
+/** Number of pairs of voxels d voxels apart along an axis of n cells, where the first
+ * voxel of a pair is number u of its cell. */
 static double axis_pairs(int u, int d, int n)
 {
     int count = 0;
@@ -70,8 +70,8 @@ static double axis_pairs(int u, int d, int n)
     return count;
 }
 
-/** A finite crystal: products of all pairs of voxels up to `far` along each axis, by
- * distance. */
+/** Pairs of voxels in a finite crystal: for each distance vector of up to `far` voxels
+ * along each axis, the sum P of the products of their densities. */
 typedef struct pairs {
     int gauss, far;
     double *P; /* owned */
@@ -96,8 +96,8 @@ static void pair_products(const double *rho, int n, pairs *to)
     }
 }
 
-/** Sum over pairs of exp(-X (1 - C)) - exp(-X) times a wave h; C of the distance in units
- * of gamma. */
+/** Sum over pairs of P (exp(-X (1 - C)) - exp(-X)) cos(2 pi h.d/VOXELS). C: correlation
+ * at the distance d/gamma. */
 static double pair_sum(const pairs *p, double X, double gamma, const double h[3])
 {
     const int far = p->far, wide = 2 * far + 1;
@@ -112,8 +112,8 @@ static double pair_sum(const pairs *p, double X, double gamma, const double h[3]
     return sum;
 }
 
-/** r.m.s. differences from the pairs over the r.m.s. light: of all orders, and of the
- * first order. */
+/** r.m.s. difference of the diffuse light from the sum over pairs, over the r.m.s. light:
+ * with all orders, and with the first order alone. */
 typedef struct off_pairs {
     double all, first;
 } off_pairs;
@@ -121,19 +121,19 @@ typedef struct off_pairs {
 static off_pairs off_from_pairs(int cells, int gauss)
 {
     enum { POINTS = 12, SMALL = 1000 };
-    const int reach = gauss ? 9 : 40; /* reflections whose halos count */
+    const int reach = gauss ? 9 : 40; /* of the reflections whose halos are summed */
     double rho[VOXELS * VOXELS * VOXELS],
         *F = calloc((size_t)pow(2 * reach + 1, 3), sizeof *F);
     const double sigma = 0.45, gamma = 3;
     char words[200];
-    nb_diffuse d, small; /* of a motion SMALL times smaller: the first order only */
+    nb_diffuse d, small; /* small: motion / SMALL, so the first order only */
     nb_factor_table table;
     pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 at the limits */
     off_pairs off = {0, 0};
     double light = 0;
     state = 7;
     for (int v = 0; v < VOXELS * VOXELS * VOXELS; v++)
-        rho[v] = uniform(-1, 1); /* contrast */
+        rho[v] = uniform(-1, 1); /* density, less the mean */
     snprintf(words, sizeof words,
              "-N %d -diffuse_sigma %g -diffuse_gamma %g -diffuse_F unperturbed%s", cells,
              sigma, gamma, gauss ? " -diffuse_halo gauss" : "");
@@ -159,8 +159,8 @@ static off_pairs off_from_pairs(int cells, int gauss)
     return (off_pairs){sqrt(off.all / light), sqrt(off.first / light)};
 }
 
-/** All orders against the sum over the pairs of finite crystals; the difference is the
- * surface. */
+/** Compares the sum of all orders with the sum over pairs of voxels of finite crystals.
+ * They differ by the light of the surface. */
 static void pairs_of_a_finite_crystal_have_this_light(void **s)
 {
     (void)s;
@@ -216,8 +216,8 @@ static void halos_have_what_bragg_light_lost(void **s)
     check_ratio(nb_diffuse_left(&d, g[0], g[1], g[2]) + orders, 1, 1e-6);
 }
 
-/** With long correlations spots and halos have the light of a crystal at rest; without
- * motions, the same bytes. */
+/** With long correlations, spots and halos together have the light of a crystal at rest.
+ * Without motions the image has the same bytes. */
 static void long_correlations_leave_the_light(void **s)
 {
     static const char rest[] =
@@ -249,7 +249,7 @@ static void long_correlations_leave_the_light(void **s)
         free(images[k]);
 }
 
-/** A group averages over its rotations; isotropic motions stay the same. */
+/** Light is averaged over the rotations of a group; isotropic motions are unchanged. */
 static void groups_average_over_turned_axes(void **s)
 {
     static const double F[8] = {3, 0, 5, 7, 2, 9, 4, 1};
@@ -308,8 +308,8 @@ static void light_is_proportional(void **s)
 
 /* --- bounds --- */
 
-/** A sum of halos in space; the sharpest halo, of order 1 along the last axis, has k =
- * 1. */
+/** A sum of halos in space. The sharpest halos are of order 1, along the last axis, where
+ * gamma is 1. */
 typedef struct halos {
     int n;
     double gamma[3], I[4], order[4], at[4][3];
@@ -341,7 +341,7 @@ static double halos_at(const halos *s, const double y[3])
     return sum;
 }
 
-/** A random direction, often that of the sharpest halo. */
+/** A random direction, often the last axis, along which halos are sharpest. */
 static void random_direction(double along[3])
 {
     double norm;
@@ -354,7 +354,7 @@ static void random_direction(double along[3])
         along[j] /= norm;
 }
 
-/** Value at 0 and derivatives along a line: orders 0, 1, 2 and 4. */
+/** sum[k]: derivative of order k (0, 1, 2 and 4) at the origin, along a line. */
 static void halos_slopes(const halos *s, const double along[3], double sum[5])
 {
     memset(sum, 0, 5 * sizeof *sum);
@@ -399,8 +399,8 @@ static int sums_of_halos(void)
     return getenv("NB_BIG") ? 1000000 : 100000;
 }
 
-/** Tables, merged samples and nodes rely on this: derivatives of a sum of halos stay
- * below multiples of the sum. Smaller multiples fail. */
+/** Derivatives of a sum of halos stay below multiples of the sum. Tables, merged samples
+ * and nodes rely on these multiples. Smaller multiples fail. */
 static void derivatives_of_halos_are_bounded(void **state_)
 {
     static const struct {
@@ -433,7 +433,7 @@ static void derivatives_of_halos_are_bounded(void **state_)
     }
 }
 
-/** Error of a sum at the mean of some samples, as a fraction of the bound. */
+/** Error of light at the mean place of samples as their mean light, over the bound. */
 static double merged_error(const halos *s)
 {
     enum { SAMPLES = 4 };
@@ -459,7 +459,7 @@ static double merged_error(const halos *s)
     return fabs(mean / value - 1) / (2.1 * m2 * exp(2 * far));
 }
 
-/** Error of the cubic through 4 x 4 x 4 points about a place, as a fraction of the
+/** Error of the cubic through the 4 x 4 x 4 points around a place, as a fraction of the
  * bound. */
 static double cubic_error(const halos *s)
 {
@@ -482,8 +482,8 @@ static double cubic_error(const halos *s)
     return fabs(sum / value - 1) / (3.8 * 1.7 * pow(step, 4) * exp(6.9 * step));
 }
 
-/** Merged samples, cubics and tables of another gamma err by no more than these
- * derivatives allow. */
+/** The errors of merged samples, of cubics, and of tables for another gamma stay within
+ * the bounds that the derivatives give. */
 static void short_cuts_err_by_no_more(void **state_)
 {
     const int n = sums_of_halos() / 10;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Our library is safe with threads, although the HDF5 library is usually built without
- * thread support. */
+/* Threads may use nanobragg's library at once, although the HDF5 library is usually built
+ * without support of threads. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 enum { THREADS = 2, ROUNDS = 6, FRAMES = 12 };
 
-/** One thread's series. */
+/** A thread and the series that it makes. */
 typedef struct worker {
     pthread_t thread;
     const char *folder;
@@ -63,7 +63,7 @@ static void *write_and_read(void *user)
     return NULL;
 }
 
-/** A whole process: two series at once, and the end of the HDF5 library. */
+/** Child process: makes two series at once; its exit ends the HDF5 library. */
 static void child(const char *folder, const char *log)
 {
     worker w[THREADS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_image_make: every product of expected photons and of counts against the functions of
- * single pixels, for every instruction set, thread count, and on a fake device. */
+/* nb_image_make: compares every product of photons and counts with functions of single
+ * pixels, for every instruction set and number of threads, and on a fake device. */
 #include "../support/check.h"
 #include "../support/products.h"
 
@@ -18,7 +18,7 @@ static uint8_t mask[PIXELS];
 static const nb_stage poisson = {.kind = NB_STAGE_POISSON, .seed = -17, .frame = 2};
 static const nb_stage compat = {.kind = NB_STAGE_POISSON_COMPAT, .seed = 42};
 
-/** Means from 1e-3 to 1e12, some odd values, in a region with a mask. */
+/** Makes an image of means from 1e-3 to 1e12, with a region and a mask. */
 static nb_scene make_scene(void)
 {
     nb_scene sc;
@@ -44,7 +44,7 @@ static int is_lit(const nb_scene *sc, int i)
     return f >= d->roi.fmin && f <= d->roi.fmax && s >= d->roi.smin && s <= d->roi.smax;
 }
 
-/** The expected value of a pixel; *cut: its overload. */
+/** The expected value of a pixel; *cut: 1 if the pixel is clipped. */
 static double pixel_of(const nb_product *p, int i, int *cut)
 {
     float mean = image[i];
@@ -107,7 +107,7 @@ static void check_product(const nb_product *p, const nb_scene *sc, const void *p
         assert_int_equal(p->overloads, cut);
 }
 
-/** All products in one call, filled or row by row. */
+/** Checks all products of one call, as whole images or row by row. */
 static void check_products(const nb_image_kernels *kernels, int threads)
 {
     static int32_t pixels[ALL][PIXELS];
@@ -144,8 +144,8 @@ UNIT_TEST(products_of_every_isa)
             printf("# this machine lacks %s: not tested\n", nb_isa_name(isas[i]));
 }
 
-/** The products use the instruction set of the configuration: another table of kernels
- * gives the same bytes, pixels in doubt (precision mixed) included. */
+/** The products use the image kernels of the configuration's instruction set. Every set
+ * gives the same bytes. */
 UNIT_TEST(isa_of_the_configuration)
 {
     enum { SIDE = 128 };
@@ -177,8 +177,8 @@ UNIT_TEST(isa_of_the_configuration)
     }
 }
 
-/** One stream for the whole image, whatever the bands; the stream begins again for every
- * product. */
+/** Every product has one stream of random numbers from its first pixel to the last,
+ * however the image is divided into bands. */
 UNIT_TEST(compat_counts_in_order)
 {
     static uint16_t whole[PIXELS], rows[PIXELS];
@@ -255,7 +255,7 @@ static void count_notice(void *user, const char *line)
     *(int *)user += strstr(line, "integers are made on the CPU") != NULL;
 }
 
-/** A rendered image that is on the device only. */
+/** Renders an image that stays on the device. */
 static nb_sim *on_device(nb_config *cfg, const nb_hooks *hooks)
 {
     nb_error err = {0};
@@ -280,7 +280,7 @@ UNIT_TEST(device_makes_what_it_can)
     nb_stats stats, same;
     nb_sim *sim = on_device(&cfg, NULL);
     nb_photons copy;
-    for (int i = 0; i < 6; i++) /* the last two are equal, and one exceeds the limit */
+    for (int i = 0; i < 6; i++) /* a device holds four; the last two are equal */
         p[i] = (nb_product){
             .type = NB_PIXEL_U16, .stages = i == 3, .scale = i < 5 ? i + 1 : 5};
     p[0] = (nb_product){.type = NB_PIXEL_F32, .stats = &stats};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over rows, for every instruction set, against their definitions. */
+/* Compares passes over rows, for every instruction set, with their definitions. */
 #include "../support/check.h"
 
 #include "image_truth.h"
@@ -18,8 +18,8 @@ static uint32_t next_random(uint32_t *x)
     return *x >> 8;
 }
 
-/** Lengths that end at any place in a vector; values from 1e-6 to 1e6, and some special
- * values. */
+/** Makes a row whose length may end anywhere in a vector, with values from 1e-6 to 1e6
+ * and some special values. */
 static row_case make_case(int trial)
 {
     uint32_t x = (uint32_t)trial * 2654435761u + 1;
@@ -107,7 +107,7 @@ static void check_sums(const nb_image_kernels *kernels)
         assert_int_equal(s.rendered, rendered);
         assert_true(s.max == max);
         nb_image_kernels_scalar.sums(c.row, mask, c.n, &same);
-        assert_memory_equal(&s, &same, sizeof s); /* one order of additions */
+        assert_memory_equal(&s, &same, sizeof s); /* the order of additions is the same */
     }
 }
 

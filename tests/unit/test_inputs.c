@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared data of simulations: objects with several holders; inputs of a simulation and
- * its clones, freed in any order. */
+/* Shared data of simulations: objects with several owners; inputs of a simulation and its
+ * clones, which may be freed in any order. */
 #include "../support/check.h"
 
 #include <pthread.h>

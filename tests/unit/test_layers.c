@@ -44,7 +44,7 @@ static double lambert_beer_depth(double y)
     return sum / weight;
 }
 
-/** The point of the plane at this depth in direction d: metres along fast and slow. */
+/** Point where direction d meets the plane at this depth: metres along fast and slow. */
 static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
 {
     double along = (nb_dot(panel->pix0, panel->normal) + depth) / nb_dot(d, panel->normal);
@@ -53,8 +53,8 @@ static void meet(const nb_panel *panel, nb_vec3 d, double depth, double at[2])
     at[1] = nb_dot(x, panel->slow);
 }
 
-/** The position where a layer records the spot of direction d: its ray has this
- * direction. */
+/** Position at which a layer records the spot of direction d: the ray to this position
+ * has direction d. */
 static nb_ray record(const plate *det, nb_vec3 d, int layer, double at[2])
 {
     nb_ray ray = {0};
@@ -67,8 +67,8 @@ static nb_ray record(const plate *det, nb_vec3 d, int layer, double at[2])
     return ray;
 }
 
-/** Distance of the photon-weighted position of a spot from that of Lambert and Beer, in
- * pixels. */
+/** Distance, in pixels, between the photon-weighted position of a spot and the position
+ * by Lambert and Beer. */
 static double misplaced(const plate *det, nb_vec3 d)
 {
     const nb_panel *panel = &det->panel;
@@ -179,7 +179,7 @@ UNIT_TEST(curved_layers)
     nb_sim_free(sim);
 }
 
-/** Sum of the pixels' solid angles in a layer over that of the same part of the
+/** Sum of the pixels' solid angles in a layer, over the solid angle of the same part of a
  * sphere. */
 static double covered(const nb_sim *sim, int layer)
 {

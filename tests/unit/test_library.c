@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library from its public header: life cycle, hooks, refusals, failing memory. */
+/* The library by its public header: life cycle, hooks, refusals, failing memory. */
 #include <unistd.h>
 
 #include "../support/check.h"
@@ -44,7 +44,7 @@ static void remove_files(const nb_config *cfg)
     remove(cfg->dump_file);
 }
 
-/** Everything a caller may do with one simulation. */
+/** Makes every kind of call with one simulation. */
 static nb_status whole_run(const nb_config *cfg, nb_error *err)
 {
     static float image[16 * 12];
@@ -163,12 +163,12 @@ UNIT_TEST(progress_and_stopping)
     l = (listener){.stop_at = 1};
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_ERR_CANCELLED);
     assert_int_equal(err.code, NB_ERR_CANCELLED);
-    l = (listener){0}; /* the same to the end */
+    l = (listener){0}; /* the same without cancelling */
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     nb_sim_free(sim);
 }
 
-/* Without a crystal the suite's cubic crystal stands in, with a note. */
+/* If no crystal is set, the cubic crystal of the suite is used, with a note. */
 UNIT_TEST(stand_in_crystal)
 {
     nb_config cfg = nb_test_config(), spelled = nb_suite_config(1, 5, 32);
@@ -235,7 +235,7 @@ static void take_line(void *user, const char *line)
     sscanf(line, " pixel= %lf", &l->printed);
 }
 
-/* The sum of the trace is the pixel. */
+/* The terms of a trace add up to the pixel. */
 UNIT_TEST(trace_is_the_pixel)
 {
     nb_config cfg = nb_suite_config(1, 5, 24);
@@ -299,7 +299,7 @@ UNIT_TEST(descriptions)
         assert_int_equal(err.code, NB_ERR_UNSUPPORTED);
     }
     nb_sim_free(sim);
-    cfg.seed.set = 0; /* from the clock, few enough digits to type */
+    cfg.seed.set = 0; /* a seed from the clock, with few digits */
     sim = created(&cfg);
     assert_true(nb_sim_seed(sim) >= 0 && nb_sim_seed(sim) < 1000000000);
     nb_sim_free(sim);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Diffuse light made by a device: the pixels and counts of the CPU, and the light that
- * the host still needs. The fake device shows the second; the first needs a real device,
- * else it is skipped. */
+/* Diffuse light made by a device. With a fake device: the host gets the light that it
+ * still needs. With a real device (skipped without): pixels and counts agree with those
+ * of the CPU. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void need_fftw(void)
         skip_because("no FFTW");
 }
 
-/** Makes a name absolute. */
+/** Makes a path absolute. */
 static void place(nb_text *name, const char *folder)
 {
     const char *source = getenv("NB_SOURCE");
@@ -57,7 +57,7 @@ static void place(nb_text *name, const char *folder)
         nb_put_text(name, "%s/golden_data/%s/%s", source ? source : ".", folder, *name);
 }
 
-/** device: a word of -device; NULL: the fake device. */
+/** Makes a simulation. device: a word of -device, or NULL for the fake device. */
 static nb_sim *make_sim(const char *scene, const char *more, const char *device)
 {
     char words[1024];
@@ -86,7 +86,7 @@ typedef struct picture {
     int32_t *counts; /* NULL: made by another call */
 } picture;
 
-/** Photons, and their counts, made where the photons are. */
+/** Renders photons, and makes their counts where the photons are: on device or host. */
 static picture picture_of(nb_sim *sim)
 {
     const size_t n = sim->model.scene.raster.pixels;
@@ -120,7 +120,7 @@ static nb_reflections spots_of(nb_sim *sim, const float *image)
     return list;
 }
 
-/** Image, counts made by the CPU and truth are those of a run without a device. */
+/** Image, counts made by the CPU and truth equal those of a run without a device. */
 static void host_has_the_light_that_it_needs(void **s)
 {
     static const char *const more[] = {"-gain 1.5 -readout_noise 3",
@@ -154,7 +154,7 @@ static void host_has_the_light_that_it_needs(void **s)
     }
 }
 
-/** The plane is made in memory when it is needed after a device made its copy. */
+/** The host makes a plane only when it is needed, after the device made a copy. */
 static void light_comes_late(void **s)
 {
     nb_sim *fake = make_sim(scenes[1], "", NULL);
@@ -195,8 +195,8 @@ static void need_device(void)
     nb_sim_free(sim);
 }
 
-/** Pixels with diffuse light only, against the CPU: those above 1e-6 of the brightest
- * agree within 1e-6, nearly all bit for bit. */
+/** Compares pixels of diffuse light only with those of the CPU: pixels above 1e-6 of the
+ * brightest agree within 1e-6, nearly all bit for bit. */
 static void same_light(const char *scene)
 {
     nb_sim *cpu = make_sim(scene, "-diffuse_only", "cpu"),
@@ -216,7 +216,7 @@ static void same_light(const char *scene)
            scene);
     assert_true(lit > want.n / 20);
     if (!strstr(scene, "-crystals") &&
-        !strstr(scene, "-twin")) /* twins may be counted in memory */
+        !strstr(scene, "-twin")) /* twins may be counted on the host */
         assert_true(device->light->late.missing);
     check_below(worst, 1e-6);
     check_below((double)other, 1e-3 * (double)want.n);

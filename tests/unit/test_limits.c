@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images with values too large for a float, single and in a series; factors with a ratio
- * too large for floats. */
+/* Values too large for a float, in an image and in a series; structure factors whose
+ * ratio is too large for floats. */
 #include "../support/check.h"
 
 #include "physics/limits.h"

@@ -5,7 +5,7 @@
 #include "../support/check.h"
 #include "../support/comma.h"
 
-/** Every text of the library, one after the other. */
+/** Every text and file of the library, one after the other. */
 typedef struct collector {
     char text[1 << 20];
     size_t used;
@@ -88,7 +88,7 @@ static void run_series(const nb_config *cfg, const char *extension)
 
 static int has_hdf5;
 
-/** A master with its data file and reflections; empty in a build without HDF5. */
+/** Writes a master, its data file and reflections; nothing in a build without HDF5. */
 static void run_hdf5(const nb_config *cfg)
 {
     nb_series series = nb_test_series();
@@ -106,7 +106,7 @@ static void run_hdf5(const nb_config *cfg)
     has_hdf5 = !st;
 }
 
-/** Compares every file and removes it; a hash would not show the difference. */
+/** Collects the bytes of every file, to show a difference, and removes the file. */
 static void take_files(collector *c)
 {
     static const char *const frames[] = {"s_1.cbf", "s_2.cbf",     "s_1.img",

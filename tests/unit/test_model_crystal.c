@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit cells and orientation: the lattice is the typed one. */
+/* Unit cells and orientation: the lattice has the typed cell. */
 #include "../support/check.h"
 
 #include "model/crystal.h"
@@ -33,13 +33,13 @@ static nb_config cell_config(const double cell[6])
     return cfg;
 }
 
-/** a.b of the typed cell. */
+/** Scalar product of axes i and j of the typed cell. */
 static double metric(const double cell[6], int i, int j)
 {
     return i == j ? cell[i] * cell[i] : cell[i] * cell[j] * cos(cell[6 - i - j] * NB_DEG);
 }
 
-/** The metric tensor is the typed one, and the reciprocal vectors are reciprocal. */
+/** Checks the metric tensor of `cell`, and that a*, b*, c* are reciprocal to a, b, c. */
 static void check_lattice(const nb_crystal *x, const double cell[6], double tolerance)
 {
     const nb_vec3 real[3] = {x->a, x->b, x->c}, star[3] = {x->astar, x->bstar, x->cstar};

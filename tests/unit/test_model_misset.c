@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers and rotations made from random numbers. */
+/* Random numbers, and random rotations. */
 #include "../support/check.h"
 #include "../support/laws.h"
 
 #include "base/philox.h"
 #include "model/crystal.h"
 
-/** R R^T = 1 and det R = 1. */
+/** Checks that R R^T = 1 and det R = 1. */
 static void check_rotation(const nb_mat3 *R)
 {
     const double *m = R->m;
@@ -41,13 +41,13 @@ static nb_mat3 from_angles(const double a[3])
 UNIT_TEST(minimal_standard)
 {
     nb_ran1 rng;
-    nb_ran1_seed(&rng, 1); /* 8 + 32 numbers */
+    nb_ran1_seed(&rng, 1); /* draws 8 + 32 numbers */
     for (int i = 40; i < 10000; i++)
         nb_ran1_next(&rng);
     assert_int_equal(rng.seed, 1043618065);
 }
 
-/* A second version of the shuffle with plain arrays, over many draws and seeds. */
+/* Compares many draws and seeds with a second version of the shuffle, in plain arrays. */
 UNIT_TEST(ran1_sequence)
 {
     static const int64_t seeds[] = {1, 0, -5, 2, 12345, 12345678, 2147483646};
@@ -120,8 +120,8 @@ UNIT_TEST(mosaic_domains)
     assert_memory_equal(again, U, sizeof *U);
 }
 
-/* Domain 1 from the fourth to sixth number of ran1, in the reference's single
- * precision. */
+/* Domain 1 is made from the fourth to sixth number of ran1, in single precision as in
+ * nanoBragg. */
 UNIT_TEST(first_domain_by_hand)
 {
     nb_ran1 rng;
@@ -224,7 +224,7 @@ static void check_uniform(const tally *of)
     }
 }
 
-/** The rotation that takes one orientation to the other. */
+/** Rotation from one orientation to the other, in axes of the crystal. */
 static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
 {
     nb_mat3 out;
@@ -234,8 +234,8 @@ static nb_mat3 between(const nb_mat3 *from, const nb_mat3 *to)
     return out;
 }
 
-/** Each of ten crystals is uniform over many frames; so is its rotation from another
- * crystal, and from the frame before. */
+/** The orientation of each of ten crystals is uniform over many frames. So are the
+ * rotations from crystal to crystal, and from frame to frame. */
 UNIT_TEST(random_misset_is_uniform)
 {
     static tally each[CRYSTALS], pairs, frames;
@@ -263,8 +263,8 @@ UNIT_TEST(random_misset_is_uniform)
     check_uniform(&frames);
 }
 
-/** Crystal 0 has the orientation that an image of one crystal always had; the expected
- * angles come from a separate calculation. */
+/** Crystal 0 has the orientation of the crystal of an image with one crystal. The
+ * expected angles come from a separate calculation. */
 UNIT_TEST(first_crystal_is_the_only_one)
 {
     static const struct {
@@ -283,8 +283,8 @@ UNIT_TEST(first_crystal_is_the_only_one)
     }
 }
 
-/* The draw of -compat is also a deterministic rotation, but it is not uniform
- * (AT-PARALLEL-024 tests its images). */
+/* With -compat the seed also determines the rotation, but the rotations are not uniform
+ * (AT-PARALLEL-024 tests images). */
 UNIT_TEST(compat_misset)
 {
     int angle[CELLS] = {0};

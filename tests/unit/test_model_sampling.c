@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts, ranges and steps: every row of the selection tables, and the round beam. */
+/* Counts, ranges and steps of sampling from any typed values, and the round beam. */
 #include "../support/check.h"
 
 #include "model/beam.h"
@@ -20,7 +20,7 @@ UNIT_TEST(divergence)
         int n, count;
         double range, step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed */
+        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed (R: range, d: step, n: count) */
         {NAN, 2, 0, 2, 2, 2},       /* d only */
         {3, NAN, 0, 2, 3, 3},       /* R only */
         {7, 2, 0, 4, 7, 2},         /* R, d: ceil */
@@ -163,8 +163,8 @@ UNIT_TEST(round_beam)
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }
 
-/* Divergence turns about the polarization axis (v), then the vertical (h); wavelengths run
- * innermost. */
+/* Divergence turns about the polarization axis (v), then about the vertical (h). Sources
+ * are in order of h, v, wavelength. */
 UNIT_TEST(grid_directions)
 {
     nb_config cfg = nb_suite_config(2, 5, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The distributions of mosaic domains against their exact laws and as powders. */
+/* Compares the distributions of mosaic domains with their exact laws and with powders. */
 #include "../support/check.h"
 #include "../support/laws.h"
 
@@ -276,7 +276,7 @@ static double exponential_law(double angle, const void *law)
     return angle > 0 ? -expm1(-angle / *(const double *)law) : 0;
 }
 
-/** A tail is exponential, about the spindle, to one side. */
+/** A tail turns domains about the spindle, to one side, by exponential angles. */
 UNIT_TEST(tail_is_exponential)
 {
     nb_mosaic m = isotropic(NB_MOSAIC_GAUSS, 1e-9, 3);
@@ -292,7 +292,7 @@ UNIT_TEST(tail_is_exponential)
     check_below(distance_from(exponential_law, 0.02), kolmogorov);
 }
 
-/** Rates of the spread turn with the tail: compared with differences. */
+/** The tail also turns the rates of the spread; they are compared with differences. */
 UNIT_TEST(tail_turns_the_rates)
 {
     enum { FEW = 50 };

@@ -12,7 +12,7 @@ static void fill(float *photons, size_t n)
                              (i % 911 == 7 ? 3e4 : 0) + (i % 5003 == 11 ? 2e9 : 0));
 }
 
-/** All stages; returns their number. */
+/** Makes one stage of every kind; returns their number. */
 static int all_stages(nb_psf_shape shape, nb_fibres *fibres, const float *map, nb_stage *s)
 {
     const nb_stage all[] = {

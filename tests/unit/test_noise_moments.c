@@ -15,7 +15,7 @@ static void flat(float mean)
         photons[i] = mean;
 }
 
-/** The image after these stages and a gain of 1, if no gain is among them. */
+/** Makes the image after these stages, in floats. */
 static void behind(const nb_stage *stages, int n, float *out)
 {
     detector d = {0};
@@ -25,7 +25,7 @@ static void behind(const nb_stage *stages, int n, float *out)
 }
 
 typedef struct moments {
-    double n, mean, variance, beside, below, diagonal; /* covariances */
+    double n, mean, variance, beside, below, diagonal; /* last three: covariances */
 } moments;
 
 /** Moments of the inner pixels. */
@@ -50,11 +50,11 @@ static moments moments_of(const float *a)
     return m;
 }
 
-/** Mean within 5 standard errors, variance within 1 %, covariances within 1 % of the variance. */
+/** Limits: mean 5 standard errors, variance 1 %, covariances 1 % of the variance. */
 static void expect(const char *what, const float *a, moments want)
 {
     const moments got = moments_of(a);
-    /* error of the mean, with the part of the covariances within one image */
+    /* variance of a pixel with covariances, for the standard error of the mean */
     double spread = want.variance + 4 * (want.beside + want.below + 2 * want.diagonal);
     double off = fabs(got.mean - want.mean) / sqrt(spread / got.n);
     double least = 0.01 * want.variance;
@@ -90,7 +90,7 @@ UNIT_TEST(dead_time)
     expect("dead time", image, (moments){.mean = m, .variance = m});
 }
 
-/** Sums K(j) K(j + d) for d = 0, one pixel along an edge, and one along both. */
+/** Sums K(j) K(j + d) over j, for d = 0, a pixel along one edge, and along both. */
 static void overlaps(nb_stage stage, double *same, double *beside, double *diagonal)
 {
     enum { S = 201 };
@@ -200,7 +200,7 @@ UNIT_TEST(all_together)
                      .diagonal = g * g * m * diagonal});
 }
 
-/* One factor for an image: variance and covariance s^2 m^2 over many images. */
+/* An image has one factor: over many images variance and covariance are s^2 m^2. */
 UNIT_TEST(flicker)
 {
     enum { IMAGES = 1000, PIXELS = 2 };

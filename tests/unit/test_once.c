@@ -18,7 +18,7 @@ enum { FRAMES = 1000, FEW = 3, MAX_OBJECTS = 8192, FILES = 5 };
 static const char *const names[FILES] = {"a.hkl", "a.src", "a.mask", "a.geom",
                                          "a.transmission"};
 
-/** Counts since the last reset. */
+/** Counts since the last reset(). */
 static struct {
     int opens[FILES];
     int made, twice; /* objects of stores */
@@ -96,7 +96,7 @@ static void write_files(scratch *s)
                   "p/corner_x = -8\np/corner_y = -8\np/fs = +1x\np/ss = +1y\n");
 }
 
-/** A scene with these files, and a typed detector or that of -geom. */
+/** Configuration with these files, and with a typed detector or the detector of -geom. */
 static nb_config scene(scratch *s, int geom)
 {
     nb_config cfg;
@@ -120,7 +120,7 @@ static nb_status apply(void *user, int frame, nb_config *cfg, nb_error *err)
     return nb_jobs_apply(user, frame, cfg, err);
 }
 
-/** The lines of -jobs, each with another orientation and cell. */
+/** Makes n lines of -jobs, each with another orientation and cell. */
 static nb_jobs *lines(const nb_config *cfg, int n)
 {
     nb_jobs *jobs;

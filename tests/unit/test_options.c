@@ -33,7 +33,7 @@ static void parse_ok(const char *flags)
         fail_msg("%s: %s", flags, err.message);
 }
 
-/** The flags are refused with a message that contains both texts. */
+/** Checks that the flags are refused with a message that contains both texts. */
 static void refused(const char *flags, const char *says, const char *and)
 {
     if (parse(flags) != NB_ERR_INPUT)
@@ -189,7 +189,7 @@ UNIT_TEST(side_effects)
     assert_string_equal(cli.cfg.hkl_file, "some.hkl");
 }
 
-/** The words of the table are the backends' words, and the completion offers them. */
+/** -device has the words of the backends, in the table and in the completion. */
 UNIT_TEST(device_words_are_the_backends)
 {
     const char *word;
@@ -271,8 +271,8 @@ UNIT_TEST(command_line_is_quoted)
     assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
 }
 
-/** Without a terminal a line is due after half a minute, not at once; with -quiet no line
- * is. */
+/** Without a terminal, the first line of progress is due after half a minute. With -quiet
+ * no line is ever due. */
 UNIT_TEST(progress_in_a_log_is_rare)
 {
     nb_progress progress;
@@ -290,7 +290,7 @@ UNIT_TEST(progress_in_a_log_is_rare)
     assert_string_equal(nb_progress_stop(&progress), "\n");
 }
 
-/** Words for -help in addition to those of the flags; each of their flags exists. */
+/** -help also knows some words that are no flags. They lead to flags that exist. */
 UNIT_TEST(words_of_others_have_flags)
 {
     static const char *const words[] = {"oscillation", "capillary",   "saxs",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nth allocation fails, for every n until all succeed: allocations of the library, of
- * cJSON, of the program's job files. Each error is one line "out of memory", and no
+ * cJSON, and of the program for job files. Each error is a line "out of memory", and no
  * incomplete file is left. */
 #define _GNU_SOURCE 1
 #include "../support/check.h"
@@ -84,8 +84,8 @@ static long fail_after(long n)
 /** One whole run. */
 typedef nb_status run_function(scratch *s, nb_error *err);
 
-/** `left` files may stay after an error; from the 60th allocation on every `step`th
- * fails. */
+/** Fails each allocation of a run in turn; from the 60th on, only every `step`th. Up to
+ * `left` files may stay after an error. */
 static void fail_each(scratch *s, run_function *run, int left, int step)
 {
     nb_error err;
@@ -240,7 +240,7 @@ static nb_sim *of_an_atom(scratch *s, float image[PIXELS])
     return sim;
 }
 
-/** Changes the model of a simulation; after an error the image is the old one. */
+/** Changes the model of a simulation; after an error the image must be the old image. */
 static nb_status change(scratch *s, int way, nb_error *err)
 {
     static const char *const set[][2] = {{"distance", "60"},

@@ -57,7 +57,7 @@ SCRATCH_TEST(appears_at_commit)
     assert_non_null(strstr(out.temp, ".part"));
     assert_int_equal(nb_outfile_commit(&out, NULL), NB_OK);
     assert_file_is(path, "new");
-    nb_outfile_abort(&out); /* without effect afterwards */
+    nb_outfile_abort(&out); /* has no effect after commit */
     assert_file_is(path, "new");
     assert_int_equal(scratch_count(s, 0), 1);
 }
@@ -269,7 +269,7 @@ SCRATCH_TEST(abort_all)
     assert_file_is(path, "old");
 }
 
-/* Slots are returned. Without a free slot only the clean-up by signal is missing. */
+/* Finished files return their slots. Without a slot only the clean-up by signal fails. */
 SCRATCH_TEST(many_files)
 {
     enum { MANY = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slopes of a ray by its panel: reverse mode against forward mode. */
+/* Derivatives of a ray by its panel: compares reverse mode with forward mode. */
 #include "../support/check.h"
 
 #include "physics/panel_pull.h"
@@ -17,8 +17,8 @@ static nb_vec3 draw_unit(uint64_t *seed)
     return nb_unit(nb_v3(draw(seed, -1, 1), draw(seed, -1, 1), draw(seed, 1.5, 2)));
 }
 
-/** An oblique panel, unlike any instrument; only the axes of a curved panel are
- * perpendicular. */
+/** A random panel. Its axes are oblique, unlike those of any instrument; only a curved
+ * panel has perpendicular axes. */
 static nb_panel draw_panel(uint64_t *seed, int kind)
 {
     nb_panel p = {.columns = 1, .rows = 1, .pixel_fast = 1e-4, .pixel_slow = 1e-4};

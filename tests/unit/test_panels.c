@@ -32,7 +32,7 @@ static const picture_case cases[] = {
     {"water", "-water 5 -dmin 3"}};
 enum { CASES = sizeof cases / sizeof *cases };
 
-/** Amplitudes that differ between reflections. */
+/** Table of F that differ between reflections. */
 static nb_factor_table amplitudes(void)
 {
     enum { N = 11 };
@@ -132,7 +132,7 @@ UNIT_TEST(mask_and_region_are_of_the_stack)
     }
 }
 
-/* Any geometry: the origins of the panels are rounded. */
+/* For any geometry the origins of the panels are rounded, so the images only agree. */
 UNIT_TEST(a_tilted_detector)
 {
     nb_config cfg = nb_suite_config(1.2, 7, 0);
@@ -157,7 +157,7 @@ UNIT_TEST(a_tilted_detector)
     nb_sim_free(sim);
 }
 
-/* A panel has the sensor of its index. */
+/* Each panel has the sensor with the index panel.sensor. */
 UNIT_TEST(each_panel_has_its_sensor)
 {
     nb_sim *sim = sim_of(&cases[2]);
@@ -193,7 +193,7 @@ UNIT_TEST(each_panel_has_its_sensor)
     nb_sim_free(sim);
 }
 
-/* Quantities that are calculated once for the whole scene. */
+/* Quantities that are calculated once for a scene include every panel. */
 UNIT_TEST(limits_cover_all_panels)
 {
     nb_sim *sim = sim_of(&cases[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of parameters: set, get and check by names. */
+/* The table of parameters: setting, getting and checking values by names. */
 #include <float.h>
 #include <locale.h>
 
@@ -67,7 +67,7 @@ UNIT_TEST(rows_are_complete)
     }
 }
 
-/* Only rows that are views share bytes, so that a fingerprint takes each byte once. */
+/* Only views share bytes with other rows, so that a fingerprint takes each byte once. */
 UNIT_TEST(fields_have_one_owner)
 {
     size_t count;
@@ -141,14 +141,14 @@ UNIT_TEST(what_is_unset)
     assert_string_equal(got("pivot"), "");
     assert_string_equal(got("oversample"), "");
     assert_string_equal(got("interpolate"), "");
-    assert_string_equal(got("fudge"), "1"); /* reads its value */
+    assert_string_equal(got("fudge"), "1"); /* returns its value, although unset */
     assert_string_equal(got("tiffbits"), "32");
     assert_string_equal(got("shape"), "square");
     assert_string_equal(got("nopolar"), "0");
     assert_string_equal(got("floatfile"), "floatimage.bin");
 }
 
-/** Texts of any origin can be replaced; copies keep their texts. */
+/** Any text can be replaced; copies of a configuration then keep the old text. */
 UNIT_TEST(texts_are_shared_by_copies)
 {
     nb_config copy = {0};
@@ -259,8 +259,8 @@ UNIT_TEST(what_follows)
     assert_true(cfg.write_float);
 }
 
-/* The library refuses what the program refuses, whatever put the value into the
- * configuration. */
+/* The library refuses the values that the program refuses, also if they did not come from
+ * flags. */
 UNIT_TEST(check_refuses)
 {
     static const char *const pairs[][4] = {
@@ -303,7 +303,7 @@ UNIT_TEST(check_refuses)
     check_refused(&cfg, NB_ERR_INPUT, "zero vector");
 }
 
-/* The field refuses exactly the values that the row refuses as text. */
+/* A value in a field is refused exactly if its row refuses the value as text. */
 UNIT_TEST(limits_hold_for_text_and_field)
 {
     size_t count;
@@ -339,8 +339,8 @@ UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
     fresh();
     assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
     assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
-    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* the row of all three: unset */
-    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* words follow in the help */
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* unset, as the row of all three */
+    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* the help adds words to it */
     assert_true(NB_VALUE(&cfg, fluence) == 125932015286227086360700780544.0);
     assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* "one block" */
     assert_true(NB_VALUE_OR(&cfg, gain, 3) == 3);
@@ -350,7 +350,7 @@ UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
     assert_true(NB_VALUE(&cfg, rot_deg[2]) == 5 && NB_VALUE_OR(&cfg, gain, 3) == 2);
 }
 
-/* Numbers, choices and seeds by the rows that the help prints. */
+/* Numbers, choices and seeds have the defaults of the rows that the help prints. */
 UNIT_TEST(settings_have_every_default_of_the_rows)
 {
     static nb_settings all;
@@ -366,7 +366,7 @@ UNIT_TEST(settings_have_every_default_of_the_rows)
     assert_true(v->calib_seed.set && v->calib_seed.value == 123456789 && !v->seed.set);
     assert_true(v->convention == NB_CONV_MOSFLM && v->layer_depth == NB_LAYER_MEAN);
     assert_true(v->anomalous == NB_ANOMALOUS_EACH && v->ncs == NB_NCS_APPLY);
-    assert_true(v->mosaic_domains == 0 && v->phi_steps == 0); /* found by rules later */
+    assert_true(v->mosaic_domains == 0 && v->phi_steps == 0); /* rules set these later */
     assert_true(isnan(v->orgx) && isnan(v->crystal_volume_um3) && isnan(v->tolerance));
     assert_true(NB_TYPED(&all, osc_deg) && !NB_TYPED(&all, phi_deg));
     assert_true(NB_TYPED(&all, rot_deg[1]) && !NB_TYPED(&all, rot_deg[0]));

@@ -241,7 +241,7 @@ static char *read_file(const char *path, size_t *n)
     return data;
 }
 
-/* The lysozyme list, line by line, against the C library's reader. */
+/* Compares the list of lysozyme, line by line, with numbers read by the C library. */
 UNIT_TEST(hkl_lysozyme)
 {
     size_t n;

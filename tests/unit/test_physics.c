@@ -74,8 +74,8 @@ UNIT_TEST(at_str_002_tricubic)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
     for (int h = 0; h <= 2; h++) /* through the table's points */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
-    /* near the faces: the nearest reflection; outside: default_F; decided for each
-     * sample */
+    /* each sample decides: near the faces F is that of the nearest reflection; outside
+     * default_F */
     check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
     check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
@@ -106,8 +106,8 @@ static double integral(const nb_lattice *lattice, int n)
     return sum / ((double)n * n * n);
 }
 
-/** The same integral for ROUND by shells, up to R = 300; farther out the mean of the
- * oscillating tail. */
+/** The same integral for ROUND, by shells up to R = 300. Farther out the integral takes
+ * the mean of the oscillating tail. */
 static double round_integral(const nb_lattice *lattice)
 {
     const double top = 300, step = 0.01, height = 0.723601254558268;
@@ -135,8 +135,8 @@ UNIT_TEST(at_str_003_shapes)
         if (i != 0)
             check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
     check_ratio(integral(&square, 24), 120, 1e-12);
-    /* the other shapes have nearly the same integral, because their heights are chosen
-     * so */
+    /* the heights of the other shapes are chosen so that their integrals are nearly the
+     * same */
     check_ratio(round_integral(&round), 1728, 1e-4);
     check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
     check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);
@@ -185,7 +185,7 @@ UNIT_TEST(at_str_003_smooth)
     check_close(nb_sphere_transform(0), 1, 0);
 }
 
-/* A factor of 1 for an axis of one cell. */
+/* An axis of one cell has a factor of 1. */
 UNIT_TEST(one_cell_has_no_factor)
 {
     nb_lattice thin = shaped(NB_SHAPE_SQUARE, 7, 1, 3);
@@ -196,7 +196,7 @@ UNIT_TEST(one_cell_has_no_factor)
                     1e-12);
 }
 
-/* The layers of a single ray telescope exactly. */
+/* The fractions that the layers of a ray absorb add up exactly to that of the sensor. */
 UNIT_TEST(at_abs_001_telescopes)
 {
     nb_sensor sensor = {.layers = 9, .layer_step = 50e-6, .mu = 1 / 320e-6, .absorb = 1};
@@ -235,7 +235,7 @@ UNIT_TEST(at_pol_001)
     check_close(nb_polarization(0.9, beam, nb_scale(-1, beam), axis), 1, 1e-15);
 }
 
-/* A place on a curved detector is at these two angles, at the depth of every layer. */
+/* The two coordinates of a place on a curved detector are angles, in every layer. */
 UNIT_TEST(points_of_a_curved_detector)
 {
     nb_config cfg = nb_suite_config(1, 1, 100);

@@ -41,7 +41,7 @@ static nb_config tilted(double cell, int pixels)
     return cfg;
 }
 
-/** The runs along each axis. */
+/** Runs of visible indices along each axis. */
 typedef struct all_runs {
     nb_index_run *along[3];
 } all_runs;
@@ -123,7 +123,7 @@ UNIT_TEST(the_box_holds_what_is_seen)
     box_of(&cfg);
 }
 
-/** A narrow region with a large cell: one cone is too coarse, so patches replace it. */
+/** For a narrow region and a large cell one cone is too coarse: patches replace it. */
 UNIT_TEST(a_large_box_is_looked_at_twice)
 {
     nb_config cfg = tilted(900, 2048);
@@ -141,7 +141,7 @@ UNIT_TEST(a_large_box_is_looked_at_twice)
     check_below(3 * nb_index_box_count(&strip), nb_index_box_count(&box));
 }
 
-/* A still of one crystal sees a thin shell. */
+/* A still of one crystal sees a thin shell of reciprocal space. */
 UNIT_TEST(runs_of_a_still_are_short)
 {
     nb_config cfg = nb_suite_config(1, 5, 512);
@@ -172,7 +172,7 @@ UNIT_TEST(runs_of_a_still_are_short)
     check_above(seen, n / 2);
 }
 
-/* For any geometry. */
+/* Checks random geometries. */
 UNIT_TEST(the_runs_hold_what_is_seen)
 {
     uint32_t r = 1;
@@ -210,7 +210,7 @@ UNIT_TEST(the_runs_hold_what_is_seen)
     }
 }
 
-/** Name of the path. */
+/** Name of the path that the CPU takes; *why: the reason. */
 static const char *cpu_path(const nb_config *cfg, nb_precision precision,
                             const nb_engine *engine, const char **why)
 {
@@ -348,7 +348,7 @@ UNIT_TEST(the_gpu_goes_from_reflections)
     assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");
     cfg.hdiv_range_mrad = 1;
     cfg.hdiv_steps = 3;
-    assert_string_equal(gpu_path_with(&cfg, some, &why), "double"); /* zeros */
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "double"); /* zeros of F */
     cfg.hdiv_steps = 1;
     cfg.shape = NB_SHAPE_GAUSS;
     assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");

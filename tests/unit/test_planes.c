@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bit planes: every instruction set makes the same bytes, those of the definition. */
+/* Bit planes: every instruction set makes the bytes of the definition. */
 #include "../support/check.h"
 
 #include "base/threads.h"
@@ -10,7 +10,7 @@ enum { MAX_COUNT = 4096, GUARD = 0x5a };
 static const nb_isa sets[] = {NB_ISA_SCALAR, NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512,
                               NB_ISA_AUTO};
 
-/** Bit j of value i is bit i % 8 of byte i / 8 of plane j. */
+/** Checks that bit j of value i is bit i % 8 of byte i / 8 of plane j. */
 static void check_planes(const uint16_t *values, size_t count, const unsigned char *planes)
 {
     const size_t row = count / 8;

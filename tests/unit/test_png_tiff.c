@@ -85,7 +85,7 @@ SCRATCH_TEST(tiff_files)
     assert_int_equal(scratch_count(s, 0), 2);
 }
 
-/* Several strips, the last one short. */
+/* A file with several strips, the last one shorter. */
 SCRATCH_TEST(tiff_strips)
 {
     enum { WIDE = 700, HIGH = 1001 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The point spread against its definition, pixel by pixel. */
+/* Compares the point spread with its definition, pixel by pixel. */
 #include "noise_samples.h"
 
 #include "image/light.h"
@@ -15,7 +15,7 @@ static double fibre_corner(double x, double y, double g)
     return atan(x * y / (g * sqrt(g * g + x * x + y * y))) / (2 * NB_PI);
 }
 
-/** K of the displacement (f, s). */
+/** K(f, s): fraction of a pixel's light that goes to the pixel at (f, s) from it. */
 static double kernel(nb_psf_shape shape, double fwhm, const nb_panel *p, int f, int s)
 {
     double g = 0.652383013252053 * fwhm;
@@ -27,7 +27,7 @@ static double kernel(nb_psf_shape shape, double fwhm, const nb_panel *p, int f, 
            fibre_corner(x0, y0, g);
 }
 
-/** The light for these photons in double precision, row after row. */
+/** Light of these photons after the point spread, in doubles, row after row. */
 static double *light_of(const detector *d, const float *photons, nb_stage stage,
                         nb_isa isa, int threads)
 {
@@ -48,7 +48,7 @@ static double *light_of(const detector *d, const float *photons, nb_stage stage,
     return out;
 }
 
-/* A lit pixel becomes K; no light reaches another panel or wraps. */
+/* The light of one pixel becomes K: it neither reaches another panel nor wraps around. */
 static void lit_pixel(nb_psf_shape shape, double um, int f, int s)
 {
     enum { W = 31, H = 23 };
@@ -95,8 +95,8 @@ static double fibre_square(double a, double fwhm)
     return 4 * fibre_corner(a, a, 0.652383013252053 * fwhm);
 }
 
-/* The total of a lit centre pixel is the integral over the panel, to within the size of a
- * pixel. */
+/* If only the centre pixel has light, the total is the integral of K over the panel, to
+ * within the size of a pixel. */
 UNIT_TEST(totals)
 {
     enum { W = 101 };
@@ -123,7 +123,7 @@ UNIT_TEST(totals)
     nb_fibres_free(fibres);
 }
 
-/* FFT and direct sum, on 64 x 48 pixels of counts. */
+/* Compares FFT and direct sum on 64 x 48 pixels of counts. */
 UNIT_TEST(direct_sum)
 {
     enum { W = 64, H = 48 };
@@ -153,7 +153,7 @@ UNIT_TEST(direct_sum)
     nb_fibres_free(fibres);
 }
 
-/* A kept transform gives the bits of a new one, for panels of several sizes. */
+/* A kept transform gives the bits of a new transform, for panels of several sizes. */
 UNIT_TEST(kept_transforms)
 {
     enum { W = 40 };
@@ -180,7 +180,7 @@ UNIT_TEST(kept_transforms)
         nb_fibres_free(new);
         nb_free(first);
         first = light;
-        for (int k = 0; k < 6; k++) { /* other transforms come and go */
+        for (int k = 0; k < 6; k++) { /* other transforms are made between */
             detector o = {0};
             put_panel(&o, 5 + k, 9, 1e-4);
             nb_free(light_of(&o, photons, spread(NB_PSF_FIBRE, 50, fibres), widest(), 1));

@@ -108,12 +108,12 @@ UNIT_TEST(chi_square)
         /* more draws to find an error of a few percent in the tails */
         int draws = means[i] < NB_POISSON_SMALL ? 200000 : 1000000;
         double z = chi_square_z(means[i], draws, 1000 + i);
-        if (!(fabs(z) < 4)) /* 20 tests: by chance in one of 800 choices of seeds */
+        if (!(fabs(z) < 4)) /* 20 tests: one of 800 choices of seeds fails by chance */
             fail_msg("mean %g: chi-square is %.2f standard deviations off", means[i], z);
     }
 }
 
-/** Mean and variance against the exact ones, in standard errors. */
+/** Compares mean and variance with the exact values, in standard errors. */
 static void moments_of(double mean, int draws)
 {
     double sum = 0, sum2 = 0, shift = floor(mean), m, var;
@@ -182,8 +182,8 @@ static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel
     return (uint16_t)(v > 65535 ? 65535 : v < 0 ? 0 : v);
 }
 
-/** Rejection: several draws, few and many photons, pixels on both sides of 2^32, and
- * means above every limit. */
+/** Means from 12 on, which need the rejection method with several draws; pixels on both
+ * sides of 2^32, and means above every limit. */
 static void bright_block_equals_single(const nb_image_kernels *kernels)
 {
     float mean[64];
@@ -275,7 +275,7 @@ UNIT_TEST(any_thread_count)
     }
 }
 
-/* A region of interest crops: the same pixels inside; outside 0, without the offset. */
+/* A region of interest keeps the pixels inside; outside they are 0, not the offset. */
 UNIT_TEST(roi_crops)
 {
     nb_scene sc = scene_of(FAST, SLOW);
@@ -319,7 +319,7 @@ UNIT_TEST(seeds_and_frames_differ)
     assert_in_range(same_seed, 200, 370);
 }
 
-/* Neighbouring pixels are independent: mean of the products of neighbours' deviations. */
+/* Neighbouring pixels are independent: the mean product of their deviations is near 0. */
 UNIT_TEST(neighbours_uncorrelated)
 {
     nb_scene sc = scene_of(300, 300);

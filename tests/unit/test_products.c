@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Single products: statistics, integers, the noise of the old program; and the
- * preview. */
+/* Single products: statistics, integers, the noise of nanoBragg (the old program); and
+ * the preview. */
 #include "../support/check.h"
 #include "../support/products.h"
 
@@ -37,12 +37,12 @@ UNIT_TEST(small_statistics)
     check_close(st.sum, 26, 0);
     check_close(st.mean, 5.2, 1e-15);
     check_close(st.rms, sqrt((1 + 25 + 81 + 81 + 4) / 5.0), 1e-14);
-    /* about that mean, masked pixels included */
+    /* about the mean of the rendered pixels, with the masked pixel */
     check_close(st.rmsd,
                 sqrt((4.2 * 4.2 + .04 + 2 * 3.8 * 3.8 + 3.2 * 3.2 + 1.8 * 1.8) / 5),
                 1e-14);
     check_close(st.max, 9, 0);
-    assert_int_equal(st.max_fast, 3); /* the first of two */
+    assert_int_equal(st.max_fast, 3); /* the first of two equal pixels */
     assert_int_equal(st.max_slow, 1);
     check_close(st.solid_angle, 0, 0);
 }
@@ -56,7 +56,7 @@ UNIT_TEST(degenerate_statistics)
     statistics_of(image, &sc, 0, &st);
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
-    assert_true(isnan(st.mean)); /* no overflow is hidden */
+    assert_true(isnan(st.mean)); /* an overflow shows as NaN */
     sc.raster.mask = dark;
     statistics_of(image, &sc, 0, &st);
     assert_int_equal(st.rendered, 0);

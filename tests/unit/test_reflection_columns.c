@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which columns of a reflection file are taken. */
+/* The choice of columns of a reflection file. */
 #include "../support/check.h"
 #include "reflection_samples.h"
 
 typedef struct choice_case {
     const char *columns; /* label:type ... */
     const char *labels;
-    const char *taken; /* plus minus difference phase [I]; or "!" and error text */
+    const char *taken; /* columns plus, minus, difference, phase [I]; or "!" and error */
 } choice_case;
 
 static const choice_case choices[] = {
@@ -34,7 +34,7 @@ static const choice_case choices[] = {
     {"SIGF:Q PHI:P", "", "!SIGF (Q), PHI (P)"},
     {"FWT:F PHWT:P", "", "!no column of amplitudes"},
     {"", "", "!columns: none"},
-    /* labels */
+    /* typed labels */
     {"F:F FWT:F", "FWT", "1 -1 -1 -1"},
     {"F:F F(-):G", "F(-)", "1 -1 -1 -1"},
     {"F:F I(-):K", "I(-)", "1 -1 -1 -1 I"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills, scale, dumps and lists of a table of P1. */
+/* Tables of F in P1: filled gaps, the scale to a model, dumps and lists. */
 #include "../support/check.h"
 #include "../support/comma.h"
 #include "reflection_samples.h"
@@ -16,7 +16,7 @@ enum { SHELLS = 20 };
         for (int k = -(g).H[1]; k <= (g).H[1]; k++)                                      \
             for (int l = -(g).H[2]; l <= (g).H[2]; l++)
 
-/** A grid of the sphere; F from a function of the index, NaN for missing values. */
+/** F of an index, or NaN for a missing value; s2: 1/d^2 (A^-2). */
 typedef double value_function(int h, int k, int l, double s2);
 
 static nb_factor_grid grid_of(double dmin, value_function *F)
@@ -36,7 +36,7 @@ static nb_factor_grid grid_of(double dmin, value_function *F)
     return g;
 }
 
-/** A number of 0..1 that depends on the index. */
+/** Number from 0 to 1 that depends only on the index. */
 static double noise(int h, int k, int l)
 {
     uint64_t seed = (uint64_t)(h * 73856093 ^ k * 19349663 ^ l * 83492791);
@@ -46,7 +46,7 @@ static double noise(int h, int k, int l)
 
 /* --- shells --- */
 
-/** The shell by its definition: 20 shells of equal width in 1/d^3. */
+/** Number of the shell by its definition: 20 shells of equal width in 1/d^3. */
 static int shell_of(double s2)
 {
     double ratio = DMIN * sqrt(s2);
@@ -54,7 +54,7 @@ static int shell_of(double s2)
     return i < SHELLS ? i : SHELLS - 1;
 }
 
-/** The shell whose mean fills this shell. */
+/** The shell whose mean fills the gaps of this shell. */
 static int source_of(int shell)
 {
     return shell < 2 ? 2 : shell == 7 || shell == 8 ? 6 : shell == 19 ? 18 : shell;
@@ -94,7 +94,7 @@ UNIT_TEST(shells_have_their_rms)
         if (!isnan(before.F[at]))
             assert_true(g.F[at] == before.F[at]);
         else if (s2 > nb_s_squared_limit(DMIN) || s2 == 0)
-            assert_true(isnan(g.F[at])); /* F(0 0 0) is typed */
+            assert_true(isnan(g.F[at])); /* F(0 0 0) comes from a flag */
         else
             check_ratio(g.F[at], sqrt(sum[from] / n[from]), 1e-12);
     }
@@ -130,7 +130,7 @@ static double observed_F(int h, int k, int l, double s2)
     return x < 0.2 ? NAN : 0.4 * (0.8 + 0.4 * x) * exp(-7 * s2) * model_F(h, k, l, s2);
 }
 
-/** The straight line by its definition. */
+/** Scale k and B by the definition: a straight line through the logarithms of shells. */
 static void line_of(const nb_factor_grid *o, const nb_factor_grid *m, double *k, double *B)
 {
     double FF[SHELLS] = {0}, MM[SHELLS] = {0}, S[SHELLS] = {0}, n[SHELLS] = {0}, G[6];
@@ -288,8 +288,8 @@ UNIT_TEST(nothing_in_common_is_an_error)
 
 /* --- dumps --- */
 
-/** Both mates have a value or both lack it, so that a reader that lends mates finds the
- * same. */
+/** Either both Friedel mates have a value or neither, so that a reader that fills in
+ * mates finds the same table. */
 static double in_pairs(int h, int k, int l, double s2)
 {
     double x = noise(abs(h), abs(k), abs(l));
@@ -341,8 +341,8 @@ UNIT_TEST(a_dump_is_the_same_table)
 
 static const char three_lines[] = "-1 0 0 0.333333333\n-1 0 1 2\n0 0 0 1000\n";
 
-/** Absences are left out, a mate alone has a row, each phase is that of its
- * reflection. */
+/** A dump has no absences. A reflection without its mate has a row, and each mate has its
+ * phase. */
 UNIT_TEST(dumps_hold_what_has_a_value)
 {
     nb_factor_grid g = grid_of(12, nothing);
@@ -458,7 +458,7 @@ UNIT_TEST(listed_values_win)
                      NB_OK);
     check_F(&g, 1, 2, 3, 10);
     check_F(&g, -1, -2, -3, 12);
-    check_F(&g, -1, 2, -3, 10); /* of the same Bijvoet class */
+    check_F(&g, -1, 2, -3, 10); /* equivalent to 1 2 3 */
     check_F(&g, 1, -2, 3, 12);
     check_F(&g, -2, -2, -3, -5); /* the sign is kept */
     check_F(&g, 3, 1, 1, 6);     /* the last of two rows */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of reflections against a count of every sample and against the image. */
+/* Compares the list of reflections with a count of every sample and with the image. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static nb_config random_config(const char *table)
     return cfg;
 }
 
-/** Sums of one reflection, sample by sample. */
+/** Sums over the samples of a reflection, weighted by photons; n: photons. */
 typedef struct sums {
     double n, fast, slow, phi, lambda;
 } sums;
@@ -307,7 +307,7 @@ static int is_near(double a, double b, double scale)
     return fabs(a - b) <= 1e-6 * scale;
 }
 
-/** Compares a with b, which looked at every step: within 1e-6. */
+/** Compares list a with list b, which was made from every step, to within 1e-6. */
 static void check_lists(const nb_reflections *a, const nb_reflections *b)
 {
     double all = b->background + fabs(b->unassigned);
@@ -326,7 +326,7 @@ static void check_lists(const nb_reflections *a, const nb_reflections *b)
     assert_true(is_near(a->unassigned, b->unassigned, all));
 }
 
-/** A list made from spots is that of every step. */
+/** A list made from spots equals the list made from every step, to within 1e-6. */
 SCRATCH_TEST(spots_give_the_list_of_every_step)
 {
     size_t rows = 0;
@@ -345,7 +345,7 @@ SCRATCH_TEST(spots_give_the_list_of_every_step)
         assert_int_equal(nb_sim_reflections(sim, image, &exact, NULL), NB_OK);
         check_lists(&fast, &exact);
         rows += fast.count;
-        /* rounding differs: the list was made another way */
+        /* other roundings show that the list was not made from every step */
         others += fast.count &&
                   memcmp(fast.list, exact.list, fast.count * sizeof *fast.list) != 0;
         nb_reflections_free(&fast);

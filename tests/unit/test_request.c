@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests: the spans of a region and a mask; a few pixels are those of the whole image,
- * to the byte, at any place in memory; requests that no backend can make are refused. */
+/* Requests: spans of a region and a mask; a few pixels have the bytes of the whole image,
+ * at any place in memory; requests that no backend can serve are refused. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -90,7 +90,7 @@ UNIT_TEST(spans_are_the_rendered_pixels)
     nb_sim_free(sim);
 }
 
-/** These pixels equal the whole image's; the other pixels of each plane become 0. */
+/** Compares the pixels of the spans with the whole image; other pixels must be 0. */
 static void check_part(const nb_scene *sc, nb_isa isa, nb_precision precision,
                        const nb_span *spans, size_t n, const float *whole)
 {
@@ -113,7 +113,7 @@ static void check_part(const nb_scene *sc, nb_isa isa, nb_precision precision,
         assert_true(plane[at] == 0);
 }
 
-/** Shoeboxes one after the other, single pixels, the corners, and the spans of a mask. */
+/** Checks consecutive shoeboxes, single pixels, the corners, and the spans of a mask. */
 static void check_parts(const nb_scene *sc, nb_isa isa, nb_precision precision)
 {
     static const nb_span boxes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attenuation of sensor materials by name. */
+/* Attenuation by sensor materials, which are chosen by name. */
 #include "../support/check.h"
 
 #include "../../src/base/xraylib_lib.h"
@@ -12,7 +12,7 @@ static void need_library(void)
         skip_because(err.message);
 }
 
-/** XCOM-like values at 12398.42 eV, from an independent table, 1/mm. */
+/** Compares mu (1/mm) at 12398.42 eV with an independent table of values like XCOM's. */
 UNIT_TEST(attenuation_of_the_names)
 {
     static const struct {
@@ -98,7 +98,7 @@ static nb_config detector(const char *sensor)
     return cfg;
 }
 
-/** A tiny detector far away: every ray is normal to it. */
+/** Photons of a tiny detector far away, to which every ray is normal. */
 static double photons(const char *sensor, double abs_um)
 {
     nb_config cfg = detector(sensor);

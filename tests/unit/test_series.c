@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series through the library; parts that the program cannot test. */
+/* Series by the library, where tests of the program cannot reach. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,10 +38,10 @@ static nb_config small(void)
     return cfg;
 }
 
-/** What the callbacks saw. */
+/** Calls that the callbacks counted, and the frames at which they stop or fail. */
 typedef struct watcher {
     int calls, last, stop_at, fail_at;
-    int later; /* fails at the second question, after the check of all frames */
+    int later; /* 1: fails only at the second call, after the check of all frames */
 } watcher;
 
 static int watch(void *user, const nb_series_progress *p)
@@ -123,10 +123,10 @@ SCRATCH_TEST(a_frame_that_fails_stops_the_series)
     w.later = 1;
     assert_int_equal(nb_series_run(&cfg, &series, NULL, &result, &err), NB_ERR_INPUT);
     assert_non_null(strstr(err.message, "-fluence"));
-    assert_int_equal(result.done, 7); /* the frames before it exist */
+    assert_int_equal(result.done, 7); /* the frames before frame 8 exist */
 }
 
-/** One process, or several, use every device of a host. */
+/** The processes of a host, one or several, together use all its devices. */
 UNIT_TEST(devices_are_shared)
 {
     const nb_device all = {-1, 1}, any = {-1, 0}, second = {1, 0};
@@ -202,8 +202,8 @@ static nb_status narrow_open(const nb_render_options *options, nb_backend_state 
     return nb_backend_scalar.open(options, state, err);
 }
 
-/** A renderer without memory leaves its frames to the other renderers of the device; the
- * error of the last one counts. */
+/** A renderer that lacks memory leaves its frames to the other renderers of the device.
+ * If all lack memory, the error of the last renderer counts. */
 UNIT_TEST(renderers_without_room_are_closed)
 {
     nb_config cfg = small();
@@ -284,8 +284,8 @@ static nb_status begin(nb_begun *b, scratch *s, int64_t seed, int resume, nb_err
     return nb_begun_open(b, path, &key, 0, resume, err);
 }
 
-/** The file of a series lets the same series be resumed or joined, and refuses another
- * one. */
+/** By the file of a series the same series can be resumed or joined; another series is
+ * refused. */
 SCRATCH_TEST(the_file_of_a_series)
 {
     nb_begun a, b;
@@ -305,7 +305,7 @@ SCRATCH_TEST(the_file_of_a_series)
         assert_int_equal(begin(&a, *state, 1, 0, &err), NB_OK);
         nb_begun_close(&a);
         assert_int_equal(truncate(scratch_path(*state, "s"), cut), 0);
-        if (begin(&b, *state, 1, 1, &err)) /* the head alone: of another version */
+        if (begin(&b, *state, 1, 1, &err)) /* a head alone looks like another version */
             assert_true(cut >= 8 && cut < 40);
         else
             assert_int_equal(b.is_new, cut < 40);
@@ -319,8 +319,8 @@ SCRATCH_TEST(the_file_of_a_series)
     assert_int_equal(scratch_count(*state, 0), 0);
 }
 
-/** One writer at a time holds the temporary file of a block; a dead writer's file is
- * taken over, empty. */
+/** One writer at a time holds the temporary file of a block. The next writer empties the
+ * file of a writer that ended. */
 SCRATCH_TEST(claims)
 {
     char path[NB_PATH_MAX], temp[NB_PATH_MAX + 8];
@@ -347,7 +347,7 @@ SCRATCH_TEST(claims)
     assert_int_equal(scratch_count(*state, 0), 1);
 }
 
-/** Takes a frame of 8 x 8 pixels and writes it. *full: its block, when complete. */
+/** Takes a frame of 8 x 8 pixels and writes it. *full: the frame's block if complete. */
 static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *err)
 {
     static unsigned char chunk[128];
@@ -415,7 +415,7 @@ UNIT_TEST(names_of_data_files)
     }
 }
 
-/** Bit b of value v is bit v%8 of byte v/8 of plane b. */
+/** Bitshuffle: bit b of value v becomes bit v%8 of byte v/8 of plane b. */
 UNIT_TEST(bitshuffle_is_a_transposition)
 {
     enum { COUNT = 200 };
@@ -435,7 +435,7 @@ UNIT_TEST(bitshuffle_is_a_transposition)
     }
 }
 
-/** A block equal to the block before it gets the bytes that it has alone. */
+/** A block that equals the block before it has the same bytes as if compressed alone. */
 UNIT_TEST(equal_blocks_take_over_their_bytes)
 {
     enum { BLOCK = 4096, HEAD = 12, MORE = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nb_sim_set gives the image of a new simulation of the same configuration; an error
- * changes nothing; and nothing writes a configuration after its settings are made. */
+/* nb_sim_set gives the image of a new simulation with the same configuration. An error
+ * changes nothing. No call writes a configuration after its settings are made. */
 #include "../support/check.h"
 
 #include "base/memory.h"
@@ -15,7 +15,7 @@ static nb_config start(void)
     return cfg;
 }
 
-/** The settings are those of the configuration as it is now. */
+/** Checks that the settings are those of the present configuration. */
 static void check_settings(const nb_sim *sim)
 {
     nb_settings now;

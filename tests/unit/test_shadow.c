@@ -17,7 +17,7 @@
 
 enum { EDGE = 48 };
 
-/** A detector of 48 x 48 pixels of 0.5 mm behind a -beamstop. */
+/** A detector of 24 x 24 mm with the shadow of a -beamstop. */
 typedef struct scene_of_stop {
     nb_geometry geometry;
     nb_detector detector;
@@ -84,7 +84,7 @@ UNIT_TEST(factors_are_those_of_the_reference)
     }
 }
 
-/** Blocks of pixels that are skipped have no shadow. */
+/** Planes skip blocks of pixels without shadow, and equal the factor of each pixel. */
 UNIT_TEST(planes_have_the_factor_of_each_pixel)
 {
     static const char *const stops[] = {"disc:6,bar:1.5:90", "disc:0.1", "bar:0.2:37:0.5",
@@ -117,7 +117,7 @@ UNIT_TEST(planes_have_the_factor_of_each_pixel)
     }
 }
 
-/** Two panels of half the size see what one panel sees. */
+/** Two panels of half the size see the same shadow as one panel. */
 UNIT_TEST(panels_see_one_shadow)
 {
     enum { N = 100 };
@@ -145,7 +145,7 @@ UNIT_TEST(panels_see_one_shadow)
     nb_detector_free(&s.detector);
 }
 
-/** Rows of every combination of planes, longer than a piece, with factors of 0 and below. */
+/** Rows longer than a piece, with any combination of planes and with factors <= 0. */
 UNIT_TEST(rows_are_the_pixels_one_by_one)
 {
     enum { WIDE = 600, PIXELS = WIDE * WIDE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of structure factors of a simulation, through the public calls and in the scene. */
+/* Tables of structure factors of a simulation: by public calls, and in the scene. */
 #include "../support/check.h"
 
 #include "sim/sim.h"
@@ -7,9 +7,9 @@
 #include "io/structure/gemmi.h"
 
 enum { WAVES = 3 };
-static const double wavelengths[WAVES] = {1.73, 1.741, 1.75}; /* A; the K edge of iron */
+static const double wavelengths[WAVES] = {1.73, 1.741, 1.75}; /* A; near iron's K edge */
 
-/** An iron protein cut from the set, three wavelengths, to 4 A. */
+/** Configuration of the model `name` of golden_data, three wavelengths and dmin 4 A. */
 static nb_config spectrum(const char *name)
 {
     nb_config cfg = nb_suite_config(1, 3, 0);
@@ -41,8 +41,8 @@ static double scene_F(const nb_factor_table *t, int table, const nb_factor_list 
     return t->F[(size_t)table * (size_t)t->nh * (size_t)t->nk * (size_t)t->nl + at];
 }
 
-/** The table holds every reflection of the list with its F and phase; so does the
- * scene. */
+/** Checks a table of the simulation: it has the F of the scene, and every reflection of a
+ * list that is made for its wavelength alone. */
 static void check_table(const nb_sim *sim, const nb_config *cfg, int table)
 {
     const nb_factor_table *t = &sim->model.scene.factors.table;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of a GPU thread for a pixel, on the host, against the scalar engine on
- * random scenes. */
+/* Compares the arithmetic of a GPU thread for a pixel, on the host, with the scalar
+ * engine on random scenes. A plain pixel has one ray. */
 #include <string.h>
 
 #include "../support/check.h"
@@ -58,7 +58,7 @@ static void close_subject(subject *s)
     free(s->ours);
 }
 
-/** Planes by totals; tables NULL: in double. */
+/** Makes planes from totals of each pixel, in double if `tables` is NULL, else fast. */
 static void make_planes(subject *s, const nb_term_tables *tables)
 {
     const nb_scene *sc = s->job.scene;
@@ -79,7 +79,7 @@ static void make_planes(subject *s, const nb_term_tables *tables)
     nb_contraction_free(&c);
 }
 
-/** Planes that the audit finds wrong are made in double, as devices do. */
+/** Makes planes that the audit finds wrong again in double, as devices do. */
 static void audit(subject *s)
 {
     nb_slope_audit a;
@@ -114,13 +114,13 @@ static void compare(const subject *s, int scene, const char *what, double limit)
     }
 }
 
-/** Slopes of a loss, within the range of a float. */
+/** Slope of a loss by pixel i, exact in a float. */
 static double loss_slope(int i)
 {
     return (double)(i * 37 % 101) / 64 - 0.5;
 }
 
-/** A plane of a plain pixel. */
+/** Value of plane n at a plain pixel. */
 static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel *x,
                           const nb_term_case how)
 {
@@ -132,8 +132,8 @@ static double plain_value(const nb_plain_rows *rows, int n, const nb_plain_pixel
     return sum + (float)nb_plain_moved(x, rows->moves + n * NB_PLAIN_MOVES);
 }
 
-/** Adds the terms of one pixel to a pullback, as a thread does; single: slopes of the
- * loss in single precision. */
+/** Adds the terms of a pixel to a pullback, as a thread does. single: the slope of the
+ * loss is in single precision. */
 static void pull(const nb_plain_pixel *x, double dloss, int single, double *sums,
                  const nb_term_case how)
 {
@@ -148,8 +148,8 @@ static void pull(const nb_plain_pixel *x, double dloss, int single, double *sums
         nb_pull_moves(x, dloss, sums + NB_PULL_MOVES);
 }
 
-/** Compares a gradient from sums over pixels with that of the planes, relative to the sum
- * of the sizes of its terms. */
+/** Compares a gradient from sums over pixels with the gradient from planes, relative to
+ * the sum of the absolute values of its terms. */
 static void check_pull(const subject *s, const nb_plain_rows *rows, const double *sums,
                        const nb_term_case how)
 {
@@ -169,7 +169,7 @@ static void check_pull(const subject *s, const nb_plain_rows *rows, const double
 }
 
 /** Adds the terms of one pixel to the normal equations, as a warp does: the lower half of
- * its column times itself. */
+ * the matrix c c^T, where c is the column of the pixel. */
 static void add_column(const nb_plain_pixel *x, double weight, double dloss,
                        double *items, const nb_term_case how)
 {
@@ -195,8 +195,8 @@ static double pixel_weight(int i)
     return 0.1 + i % 5;
 }
 
-/** Compares the normal equations of these items with those of the planes; both factors
- * may be 5e-6 off. */
+/** Compares the normal equations from these items with those from planes. Each of the two
+ * planes in a product may be off by 5e-6. */
 static void check_equations(const subject *s, const nb_plain_rows *rows,
                             const double *items, const nb_term_case how)
 {
@@ -227,12 +227,12 @@ static void check_equations(const subject *s, const nb_plain_rows *rows,
     free(sums);
 }
 
-/** Planes of pixels of one ray; 0: the job is not plain. */
+/** Makes and checks planes of plain pixels. Returns 0 if the job has other pixels. */
 static int make_plain(subject *s, const nb_term_tables *t)
 {
     const nb_term_case how = nb_plain_case_of(&s->job);
     const nb_plain_frame frame = nb_plain_frame_of(&s->job, t);
-    const nb_span span = {0, 0, SLOPE_EDGE / 3, SLOPE_EDGE, 0}; /* more than the middle */
+    const nb_span span = {0, 0, SLOPE_EDGE / 3, SLOPE_EDGE, 0}; /* one row */
     nb_plain_rows rows;
     double sums[2][NB_PULL_ALL] = {{0}},
            items[1 + NB_GRAM_ALL * (NB_GRAM_ALL + 1) / 2] = {7};
@@ -258,7 +258,7 @@ static int make_plain(subject *s, const nb_term_tables *t)
     return plain;
 }
 
-/** F^2 as a device has it; the caller frees it. */
+/** Table of F^2 as on a device; the caller frees it. */
 static float *make_squares(const nb_plan *plan, nb_term_tables *t, int side)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;
@@ -335,8 +335,8 @@ UNIT_TEST(random_scenes)
     assert_true(fast > scenes / 2 && mended <= fast / 20);
 }
 
-/** Fractional numbers of cells, and samples almost on a reflection, where N d has few
- * steps of 2^-32. */
+/** Fractional numbers of cells, with samples so close to a reflection that N d is only a
+ * few steps of 2^-32. */
 UNIT_TEST(near_reflections)
 {
     static const int scenes[] = {353, 473, 692};
@@ -351,15 +351,15 @@ UNIT_TEST(near_reflections)
 UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {
-        840, 1366}; /* in the latter the light of materials outshines the crystal's */
+        840, 1366}; /* in scene 1366 materials are brighter than the crystal */
     int mended = 0;
     for (int i = 0; i < 2; i++)
         assert_true(check_scene(scenes[i], &mended));
     assert_int_equal(mended, 2);
 }
 
-/** A curved detector that turns about its point in the beam only rolls: the photons of a
- * material, 2e7 times those of the crystal, cancel. */
+/** A curved detector that turns about its point in the beam only moves pixels along its
+ * surface: terms of a material, 2e7 times those of the crystal, cancel. */
 UNIT_TEST(rolls_beside_materials)
 {
     enum { ROLLED = 149 };
@@ -381,8 +381,8 @@ UNIT_TEST(rolls_beside_materials)
     close_subject(&s);
 }
 
-/** Scenes with one ray per pixel and, if `single` and of a source, one term; returns how
- * many are plain. */
+/** Checks scenes with one ray per pixel; `single`: also one domain, wavelength and phi
+ * step. Returns the number of plain scenes. */
 static int one_ray(const char *list, int single)
 {
     static const char *const ones[] = {"mosaic_dom", "dispsteps", "phisteps"};

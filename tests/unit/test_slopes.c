@@ -48,14 +48,14 @@ UNIT_TEST(fringes)
     }
 }
 
-/* Relative digits stay near the reflection. */
+/* The slope keeps its relative precision near the reflection. */
 UNIT_TEST(the_middle_keeps_its_digits)
 {
     for (double d = 1e-12; d < 1e-3; d *= 10)
         check_ratio(slope_of(d, 300), (double)slope_of_sum(d, 300), 1e-11);
 }
 
-/* N = 1 + e: s = 1 + e x cot(x). */
+/* For N = 1 + e the fringe function is s = 1 + e x cot(x), x = pi d. */
 UNIT_TEST(almost_one_cell)
 {
     const double e = 1e-9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SMV headers as a source of settings, SMV pixels, and the keys of this program, written
- * and read back. */
+/* SMV files: settings from headers, pixels, and the keys of this program, which are
+ * written and read back. */
 #include <float.h>
 
 #include "../support/check.h"
@@ -268,7 +268,7 @@ static void add_line(void *user, const char *key, const char *value)
     snprintf(lines + n, 4096 - n, "%s=%s;\n", key, value);
 }
 
-/* Every field of the table gets a different value with 17 digits; all return
+/* Every field of the table gets a different value with 17 digits, and returns
  * unchanged. */
 UNIT_TEST(own_keys_there_and_back)
 {

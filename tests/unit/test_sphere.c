@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* F_latt^2 of round crystals of few steps on a device, against the reference's transform of a sphere. */
+/* Compares F_latt^2 of round crystals, by a device for few steps, with the reference. */
 #include "../support/check.h"
 
 #include "../../src/terms/shapes.h"
 
-/* Waves in float are accurate where they do not ask for doubles; doubles always are. */
+/* Floats are accurate unless `doubt` is set. Doubles are accurate everywhere. */
 UNIT_TEST(zeros_of_a_sphere_show)
 {
     double worst = 0, worst_of_wave = 0;

@@ -28,7 +28,7 @@ UNIT_TEST(powers_are_right_to_a_float)
 
 enum { SOURCES = 37 };
 
-/** A run of sources with these weights; padding as in nb_spots. */
+/** Makes a run of sources with random offsets and weights, padded as in nb_spots. */
 static nb_spots sources_of(uint64_t *seed, nb_spot_run *run, double *offset,
                            double *weight)
 {
@@ -45,7 +45,7 @@ static nb_spots sources_of(uint64_t *seed, nb_spot_run *run, double *offset,
     return sp;
 }
 
-/** The sum of a line, with exp. */
+/** Sum over the sources on a line of the spot, by exp(). */
 static double reference(const nb_spots *sp, const nb_spot *spot, const nb_spot_lines *line)
 {
     const double reach = sqrt(fmax(0, spot->reach2 - line->across2)) * line->by_slope2;
@@ -87,7 +87,7 @@ UNIT_TEST(spans_have_the_terms_within_reach)
     assert_true(lit > 5000 && lit < 20000);
 }
 
-/** Rays of a tilted panel by the frame of a box, and by their directions. */
+/** Compares rays of a tilted panel by a box's frame with those by their directions. */
 UNIT_TEST(frames_aim_as_directions_do)
 {
     uint64_t seed = 5;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of images from reflections on a device, in whole units. */
+/* Sums in whole units, for images from reflections on a device. */
 #include "../support/check.h"
 
 #include "../../cuda/spots/spot_work.h"
 
-/* A sum of whole units stays below the sum of its terms; else the brightest pixel would
- * be too bright, and with it the light that a pixel may lack. */
+/* Rounding to whole units makes a sum smaller. Otherwise the brightest pixel would be too
+ * bright, and therefore the light that may be left out of a pixel. */
 UNIT_TEST(sums_are_rounded_down)
 {
     const nb_spot_pass pass = {.unit = 0x1p-61, .per_unit = 0x1p61};

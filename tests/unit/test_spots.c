@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each bound of images from reflections, tested alone: every step within reach of its
- * reflection passes the reflection's list, the orientation's test and the box; with a
- * tenth less reach some do not. */
+/* Tests each bound of images from reflections separately. Every step within reach of its
+ * reflection passes the list of reflections, the test of orientations and the box of
+ * pixels; with a tenth less reach some steps do not pass. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -62,7 +62,7 @@ typedef struct setting {
     nb_spot_list list;
     nb_vector_plan *plans;
     nb_spot_limits limits;
-    long terms, lost_orientations, lost_boxes; /* with less reach */
+    long terms, lost_orientations, lost_boxes; /* lost: with a tenth less reach */
 } setting;
 
 static double radius2(const nb_lattice *lattice, const nb_sample *p)
@@ -112,7 +112,7 @@ static int in_box(const nb_spot_tile *t, const nb_spot *spot, int m,
            at[0] <= box[0][1] && at[1] >= box[1][0] && at[1] <= box[1][1];
 }
 
-/** Tests the orientations of a reflection, as the kernels do. */
+/** Tests orientation m of a reflection, as the kernels do. */
 static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
 {
     double e = 0.25 * (sp->shortest + sp->longest) * spot->g2;
@@ -122,7 +122,7 @@ static int passes_orientation(const nb_spots *sp, const nb_spot *spot, int m)
                           0.25 * (sp->longest - sp->shortest) * spot->g2;
 }
 
-/** Checks a step within reach, of sub-pixel `at` of the tile. */
+/** Checks that a step within reach, of sub-pixel `at` of the tile, is found. */
 static void check_term(setting *s, const nb_spot_tile *t, const nb_sample *p, int m,
                        int source, const int at[2])
 {
@@ -178,7 +178,7 @@ static void check_pixel(setting *s, int f, int row)
         }
 }
 
-/** Strains a crystal as it changes along a scan, but less regularly. */
+/** Strains every second orientation. Crystals change along a scan more regularly. */
 static void strain(nb_scene *sc, double part)
 {
     nb_orientation *all = (nb_orientation *)(uintptr_t)sc->lattice.orientations;
@@ -186,7 +186,7 @@ static void strain(nb_scene *sc, double part)
         all[m].a = nb_scale(1 + part, all[m].a);
 }
 
-/** Returns the steps lost by a box with a tenth less reach. */
+/** Checks a case; returns the number of steps that boxes with a tenth less reach lose. */
 static long check_case(const bound_case *c)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
@@ -268,8 +268,8 @@ UNIT_TEST(runs_have_all_sources)
     nb_sim_free(sim);
 }
 
-/** The groups of a crystal of 12 domains with alternating cells, each group of one cell;
- * returns their number. */
+/** Checks that each group of a crystal, with 12 domains of alternating cells, has one
+ * cell. Returns the number of groups. */
 static int groups_of(double part)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};

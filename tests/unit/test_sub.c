@@ -11,7 +11,7 @@ static nb_status parse(char **argv, int argc, nb_sub_line *line, nb_error *err)
     return nb_sub_parse(&nb_command_sf, argc, argv, NULL, line, &help, err);
 }
 
-/** -cell takes from one number to six. */
+/** -cell takes one to six numbers. */
 UNIT_TEST(a_cell_has_as_many_words_as_are_numbers)
 {
     char *one[] = {"nanobragg", "sf", "-cell", "30", "-dmin", "2"};

@@ -20,7 +20,7 @@ enum { FAST = 37, SLOW = 23, PIXELS = FAST * SLOW, SOURCES = 7, BOX = 17, MANY =
 
 typedef struct tables_case {
     const char *name, *words;
-    int sources, tables, box; /* edge of the box; a small box is exceeded */
+    int sources, tables, box; /* box: indices along its edge; rays leave a small box */
 } tables_case;
 
 #define TURNED "-oversample 2 -mosaic 1 -mosaic_dom 4 -osc 1 -phisteps 2"
@@ -38,7 +38,7 @@ static const tables_case cases[] = {
      SOURCES, SOURCES, 6},
     {"culled", CULLED, SOURCES, SOURCES, BOX},
     {"single", "", 1, 3, BOX},
-    /* the view exceeds the memory for squares: the file's box and a rim */
+    /* too many visible reflections for a table of F^2: it has the file's box and a rim */
     {"crowded", "-cell 200 250 300 80 95 101 -lambda 0.4 -osc 90 -phisteps 3", SOURCES,
      SOURCES, BOX},
     {"twenty", "", 20, 20, BOX},
@@ -200,7 +200,7 @@ static void check_same_bytes(const char *name, const nb_scene *one, const nb_sce
                      nb_isa_name(isa), p, i, a[i], b[i]);
 }
 
-/* Equal tables serve as one, to the last bit. */
+/* Several equal tables give the image of one table, to the last bit. */
 UNIT_TEST(equal_tables_give_the_bytes_of_one)
 {
     for (int c = 0; c < CASES; c++) {
@@ -228,7 +228,7 @@ UNIT_TEST(equal_tables_give_the_bytes_of_one)
     }
 }
 
-/** Number of times the squares were filled, this scene included. */
+/** Number of times that tables of F^2 were filled, including for this scene. */
 static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
 {
     const nb_engine engine = {.threads = 2, .step = 1e-9};
@@ -240,7 +240,7 @@ static int filled_after(const nb_scene *sc, nb_kept_squares *kept)
     return kept->made;
 }
 
-/* The squares that a render keeps serve only the same tables and orientations. */
+/* Kept tables of F^2 serve later renders only for the same F and orientations. */
 UNIT_TEST(squares_stay_for_the_next_render)
 {
     static setup s;
@@ -252,7 +252,7 @@ UNIT_TEST(squares_stay_for_the_next_render)
     nb_scene scenes[7];
     float fresh[PIXELS], image[PIXELS];
     set_up(&cases[0], &s);
-    s.cfg.pixel_mm = 1.5; /* few reflections: only these are filled */
+    s.cfg.pixel_mm = 1.5; /* few visible reflections are filled */
     model = built(&s.cfg, &s.inputs);
     nb_set_misset(&s.cfg, 40, -25, 3);
     turned_model = built(&s.cfg, &s.inputs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounds of images in blocks of rays, tested alone: in no ray of a block a group of
- * steps, or a step, exceeds its bound, and thresholds spend no more than the budget.
- * tests/check/test_mutate.sh breaks the bounds and sees this test fail. */
+/* Tests the bounds of images in blocks of rays: in each ray of a block every step and
+ * every group of steps stays within its bound, and thresholds spend at most the budget.
+ * tests/check/test_mutate.sh breaks the bounds and expects that this test fails. */
 #include "../support/check.h"
 #include "../support/scenes.h"
 
@@ -16,7 +16,7 @@
 
 enum { SIDE = 64, HALF = 12, COUNT = 2 * HALF + 1, BLOCKS = 2000, RAYS = 10 };
 
-/** Mostly weak amplitudes, so that a strong neighbour shows. */
+/** Table of F with a few strong reflections, so that neglecting a neighbour shows. */
 static nb_factor_table amplitudes(void)
 {
     static double F[COUNT * COUNT * COUNT];
@@ -97,7 +97,7 @@ static void aim_all(setting *s)
         }
 }
 
-/** Weight F^2 F_latt^2 of a step, relative to the unit; padding: 0. */
+/** Weight F^2 F_latt^2 of a step, relative to the unit; 0 for padding. */
 static double term(const setting *s, nb_tile_group g, int step, nb_vec3 direction)
 {
     const nb_tiles *t = &s->tiles;
@@ -138,7 +138,7 @@ static void check_group(setting *s, const nb_ray_block *b, nb_tile_group g, doub
         fail_msg("a group of %g is above its bound of %g", sum, bound);
 }
 
-/** Terms of a group; each is within its bound as a device calculates it. */
+/** Sum of the terms of a group. Fails if a term exceeds its bound on a device. */
 static double terms_of(const setting *s, const nb_ray_block *b, nb_tile_group g,
                        nb_vec3 direction)
 {
@@ -172,7 +172,7 @@ static double packed_bound(const setting *s, const nb_ray_block *b, int row, int
     return nb_tile_packed_bound(t, b, &g, q, t->shape)[0];
 }
 
-/** Checks what a device looks at: steps, a group, and a row with all sources. */
+/** Checks the bounds that a device uses: of steps, groups, and a row with all sources. */
 static void check_packs(setting *s, const nb_ray_block *b, int row, int column,
                         nb_vec3 direction)
 {
@@ -275,7 +275,7 @@ UNIT_TEST(sines_are_bounded)
     }
 }
 
-/** The transform of a sphere from x = 0 on. */
+/** Checks the bounds of the transform of a sphere, from x = 0 on. */
 UNIT_TEST(spheres_are_bounded)
 {
     for (int i = 1; i <= 100000; i++) {
@@ -330,8 +330,8 @@ UNIT_TEST(every_step_is_in_one_group)
     }
 }
 
-/** The choice between two equal pixels depends neither on the threads nor on their
- * order. */
+/** The choice between two pixels of equal brightness does not depend on their order, and
+ * so not on threads. */
 UNIT_TEST(equal_pixels_have_an_order)
 {
     const nb_bright at[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Twins: parts with coincident lattices are one scene, others are not. Crystals share F
- * after a dose. */
+/* Twins: parts whose lattices coincide are one scene, other parts are separate scenes.
+ * Crystals share F after a dose. */
 #include "../../src/sim/crystals.h"
 #include "../../src/sim/light.h"
 #include "../support/check.h"
@@ -81,7 +81,7 @@ UNIT_TEST(other_parts_stay_scenes)
                      2);
     assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3;h+1/2l,-k,-l:0.2"),
                      2);
-    /* shapes are those of indices (dh Na, dk Nb, dl Nc), which such a law skews */
+    /* such a law skews a shape, which is defined in (dh Na, dk Nb, dl Nc): two scenes */
     assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -twin h+k,-k,-l:0.3"), 2);
     assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -gauss_xtal -twin "
                                "h+k,-k,-l:0.3"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed files: the bytes that were packed, or an error in one line. */
+/* Packed files give the bytes that were packed, or an error in one line. */
 #include "scratch.h"
 
 #include "../../src/base/memory.h"
@@ -25,7 +25,7 @@ static nb_status unpacked(const char *data, size_t n, size_t limit, size_t *byte
     return st;
 }
 
-/** A stream cut anywhere, damaged, and larger than the limit. */
+/** Checks a stream, also cut at many places, damaged, and larger than the limit. */
 static void check_stream(const char *name, const char *kind, size_t size)
 {
     size_t n, bytes;
@@ -71,7 +71,7 @@ UNIT_TEST(other_bytes)
     }
 }
 
-/* 112 bytes that would become 128 MB. */
+/* A file of 112 bytes would become 128 MB. */
 SCRATCH_TEST(bombs)
 {
     scratch *s = *state;
@@ -89,7 +89,7 @@ SCRATCH_TEST(bombs)
     assert_null(text);
 }
 
-/* Both ways to read a file. */
+/* A packed file read at once (nb_read_file) and in parts (nb_input_read). */
 SCRATCH_TEST(files)
 {
     scratch *s = *state;

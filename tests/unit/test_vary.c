@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The laws of -vary: means, variances, distributions, and dependence of the draws. */
+/* The laws of -vary: means, variances, distributions, and independence of the draws. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static double draw(const nb_vary *v, int i, int k)
     return draw_of(v, i, k, 0);
 }
 
-/** A law of -vary about its typed value: probability of values <= x, mean and variance
- * (NAN: those of the probability). */
+/** A law of -vary about a typed value: probability of values <= x, mean and variance
+ * (NAN: calculated from the probability). */
 typedef struct law {
     const char *text;
     nb_law_part part;
@@ -78,8 +78,8 @@ static double part_of_uniform(double x, const void *numbers)
     return fmax(0, fmin(1, (x - p[0]) / (p[1] - p[0])));
 }
 
-/** Gamma law of shape p[1] (whole or half) about p[0]: from shape 1 or 1/2 by steps of
- * 1. */
+/** Gamma law of mean p[0] and shape p[1], a multiple of 1/2, by recurrence from shape 1
+ * or 1/2. */
 static double part_of_gamma(double x, const void *numbers)
 {
     const double *p = numbers, y = x > 0 ? p[1] * x / p[0] : 0;
@@ -99,20 +99,20 @@ static double part_of_poisson(double x, const void *numbers)
     return sum;
 }
 
-/** 0 a quarter, 5 half, 20 a quarter. */
+/** Law of the values 0, 5 and 20 with probabilities 1/4, 1/2 and 1/4. */
 static double part_of_choice(double x, const void *numbers)
 {
     (void)numbers;
     return 0.25 * (x >= 0) + 0.5 * (x >= 5) + 0.25 * (x >= 20);
 }
 
-/** A normal number, rounded. */
+/** Law of a normal number rounded to a whole number. */
 static double part_of_rounded(double x, const void *numbers)
 {
     return part_of_normal(floor(x) + 0.5, numbers);
 }
 
-/** Probability of a law that is cut at its ends. */
+/** Probability of values <= x of a law that is cut at `from` and `to`. */
 static double part_of_cut(double x, const void *cut)
 {
     const law *of = cut;
@@ -147,7 +147,7 @@ static const law laws[] = {
     {"Na:poisson:1.5", part_of_poisson, {1.5}, NAN, NAN, 1, 41},
 };
 
-/** Draws frames from the first on; values: [DRAWS]. */
+/** Draws item i for DRAWS frames from `first` on; values: [DRAWS]. */
 static void draw_all(const nb_vary *v, int i, nb_crystal_at first, double *values)
 {
     for (int k = 0; k < DRAWS; k++)
@@ -223,7 +223,7 @@ UNIT_TEST(a_draw_depends_on_nothing_else)
 
 enum { SERIES = 12 };
 
-/** Draws item i of a crystal, from a frame on. */
+/** Draws item i of a crystal for DRAWS frames, from a frame on. */
 static void draw_series(const nb_vary *v, int i, nb_crystal_at first, float *series)
 {
     static double values[DRAWS];
@@ -232,7 +232,7 @@ static void draw_series(const nb_vary *v, int i, nb_crystal_at first, float *ser
         series[k] = (float)values[k];
 }
 
-/** Checks every pair of series. */
+/** Checks that no pair of series is correlated. */
 static void check_independent(float (*series)[DRAWS], int n)
 {
     double largest = 0;
@@ -258,7 +258,7 @@ UNIT_TEST(names_draw_for_themselves)
     nb_vary_free(&v);
 }
 
-/** A frame, the next frame, and later frames. */
+/** Numbers of a frame are independent of numbers of the next and of later frames. */
 UNIT_TEST(frames_draw_for_themselves)
 {
     static const int apart[] = {0, 1, 2, 10, 1000};
@@ -272,8 +272,8 @@ UNIT_TEST(frames_draw_for_themselves)
     nb_vary_free(&v);
 }
 
-/** Each crystal of a frame has numbers of its crystal; the frame's numbers are the same
- * for all crystals. */
+/** Numbers of crystals are drawn separately for each crystal of a frame; numbers of
+ * frames are the same for all crystals. */
 UNIT_TEST(crystals_draw_for_themselves)
 {
     static const int crystal[] = {0, 1, 2, 7, 999};

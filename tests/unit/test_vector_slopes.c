@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives by each instruction set against those of the scalar engine, on random scenes. */
+/* Compares derivatives by each instruction set and the scalar engine on random scenes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { EDGE = 48, SCENES = 24, MANY_SCENES = 500, MAX_NAMES = 64 };
 
-/** A number between low and high; the same sequence everywhere. */
+/** Random number between low and high; a seed gives the same numbers on every machine. */
 static double draw(uint64_t *seed, double low, double high)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -47,7 +47,7 @@ static void crystal(nb_config *cfg, uint64_t *seed, int scene)
     set(cfg, "mosaic_dom", "%.0f", 1 + scene % 2 * 5, 0, 0);
 }
 
-/** Puts pixels far from each other, so that planes have values of their usual size. */
+/** Sets large pixels, far from each other, so that planes have values of usual size. */
 static void experiment(nb_config *cfg, uint64_t *seed, int scene)
 {
     set(cfg, "lambda", "%.4f", draw(seed, 0.8, 2), 0, 0);
@@ -100,8 +100,8 @@ static const char everything[] =
 static const char crystal_alone[] = "rot,cell,N,fluence,default_F"; /* no detector moves */
 static const char of_sensor[] = ",detector_thick,detector_abs";
 
-/** Planes of all names by an instruction set, freed by the caller; the image is the last
- * plane. */
+/** Planes by an instruction set, for all names, then the image as the last plane; the
+ * caller frees them. */
 static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_NAME],
                          int *count)
 {
@@ -132,8 +132,8 @@ static double *planes_of(nb_config *cfg, nb_isa isa, char (**names)[NB_VARIABLE_
     return planes;
 }
 
-/** Largest difference of a plane over its largest value; values below the smallest floats
- * count as 0. */
+/** Largest difference |a - b| of a plane over the largest |b|, or over 1e-25 if all |b|
+ * are smaller. */
 static double difference(const double *a, const double *b)
 {
     double largest = 1e-25, off = 0;
@@ -181,7 +181,7 @@ static int compare_all(nb_config *cfg, int scene)
     return compared;
 }
 
-/** A pullback by the quickest instruction set, against the products of its planes. */
+/** Compares a pullback by the quickest instruction set with products of its planes. */
 static void compare_own_pullback(nb_config *cfg)
 {
     char(*names)[NB_VARIABLE_NAME];
@@ -229,7 +229,7 @@ UNIT_TEST(random_scenes)
 }
 
 /** Scenes without a pixel near a peak: a plane is then small compared with the errors of
- * single precision (audit.h). The pullback is of the same planes. */
+ * single precision (audit.h). The pullback agrees with the same planes. */
 UNIT_TEST(few_peaks)
 {
     static const int scenes[] = {175, 358};
@@ -250,7 +250,7 @@ UNIT_TEST(few_peaks)
         skip_because("no instruction set of vectors");
 }
 
-/** With one ray per pixel, the solid angle of the pixel is the same factor. */
+/** With one ray per pixel, the solid angle of the ray is that of the pixel. */
 UNIT_TEST(one_ray_with_its_solid_angle)
 {
     uint64_t seed = 3;
@@ -263,8 +263,8 @@ UNIT_TEST(one_ray_with_its_solid_angle)
         skip_because("no instruction set of vectors");
 }
 
-/** A pullback by slopes of this scale against the same products of the scalar engine's
- * planes. */
+/** Compares a pullback by slopes of this scale with the products of the slopes with
+ * planes of the scalar engine. */
 static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
 {
     char(*names)[NB_VARIABLE_NAME];
@@ -304,7 +304,7 @@ static void compare_pullback(nb_config *cfg, nb_isa isa, double scale)
     nb_free(names);
 }
 
-/** One step per pixel: the sums are made without planes (kernel_slope_light.h). */
+/** With one step per pixel the sums are made without planes (kernel_slope_light.h). */
 UNIT_TEST(pullbacks_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
@@ -320,7 +320,7 @@ UNIT_TEST(pullbacks_of_one_step)
             crystal(&cfg, &seed, 0);
             experiment(&cfg, &seed, 0);
             set(&cfg, "water", "1", 0, 0, 0);
-            set(&cfg, "N", "1.1", 0, 0, 0); /* many peaks: no audit, which takes planes */
+            set(&cfg, "N", "1.1", 0, 0, 0); /* many peaks: no audit, which needs planes */
             set(&cfg, "roi", regions[k % 2], 0, 0, 0);
             cfg.isa = isas[i];
             if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)
@@ -333,8 +333,8 @@ UNIT_TEST(pullbacks_of_one_step)
         skip_because("no instruction set of vectors");
 }
 
-/** Planes of one step per pixel that are wanted in floats are the planes in double,
- * rounded. */
+/** With one step per pixel, planes requested in floats equal the planes in double,
+ * rounded to float. */
 UNIT_TEST(floats_of_one_step)
 {
     static const nb_isa isas[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several image files at once: the same bytes as one by one, after any failure and for
- * any number of threads. */
+/* Several image files written at once have the same bytes as files written one by one,
+ * after any failure and for any number of threads. */
 #include "scratch.h"
 
 #include "../../src/io/image/writer.h"
@@ -11,7 +11,7 @@ enum {
     FILES = 5
 }; /* some bands of 126 rows, the last one short */
 
-/** The content of the test images. */
+/** Jobs of the test images, and the values that make their rows. */
 typedef struct maker {
     int next_row; /* next row of the job in order */
     int fail_at;  /* the row that fails; -1: all succeed */
@@ -98,7 +98,7 @@ static void free_maker(maker *m)
     free(m);
 }
 
-/** The pixels at the end of a file. */
+/** Checks the pixels at the end of a file. */
 static void check_pixels(const char *path, const nb_write_job *job, maker *m)
 {
     size_t bytes, want = (size_t)WIDE * HIGH * nb_pixel_bytes(job->view.type);
@@ -140,7 +140,7 @@ SCRATCH_TEST(one_fails)
     nb_error err = {0};
     scratch_write(m->paths[1], "old");
     add(m, 3, &nb_writer_pgm, scratch_path(s, "none/d.pgm"));
-    m->jobs[2].view.make_rows = rows_u8; /* this job is not to fail at that row too */
+    m->jobs[2].view.make_rows = rows_u8; /* does not fail, too */
     m->jobs[2].view.type = NB_PIXEL_U8;
     m->jobs[2].writer = &nb_writer_pgm;
     m->fail_at = 300;

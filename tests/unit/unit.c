@@ -19,7 +19,7 @@ int nb_run_tests(void)
     return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
 }
 
-/* A program with another main uses that one. */
+/* Weak: a program with another main uses the other main. */
 __attribute__((weak)) int main(void)
 {
     return nb_run_tests();
