@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""compare and view leave out pixels without counts: masked in the file, masked by -mask, or
-with a mark (the value that a detector writes for bad pixels). An overload is no mark.
+"""compare and view leave out pixels without counts: masked in the file, masked by -mask,
+or with a mark (the value that a detector writes for bad pixels). An overload is no mark.
 
 usage: NANOBRAGG=program python3 tests/cli/left_out_check.py
 """

@@ -46,7 +46,7 @@ def has(what):
 
 
 def table_of(path):
-    """{(h, k, l): F} of an MTZ file, with both Friedel mates; complex if it has phases."""
+    """{(h, k, l): F} of an MTZ file, with Friedel mates; complex if it has phases."""
     head, rows = read_mtz(path)
     names = {name: i for i, name in enumerate(head["columns"])}
     out = {}
