@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Libraries for the wheel: all shared libraries that its files need; stubs replace a few of these.
+"""Libraries for the wheel: all shared libraries that its files need; stubs replace a few.
 
 Debian's libhdf5 and libtiff need libraries that a wheel cannot contain: libcurl and libcrypto (and thirty more that
 these need) for files on web servers, libjbig (GPL) and libLerc (libstdc++) for two kinds of compressed TIFF.  Stubs,

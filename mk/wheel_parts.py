@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Lists the parts of a wheel (a CycloneDX software bill of materials) from the licences of docs/install.md, and finds
-the texts of these licences in the packages that the parts come from."""
+the texts of the licences in the packages that the parts come from."""
 import glob
 import hashlib
 import json

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the image and of derivatives, by public calls that alternate. On the CPU: least
- * processor times of one thread, and the median of the ratios. On a device: medians of
- * kernels by the device's clock and of whole calls by the wall clock, for pullbacks, normal
- * equations and an evaluation of a fit too. */
+/* Times of the image and of derivatives, by public calls that alternate. On the CPU:
+ * least processor times of one thread, and the median of the ratios. On a device: medians
+ * of kernels by the device's clock and of whole calls by the wall clock, for pullbacks,
+ * normal equations and an evaluation of a fit too. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

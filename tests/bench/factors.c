@@ -28,7 +28,7 @@ static char *read_all(const char *path, size_t *n)
     return data;
 }
 
-/** Least seconds (best) of parsing, sums, a table, further wavelengths, the first three. */
+/** Least seconds (best) of parsing, sums, a table, more wavelengths, the first three. */
 static nb_status once(const char *data, size_t n, const nb_model_options *o, double *best,
                       nb_error *err)
 {

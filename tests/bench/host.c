@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Host time of calls with a small image, without the work of its pixels: new values, a
- * render, a pullback. A markdown table of medians and least times in us. Images of a device
- * stay there. Other words are flags of the scene, such as -hkl FILE. */
+ * render, a pullback. A markdown table of medians and least times in us. Images of a
+ * device stay there. Other words are flags of the scene, such as -hkl FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

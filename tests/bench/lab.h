@@ -58,8 +58,8 @@ nb_sim *lab_sim(const nb_config *cfg);
 /** Open a device. Without a device, print `skip` with the reason and return NULL. */
 nb_backend_state *lab_open_cuda(const char *name);
 
-/** Make `tables` tables of random F for indices -box to box; *sf points to them. The caller
- * frees the returned memory. */
+/** Make `tables` tables of random F for indices -box to box; *sf points to them. The
+ * caller frees the returned memory. */
 double *lab_random_F(nb_factor_table *sf, int box, int tables);
 
 /** A pulse of a free-electron laser: wavelengths of different intensities. Each wavelength

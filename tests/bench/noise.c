@@ -57,7 +57,7 @@ static void make_chains(chain chains[CHAINS], nb_fibres *fibres)
     memcpy(chains, all, sizeof all);
 }
 
-/** Make the scene of n panels of equal size, one below the other, with pixels of 75 um. */
+/** Make the scene of n equal panels, one below the other, with pixels of 75 um. */
 static void cut(stage_bench *b, int n)
 {
     const int columns = n == 1 ? b->pixels : b->pixels / SIDE, rows = columns;

@@ -39,7 +39,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *e
     return st ? st : nb_backend_cuda.device->image.locate(state, &pixels, &device, err);
 }
 
-/** Median times of renders whose images stay on the device; the first two do not count. */
+/** Median times of renders that leave the image on the device; two do not count. */
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeats,
                          figures *out, nb_error *err)
 {

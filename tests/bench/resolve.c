@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processor time (us) to resolve a record (make a configuration and inputs from it), as for
- * every frame and every change: without files, and with files that are already loaded. The
- * row without files fails above a limit. */
+/* Processor time (us) to resolve a record (make a configuration and inputs from it), as
+ * for every frame and every change: without files, and with files that are already
+ * loaded. The row without files fails above a limit. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Times of images made from reflections, from blocks of rays, and with every step
- * (docs/performance.md).  On a device: kernels by its events, warm calls by the wall clock;
- * one line per case:
+ * (docs/performance.md).  On a device: kernels by its events, warm calls by the wall
+ * clock; one line per case:
  *   NAME kernel_ms wall_ms every_ms gain worst bound
- * worst: largest difference from the image with every step, divided by the brightest pixel;
- * bound: the promised limit.  On the CPU: processor seconds of one thread (reports/cpu).
- * Times of every step are measured on some rows of the detector.  Word: run cases whose
- * name contains this word. */
+ * worst: largest difference from the image with every step, divided by the brightest
+ * pixel; bound: the promised limit.  On the CPU: processor seconds of one thread
+ * (reports/cpu). Times of every step are measured on some rows of the detector.  Word:
+ * run cases whose name contains this word. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches for a tolerance that makes a render slower.  Random scenes, shapes of the crystal
- * and tolerances are each rendered with the tolerance and with every step, in alternation in
- * one process.  Times are processor seconds of one thread on the CPU, or seconds of a warm
- * call on a device with a copy to pinned memory: the least of some turns (of more turns if
- * renders are quick).
+/* Searches for a tolerance that makes a render slower.  Random scenes, shapes of the
+ * crystal and tolerances are each rendered with the tolerance and with every step, in
+ * alternation in one process.  Times are processor seconds of one thread on the CPU, or
+ * seconds of a warm call on a device with a copy to pinned memory: the least of some
+ * turns (of more turns if renders are quick).
  *
  * Words: COUNT, SEED, square|round|gauss|tophat.  Prints a line for each scene whose gain
  * (time with every step over time with the tolerance) is below LITTLE, then a summary for
