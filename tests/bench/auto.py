@@ -7,7 +7,8 @@ Some scenes are quicker on the CPU, others on the GPU.  Each runs as a process w
 -device cpu, cuda and auto, in alternation.  The table has the least time of each, the
 choice of auto, and its time over that of the better device.  Exit status 1 if auto is
 more than 10 % and 0.35 s slower than the better device; docs/performance.md promises that
-it is not. """
+it is not.
+"""
 import os
 import subprocess
 import sys

@@ -7,7 +7,8 @@ usage: NANOBRAGG=program [NOISIFY=program] [NONBRAGG=program] python3 tests/benc
 
 NOISIFY and NONBRAGG: programs with the command lines of noisify and nonBragg; they run in
 alternation with this one. Every number is the best of the repeats.  Processor time is the
-sum of user and system time. """
+sum of user and system time.
+"""
 import argparse
 import math
 import os

@@ -365,7 +365,7 @@ def hdf5_limits(hdf5):
         begin = time.monotonic()
         done = run("view", "c.h5", "o.png")
         took = time.monotonic() - begin
-        ok("hdf5-chunks-" + name, done.returncode == 0 and took < 8, (done.stderr, took))  # once 12 s
+        ok("hdf5-chunks-" + name, done.returncode == 0 and took < 8, (done.stderr, took))  # was 12 s
 
 
 def default_signals(limit=None):

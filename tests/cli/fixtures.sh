@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced: makes the input files for the rows of flags.tsv and bad_inputs.tsv.
 
-# X: a small valid simulation; C: the same without pixels; NOFILES: no output files.
+# X: a small valid simulation; C: X without -detpixels; NOFILES: no files of an image.
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
 C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"

@@ -109,7 +109,7 @@ def formats():
 
 
 def marks():
-    """Type, mask and limits of a file decide which values are marks. CCDs have none."""
+    """Type, mask and limits of a file decide which values are marks (65535 may be one)."""
     high16, gap = counts(np.uint16)
     high16[gap] = 65535
     high32, _ = counts(np.uint32)

@@ -86,7 +86,7 @@ def beam_and_background():
 
 
 def series(h5py, noise_of_one):
-    """Outputs report as many clipped pixels as the int32 output, without any, implies."""
+    """Clipped pixels of each output are those whose int32 count is too large for it."""
     text = run(*BRIGHT, "-stills", 3, "-orientations", "random", "-hdf5", "w.h5", "-hdf5type",
                "int32", "-output", "w_%d.cbf")[0]
     ok("int32-holds-them", not clipped(text), text)

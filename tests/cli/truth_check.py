@@ -118,7 +118,7 @@ def lattices():
 
 
 def darwin():
-    """C. G. Darwin (1922): fluence r_e^2 lambda^3 F^2 cells Lorentz / cell volume / rotated angle."""
+    """Intensities are fluence r_e^2 lambda^3 F^2 cells Lorentz / cell volume / rotated angle (C. G. Darwin 1922)."""
     flags = ["-cell", 40, 45, 50, "-N", 60, "-gauss_xtal", "-misset", 10, 20, 30, "-default_F", 100, "-distance", 150, "-detpixels", 500,
              "-pixel", 0.25, "-fluence", 1e24, "-nopolar", "-osc", 8, "-dmin", 2.9, "-truth", "spots", "-truth_min", 1e-9, "-nonoise", "-noint", "-nopgm"]
     for name, fudge, want in (("gauss", 1, 0.9844), ("darwin", "darwin", 1)):

@@ -14,7 +14,8 @@ another spindle, the same from NXmx and CBF.  anomalous: a protein with copper f
 file, just above the K edge; integrated and scaled intensities and anomalous differences
 agree with calculated ones.  shots: stills as of an X-ray laser, with 0, 1 or several
 crystals.  dose: B of DIALS' scaling grows with the dose.  Needs the Debian package dials.
-KEEP=folder keeps the files; punx (from PyPI) on the PATH checks the master file too. """
+KEEP=folder keeps the files; punx (from PyPI) on the PATH checks the master file too.
+"""
 import math
 import os
 import shutil

@@ -10,7 +10,7 @@ agree within the tolerances of the golden suite's scalar row.  Otherwise the kno
 differences of docs/differences.md that concern the command line are removed
 (differential_known.py): the images of the remaining command line must agree, and the
 differences that had to be removed are counted. Any other difference is printed, and the
-exit status is 1.  Without PEER the test is skipped. """
+exit status is 1.  Without PEER the test is skipped."""
 import array
 import argparse
 import collections

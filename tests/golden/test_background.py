@@ -113,7 +113,7 @@ def check_truth(folder):
 
 
 def check_table(name, got, wanted, least, part, sigmas):
-    """F of bins with `least` pixels or more is wanted's within part F + sigmas sigma."""
+    """F of bins with `least` pixels or more equals `wanted` to part F + sigmas sigma."""
     rows = got[got[:, 3] >= least]
     F = numpy.interp(rows[:, 0], wanted[:, 0], wanted[:, 1])
     off = abs(rows[:, 1] - F) - sigmas * rows[:, 2]

@@ -4,7 +4,8 @@
 
 A plane has the derivative of each pixel by one parameter; it agrees to 1e-9 of its
 largest value (scalar, double precision) or 5e-6 (default; sharp-N300: 2e-5).  A pullback
-is the sum of pattern times plane to 1e-12.  NB_DERIVE_DEVICE=cuda tests a device. """
+is the sum of pattern times plane to 1e-12.  NB_DERIVE_DEVICE=cuda tests a device.
+"""
 import array
 import json
 import math

@@ -6,7 +6,8 @@ The model has one still crystal, one wavelength and a constant F, in Python doub
 sections 2 to 5, 9, 12 and 14 to 16. Pixels of the scalar renderer and of the vector
 renderer in double precision agree to the rounding of a float, in mixed precision to 1e-6
 of the maximum. Axes of crystal and detector, and the origin, are those of -show_config:
-only the layers of the sensor are tested here. """
+only the layers of the sensor are tested here.
+"""
 import json
 import math
 import os

@@ -4,7 +4,8 @@
 Each folder of src and cuda is a room and has a row in the table.  The last column lists
 all rooms, or single headers of rooms, that the room includes.  No room includes a room
 that includes the first one, directly or through others.  Every room may include the
-public headers. """
+public headers.
+"""
 import os
 import re
 import sys
