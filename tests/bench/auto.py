@@ -5,9 +5,8 @@ usage: python3 tests/bench/auto.py PROGRAM [REPEATS [DOMAINS...]]
 
 Some scenes are quicker on the CPU, others on the GPU.  Each runs as a process with
 -device cpu, cuda and auto, in alternation.  The table has the least time of each, the
-choice of auto, and its time over that of the better device.  Exit status 1 if auto is
-more than 10 % and 0.35 s slower than the better device; docs/performance.md promises that
-it is not.
+choice of auto, and its time over that of the better device.  Exit status 1 if auto breaks
+its promise in docs/performance.md: more than 10 % and 0.35 s slower than the better one.
 """
 import os
 import subprocess

@@ -5,9 +5,8 @@
 usage: NANOBRAGG=program [NOISIFY=program] [NONBRAGG=program] python3 tests/bench/noise.py [--frames 1000]
            [--repeats 3] [--folder DIR] [--only frames|background]
 
-NOISIFY and NONBRAGG: programs with the command lines of noisify and nonBragg; they run in
-alternation with this one. Every number is the best of the repeats.  Processor time is the
-sum of user and system time.
+NOISIFY and NONBRAGG: programs with command lines like noisify and nonBragg, in alternation
+with this one. Numbers are the best of the repeats.  Processor time: user plus system time.
 """
 import argparse
 import math

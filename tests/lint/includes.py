@@ -2,9 +2,8 @@
 """Includes go in one direction, and agree with the table of rooms in plans/architecture.md.
 
 Each folder of src and cuda is a room and has a row in the table.  The last column lists
-all rooms, or single headers of rooms, that the room includes.  No room includes a room
-that includes the first one, directly or through others.  Every room may include the
-public headers.
+all rooms, or single headers, that the room includes.  If a room includes another, this
+one does not include it, directly or through others.  All may include public headers.
 """
 import os
 import re
