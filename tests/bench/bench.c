@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of parts of the library and of devices: one driver, a table of cases.
+/* Times parts of the library and devices. This driver has a table of all cases.
  *
  *   bench                    list the cases
  *   bench all                run all cases that need no other words, one after the other

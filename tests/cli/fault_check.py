@@ -25,7 +25,7 @@ SOURCE = os.environ.get("NB_SOURCE", os.path.join(os.path.dirname(os.path.abspat
 MODELS = os.path.join(SOURCE, "golden_data", "structure_factors", "models")
 BIG = os.environ.get("NB_BIG")
 KINDS = ("write", "fsync", "rename", "close", "read", "malloc", "thread", "stream")
-# (error, how) of each kind. NB_BIG=1 tries all at each call, the short form one per call.
+# (error, how) of each kind; how: once, on (later calls too), short (a part of the bytes).
 TRIALS = {
     "write": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once"), ("short", "short")),
     "fsync": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once")),

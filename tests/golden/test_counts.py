@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts follow the float image.
+"""Renderers with nearly the same floats make nearly the same counts.
 
 If floats a and b of two renderers differ in the last digits, counts may differ: by one in
 up to 2 S + 5 sqrt(2 S) pixels, S the sum of |a - b|, by more in 1e-4 of the pixels. Each

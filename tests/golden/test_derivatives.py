@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Derivatives against planes made without these formulas (golden_data/derivatives/README.md).
+"""Derivatives equal planes made by other formulas (golden_data/derivatives/README.md).
 
 A plane has the derivative of each pixel by one parameter; it agrees to 1e-9 of its
 largest value (scalar, double precision) or 5e-6 (default; sharp-N300: 2e-5).  A pullback

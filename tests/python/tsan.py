@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads of Python through the library, for the thread sanitizer: tests/python/tsan.sh starts it.
-usage: tsan.py [--race]     --race: two objects write to one array, which the sanitizer has to report"""
+"""Calls the library from several Python threads, for the thread sanitizer: tests/python/tsan.sh starts it.
+usage: tsan.py [--race]     --race: eight objects write to one array, which the sanitizer has to report"""
 import sys
 import threading
 
