@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# From a bare Debian or Ubuntu machine to a make target: install what it needs, then make it.
+# On a bare Debian or Ubuntu machine: install the packages that a make target needs, then make it.
 # usage: sh mk/bootstrap.sh [TARGET]      (demo, test, check, install, ...; default: all)
 set -eu
 cd "$(dirname "$0")/.."

@@ -8,10 +8,10 @@ usage: mk/compile_cost.py [--cpu] [--cuda ARCH...] [--jobs N] [--timeout S] [--f
     --full        every file, not only the dearest
     --files FILE  only these files
 
-The commands are those of the Makefile (`make -n -B`), each run alone into a folder of its own, so that no
-compiler cache or earlier build helps. It fails if a limit is passed (LIMITS below, with 30 % of room for a busy or
-slower machine), if a kernel takes more registers or spills more than the occupancy that was measured
-needs (REGISTERS), or if the compiler warns.
+Runs each command of the Makefile (`make -n -B`) alone, with a separate folder, so that no compiler cache or
+earlier build helps. Fails if a file or a sum is above its limit by more than 30 % (LIMITS; 30 % for a busy or
+slower machine), if a kernel has more registers or spills more bytes than its limit (REGISTERS: they keep the
+measured occupancy), or if the compiler warns.
 """
 import argparse
 import os
@@ -25,8 +25,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 ROOM = 1.3
 LIMITS = {"seconds": 25, "megabytes": 500, "cpu": 180, "arch": 180, "all": 1200}
 
-# kernel's mangled name contains ...: most registers, most spilled bytes (only outside an inner
-# loop, but for k_slopes, which spills between rays)
+# Part of a kernel's mangled name, limit of its registers, limit of spilled bytes (0 if absent). Kernels
+# spill outside of inner loops, except k_slopes, which spills between rays.
 REGISTERS = r"""
 k_tensorILi[34]ELi0ELb0E 64 8
 k_tensorILi[34]ELi1ELb0E 80
@@ -74,7 +74,7 @@ k_ 64
 
 
 def commands(arch):
-    """(file, argv) of each compilation that `make all` runs."""
+    """Yields (file, words of the command) of each compilation of `make all`."""
     make = ["make", "-n", "-B", "V=1", "SET=cost"] + (["CUDA=0"] if not arch else [f"CUDA_ARCH={arch}"]) + ["all"]
     out = subprocess.run(make, capture_output=True, text=True, check=True).stdout.replace("\\\n", " ")
     for line in out.splitlines():
@@ -87,7 +87,7 @@ def commands(arch):
 
 
 def run(source, words, arch, work, timeout):
-    """Compile one file; a row of the table."""
+    """Compile one file; returns a row of the table."""
     place = os.path.join(work, f"{arch or 'cpu'}-{source.replace('/', '.')}.o")
     words = list(words)
     words[words.index("-o") + 1] = place
@@ -112,7 +112,7 @@ def run(source, words, arch, work, timeout):
 
 
 def judge_registers(row):
-    """A line for each kernel that passes its limits."""
+    """Yields a line for each kernel above its limits."""
     for name, used, spilled in row["kernels"]:
         for rule in REGISTERS.split("\n"):
             words = rule.split()
@@ -133,7 +133,7 @@ def show(r, wanted=True):
 
 
 def judge(rows, whole):
-    """What is wrong, a line each; prints the sums."""
+    """Yields a line for each fault; prints the sums. whole: all files were compiled."""
     for r in rows:
         for limit in ("seconds", "megabytes"):
             if r[limit] > LIMITS[limit] * ROOM:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The folder debian/ of the source package: mk/packaging/debian with version, date, licences and what the build needs.
+# Makes the folder debian/ of the source package: mk/packaging/debian with version, date, licences, and build-depends.
 # usage: mk/deb.sh FOLDER VERSION      (DEB_MAINTAINER='Name <address>' for an upload)
 set -eu
 out=$1/debian version=$(echo "$2" | sed "s/-dev$/~dev/")
@@ -12,14 +12,14 @@ sed -i -e "s/@MAINTAINER@/$maintainer/" -e "s/@BUILD@/$(sh mk/packages.sh --list
 printf 'nanobragg (%s-1) unstable; urgency=low\n\n  * See docs/changes.md of the source.\n\n -- %s  %s\n' \
     "$version" "$maintainer" "$(date -R -r src/nanobragg/build.h)" >"$out/changelog"
 
-# stanza FILES LICENCE-FILE LICENCE-NAME COMMENT
+# stanza FILES LICENCE-FILE LICENCE-NAME COMMENT: prints a paragraph of debian/copyright on files
 stanza() {
     printf '\nFiles: %s\n' "$1"
     sed -nE 's/^Copyright \(c\) /Copyright: /p' "$2"
     echo "License: $3"
     [ -z "$4" ] || echo "Comment: $4"
 }
-# text LICENCE-NAME FILE FIRST-WORD LAST-WORDS
+# text LICENCE-NAME FILE FIRST-WORD LAST-WORDS: prints the paragraph with the text of a licence
 text() {
     printf '\nLicense: %s\n' "$1"
     sed -n "/^$3/,/$4/p" "$2" | sed -e 's/^$/./' -e 's/^/ /'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Look at what this machine and compiler have and print it as make assignments.
+# Find the libraries and features of this machine and compiler; print them as make assignments.
 # usage: detect.sh CC CUDA CXX GEMMI SANITIZER-FLAGS...
 set -u
 cc=$1
@@ -13,7 +13,7 @@ optional=${OPTIONAL:-auto}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# package NAME PKG: flags and version of a library, through pkg-config.
+# package NAME PKG: print flags and version of a library, from pkg-config.
 package() {
     case $optional$1 in 0PNG | 0CJSON | 0ZLIB | 0CMOCKA) ;; 0*) return ;; esac
     if pkg-config --exists "$2" 2>/dev/null; then
@@ -33,11 +33,11 @@ package TIFF libtiff-4
 package PNG libpng
 package CJSON libcjson
 package CMOCKA cmocka
-package HDF5 'hdf5 >= 1.10.5' # H5Dget_chunk_info_by_coord
+package HDF5 'hdf5 >= 1.10.5' # has H5Dget_chunk_info_by_coord
 package FFTW fftw3
-package XRAYLIB "libxrl >= 4" # errors by pointers
-# Loaded when they are needed (src/base/late_library.h), so by the names that
-# their own files give.
+package XRAYLIB "libxrl >= 4" # returns errors by pointers
+# soname NAME PKG LIBRARY: print the soname in the library's file. The program loads these
+# libraries by this name when it needs them (src/base/late_library.h).
 soname() {
     file=$(for dir in $(pkg-config --libs-only-L "$2" 2>/dev/null | sed 's/-L//g') \
         "$(pkg-config --variable=libdir "$2" 2>/dev/null)" \
@@ -51,7 +51,7 @@ soname TIFF libtiff-4 libtiff
 soname HDF5 hdf5 libhdf5
 soname FFTW fftw3 libfftw3
 soname XRAYLIB libxrl libxrl
-# bzip2 has no pkg-config file in every distribution.
+# In some distributions bzip2 has no pkg-config file.
 printf '#include <bzlib.h>\nint main(void) { return !BZ2_bzlibVersion(); }\n' >"$work/bzip2.c"
 if [ "$optional" != 0 ] && $cc "$work/bzip2.c" -lbz2 -o "$work/bzip2" 2>/dev/null; then
     header=$($cc -E "$work/bzip2.c" | sed -n 's/^# 1 "\(.*bzlib.h\)".*/\1/p' | head -n 1)
@@ -59,7 +59,7 @@ if [ "$optional" != 0 ] && $cc "$work/bzip2.c" -lbz2 -o "$work/bzip2" 2>/dev/nul
     echo "BZIP2_VERSION := $(sed -n 's/.*libbzip2 version \([0-9.]*\).*/\1/p' "$header" | head -n 1)"
     echo "BZIP2_LIBS := -lbz2"
 fi
-# MPI, loaded when mpirun started the program (src/series/ranks.c).  MPICC=mpicc.openmpi chooses one of several.
+# The program loads MPI if mpirun started it (src/series/ranks.c).  MPICC=mpicc.openmpi chooses one of several.
 for mpi in ${MPICC:+of-mpicc} mpich ompi-c ompi mpi; do
     if [ -n "${MPICC:-}" ] || pkg-config --exists $mpi 2>/dev/null; then break; fi
 done
@@ -95,7 +95,7 @@ package LIBDEFLATE libdeflate
 package ZLIB zlib
 package LZ4 liblz4
 
-# Random123 is headers only and has no pkg-config file in every distribution.
+# Random123 has only headers; in some distributions it has no pkg-config file.
 if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerfeatures.h>\n' |
     $cc -E -dM -x c - >"$work/r123" 2>/dev/null; then
     echo "HAVE_RANDOM123 := 1"
@@ -104,8 +104,8 @@ if printf '#include <Random123/philox.h>\n#include <Random123/features/compilerf
     echo "RANDOM123_VERSION := ${version:-headers}"
 fi
 
-# gemmi has no pkg-config file in every distribution.  0.5 is headers alone and needs PEGTL beside
-# them; later ones have a library, which to_str needs.  0.5.7 is the oldest that we know.
+# In some distributions gemmi has no pkg-config file.  Version 0.5 has only headers, and needs PEGTL;
+# later versions have a library, which to_str needs.  The oldest version that was tried is 0.5.7.
 cat >"$work/gemmi.cc" <<'CODE'
 #include <gemmi/sprintf.hpp>
 #if !__has_include(<gemmi/riding_h.hpp>) && !__has_include(<tao/pegtl.hpp>)
@@ -125,20 +125,20 @@ CODE
     echo "HAVE_GEMMI := 1"
     echo "GEMMI_VERSION := $version"
     echo "GEMMI_LIBS := $libs"
-    # as an archive for the program: the shared one would cost every start half a millisecond
+    # the program links the archive, because the shared library takes 0.5 ms at every start
     archive=$($cxx -print-file-name=libstdc++.a 2>/dev/null)
     [ ! -f "$archive" ] || echo "STDCXX_ARCHIVE := $archive"
     break
 done
 
-# OpenMP: the compiler may know the flag and still lack omp.h or the run-time library.
+# OpenMP: a compiler may know the flag but not have omp.h or the run-time library.
 printf '#include <omp.h>\nint main(int n, char **v)\n{\n#pragma omp parallel\n    n += !v;\n%s' \
     '    return omp_get_max_threads() < n; }' >"$work/omp.c"
 if $cc "$@" -fopenmp "$work/omp.c" -o "$work/omp" >/dev/null 2>&1; then
     echo "HAVE_OPENMP := 1"
     date=$(printf '_OPENMP\n' | $cc -fopenmp -E -P -x c - | tail -n 1)
     echo "OPENMP_VERSION := $date"
-    # gcc's library as an archive, for the program: src/cli/common.c says why
+    # the program links gcc's library as an archive, for the reason in src/cli/common.c
     archive=$($cc -print-file-name=libgomp.a 2>/dev/null)
     if [ -f "$archive" ] && $cc "$@" -fopenmp -c "$work/omp.c" -o "$work/omp.o" 2>/dev/null &&
         $cc "$@" "$work/omp.o" "$archive" -pthread -ldl -o "$work/omp" >/dev/null 2>&1; then
@@ -153,7 +153,7 @@ if [ "$cuda" != 0 ]; then
         echo "NVCC_VERSION := $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
         knows=$("$nvcc" --list-gpu-arch 2>/dev/null | sed 's/compute_//' | tr '\n' ' ')
         echo "NVCC_KNOWS := $knows"
-        # each card's architecture, or the newest that nvcc knows and the card runs
+        # for each card its architecture, or the newest that nvcc knows and the card can run
         echo "NVCC_CARDS := $(timeout 30 nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
             2>/dev/null | tr -d '. ' | awk -v knows="$knows" '/^[0-9]+$/ {
                 n = split(knows, k, " "); best = 0

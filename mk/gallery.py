@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Make the pictures of docs/gallery.md with the commands that stand there, each above its picture.
+"""Make the pictures of docs/gallery.md with the commands of this page; each command is above its picture.
 
-usage: NANOBRAGG=program python3 mk/gallery.py [--check] [PICTURE ...]     in the root of the source; PICTURE: as laue, else all
-  --check  no picture is made: the program must accept each command, and docs/pictures must have what the page shows
+usage: NANOBRAGG=program python3 mk/gallery.py [--check] [PICTURE ...]     in the root of the source; PICTURE: as laue; default: all
+  --check  make no picture: the program must accept each command, and docs/pictures must have what the page shows
 """
 import os
 import re
@@ -15,7 +15,7 @@ PAGE, FOLDER, MAX_BYTES = "docs/gallery.md", "docs/pictures", 1500000
 
 
 def entries():
-    """(name, command) of each picture of the page."""
+    """[(name, command)] of the pictures of the page."""
     with open(PAGE, encoding="utf-8") as page:
         text = page.read()
     found = re.findall(r"```text\n(.*?)```\n\n!\[[^]]+\]\(pictures/([\w-]+)\.png\)", text, re.S)
@@ -25,7 +25,7 @@ def entries():
 
 
 def run(command, folder, *more):
-    """The block of a picture, as a shell has it; more: flags of each call of the program.  Its error, or ""."""
+    """Run the block of a picture in a shell; more: flags added to each call of the program.  Returns the error or ""."""
     program = os.path.abspath(os.environ["NANOBRAGG"])
     os.makedirs(f"{folder}/bin")
     with open(f"{folder}/bin/nanobragg", "w", encoding="utf-8") as out:
@@ -55,7 +55,7 @@ def accepted(name, command):
 
 
 def stored(names):
-    """What is wrong with the folder of pictures."""
+    """A fault of the folder of pictures, or "" if correct."""
     there = {file: os.path.getsize(f"{FOLDER}/{file}") for file in sorted(os.listdir(FOLDER))}
     if sorted(there) != sorted(f"{name}.png" for name in names):
         return f"{FOLDER} has {' '.join(there)}"

@@ -83,7 +83,7 @@ def spellings(flag):
 
 
 def groups(flags):
-    """{group: its flags}, in their order."""
+    """{group: its flags}, in the order of `flags`."""
     by_group = {}
     for flag in flags:
         by_group.setdefault(flag["group"], []).append(flag)
@@ -102,7 +102,7 @@ def names(flag):
 
 
 def row(flags):
-    """A row of flags that differ in their names alone."""
+    """A row of the table for flags that only differ in their names."""
     flag = flags[0]
     text = plain(flag["help"]) + (": " + plain(flag["note"]) if "note" in flag else "")
     if "default" in flag:  # "0 (off)" becomes "(0: off)"
@@ -122,7 +122,7 @@ def rows(flags):
 
 
 def borrowed(command, flags):
-    """Flags of a simulation that a subcommand takes: of a group that it takes nearly whole, those that it lacks."""
+    """Lists flags of a simulation that a subcommand has. If it has nearly all of a group, lists those that it lacks."""
     taken, lines = command["flags"].split(), []
     if "*" in taken:
         lines.append("* all flags that describe a simulation\n")

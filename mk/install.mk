@@ -2,24 +2,24 @@
 # Install, uninstall, source archive.
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
-# or lib64, lib/x86_64-linux-gnu
+# lib64 and lib/x86_64-linux-gnu are possible, too
 LIB ?= lib
 LIBDIR := $(DESTDIR)$(PREFIX)/$(LIB)
 INCLUDEDIR := $(DESTDIR)$(PREFIX)/include
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
-# as pip has it, for importlib.metadata and pip check
+# the same folder as pip makes, for importlib.metadata and pip check
 PYTHON_INFO = $(abspath $(DESTDIR)$(PYTHONDIR)/nanobragg-$(VERSION:-dev=.dev0).dist-info)
 COMPDIR := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 DOCDIR := $(DESTDIR)$(PREFIX)/share/doc/nanobragg
-# The licence, and that of the tables of water and air, which are compiled in.
+# The licence of nanobragg, and that of the tables of water and air, which are compiled in.
 NOTICES := LICENSE golden_data/detectors/tables/NOTICE
 
-# The loader looks into /usr and /usr/local by itself (after ldconfig, which install runs for root);
-# programs that use a library elsewhere must remember where it is.
+# The loader finds libraries in /usr and /usr/local (after ldconfig, which install runs for root);
+# programs that use a library elsewhere must contain its folder.
 RPATH := $(if $(filter /usr /usr/local,$(PREFIX)),, -Wl,-rpath,$${libdir})
 
-# Both are made of the program's one table of options.
+# The man page and the completion are made from the program's table of options.
 $B/nanobragg.1: $B/nanobragg mk/help_pages.py
 	$(call say,GEN  $@)
 	$(Q)$(PYTHON) mk/help_pages.py man $< >$@
@@ -30,7 +30,7 @@ $B/nanobragg.pc: mk/nanobragg.pc.in src/nanobragg/build.h $B/flags
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(LIBS) $(if $(HAVE_OPENMP),-fopenmp)|' $< >$@
 
-# Symbols for a debugger stay in the build folder; they are seven times as large as the code.
+# Symbols for a debugger, seven times as large as the code, stay in the build folder.
 STRIP ?= $(patsubst %gcc,%strip,$(filter %-gcc,$(CC)))
 STRIPPED := $(if $(filter release,$(FLAVOR)),$(or $(STRIP),strip),:)
 
@@ -68,7 +68,7 @@ uninstall: ## remove what install wrote
 	rm -rf $(INCLUDEDIR)/nanobragg $(LIBDIR)/cmake/nanobragg
 	rm -rf $(addprefix $(DESTDIR)$(PYTHONDIR)/,nanobragg nanobragg_program.py) $(PYTHON_INFO) # of install-python
 
-# LIBRARY_PATH: the pkg-config file of a staged library has no folder of CUDA
+# LIBRARY_PATH is set because the pkg-config file of a staged library does not have CUDA's folder
 installcheck: all ## install under build/, build a program against it, uninstall
 	@rm -rf $B/stage
 	@$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$B/stage PREFIX=/usr >/dev/null
@@ -113,7 +113,7 @@ dist: ## dist/nanobragg-VERSION.tar.gz, the source archive, of the last commit (
 	@mkdir -p $(DIST)
 	@cd mk && $(PYTHON) -B -c 'import wheel_nanobragg as w; print(w.build_sdist("$(abspath $(DIST))"))'
 
-# dpkg-buildpackage beside links to this tree, so what was built is used.
+# dpkg-buildpackage runs in a folder of links to this tree, so that it uses files that are already built.
 deb: python install-texts ## dist/*.deb: program, library, headers, Python package, for every GPU (debhelper, dh-python)
 	@rm -rf $B/deb && mkdir -p $(DEBIAN) $(DIST)
 	@ln -s $(addprefix $(CURDIR)/,$(wildcard *)) $(DEBIAN)
@@ -121,7 +121,7 @@ deb: python install-texts ## dist/*.deb: program, library, headers, Python packa
 	+@cd $(DEBIAN) && CUDA_ARCH='$(CUDA_CHOSEN)' dpkg-buildpackage -d -nc -b -us -uc >../log 2>&1 || { tail -n 30 ../log && exit 1; }
 	@mv -v $B/deb/*.deb $(DIST)
 
-late-sonames: # of libraries that are loaded when they are needed (mk/packaging/debian/rules)
+late-sonames: # prints sonames of libraries that are loaded when needed (mk/packaging/debian/rules)
 	@echo $(foreach l,TIFF HDF5 FFTW XRAYLIB,$($l_SONAME))
 
 release: ## dist/release: all that can be uploaded, of the last commit, built and tried in bare roots (root, debootstrap; mk/release.sh)

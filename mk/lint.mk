@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Style and structure checks; none of them changes a file but `make format`.
+# Style and structure checks; only `make format` changes files.
 
 OURS := $(sort $(wildcard src/*.[ch] src/*/*.[ch] src/io/*/*.[ch] src/cli/*/*.[ch] src/io/*/*.cc cuda/*/*.[ch] \
     cuda/*/*.cu cuda/*/*.cuh tests/*/*.[ch]))

@@ -11,11 +11,11 @@ test="libcmocka-dev groff-base python3 python3-pytest python3-scipy \
     python3-fabio python3-h5py \
     bitshuffle mpich chromium|chromium-headless-shell fonts-dejavu-core"
 lint="clang libomp-dev clang-format cppcheck valgrind git python3-yaml"
-torch="python3-torch|python3-torch-cuda" # half a gigabyte: tests of PyTorch are skipped without it
-docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # make site
+torch="python3-torch|python3-torch-cuda" # half a gigabyte; without it tests of PyTorch are skipped
+docs="python3-sphinx python3-myst-parser furo python3-dev python3-numpy" # for make site
 
-deb="debhelper dh-python"                           # make deb
-release="lintian cmake python3-venv python3-pip"    # mk/release.sh, with those of build and deb
+deb="debhelper dh-python"                           # for make deb
+release="lintian cmake python3-venv python3-pip"    # for mk/release.sh, with `build` and `deb`
 
 list=0
 [ "${1:-}" != --list ] || { list=1 && shift; }
@@ -33,17 +33,17 @@ for group; do
     esac
 done
 
-if [ $list = 1 ]; then # without those that every build of Debian has
+if [ $list = 1 ]; then # leave out packages that every build of Debian has
     # shellcheck disable=SC2086
     printf '%s\n' $wanted | grep -vxE 'gcc|g\+\+|libc6-dev|make' | sed 's/|/ | /g' | paste -s -d, | sed 's/,/, /g'
     exit 0
 fi
 
 native=$(dpkg --print-architecture)
-# installed A|B: one of these names is.
+# installed A|B: true if one of these packages is installed.
 installed() {
     for name in $(echo "$1" | tr '|' ' '); do
-        # of this machine's architecture: another one's may be installed beside it
+        # for this machine's architecture: that of another one may be installed, too
         ! dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "$name" 2>/dev/null |
             grep -qxE "installed (all|$native)" || return 0
     done
@@ -67,7 +67,7 @@ fi
 echo "Installing (a minute or two):$missing"
 $root DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null ||
     echo "packages.sh: apt-get update failed; trying with the lists at hand" >&2
-# known A|B: the first of these names that the distribution has.
+# known A|B: prints the first of these packages that the distribution has.
 known() {
     for name in $(echo "$1" | tr '|' ' '); do
         ! apt-cache show "$name" 2>/dev/null | grep -q '^Package:' || { echo "$name" && return; }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# The Python package, in $B/python: the extension module over the static library.
+# The Python package, in $B/python: its extension module contains the static library.
 
-# In the wheel alone; the second in its program.
+# Only the wheel contains these files; its program contains the second.
 OLDER := src/python/older_glibc.c src/python/older_start.c
 PY_INCLUDE := $(shell $(PYTHON) -c 'import sysconfig, os; p = sysconfig.get_paths()["include"]; \
     print(p if os.path.exists(p + "/Python.h") else "")' 2>/dev/null)
 PY_SRC := $(filter-out $(OLDER),$(sort $(wildcard src/python/*.c)))
 OLDER_OBJ := $(OLDER:%.c=$B/%.o)
-# With the folder: nanobragg/bench/job.py
+# Names with their folder, as nanobragg/bench/job.py
 PY_FILES := $(sort $(patsubst src/python/%,%,$(wildcard src/python/nanobragg/*.* src/python/nanobragg/*/*.py)))
 PY_OBJ := $(PY_SRC:%.c=$B/%.o)
 PY_DIR := $B/python/nanobragg
@@ -43,18 +43,18 @@ tsan-python-run: $(PY_MODULE)
 	@bash tests/python/tsan.sh $B '$(PYTHON)'
 
 # --- the wheel: module and program again, with archives in place of shared libraries ------------
-# What has no archive, and OpenMP, goes into nanobragg.libs beside the package.  With an rpath (no
-# runpath) these libraries find each other there.  libgcc_s is on every system; an archive of it needs glibc 2.35.
+# Libraries without an archive, and OpenMP, go into nanobragg.libs next to the package.  With an rpath (not a
+# runpath) these libraries find each other there.  Every system has libgcc_s; its archive needs glibc 2.35.
 WHEEL_DIR ?= dist
 WHEEL_NAMES := $(CJSON_LIBS) $(LIBDEFLATE_LIBS) $(ZLIB_LIBS) $(LZ4_LIBS) $(if $(HAVE_GEMMI),$(GEMMI_LIBS) -lstdc++)
 archive_of = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1:-l%=%).a)),$1)
 WHEEL_LIBS = $(foreach l,$(LIBS),$(if $(and $(filter -l%,$l),$(filter $l,$(WHEEL_NAMES))),$(call \
     archive_of,$l),$l)) -shared-libgcc
-# With older versions of glibc these have functions that libc has now (mk/wheel_glibc.py).
+# In older versions of glibc these libraries have functions that are now in libc (mk/wheel_glibc.py).
 WHEEL_LIBS += -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1
 WHEEL_LD = $(CC) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN$1' $(ALL_LDFLAGS)
 
-# One library for both: code for every GPU is 40 MB.
+# Module and program share one library, because code for every GPU is 40 MB.
 $B/wheel/nanobragg.so: $(LIB_PARTS) $(OLDER_OBJ) $B/objects src/python/wheel.map
 	@mkdir -p $(@D)
 	$(call say,LD   $@)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What can be uploaded, of the last commit: source archive, wheel, Debian source and binary packages, recipes, list of
-# parts with versions, checksums, and report.md (files, sizes, checks).  Nothing is uploaded or signed.
+# Makes files to upload, from the last commit: source archive, wheel, Debian source and binary packages, recipes, list
+# of parts with versions, checksums, and report.md (files, sizes, checks).  Does not upload or sign them.
 # usage: mk/release.sh FOLDER     (made new; make release; CUDA and CUDA_ARCH as for make, every GPU by default)
-# As root and with debootstrap all is built and tried in bare roots (tests/lint/bare_root.sh), else in a folder of its
-# own on this system.  SUITES="bookworm trixie noble": where wheel and packages are tried.  CACHE=folder: a compiler's cache.
-# ARM64=1: a wheel for aarch64, too (without CUDA).
+# As root and with debootstrap, builds and tries all in bare roots (tests/lint/bare_root.sh), else in a separate folder
+# of this system.  SUITES="bookworm trixie noble": where wheel and packages are tried.  CACHE=folder: a compiler's
+# cache.  ARM64=1: a wheel for aarch64, too (without CUDA).
 set -euo pipefail
-unset MAKEFLAGS # those of make release
+unset MAKEFLAGS # flags of make release
 cd "$(dirname "$0")/.."
 rm -rf "$1" && mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -20,7 +20,7 @@ mkdir -p "$work/log"
 . tests/lint/bare_root.sh
 failed=0
 
-# check NAME COMMAND...: a line of the report, with the last line of what the command prints
+# check NAME COMMAND...: runs a command; adds a line to the report, with the last line that the command prints
 check() {
     local what=$1 result=passed started=$SECONDS
     shift
@@ -28,8 +28,8 @@ check() {
     echo "| $what | $result | $((SECONDS - started)) s | $(grep . "$work/log/$what" | tail -n 1 | tr '|' '/') |" | tee -a "$work/checks"
 }
 
-# --- where it is built ----------------------------------------------------------------------------
-bind() { # FOLDER PLACE [OPTIONS]: a folder of this system in the root
+# --- the place where all is built -----------------------------------------------------------------
+bind() { # FOLDER PLACE [OPTIONS]: mounts a folder of this system at a place in the root
     mkdir -p "$root/$2"
     mount --bind ${3:+-o "$3"} "$1" "$root/$2"
 }
@@ -43,7 +43,7 @@ if [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
     if [ "${CUDA:-auto}" != 0 ] && [ -x "$nvcc" ]; then
         cuda=$(dirname "$(dirname "$nvcc")")
         bind "$cuda" usr/local/cuda ro
-        if [ -n "${CACHE:-}" ]; then # nvcc is found by its folder, with its libraries
+        if [ -n "${CACHE:-}" ]; then # replace nvcc by a script that calls it through ccache
             bind "$cuda" opt/cuda ro
             printf '#!/bin/sh\nexec ccache /opt/cuda/bin/nvcc "$@"\n' >"$root/opt/nvcc"
             chmod +x "$root/opt/nvcc"
@@ -58,7 +58,7 @@ else
     place=$work
     build() { (cd "$place/release/$name" && sh -c "$1"); }
 fi
-at() { # FILE: of the place, as this system sees it
+at() { # FILE: prints the path on this system of a file in the place where all is built
     echo "$place/release/$1"
 }
 jobs=$(nproc)
@@ -71,13 +71,13 @@ tar -xzf "$(at "products/$name.tar.gz")" -C "$(at .)"
 [ $bare = 0 ] || build 'sh mk/packages.sh build deb release >/dev/null'
 [ -z "${CACHE:-}" ] || [ $bare = 0 ] || inside 'apt-get install -q -y --no-install-recommends ccache >/dev/null'
 cp "$(at "products/$name.tar.gz")" "$(at "nanobragg_$version.orig.tar.gz")"
-build "sh mk/deb.sh . $version && cd .. && dpkg-source -b $name >/dev/null" # before anything is built there
+build "sh mk/deb.sh . $version && cd .. && dpkg-source -b $name >/dev/null" # first, because a build adds files
 check source-archive build "make $words demo"
 sed -n 's/^NVCC_VERSION := /CUDA /p' "$(at "$name")"/build/gcc-release/config.mk | grep . >"$work/cuda" || echo 'no CUDA' >"$work/cuda"
 check installed-files build "make $words installcheck"
 
 # --- wheel ----------------------------------------------------------------------------------------
-small() { # 60 MB, as package indexes allow
+small() { # true if the wheel has not more than 60 MB, which package indexes allow
     local wheel
     wheel=$(ls "$(at products)"/nanobragg-*.whl)
     echo "$(stat -c %s "$wheel") bytes, at most 60000000"
@@ -99,7 +99,7 @@ check wheel-tests build 'bash tests/python/wheel.sh ../products python3'
 check debian-packages build "make $words deb DIST=../products/debian"
 mv "$(at .)/nanobragg_$version"* "$(at products/debian)"
 lint='lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs ../products/debian/*.dsc ../products/debian/*.deb'
-check lintian build "$lint && echo 'no error, no warning'" # the number of the request for packaging is the uploader's
+check lintian build "$lint && echo 'no error, no warning'" # suppressed: the uploader adds the number of the request
 cp -r "$(at products/.)" "$out"
 wheel=$(ls "$out"/nanobragg-*.whl)
 "${PYTHON:-python3}" -m zipfile -e "$wheel" "$work/wheel"
@@ -116,7 +116,7 @@ check recipes "${PYTHON:-python3}" tests/lint/recipes.py "$out"
 
 # --- bare roots -----------------------------------------------------------------------------------
 if [ $bare = 1 ]; then
-    unset KEEP # the root of the build has much in it
+    unset KEEP # do not use the root of the build: it is not bare
     check debian-packages-alone bash tests/lint/deb_root.sh "$out/debian"
     check containers bash tests/lint/recipe_root.sh "$out/debian"
     [ -z "${ARM64:-}" ] || check wheel-arm64 bash tests/lint/arm64_root.sh "$out/$name.tar.gz" "$out"

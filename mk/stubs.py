@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Type stubs of the Python package: keywords come from the library's table of parameters.
+"""Write type stubs of the Python package; their keywords come from the library's table of parameters.
 
 usage: python3 mk/stubs.py EXTENSION-MODULE >__init__.pyi
 """
@@ -10,7 +10,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "src", "python", "nanobragg"))
-import _rows  # noqa: E402  the package itself needs numpy
+import _rows  # noqa: E402  not through the package, which needs numpy
 
 HEAD = '''# SPDX-License-Identifier: MIT
 # Written by mk/stubs.py from the table of parameters: do not edit.
@@ -152,7 +152,7 @@ TYPES = {"hkl": "Path | Indices | Array", "mask": "Path | Array", "mat": "Path |
          "sourcefile": "Path | npt.ArrayLike | Indices", "transmission": "Path | npt.ArrayLike", "add": "Path | npt.ArrayLike",
          "mosaic_blocks": "Path | npt.ArrayLike", "crystals": "int | Path | Sequence[Mapping[str, Any]]",
          "vary": "str | Mapping[str, Sequence[Any]]"}
-INT, FLOAT = 2, 3  # NB_KIND_INT, NB_KIND_DOUBLE of src/params/params.h: all else takes Numbers
+INT, FLOAT = 2, 3  # NB_KIND_INT, NB_KIND_DOUBLE of src/params/params.h; other kinds take Numbers
 
 
 def load(path):
@@ -179,12 +179,12 @@ def type_of(row, module):
 
 
 def described(rows, module):
-    """{keyword: (type, text)}"""
+    """{keyword: (its type, its text)} of rows of the table of parameters."""
     return {word: (type_of(row, module), _rows.text(row)) for row in rows for word in _rows.names(row)}
 
 
 def table(name, base, words):
-    """A TypedDict; editors show the text below each keyword."""
+    """Text of a TypedDict; editors show the text that follows each keyword."""
     out = [f"class {name}({base}, total=False):"]
     for word, (kind, text) in words.items():
         out += [f"    {word}: {kind} | None", f"    {text!r}"]
@@ -199,7 +199,7 @@ def main():
     module = load(sys.argv[1])
     rows = [row for row in module.params() if not row["flags"] & module.INNER]
     own = described([row for row in rows if not row["flags"] & module.SERIES], module)
-    # No names of members, so that a class cannot have them.
+    # Keywords that a class cannot have as names of members.
     odd = {word: own.pop(word) for word in list(own) if keyword.iskeyword(word) or not word.isidentifier()}
     print(HEAD, "_Odd = TypedDict('_Odd', {", *(f"{word!r}: {kind} | None, " for word, (kind, _) in odd.items()), "}, total=False)\n\n",
           table("_Image", "_Odd", {**own, **ARRAYS}),

@@ -4,7 +4,7 @@
 # --- the demo: lysozyme, from its atoms --------------------------------------
 DEMO_DIR ?= build/demo
 DEMO_PIXELS ?= 1024
-# The detector keeps its size of 102.4 mm whatever the number of pixels.
+# The detector has an edge of 102.4 mm with any number of pixels.
 DEMO_PIXEL_MM := $(shell awk 'BEGIN { print 102.4 / $(DEMO_PIXELS) }')
 DEMO_CRYSTAL := $(if $(HAVE_GEMMI),-pdb golden_data/structure_factors/models/1aki.pdb, \
     -hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90)
@@ -17,7 +17,7 @@ DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.
     -pngfile $(DEMO_DIR)/lysozyme.png$(if $(HAVE_TIFF), -tifffile $(DEMO_DIR)/lysozyme.tif) \
     -dump $(DEMO_DIR)/Fdump.bin
 
-# A measured still beside its simulation: the commands of docs/reality.md, where gemmi reads the atoms.
+# A measured still and its simulation, with the commands of docs/reality.md; gemmi must be there to read the atoms.
 DEMO_STILL := -expt golden_data/real/thaumatin_still/0003_crop.expt -fluence 1e24 -beamsize 0.02 -amorphous_thick 1e-4 -quiet
 DEMO_PAIR := $(if $(HAVE_GEMMI),$(DEMO_DIR)/thaumatin.png)
 $(DEMO_DIR)/thaumatin.png: $B/nanobragg mk/test.mk
@@ -45,7 +45,7 @@ $(DEMO_DIR)/lysozyme.png: $B/nanobragg $B/demo
 	$B/nanobragg $(DEMO_FLAGS) $(DEMO_FILES)
 
 # --- tests --------------------------------------------------------------------------------------
-# Makes calls of the system fail (tests/cli/fault_check.py).
+# Library that makes system calls fail (tests/cli/fault_check.py).
 FAULT := $B/tests/fault.so
 $(FAULT): tests/fault/fault.c $B/flags
 	@mkdir -p $(@D)
@@ -106,8 +106,8 @@ bench-cpu: all ## time the program on this CPU as markdown tables (PEER=nanoBrag
 	@$(PYTHON) tests/bench/cpu.py --program $B/nanobragg $(if $(PEER),--peer $(PEER)) $(BENCH_ARGS)
 
 # --- NEON, on a machine of another kind ---------------------------------------------------------
-# Packages: gcc-aarch64-linux-gnu qemu-user-static librandom123-dev, and after `dpkg --add-architecture arm64`
-# libcjson-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64; NEON_PKG: where their .pc files are.
+# Needs the packages gcc-aarch64-linux-gnu qemu-user-static librandom123-dev, and after `dpkg --add-architecture arm64`
+# libcjson-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64; NEON_PKG is the folder of their .pc files.
 NEON_PKG ?= /usr/lib/aarch64-linux-gnu/pkgconfig
 NEON_CC ?= aarch64-linux-gnu-gcc
 NEON_RUN ?= qemu-aarch64-static
@@ -135,7 +135,7 @@ asan: ## reduced tests with address and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory FLAVOR=asan CUDA=0 reduced
 ubsan: ## reduced tests with the undefined behaviour sanitizer alone
 	@$(MAKE) --no-print-directory FLAVOR=ubsan CUDA=0 reduced
-# GCC's OpenMP library is not instrumented and gives false reports; clang's brings its own tool.
+# With clang: GCC's OpenMP library is not instrumented and gives false reports; clang's has a tool against these.
 tsan: ## reduced tests with the thread sanitizer (clang)
 	@TSAN_OPTIONS='ignore_noninstrumented_modules=1' \
 	    $(MAKE) --no-print-directory CC=clang FLAVOR=tsan CUDA=0 reduced
@@ -159,7 +159,7 @@ $(FUZZ_BIN): $B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(FUZZ_HELP:%.c=$B/%.o
 	$(call say,LD   $@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer $(filter-out %.a,$^) $(filter %.a,$^) $(LIBS) -o $@
 
-# What it finds goes to the build folder; a finding worth keeping is copied to tests/fuzz/corpus.
+# Inputs that the fuzzer finds go to the build folder; copy useful ones to tests/fuzz/corpus.
 fuzz-run: $(FUZZ_BIN)
 	@for name in $(FUZZ_NAMES); do \
 	    mkdir -p $B/corpus/$$name tests/fuzz/corpus/$$name && \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run a compiler and write what it took to LOG: file, architectures, processor seconds, MB.
+"""Run a compiler and add a line to LOG: file, architectures, processor seconds, peak memory in MB.
 usage: timed.py LOG FILE ARCH COMMAND...
-       timed.py --judge LOG      (the sums, the ten dearest; fails above the limits and 30 %)"""
+       timed.py --judge LOG      (prints sums and the ten slowest files; fails if more than 30 % above limits)"""
 import resource
 import subprocess
 import sys
@@ -18,7 +18,7 @@ def run(log, file, arch, *command):
 
 
 def judge(log):
-    """Only of files of the library and the program; the last line of each."""
+    """Test times and memory against LIMITS, for files of the library and program: the last line of each file."""
     with open(log, encoding="utf-8") as f:
         rows = [line.rstrip("\n").split("\t") for line in f]
     rows = {r[0]: (float(r[2]), float(r[3]), r[1]) for r in rows if not r[0].startswith("tests/")}
@@ -32,7 +32,7 @@ def judge(log):
     for file, (seconds, mb, arch) in sorted(rows.items(), key=lambda r: -r[1][0])[:10]:
         print(f"  {seconds:6.1f} s {mb:5.0f} MB  {file} {'' if arch == '-' else arch}")
     for name, (seconds, mb, arch) in rows.items():
-        passes = max(1, len({a.removeprefix("ptx") for a in arch.split("+")}))  # nvcc is a process for each
+        passes = max(1, len({a.removeprefix("ptx") for a in arch.split("+")}))  # nvcc runs a process for each
         if seconds > LIMITS["seconds"] * ROOM * passes or mb > LIMITS["megabytes"] * ROOM:
             over.append(f"{name} ({seconds:.0f} s, {mb:.0f} MB)")
     cuda = {f: r for f, r in rows.items() if f.endswith(".cu")}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Symbols of newer versions of glibc, for a wheel that runs with glibc 2.27 and so on RHEL 8.
+"""Changes files that were linked with a new glibc, so that a wheel also runs with glibc 2.27, as on RHEL 8.
 
-glibc 2.32 to 2.34 moved the functions of libpthread, libdl and librt into libc, and gave them, stat and a few functions
-of libm a new version.  Files linked on a newer system ask for that version.  Here they ask for any: such a symbol
-gets index 1 (no version) in .gnu.version, and the new version's entry in .gnu.version_r gets the oldest name.  The loader
-then takes the oldest version, or the only one ("Symbol versioning" in glibc's elf/dl-lookup.c).
+glibc 2.32 to 2.34 moved the functions of libpthread, libdl and librt into libc, and gave these, stat and a few functions
+of libm a new version.  Files linked on a newer system need this version.  Here they are changed to need any version: the
+symbol gets index 1 (no version) in .gnu.version, and the new version's entry in .gnu.version_r gets the oldest name.  The
+loader then uses the oldest version, or the only one ("Symbol versioning" in glibc's elf/dl-lookup.c).
 """
 import os
 import re
@@ -12,9 +12,9 @@ import struct
 
 from wheel_graft import needed, symbols
 
-NEWEST = 28  # GLIBC_2.28: RHEL 8
-OLDEST = {62: "GLIBC_2.2.5", 183: "GLIBC_2.17"}  # by the machine of the ELF header: x86-64, aarch64
-# Where glibc 2.27 has what later ones have by a new version in libc or libm.  "own": src/python/older_glibc.c.
+NEWEST = 28  # GLIBC_2.28 is the newest version that a file may need: RHEL 8 has it
+OLDEST = {62: "GLIBC_2.2.5", 183: "GLIBC_2.17"}  # {machine of the ELF header: oldest version}: x86-64, aarch64
+# {symbol with a new version: library that has it in glibc 2.27}.  "own": src/python/older_glibc.c defines it.
 PLACES = {symbol: library for library, symbols in {
     "libpthread.so.0": """pthread_attr_getstacksize pthread_attr_setaffinity_np pthread_attr_setstacksize pthread_condattr_setclock
         pthread_condattr_setpshared pthread_create pthread_detach pthread_getaffinity_np pthread_getspecific pthread_join
@@ -33,7 +33,7 @@ PLACES = {symbol: library for library, symbols in {
 
 
 def sections(data):
-    """{name: (offset, bytes)} of an ELF file (64 bits, little-endian)."""
+    """{name of a section: (offset, size in bytes)} of an ELF file (64 bits, little-endian)."""
     start, size, count, names = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HHH", data, 58)
     rows = [struct.unpack_from("<IIQQQQ", data, start + i * size) for i in range(count)]
     return {text(data, rows[names][4] + row[0]): row[4:] for row in rows}
@@ -44,7 +44,7 @@ def text(data, at):
 
 
 def needed_versions(data, at):
-    """Offsets of the entries (hash, flags, index, name, next) of .gnu.version_r, file by file."""
+    """Yields the offsets of all entries (hash, flags, index, name, next) of .gnu.version_r."""
     while True:
         entry, following = struct.unpack_from("<II", data, at + 8)
         place = at + entry
@@ -65,7 +65,7 @@ def is_new(version):
 
 
 def rename_versions(data, place, strings):
-    """Gives newer versions the oldest name; returns {index: version} of these."""
+    """Gives the oldest name to the entries of newer versions; returns {index: newer version}."""
     entries = {at: text(data, strings + struct.unpack_from("<I", data, at + 8)[0])
                for at in needed_versions(data, place)}
     oldest = next(at for at, version in entries.items() if version == OLDEST[struct.unpack_from("<H", data, 18)[0]])
@@ -79,7 +79,7 @@ def rename_versions(data, place, strings):
 
 
 def make_older(data, name):
-    """Changes the bytes of an ELF file; name: for messages."""
+    """Changes the bytes of an ELF file so that it needs no new version; name: for messages."""
     place = sections(data)
     if ".gnu.version_r" not in place:
         return
@@ -95,7 +95,7 @@ def make_older(data, name):
 
 
 def write_older(files, folder):
-    """Copies of the files in `folder`, {name: path} to {name: path}."""
+    """Writes changed copies of the files {name: path} to `folder`; returns their {name: path}."""
     os.makedirs(folder, exist_ok=True)
     written = {}
     for name, path in files.items():
@@ -109,7 +109,7 @@ def write_older(files, folder):
 
 
 def check(roots, files):
-    """With each root all is loaded that has its symbols in glibc 2.28, and no symbol has a newer version."""
+    """Fails if a file loaded with a root needs a newer version, or a library of glibc 2.28 that is not loaded."""
     for root in roots:
         loaded, open_names = set(), [root]
         while open_names:

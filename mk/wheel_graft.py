@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Libraries for the wheel: a closure of shared libraries in which a few are replaced by stubs.
+"""Libraries for the wheel: all shared libraries that its files need; stubs replace a few.
 
-Debian's libhdf5 and libtiff need libraries that a wheel cannot bring: libcurl and libcrypto (and thirty more behind
-them) for files on web servers, libjbig (GPL) and libLerc (libstdc++) for two kinds of compressed TIFF.  They get
-stubs whose functions fail, under names of their own, so that no other program of the process finds them.
+Debian's libhdf5 and libtiff need libraries that a wheel cannot contain: libcurl and libcrypto (and thirty more that
+these need) for files on web servers, libjbig (GPL) and libLerc (libstdc++) for two kinds of compressed TIFF.  Stubs,
+whose functions fail, replace them, under other names, so that no other code of the process finds them.
 """
 import os
 import re
 import struct
 import subprocess
 
-# Every Linux with glibc has these; their symbols' versions make the tag.  PEP 600 allows libgcc_s.
+# Every Linux with glibc has these libraries; the tag states versions of their symbols.  PEP 600 allows libgcc_s.
 SYSTEM = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux.*)\.so(\.\d+)?$")
-# What a stub's functions return: failure, by each library's own book.
+# {library with a stub: value that its functions return}: each means a failure in that library.
 STUBS = {"libcurl": 0, "libcrypto": 0, "libjbig": 3, "libLerc": 1}
-# And what their users need with older versions of glibc (wheel_glibc.py), with which these are loaded.
+# Stubs also contain functions that their users need with older versions of glibc (wheel_glibc.py).
 OLDER = [os.path.join(os.path.dirname(__file__), "..", "src", "python", "older_glibc.c"), "-Wl,--no-as-needed",
          "-l:libpthread.so.0", "-l:libdl.so.2", "-lm"]
 RUN_PATH = "$ORIGIN"
@@ -31,7 +31,7 @@ def needed(path):
 
 
 def find_library(name):
-    path = output(*CC, f"-print-file-name={name}").strip()  # of the compiler's machine
+    path = output(*CC, f"-print-file-name={name}").strip()  # for the compiler's target machine
     if os.path.isabs(path):
         return path
     raise SystemExit(f"wheel: the library {name} is not here")
@@ -42,12 +42,12 @@ def is_stubbed(name):
 
 
 def own_name(name):
-    """Of a stub: so short that it and the run path fit into the place of the other name."""
+    """Name of a stub, so short that the name and the run path fit into the place of the replaced name."""
     return ("nb_" + name[3:])[:len(name) - len(RUN_PATH) - 1]
 
 
 def closure(own, late):
-    """Libraries that our files {name: path}, and those that are loaded later, need beside the system's: {name: path}."""
+    """{name: path} of libraries that the files {name: path} and the libraries `late` need, without the system's."""
     found, open_names = {}, [n for path in own.values() for n in needed(path) if n not in own] + late
     while open_names:
         name = open_names.pop()
@@ -58,7 +58,7 @@ def closure(own, late):
 
 
 def symbols(path, defined):
-    """{name: version} of the functions that a library defines, or leaves to others."""
+    """{name: version} of functions that a library defines (`defined`), or else needs from other libraries."""
     found = {}
     for line in output("objdump", "-T", path).splitlines():
         match = re.match(r"^\S+ .{7} (\S+)\s+\S+\s+(\S.*)$", line)
@@ -69,7 +69,7 @@ def symbols(path, defined):
 
 
 def write_stub(name, user, folder):
-    """A library in the place of `name` with what `user` takes from it."""
+    """Builds a stub for library `name` with the functions that `user` needs from it; returns its path."""
     path = os.path.join(folder, own_name(name))
     theirs = symbols(find_library(name), True)
     wanted = {s: v for s, v in symbols(user, False).items() if s in theirs}
@@ -89,20 +89,20 @@ def write_stub(name, user, folder):
 
 
 def add_run_path(data, offset):
-    """Give an ELF file (64 bits, little-endian) a DT_RPATH, whose text stands at `offset` of the strings, in the
-    place of a spare entry.  With it a library that is loaded later finds its own libraries beside itself."""
+    """Give an ELF file (64 bits, little-endian) a DT_RPATH in place of a spare entry; its text is at `offset` of the
+    file.  With it a library that is loaded later finds the libraries that it needs in its folder."""
     DYNAMIC, NULL, STRTAB, RPATH = 2, 0, 5, 15
     at, size = next((o, n) for kind, o, n in headers(data) if kind == DYNAMIC)
     entries = [struct.unpack_from("<qQ", data, at + i) for i in range(0, size, 16)]
     last = [tag for tag, _ in entries].index(NULL)
     if last + 1 >= len(entries):
         raise SystemExit("wheel: no spare dynamic entry for a run path")
-    strings = dict(entries)[STRTAB]  # an address; of the first segment, so also a place in the file
+    strings = dict(entries)[STRTAB]  # an address in the first segment, so equal to the offset in the file
     struct.pack_into("<qQ", data, at + 16 * last, RPATH, offset - strings)
 
 
 def headers(data):
-    """(kind, offset, bytes) of the program headers."""
+    """Yields (kind, offset, size in bytes) of the program headers."""
     start, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
     for i in range(count):
         kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, start + i * size)
@@ -110,7 +110,7 @@ def headers(data):
 
 
 def graft(libraries, folder):
-    """Copies of the libraries in `folder`, with stubs where they name one: {name: path}."""
+    """Writes stubs, and copies of libraries that use them, to `folder`; returns {name: path} of all libraries."""
     os.makedirs(folder, exist_ok=True)
     grafted = {}
     for name, path in libraries.items():

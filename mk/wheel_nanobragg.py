@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The wheel: extension module, program, and the libraries that a bare system lacks.
+"""Makes the wheel: extension module, program, and the libraries that a bare system does not have.
 
 pip calls build_wheel (PEP 517); `make wheel` runs this file:
     python3 mk/wheel_nanobragg.py BUILD-FOLDER OUTPUT-FOLDER
@@ -19,13 +19,13 @@ from wheel_graft import closure, graft, output
 from wheel_parts import parts
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Loaded when they are needed, by a soname that the module holds.  FFTW, which is GPL, is not here.
+# Libraries that are loaded when needed, by a soname that the module contains.  FFTW is left out, because it is GPL.
 LATE = re.compile(rb"\0(lib(?:tiff|hdf5\w*)\.so\.\d+)\0")
 CLASSIFIERS = ["Development Status :: 4 - Beta", "Environment :: Console", "Environment :: GPU :: NVIDIA CUDA",
                "Intended Audience :: Science/Research", "Operating System :: POSIX :: Linux", "Programming Language :: C",
                "Programming Language :: Python :: 3 :: Only", "Programming Language :: Python :: Implementation :: CPython",
                "Topic :: Scientific/Engineering :: Chemistry", "Topic :: Scientific/Engineering :: Physics", "Typing :: Typed"]
-# That of nanobragg, and that of the tables of water and air, which are compiled in.
+# The licence of nanobragg, and that of the tables of water and air, which are compiled in.
 LICENCES = ["LICENSE", "golden_data/detectors/tables/NOTICE"]
 
 
@@ -35,24 +35,24 @@ def late_libraries(path):
 
 
 def tag(files):
-    """manylinux_2_N: the newest version of glibc that a symbol has."""
+    """Tag of the wheel with manylinux_2_N: 2.N is the newest version of glibc that a symbol needs."""
     versions = [int(v) for f in files for v in re.findall(r"GLIBC_2\.(\d+)", output("objdump", "-T", f))]
     return f"cp311-abi3-manylinux_2_{max([17, *versions])}_{platform.machine()}"
 
 
 def version():
-    """The version in Python's form: 0.5.0-dev is 0.5.0.dev0."""
+    """The version as Python writes it: 0.5.0.dev0 for 0.5.0-dev."""
     with open(os.path.join(ROOT, "src", "nanobragg", "build.h"), encoding="utf-8") as text:
         return re.search(r'NB_VERSION "(.*)"', text.read()).group(1).replace("-dev", ".dev0")
 
 
 def without_links(text):
-    """A page without its pictures and with the words of its links: a wheel does not have the files beside it."""
+    """The page without pictures, and with the text of links only, because a wheel does not contain their files."""
     return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"^!\[.*\n", "", text, flags=re.M))
 
 
 def metadata(licences=()):
-    """licences: names of files, from the source's root or from the wheel's folder of licences."""
+    """Text of METADATA.  licences: names of files, from the source's root or from the wheel's folder of licences."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as text:
         return (f"Metadata-Version: 2.4\nName: nanobragg\nVersion: {version()}\n"
                 "Summary: X-ray diffraction of nanocrystals on an absolute scale\n"
@@ -63,14 +63,14 @@ def metadata(licences=()):
 
 
 class Wheel:
-    """A zip file with the record of its contents."""
+    """A zip file, and the record of its contents (RECORD)."""
 
     def __init__(self, path, info):
         self.zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
         self.info, self.rows = info, []
 
     def put(self, name, data, mode=0o644):
-        entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same bytes every time
+        entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # a fixed date: the same bytes every time
         entry.external_attr = (0o100000 | mode) << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
         self.zip.writestr(entry, data)
@@ -88,7 +88,7 @@ class Wheel:
 
 
 def pack(build, folder):
-    """The wheel from what `make wheel-files` left in build/wheel; returns its name."""
+    """Makes the wheel from the files that `make wheel-files` left in build/wheel; returns its name."""
     files = os.path.join(build, "wheel")
     package = os.path.join(build, "python", "nanobragg")
     own = {name: os.path.join(files, name) for name in ("nanobragg.so", "_nanobragg.abi3.so", "nanobragg")}
@@ -142,7 +142,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The files of the last commit, and PKG-INFO.  The same commit gives the same bytes."""
+    """Makes an archive of the files of the last commit and PKG-INFO.  The same commit gives the same bytes."""
     del config_settings
     name = f"nanobragg-{version()}"
     subprocess.run(["git", "-C", ROOT, "-c", "tar.tar.gz.command=gzip -9cn", "archive", "--format=tar.gz",

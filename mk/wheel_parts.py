@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a wheel: a list (a CycloneDX software bill of materials) from the licences of docs/install.md, and the texts
-of these licences from the packages that the parts come from."""
+"""Lists the parts of a wheel (a CycloneDX software bill of materials) from the licences of docs/install.md, and finds
+the texts of the licences in the packages that the parts come from."""
 import glob
 import hashlib
 import json
@@ -10,16 +10,16 @@ import subprocess
 
 from wheel_graft import CC, output
 
-# A header of each part that is compiled or linked in.
+# {part that is compiled or linked in: one of its headers}.
 HEADERS = {"cJSON": "cjson/cJSON.h", "Random123": "Random123/philox.h", "gemmi": "gemmi/model.hpp", "PEGTL": "tao/pegtl.hpp", "zlib": "zlib.h",
            "libdeflate": "libdeflate.h", "LZ4 library": "lz4.h", "libpng": "png.h", "GCC's libraries": "iostream", "bzip2": "bzlib.h"}
-# The licence in NVIDIA's toolkit: as NVIDIA packs it, and of packages of PyPI.
+# Files with the licence of NVIDIA's toolkit: in NVIDIA's packages, and in packages of PyPI.
 CUDA_LICENCES = ["EULA.txt", "dist-info/nvidia_cuda_runtime-*/licenses/License.txt"]
 COMMON = re.compile(r"/usr/share/common-licenses/\w[\w+-]*(?:\.\d+)*")
 
 
 def rows(page):
-    """(part, licence, where) of the table of licences."""
+    """[(part, licence, where)] of the page's table of licences."""
     with open(page, encoding="utf-8") as text:
         table = text.read().partition("## Licences")[2]
     return [tuple(cell.strip() for cell in line.strip("|").split("|"))
@@ -27,7 +27,7 @@ def rows(page):
 
 
 def package_of(path):
-    """The Debian package that has the file, or nothing."""
+    """Name of the Debian package that contains the file, or ""."""
     path = os.path.realpath(path)
     for name in (path, path.removeprefix("/usr")):
         try:
@@ -42,27 +42,27 @@ def package_version(package):
 
 
 def config(build):
-    """{name: value} of config.mk."""
+    """{name: value} of the assignments in config.mk."""
     with open(os.path.join(build, "config.mk"), encoding="utf-8") as text:
         return dict(re.findall(r"^(\w+) := (.*)$", text.read(), re.M))
 
 
 def built_versions(build):
-    """{CJSON: 1.7.15, ...} of config.mk; gemmi, PEGTL and CUDA have none where they are not built in."""
+    """{CJSON: 1.7.15, ...}: versions from config.mk.  gemmi, PEGTL and CUDA have no version if they are not built in."""
     found = {name.removesuffix("_VERSION"): value for name, value in config(build).items() if name.endswith("_VERSION")}
     pegtl = package_version(package_of(header("PEGTL"))) if "GEMMI" in found else ""
     return found | {"GCC'S": found["CC"], "CUDA": found.get("NVCC", ""), "PEGTL": pegtl}
 
 
 def header(part_name):
-    """Where the compiler finds the header of a part, or nothing."""
+    """Path where the compiler finds the header of a part, or ""."""
     name = HEADERS[part_name]
     done = subprocess.run([*CC, "-xc++", "-M", "-"], input=f"#include <{name}>\n", capture_output=True, text=True, check=False)
     return next((word for word in done.stdout.split() if word.endswith(f"/{name}")), "")
 
 
 def licence_of(source):
-    """(name, path) of the licence of the package that has a file, or None."""
+    """(name, path) of the licence of the package that contains a file, or None."""
     path = os.path.realpath(f"/usr/share/doc/{package_of(source).partition(':')[0]}/copyright")
     return (os.path.basename(os.path.dirname(path)) + ".txt", path) if os.path.isfile(path) else None
 
@@ -74,13 +74,13 @@ def cuda_licence(nvcc):
 
 
 def cuda_header(nvcc):
-    """A header of the toolkit: its first comment is the notice that NVIDIA asks for, where a toolkit has no licence."""
+    """A header of the toolkit: without a licence file, its first comment is the notice that NVIDIA asks for."""
     done = subprocess.run([nvcc, "-x", "cu", "-M", "-"], input="", capture_output=True, text=True, check=True)
     return next(word for word in done.stdout.split() if word.endswith("/cuda_runtime.h"))
 
 
 def with_common(licences):
-    """{name: text} of {name: path}, and the texts of /usr/share/common-licenses that these name."""
+    """{name: text} of licences {name: path}, and of files in /usr/share/common-licenses that their texts name."""
     found = {}
     for name, path in licences.items():
         with open(path, "rb") as text:
@@ -105,7 +105,7 @@ def part(name, licence, version, text, file=None):
 
 
 def parts(page, build, libraries, sources, version):
-    """JSON text, and {name: text} of licences.  libraries: {name: path} as packed; sources: {name: path} of the system."""
+    """(JSON text, {name: text} of licences).  libraries: {name: path} in the wheel; sources: {name: path} on the system."""
     built, found, licences = built_versions(build), [], {}
     for name, licence, where in rows(page):
         linked = re.search(r"\bprogram\b|\bheaders\b", where)

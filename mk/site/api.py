@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Write the sources of the site into a folder: links to the documents, and the API pages of C and Python.
 
-A page of C is a header: its declarations, each with its comment.
+An API page of C has the declarations of a header, each with its comment.
 
 usage: python3 mk/site/api.py FOLDER      in the root of the source
 """
@@ -37,7 +37,7 @@ def read(path):
 
 
 def write(path, text):
-    """Only if it changes: Sphinx then reads fewer pages."""
+    """Write a file, unless it has this text already: then Sphinx does not read it again."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if not os.path.exists(path) or read(path) != text:
         with open(path, "w", encoding="utf-8") as file:
@@ -47,7 +47,7 @@ def write(path, text):
 # --- text of comments ---
 
 def inline(text, links={}):
-    """A line of a comment or docstring as reStructuredText: nothing in it is markup but `code`; names are links."""
+    """A line of a comment or docstring as reStructuredText: only `code` is markup; names become links."""
     def part(match):
         word = match[0]
         if match[1]:
@@ -61,7 +61,7 @@ def inline(text, links={}):
 
 
 def as_rst(text, links={}):
-    """A comment or docstring as reStructuredText.  Blocks that are indented are code."""
+    """A comment or docstring as reStructuredText.  Indented blocks are code."""
     out = []
     for block in re.split(r"\n\s*\n", text.strip("\n")):
         if re.match(r" {2,}", block):
@@ -72,14 +72,14 @@ def as_rst(text, links={}):
 
 
 def comment_text(comment):
-    """What is in /* */, without the stars of its lines."""
+    """The text between /* and */, without the stars of its lines."""
     return "\n".join(re.sub(r"^ \* ?", "", line) for line in comment.lstrip("*").split("\n")).strip()
 
 
 # --- a header ---
 
 def declaration(text, at):
-    """The end of a declaration that begins at `at`: its semicolon, and a comment on the same line."""
+    """Where a declaration that begins at `at` ends: after its semicolon, and a comment on the same line."""
     depth = 0
     for match in re.compile(r"/\*.*?\*/|[{};]", re.S).finditer(text, at):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -90,7 +90,7 @@ def declaration(text, at):
 
 
 def items(text):
-    """(comment, declaration or lines of #define) of a header, after its own comment."""
+    """Yields (comment, declaration or lines of #define) of a header, without the comment of the file."""
     at, comment = text.index('extern "C" {') + len('extern "C" {\n#endif'), ""
     end = text.rindex("#ifdef __cplusplus")
     while text[at:end].strip():
@@ -110,7 +110,7 @@ def items(text):
 
 
 def name_of(code):
-    """(role, name) of a declaration; None: it has none of its own."""
+    """(role, name) of a declaration, or None if it has no name that pages can link to."""
     if re.match(r"#|enum \{|struct \w+;", code):
         return None
     if code.startswith("typedef"):
@@ -122,7 +122,7 @@ def name_of(code):
 
 
 def entry(comment, code, links):
-    """A declaration in the language of Sphinx."""
+    """A declaration with its comment as a directive of Sphinx."""
     kind = name_of(code)
     listing = ".. code-block:: c\n\n" + textwrap.indent(code, "   ")
     if not kind:
@@ -135,7 +135,7 @@ def entry(comment, code, links):
 
 
 def together(found):
-    """Lines of #define that follow each other without a comment, as one item."""
+    """Joins lines of #define without a comment between them to one item."""
     out = []
     for comment, code in found:
         if out and code.startswith("#") and not comment and out[-1][1].startswith("#"):

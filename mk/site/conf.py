@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Sphinx makes the site of the documents: `make site`.  api.py writes its sources, the links to them among these.
+"""Sphinx makes the site of the documents (`make site`).  api.py writes its sources, with links to the documents.
 
-Nothing comes from the network when a page is opened: fonts are the reader's, and the search works from disk."""
+A page loads nothing from the network: it uses the reader's fonts, and the search works from disk."""
 import os
 import re
 import sys
@@ -16,9 +16,9 @@ root_doc = "index"
 html_theme = "furo"
 html_static_path = html_css_files = ["site.css"]
 html_show_sourcelink = html_copy_source = html_show_copyright = False
-html_show_search_summary = False  # a browser reads no other page from disk
+html_show_search_summary = False  # from disk, a browser does not read other pages
 myst_heading_anchors = 6
-smartquotes = False  # -flag, not a dash
+smartquotes = False  # so that -flag does not become a dash
 autodoc_member_order = "bysource"
 autodoc_mock_imports = ["torch"]
 add_module_names = False
@@ -26,7 +26,7 @@ GROUPS = [("Documents", r"docs/[\w-]+"), ("API", "api/(c|python)$"), ("Reports",
 
 
 def tables(app):
-    """The tables of pages for the margin: the documents in the order of README, then all others by name."""
+    """Lines of the tables of pages in the margin: documents in the order of README, then all others by name."""
     pages = re.findall(r"\]\((docs/[\w-]+)\.md\)", api.read("README.md"))
     pages += sorted(app.env.found_docs)
     for title, start in GROUPS:
@@ -35,14 +35,14 @@ def tables(app):
 
 
 def adapt(app, name, source):
-    """A page for the site: README gets the tables of pages; headers are read on their pages."""
+    """Changes a page for the site: README gets the tables of pages; links to headers become links to API pages."""
     if name == root_doc:
         source[0] += "\n" + "\n".join(tables(app))
     source[0] = re.sub(r"\(\.\./src/nanobragg(/(\w+)\.h)?\)", lambda m: f"(../api/{m[2] or 'c'}.md)", source[0])
 
 
 def mend_theme(app, error):
-    """Parts that Debian's theme looks for on a web server are put in: a style, and a script that only a module could import."""
+    """Inserts a style and a script that Debian's theme would load, which works only on a web server."""
     static = os.path.join(app.outdir, "_static")
     for name, wanted, part in [("styles/furo.css", r"@import url\((/javascript/[^)]*)\);?", "/usr/share{}"),
                                ("scripts/furo.js", r'import Gumshoe from "\./(.*)";', static + "/scripts/{}")]:

@@ -3,10 +3,10 @@
 
 usage: python3 tests/bench/auto.py PROGRAM [REPEATS [DOMAINS...]]
 
-Scenes from well below to well above the place where CPU and GPU take equally long, in several
-kinds.  Each runs as a process with -device cpu, cuda and auto, in alternation; the table has the
-least time of each, the choice of auto, and its time over that of the better device.  Exit status 1 when auto is
-more than 10 % and 0.35 s slower than the better device, as docs/performance.md promises.
+Some scenes are quicker on the CPU, others on the GPU.  Each runs as a process with
+-device cpu, cuda and auto, in alternation.  The table has the least time of each, the
+choice of auto, and its time over that of the better device.  Exit status 1 if auto breaks
+its promise in docs/performance.md: more than 10 % and 0.35 s slower than the better one.
 """
 import os
 import subprocess
@@ -27,7 +27,7 @@ KINDS = {
 }
 DOMAINS = (10, 40, 100, 300, 1000)
 WAYS = ("cpu", "cuda", "auto")
-PART, SECONDS = 1.1, 0.35  # limits of the ratio to the better device and of the difference
+PART, SECONDS = 1.1, 0.35  # limits of auto: ratio and difference to the better device
 
 
 def one(program, words, folder):
@@ -59,7 +59,7 @@ def main(words):
                 for _ in range(repeats):
                     for way in WAYS:
                         if way == "cpu" and best["cpu"] < 1e9 and best["cpu"] > 3:
-                            continue  # slow: one run is enough
+                            continue  # slow, so one run is enough
                         best[way] = min(best[way], one(program, [*scene, "-device", way], folder))
                 ratio = best["auto"] / min(best["cpu"], best["cuda"])
                 late = best["auto"] - min(best["cpu"], best["cuda"])

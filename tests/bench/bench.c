@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of parts of the library and of devices: one driver, a table of cases.
+/* Times parts of the library and devices. This driver has a table of all cases.
  *
- *   bench                    the cases
- *   bench all                all cases that need no other words, one after the other
+ *   bench                    list the cases
+ *   bench all                run all cases that need no other words, one after the other
  *   bench CASE [-device cpu|cuda] [-repeats N] [-threads N] [-isa NAME] [-pixels N] [WORDS]
  *
- * Times are the least or the median of alternating repeats.  A case that needs a missing
- * device prints `skip` with the reason. */
+ * Times are the least or the median of repeats; compared calls alternate.  If the device of
+ * a case is missing, the case prints `skip` with the reason. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 typedef struct lab_row {
     const char *name, *words, *what;
     int (*run)(const lab *l);
-    int alone; /* runs only when named */
+    int alone; /* 1: `bench all` does not run it */
 } lab_row;
 
 static const lab_row rows[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimate of the CPU's time by -device auto for the scenes of auto.py, and the time of
- * the whole image: processor seconds of all threads, least of three. One line per scene,
- * seconds. */
+/* For scenes like those of auto.py: the time on the CPU as -device auto estimates it, the
+ * ratio of this estimate to the time, and the time of an image (processor seconds divided
+ * by the number of threads, least of three). One line per scene, in seconds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,7 +45,7 @@ def machine():
 
 
 def run(program, flags, folder, threads):
-    """(wall, processor time, output) of one run, seconds."""
+    """(wall time in s, processor time in s, output) of one run."""
     env = dict(os.environ, OMP_NUM_THREADS=str(threads))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
@@ -74,8 +74,8 @@ def least_and_median(values, scale=1e3):
 
 
 def settle(folder, keep):
-    """An empty folder, or a folder with the files of the previous run; earlier files are
-    synced to the disk."""
+    """Prepares a folder: empty, or (keep) with the files of the previous run. Waits until
+    earlier files are on the disk."""
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder, exist_ok=True)
@@ -83,7 +83,7 @@ def settle(folder, keep):
 
 
 def alternate(arguments, flags, folder, repeats):
-    """{(program, over older files): ([wall], [processor time])}."""
+    """{(program, True if over older files): ([wall times], [processor times])}."""
     programs = [arguments.program] + ([arguments.peer] if arguments.peer else [])
     times = {(p, old): ([], []) for p in programs for old in (False, True)}
     for _ in range(repeats):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of derivatives and of the image without them, by the public calls, in alternation.
- * On the CPU: least processor times of one thread, and the median of the ratios. On a
- * device: medians of the kernels by the device's clock and of whole calls by the wall
- * clock, also of pullbacks, normal equations and an evaluation of a fit. */
+/* Times of the image and of derivatives, by public calls that alternate. On the CPU:
+ * least processor times of one thread, and the median of the ratios. On a device: medians
+ * of kernels by the device's clock and of whole calls by the wall clock, for pullbacks,
+ * normal equations and an evaluation of a fit too. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { REPEATS = 101, CALLS = 4 };
 
 typedef struct derive_case {
     const char *name, *list;
-    int steps, cpu, cuda; /* steps per pixel; pixels along an edge, 0: skipped */
+    int steps, cpu, cuda; /* steps per pixel; pixels along an edge on each, 0: skipped */
     const char *N;
 } derive_case;
 
@@ -35,7 +35,7 @@ static const derive_case cases[] = {
     {"one step a pixel", CRYSTAL, 1, 1024, 4096, "5"},
     {"one step, all", ALL, 1, 512, 2048, "5"}};
 
-/** The timed calls: the image, planes, pullback, normal equations. */
+/** Arguments of the timed calls: image, derivatives, pullback, normal equations. */
 typedef struct work {
     nb_sim *sim;
     int count;
@@ -43,7 +43,7 @@ typedef struct work {
     const char *list[NB_VARIABLES_MAX];
     float *photons, *planes;
     double gradient[NB_VARIABLES_MAX], *matrix;
-    nb_slope_pixels *only; /* pixels of the normal equations; NULL: all */
+    nb_slope_pixels *only; /* pixels of the normal equations, or NULL for all pixels */
 } work;
 
 static nb_status call(work *w, int what, nb_error *err)
@@ -127,7 +127,7 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     memset(w.planes, 0, w.pixels * (size_t)w.count * sizeof *w.planes);
     for (int i = 0; i < w.count; i++)
         w.list[i] = names[i];
-    for (int i = cuda ? -1 : 0; i < repeats; i++) /* a device warms up first */
+    for (int i = cuda ? -1 : 0; i < repeats; i++) /* -1: not counted */
         for (int what = 0; what < (cuda ? CALLS : 2); what++) {
             const int k = i < 0 ? 0 : i;
             const double start = nb_monotonic_seconds(), before = lab_processor();
@@ -149,8 +149,8 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     nb_free(names);
 }
 
-/** One evaluation of a fit as in `nanobragg refine`: new values, then the normal
- * equations of the bright pixels, and of one pixel in twenty. */
+/** Time one evaluation of a fit as in `nanobragg refine`: set new values, then make the
+ * normal equations of the bright pixels, and of one pixel in twenty. */
 static void evaluate(int repeats)
 {
     enum { EDGE = 512 };

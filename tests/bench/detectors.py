@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Speed of real detectors: panels, materials, noise, series; as tables in markdown.
+"""Speed with real detectors (panels, materials, noise, series), as tables in markdown.
 
 usage: NANOBRAGG=program python3 tests/bench/detectors.py [--repeats 5] [--device cpu] [--folder DIR]
            [--bench PROGRAM] [--frames 16] [--only panels,materials,noise,series]
@@ -32,7 +32,7 @@ NOTHING = ["-nonoise", "-noint", "-nopgm", "-quiet"]
 
 
 def run(args, words, folder):
-    """Wall time of the process and the times in its report, seconds."""
+    """(wall time of the process in s, its report)."""
     start = time.monotonic()
     done = subprocess.run([args.program, *words, "-device", args.device, "-report", "r.json"], cwd=folder,
                           capture_output=True, text=True, check=False)
@@ -44,8 +44,8 @@ def run(args, words, folder):
 
 
 def pairs(args, rows, folder):
-    """rows: name, words of both jobs, limit of the ratio (rendering), limit of the whole
-    process or None."""
+    """Compares two jobs for each row: (name, flags of one, of the other, limit of the
+    ratio of rendering times, limit for process times or None)."""
     print("| case | rendering, s | rendering, s | ratio | wanted | process, s | process, s | ratio | wanted |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, first, second, limit, whole in rows:
@@ -53,7 +53,7 @@ def pairs(args, rows, folder):
         for i in range(args.repeats + 1):
             for k, words in enumerate((first, second)):
                 wall, report = run(args, [*words, *NOTHING], folder)
-                if i:  # the first pair is a warm-up
+                if i:  # the first pair is not counted
                     walls[k].append(wall)
                     renders[k].append(report["seconds"]["render"])
         r, w = ([statistics.median(x) for x in both] for both in (renders, walls))
@@ -62,7 +62,7 @@ def pairs(args, rows, folder):
 
 
 def series(args, folder):
-    """Costs of counts, point spread and compression, frame by frame."""
+    """Frames per second with counts, point spread and compression."""
     cases = (("photons as float32, not compressed", ["-nonoise", "-hdf5type", "float32", "-compress", "none"]),
              ("counts, not compressed", ["-compress", "none"]),
              ("counts and psf gauss, not compressed", ["-psf", "gauss", "-compress", "none"]),

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Times of the CUDA backend: kernels by device events, warm calls through the library by
- * the wall clock, and the difference of each image from the same scene in double.  One
- * line per case:
+ * the wall clock, and errors of each image against double precision.  One line per case:
  *   NAME kernel_ms wall_ms rate_Gsteps maxrel rel6 1-corr
- * Word: cases whose name contains this word (also frames, and spectrum: a table of F for
- * each of 100 wavelengths against one table); errors: the errors by the crystal's size. */
+ * Word: run cases whose name contains this word; or frames; or spectrum (a table of F for
+ * each of 100 wavelengths against one table); or errors (by the crystal's size). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,13 @@ typedef struct device_case {
     const char *name;
     int heavy, pixels, N, table;
     nb_precision precision;
-    const char *path; /* forced path, may be NULL */
+    const char *path; /* path that the renderer must use, or NULL */
     int pinned;       /* the image's memory is pinned */
     nb_shape shape;
 } device_case;
 
-/* Words of a name: scene, pixels along an edge, N of the crystal (5), F, then precision
- * (mixed), shape (square), a forced path, or an image in pinned memory. */
+/* Words of a name: scene, pixels along an edge, N of the crystal (default 5), F, then
+ * precision (mixed), shape (square), a path, or an image in pinned memory. */
 static const char *const cases[] = {
     "heavy-2048-N20-const",
     "heavy-2048-N1000-const",
@@ -101,7 +100,7 @@ static nb_config configure(const device_case *b)
     return cfg;
 }
 
-/** Median kernel and wall times of warm renders into image. */
+/** Median kernel and wall times (s) of renders into image; the first two do not count. */
 static int time_renders(const device_case *b, const nb_scene *sc, float *image,
                         double *kernel, double *wall, nb_error *err)
 {
@@ -185,7 +184,7 @@ static int run(const device_case *b)
     return ok;
 }
 
-/** Warm renders with one table, and with a table for each wavelength of a spectrum. */
+/** Time renders with one table of F, and with a table for each wavelength. */
 static int spectrum_pair(const lab_spectrum_case *c, float *image, float *truth)
 {
     static lab_spectrum s;
@@ -240,7 +239,7 @@ static int spectra(void)
     return ok;
 }
 
-/** A row of the table of errors: the heavy case with a table, in mixed precision. */
+/** Print errors of mixed precision for the heavy case with a table and N cells. */
 static int errors_at(int N)
 {
     device_case b = read_case("heavy-512-table");
@@ -282,7 +281,7 @@ static int errors(void)
     return failed;
 }
 
-/** Frames with noise per second, as in a series: every frame has another scene. */
+/** Print frames with noise per second, as in a series: every frame has another scene. */
 static int frames(void)
 {
     enum { FRAMES = 2000 };

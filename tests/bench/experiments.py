@@ -39,7 +39,7 @@ PDB = ["-pdb", MODEL, *STILL]
 SIMPLE = "-cell 100 100 100 90 90 90 -N 5 -lambda 6.2 -distance 100 -oversample 1 -default_F 100 -noprogress -quiet".split()
 IMAGE = "-nopgm -noint -nonoise -floatfile f.bin".split()
 STILL_1A = "-lambda 1 -distance 160 -pixel 0.1".split()
-SERIES = []  # flags of every series of shots
+SERIES = []  # flags of every series; Bench sets the fluence
 LIGHT = "-diffuse_sigma 0.4 -diffuse_gamma 10".split()
 SASE = "-spectrum sase -bandwidth 0.2 -pulse_length 20 -wavelengths 100".split()
 TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:lognormal:20%,distance:normal:0.1%,"
@@ -47,7 +47,7 @@ TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:logn
 
 
 def middle(values):
-    """Median of the values and its standard error, by the median of the deviations."""
+    """(median of the values, its standard error from the median absolute deviation)."""
     median = statistics.median(values)
     apart = statistics.median(abs(v - median) for v in values)
     return median, 1.253 * 1.483 * apart / len(values) ** 0.5
@@ -73,7 +73,7 @@ class Bench:
         return (used if self.args.device == "cpu" else seconds), peak
 
     def turns(self, *jobs):
-        """Seconds of the jobs, a tuple for each turn."""
+        """[(seconds of each job)] for each turn, in which every job runs once."""
         all_turns = []
         for turn in range(self.args.repeats):
             order = range(len(jobs)) if turn % 2 else reversed(range(len(jobs)))
@@ -88,8 +88,8 @@ class Bench:
         self.say(name, f"{before:.3f}", f"{after:.3f}", f"{value:.3f} ± {error:.3f}", f"{wanted}")
 
     def more(self, name, base, job, counts, wanted):
-        """Additional milliseconds per frame over the base; base and job are functions of
-        the number of frames."""
+        """Milliseconds per frame that the job needs in addition to the base job. Both are
+        functions of the number of frames."""
         few, many = counts
         turns = self.turns(base(few), base(many), job(few), job(many))
         each = [(1e3 * (b - a) / (many - few), 1e3 * (d - c) / (many - few)) for a, b, c, d in turns]
@@ -109,7 +109,7 @@ class Bench:
 
 
 def spectra(bench):
-    """The same frames by the master's spectra and the fluence of each."""
+    """Compares -spectrum sase with -spectra and the spectra of its master file."""
     n = bench.args.frames
     common = [*FLAT, *shots(n)]
     bench.once([*common, *SASE])
@@ -119,7 +119,7 @@ def spectra(bench):
 
 
 def vary(bench):
-    """Ten numbers drawn, against the same numbers typed in -jobs."""
+    """Compares ten numbers that -vary draws with the same numbers in lines of -jobs."""
     n = bench.args.frames
     common = [*FLAT, *shots(n), "-crystal_volume", "1e-3", "-mosaic", "0.05", "-mosaic_dom", "4", "-polar", "0.9"]
     bench.once([*common, "-vary", TEN, "-draws", "draws.txt"])
@@ -163,7 +163,7 @@ def twin(bench):
 
 
 def light_of(more):
-    """Series without and with diffuse light, as functions of the number of frames."""
+    """Flags of series without and with diffuse light, as functions of frame numbers."""
     common = [*PDB, *STILL_1A, "-fluence", "1e24", "-detpixels", "1024", "-orientations", "random", "-hdf5", "run.h5", "-N", "10"]
     return lambda n: [*common, "-stills", n, *more], lambda n: [*common, "-stills", n, *LIGHT, *more]
 

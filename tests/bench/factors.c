@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU time of the stages of a model's structure factors, least of some repeats, one thread.
- * Words: MODEL DMIN [direct|fft] [K_SOL]. */
+/* Processor time of each stage that makes structure factors of a model: least of some
+ * repeats, one thread. Words: MODEL DMIN [direct|fft] [K_SOL]. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static char *read_all(const char *path, size_t *n)
     return data;
 }
 
-/** Seconds of parsing, sums, a table, and each further wavelength. */
+/** Least seconds (best) of parsing, sums, a table, more wavelengths, the first three. */
 static nb_status once(const char *data, size_t n, const nb_model_options *o, double *best,
                       nb_error *err)
 {

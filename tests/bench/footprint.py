@@ -49,7 +49,7 @@ def checks(program, device):
 
 
 def seconds(program, device, pixels, flags, repeats):
-    """Least times of a render, in the library, and of the device's kernels."""
+    """[least time of a render in the library, least time of the device's kernels], s."""
     best = [1e9, 1e9]
     for _ in range(repeats):
         subprocess.run([program, *SCENE, "-detpixels", str(pixels), *flags, "-device", device, "-nofloat", "-report",

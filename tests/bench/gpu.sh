@@ -4,8 +4,8 @@
 # usage: bash tests/bench/gpu.sh [build] [check] [spots] [products] [derive] [golden] [detectors] [footprint] [light] [noise] [frames]
 #     [time] [panels] [sweep] [host] [process] [peer] [series] [shared] [auto] [faults] [sanitize] [ncu]
 #   (no argument: build check spots products derive golden detectors footprint light panels noise frames time process faults).  Logs go to $OUT
-#   (build/gpu-report).  CUDA_ARCH=90 chooses the architecture, COUNT=2000 the random
-#   configurations, PEER another program with the same flags to compare with, NANOBRAGG a
+#   (default build/gpu-report).  CUDA_ARCH=90: architecture; COUNT=2000: number of random
+#   configurations; PEER: another program with the same flags to compare with; NANOBRAGG: a
 #   program that was built elsewhere.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -25,7 +25,7 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.3f", b - a }'; }
 
 build() {
     local t package
-    # the package, for refine, if Python has headers and numpy
+    # build the Python package (refine needs it) if Python has headers and numpy
     package=$(python3 -c 'import numpy, os, sysconfig
 print("python" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "")' 2>/dev/null)
     t=$(now)
@@ -47,7 +47,7 @@ check() {
     grep -E '^(ok|not ok|skip|# [0-9]+ cases)' "$out/check.txt" | tee -a "$out/summary.txt"
     grep -E '^# (random|cruel|[a-z0-9-]+) .*: (maxrel|rel6|sum|corr|wrote|a pixel|not black|cuda)' \
         "$out/check.txt" | head -n 30
-    # the other paths, also where another would be chosen
+    # force each of these paths, also in scenes where the renderer would choose another
     local path
     for path in mma tricubic; do
         NANOBRAGG_CUDA_PATH=$path "$B/tests/check/cuda_check" --count "${COUNT:-300}" \
@@ -61,20 +61,20 @@ check() {
     done
 }
 
-# Images from reflections: the promise of a tolerance, ten equal runs, any region; and
-# times.
+# Images from reflections: a tolerance keeps its promise, ten runs are equal, any region
+# is right; and times.
 spots() {
     local parts part each
     parts=$(($(nproc) < 12 ? $(nproc) : 12))
     each=$(((${COUNT:-300} + parts - 1) / parts))
-    for part in $(seq $parts); do # most of the time is the scalar renderer's
+    for part in $(seq $parts); do # in parallel, because the scalar renderer is slow
         { OMP_NUM_THREADS=1 "$B/tests/check/spots_check" --isa cuda --count $each --seed "$part" || echo "not ok spots-seed-$part"; } \
             >"$out/spots-$part.txt" 2>&1 &
     done
     wait
     cat "$out"/spots-[0-9]*.txt >"$out/spots.txt"
     rm "$out"/spots-[0-9]*.txt
-    # this test leaves no memory to other programs, so it runs alone
+    # this test takes all memory of the device, so it runs alone
     "$B/tests/check/spots_check" --isa room >>"$out/spots.txt" 2>&1 || failed=1
     grep -E '^(not ok|skip)' "$out/spots.txt" | tee -a "$out/summary.txt"
     grep -q '^not ok' "$out/spots.txt" && failed=1
@@ -88,7 +88,7 @@ spots() {
     tee -a "$out/summary.txt" <"$out/spots-times.txt"
 }
 
-# Searches COUNT random scenes for a tolerance that makes a render slower.
+# Search COUNT random scenes for a tolerance that makes a render slower.
 sweep() {
     "$B/tests/bench/bench" sweep "${COUNT:-150}" -device cuda >"$out/sweep.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/sweep.md"
@@ -107,13 +107,13 @@ golden() {
     done
 }
 
-# Images with a footprint against those of the CPU, and the cost.
+# Compare images with a footprint with those of the CPU, and time them.
 footprint() {
     python3 tests/bench/footprint.py --program "$B/nanobragg" --device cuda >"$out/footprint.txt" 2>&1 || failed=1
     grep -E '^(ok|not ok|# cuda)' "$out/footprint.txt" | tee -a "$out/summary.txt"
 }
 
-# Diffuse light of the device against that of the CPU, counts, and the cost.
+# Compare diffuse light and counts of the device with those of the CPU, and time them.
 light() {
     if make -s -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
@@ -128,7 +128,7 @@ light() {
     tee -a "$out/summary.txt" <"$out/light.md"
 }
 
-# The table of detectors: panels, curved ones, layers, materials, noise.
+# Test detectors on the device: panels, curved detectors, layers, materials, noise.
 detectors() {
     NB_DETECTORS_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg NB_SOURCE=$PWD \
         python3 tests/golden/test_detectors.py >"$out/detectors.txt" 2>&1 || failed=1
@@ -137,7 +137,7 @@ detectors() {
     grep -A 1 '^not ok' "$out/detectors.txt" | head -n 12
 }
 
-# Pairs: 256 panels and one, a material and no material, tricubic F by two kernels.
+# Time pairs: 256 panels and one, with and without a material, tricubic F by two kernels.
 panels() {
     "$B/tests/bench/bench" panels >"$out/panels.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/panels.md"
@@ -148,7 +148,7 @@ products() {
     tail -n 3 "$out/products.txt" | tee -a "$out/summary.txt"
 }
 
-# Derivatives: reference planes, random scenes, and times against those of the image.
+# Test derivatives: reference planes, random scenes; compare times with those of images.
 derive() {
     rm -f "$out/refine.txt"
     "$B/tests/check/cuda_derive" --count "${COUNT:-300}" >"$out/derive.txt" 2>&1 || failed=1
@@ -165,7 +165,7 @@ derive() {
         NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg python3 tests/cli/refine_check.py $row \
             >>"$out/refine.txt" 2>&1 || failed=1
     done
-    # NB_STILLS=200: errors of the stills against the errors that the fits state
+    # NB_STILLS=200: compare errors of this number of stills with sigmas of the fits
     [ -z "${NB_STILLS:-}" ] || NB_JOBS=${NB_JOBS:-12} NB_REFINE_DEVICE=cuda NANOBRAGG=$PWD/$B/nanobragg \
         python3 tests/cli/refine_check.py errors "$NB_STILLS" >>"$out/refine.txt" 2>&1 || failed=1
     [ -f "$out/refine.txt" ] && tee -a "$out/summary.txt" <"$out/refine.txt"
@@ -173,7 +173,7 @@ derive() {
     tee -a "$out/summary.txt" <"$out/derive-times.txt"
 }
 
-# Frames of a series are single images, also under load.
+# Test that frames of a series equal single images, also if the machine is busy.
 frames() {
     bash tests/golden/series_equal.sh "$B/nanobragg" cuda 5 >"$out/frames.txt" 2>&1 || failed=1
     note "frames of a series against single images: $(grep -c '^ok' "$out/frames.txt") equal," \
@@ -196,7 +196,7 @@ times() {
     tee -a "$out/summary.txt" <"$out/times.txt"
 }
 
-# Host time of a small call, without the pixels.
+# Host time of calls with small images.
 host() {
     for edge in 64 1024; do
         "$B/tests/bench/bench" host -device cuda -pixels $edge >>"$out/host.txt" 2>&1 || failed=1
@@ -204,7 +204,7 @@ host() {
     tee -a "$out/summary.txt" <"$out/host.txt"
 }
 
-# Wall time of a command, median of seven, seconds.
+# Print the wall time of a command in s: median of seven runs.
 median_wall() {
     local i t
     for i in 1 2 3 4 5 6 7; do
@@ -220,7 +220,7 @@ heavy_flags="-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lamb
     -pixel 0.1 -detpixels 2048 -oversample 1 -mosaic 0.5 -mosaic_domains 100 -dispersion 1
     -dispsteps 10 -noint -nopgm -nonoise"
 
-# Appends the seconds of one run to a file: lap FILE COMMAND...
+# Append the seconds of one run to a file: lap FILE COMMAND...
 lap() {
     local file=$1 t
     shift
@@ -230,13 +230,13 @@ lap() {
     echo >>"$file"
 }
 
-# Median, least and largest value of such a file.
+# Print median, least and largest value of a file of lap.
 spread() { sort -n "$1" | awk '{ t[NR] = $1 } END { printf "%s (%s to %s)", t[int((NR + 1) / 2)], t[1], t[NR] }'; }
 
-# Wall times in alternation: a program that only starts the device, this one, and PEER's.
+# Alternating wall times of a program that only starts the device, this program, and PEER.
 process() {
     local scratch n i place
-    # the cost of any CUDA process on this machine: a context without work
+    # floor: any CUDA process needs this time for its context, without work
     echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$out/floor.cu"
     nvcc -arch=sm_"$arch" -o "$out/floor" "$out/floor.cu"
     for place in "${TMPDIR:-/tmp}" /dev/shm; do
@@ -268,7 +268,7 @@ process() {
     cat "$out/process.txt"
 }
 
-# Longest kernel of a command, by ncu.
+# Print the time of the longest kernel of a command, by ncu.
 longest_kernel() {
     (cd "$peer_scratch" && ncu --clock-control none --metrics gpu__time_duration.sum "$@" 2>&1) |
         awk '/gpu__time_duration.sum/ { t = $NF; if ($2 == "us") t /= 1000; if ($2 == "ns") t /= 1e6
@@ -306,8 +306,8 @@ series() {
     rmdir "$scratch"
 }
 
-# Frames per minute of one GPU and of several: frames that cost much more than their
-# files. One timed series: rate NAME FRAMES CARDS PREFIX WORDS...
+# Time one series on some GPUs, and print frames per minute:
+# rate NAME FRAMES CARDS PREFIX WORDS...
 rate() {
     local name=$1 n=$2 cards=$3 prefix=$4 t
     shift 4
@@ -324,7 +324,7 @@ rate() {
     rm -rf "${scratch:?}"/*
 }
 
-# Costly frames, and frames that the writers limit.
+# Rates of frames that take long on the GPU, and of frames that take long to write.
 shared_rate() {
     local scratch cards
     local costly="$heavy_flags -mosaic_domains 2000 -osc 0.1 -phisteps 2 -frames 96 -frames_per_file 6"
@@ -344,7 +344,7 @@ shared_rate() {
     rmdir "$scratch"
 }
 
-# A series has the same bytes on one GPU, on all, and with mpirun.
+# Test that a series has the same bytes on one GPU, on all, and with mpirun.
 shared() {
     local program
     program=$(realpath "${NANOBRAGG:-$B/nanobragg}")
@@ -355,13 +355,13 @@ shared() {
     grep -q '^skip series-shared/cuda' "$out/shared.txt" || shared_rate
 }
 
-# Checks that -device auto takes the faster device.
+# Check that -device auto takes the faster device.
 automatic() {
     python3 tests/bench/auto.py "$B/nanobragg" >"$out/auto.md" 2>&1 || failed=1
     tee -a "$out/summary.txt" <"$out/auto.md"
 }
 
-# Expects that a command fails with this status and one line that matches.
+# must_fail NAME STATUS PATTERN COMMAND...: expects this exit status, and text that matches.
 must_fail() {
     local name=$1 status=$2 pattern=$3 text got
     shift 3
@@ -382,7 +382,7 @@ faults() {
     {
         must_fail hidden 2 'CUDA_VISIBLE_DEVICES' env CUDA_VISIBLE_DEVICES= \
             "$B/nanobragg" $tiny -device cuda
-        # another process holds all but 2 GiB of the device; the image needs 4 GiB
+        # another process leaves 2 GiB of the device's memory; the image needs 4 GiB
         if python3 -c 'import torch' 2>/dev/null; then
             python3 -c 'import sys, torch; n = torch.cuda.mem_get_info()[0] - 2 * 2**30
 x = torch.empty(n, dtype=torch.uint8, device="cuda"); print("held", flush=True)

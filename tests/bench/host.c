@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds of a small image in addition to its pixels: new values, a render, a
- * pullback. A markdown table of medians and least times. With a device the renders leave
- * the image there. Other words are flags of the scene, such as -hkl FILE. */
+/* Host time of calls with a small image, without the work of its pixels: new values, a
+ * render, a pullback. A markdown table of medians and least times in us. Images of a
+ * device stay there. Other words are flags of the scene, such as -hkl FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void measure(host_bench *b, const char *name, nb_status (*work)(host_benc
 {
     static double took[LAB_MAX_REPEATS];
     double middle;
-    for (int i = -3; i < repeats; i++) { /* the first rounds are a warm-up */
+    for (int i = -3; i < repeats; i++) { /* negative rounds do not count */
         double start = nb_monotonic_seconds();
         if (work(b, i))
             lab_stop(b->err.message);

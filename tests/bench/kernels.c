@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The versions of the vector renderer against the scalar one, on the heavy and the simple
- * case: nanoseconds per step, and errors. Every 32nd row of the heavy case is rendered,
- * including the making of the tables (some 20 ms). Times are processor times of one
+/* Versions of the vector renderer on the heavy and the simple case: nanoseconds per step,
+ * and errors against the scalar renderer. The heavy case renders every 32nd row, and its
+ * time includes that of making tables (about 20 ms). Times are processor times of one
  * thread; repeats of all versions alternate. */
 #include <math.h>
 #include <stdio.h>
@@ -40,10 +40,10 @@ static const char *const precisions[] = {
 
 typedef struct scene {
     nb_model model;
-    uint8_t *timed, *sampled; /* masks: timed rows, compared pixels */
-    size_t samples;           /* pixels under `sampled` */
-    double steps;             /* pixels x steps under `timed` */
-    int all;                  /* every row: no mask when timed */
+    uint8_t *timed, *sampled; /* masks: 1 in rows to time, and in pixels to compare */
+    size_t samples;           /* number of pixels in `sampled` */
+    double steps;             /* number of pixels in `timed` x steps per pixel */
+    int all;                  /* all rows are timed, so that no mask is needed */
 } scene;
 
 /** Sets the rows to time and the pixels to compare with the reference. */
@@ -65,7 +65,7 @@ static void set_masks(scene *c, int stride)
     c->steps *= (double)c->model.scene.samples;
 }
 
-/** table: of F, NULL for a constant F. */
+/** Build the scene of cfg with a table of F, or with a constant F if table is NULL. */
 static void build(scene *c, const nb_config *cfg, const nb_factor_table *table, int stride)
 {
     nb_model_inputs inputs;
@@ -108,7 +108,7 @@ static double render(const version *v, const scene *c, const uint8_t *mask, floa
     return start;
 }
 
-/** Compares the sampled pixels, after moving them to the front. */
+/** Errors of a version in the pixels of `sampled`, against the scalar renderer. */
 static nb_comparison errors_of(const version *v, const scene *c, double N)
 {
     const size_t n = c->model.scene.raster.pixels;
@@ -167,7 +167,7 @@ static nb_config heavy_of(int N)
     return cfg;
 }
 
-/** Wall time of one thread and of two, least of alternating repeats. */
+/** Print the least wall times of one thread and of two; the repeats alternate. */
 static void run_threads(const scene *c, int repeats)
 {
     static const version widest = {NB_ISA_AUTO, NB_PRECISION_MIXED, ""};
@@ -237,7 +237,7 @@ int lab_errors(const lab *l)
     return 0;
 }
 
-/** The heavy crystal in a thick sensor, with `domains` orientations and one wavelength. */
+/** The heavy crystal with `domains` orientations, one wavelength, and a thick sensor. */
 static nb_config sensor_of(int domains, nb_layer_depth depth)
 {
     nb_config cfg = lab_config(
@@ -248,8 +248,8 @@ static nb_config sensor_of(int domains, nb_layer_depth depth)
     return cfg;
 }
 
-/** Additional time of layers at the mean depth: both rules in alternation, median times
- * of a thread. */
+/** Compare the times with layers at their front and at their mean depth: medians of one
+ * thread; the repeats alternate. */
 static void run_sensor(const lab *l, int domains, int repeats)
 {
     static double t[2][REPEATS];

@@ -103,7 +103,7 @@ double *lab_random_F(nb_factor_table *sf, int box, int tables)
     uint64_t z = 88172645463325252u;
     if (!F)
         lab_stop("not enough memory");
-#ifdef MADV_HUGEPAGE /* huge pages, as for the tables of the library */
+#ifdef MADV_HUGEPAGE /* use huge pages, as the library does for its tables */
     (void)madvise(F, count * sizeof *F, MADV_HUGEPAGE);
 #endif
     for (size_t i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ double *lab_random_F(nb_factor_table *sf, int box, int tables)
 void lab_spectrum_make(const lab_spectrum_case *c, lab_spectrum *s)
 {
     memset(s, 0, sizeof *s);
-    s->cfg = lab_config(NB_TRICLINIC " -mosflm"); /* the sources lie along -x */
+    s->cfg = lab_config(NB_TRICLINIC " -mosflm"); /* its sources are along -x */
     s->cfg.pixel_mm = 0.1 * 2048 / c->pixels;
     s->cfg.detpixels[0] = s->cfg.detpixels[1] = c->pixels;
     if (c->domains > 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Common code of the benchmark's cases: arguments, clocks, medians, random structure
+/** Common code of the cases of bench.c: arguments, clocks, medians, random structure
  * factors. */
 #ifndef NB_TESTS_BENCH_LAB_H
 #define NB_TESTS_BENCH_LAB_H
@@ -11,9 +11,9 @@
 /** The command line after the name of a case. */
 typedef struct lab {
     const char *device;           /* cpu or cuda */
-    const char *isa;              /* NULL: all sets of this machine */
+    const char *isa;              /* instruction set; NULL: all sets of this machine */
     int repeats, threads, pixels; /* 0: default of the case */
-    int count;                    /* other words, as typed */
+    int count;                    /* number of `words`: other words, as typed */
     char **words;
 } lab;
 
@@ -36,40 +36,40 @@ int lab_tables(const lab *l);
 /** Ends the program with a message. */
 void lab_stop(const char *what) __attribute__((noreturn));
 void lab_need(nb_status st, const nb_error *err);
-/** The typed number of repeats, else `usual`; at most LAB_MAX_REPEATS. */
+/** The typed number of repeats, or else `usual`; not more than LAB_MAX_REPEATS. */
 int lab_repeats(const lab *l, int usual);
 enum { LAB_MAX_REPEATS = 10001 };
-/** The word at i, else `without`. */
+/** The i-th of the other words, or `without` if fewer words are typed. */
 const char *lab_word(const lab *l, int i, const char *without);
 int lab_is_cuda(const lab *l);
 
-/** Processor seconds of this process, without other work on the machine. */
+/** Processor time of this process in s, which other processes do not count in. */
 double lab_processor(void);
-/** Median, the upper one of an even number; sorts x. */
+/** Median of x; the upper of the two middle values if n is even. Sorts x. */
 double lab_median(double *x, int n);
 int lab_ascending(const void *a, const void *b);
-/** Memory; ends the program if exhausted. */
+/** Allocate memory that the caller frees. Ends the program if it is exhausted. */
 void *lab_memory(size_t bytes);
 
-/** A configuration by words, over the defaults and without files. */
+/** A configuration: the defaults without a file of -dump, and the flags in `words`. */
 nb_config lab_config(const char *words);
-/** The simulation of cfg; the caller frees it. */
+/** Create the simulation of cfg; the caller frees it with nb_sim_free. */
 nb_sim *lab_sim(const nb_config *cfg);
-/** The opened device; NULL, and a line with the reason, without a device. */
+/** Open a device. Without a device, print `skip` with the reason and return NULL. */
 nb_backend_state *lab_open_cuda(const char *name);
 
-/** Fills a table with random F of indices -box..box, for `tables` tables; the caller frees
- * the result. */
+/** Make `tables` tables of random F for indices -box to box; *sf points to them. The
+ * caller frees the returned memory. */
 double *lab_random_F(nb_factor_table *sf, int box, int tables);
 
-/** A pulse of a free-electron laser: wavelengths of uneven intensities, each with a table
- * of F, or several with the same table. */
+/** A pulse of a free-electron laser: wavelengths of different intensities. Each wavelength
+ * has a table of F, or several share one. */
 typedef struct lab_spectrum_case {
     int sources, tables; /* tables <= sources */
-    int pixels;          /* along an edge; area of 2048 x 2048 pixels of 0.1 mm */
-    int domains;         /* mosaic domains, 1: a perfect crystal */
-    double band;         /* range of wavelength, percent of 1 A */
-    int box;             /* edge of the tables */
+    int pixels;          /* pixels along an edge of 204.8 mm */
+    int domains;         /* number of mosaic domains; 1 for a perfect crystal */
+    double band;         /* range of the wavelengths, percent of 1 A */
+    int box;             /* tables have the indices -box to box */
 } lab_spectrum_case;
 
 enum { LAB_SOURCES = 1000 };
@@ -83,7 +83,7 @@ typedef struct lab_spectrum {
 } lab_spectrum;
 
 void lab_spectrum_make(const lab_spectrum_case *c, lab_spectrum *s);
-/** The same with one table for all wavelengths. */
+/** Inputs like s->inputs, with the first table for all wavelengths. */
 nb_model_inputs lab_one_table(const lab_spectrum *s);
 
 #endif

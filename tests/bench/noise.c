@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages of a detector's noise, uint16 of 4096 x 4096 pixels: on the CPU as one panel
- * and as 256, on a device as one. Milliseconds of the first image, with memory and
- * transforms, and the median of the next images; on a device also by the device's
- * clock. */
+/* Stages of a detector's noise for uint16 images of 4096 x 4096 pixels: on the CPU as one
+ * panel and as 256 panels, on a device as one. Milliseconds of the first image, including
+ * new memory and transforms, and the median of the next images; on a device also by the
+ * device's clock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +25,9 @@ typedef struct chain {
 
 typedef struct stage_bench {
     int pixels, repeats, threads;
-    float *photons; /* on the CPU */
+    float *photons; /* image in host memory */
     uint16_t *out;
-    nb_backend_state *state; /* on a device, which has rendered the scene */
+    nb_backend_state *state; /* a device that has rendered the scene, or NULL */
     nb_scene scene;
     nb_panel panels[SIDE * SIDE];
 } stage_bench;
@@ -57,7 +57,7 @@ static void make_chains(chain chains[CHAINS], nb_fibres *fibres)
     memcpy(chains, all, sizeof all);
 }
 
-/** Cuts n panels of equal size, one below the other, with pixels of 75 um. */
+/** Make the scene of n equal panels, one below the other, with pixels of 75 um. */
 static void cut(stage_bench *b, int n)
 {
     const int columns = n == 1 ? b->pixels : b->pixels / SIDE, rows = columns;

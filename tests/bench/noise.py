@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Noise on the CPU, as tables in markdown: onto 1000 frames in HDF5, and over a long table of background.
+"""Noise on the CPU, as tables in markdown: counts of 1000 HDF5 frames, and a background with a long table of F.
 
 usage: NANOBRAGG=program [NOISIFY=program] [NONBRAGG=program] python3 tests/bench/noise.py [--frames 1000]
            [--repeats 3] [--folder DIR] [--only frames|background]
 
-NOISIFY and NONBRAGG have the command lines of those two programs, which run in alternation with this one.  Every number
-is the best of the repeats.  Processor time is that of user and system.
+NOISIFY and NONBRAGG: programs with command lines like noisify and nonBragg, in alternation
+with this one. Numbers are the best of the repeats.  Processor time: user plus system time.
 """
 import argparse
 import math
@@ -36,7 +36,7 @@ def program(name):
 
 
 def best(runs):
-    """The least seconds, the least processor seconds, and the peak of runs of measure."""
+    """(least seconds, least processor seconds, largest peak) of results of measure()."""
     return tuple(f(column) for f, column in zip((min, min, max), zip(*runs)))
 
 
@@ -70,7 +70,7 @@ def frames_table(args, folder):
 
 
 def write_table(path):
-    """Writes F of 18 electrons that falls off smoothly, every 1e-4 1/A."""
+    """Writes F that falls off smoothly from 10 to 8 electrons, in steps of 1e-4 1/A."""
     with open(path, "w", encoding="ascii") as out:
         for i in range(ROWS):
             s = 1e-4 * i
@@ -78,7 +78,7 @@ def write_table(path):
 
 
 def mean_of(folder):
-    """Writes photons.bin."""
+    """Mean of the pixels of photons.bin."""
     import array
 
     pixels = array.array("f")

@@ -15,12 +15,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import browser  # noqa: E402
 
 MODEL = os.path.abspath("golden_data/structure_factors/models/1aki.pdb")
-WIDTH = 307.2  # mm
+WIDTH = 307.2  # width of the detector in mm
 SCENE = ["-pdb", MODEL, "-misset", "10", "20", "30", "-N", "30", "-gauss_xtal", "-mosaic", "0.2", "-mosaic_model", "gauss", "-mosaic_domains", "25",
          "-osc", "0.5", "-lambda", "1", "-distance", "250", "-crystal_volume", "125000", "-flux", "1e12", "-beamsize", "0.05",
          "-background", "water:0.5,air:50", "-seed", "1", "-noint", "-nopgm", "-quiet"]
-# The moment of an event that the page reports, on the page's clock, which begins with the
-# navigation.
+# JavaScript: waits for an event that the page reports (%s); returns its time in ms since
+# the page was opened.
 MOMENT = "new Promise(done => { (function look() { if (document.body && document.body.dataset.%s) done(performance.now()); else setTimeout(look, 2); })(); })"
 DRAWING = "(start => { for (let i = 0; i < 10; i++) paint(); return (performance.now() - start) / 10; })(performance.now())"
 
@@ -33,8 +33,8 @@ def process_seconds(words):
 
 
 def process_MB(page):
-    """The process of the page, which has the largest memory among the browser's
-    processes: its peak until now, and its current memory."""
+    """[peak memory, current memory] in MB of the page's process: of all processes of the
+    browser it has the largest memory."""
     listing = subprocess.run(["ps", "-eo", "pid=,ppid="], check=True, capture_output=True, text=True).stdout
     ours = {page.child.pid}
     for pid, parent in sorted(tuple(map(int, line.split())) for line in listing.splitlines()):
@@ -50,7 +50,7 @@ def process_MB(page):
 
 
 def measure(path, repeats):
-    """The least of each figure of a page."""
+    """Least value of each number over the repeats: times, memory."""
     runs = []
     for _ in range(repeats):
         with browser.Page(path) as page:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of renders on the device, as a table in markdown: 16.8 Mpixel as 256 panels and
  * as one, with and without a material, tricubic F by its kernel and by the kernel in
- * double. Kernels by device events, calls (the image stays there) by the wall clock;
- * medians. Word: tricubic, for that pair only. */
+ * double. Medians of kernels by device events, and of calls, which leave the image on the
+ * device, by the wall clock. Word: tricubic, for this pair only. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 enum { MAX_TIMES = 15 };
 
 typedef struct figures {
-    double kernel, call; /* s */
+    double kernel, call; /* times in s */
 } figures;
 
 static double ms(double seconds)
@@ -29,7 +29,7 @@ static double ms(double seconds)
     return seconds * 1e3;
 }
 
-/** One render, until it is complete. */
+/** Render once, and wait until the image is complete on the device. */
 static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *err)
 {
     float *pixels;
@@ -39,7 +39,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *e
     return st ? st : nb_backend_cuda.device->image.locate(state, &pixels, &device, err);
 }
 
-/** Warm renders of a scene that stay on the device. */
+/** Median times of renders that leave the image on the device; two do not count. */
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeats,
                          figures *out, nb_error *err)
 {
@@ -80,7 +80,7 @@ static nb_config config_of(int heavy)
     return cfg;
 }
 
-/** Renders two configurations in alternation. */
+/** Time renders of two configurations, and print them with the wanted ratio. */
 static int pair(nb_backend_state *state, const char *name, const nb_config cfg[2],
                 const char *wanted)
 {
@@ -122,7 +122,7 @@ static int material(nb_backend_state *state, int heavy)
                 cfg, heavy ? "1.03" : "2");
 }
 
-/** The image by a path from the environment, and its times. */
+/** Render the image by a path (NANOBRAGG_CUDA_PATH), and time it. */
 static nb_status by_path(nb_backend_state *state, const nb_scene *sc, const char *path,
                          float *image, figures *f, nb_error *err)
 {
@@ -197,7 +197,7 @@ static nb_config wet_config(int i)
     return cfg;
 }
 
-/** The largest relative difference of a pixel from its value in double; < 0: no image. */
+/** Largest relative difference of a pixel from double precision; < 0 without an image. */
 static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_error *err)
 {
     const size_t n = sc->raster.pixels;
@@ -217,7 +217,7 @@ static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_err
     return largest;
 }
 
-/** Compares materials with crystals against double. */
+/** Compare images of materials, without and with a crystal, with double precision. */
 static int wet_scenes(nb_backend_state *state)
 {
     enum { SCENES = 6 };

@@ -25,7 +25,7 @@ def simulation(options):
 
 
 def parts(sim):
-    """Names of calls, and functions of the turn's number."""
+    """{name of a call: function of the number of the turn}."""
     out = np.empty(sim.shape, np.float32)
     slopes = np.random.default_rng(1).normal(size=sim.shape).astype(np.float32)
 

@@ -23,7 +23,7 @@ SIMPLE = {"cell": "100 100 100 90 90 90", "N": "5", "default_F": "100", "lambda"
 
 
 class InC:
-    """nb_sim_render by ctypes, which adds about a microsecond."""
+    """Calls nb_sim_render by ctypes, which adds about 1 us to its time."""
 
     def __init__(self, library, options):
         self.library = ctypes.CDLL(os.path.abspath(library))
@@ -74,7 +74,7 @@ def new_objects(options):
     keywords = dict(hkl=table_of_a_million(), cell=(100, 100, 100, 90, 90, 90), N=5, wavelength=1.0, distance=100,
                     detpixels=256, oversample=1, device="cpu", threads=options.threads)
     memory = {}
-    files = nanobragg._memory.files_of(keywords, memory)  # the array is written to memory once
+    files = nanobragg._memory.files_of(keywords, memory)  # writes the array to a memory file once
     sim, angle = nanobragg.Simulation(**files), iter(range(10 ** 9))
 
     def change():

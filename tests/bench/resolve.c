@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Microseconds of processor time to resolve a record, as for every frame and every
- * change: without files, and with files in the store. The row without files fails above a
- * limit. */
+/* Processor time (us) to resolve a record (make a configuration and inputs from it), as
+ * for every frame and every change: without files, and with files that are already
+ * loaded. The row without files fails above a limit. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 enum { CALLS = 100 };
 #define LIMIT_US 100
 
-/** Resolves the record of a simulation again: the median and the least time of a call. */
+/** Resolve the record of a simulation many times: median and least time of a call, us. */
 static void measure(const nb_sim *sim, int repeats, double *median, double *least)
 {
     static double took[LAB_MAX_REPEATS];
     static nb_config cfg;
     nb_inputs in;
     nb_error err;
-    for (int i = -3; i < repeats; i++) { /* the first calls are a warm-up */
+    for (int i = -3; i < repeats; i++) { /* negative rounds do not count */
         const double start = lab_processor();
         for (int k = 0; k < CALLS; k++) {
             lab_need(nb_resolve_record(&sim->in, &sim->typed, sim->seed, NULL, NULL, &cfg,
@@ -36,7 +36,7 @@ int lab_resolve(const lab *l)
 {
     static const struct {
         const char *name, *words;
-        double limit_us; /* limit of the median; 0: no limit */
+        double limit_us; /* limit of the median, or 0 */
     } rows[] = {
         {"no files", "-default_F 100 -cell 70 80 90 90 90 90", LIMIT_US},
         {"-hkl", "-hkl golden_data/lysozyme_P1.hkl -cell 79.1 79.1 37.9 90 90 90", 0},

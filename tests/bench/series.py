@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames per second of a series against a loop over another program, as a table in markdown.
+"""Frames per second of a series and of a loop over another program, as a table in markdown.
 
 usage: NANOBRAGG=program [PEER=program] python3 tests/bench/series.py [--frames 1000] [--repeats 3]
            [--memory 10000 [--pixels 256 1024]] [--device cpu] [--folder DIR]
 
 Frames of 1024 x 1024 pixels, one step each, with noise, into HDF5 in a separate folder.  PEER has
 nanoBragg's command line; it makes one noise image per process, ten for each run of this program, in
-alternation.  --memory N: peak memory of N frames against that of 100.
+alternation.  --memory N: compares the peak memory of N frames with that of 100.
 """
 import argparse
 import os

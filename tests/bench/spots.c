@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of images from reflections, from blocks of rays, and with every step
+/* Times of images made from reflections, from blocks of rays, and with every step
  * (docs/performance.md).  On a device: kernels by its events, warm calls by the wall
  * clock; one line per case:
  *   NAME kernel_ms wall_ms every_ms gain worst bound
- * worst: the largest |I - J| against every step, over the brightest pixel; bound: the
- * promised limit.  On the CPU: processor seconds of one thread (reports/cpu).  The times of
- * every step come from some rows of the detector.  Word: cases whose name contains this
- * word. */
+ * worst: largest difference from the image with every step, divided by the brightest
+ * pixel; bound: the promised limit.  On the CPU: processor seconds of one thread
+ * (reports/cpu). Times of every step are measured on some rows of the detector.  Word:
+ * run cases whose name contains this word. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ typedef struct spot_case {
     nb_shape shape;
     double tolerance;
     int N, domains, sources;
-    int slow; /* skipped on a CPU */
+    int slow; /* 1: skipped on a CPU */
 } spot_case;
 
 static const spot_case cases[] = {{'B', NB_SHAPE_GAUSS, 1e-6, 100, 25, 10, 0},
@@ -88,7 +88,7 @@ static nb_config config_of(const spot_case *c)
     return cfg;
 }
 
-/** Times of a scene on the device; kernel and wall: medians, seconds. */
+/** Time a scene on the device; time: medians of kernel and wall times in s. */
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_request *as,
                          int repeats, float *image, double time[2], nb_error *err)
 {
@@ -109,7 +109,7 @@ static nb_status measure(nb_backend_state *state, const nb_scene *sc, const nb_r
     return st;
 }
 
-/** The largest difference of two images in a region. */
+/** Largest difference of two images in the region of interest. */
 static double largest_difference(const nb_scene *sc, const float *a, const float *b)
 {
     const nb_region *r = &sc->raster.roi;
@@ -130,8 +130,8 @@ static double brightest(const nb_scene *sc, const float *image)
     return max;
 }
 
-/** A band of rows that takes about a second with every step; *part: fraction of the
- * pixels. */
+/** The scene with a region of rows that takes about a second with every step; *part:
+ * fraction of the pixels that are in this region. */
 static nb_scene band_of(const nb_scene *sc, double *part)
 {
     nb_scene band = *sc;
@@ -190,7 +190,7 @@ static int run_case(nb_backend_state *state, const spot_case *c)
     return !st;
 }
 
-/** Seconds of every step of the image, from a few of its rows; dark pixels included. */
+/** Seconds of every step of an image, also in dark pixels, calculated from some rows. */
 static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
 {
     const nb_engine engine = {.threads = 1, .step = 1e-9};
@@ -226,7 +226,7 @@ static double every_step(const nb_scene *sc, nb_row_kernel *kernel)
     return seconds * sc->raster.rows / rows;
 }
 
-/** The quickest of some rounds. */
+/** Least processor time (s) of an image from reflections. */
 static double from_reflections(const nb_sim *sim, float *image)
 {
     nb_backend_state *state;

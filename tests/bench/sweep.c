@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches for a tolerance that makes a render slower.  Random scenes x shapes x
- * tolerances, each rendered with the tolerance and with every step, in alternation in one
- * process: processor seconds of one thread on the CPU, seconds of a warm call on a device,
- * which leaves the image there or copies it to pinned memory.  The least of some turns
- * counts, of more turns for quick renders.
+/* Searches for a tolerance that makes a render slower.  Random scenes, shapes of the
+ * crystal and tolerances are each rendered with the tolerance and with every step, in
+ * alternation in one process.  Times are processor seconds of one thread on the CPU, or
+ * seconds of a warm call on a device with a copy to pinned memory: the least of some
+ * turns (of more turns if renders are quick).
  *
- * Words: COUNT, SEED, square|round|gauss|tophat.  A line per scene with a gain below
- * LITTLE, then a summary for each path.  Exit status 1 if the gain of a scene is below
- * WANTED. */
+ * Words: COUNT, SEED, square|round|gauss|tophat.  Prints a line for each scene whose gain
+ * (time with every step over time with the tolerance) is below LITTLE, then a summary for
+ * each path.  Exit status 1 if the gain of a scene is below WANTED. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "render/simd.h"
 
 enum { TURNS = 5, MAX_TURNS = 100, WAYS = 4 };
-#define LEAST_SPENT 0.05 /* seconds: quick renders take more turns */
+#define LEAST_SPENT 0.05 /* s: turns are repeated until this time is spent */
 #define WANTED 0.95
 #define LITTLE 1.0
 
@@ -34,11 +34,11 @@ typedef struct sweep {
     const nb_backend *backend;
     nb_backend_state *state;
     int device, tried;
-    const char *shape;      /* NULL: any shape */
-    double fewest, largest; /* limits of the steps of a scene */
+    const char *shape;      /* shape of the crystals; NULL: random */
+    double fewest, largest; /* limits of the number of steps of a scene */
     uint64_t random;
     int n[WAYS], slow[WAYS];
-    double worst[WAYS], sum[WAYS]; /* of log gain */
+    double worst[WAYS], sum[WAYS]; /* least gain; sum of log(gain) */
 } sweep;
 
 static int below(sweep *s, int n)
@@ -89,13 +89,13 @@ static nb_config a_scene(sweep *s)
         cfg.shape = shapes[i];
     cfg.tolerance = ONE_OF(s, tolerances);
     if (isnan(cfg.tolerance) && !nb_shape_ends((int)cfg.shape))
-        cfg.tolerance = 1e-3; /* these leave out no light by default */
+        cfg.tolerance = 1e-3; /* these shapes have no default tolerance */
     cfg.threads = 1;
     cfg.write_dump = 0;
     return cfg;
 }
 
-/** The reason for taking every step; NULL: light was left out. *way: the path. */
+/** Why the renderer took every step, or NULL if it left out light. *way: the path. */
 static const char *way_of(const nb_config *cfg, const char *line, int *way)
 {
     const int tails = !nb_shape_ends((int)cfg->shape);
@@ -109,7 +109,7 @@ static const char *way_of(const nb_config *cfg, const char *line, int *way)
     return why;
 }
 
-/** Seconds of one render. */
+/** Render once; returns the seconds. */
 static double one(const sweep *s, const nb_sim *sim, const nb_request *as, float *image)
 {
     nb_error err;
@@ -143,7 +143,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
         const double a = one(s, sim, &all, image), b = one(s, sim, &part, image);
         spent += a + b;
         if (turn == 0)
-            continue; /* work that is done once */
+            continue; /* this turn includes work that is done once */
         every = fmin(every, a);
         with = fmin(with, b);
     }
@@ -161,7 +161,7 @@ static void compare(sweep *s, const nb_config *cfg, const nb_sim *sim, float *im
     fflush(stdout);
 }
 
-/** Returns 0 if the scene would take too long, or too short a time. */
+/** Test a random scene. Returns 0 if it was skipped: too many or too few steps. */
 static int run(sweep *s)
 {
     nb_config cfg = a_scene(s);

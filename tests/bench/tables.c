@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The vector renderer with a table of F for each wavelength of a spectrum, and with one
- * table for all: whole renders in alternation; the first, which makes the tables of F^2,
- * and the next of the same scene. A markdown table: the least times and the median of the
- * ratios. */
+ * table for all; whole renders alternate. The first render of a scene makes the tables of
+ * F^2; the next uses them. Prints a markdown table: the least times of both renders, and
+ * the median of the ratios. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const lab_spectrum_case cases[] = {
     {100, 100, 1024, 1, 1, 50}, {100, 100, 2048, 1, 1, 50},  {100, 100, 4096, 1, 1, 50},
     {100, 10, 2048, 1, 1, 50},  {100, 100, 1024, 10, 1, 50}, {20, 20, 2048, 1, 0.3, 80}};
 
-/** Seconds of the first render and of the next. */
+/** Render a scene twice: seconds of the first and of the next render. */
 static void render(const nb_render_options *options, const nb_scene *sc, float *image,
                    double seconds[2])
 {

@@ -28,7 +28,7 @@ FLUENCE, DISTANCE, PIXEL = 1e28, 100.0, 0.1
 
 
 class Port:
-    """The port, used as in its tutorial."""
+    """Images of the PyTorch port, made as in its tutorial."""
 
     def __init__(self, torch, device, size, dtype, domains=1):
         from nanobrag_torch.config import BeamConfig, DetectorConfig
@@ -69,9 +69,9 @@ def ours(nanobragg, device, size, threads, domains=1, **more):
 
 
 def take_turns(torch, calls, repeats, device):
-    """Least seconds of each call, in alternation, and least seconds of processor time."""
+    """{name: [least wall time, least processor time]} in s; the calls alternate."""
     least = {name: [float("inf")] * 2 for name in calls}
-    for turn in range(repeats + 1):  # the first is a warm-up
+    for turn in range(repeats + 1):  # turn 0 is not counted
         for name, call in calls.items():
             start, processor = time.perf_counter(), time.process_time()
             call()
@@ -141,7 +141,7 @@ def calls_of(torch, nanobragg, port, sim, weight):
 
 
 def slope_of_images(port, weight, k):
-    """Derivative of the loss of the port's images by parameter k, from differences."""
+    """Derivative of the loss by parameter k, from differences of the port's images."""
     step = 1e-4
     losses = []
     for sign in (1, -1):
@@ -153,7 +153,7 @@ def slope_of_images(port, weight, k):
 
 
 def agreement(torch, nanobragg, options, size):
-    """Compares image and gradients in double precision with the port's."""
+    """Compares image and gradients of both programs in double precision."""
     weight = np.random.default_rng(1).normal(size=(size, size))
     port = Port(torch, options.device, size, torch.float64)
     w = torch.from_numpy(weight).to(options.device)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg bench -quick: the report is complete, every figure is finite, every plot is a
-picture."""
+"""Run nanobragg bench -quick: the report is complete, every number in it is finite, every
+plot is valid SVG."""
 import json
 import math
 import os
@@ -21,7 +21,7 @@ def check(name, good, why=""):
 
 
 def numbers(tree, path=""):
-    """Every leaf of a JSON tree except texts, with its path."""
+    """Yield (path, value) of every number or null in a JSON tree."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             yield from numbers(value, f"{path}/{key}")
@@ -93,8 +93,8 @@ def check_report(folder):
 
 
 def check_gains():
-    """The case xfel: shapes, tolerances, every step of a part, another program with the
-    same flags."""
+    """The case xfel: crystal shapes, tolerances, the time of some rows with every step,
+    and another program with the same flags."""
     done = subprocess.run([PROGRAM, "bench", "-cases", "xfel", "-sizes", "24", "-devices", "cpu", "-limit", "60",
                            "-vs", "other=./other", "-o", "gains"], capture_output=True, text=True, check=False)
     check("bench-xfel-runs", done.returncode == 0, done.stderr)
@@ -117,7 +117,7 @@ def check_gains():
 
 
 def check_what_is_missing():
-    """One line if python3, numpy or the package of this program is missing."""
+    """bench prints one error line if python3, numpy or its Python package is missing."""
     shutil.copy(PROGRAM, "alone")
     stubs = {"numpy": 'raise ImportError("", name="numpy")', "nanobragg": 'raise ImportError("", name="nanobragg")',
              "older": '__version__ = "0"'}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# nanobragg bench from outside: refusals; a wrong image or an interrupt leaves no report;
-# some test types every flag of bench.
+# Run nanobragg bench: it refuses bad flags, a wrong image or an interrupt leaves no
+# report, and some test types every flag of bench.
 # usage: NANOBRAGG=program NB_BUILD=folder tests/cli/bench_check.sh
 set -u
 export LC_ALL=C
@@ -14,8 +14,8 @@ cd "$work" || exit 1
 failed=0
 TINY="-sizes 32 -cases simple -sweeps size -devices cpu -o out"
 
-# says STATUS TEXT NAME ARGS...: expects this exit status, this text in one error line, no
-# report.
+# says STATUS TEXT NAME ARGS...: bench with ARGS must end with this exit status, print
+# this text in one error line, and write no report.
 says() {
     local status=$1 text=$2 name=bench-$3 got
     shift 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Parts of nanobragg bench: figures in words, tables of odd results, figures of other
-programs, plots; the gate, rows of a reference, command lines."""
+"""Functions of nanobragg bench: numbers as text, tables of odd results, results of other
+programs, plots, the gate (comparison with a reference), rows of a reference, options."""
 import copy
 import json
 import math
@@ -67,7 +67,7 @@ def check_tables():
     odd = [{}, {"points": 1}, {"points": [1, {}]}, {"batches": [{"frames": "x"}], "breakdowns": [{"stages": 3}]},
            {"gains": [{}, 5], "left_out": [{}], "cases": 7, "machine": []}, {"points": [{"sweep": "threads"}] * 2},
            {"points": [dict(POINT, warm={"median": float("inf")})]}, {"points": [dict(POINT, size=1e400)]}]
-    for root in odd:  # any content of a file gives a table
+    for root in odd:  # a file with any content gives a table
         text = report.summary(copy.deepcopy(root), [])
         check(f"odd-{odd.index(root)}", text.startswith("# Benchmark") and "inf" not in text, text)
 
@@ -106,8 +106,8 @@ def check_gate():
     check("gate-worse", gate.worse((1, 1e-7, 0), (0.5, 1e-8, 3)) == (0.5, 1e-7, 3)
           and math.isnan(gate.worse((1, 0, 0), (nan, 0, 0))[0]))
     check("gate-rows", [gate.bands(100, 50, 10, n) for n in (1e9, 5100, 0)] == [
-        ([0], 50), ([0, 12, 24, 36, 49], 1), ([0, 16, 32, 49], 1)])  # all, five, never fewer than four
-    first, each = gate.bands(100, 4000, 10, 1e6)  # a thousand, in blocks
+        ([0], 50), ([0, 12, 24, 36, 49], 1), ([0, 16, 32, 49], 1)])  # all rows, five, at least four
+    first, each = gate.bands(100, 4000, 10, 1e6)  # about a thousand rows, in blocks
     check("gate-blocks", (len(first), each, first[-1]) == (64, 15, 4000 - 15))
 
 

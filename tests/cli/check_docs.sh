@@ -15,7 +15,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# blocks LANGUAGE FILE FOLDER: writes block N of a markdown file to FOLDER/N.
+# blocks LANGUAGE FILE FOLDER: writes the N-th block in LANGUAGE of FILE to FOLDER/N.
 blocks() {
     awk -v start="\`\`\`$1" -v folder="$3" '
         $0 == start { n++; inside = 1; next }
@@ -24,7 +24,7 @@ blocks() {
     ' "$2"
 }
 
-# leave_out_absent NAME FILE: removes the lines of DIALS where it is not installed.
+# leave_out_absent NAME FILE: removes lines that call a missing program of DIALS.
 leave_out_absent() {
     local program
     for program in $(grep -oE '^dials\.[a-z_]+' "$2" | sort -u); do
@@ -34,7 +34,7 @@ leave_out_absent() {
     done
 }
 
-# examples NAME FILE: links docs/examples, which the reader has two folders above.
+# examples NAME FILE: links docs/examples to the path that the page names.
 examples() {
     grep -q 'docs/examples' "$2" || return 0
     if "${PYTHON:-python3}" -c 'import numpy, h5py' 2>/dev/null; then
@@ -48,11 +48,11 @@ examples() {
 # shorten FILE: reduces a long series to three frames.
 shorten() { sed -i -E 's/-frames [0-9]{2,} /-frames 3 /' "$1"; }
 
-# The names in golden_data, which no page may change.
+# List the files of golden_data: no page may add or remove one.
 reference() { (cd "$source/golden_data" && find . | sort); }
 
-# links_twice NAME: the links of a page, with those of its introduction, typed twice in
-# one folder: no new file may appear in golden_data.
+# links_twice NAME: runs all `ln` lines of a page twice in one folder: no new file may
+# appear in golden_data.
 links_twice() {
     local tree=$work/tree made
     rm -rf "$tree" && mkdir -p "$tree/build/guide"
@@ -70,7 +70,7 @@ links_twice() {
     fi
 }
 
-# run_page NAME LIBRARY...: runs the blocks of one page in a build with these libraries.
+# run_page NAME LIBRARY...: runs the blocks of one page if this build has these libraries.
 run_page() {
     local page=$1 n=0 file absent
     shift

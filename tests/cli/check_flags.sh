@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every flag of the table has a row in flags.tsv (refused flags: in bad_inputs.tsv), every
-# spelling of the contract is in the table, and docs/options.md is the output of the
-# program.
+# Every flag of the program has a row in flags.tsv (a flag that is always refused: in
+# bad_inputs.tsv), the program knows every flag of contract_flags.txt, and docs/options.md
+# is the output of the program.
 # usage: NANOBRAGG=program tests/cli/check_flags.sh
 set -u
 export LC_ALL=C
@@ -11,7 +11,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# expect_empty NAME FILE: ok if the list of offenders is empty.
+# expect_empty NAME FILE: ok if FILE, a list of flags that break the rule NAME, is empty.
 expect_empty() {
     if [ -s "$2" ]; then
         sed "s/^/# $1: /" "$2"
@@ -27,7 +27,7 @@ help_in() { "${PYTHON:-python3}" ../../mk/help_pages.py "$1" "$NANOBRAGG"; }
 help_in flags | sort -u >"$work/known" || failed=1
 [ "$(wc -l <"$work/known")" -ge 145 ] || { echo "not ok flags-listed" && failed=1; }
 
-# The words of a table's last column that are flags; two dashes count as one.
+# Print the flags in the last column of a table; --flag counts as -flag.
 typed() {
     grep -v '^#' "$1" | awk -F '\t' 'NR > 1 { print $NF }' | tr ' ' '\n' | sed 's/^--/-/' |
         grep '^-' | sort -u
@@ -49,7 +49,7 @@ expect_empty docs-options-md-has-every-flag "$work/absent"
 help_in bash >"$work/completion" && bash -n "$work/completion" 2>"$work/syntax"
 expect_empty bash-completion-parses "$work/syntax"
 
-# The completion offers file names, words and flags where they fit.
+# The shell completion offers file names, words or flags, whichever the flag takes.
 cat >"$work/complete.sh" <<'EOF'
 . "$1"
 ask() { COMP_WORDS=(nanobragg "$@") COMP_CWORD=$#; _nanobragg; echo "${COMPREPLY[*]}"; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The scripts of docs/cluster.md: bash and shellcheck accept each script, and each runs
-without Slurm and makes the same series.
+without Slurm. All scripts make the same series.
 
 usage: NANOBRAGG=program python3 tests/cli/cluster_check.py
 """
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import mpi  # noqa: E402
 from script import FAILED, PROGRAM, ok, read  # noqa: E402
 
-# The program without a GPU; SLOW makes frames slow enough to interrupt.
+# Calls the program with cpu in place of cuda; flags in SLOW give time to interrupt it.
 STAND_IN = f"""#!/bin/bash
 words=()
 for word in "$@"; do case $word in cuda*) word=cpu ;; esac; words+=("$word"); done
@@ -67,7 +67,7 @@ def data(h5py, *names):
 
 
 def stopped():
-    """Slurm's signal ends the job early; the next job continues."""
+    """SIGTERM, as Slurm sends it, ends the job early; the next job continues."""
     process = start("staged.sh", SLOW="-oversample 12 -mosaic 1 -mosaic_dom 50")
     scratch = "nanobragg-7/staged_00001.cbf"
     while not os.path.exists(scratch) and process.poll() is None:
@@ -96,7 +96,7 @@ def jobs(h5py):
     if not launcher:
         print("skip cluster mpi # this build has no MPI, or there is no mpirun")
         return
-    executable("bin/mpirun", f'#!/bin/sh\nexec {launcher} "$@"\n')  # a link would not find its helpers
+    executable("bin/mpirun", f'#!/bin/sh\nexec {launcher} "$@"\n')  # a link would not find mpirun's helpers
     wrong = run("mpi.sh")
     ok("mpi-of-4", not wrong and want == data(h5py, "mpi_master.h5") and len(glob.glob("mpi_data_*.h5")) == 12, wrong)
 

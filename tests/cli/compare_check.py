@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""nanobragg compare against numpy and scipy on 20 pairs of images; its verdicts on images
-that are shifted, scaled, transposed or not finite.
+"""nanobragg compare gives the figures of numpy and scipy on 20 pairs of images, and fails
+on images that are shifted, scaled, transposed or not finite.
 
 usage: NANOBRAGG=program compare_check.py
 """
@@ -52,18 +52,18 @@ def spots(rng, slow, fast, count):
 
 
 def make_pair(seed):
-    """A pair of images, its ROI or None, and flags."""
+    """A pair of images, and the ROI to compare or None."""
     rng = np.random.default_rng(seed)
     fast, slow = int(rng.integers(40, 150)), int(rng.integers(40, 150))
     b = spots(rng, slow, fast, int(rng.integers(0, 60)))
     kind = seed % 5
-    if kind == 0:  # noise on top
+    if kind == 0:  # noise added
         a = b + rng.normal(0, 0.3, b.shape)
     elif kind == 1:  # every spot moves a little
         a = scipy.ndimage.shift(b, rng.uniform(-0.8, 0.8, 2), order=3, mode="nearest")
-    elif kind == 2:  # counts, with ties
+    elif kind == 2:  # counts, many of which are equal
         a, b = rng.poisson(b), rng.poisson(b)
-    elif kind == 3:  # unrelated
+    elif kind == 3:  # two unrelated images
         a = spots(rng, slow, fast, 50)
     else:  # negative and zero pixels
         b = b - np.median(b)
@@ -80,7 +80,7 @@ def make_pair(seed):
 # --- the same figures, from numpy and scipy -------------------------------------------------------
 
 def peaks(image, percentile, reach, count):
-    """Rows (x, y), brightest first; the first one of equal neighbours is used."""
+    """Rows (x, y) of peaks, brightest first; of equal neighbours the first is a peak."""
     limit = np.percentile(image, percentile)
     box = scipy.ndimage.maximum_filter(image, 2 * reach + 1, mode="constant", cval=-np.inf)
     found = []
@@ -106,8 +106,8 @@ def peaks(image, percentile, reach, count):
 
 
 def pair_up(a, b, gate):
-    """Differences of the paired peaks: as many pairs as possible, then the least sum of
-    squares."""
+    """Differences a - b of paired peaks: as many pairs within `gate` pixels as possible,
+    then with the least sum of squares."""
     if not len(a) or not len(b):
         return np.empty((0, 2))
     squares = ((a[:, None] - b[None]) ** 2).sum(2)
@@ -164,7 +164,7 @@ def expected(a, b, roi, gate=2, percentile=99, reach=3, count=100):
 
 
 def look_up(got, name):
-    """relative_percentiles.99.9 contains a dot."""
+    """Value at a path. In relative_percentiles.99.9 only the first dot separates keys."""
     head, _, tail = name.partition(".")
     return got[head][tail] if tail else got[head]
 
@@ -238,12 +238,12 @@ def told_apart(folder):
         if report["passed"] != (status == 0):
             faults.append(f"passed is {report['passed']}")
         result(f"compare-tells-{name}", faults)
-        # without a threshold only values that are not finite fail
+        # without thresholds a comparison fails only if values are not finite
         got, _, _ = run("compare", f"{folder}/a.bin", f"{folder}/b.bin", "-threshold", "none")
         want = 3 if name in ("nan", "infinity") else 0
         result(f"compare-tells-{name}-without-threshold",
                [] if got == want else [f"exit status {got}, not {want}"])
-    # a wide image turned has another size
+    # a.bin has fewer pixels than b.bin
     wide = b[:100]
     wide.tofile(f"{folder}/a.bin")
     got, _, err = run("compare", f"{folder}/a.bin", f"{folder}/b.bin")
@@ -336,7 +336,7 @@ def refused(path, other, text):
 
 
 def cut_short(folder, name, other, lengths):
-    """Every truncated file is refused with one line."""
+    """compare refuses the file cut to each of `lengths`, with one error line."""
     with open(f"{folder}/{name}", "rb") as whole:
         data = whole.read()
     faults = []
@@ -392,8 +392,8 @@ def frames(folder):
     result("compare-refuses-missing-frames", faults)
     cut_short(folder, "moved.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
     cut_short(folder, "gzip.h5", other, lambda n: (9, 100, 1000, n // 2, n - 1))
-    # bytes changed at random places of compressed pixels: a message or other pixels, and
-    # no crash
+    # with bytes changed at random places of compressed pixels, the program prints a
+    # message or reads other pixels, but does not crash
     with open(f"{folder}/bslz4_uint16_data_000001.h5", "rb") as whole:
         data = bytearray(whole.read())
     rng = np.random.default_rng(5)

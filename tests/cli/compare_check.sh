@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The subcommands from outside: exit statuses, refusals, files left by run-compare,
-# pictures; every flag of the subcommands is typed here.
+# Run compare, view and run-compare: exit statuses, refusals, pictures, and the files that
+# run-compare leaves. Every flag of these subcommands is typed here.
 # usage: NANOBRAGG=program NB_BUILD=folder tests/cli/compare_check.sh
 set -u
 export LC_ALL=C
@@ -14,7 +14,7 @@ failed=0
 X="-default_F 100 -cell 100 -N 5 -pixel 1"
 FILES="-nofloat -noint -nonoise -nopgm -quiet"
 
-# says STATUS TEXT NAME ARGS...: expects this exit status, and this text on either output.
+# says STATUS TEXT NAME ARGS...: expects this exit status, and TEXT in stdout or stderr.
 says() {
     local status=$1 text=$2 name=$3 got
     shift 3
@@ -50,7 +50,7 @@ holds() {
 
 has() { "$NANOBRAGG" -version | grep -qE "^  $1 +yes"; }
 size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
-colours_of() { od -An -tu1 -j25 -N1 "$1" | tr -d ' '; } # 0 grey, 2 RGB
+colours_of() { od -An -tu1 -j25 -N1 "$1" | tr -d ' '; } # prints 0 for grey, 2 for RGB
 is() { [ "$1" = "$2" ]; }
 
 "$NANOBRAGG" $X -detpixels 64 $FILES -floatfile a.bin -intfile a.img -pgmfile a.pgm || exit 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Detectors by name: each renders a part of an image, three have the gaps that their
-makers publish, and typed flags take precedence.
+"""Detectors of -detector: each renders a part of an image, three have the gaps that their
+makers publish, and typed flags replace values of the detector.
 
 usage: NANOBRAGG=program python3 tests/cli/detectors_check.py
 """
@@ -14,11 +14,11 @@ import numpy as np
 
 PROGRAM = os.environ["NANOBRAGG"]
 SMALL = "-default_F 100 -cell 50 -N 2 -seed 1 -nofloat -noint -nonoise -nopgm -nodump".split()
-# Sizes as the makers publish them, not calculated.
+# Pixels along fast and slow as the makers publish them.
 SIZES = {"pilatus_6m": (2463, 2527), "pilatus3_2m": (1475, 1679), "pilatus_1m": (981, 1043), "eiger_16m": (4150, 4371),
          "eiger_4m": (2070, 2167), "eiger2_16m": (4148, 4362), "eiger2_9m": (3108, 3262), "jungfrau_4m": (2068, 2164),
          "rayonix_mx340hs": (7680, 7680), "rayonix_mx340hs:2": (3840, 3840), "mar165:2": (2048, 2048)}
-# First and last dead columns and rows of small detectors.
+# Size, gaps between columns and gaps between rows (first and last pixel of each gap).
 GAPS = {"pilatus_300k": ((487, 619), [], [(195, 211), (407, 423)]),
         "eiger2_4m": ((2068, 2162), [(1028, 1039)], [(512, 549), (1062, 1099), (1612, 1649)]),
         "eiger2_1m_cdte": ((1028, 1062), [(513, 514)], [(512, 549)])}
@@ -29,13 +29,13 @@ def run(*words, folder=None):
 
 
 def names():
-    """One more name for each binned read-out."""
+    """Names that the program lists, and the names of SIZES with a binning (NAME:2)."""
     listed = re.findall(r"^  (\w+) +\d+ x", run("-help", "detectors").stdout, re.M)
     return listed + [name for name in SIZES if ":" in name]
 
 
 def renders(name):
-    """The fault in a part of an image of this detector; "" if correct."""
+    """Render a part of an image of this detector. Returns the fault, or "" if correct."""
     done = run("-detector", name, "-roi", "10", "17", "20", "23")
     size = re.search(r"detector  (\d+) x (\d+) pixels", done.stdout)
     if done.returncode or not size:
@@ -66,7 +66,7 @@ def gaps(name, folder):
 
 
 def disc(folder):
-    """The round image of a MAR 165, binned 8 x 8."""
+    """The MAR 165, binned 8 x 8, has a round image: only the corners are dark."""
     run("-detector", "mar165:8", "-background", "water:1", "-floatfile", "image.bin", folder=folder)
     dark = np.fromfile(os.path.join(folder, "image.bin"), np.float32).reshape(512, 512) == 0
     x = np.arange(512) - 255.5
@@ -74,8 +74,7 @@ def disc(folder):
 
 
 def series(folder):
-    """The largest count of a named detector is no error where the file's type holds
-    less."""
+    """A file type that cannot hold the largest count of the detector is not an error."""
     done = run("-detector", "pilatus_300k", "-stills", "1", "-hdf5", "a.h5", folder=folder)
     return done.stderr if done.returncode else ""
 

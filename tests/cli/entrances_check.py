@@ -2,10 +2,10 @@
 """A wrong cell, wavelength, distance, pixel, beam centre, sensor, mask or matrix gets one
 question or is refused, at every entrance.
 
-Each row of ASKED and REFUSED is typed at five entrances: flags of an image and of a
-series, a line of -jobs, keywords of a new Python object, and set. OTHERS have one
-entrance each: headers, files of detectors, of sources and of crystals, draws, arrays,
-set_parameters.
+An entrance is a way to give a value. Each row of ASKED and REFUSED is given at five
+entrances: flags of an image and of a series, a line of -jobs, keywords of a new Python
+object, and set. Each row of OTHERS and IN_PYTHON has one entrance: an image header, a
+file of a detector, of sources or of crystals, -vary, an array, or set_parameters.
 
 usage: NANOBRAGG=program python3 tests/cli/entrances_check.py
 """
@@ -35,7 +35,7 @@ def put(path, text):
 
 
 def flags(words):
-    """Command line of the base with these words; None removes a word of the base."""
+    """Flags of BASE and `words` (flag name: value); None removes a flag of BASE."""
     return [*QUIET, *(x for name, value in {**BASE, **words}.items() if value is not None
                       for x in ["-" + name, *([] if value is True else value if isinstance(value, list) else [value])])]
 
@@ -53,7 +53,7 @@ def series(words, *more):
 
 
 def header(path="a.img", **values):
-    """Writes an SMV file as another program does, with these values."""
+    """Writes an SMV file with these header values, as if by another program."""
     data = read("good.img").replace(b"NANOBRAGG_", b"SOMEONES__")
     head, pixels = data[:1024], data[1024:]
     if "DISTANCE" in values:
@@ -66,7 +66,7 @@ def header(path="a.img", **values):
 
 
 def centre(value):
-    """Header with the beam centre in the keys of other programs."""
+    """SMV file with this beam centre in all keys that other programs use."""
     return header(**{name: value for name in ("CENTER_X", "CENTER_Y", "X_BEAM", "Y_BEAM", "XDS_ORGX", "XDS_ORGY")})
 
 
@@ -77,7 +77,7 @@ def geom(eV=12398, clen=0.1, res=1000):
 
 
 def expt(wavelength=1, unit=1):
-    """A detector of DIALS; unit: factor of its lengths."""
+    """Flags of a DIALS detector file whose lengths are multiplied by `unit`."""
     with open(GOLDEN + "/detectors/geom/flat3.expt", encoding="ascii") as text:
         found = json.load(text)
     found["beam"][0]["wavelength"] = wavelength
@@ -107,7 +107,7 @@ OTHER, NM, FLAT = "but F(h k l) stays that of", [7e-9, 8e-9, 9e-9, 90, 90, 90], 
 RANGE, DARK, LEFT = "the value must be at least 1e-06 and at most 1000000 (A)", "every pixel is masked", "the matrix is left-handed"
 MTZ, MAT = {"default_F": None, "cell": None, "mtz": CTJ}, {"cell": None, "mat": "good.mat"}
 
-# Questions: the words, text of the note, and changes of the base (None removes a word).
+# Values that get a question: flags, text of the note, changes of BASE (None removes one).
 ASKED = [({"lambda": 12398}, LONG, {}), ({"lambda": 0.1}, "in nm", {}), ({"energy": 12.398}, KEV, {}),
          ({"sourcefile": "nm.src"}, "in nm?", {}), ({"spectrum": "keV.txt"}, KEV, {}),
          ({"distance": 0.1}, METRES, {}), ({"close_distance": 0.1}, METRES, {"distance": None}),
@@ -119,13 +119,13 @@ ASKED = [({"lambda": 12398}, LONG, {}), ({"lambda": 0.1}, "in nm", {}), ({"energ
          ({"cell": [70, 80, 90, 90, 90, 90]}, OTHER, MTZ), ({"mat": "good.mat"}, OTHER, MTZ), ({"mask": "dark.img"}, DARK, {}),
          ({"img": "odd.img"}, METRES, {"distance": None})]
 
-# Refusals: the same, with text of the one error line.
+# Values that are refused: flags, text of the one error line, changes of BASE.
 REFUSED = [({"lambda": 1e-10}, RANGE, {}), ({"sourcefile": "A.src"}, "A.src:1: wavelength 1 m", {}), ({"distance": -1}, "distance", {}),
            ({"pixel": -1}, "pixel", {}), ({"detector_thick": -1}, "detector_thick", {}),
            ({"detector_thick": 300, "sensor": "Xx"}, "-sensor", {}), ({"cell": FLAT}, "cell", {}),
            ({"mat": "flat.mat"}, "flat.mat", {}), ({"mask": "few.bin"}, "few.bin", {}), ({"mask": "small.img"}, "-mask has 8 x 8 pixels", {})]
 
-# Questions at one entrance: name, command line (made when needed), text of the note.
+# Values that get a question at one entrance: name, command line (made when called), note.
 OTHERS = [("lambda-img", lambda: header(WAVELENGTH=12398), LONG), ("lambda-expt", lambda: expt(12398), LONG),
           ("lambda-nm-img", lambda: header(WAVELENGTH=0.1), "in nm"), ("lambda-nm-expt", lambda: expt(0.1), "in nm"),
           ("energy-geom", lambda: geom(eV=12.398), "is very long"), ("energy-stream", lambda: stream(9.4), "frame 1: -lambda"),
@@ -178,7 +178,7 @@ NEEDS = {"mtz": "gemmi", "sensor": "xraylib"}
 
 
 def absent(words, libraries):
-    """The library that these words need and this build lacks."""
+    """A library that these flags need and this build does not have, or None."""
     return next((library for word, library in NEEDS.items() if word in words and library not in libraries), None)
 
 
@@ -187,12 +187,12 @@ def notes(error):
 
 
 def asked(name, error, text):
-    dark = "reached the detector"  # the reason repeats the question
+    dark = "reached the detector"  # a note on a dark image repeats the question
     ok("asked-" + name, sum(text in line and (dark in text) == (dark in line) for line in notes(error)) == 1, error)
 
 
 def refused(name, words, *texts):
-    """One error line; a series leaves no frame."""
+    """The program prints one error line, and a series leaves no frame."""
     error = run(*words, status=2)[1]  # without xraylib -sensor is refused for another reason
     last = [line for line in error.splitlines() if line.startswith("nanobragg: error: ")]
     ok("refused-" + name, len(last) == 1 and all(text in last[0] for text in texts) and not [f for f in os.listdir() if f.startswith("o_")], error)
@@ -225,7 +225,7 @@ def crossed(rows, libraries):
 
 
 def job(words, base, *more):
-    """Jobs whose second and later lines have these words."""
+    """Flags of a run of -jobs: line 1 sets phi, line 2 `words`, more lines follow."""
     return [*flags(base), "-jobs", lines("j.jsonl", {"phi": 1}, words, *more), *OUTPUT]
 
 

@@ -21,13 +21,13 @@ numpy, h5py = need("numpy", "h5py")
 SIZE = ["-default_F", 100, "-N", 6, "-fluence", 1e26, "-seed", 3, "-mosaic", 0.3, "-mosaic_dom", 3, "-quiet"]
 PLACE = ["-distance", 90, "-detpixels_f", 40, "-detpixels_s", 36, "-pixel", 1.5, "-detector_rotx", 3]
 FLAGS = [*SIZE, *PLACE, "-cell", 50, 60, 70, 80, 95, 100, "-orientations", "random", "-jitter_lambda", 1, "-jitter_cell", 1, "-jitter_beam", 1]
-# The lab frame of the default convention in dxtbx's frame: x fast, y against slow, z
-# against the beam.
+# Turns a vector of our default lab frame into the frame of dxtbx (x along fast, y against
+# slow, z against the beam).
 T = numpy.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
 
 
 def axes(crystal):
-    """A of an experiment's crystal."""
+    """Matrix A (columns a*, b*, c*) of a crystal in an experiment list."""
     return numpy.linalg.inv([crystal[f"real_space_{x}"] for x in "abc"])
 
 
@@ -42,7 +42,7 @@ def truth(path, name):
 
 
 def each_frame(file):
-    """Crystal, wavelength and image of each frame; the frame is rendered again."""
+    """The list has crystal, wavelength, image of each frame; -expt renders it again."""
     frames = 4
     run(*FLAGS, "-stills", frames, "-hdf5", "run.h5", "-hdf5type", "float32", "-exptout", file)
     tree = load(file)
@@ -71,8 +71,8 @@ def each_frame(file):
 
 
 def several_crystals():
-    """An experiment for each crystal; frames without an experiment have no crystal. The
-    number of threads changes no byte."""
+    """The list has an experiment for each crystal; a frame without a crystal has none.
+    The number of threads does not change the file."""
     flags = [*FLAGS, "-stills", 6, "-vary", "crystals:choice:0:1:3", "-twin", "-h,-k,l:0.3"]
     run(*flags, "-hdf5", "c_master.h5", "-exptout", "c.expt", "-threads", 2)
     with h5py.File("c_master.h5") as file:
@@ -104,14 +104,14 @@ def several_crystals():
 
 
 def files_and_turns():
-    """Numbered files; a part of a series; a rotated crystal; impossible combinations."""
+    """Numbered files, a part of a series, a rotated crystal, refused combinations."""
     os.makedirs("in/side", exist_ok=True)
     run(*FLAGS, "-stills", 3, "-phi", 20, "-osc", 2, "-phisteps", 2, "-only_frame", "1-2", "-output", "in/f_%03d.cbf", "-exptout", "in/side/f.expt")
     run(*FLAGS, "-stills", 3, "-phi", 20, "-osc", 2, "-phisteps", 2, "-only_frame", "1-2", "-hdf5", "f.h5", "-exptout", "in/f.expt")
     tree = load("in/side/f.expt")
     ok("files", [x["images"] for x in tree["imageset"]] == [["../f_002.cbf"], ["../f_003.cbf"]] and os.path.exists("in/f_003.cbf") and
        load("in/f.expt")["imageset"][0]["images"] == ["../f.h5"], tree["imageset"])
-    angle = numpy.radians(21)  # about the spindle, z of the lab
+    angle = numpy.radians(21)  # phi at mid-frame, about the spindle: z of the lab
     turn = numpy.array([[numpy.cos(angle), -numpy.sin(angle), 0], [numpy.sin(angle), numpy.cos(angle), 0], [0, 0, 1]])
     off = numpy.abs([axes(c) for c in tree["crystal"]] - T @ turn @ truth("f.h5", "A")).max()
     ok("middle-of-the-turn", off < 1e-12, off)
@@ -134,7 +134,7 @@ def files_and_turns():
 
 
 def many():
-    """A list of 10,000 is read within two seconds, also by the name of its last image."""
+    """A list of 10,000 experiments is read in 2 s, also if -expt_image names the last."""
     tree = load("run.expt")
     n = 10000
     for key in ("experiment", "imageset", "crystal"):
@@ -152,7 +152,7 @@ def many():
 
 
 def dxtbx_opens(images):
-    """A crystal for each frame, with its image."""
+    """dxtbx reads the list: each experiment has a crystal and the image of its frame."""
     try:
         from dxtbx.model.experiment_list import ExperimentListFactory
     except ImportError as missing:

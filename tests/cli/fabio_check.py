@@ -27,7 +27,7 @@ except ImportError as missing:
 
 
 def load_raw(path, fast, slow):
-    """The array [slow][fast] of a headerless file, or None when it has another size."""
+    """The array [slow][fast] of a file without header, or None if its size is wrong."""
     types = {4: numpy.float32, 2: numpy.uint16}
     kind = types.get(os.path.getsize(path) // (fast * slow))
     if kind is None or os.path.getsize(path) % (fast * slow):
@@ -36,7 +36,7 @@ def load_raw(path, fast, slow):
 
 
 def header_fault(header, fast, slow):
-    """Describes the missing part of an SMV header, or returns None."""
+    """Describes a missing or wrong key of an SMV header, or returns None."""
     want = {"SIZE1": str(fast), "SIZE2": str(slow), "TYPE": "unsigned_short",
             "DETECTOR_SN": "000", "BEAMLINE": "nanobragg"}
     for key, value in want.items():
@@ -54,7 +54,7 @@ def header_fault(header, fast, slow):
 
 
 def fault(image_path, raw_path, fast, slow):
-    """The fault of an image, or None."""
+    """Describes how an image differs from its raw file, or returns None."""
     try:
         image = fabio.open(image_path)
     except Exception as error:  # fabio raises any error of its readers
@@ -88,7 +88,7 @@ def check(fast, slow, pairs):
 
 
 def run_and_check():
-    """Images of nanobragg, 70 x 50 pixels with a region of interest."""
+    """Checks images of nanobragg, 70 x 50 pixels with a region of interest."""
     fast, slow, scale, adc = 70, 50, 2.5, 40
     with tempfile.TemporaryDirectory() as folder:
         command = [os.environ["NANOBRAGG"], "-default_F", "100", "-cell", "100", "-N", "5",
@@ -111,7 +111,7 @@ def run_and_check():
 
 
 def count_frames(master, numpy_frames):
-    """The reason why fabio does not see each frame of a master once, or None."""
+    """None if fabio reads each frame of a master file once; otherwise the reason."""
     image = fabio.open(master)
     if image.nframes != len(numpy_frames):
         return f"{image.nframes} frames, not {len(numpy_frames)}"
@@ -130,8 +130,8 @@ def silx_count(master):
 
 
 def run_and_check_series():
-    """Masters with one and with several data files: fabio and silx count each frame
-    once."""
+    """Checks master files with one and with several data files: fabio and silx count each
+    frame once."""
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

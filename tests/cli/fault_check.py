@@ -25,7 +25,7 @@ SOURCE = os.environ.get("NB_SOURCE", os.path.join(os.path.dirname(os.path.abspat
 MODELS = os.path.join(SOURCE, "golden_data", "structure_factors", "models")
 BIG = os.environ.get("NB_BIG")
 KINDS = ("write", "fsync", "rename", "close", "read", "malloc", "thread", "stream")
-# KIND: (error, how) of each trial of a call; the short form takes them in turn.
+# (error, how) of each kind; how: once, on (later calls too), short (a part of the bytes).
 TRIALS = {
     "write": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once"), ("short", "short")),
     "fsync": (("ENOSPC", "on"), ("EIO", "once"), ("EINTR", "once")),
@@ -47,11 +47,11 @@ class Job:
         self.words, self.outputs = words, outputs
         self.points = points  # number of calls of each kind that the short form tries
         self.resumes = resumes
-        self.varies = varies  # outputs that hold times
+        self.varies = varies  # outputs that hold times, so that their bytes vary
         self.good = good  # statuses without an error
         self.spared = spared  # kinds that libhdf5 1.10 cannot handle
         self.errors = errors  # statuses after an error
-        self.results = {}  # (output, after -resume): its right bytes
+        self.results = {}  # {(output, True after -resume): right bytes}
         self.counts = {}
 
 
@@ -91,7 +91,7 @@ def make_jobs():
 
 
 def start(job, folder, fault=None, more=()):
-    """Runs a job; returns the process and its numbers of calls."""
+    """Runs a job; returns the process, and the number of its calls of each kind."""
     counts = folder + ".counts"
     with open(counts, "wb") as stream:
         stream.write(bytes(8 * (len(KINDS) + 1)))
@@ -104,8 +104,8 @@ def start(job, folder, fault=None, more=()):
 
 
 def is_whole_hdf5(data):
-    """True if the file ends where its superblock states. After an error a series leaves
-    files of finished frames."""
+    """True if the HDF5 file ends where its superblock states. After an error, a series
+    leaves whole files of finished frames."""
     at = {0: 40, 2: 28, 3: 28}.get(data[8] if data[:8] == b"\x89HDF\r\n\x1a\n" else None)
     return at is not None and int.from_bytes(data[at:at + 8], "little") == len(data)
 
@@ -149,7 +149,7 @@ def judge(job, folder, fault, done, resumed=False):
 
 
 def try_fault(job, base, fault):
-    """One run with a fault; returns (what is wrong, True if the call failed)."""
+    """Runs a job with a fault; returns (faults found, True if the call failed)."""
     folder = tempfile.mkdtemp(prefix="run", dir=base)
     try:
         for name in job.outputs:
@@ -170,7 +170,7 @@ def try_fault(job, base, fault):
 
 
 def points(job, kind):
-    """(nth, error, how) of the trials."""
+    """List of trials (nth, error, how): the nth call of this kind fails with `error`."""
     count = job.counts[kind]
     trials = TRIALS[kind]
     if BIG or len(sys.argv) > 2:

@@ -42,7 +42,7 @@ def write(path, text):
 
 
 def folder_state():
-    """Every name with its content or target."""
+    """{name: content of a file, target of a link, None for a folder} of this folder."""
     return {name: os.readlink(name) if os.path.islink(name) else
             None if os.path.isdir(name) else read(name) for name in os.listdir(".")}
 
@@ -55,8 +55,8 @@ def has_hdf5():
 
 
 def collisions():
-    """(files that exist, arguments, text of the message); every row is refused and
-    changes nothing."""
+    """Arguments that would overwrite a file: the program refuses each row and changes no
+    file."""
     for name in ("a", "b", "x", "y", "loss.svg", "Fdump.bin", "intimage.img", "data_data_000002.h5",
                  "s_2.img", "s_series.img.resume"):
         write(name, HKL)
@@ -194,8 +194,8 @@ def pipes(hdf5):
 
 
 def endless():
-    """An endless input is refused after 1 GB; a long image is read where -max_read allows
-    it."""
+    """An endless input is refused after 1 GB. A long image is refused with the value of
+    -max_read that would allow it."""
     for args in ([*X, "-nodump", "-hkl"], [*F, "-mask"], ["sf", "-dmin", 3, "-pdb"]):
         read_end, write_end = os.pipe()
         with subprocess.Popen(["cat", "/dev/zero"], stdout=write_end) as zeros:
@@ -219,7 +219,7 @@ def no_folder():
 
 
 def interrupted():
-    """An interrupt works during tables of diffuse light and during the point spread."""
+    """An interrupt stops tables of diffuse light, point spread and draws within 5 s."""
     D = ["-hkl", LYSOZYME, "-nodump", "-cell", 79.1, 79.1, 37.9, "-N", 20, "-gauss_xtal", "-lambda", 1, "-seed", 1, "-threads", 1]
     cases = [("diffuse", ["-nonoise", "-noint", "-nopgm", "-detpixels", 512, "-pixel", 0.2, "-diffuse_sigma", 0.4,
                           "-diffuse_gamma", 1000, *D], 1),
@@ -244,8 +244,8 @@ def interrupted():
 
 
 def formats(hdf5):
-    """-mask gives the same pixels from every format; -img takes the values of CBF and
-    HDF5."""
+    """-mask gives the same pixels from every format; -img takes geometry and beam from
+    CBF and HDF5."""
     crystal = ["-cell", "70", "80", "90", "-N", 1, "-default_F", 100, "-fluence", 1e30, "-seed", 3,
                "-quiet"]
     camera = ["-detpixels_f", 24, "-detpixels_s", 16, "-pixel", 2, "-distance", 90, "-lambda", 1.1,
@@ -294,7 +294,7 @@ def formats(hdf5):
 
 
 def standard_output():
-    """"-": the bytes of the file on standard output, all text on standard error."""
+    """With "-" the bytes of the file go to stdout, and all text to stderr."""
     flags = {"-floatfile": [], "-intfile": [], "-noisefile": [], "-pgmfile": [], "-pngfile": [],
              "-tifffile": [], "-truthfile": ["-truth", "spots"], "-dump": []}
     write("in.hkl", HKL)
@@ -306,7 +306,7 @@ def standard_output():
             continue
         wanted = read("x").replace(f"{flag} x".encode(), f"{flag} -".encode())
         piped = run(*args, flag, "-")
-        pixels = wanted.find(b"IDAT") if flag == "-pngfile" else 0  # its texts have checksums
+        pixels = wanted.find(b"IDAT") if flag == "-pngfile" else 0  # skip texts: they differ
         ok("stdout" + flag, piped.returncode == 0 and len(piped.stdout) == len(wanted) and
            piped.stdout[pixels:] == wanted[pixels:] and
            b"standard output" in piped.stderr and not os.path.exists("-"),
@@ -341,7 +341,7 @@ def standard_output():
 
 
 def hdf5_limits(hdf5):
-    """The disk becomes full while HDF5 is written; many small chunks."""
+    """A file-size limit stops HDF5 output cleanly; many small chunks are read in 8 s."""
     if not hdf5:
         print("skip files hdf5-limits # no HDF5 in this build")
         return
@@ -399,7 +399,7 @@ def signals():
     with subprocess.Popen([PROGRAM, *map(str, args)], preexec_fn=default_signals,
                           stderr=subprocess.DEVNULL) as child:
         wait_until(lambda: any(n.endswith(".part") for n in os.listdir(".")))
-        time.sleep(0.2)  # the pipe is full now, and the writer waits
+        time.sleep(0.2)  # then the pipe is full, and the program waits
         child.send_signal(signal.SIGTERM)
         time.sleep(0.1)
         child.send_signal(signal.SIGTERM)
@@ -410,8 +410,8 @@ def signals():
 
 
 def packed():
-    """gzip and bzip2 wherever a file is read, recognized by content: the same image as
-    from the plain file."""
+    """A file packed with gzip or bzip2, recognized by its content, gives the same image
+    as the plain file, for each kind of input."""
     P = [*F, "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile"]
     run(*F, "-quiet", "-intfile", "i.img", "-floatfile", "p.bin", "-nonoise", "-nopgm", "-geomout", "a.geom")
     run(*F, "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm", "-exptout", "a.expt")
@@ -469,8 +469,7 @@ def packed():
 
 
 def packed_hdf5():
-    """A packed HDF5 file is refused with one line, because the library needs a plain
-    file."""
+    """A packed HDF5 file is refused with one line: libhdf5 reads only plain files."""
     run(*F, "-quiet", "-stills", 1, "-hdf5", "h_master.h5", "-hdf5type", "float32")
     with open("h.h5", "wb") as out:
         out.write(gzip.compress(read("h_data_000001.h5")))

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced: the input files for the rows of flags.tsv and bad_inputs.tsv.
+# Sourced: makes the input files for the rows of flags.tsv and bad_inputs.tsv.
 
-# A small valid simulation, and flags that switch off the files of an image.
+# X: a small valid simulation; C: X without -detpixels; NOFILES: no files of an image.
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
 C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"
-# A model, and reflections.
+# M: a simulation from atoms; R: one from reflections.
 M="-pdb good.pdb -dmin 3 -N 3 -detpixels 16 -pixel 4"
 R="-mtz good.mtz -N 3 -detpixels 16 -pixel 4"
 export X C M R NOFILES
 NB_SOURCE=${NB_SOURCE:-$(cd ../.. && pwd)}
 
-# make_fixtures FOLDER: the input files that the tables name, made with $NANOBRAGG.
+# make_fixtures FOLDER: makes the input files that the tables name, some with $NANOBRAGG.
 make_fixtures() {
     mkdir -p "$1/folder" && cd "$1" || return 1
     cp "$OLDPWD/../../golden_data/detectors/geom/"{quad.geom,rot.expt,stack3d.h5} . || return 1
@@ -105,7 +105,7 @@ make_fixtures() {
         return 1
     head -c 600 good.img >truncated.img
     sed 's/SIZE1=/SOZE1=/' good.img >nosize.img
-    # Headers of another program, so that the documented keys count.
+    # Headers as if of another program: only then are the keys of other programs read.
     sed 's/WAVELENGTH=./WAVELENGTH=x/; s/NANOBRAGG_/SOMEONES__/' good.img >badvalue.img
     head -c 60 good.dump >truncated.dump
     cd - >/dev/null || return 1

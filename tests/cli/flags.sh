@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by run.sh: every row of flags.tsv runs with the expected result.
+# Sourced by run.sh: runs the args of every row of flags.tsv and checks the result.
 #
-# columns: id, kind, expected, args
-#   json    key=value[,value...] ... in the output of -show_config (numbers to 1e-9)
-#   same    the float image equals, byte for byte, that of the args in `expected`
-#   differ  the float images differ
-#   stdout  contains the text          stderr  the same
-#   files   exactly these are made     ends    with success
+# Columns: id, kind, expected, args. The kind states what the run must give:
+#   json    -show_config prints each key=value[,value...] of `expected` (numbers to 1e-9)
+#   same    the float image equals, byte for byte, the image with the flags in `expected`
+#   differ  the float image differs from the image with the flags in `expected`
+#   stdout, stderr  this output contains the text `expected`
+#   files   exactly the files in `expected` are made;    ends    the run succeeds
 
-# json_value FILE KEY: the value, its list brackets and quotes removed.
+# json_value FILE KEY: prints the value of KEY without list brackets and quotes.
 json_value() {
     tr -d ' \t\n' <"$1" | awk -v key="\"$2\":" '{
         at = index($0, key)
@@ -21,7 +21,7 @@ json_value() {
         print rest }'
 }
 
-# alike A B: compares lists, numbers to a relative 1e-9; a NaN or a word as text.
+# alike A B: true if two lists are equal: numbers to 1e-9 (relative), others as text.
 alike() {
     awk -v a="$1" -v b="$2" 'BEGIN {
         n = split(a, x, ","); if (split(b, y, ",") != n) exit 1
@@ -43,7 +43,7 @@ check_json() {
     done
 }
 
-# check_images DIR KIND ARGS: runs the other flags too and compares the float images.
+# check_images DIR KIND ARGS: renders the image of ARGS and compares it with that in DIR.
 check_images() {
     local other=$work/other
     rm -rf "$other" && cp -a "$work/fixtures" "$other"

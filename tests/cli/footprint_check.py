@@ -31,14 +31,14 @@ def render(*flags):
 
 
 def listed(*flags):
-    """Rows of the list of reflections, without its head."""
+    """Rows of the file of -truth spots, without its head."""
     render(*EVERY, "-truth", "spots", "-truthfile", "spots.txt", *flags)
     with open("spots.txt", encoding="ascii") as stream:
         return [line.split() for line in stream if line[0] not in "#h"]
 
 
 def alone():
-    """Images of six reflections, each separate and away from the edges."""
+    """[(h k l, image of this reflection alone)] of six reflections far from the edges."""
     images = []
     for row in sorted(listed(), key=lambda row: -float(row[5])):
         with open("one.hkl", "w", encoding="ascii") as stream:
@@ -103,8 +103,8 @@ def off_panels():
 
 
 def factors():
-    """Intensities are the photons of a reflection in the image, with a beam stop too, and
-    the photons that leave the panel."""
+    """The listed intensity of a reflection equals its photons in the image, with a beam
+    stop too; photons that leave the panel are reported."""
     flags = ["-footprint", "box:1.5:0.6:20", "-beamstop", "disc:6,bar:1:30:0.4", "-roi", 0, 120, 20, N - 1]
     rows = sorted(listed(*flags), key=lambda row: -float(row[5]))[:40]
     moved, worst = 0, 0

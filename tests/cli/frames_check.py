@@ -33,15 +33,15 @@ def drawings(folder):
 
 
 def table():
-    """Rows of section 3 of physics.md with other vectors than the program's."""
+    """Rows of section 3 of physics.md whose vectors differ from those of the program."""
     rows = re.findall(r"^\| `?-?(\w+)`?(?: \(default\))?((?: \| -?[01] -?[01] -?[01]){7}) \|$",
                       read(os.path.join(SOURCE, "docs", "physics.md")), re.M)
     if {name for name, _ in rows} != set(frames.CONVENTIONS):
         return [f"rows of {sorted(name for name, _ in rows)}"]
     wrong = []
     for name, text in rows:
-        # custom is MOSFLM until a vector is typed; a polarization along z changes no
-        # vector.
+        # -polar_vector 0 0 1 gives the convention "custom", which has the vectors of
+        # MOSFLM until another vector is typed.
         said = frames.ask(["-polar_vector", "0", "0", "1"] if name == "custom" else ["-" + name])
         typed = [[float(x) for x in cell.split()] for cell in text.split(" | ")[1:]]
         wrong += [f"{name} {key}" for key, cell in zip(COLUMNS, typed) if said[key] != cell]

@@ -66,7 +66,7 @@ def write_geom(path, f, s):
 
 
 def lab(v):
-    """From the frame of CrystFEL to that of -xds."""
+    """Turns a vector of the CrystFEL frame into the frame of -xds."""
     return [-v[0], -v[1], v[2]]
 
 

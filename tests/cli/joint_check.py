@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine -joint: stills of one cell on a shifted and tilted detector.
+"""nanobragg refine -joint: stills with one common cell on a shifted and tilted detector.
 
 With NB_BIG=1, or a number of stills, the errors are compared with their sigmas and with the limits of docs/refine.md.
 usage: NANOBRAGG=program python3 tests/cli/joint_check.py [STILLS [FLAGS OF THE FIT...]]
@@ -27,18 +27,18 @@ TRUTH = {"cell_a": 40.05, "cell_b": 44.96, "cell_c": 60.04, "distance": 60.3, "X
 START = {"cell_a": 40, "cell_b": 45, "cell_c": 60, "distance": 60, "Xbeam": 25.8, "Ybeam": 25.6,
          "detector_roty": 0.3, "detector_rotz": -0.3}
 COMMON = ",".join(TRUTH)
-LIMITS = {"cell": 2e-4, "distance": 0.02, "detector": 0.01}  # a part, mm, deg
+LIMITS = {"cell": 2e-4, "distance": 0.02, "detector": 0.01}  # relative, mm, deg
 
 
 def place(values):
-    """Flags of cell and detector."""
+    """Flags of the cell and detector in `values`, whose first three keys are the cell."""
     return ["-cell", *(str(values["cell_" + x]) for x in "abc"), "90", "90", "90",
             *(word for name in list(values)[3:] for word in ("-" + name, str(values[name])))]
 
 
 def draw(folder, count):
-    """The stills, their orientations, and starting points that are 0.1 degree off about
-    each axis."""
+    """Render stills; return true orientations, and starting ones about 0.1 degree off
+    about each axis."""
     chance = random.Random(5)
     true = [[chance.uniform(-180, 180), chance.uniform(-90, 90), chance.uniform(-180, 180)] for _ in range(count)]
     start = [turned(misset, chance.gauss(0, 0.17), chance) for misset in true]
@@ -62,7 +62,7 @@ def report(folder):
 
 
 def result_bytes(folder):
-    """Bytes of both files, without the times."""
+    """Hashes of fit.jsonl without its times, and of fit.expt."""
     text = re.sub(rb'"seconds":[^,}]*', b"", read(f"{folder}/fit.jsonl"))
     return hashlib.sha256(text).hexdigest(), hashlib.sha256(read(f"{folder}/fit.expt")).hexdigest()
 
@@ -72,7 +72,7 @@ def rms(errors):
 
 
 def errors_are_small(folder, true):
-    """Errors of the common parameters and of the orientations."""
+    """Errors of the common parameters and of the orientations are within the limits."""
     pictures, common = report(folder)
     p = common["parameters"]
     off = {name: p[name]["value"] - value for name, value in TRUTH.items()}
@@ -96,8 +96,8 @@ def errors_are_small(folder, true):
 
 
 def one_experiment_list(folder, count):
-    """Models of DIALS: one beam, one detector, one crystal per image; the program reads
-    them."""
+    """fit.expt has one beam, one detector and one crystal per image, and the program
+    reads it."""
     expt = json.loads(read(f"{folder}/fit.expt"))
     pictures = report(folder)[0]
     ok("one experiment list", len(expt["detector"]) == len(expt["beam"]) == 1 and len(expt["crystal"]) == len(pictures) and
@@ -108,7 +108,7 @@ def one_experiment_list(folder, count):
 
 
 def same_bytes(folder, count):
-    """The result is the same for any number of processes."""
+    """Results have the same bytes with any number of processes."""
     want = result_bytes(folder)
     run(*words(folder, count, "-threads", 1 if os.cpu_count() > 1 else 3), status=None)
     ok("the same bytes with one process", result_bytes(folder) == want)
@@ -129,8 +129,7 @@ def refusals(folder):
 
 
 def bad_pictures_are_left_out(folder):
-    """After a missing file, or a still of another orientation, the other stills are
-    refined."""
+    """If one file is missing and one still has a wrong start, the others are refined."""
     with open(f"{folder}/start.txt", encoding="ascii") as stream:
         lines = stream.readlines()
     with open(f"{folder}/bad.txt", "w", encoding="ascii") as out:
@@ -149,8 +148,8 @@ def axes(tree, k):
 
 
 def experiments_of_pictures(folder):
-    """Each image begins with the crystal and wavelength of its experiment, in any order;
-    the beams are kept."""
+    """With -expt the fit of each image starts with the crystal and wavelength of its
+    experiment, in any order of images. The result has the same beams."""
     order, crystal = (2, 0, 3, 1), [*BOTH[:2], *BOTH[BOTH.index("-oversample"):]]
     run(*BOTH, *place(TRUTH), "-fluence", "1e28", "-stills", 4, "-orientations", f"{folder}/true.txt", "-jitter_lambda", 0.5, "-seed", 3,
         "-hdf5", f"{folder}/e_master.h5", "-hdf5type", "int32", "-exptout", f"{folder}/true.expt", "-quiet")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pixels without counts are left out by compare and view: those of a pixel mask, of the
-marks of a detector's integers, and of -mask. An overload is no mark.
+"""compare and view leave out pixels without counts: masked in the file, masked by -mask,
+or with a mark (the value that a detector writes for bad pixels). An overload is no mark.
 
 usage: NANOBRAGG=program python3 tests/cli/left_out_check.py
 """
@@ -29,7 +29,7 @@ def difference(a, b, *flags, status=0):
 
 
 def counts(kind):
-    """An image with a gap, and the indices of the gap."""
+    """An image of type `kind`, and an array that is True in the gap (rows 8 to 17)."""
     image = np.random.default_rng(1).poisson(20, (SIDE, SIDE)).astype(kind)
     gap = np.zeros((SIDE, SIDE), bool)
     gap[8:18] = True
@@ -37,7 +37,7 @@ def counts(kind):
 
 
 def write(name, image, mask=None, **limits):
-    """An HDF5 file as detectors write it."""
+    """Write an HDF5 file as detectors do. limits: saturation_value, underload_value."""
     with h5py.File(name, "w") as file:
         file["/entry/data/data"] = image[None]
         file["/entry"].attrs["NX_class"] = "NXentry"
@@ -52,7 +52,7 @@ def write(name, image, mask=None, **limits):
 
 
 def tiff(name, image):
-    """A TIFF with one channel and one strip."""
+    """Write a TIFF with one channel and one strip."""
     body = image.astype(image.dtype.newbyteorder("<")).tobytes()
     size, kind = image.dtype.itemsize, 2 if image.dtype.kind == "i" else 1
     tags = [(256, 4, SIDE), (257, 4, SIDE), (258, 3, 8 * size), (259, 3, 1), (262, 3, 1), (273, 4, 8),
@@ -74,7 +74,7 @@ def smv(name, image):
 
 
 def formats():
-    """A series in all formats, with a mask: the same frame in each."""
+    """A series with a mask, written in all formats, has the same frame in each."""
     mask = np.ones((SIDE, SIDE), "<f4")
     mask[8:18] = 0
     mask.tofile("mask.bin")
@@ -109,7 +109,7 @@ def formats():
 
 
 def marks():
-    """Marks by type, mask and limits of an HDF5 file; 65535 of CCDs is an overload."""
+    """Type, mask and limits of a file decide which values are marks (65535 may be one)."""
     high16, gap = counts(np.uint16)
     high16[gap] = 65535
     high32, _ = counts(np.uint32)
@@ -149,7 +149,7 @@ def marks():
 
 
 def typed():
-    """-mask in every format."""
+    """-mask reads every format, and masks the same pixels."""
     image, gap = counts(np.float32)
     other = image.copy()
     other[gap] += 1000
@@ -173,8 +173,8 @@ def typed():
 
 
 def mixed():
-    """At pixels that the file marks, -add adds 0, -transmission transmits 0, and -mask
-    masks them."""
+    """At pixels that a file marks, -add adds 0, -transmission transmits 0, and -mask
+    masks the pixel."""
     image, gap = counts(np.int32)
     image += 1
     ones = np.where(gap, -1, 1).astype(np.int32)

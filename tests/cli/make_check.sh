@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goals of the makefile that compile nothing keep the stamps of a build; nvcc gets the
-# right architectures. Runs in a folder of links to the source and compiles nothing.
+# Goals of the makefile that compile nothing leave the stamps (files that hold the flags
+# of a build) unchanged; nvcc gets the right architectures. Nothing is compiled here.
 set -u
 source=${NB_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 unset MAKEFLAGS MFLAGS MAKELEVEL SET CFLAGS CXXFLAGS CUDA_ARCH CC CXX FLAVOR CUDA
@@ -10,7 +10,7 @@ work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
 ln -s "$source"/{Makefile,mk,cuda,src,tests,golden_data,docs} . || exit 1
 failed=0
-judge() { # NAME WRONG: ok where there is nothing wrong
+judge() { # NAME WRONG: ok if the text WRONG is empty
     [ -z "$2" ] && echo "ok $1" && return
     echo "# $1: $2"
     echo "not ok $1"
@@ -32,8 +32,8 @@ said=$(PKG_CONFIG_LIBDIR=/nonexistent make -s config 2>&1) && judge make-needs-l
 judge make-names-packages "$(grep -q 'Debian packages libpng-dev libcjson-dev zlib1g-dev' <<<"$said" || echo "$said")"
 make -s OPTIONAL=0 config | grep -E 'HDF5 +no' >/dev/null || judge make-optional 'HDF5 is there'
 
-# arches WANTED ARGS...: architectures of each file's nvcc line on a machine with the
-# cards of $cards
+# arches WANTED ARGS...: `make ARGS config` must name the GPU architectures WANTED on a
+# machine whose cards have the compute capabilities $cards
 mkdir bin && cat >bin/nvcc <<'CODE'
 #!/bin/sh
 [ "$1" = --list-gpu-arch ] && exec printf 'compute_%s\n' 75 80 86 89 90 100 103 120

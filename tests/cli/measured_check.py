@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measured frames as stored: pixels of imgCIF in each code of CBFlib, packed files, and
-data sets of HDF5 by their path.
+"""Measured frames as other programs store them: imgCIF with each compression of CBFlib,
+packed files, and data sets of HDF5 by their path.
 
 usage: NANOBRAGG=program python3 tests/cli/measured_check.py
 """
@@ -21,7 +21,7 @@ COUNTS[1, 3, 5], COUNTS[2, 7, 2] = 100000, -300
 
 
 def same(name, image, pixels, *flags):
-    """The program sees these pixels, compared with a file of floats."""
+    """Writes these pixels as floats; `compare` finds that the image equals them."""
     floats = pixels.reshape(-1, pixels.shape[-1]).astype(numpy.float32)
     floats.tofile("b.bin")
     out, err = run("compare", image, "b.bin", "-size", floats.shape[1], floats.shape[0], *flags, status=None)
@@ -58,7 +58,7 @@ def codes():
                 ("uint8", COUNTS.clip(0, 255).astype(numpy.uint8), {"signed": False}),
                 ("float32", (COUNTS * 0.37).astype(numpy.float32), {"real": True}), ("float64", COUNTS * 0.37, {"real": True})):
             if (name, what) == ("flat", "float64"):
-                continue  # CBFlib writes files that it cannot read
+                continue  # for this code CBFlib writes files that it cannot read
             write_cbf(pycbf, "a.cbf", [pixels], code, **more)
             same(f"cbf-{name}-{what}", "a.cbf", pixels)
         write_cbf(pycbf, "a.cbf", [c[None] for c in COUNTS], code)

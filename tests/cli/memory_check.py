@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The memory of a series does not grow with its frames.
+"""The peak memory of a series does not grow with the number of frames.
 
 usage: NANOBRAGG=program python3 tests/cli/memory_check.py
 """

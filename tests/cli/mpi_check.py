@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A series shared by the processes of mpirun: the same images and masters, complete. With
-each MPI of this machine.
+"""The processes of mpirun share a series, and make the same images and master files as
+one process. This runs with each MPI of this machine.
 
 usage: NANOBRAGG=program python3 tests/cli/mpi_check.py
 """
@@ -40,7 +40,7 @@ def start(ranks, args, env=None, program=(PROGRAM,)):
 
 
 def programs():
-    """The processes of the program, of any run in this folder."""
+    """Ids of the processes of the program that run in this folder."""
     for folder in glob.glob("/proc/[0-9]*"):
         try:
             if read(folder + "/cmdline").split(b"\0")[0].decode() == PROGRAM and \
@@ -51,7 +51,7 @@ def programs():
 
 
 def ancestors(pid):
-    """A process, its parent and so on."""
+    """Yield a process, its parent, its parent's parent and so on."""
     while pid > 1:
         yield pid
         try:
@@ -88,12 +88,12 @@ def failures(error):
 
 
 def images(h5py, stem):
-    """Content of the master, and the numbered files."""
+    """(content of the master file, contents of the numbered files)."""
     return (contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))])
 
 
 def wrong(h5py, stem, one):
-    """Names of outputs that differ from `one`."""
+    """Names of outputs that differ from `one`, a result of images()."""
     two = images(h5py, stem)
     return differences(one[0], two[0]) + ([] if one[1] == two[1] else ["numbered files"])
 
@@ -104,7 +104,7 @@ def clear(stem):
 
 
 def readable(h5py, stem):
-    """Frames in complete files; raises if a file cannot be read."""
+    """Number of frames in data files; raises an error if a file cannot be read."""
     frames = 0
     for name in glob.glob(stem + "_data_*.h5"):
         with h5py.File(name) as h5:
@@ -139,8 +139,8 @@ def equality(h5py, numpy):
 
 
 def resumed_truth(h5py):
-    """-resume takes over the frames of a finished data file, by any number of
-    processes."""
+    """-resume keeps the frames of finished data files, with another number of processes
+    too."""
     with open("s.txt", "w", encoding="ascii") as out:
         out.write("".join(f"1.0 {i + 1} 1.0{i} 1\n" for i in range(9)))
     flags = [*ROTATION, "-detpixels", 40, "-phisteps", 1, "-stills", 9, "-orientations", "random", "-frames_per_file", 2, "-truth", "spots",
@@ -159,7 +159,7 @@ def resumed_truth(h5py):
 
 
 def panels(h5py):
-    """A detector with many panels, a sensor, material and noise, each at its panels."""
+    """Processes share a series on detectors of several panels, with water and noise."""
     detectors = os.path.join(mpi.SOURCE, "golden_data", "detectors", "geom")
     crystal = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-mosaic", "0.5", "-seed", "7",
                "-fluence", "3e28", "-osc", "0.3", "-phi", "10", "-threads", "1", "-quiet", "-background", "water:0.01", "-frames", 7]
@@ -175,7 +175,7 @@ def panels(h5py):
 
 
 def refinement():
-    """mpirun cannot share a fit, which starts processes itself."""
+    """refine is refused under mpirun, because it starts processes itself."""
     error = run(2, "refine", "a.img", "b.img", *ROTATION[:2], "-refine", "scale", status=2)[1]
     ok("refinement", len(ours(error)) == 1 and "without mpirun" in error, error)
 
@@ -202,7 +202,7 @@ def finds_others():
 
 
 def stranger():
-    """Runs under an mpirun unknown to the build's MPI, or with a build without MPI."""
+    """A run is refused under an mpirun of another MPI, or if the build has no MPI."""
     for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
         error = run(0, *ROTATION, "-frames", 2, "-output", "n_%d.bin", status=2,
                     env={size: "2", rank: "0"})[1]
@@ -211,7 +211,7 @@ def stranger():
 
 
 def single_image():
-    """A child of a process of mpirun makes its image, as without mpirun."""
+    """A program started by a process of mpirun makes a single image as without mpirun."""
     for name, env in (("alone", {}), ("child", {"PMI_SIZE": "4", "PMI_RANK": "2"})):
         run(0, *ROTATION, "-frames", 4, "-only_frame", 2, "-noint", "-nopgm", "-floatfile", f"{name}.bin", env=env)
     ok("single-image-in-a-child", read("alone.bin") == read("child.bin"))
@@ -220,8 +220,8 @@ def single_image():
 
 
 def failing_frame(h5py):
-    """A frame that cannot be written stops all processes; complete files stay. A bad file
-    of a late line is refused before the first frame."""
+    """A frame that cannot be written stops all processes; complete files stay. A bad
+    input file in a late line of -jobs is refused before the first frame."""
     with open("f.jsonl", "w", encoding="ascii") as out:
         for i in range(24):
             job = {"misset": [i, 2, 3]} if i != 17 else {"sourcefile": "late.src"}
@@ -248,7 +248,7 @@ def failing_frame(h5py):
 
 
 def members(mpirun):
-    """The processes of a run: rank -> process."""
+    """{rank: process id} of the processes of a run."""
     found = {}
     for pid in programs():
         try:
@@ -297,7 +297,7 @@ def killed(h5py, times):
 
 
 def two_runs(h5py):
-    """A process without mpirun shares a series with those of mpirun."""
+    """A process without mpirun shares a series with the processes of mpirun."""
     run(0, *LONG)
     whole = images(h5py, "k")
     clear("k")
@@ -309,7 +309,7 @@ def two_runs(h5py):
 
 
 def other_inputs():
-    """Processes with different files of one name (separate disks) would mix images."""
+    """Processes are refused if their input files of one name differ (separate disks)."""
     for rank in range(2):
         os.mkdir(f"r{rank}")
         with open(f"r{rank}/a.hkl", "w", encoding="ascii") as out:
@@ -352,8 +352,8 @@ print("done")
 
 
 def python_series(h5py):
-    """The package under mpirun: the processes share a series of the same names, and
-    report it."""
+    """The Python package under mpirun: the processes share a series with the same file
+    names, and each reports so."""
     package = os.path.join(mpi.BUILD, "python")
     if not os.path.exists(package + "/nanobragg/_nanobragg.abi3.so"):
         print("skip mpi python-series # the package was not built")
@@ -369,8 +369,8 @@ def python_series(h5py):
 
 
 def of_others(folder):
-    """The same with each other MPI of this machine: sharing and resuming; the long form
-    runs all tests."""
+    """Run this script with each other MPI of this machine: the tests of sharing and
+    resuming, or all tests in the long form."""
     for name, program in mpi.others(folder):
         done = subprocess.run([sys.executable, HERE, name], check=False,
                               env={**os.environ, "NANOBRAGG": program})
@@ -396,7 +396,7 @@ def checks(h5py, numpy):
 
 
 def main():
-    """With a name this process is the child of of_others."""
+    """With an argument (name of an MPI) this process was started by of_others."""
     folder = tempfile.mkdtemp()
     if len(sys.argv) > 1:
         script.SCRIPT += "-" + re.sub(r"\W+", "-", sys.argv[1])

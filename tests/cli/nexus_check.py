@@ -16,7 +16,7 @@ from series_check import png_pixels  # noqa: E402
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "40", "-pixel", "1",
      "-fluence", "3e28", "-distance", "100", "-seed", "7", "-quiet"]
 NO_FLUENCE = [word for word in X if word not in ("-fluence", "3e28")]
-# What NXmx (NeXus definitions of June 2026) and DIALS require, below /entry.
+# Fields of /entry that NXmx (NeXus definitions of June 2026) and DIALS require.
 REQUIRED = """definition start_time end_time_estimated data/data sample/name sample/depends_on
     instrument/name instrument/detector/module/data_origin instrument/detector/module/data_size
     instrument/detector/module/fast_pixel_direction instrument/detector/module/slow_pixel_direction
@@ -28,7 +28,7 @@ REQUIRED = """definition start_time end_time_estimated data/data sample/name sam
 
 
 def required_fields(h5py):
-    """Everything that NXmx requires, for rotations and stills; times that are reproducible."""
+    """Rotations and stills have all required fields; their times are reproducible."""
     for kind, flags in (("rotation", ["-osc", 1, "-frames", 3, "-frames_per_file", 2]),
                         ("stills", ["-stills", 3, "-jitter_fluence", 10])):
         run(*NO_FLUENCE, *flags, "-flux", 1e12, "-exposure", 2.5, "-beamsize", 0.05, "-hdf5", "a.h5",
@@ -54,8 +54,8 @@ def required_fields(h5py):
 
 
 def one_set_of_frames(h5py):
-    """Only the names of frames begin with "data", because fabio would count others too; a
-    missing data file does not read as zeros."""
+    """Only links to frames have names that begin with "data", because fabio would count
+    other ones as frames. Frames of a missing data file do not read as zeros."""
     for kind, empty in (("uint16", 65535), ("int32", -2147483648), ("float32", math.nan)):
         run(*X, "-osc", 1, "-frames", 4, "-frames_per_file", 2, "-hdf5", "b_master.h5",
             "-hdf5type", kind)
@@ -75,21 +75,21 @@ def unit(v):
 
 
 def nexus_frame(numpy, fast, beam):
-    """Rows x, y, z of the NeXus frame in our lab frame: z along the beam, x against the
-    fast axis."""
+    """Rows: axes x, y, z of the NeXus frame as lab vectors. z is along the beam, x
+    opposite to the fast axis."""
     x = unit((fast @ beam) * beam - fast)
     return numpy.array([x, numpy.cross(beam, x), beam])
 
 
 def turn_about(numpy, axis, degrees):
-    """Rotation matrix of Rodrigues."""
+    """Matrix of a rotation about a unit axis (Rodrigues' formula)."""
     angle = math.radians(degrees)
     K = numpy.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return numpy.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
 
 
 def place_of(numpy, h5, frame, pixel):
-    """Position of pixel (fast, slow) by the chain of axes, mm in the NeXus frame."""
+    """Position of pixel (fast, slow) in mm in the NeXus frame, from the chain of axes."""
     axis = h5["/entry/instrument/detector/module/fast_pixel_direction"]
     slow = h5["/entry/instrument/detector/module/slow_pixel_direction"]
     point = axis[()] * pixel[0] * axis.attrs["vector"] + slow[()] * pixel[1] * slow.attrs["vector"]
@@ -106,8 +106,8 @@ def place_of(numpy, h5, frame, pixel):
 
 
 def moving_detector(h5py, numpy):
-    """-jobs with a geometry for each frame: axes, distance, truth and the text of the
-    jobs."""
+    """With -jobs, each frame has another geometry: the file has the axes, distance and
+    truth of each frame, and the text of the jobs."""
     lines = ['{"distance": 110}', '{"distance": 120, "twotheta": 10}',
              '{"detector_rotx": 5, "detector_roty": -70, "detector_rotz": 4, "N": 7, "Xbeam": 9}']
     with open("move.jsonl", "w", encoding="ascii") as out:
@@ -138,8 +138,8 @@ def moving_detector(h5py, numpy):
 
 
 def two_in_a_master():
-    """Jobs that need two values where a master holds one are refused before a file is
-    written."""
+    """Jobs with two values of a field that exists once in a master file are refused
+    before a file is written."""
     rotation = ["-frames", 2, "-osc", 1]
     for name, line, more in (("pixel size", {"pixel": 2, "detpixels": 40}, []),
                              ("sensor thickness", {"detector_thick": 300}, []),
@@ -155,7 +155,7 @@ def two_in_a_master():
 
 
 def rings_of_a_tilt():
-    """view draws the rings of a tilted detector where the original run does."""
+    """view draws the rings of a tilted detector like the run that made the image."""
     tilt = ["-twotheta", 20, "-detector_rotx", 25, "-stills", 1, "-nonoise", "-detpixels", 150,
             "-pixel", 0.7]
     rings = ["-pngrings", "3,5"]
@@ -175,14 +175,14 @@ def cbf_axes(path):
 
 
 def tilted_cbf(h5py, numpy):
-    """A tilt and a spindle are in the CBF's header, as in the master; an upright detector
-    has a plain header."""
+    """The CBF's header has the tilt and the spindle, equal to those of the master file.
+    An upright detector has a header without axes."""
     tilt = ["-twotheta", 20, "-detector_rotx", 5, "-spindle_axis", 0, 1, 0, "-phi", 10]
     rotation = ["-frames", 2, "-osc", 0.5]
     _, err = run(*X, *tilt, *rotation, "-output", "c_%d.cbf", "-hdf5", "c.h5")
     ok("cbf-needs-no-notice", "DIALS" not in err, err)
     axes = cbf_axes("c_2.cbf")
-    flip = numpy.array([-1., 1, -1])  # from the NeXus frame to imgCIF's
+    flip = numpy.array([-1., 1, -1])  # signs that turn the NeXus frame into that of imgCIF
     with h5py.File("c.h5") as h5:
         corner = flip * place_of(numpy, h5, 1, (0, 0))
         module = h5["/entry/instrument/detector/module"]
@@ -206,7 +206,7 @@ def tilted_cbf(h5py, numpy):
 
 
 def lost_in_smv():
-    """One note lists what DIALS cannot read from SMV."""
+    """One note lists the geometry that DIALS cannot read from an SMV file."""
     for name, flags, words in (("upright", [], None),
                                ("tilted", ["-twotheta", 10], "cannot read the detector's tilt from SMV;"),
                                ("spindle", ["-spindle_axis", 0, 1, 0], "cannot read the spindle axis from SMV;")):
@@ -222,7 +222,7 @@ def lost_in_smv():
 
 
 def polarization_line():
-    """The report has the words to type in DIALS, unless DIALS assumes them."""
+    """The report prints the polarization to type in DIALS, unless DIALS assumes it."""
     loud = [word for word in X if word != "-quiet"]
     line = "geometry.beam.polarization_fraction="
     for flags, want in ((["-polar", "0.5"], line + "0.75"),
@@ -237,7 +237,7 @@ def polarization_line():
 
 
 def old_masters(h5py):
-    """Masters of version 0.1.0 had the links in the group of the frames, and one vector for all frames."""
+    """Masters of version 0.1.0 (one vector for all frames; other links) can be read."""
     run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
         "o_%d.cbf")
     with h5py.File("o_master.h5", "a") as h5:
@@ -257,7 +257,7 @@ def old_masters(h5py):
 
 
 def stokes(h5py, numpy):
-    """Q and U of a beam polarized along a vector; no parameters without a polarization factor."""
+    """Stokes parameters follow -polar and -polar_vector; -nopolar writes none."""
     run(*X, "-polar", 0.8, "-stills", 2, "-hdf5", "s.h5")
     run(*X, "-polar", 0.8, "-polar_vector", 0, 1, 1, "-stills", 2, "-hdf5", "t.h5")
     run(*X, "-nopolar", "-stills", 2, "-hdf5", "u.h5")
@@ -269,8 +269,8 @@ def stokes(h5py, numpy):
 
 
 def letters(h5py):
-    """ASCII text is marked as such, because durin, by which XDS reads, asks for ASCII. A
-    non-ASCII name is UTF-8."""
+    """ASCII text has the HDF5 type ASCII, which durin (the reader of XDS) needs. Text
+    with other letters is UTF-8."""
     name = "\u00e9.h5"
     run(*X, "-stills", 1, "-hdf5", name)
     sets = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The noise of source and detector by an independent Philox and polar method; the same
-bytes for any number of threads and every instruction set; report and files describe the
-noise.
+"""The noise of source and detector equals that of an independent Philox generator with
+the polar method. Its bytes are the same for any number of threads and every instruction
+set. Report and files describe the noise.
 
 usage: NANOBRAGG=program python3 tests/cli/noise_check.py
 """
@@ -23,7 +23,7 @@ READOUT, CALIBRATION, FLICKER = 1, 2, 3
 
 
 def philox(seed, pixel, frame, draw):
-    """Four words (Salmon, Moraes, Dror & Shaw, SC11)."""
+    """Four random 32-bit words of Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC11)."""
     low = 0xffffffff
     key = [seed & low, seed >> 32 & low]
     c = [pixel & low, pixel >> 32, frame, draw]
@@ -61,7 +61,7 @@ def simulate(*args):
 
 
 def deviates(folder):
-    """Every stage except counts and point spread, for a few seeds."""
+    """All noise except counts and point spread, for three pairs of seeds."""
     for seed, calib in ((41, 77), (-3, 5), (2**40 + 1, 123456789)):
         adu, mean = os.path.join(folder, "adu"), os.path.join(folder, "mean")
         simulate("-nonoise", "-floatfile", mean, "-noisefloat", adu, "-nopoisson", "-seed", seed, "-flicker", 0.2,
@@ -94,7 +94,7 @@ def same_bytes(folder):
 
 
 def report(folder):
-    """Saturated pixels are counted, and hold the saturation plus one."""
+    """The report counts saturated pixels; their value is the saturation plus one."""
     path, image = os.path.join(folder, "r.json"), os.path.join(folder, "n.img")
     simulate("-nofloat", "-noisefile", image, "-saturation", "500", "-adc", "3", "-gain", "2", "-seed", "1",
                     "-report", path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg noise: the counts of a float image are those that the program writes with
-noise, in every format, for series and panels; backgrounds; bad input; any number of
-threads.
+"""nanobragg noise makes from a float image the counts that the program itself writes as
+noise image: in every format, for series and panels, with backgrounds and with any number
+of threads. It refuses bad input.
 
 usage: NANOBRAGG=program python3 tests/cli/noise_verb_check.py
 """
@@ -75,7 +75,7 @@ def smv_pixels(name):
 
 
 def of_one_image():
-    """The whole chain, and counts without it."""
+    """Counts alone, and with the whole chain of point spread, gain and detector noise."""
     for name, chain in (("counts", []), ("chain", CHAIN)):
         run(*CRYSTAL, *PLACE, *QUIET, *chain, "-seed", 11, "-floatfile", "f.bin", "-noisefile", "own.img")
         run("noise", "f.bin", "made.img", "-size", FAST, SLOW, *chain, "-seed", 11, "-pixel", "0.6", "-quiet")
@@ -97,8 +97,8 @@ def of_one_image():
 
 
 def series():
-    """Frames of an HDF5 file and numbered files: the frame gives the seed; any number of
-    threads."""
+    """Series as HDF5 and as numbered files: the seed depends on the frame number only,
+    and the result not on the number of threads."""
     rotation = ["-phi", "3", "-osc", "0.4", "-phisteps", "2", "-seed", 23]
     run(*CRYSTAL, *PLACE, "-quiet", *rotation, "-frames", 7, "-hdf5", "photons.h5", "-hdf5type", "float32",
         "-frames_per_file", 3, "-output", "p_%03d.bin")
@@ -135,7 +135,7 @@ def series():
 
 
 def panels():
-    """A detector of two panels, one panel partly masked: stack and HDF5 in, HDF5 out."""
+    """Two panels, one partly masked: noise reads a stack or HDF5, and writes HDF5."""
     flags = [*CRYSTAL[:-4], "-precision", "double", "-oversample", "1", "-geom", "two.geom", "-seed", 31]
     noise = ["-psf", "gauss", "-psf_fwhm", "700", "-readout_noise", "3", "-calibration", "0.02"]
     run(*flags, "-quiet", "-floatfile", "stack.bin", "-nonoise", "-noint", "-nopgm")
@@ -150,8 +150,8 @@ def panels():
 
 
 def masked_input():
-    """Pixels marked in an input are marked in the output, and their value is not taken as
-    photons."""
+    """Pixels that the input marks as bad are marked in the output; their value is not
+    used as photons."""
     run(*CRYSTAL, *PLACE, "-quiet", "-seed", 2, "-mask", "mask.pgm", "-stills", 2, "-output", "c_%d.cbf", "-hdf5", "c.h5",
         "-hdf5type", "int32")
     for name in ("c_%d.cbf", "c.h5"):
@@ -165,7 +165,7 @@ def masked_input():
 
 
 def background():
-    """Photons of the input and of the background, on the scale of a rendered image."""
+    """noise -background adds the same photons as -background in a rendered image."""
     flags = ["-background", "water:0.5", "-fluence", "1e26", "-beamsize", "0.05"]
     place = ["-distance", "90", "-pixel", "0.6", "-lambda", "1.2"]
     write("zero.bin", bytes(4 * FAST * SLOW))
@@ -185,7 +185,7 @@ def background():
 
 
 def notes():
-    """Pixels outside the range of counts, and images without light."""
+    """One note reports pixels outside the range of counts, or an image without light."""
     write("neg.bin", array.array("f", [-10.0] * 63 * 64 + [5.0] * 64).tobytes())
     write("dark.bin", array.array("f", [0.0] * 64 * 64).tobytes())
     err = run("noise", "neg.bin", "n.img", "-seed", 1, "-quiet")[1]
@@ -243,7 +243,7 @@ def bad_input():
 
 
 def masked_nan():
-    """The value of a masked pixel does not matter."""
+    """A masked pixel may be NaN."""
     values = array.array("f", [5.0] * 48)
     values[19] = float("nan")
     write("nan.bin", values.tobytes())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg view FILE page.html: pages in a headless Chromium, read as a person reads them.
+"""nanobragg view FILE page.html: opens pages in a headless Chromium and uses the mouse.
 
-Screenshots are compared with those of tests/cli/pages, as means of 40 x 40 blocks without letters, which differ by machine.
+Screenshots without letters (these differ by machine), as means of 40 x 40 blocks, must equal tests/cli/pages.
 
-usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER]   screenshots go there, and to FOLDER/blocks what tests/cli/pages should have
+usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER]   FOLDER gets the screenshots, FOLDER/blocks new files for tests/cli/pages
 """
 import json
 import math
@@ -50,14 +50,14 @@ WHERE = 'document.getElementById("where").textContent'
 
 
 def counts(path):
-    """Header length and pixels of an SMV file of 16 bits."""
+    """Pixels of an SMV file of 16 bits."""
     data = read(path)
     start = int(re.search(rb"HEADER_BYTES= *(\d+)", data).group(1))
     return struct.unpack(f"<{SIZE * SIZE}H", data[start:start + 2 * SIZE * SIZE])
 
 
 def brightest(path, *more):
-    """Strongest reflection of a list: h k l, place, photons and the other columns."""
+    """Strongest reflection of a list: h, k, l, fast, slow, photons, columns `more`."""
     lines = [line.split("\t") for line in read(path).decode().splitlines() if line[:1] != "#"]
     at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity", *more)]
     rows = [[float(line[i]) for i in at] for line in lines[1:]]
@@ -65,18 +65,18 @@ def brightest(path, *more):
 
 
 def on_screen(page, fast, slow):
-    """Place on the screen of a place in the image."""
+    """Position on the screen (x, y) of a point of the image, given in pixels."""
     return page.value(f"(() => {{ const b = canvas.getBoundingClientRect(), p = toScreen({fast}, {slow}); "
                       "return [p[0] / devicePixelRatio + b.left, p[1] / devicePixelRatio + b.top]; })()")
 
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pages")
 BLOCKS = 40
-LARGEST, RMS = 12, 2  # limits of differences in grey levels of a block's colour
+LARGEST, RMS = 12, 2  # limits of the largest and rms difference of colours (0 to 255)
 
 
 def plain(page):
-    """Removes letters, and fixes the size of the picture for any font."""
+    """Draws no letters, and fixes the size of the picture, which depends on the font."""
     page.value("for (const name of ['fillText', 'strokeText']) CanvasRenderingContext2D.prototype[name] = () => {}; "
                "Object.assign($('stage').style, { flex: 'none', width: '600px', height: '600px' }); 1")
     page.wait("canvas.width === 600 && canvas.height === 600")
@@ -84,7 +84,7 @@ def plain(page):
 
 
 def differs(seen, name):
-    """Difference from the stored screenshot; "" if equal."""
+    """Describes the difference from the stored screenshot; "" if none."""
     path = f"{PAGES}/{name}.png"
     if not os.path.exists(path):
         return f"{path} is missing"
@@ -102,7 +102,7 @@ def looks(page, name, shots, selector="#stage"):
 
 
 def breaks(page, name):
-    """The comparison must see changes that a person would see at once."""
+    """The comparison finds changes of the page that a person would see at once."""
     for what, mend in (("view.x += 2; draw()", "whole()"), ("$('map').selectedIndex = 2; draw()", "$('map').selectedIndex = 0; draw()"),
                        ("$('rings').checked = false; draw()", "$('rings').checked = true; draw()"),
                        ("$('high').value = 700; draw()", "$('high').value = 560; draw()"), ("canvas.style.visibility = 'hidden'", "canvas.style.visibility = 'visible'")):
@@ -157,7 +157,7 @@ def one_image(folder, shots):
 
 
 def a_run(folder, shots):
-    """-report page.html of the previous run."""
+    """The page that -report page.html made with the image a.bin."""
     data = read(f"{folder}/a.bin")
     values = struct.unpack(f"<{len(data) // 4}f", data)
     at = values.index(max(values))
@@ -183,7 +183,7 @@ def a_run(folder, shots):
 
 
 def a_table(folder, shots):
-    """F^2 against resolution of the whole table, with reflections outside the image."""
+    """The plot of F^2 against resolution has the whole table, also outside the image."""
     edges, max_index, shells = (50, 60, 70), 8, 30
     listed = {(h, k, l): 10 + (7 * h + 3 * k + l) % 23 + 300 * math.exp(-0.02 * (h * h + k * k + l * l))
               for h in range(max_index + 1) for k in range(-max_index, max_index + 1) for l in range(-max_index, max_index + 1) if (h, k, l) > (0, 0, 0)}
@@ -260,13 +260,13 @@ def two_images(folder, shots):
         looks(page, "dark", shots)
 
 
-# JavaScript that returns the words drawn by a plot.
+# JavaScript function: calls `draw` and returns the texts that it draws.
 WORDS = "(draw => { const said = [], own = CanvasRenderingContext2D.prototype, fill = own.fillText; " \
     "own.fillText = function (t) { said.push(t); fill.apply(this, arguments); }; draw(); own.fillText = fill; return said; })"
 
 
 def a_fit(folder, shots):
-    """-report page.html of a refinement: the image, and the model before and after."""
+    """The page of refine -report has the image, and the model before and after it."""
     start = [*CRYSTAL, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2", "-fluence", "5e26", "-misset", "10.05", "20", "30"]
     words = ("refine", f"{folder}/a.img", *start, "-schedule", "none", "-refine", "scale,rot", "-report", f"{folder}/fit.html")
     words = [w for w in words if w not in ("-nopgm", "-noint", "-quiet")]
@@ -296,8 +296,8 @@ def a_fit(folder, shots):
 
 
 def fits(folder, shots):
-    """-report page.html of a joint refinement: each image before and after, the common
-    parameters, and values by image."""
+    """The page of a joint refinement has each image before and after, the common
+    parameters, and the values of each image."""
     start = [w for w in CRYSTAL if w not in ("-nopgm", "-noint", "-quiet")]
     words = ["refine", f"{folder}/a.img", f"{folder}/none.img", f"{folder}/b.img", *start, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2",
              "-cell", "50.02", "60", "70", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-schedule", "none", "-refine", "scale,rot,cell_a"]
@@ -385,7 +385,7 @@ def panels_and_floats(folder, shots):
         page.mouse(x, y)
         said = page.value(WHERE)
         shown = float(re.search(r"p\.bin: ([-0-9.e+]+)", said).group(1))
-        want = values[SIZE * 100 + 70 * 100 + 40]  # in the stack after 200 rows of 100 pixels
+        want = values[SIZE * 100 + 70 * 100 + 40]  # panel 1 follows 200 rows of 100 pixels
         ok("panel", "panel right (40, 70)" in said and abs(shown / want - 1) < 2e-3, (said, want))
         h, k, l, fast, slow, _, panel = brightest(f"{folder}/p.tsv", "panel")
         page.value('document.querySelector("#spots button").click()')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of weak images, small pictures, spots on a background. Parts of -help.
+"""Pictures (PNG) of weak images, with few pixels, of spots on a background; -help TOPIC.
 
 usage: NANOBRAGG=program python3 tests/cli/pictures_check.py
 """
@@ -19,7 +19,7 @@ WEAK = ["-cell", "70", "80", "90", "-N", "8", "-default_F", "50", "-detpixels", 
 
 
 def counts(path):
-    """The 16-bit pixels of an SMV file of this program."""
+    """The 64 x 64 pixels of an SMV file of 16 bits."""
     with open(path, "rb") as stream:
         data = stream.read()
     header = int(data[:64].split(b"HEADER_BYTES=")[1].split(b";")[0])
@@ -57,7 +57,7 @@ def smv(name, rows):
 
 
 def small_pictures():
-    """-pngmax shows a block as one pixel: the brightest pixel, or the sum."""
+    """-pngmax shows a block of pixels as one pixel: the brightest, or the sum."""
     rows = [[0] * 100 for _ in range(50)]
     rows[33][77] = 9
     rows[34][78] = 3  # in the same block of 4 x 4
@@ -85,7 +85,7 @@ def spots_on_a_background():
         rows.append([])
         for x in range(192):
             noise = 0
-            for _ in range(12):  # nearly normal
+            for _ in range(12):  # the sum has nearly a normal distribution
                 state = (1103515245 * state + 12345) % 2**31
                 noise += state / 2**31 - .5
             level = 80 + 320 * math.exp(-((math.hypot(x - 96, y - 96) - 60) / 30) ** 2)

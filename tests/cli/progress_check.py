@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# The reference renderer is slow enough for a bar on any machine.
+# The scalar renderer is so slow that any machine shows a progress bar.
 FLAGS = ["-detpixels", "200", "-oversample", "14", "-isa", "scalar", "-threads", "1",
          "-N", "5", "-cell", "100", "-default_F", "1",
          "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm"]
@@ -28,7 +28,7 @@ def on_terminal(*more):
     while True:
         try:
             data = os.read(ours, 4096)
-        except OSError:  # Linux reports the closed end by this error
+        except OSError:  # on Linux: the program has closed the terminal
             data = b""
         if not data:
             break

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every geometry field of every reader, absent and in odd forms: its value, or a note
-that names it. A typed flag takes precedence.
+"""Each reader of geometry, with each field absent or in an odd form: the program finds
+the value, or prints a note that names the field. A typed flag replaces the field.
 
 usage: NANOBRAGG=program python3 tests/cli/readers_check.py
 """
@@ -35,7 +35,7 @@ def same(a, b):
 
 
 def check(name, flags, values=None, said="", silent=False, status=0):
-    """Values of -show_config, and texts of notes or of the error."""
+    """Checks values of -show_config, and that stderr contains the texts `said`."""
     out, err = run(*CRYSTAL, *flags, status=None)
     try:
         config = json.loads(out) if out else {}
@@ -81,7 +81,7 @@ def mini_cbf():
     for key, said in absent.items():
         check("cbf-without-" + key, cbf({k: v for k, v in LINES.items() if k != key}),
               said=("-img a.cbf does not give: ", said))
-    odd = {  # replacements of a line, and text of the message
+    odd = {  # key: (replacement of its line, text of the message)
         "distance-mm": ("Detector_distance:", "289 mm", {"close": 289}),
         "distance-bare": ("Detector_distance", "= 0.289", {"close": 289}),
         "pixel-mm": ("Pixel_size", "0.172 mm x 0.172 mm", {"pixel": 0.172}),
@@ -112,8 +112,8 @@ def mini_cbf():
 
 
 def typed_wins(kind, make):
-    """Each flag overrides another value in the file; make() gives the flags of that
-    file."""
+    """Each typed flag replaces the value in the file; make() writes the file and returns
+    the flags that read it."""
     for flags, values in ((["-distance", 77], {}), (["-lambda", 2], {"wavelength": 2}),
                           (["-energy", 12398.419843320026], {"wavelength": 1}), (["-phi", 3], {"phi": 3}),
                           (["-osc", 2], {"osc": 2}), (["-polar", -0.5], {"K": -0.5}),
@@ -144,8 +144,8 @@ def smv(keys):
 
 
 def smv_pixels():
-    """Only 16-bit pixels are read, whichever key or size states the type; both distances
-    of a header belong together."""
+    """Only 16-bit pixels are read, whether a key or the file size gives the type.
+    DISTANCE and CLOSE_DISTANCE of a header are used together."""
     for name, keys, more, said in (
             ("Data_type", {"TYPE": None, "Data_type": "long int"}, 0, "Data_type=long int"),
             ("TYPE", {"TYPE": "long_integer"}, 0, "TYPE=long_integer"),
@@ -197,8 +197,8 @@ HDF5 = {"pixel": 0.075, "close": 151, "fast": 20.5 * 75e-6, "slow": 15.25 * 75e-
 
 
 def hdf5(h5py, fields, attributes=None, vlen=False, name="a.h5"):
-    """Writes a file of fields: path -> (value, unit), and attributes: path -> {name:
-    value}."""
+    """Writes an HDF5 file. fields: {path: (value, unit)}; attributes: {path: {name:
+    value}}."""
     with h5py.File(name, "w") as file:
         for path, (value, unit) in fields.items():
             data = file.create_dataset(path, data=value)
@@ -352,8 +352,8 @@ EXPT = {"__id__": "ExperimentList", "experiment": [{"beam": 0, "detector": 0, "g
 
 
 def expt(**changes):
-    """Writes an experiment list; beam__wavelength=None removes this key from the first
-    beam."""
+    """Writes an experiment list with changes: beam__wavelength=None removes the
+    wavelength of the first beam."""
     root = copy.deepcopy(EXPT)
     for name, value in changes.items():
         part, key = name.split("__")
@@ -368,7 +368,7 @@ def expt(**changes):
 
 
 def canvas():
-    """A CBF of all panels includes the gaps between them."""
+    """One CBF holds all panels of a detector, with the gaps between the panels."""
     panel = {**EXPT["detector"][0]["panels"][0], "image_size": [64, 20]}
     panels = [{**panel, "origin": [0, -0.1 * y, -200], "raw_image_offset": [0, y]} for y in (0, 28)]
     with open("two.expt", "w", encoding="ascii") as stream:
@@ -406,7 +406,7 @@ def expt_files():
         check("expt-without-" + name, expt(**changes), said=("-expt a.expt does not give: ", text))
     for name, changes in (("distance", {"panel__origin": None}), ("pixel", {"panel__pixel_size": None})):
         check("expt-without-" + name, expt(**changes), status=2, said="/detector/0/panels/0")
-    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # from old files
+    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # in old DIALS files
     check("expt-sensor-of-the-strategy", expt(panel__thickness=None, panel__px_mm_strategy=strategy), {"thick": 1}, silent=True)
     check("expt-sensor-of-the-panel", expt(panel__px_mm_strategy=strategy), {"thick": 0.45}, silent=True)
     canvas()
@@ -442,7 +442,7 @@ def geom_files():
 
 
 def spectra():
-    """A table of wavelength and weight is one spectrum per line."""
+    """-spectra reads one spectrum per line; notes suggest -spectrum or other units."""
     for name, text, flags, said in (
             ("table", "1 1\n1.003 5\n1.006 2\n", 1, "further lines are not read"),
             ("energies", "9000 1 9010 2\n", 1, "are they energies?"), ("all", "1 1\n1.003 5\n# end\n\n", 2, ""),
@@ -455,7 +455,7 @@ def spectra():
 
 
 def odd_energies():
-    """A question if no experiment has the energies of a file."""
+    """A note asks about the unit if no experiment has the energies of a spectrum."""
     for name, text, said in (("keV", "9.4 0\n9.5 1\n9.6 0\n", "-spectrum: the wavelengths are 1294 to 1316 A: are its energies in keV?"),
                              ("eV", "9400 0\n9500 1\n9600 0\n", "")):
         with open("s.txt", "w", encoding="ascii") as stream:
@@ -470,7 +470,7 @@ STREAM = f"CrystFEL stream format 2.3\n----- Begin chunk -----\nphoton_energy_eV
 
 
 def marked():
-    """Windows text files begin with a byte order mark."""
+    """Text files with a byte order mark (as on Windows) give the same as without it."""
     alone = ["-default_F", 100, "-N", 5, "-lambda", 1.3, "-detpixels", 16, "-pixel", 6, "-seed", 1, "-quiet", "-cell", 60, 70, 80, 90, 90, 90]
     for name, text, flags in (("o.stream", STREAM, ["-stills", 1, "-orientations"]), ("o.txt", "1 2 3\n", ["-stills", 1, "-orientations"]),
                               ("j.jsonl", '{"misset": [1, 2, 3]}\n', ["-jobs"]), ("b.txt", "0.1 0 0\n0 0.1 0\n", ["-stills", 1, "-mosaic_blocks"])):
@@ -485,8 +485,8 @@ def marked():
 
 
 def own_stream():
-    """The output of -streamout is read back: crystals, energy and shift of the detector.
-    A typed wavelength takes precedence."""
+    """A stream of -streamout is read back: crystals, energy and shift of the detector.
+    A typed wavelength replaces the energy."""
     flags = ["-cell", 60, 70, 80, "-default_F", 100, "-N", 5, "-gauss_xtal", "-fluence", 1e24, "-seed", 1, "-stills", 2, "-truth", "spots", "-quiet"]
     flat = ["-detpixels", 32, "-pixel", 3, "-distance", 100]
     run("-cell", 60, "-N", 3, "-default_F", 1, *flat, "-geomout", "d.geom", "-show_config")
@@ -514,7 +514,7 @@ def units_of_spectra(h5py):
 
 
 def links(h5py):
-    """The message names a missing target of a link."""
+    """If the target of an HDF5 link is missing, the message names the target."""
     with h5py.File("a.h5", "w") as file:
         file["/entry/data/data"] = [[[1] * 40] * 30]
         detector = file.create_group("/entry/instrument/detector")
@@ -527,7 +527,7 @@ def links(h5py):
 
 
 def damaged(h5py):
-    """A damaged HDF5 file gives one line, wherever it is read."""
+    """Each flag that reads HDF5 refuses a damaged file with one line."""
     hdf5(h5py, {"entry/data/data": ([[[1] * 16] * 16], None)}, name="whole.h5")
     with open("whole.h5", "rb") as stream:
         whole = stream.read()

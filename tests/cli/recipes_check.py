@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The recipes of the documents sample finely enough.
+"""The recipes (commands in blocks of the documents) sample the image finely enough.
 
-Each command with -oversample is rendered as typed and finer, until refinement changes
-nothing; total flux and brightest pixel must then agree. The same holds for the automatic
-choice, where the image is quick. The blocks run in the shell, in the order of the text
-and in one folder; `nanobragg` on the PATH is this script.
+Each command with -oversample is rendered as typed, then finer until the image is
+constant; total flux and brightest pixel of first and last image must agree. Commands
+without -oversample (automatic choice) are tested if the image is quick. The blocks run in
+the shell, in the order of the text and in one folder; `nanobragg` is this script.
 
 usage: NANOBRAGG=program python3 tests/cli/recipes_check.py
 """
@@ -23,16 +23,16 @@ DOCUMENTS = ["README.md", "docs/guide.md", "docs/series.md", "docs/compare.md"]
 FLUX = 0.02         # largest error of a recipe in the total flux
 BRIGHTEST = 0.10    # largest error of a recipe in the brightest pixel
 CONVERGED = 0.005   # change of the flux below which the reference is good
-FINEST = 48         # sub-pixels along an edge; recipes that need more fail
-QUICK = 5e7         # pixels x steps, about 0.3 s
+FINEST = 48         # limit of sub-pixels along an edge; recipes that need more fail
+QUICK = 5e7         # pixels x steps of a quick image (about 0.3 s)
 NO_FILES = ["-nofloat", "-noint", "-nonoise", "-nopgm", "-quiet"]
-NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # or more than one
+NO_IMAGE = {"-trace_pixel", "-show_config", "-frames"}  # flags without one image
 
 
-# --- as `nanobragg` on the PATH of the blocks ---
+# --- this script as the program `nanobragg` of the blocks ---
 
 def without_background(flags):
-    """Removes the flags of background, which would hide the errors of the spots."""
+    """Removes flags that add background, which would hide errors of the spots."""
     left_out = {"-background", "-stol", "-4stol", "-Q", "-water"}
     return [word for i, word in enumerate(flags) if word not in left_out and not (i and flags[i - 1] in left_out)]
 
@@ -53,8 +53,8 @@ def off(value, reference):
 
 
 def converge(flags, typed, coarse):
-    """Doubles the sampling until flux and brightest pixel are constant; returns the last
-    image, and True if constant."""
+    """Doubles the sampling until flux and brightest pixel are constant. Returns the last
+    sampling, its (sum, brightest pixel), and True if constant."""
     n = typed
     while n < FINEST:
         n *= 2
@@ -66,8 +66,8 @@ def converge(flags, typed, coarse):
 
 
 def to_check(words):
-    """Sampling of a recipe to test, or 0. Recipes that type a sampling are tested, and
-    quick recipes."""
+    """-oversample of a recipe, or 0 if the recipe is not tested: it makes no image, or
+    has the automatic sampling and is slow."""
     if NO_IMAGE & set(words):
         return 0
     done = subprocess.run([PROGRAM, *words, "-quiet", "-show_config"], capture_output=True, check=False)
@@ -80,7 +80,7 @@ def to_check(words):
 
 
 def check_recipe(words, sampling):
-    """Renders and refines; prints a line of JSON for main."""
+    """Renders as typed and finer; adds a line of JSON to the log that main reads."""
     coarse = render(words)
     n, fine, good = converge(words, sampling, coarse)
     recipe = {"words": words, "typed": "-oversample" in words, "sampling": sampling, "finest": n,
@@ -91,8 +91,8 @@ def check_recipe(words, sampling):
 
 
 def as_nanobragg(words):
-    """Checks the recipe and makes the caches that later commands read; other outputs are
-    not needed."""
+    """Checks the recipe, and makes the caches of F that later commands read; other
+    outputs are not made."""
     if words and words[0] == "run-compare":
         words = words[words.index("--") + 1:]
     elif words and not words[0].startswith("-"):
@@ -108,7 +108,7 @@ def as_nanobragg(words):
 # --- the blocks ---
 
 def blocks(document):
-    """Shell blocks; examples of run-compare need another program."""
+    """Yields sh blocks, and text blocks of run-compare, which need another program."""
     with open(os.path.join(SOURCE, document), encoding="utf-8") as stream:
         for language, text in re.findall(r"^```(sh|text)\n(.*?)^```", stream.read(), re.M | re.S):
             if "nanobragg" in text and "make install" not in text and (
@@ -117,7 +117,7 @@ def blocks(document):
 
 
 def prepare(log):
-    """Makes a folder with the files that the documents need."""
+    """Makes, in the present folder, the files that the documents need."""
     os.mkdir("bin")
     with open("bin/nanobragg", "w", encoding="ascii") as script:
         script.write(f'#!/bin/sh\nexec "{sys.executable}" "{os.path.abspath(__file__)}" -- "$@"\n')

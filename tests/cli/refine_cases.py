@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Stills for `nanobragg refine`: the truth, a wrong start, and limits of the result's
-error."""
+"""Stills for `nanobragg refine`: flags of the truth and of a wrong start, and limits of
+the errors of a fit."""
 import math
 import os
 import random
@@ -25,7 +25,7 @@ def times(a, b):
 
 
 def matrix(misset):
-    """Rotation about x, then y, then z."""
+    """Matrix of a rotation about x, then y, then z, by the angles `misset` in degrees."""
     x, y, z = misset
     return times(rotation((0, 0, 1), z), times(rotation((0, 1, 0), y), rotation((1, 0, 0), x)))
 
@@ -43,7 +43,7 @@ def turned(misset, degrees, chance):
 
 
 def rotation_vector(a, b):
-    """The small rotation about the lab axes from misset a to misset b, deg."""
+    """Rotation vector (deg, about the lab axes) that turns misset a into b, if small."""
     m = times(matrix(b), [list(row) for row in zip(*matrix(a))])
     return [math.degrees(math.asin((m[i][j] - m[j][i]) / 2)) for i, j in ((2, 1), (0, 2), (1, 0))]
 
@@ -55,7 +55,7 @@ def off(chance, low, high):
 
 
 class Still:
-    """Flags of both (common), of the truth and of the start; limits by parameter."""
+    """Flags of image and fit (common, truth, start, refine), limits by parameter."""
 
     def __init__(self, common, truth, start, refine, limits):
         self.common, self.truth, self.start = common, truth, start
@@ -70,7 +70,7 @@ def flags(values):
 
 
 def crystal(chance, cell, N, mosaic, fluence, misset, turn, cell_part, angle=0.0, tied=()):
-    """Truth and start of a crystal."""
+    """Flags of the true crystal, and of a start that is wrong by chance."""
     edges = [c * off(chance, cell_part[0], cell_part[1]) if cell_part else c for c in cell[:3]]
     if tied:
         edges[1] = edges[0]
@@ -88,7 +88,7 @@ def random_misset(chance):
 
 
 def lysozyme(pixels, half_mm, d_edge, **more):
-    """Detector whose edge has this resolution at 1 A, with the F of lysozyme."""
+    """Flags of a detector with resolution d_edge (A) at its edge, and F of lysozyme."""
     distance = half_mm / math.tan(2 * math.asin(0.5 / d_edge))
     return {"hkl": os.path.join(GOLDEN, "lysozyme_P1.hkl"), "dump": "/dev/null", "lambda": 1.0,
             "distance": repr(distance), "detpixels": pixels, "pixel": repr(2 * half_mm / pixels),
@@ -99,7 +99,7 @@ ALL = "rot,cell,N,mosaic,scale"
 
 
 def still(seed, turn=0.5, fluence=2e26, part=(0.002, 0.003), limits=(0.004, 0.008, 0.15)):
-    """The first row; other arguments make weak or far stills."""
+    """First row of ROWS; with other arguments, weak stills or far starts."""
     chance = random.Random(seed)
     truth, start = crystal(chance, LYSOZYME, (12, 11, 18), 0.05, fluence, random_misset(chance), turn,
                            part, tied=True)
@@ -139,8 +139,8 @@ def large(seed):
 
 
 def gaussian(seed):
-    """A still on a smooth background, with gain and read-out noise, which the test
-    adds."""
+    """A still for the Gaussian likelihood. refine_check.py adds to it a smooth
+    background, gain and read-out noise."""
     chance = random.Random(seed)
     truth, start = crystal(chance, LYSOZYME, (12, 11, 18), 0.05, 1e26, random_misset(chance), 0.5,
                            (0.002, 0.003), tied=True)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine: right starts end at the truth, bad starts are refused, and a lost fit
-reports itself.
+"""nanobragg refine: fits with good starts end at the truth, bad starts are refused, and a
+fit that fails reports so.
 
-With NB_BIG=1 every row of docs/refine.md over three stills, the errors of 200 stills
-(NB_STILLS: another number; NB_JOBS: number of processes at once), and of 50 with wrong
-structure factors. NB_REFINE_DEVICE=cuda: fits of ROW and SEED, or of a number of stills,
-on that device.
+NB_BIG=1 tests every row of docs/refine.md with three stills, the errors of 200 stills
+(NB_STILLS: another number; NB_JOBS: number of processes at once), and of 50 stills with
+wrong structure factors. NB_REFINE_DEVICE=cuda: the fits given by ROW SEED or by a number
+of STILLS run on that device.
 usage: NANOBRAGG=program python3 tests/cli/refine_check.py [ROW SEED... | errors STILLS | wrong_F STILLS [FIRST SEED]]
 """
 import array
@@ -29,7 +29,7 @@ EDGES, ANGLES = ("a", "b", "c"), ("al", "be", "ga")
 
 
 def draw(case, folder, seed):
-    """The image of a still with noise."""
+    """Renders a still with noise and returns the path of its image."""
     path = os.path.join(folder, "still.img")
     extra = []
     if "-gauss_xtal" in case.refine:
@@ -43,7 +43,7 @@ def draw(case, folder, seed):
 
 
 def with_readout(case, folder, seed):
-    """Counts on a smooth background with gain 4 and read-out noise 6 ADU, as floats."""
+    """Writes counts on a smooth background, gain 4, read-out noise 6 ADU, as floats."""
     chance = random.Random(seed + 1)
     side = case.common["detpixels"]
     photons = array.array("f")
@@ -78,7 +78,7 @@ def fit(case, picture, folder, *more, status=0):
 
 
 def errors_of(case, result):
-    """Name: (error, its sigma, name of the limit)."""
+    """{name of a parameter: (error, its sigma, name of its limit)}."""
     out = {}
     p = result["parameters"]
     for i, name in enumerate(EDGES):
@@ -126,7 +126,7 @@ def one_still(row, seed, name=None):
     return found
 
 
-# A small crystal, whose fits take a moment.
+# A small crystal and image, for quick fits.
 SMALL = ["-hkl", os.path.join(GOLDEN, "dense.hkl"), "-dump", "/dev/null", "-lambda", "1", "-distance", "100",
          "-detpixels", "64", "-pixel", "0.4", "-oversample", "1"]
 CRYSTAL = ["-cell", "40", "40", "60", "90", "90", "90", "-N", "5", "-misset", "10", "20", "30",
@@ -236,8 +236,8 @@ def lost_fit(folder):
 
 
 def saturated(folder):
-    """Without its strongest pixels an image must fit well, or the fit reports the
-    failure."""
+    """A fit leaves out saturated pixels. If the other pixels do not fit well, it reports
+    that it did not converge."""
     bright = small_picture(folder, "bright.img", more=["-fluence", "3e28"])
     flags_ = ["-water", "0.05", "-schedule", "none", "-refine", "scale,mosaic", "-saturation", "1000"]
     wrong = small_fit(bright, folder, *flags_, status=3, crystal=["-N", "3.5"])
@@ -247,8 +247,8 @@ def saturated(folder):
 
 
 def spots_have_indices(folder, spots):
-    """The brightest spots of a report are reflections of the true image, where the image
-    has them."""
+    """The brightest spots of a report have the indices and places of reflections of the
+    true image."""
     table = os.path.join(folder, "spots.tsv")
     run(*SMALL, *CRYSTAL, *TRUTH, *QUIET, "-nofloat", "-nonoise", "-truth", "spots", "-truthfile", table)
     with open(table, encoding="utf-8") as stream:
@@ -293,7 +293,7 @@ def many_images(folder, picture):
 
 
 def without_times(report):
-    """Lines of a report without values that differ between runs."""
+    """Lines of a report without the seconds, which differ between runs."""
     def strip(value):
         if isinstance(value, dict):
             return {k: strip(v) for k, v in value.items() if k != "seconds"}
@@ -303,8 +303,8 @@ def without_times(report):
 
 
 def every_start_is_the_same(folder, picture):
-    """An image begins at the flags, and not at the result of the image before it; with a
-    matrix and a shift too."""
+    """Each of several images starts with the values of the flags, not with the result of
+    the image before it; so do a matrix of -expt and a shift."""
     matrix, expt = (os.path.join(folder, name) for name in ("same.mat", "same.expt"))
     run(*SMALL, *CRYSTAL, *QUIET, "-nofloat", "-nonoise", "-exptout", expt)
     flags_ = [*OPTICS, "-expt", expt, "-N", "5", "-mosaic_domains", "3", "-mosaic", "0.5", "-fluence", "3e27", "-schedule", "none",
@@ -316,8 +316,8 @@ def every_start_is_the_same(folder, picture):
 
 
 def report_is_whole(folder, picture):
-    """The report of many images gets its name at the end: a run that cannot begin keeps
-    the old report."""
+    """A report of many images replaces an old one only at the end: a run that cannot
+    begin keeps the old report."""
     report, turns = os.path.join(folder, "old.jsonl"), os.path.join(folder, "few.txt")
     flags_ = [*SMALL, *CRYSTAL, *START, "-refine", "scale", "-schedule", "none", "-quiet", "-report", report]
     for path, text in ((report, "old\n"), (turns, "1 2 3\n")):
@@ -332,7 +332,7 @@ def report_is_whole(folder, picture):
 
 
 def two_panels(path, clen, turn):
-    """Geometry of two panels side by side; the right panel turned about its corner."""
+    """Writes a geometry of two panels; the right one is turned about its corner, deg."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"photon_energy = 12398.42\nclen = {clen!r}\nres = 2500\n")
@@ -355,8 +355,8 @@ def near(parameters, name, value, limit):
 
 
 def measured_like(folder):
-    """Panels of a file after a point spread, gain and read-out noise; one panel is
-    turned. The spread smooths the noise of counting, so that the deviance is below 1."""
+    """Fits an image of two panels, one of them turned, with point spread, gain and noise.
+    The point spread smooths the counting noise, so that the deviance is below 1."""
     truth, start = (two_panels(os.path.join(folder, name), *at)
                     for name, at in (("true.geom", (0.1003, 0.2)), ("start.geom", (0.1, 0.0))))
     picture, report = (os.path.join(folder, name) for name in ("panels.bin", "panels.json"))
@@ -373,7 +373,7 @@ def measured_like(folder):
 
 
 def tilted_geometry(folder):
-    """Tilts of the flags, and the same detector from a DIALS file."""
+    """Fits refine the tilts of a detector of flags, and the shift of a DIALS detector."""
     place = [*OPTICS, "-detpixels", "64", "-pixel", "0.4"]
     picture, expt, report = (os.path.join(folder, name) for name in ("tilted.img", "start.expt", "tilted.json"))
     run(*place, *CRYSTAL, *BRIGHT, "-distance", "100.3", "-detector_rotz", "4", "-detector_roty", "-2.6", *QUIET, "-nofloat",
@@ -398,7 +398,7 @@ def tilted_geometry(folder):
 
 
 def tables_of_F(folder):
-    """A table of F for each wavelength."""
+    """Fits with a table of F for each wavelength."""
     if not any(line.split()[:2] == ["gemmi", "yes"] for line in run("-version")[0].splitlines()):
         print("skip refine tables of F # this build has no gemmi")
         return
@@ -420,7 +420,7 @@ def tables_of_F(folder):
 
 
 def errors_of_many(count):
-    """Errors over sigma of stills of the first row."""
+    """Checks errors divided by sigma over many stills of the first row."""
     squares, worst, n = 0.0, 0.0, 0
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("NB_JOBS", "1"))) as pool:
         stills = list(pool.map(lambda seed: one_still("still", seed), range(1000, 1000 + count)))
@@ -435,7 +435,7 @@ def errors_of_many(count):
 
 
 def wrong_factors(folder, seed):
-    """Writes every F of the still wrong by 20 % at random."""
+    """Writes F of the still with random errors of 20 %; returns the path."""
     chance, path = random.Random(seed), os.path.join(folder, "wrong.hkl")
     with open(os.path.join(GOLDEN, "lysozyme_P1.hkl"), encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
         for line in lines:
@@ -445,8 +445,7 @@ def wrong_factors(folder, seed):
 
 
 def wrong_still(seed):
-    """Errors over sigma of a fit with wrong structure factors, by name; empty if the fit
-    failed."""
+    """{name: error / sigma} of a fit with wrong structure factors."""
     case = ROWS["still"](seed)
     with tempfile.TemporaryDirectory() as folder:
         picture = draw(case, folder, seed)
@@ -456,14 +455,14 @@ def wrong_still(seed):
     for name in ("mosaic", "fluence", "water"):
         p = result["parameters"][name]
         found[name] = (p["value"] - {**case.common, **case.truth}[name]) / p["sigma"]
-    del found["cell_b"]  # tied to a
+    del found["cell_b"]  # tied to cell_a
     good = result["converged"] and 0.15 < result["F_sigma"] < 0.25 and result["deviance_per_pixel"] < 1.1
     ok(f"wrong F {seed}", good and max(map(abs, found.values())) < 5, (result["status"], result["F_sigma"], found))
     return found
 
 
 def errors_with_wrong_factors(count, limits, first=2000):
-    """The rms of errors over sigma of each number over many stills."""
+    """Checks the rms over many stills of error / sigma of each parameter."""
     stills = [wrong_still(seed) for seed in range(first, first + count)]
     rms = {name: math.sqrt(sum(s[name] ** 2 for s in stills) / count) for name in stills[0]}
     print(f"# {count} stills with wrong F, rms error/sigma: " + ", ".join(f"{k} {v:.2f}" for k, v in rms.items()))
@@ -471,8 +470,8 @@ def errors_with_wrong_factors(count, limits, first=2000):
 
 
 def behind_factors(folder):
-    """A still behind a beam stop, with factors of pixels and added light: the start ends
-    at the truth, and the model is that image."""
+    """A still with a beam stop, factors of pixels and added light: the fit ends at the
+    truth, and its model equals the true image."""
     chance, files = random.Random(7), []
     for name, low, high in (("factors.bin", 0.3, 1), ("added.bin", 1, 3)):
         files.append(os.path.join(folder, name))
@@ -513,8 +512,8 @@ def main():
         for test in (lost_fit, saturated, measured_like, tilted_geometry, tables_of_F, behind_factors):
             test(folder)
     one_still("still", 101)
-    one_still("far", 203)  # the start is lost; a search among nearby orientations succeeds
-    one_still("gaussian", 11)  # a first step with tenfold levels of background used to end at a mosaic spread of 4 deg
+    one_still("far", 203)  # found by a search of nearby orientations
+    one_still("gaussian", 11)  # once ended at a mosaic spread of 4 deg, after a wrong first step
     wrong_still(2001)
     if BIG:
         errors_with_wrong_factors(50, (0.7, 1.4))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """nanobragg refine on a measured still of thaumatin, with structure factors of a model
-that is placed but not refined.
+from molecular replacement, whose atoms were not refined.
 
 usage: NANOBRAGG=program python3 tests/cli/refine_real_check.py
 """
@@ -22,12 +22,12 @@ FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-detpixels", "1200", "-
          "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
          "-mosaic_dom", "20", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
 ICE = [[418, 1113]]  # a spot of ice, at 3.66 A
-BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859  # of the crop: pixels, mm, mm, A
+BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859  # pixels of the crop, mm, mm, A
 HOT = {(300, 400): 500000.0, (700, 900): 60000.0, (701, 900): 30000.0, (900, 300): 2000.0}
 
 
 def unpack(folder):
-    """Writes image and model as files that need no zlib."""
+    """Unpacks image and model, so that builds without zlib can read them."""
     for name in ("thau_3_2_0003_crop.cbf", "thaumatin_P41212_MR.pdb"):
         with gzip.open(os.path.join(REAL, name + ".gz")) as packed, open(os.path.join(folder, name), "wb") as out:
             shutil.copyfileobj(packed, out)
@@ -35,7 +35,7 @@ def unpack(folder):
 
 
 def counts_of(cbf):
-    """Counts of a CBF with byte offsets."""
+    """Counts of a CBF image in the compression x-CBF_BYTE_OFFSET."""
     with open(cbf, "rb") as stream:
         data = stream.read()
     at, value, out = data.index(b"\x0c\x1a\x04\xd5") + 4, 0, []
@@ -51,7 +51,7 @@ def counts_of(cbf):
 
 
 def write_hot(cbf, path):
-    """The image with hot pixels."""
+    """Writes the image with hot pixels."""
     counts = counts_of(cbf)
     for (fast, slow), value in HOT.items():
         counts[slow * 1200 + fast] = int(value)
@@ -59,7 +59,7 @@ def write_hot(cbf, path):
 
 
 def write_shaded(cbf, path):
-    """The image with a shadow, and a ring at 4.5 A."""
+    """Writes the image with a shadow, and a ring at 4.5 A."""
     counts = counts_of(cbf)
     for slow in range(1200):
         for fast in range(1200):
@@ -74,7 +74,7 @@ def write_shaded(cbf, path):
 
 
 def write(cbf, counts, path):
-    """Packs counts as byte offsets."""
+    """Writes counts with the header of `cbf`, in the compression x-CBF_BYTE_OFFSET."""
     packed, last = bytearray(), 0
     for n in counts:
         step, last = n - last, n
@@ -108,7 +108,7 @@ def shadow_and_ring(picture, model, folder):
 
 
 def without_atoms(model, path):
-    """Three of four atoms: other structure factors of the same crystal."""
+    """Writes three of four atoms of the model, which gives other structure factors."""
     n = 0
     with open(model, encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
         for line in lines:
@@ -119,7 +119,7 @@ def without_atoms(model, path):
 
 
 def numbers_of(result, sigma):
-    """Name: (value, its sigma)."""
+    """{name: (value, sigma)}; `sigma` is the key of the sigma in the report."""
     out = {name: (p["value"], p[sigma]) for name, p in result["parameters"].items()}
     for axis, value, width in zip("xyz", result["misset_deg"], result["rotation_" + sigma + "_deg"]):
         out["misset_" + axis] = value, width
@@ -159,7 +159,7 @@ def main():
         shadow_and_ring(picture, model, folder)
         agree_with_other_factors(found, fit(hot, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3)):
-            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # the same orientation, found faster
+            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # quicker, with the same result
             apart = sigmas_apart(found, other)
             ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 1, (other["status"], apart))
         lost = fit(picture, model, folder, "-misset", 20, -20, 20, "-fit_dmin", 5, "-maxiter", 5, status=3)

@@ -40,7 +40,7 @@ def fit(image, folder, *more, shape=GAUSS):
 
 
 def sigmas_off(result, truth):
-    """Name: errors in sigmas."""
+    """{name: error / sigma} of parameters and rotations; inf without a sigma."""
     p = result["parameters"]
     off = {k: (p[k]["value"] - v) / p[k]["sigma"] if k in p and p[k]["sigma"] else math.inf for k, v in truth.items()}
     for axis, turn, sigma in zip("xyz", rotation_vector(MISSET, result["misset_deg"]), result["rotation_sigma_deg"]):
@@ -67,15 +67,15 @@ def footprint_is_found(folder):
 
 
 def fringes_do_not_hide_it(folder):
-    """A parallelepiped; its loss has many minima along the numbers of cells."""
+    """A footprint is found for a parallelepiped too, whose loss has many minima in N."""
     found = fit(picture(folder, "-footprint", "gauss:0.4:0.15:30", shape=[]), folder, shape=[])
     off = sigmas_off(found, {**CRYSTAL, **FOOTPRINT})
     ok("a footprint of a parallelepiped is found", found["converged"] and found["footprint"]["kept"] and max(map(abs, off.values())) <= 3, off)
 
 
 def divergence_is_found(folder):
-    """A beam spread along the horizontal: the fit finds its width, and N does not absorb
-    it."""
+    """The fit finds the width of a horizontal divergence, and N does not become smaller
+    to explain it."""
     image = picture(folder, "-hdivrange", 6, "-hdivsteps", 4)
     found, plain = fit(image, folder), fit(image, folder, "-schedule", "plain")
     off = sigmas_off(found, {**CRYSTAL, "hdivrange": 6})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report of a run about its image: clipped pixels, the brightest pixel.
+"""The report and notes of a run: clipped pixels, the brightest pixel, probable mistakes.
 
 usage: NANOBRAGG=program python3 tests/cli/report_check.py
 """
@@ -27,7 +27,7 @@ def floats(path):
 
 
 def clipped(text):
-    """(pixels, remainder of the line) of each line about clipped pixels."""
+    """[(number of pixels, remainder of the line)] of lines about clipped pixels."""
     return [(int(n), line) for n, line in re.findall(r"^clipped +(\d+) pixels? of (.*)$", text, re.M)]
 
 
@@ -52,7 +52,7 @@ def single_images():
 
 
 def beam_and_background():
-    """Lines for the background, wavelengths, spectra and gain maps; a crystal wider than the beam."""
+    """The report has lines on background, wavelengths, gain maps, too large crystals."""
     text = run(*X, "-dispersion", 1, "-dispsteps", 5, "-hdivrange", 1, "-hdivsteps", 2)[0]
     ok("wavelengths", "10 sources" in text and "5 wavelengths, 0.995 to 1.005 A" in text, text)
     alone = ["-default_F", 0, "-N", 2, "-cell", 80, "-detpixels", 120, "-pixel", 0.5, "-oversample", 2, "-fluence", 1e20,
@@ -86,7 +86,7 @@ def beam_and_background():
 
 
 def series(h5py, noise_of_one):
-    """Each output against the counts of int32."""
+    """Clipped pixels of each output are those whose int32 count is too large for it."""
     text = run(*BRIGHT, "-stills", 3, "-orientations", "random", "-hdf5", "w.h5", "-hdf5type",
                "int32", "-output", "w_%d.cbf")[0]
     ok("int32-holds-them", not clipped(text), text)
@@ -136,7 +136,7 @@ def cut_at_int32(h5py):
 
 
 def blocks(h5py):
-    """Both factors multiply the crystal and not the water."""
+    """-blocks and -crystal_volume multiply the light of the crystal, not of the water."""
     water = ["-water", 3]
 
     def image(*flags):
@@ -182,7 +182,7 @@ POWDER = ["-default_F", 100, "-cell", 40, "-mosaic", 180, "-mosaic_dom", 500, "-
 
 
 def panel(lines):
-    """Flags for a CrystFEL geometry of one panel with these lines."""
+    """Writes a CrystFEL geometry of one panel with these lines; returns its flags."""
     name = f"panel{len(lines)}.geom"
     with open(name, "w", encoding="ascii") as file:
         file.write("clen = 0.12\nres = 1000\nphoton_energy = 12398\n" + lines +
@@ -192,7 +192,7 @@ def panel(lines):
 
 
 def place_of_the_beam():
-    """The report marks the beam centre as the default exactly when it is."""
+    """The report marks the beam centre as the default only if no flag or file sets it."""
     small = ["-noint", "-nopgm", "-nonoise"]
     for name, flags, said in (("default", X, True), ("typed", X + ["-Xbeam", 20], False),
                               ("corner", X + ["-pix0_vector_mm", 100, 20, -20], False),
@@ -202,7 +202,7 @@ def place_of_the_beam():
 
 
 def notes():
-    """A probable mistake gives one line; other runs give no line."""
+    """A probable mistake gives one note; other runs give no note."""
     tiny = ["-default_F", 100, "-detpixels", 32, "-pixel", 1, "-lambda", 1, "-seed", 1]
     cases = [  # flags, text of the note; "": no note
         ("fine", tiny + ["-cell", 80, "-N", 5], ""),
@@ -288,7 +288,7 @@ def spot_list(n, *flags):
 
 
 def sampling_error():
-    """The error in the note is the error of the reflections."""
+    """The note on coarse sampling states the true rms error of the intensities."""
     for name, flags in (("square", ["-N", 10]), ("gauss", ["-N", 12, "-gauss_xtal"]),
                         ("mosaic", ["-N", 10, "-mosaic", 0.3, "-mosaic_dom", 8])):
         said = run(*SPOTS, *flags, "-oversample", 1, "-quiet", "-noint", "-nopgm", "-nonoise")[1]

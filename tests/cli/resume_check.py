@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""-resume keeps complete and unchanged files, repeats damaged ones, refuses changed
-series.
+"""-resume keeps complete files, makes damaged ones again, and refuses a series whose
+flags or inputs changed.
 
 usage: NANOBRAGG=program python3 tests/cli/resume_check.py
 """
@@ -32,7 +32,7 @@ def data_files():
 
 
 def jobs_without_effect():
-    """Flags of a job without effect on its frame are named once."""
+    """One note names the flags of a job that have no effect on its frame."""
     with open("j.jsonl", "w", encoding="ascii") as out:
         out.write('{"floatfile": "x.bin", "phi": 1}\n{"threads": 2, "time": "json"}')
     said = run(*X, "-detpixels", 8, "-jobs", "j.jsonl", "-output", "j_%d.bin")[1]
@@ -41,8 +41,8 @@ def jobs_without_effect():
 
 
 def lists_are_kept(h5py):
-    """Complete data files with reflections stay; files that are cut short, or hold other
-    frames, do not."""
+    """-resume keeps complete data files with lists of reflections. It makes again files
+    that are cut short or hold other frames."""
     flags = LOUD + ["-frames", 7, "-frames_per_file", 3, "-truth", "spots", "-gauss_xtal", "-oversample", 1, "-detpixels", 40,
                     "-mosaic", 0, "-hdf5", "l_master.h5"]
     run(*flags)
@@ -77,8 +77,8 @@ def lists_are_kept(h5py):
 
 
 def parts_are_kept(h5py):
-    """A stop closes the open data file early; its remaining frames go to other files,
-    whatever ends those."""
+    """A run that is stopped closes its data file early; runs with -resume write the other
+    frames to further files, whatever stops these runs."""
     flags = [*LOUD, "-frames", 60, "-oversample", 12, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
     began = time.time()
     run(*flags, "-hdf5", "p_master.h5")
@@ -103,8 +103,8 @@ def parts_are_kept(h5py):
 
 
 def stills_are_kept(h5py):
-    """Data that only a master of stills holds (spectra and their weights, beams, cells)
-    returns, whichever file is left."""
+    """-resume restores values that only a master of stills holds (spectra and weights,
+    beams, cells), whichever of the files is missing."""
     write("s.txt", "".join(f"1.0 {k + 1} 1.0{k} 1\n" for k in range(6)))
     flags = [*LOUD[:-6], "-detpixels", 40, "-oversample", 1, "-stills", 6, "-orientations", "random", "-frames_per_file", 2,
              "-truth", "spots", "-truth_min", "1e-30", "-gauss_xtal", "-spectra", "s.txt", "-jitter_fluence", 20,
@@ -127,7 +127,7 @@ def write(path, text):
 
 
 def hkl(shift=0, factor=1):
-    """Structure factors; shift fills a table with the same numbers and other limits."""
+    """Text of an .hkl file; with `shift`, the same F have other indices h."""
     return "".join(f"{h + shift} {k} {l} {factor * (10 + 3 * h + 2 * k + l)}\n"
                    for h in range(4) for k in range(4) for l in range(4))
 
@@ -145,14 +145,14 @@ def input_files():
 
 
 def changed(path, text):
-    """Copies a.* to another name."""
+    """Writes text, a changed version of a file a.*, and returns the path."""
     write(path, text)
     return path
 
 
 def what_counts(h5py):
-    """A finished HDF5 series: changes after which -resume keeps it, and changes after
-    which -resume does not."""
+    """-resume keeps a finished HDF5 series after some changes of flags or inputs, and
+    refuses it after others."""
     input_files()
     orientations = ["-stills", 3, "-orientations", "a.rot"]
     series = [*SMALL, "-hkl", "a.hkl", "-sourcefile", "a.src", "-mask", "a.img", *orientations,
@@ -179,7 +179,7 @@ def what_counts(h5py):
     image = bytearray(read("a.img"))
     with open("header.img", "wb") as out:
         out.write(image.replace(b"CONVENTION=mosflm;", b"CONVENTION=denzo;\n"))
-    image[1030:1032] = b"\0\0"  # a pixel that is masked
+    image[1030:1032] = b"\0\0"  # 0: masks one more pixel
     with open("b.img", "wb") as out:
         out.write(image)
     refuse = {"one F": ["-hkl", changed("b.hkl", hkl(factor=1.001))],
@@ -196,7 +196,7 @@ def what_counts(h5py):
             missed.append((name, error))
     ok("resume-refuses-other-inputs", not missed and
        {n: read(n) for n in before} == before and not glob.glob("w_*.resume"), missed)
-    # the cache of structure factors, which -hkl writes
+    # the cache of structure factors, which -dump writes with -hkl and reads without
     run(*SMALL, "-hkl", "a.hkl", "-dump", "a.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
     run(*SMALL, "-hkl", "b.hkl", "-dump", "b.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
     cached = [*SMALL, *orientations, "-hdf5", "d.h5", "-dump"]
@@ -207,8 +207,8 @@ def what_counts(h5py):
 
 
 def renderer_counts():
-    """The last digits of floats, and so some counts, depend on the renderer: another
-    renderer is refused and named."""
+    """The last digits of floats, and so some counts, depend on the renderer. -resume with
+    another renderer is refused, with its name."""
     floats = [*SMALL, "-default_F", 100, "-stills", 2, "-hdf5", "g.h5"]
     lines = [run(*floats, *flags)[0] for flags in ([], ["-isa", "scalar"])]
     error = run(*floats, "-resume", status=None)[1]
@@ -220,7 +220,7 @@ def renderer_counts():
 
 
 def stop_at(path, *args):
-    """A run that ends when it writes this file, because a folder has its name."""
+    """Makes a run fail when it writes the file `path`, because a folder has this name."""
     if os.path.exists(path):
         os.remove(path)
     os.mkdir(path)
@@ -231,7 +231,7 @@ def stop_at(path, *args):
 
 
 def pictures_count():
-    """If frames are pictures, their colours are compared."""
+    """-resume refuses other colours only if the frames are pictures (PNG)."""
     flags = [*SMALL, "-default_F", 100, "-stills", 2, "-threads", 1]
     for name, status in (("q_%d.png", 2), ("q_%d.cbf", 0)):
         if name.endswith("png") and "libpng" in run(*SMALL, "-default_F", 1, "-stills", 1, "-output",
@@ -245,7 +245,7 @@ def pictures_count():
 
 
 def files_of_jobs(h5py):
-    """A file that only one line names is read before the first frame."""
+    """An input file that only one line of -jobs names is read before the first frame."""
     input_files()
     write("j.jsonl", '{"phi": 1}\n{"hkl": "j.hkl"}\n{"phi": 2, "sourcefile": "later.src"}\n')
     flags = [*SMALL, "-hkl", "a.hkl", "-jobs", "j.jsonl", "-threads", 1, "-output", "j_%d.cbf"]
@@ -272,7 +272,7 @@ LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversam
 
 
 def start(flags, record, **more):
-    """Starts a long run and waits for its small file."""
+    """Starts a long run and waits for a file that matches `record`."""
     process = subprocess.Popen([PROGRAM, *flags], **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
     end = time.monotonic() + 20
     while not glob.glob(record) and process.poll() is None and time.monotonic() < end:
@@ -281,8 +281,8 @@ def start(flags, record, **more):
 
 
 def two_at_a_time(h5py):
-    """Two runs share a series: no frame is made twice or left out; a run with other flags
-    is refused."""
+    """Two runs at once share a series: each frame is made once. A third run with other
+    flags is refused."""
     flags = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", 60, "-oversample", 60, "-threads", 1, "-noprogress"]
     outputs = {"output": ["-output", "two_%02d.bin"]}
     if h5py:
@@ -322,8 +322,8 @@ int fcntl64(int fd, int what, void *value) { return fcntl(fd, what, value); }
 
 
 def without_locks():
-    """On a file system without locks, files of another process are left, and the file to
-    remove is named."""
+    """On a file system without locks, a run leaves files of another process alone, and
+    names the file that the user must remove."""
     write("no_locks.c", NO_LOCKS)
     if not shutil.which("cc") or subprocess.run(
             ["cc", "-shared", "-fPIC", "no_locks.c", "-o", "no_locks.so", "-ldl"], check=False).returncode:
@@ -348,7 +348,7 @@ def without_locks():
 
 
 def foreign_records():
-    """The file of a series is never written over or through another file."""
+    """A run is refused if its record (.resume) is a link, a pipe or a foreign file."""
     flags = [*LONG, "-frames", 2, "-output", "v_%d.bin"]
     wrong = []
     write("victim.txt", "precious\n")
@@ -374,8 +374,8 @@ def foreign_records():
 
 
 def longer_runs(h5py):
-    """Files of an earlier, longer series are named; a run that replaces another can be
-    resumed."""
+    """The program names files that an earlier, longer series left. A run that replaces
+    another series can be resumed."""
     flags = [f for f in LONG if f != "-quiet"] + ["-oversample", "1", "-output", "s_%d.bin"]
     if h5py:
         flags += ["-hdf5", "s_master.h5", "-frames_per_file", "2"]
@@ -387,7 +387,7 @@ def longer_runs(h5py):
     if not h5py:
         return
     run(*flags, "-frames", 9)
-    # begun over a finished series with other flags, and interrupted
+    # a run with other flags replaces a finished series, and is interrupted
     write("l.jsonl", "".join(f'{{"phi": {k}}}\n' for k in range(6)) + '{"sourcefile": "a.src"}\n')
     over = [*flags, "-jobs", "l.jsonl", "-stills", 7, "-threads", 1]
     over = over[:over.index("-frames")] + over[over.index("-frames") + 2:]

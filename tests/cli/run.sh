@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program from outside: refusals (bad_inputs.tsv), the effect of every flag
-# (flags.tsv), signals. NB_REDUCED=1: refusals only. tests/run.sh runs the check scripts
-# of this folder.
+# Run the program: refusals (bad_inputs.tsv), the effect of every flag (flags.tsv),
+# signals. NB_REDUCED=1: refusals only. tests/run.sh runs the other checks of this folder.
 # usage: NANOBRAGG=program tests/cli/run.sh
 set -u
 export LC_ALL=C
@@ -23,7 +22,7 @@ miss() {
 
 . ./fixtures.sh
 
-# Names, sizes and contents of the files in a folder.
+# Print names of all files in a folder, with sizes and checksums.
 snapshot() { (cd "$1" && find . -print0 | sort -z && find . -type f -exec cksum {} + | sort); }
 
 # run_in FOLDER ARGS [SECONDS]: evaluates the words of ARGS; writes stdout and stderr to
@@ -36,7 +35,8 @@ run_in() {
     status=$?
 }
 
-# A refusal takes at most 2 seconds of processor time; with a sanitizer more.
+# refuses ID STATUS TEXT ARGS: the program must refuse ARGS within $refusal seconds of
+# processor time, with one error line that contains TEXT.
 refuses() {
     local id=$1 expected=$2 text=$3 args=$4 dir=$work/case
     rm -rf "$dir" && cp -a "$work/fixtures" "$dir"
@@ -66,12 +66,12 @@ while IFS=$'\t' read -r id expected text args; do
     refuses "refuse-$id" "$expected" "$text" "$args"
 done <bad_inputs.tsv
 
-# No arguments: a short usage on standard error.
+# Without arguments the program prints a short usage on standard error.
 (cd "$work" && "$NANOBRAGG" >stdout 2>stderr)
 [ $? -eq 2 ] && grep -q '^usage: nanobragg' "$work/stderr" && [ ! -s "$work/stdout" ] &&
     pass usage-without-arguments || miss usage-without-arguments "$(head -n 2 "$work/stderr")"
 
-# Text that cannot be written is an error.
+# If the program cannot write its text, it fails.
 if [ -w /dev/full ]; then
     "$NANOBRAGG" -help >/dev/full 2>"$work/stderr"
     [ $? -eq 1 ] && grep -q 'standard output' "$work/stderr" &&

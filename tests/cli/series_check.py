@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Series: a frame equals the single image; formats agree; a killed run continues.
+"""Series: frames equal single images, formats agree, -resume continues a killed run.
 
 usage: NANOBRAGG=program python3 tests/cli/series_check.py
 """
@@ -24,7 +24,7 @@ ROTATION = X + ["-phi", "10", "-osc", "0.3", "-phisteps", "2"]
 
 
 def frames_equal_single_images():
-    """Float and noise images, file for file; the seed from the frame's header."""
+    """Each frame equals, byte for byte, the single image with the seed of its header."""
     run(*ROTATION, "-frames", 4, "-output", "r_%d.img")
     run(*ROTATION, "-frames", 4, "-output", "r_%d.bin", "-threads", 1)
     same = []
@@ -42,7 +42,7 @@ def frames_equal_single_images():
 
 
 def automatic_steps():
-    """Each frame has the spindle steps of its single image."""
+    """Each frame has as many automatic spindle steps as its single image."""
     flags = [*X, "-phi", "10", "-osc", "2"]
     run(*flags, "-frames", 2, "-output", "a_%d.bin")
     with open("a.jsonl", "w", encoding="ascii") as out:
@@ -54,7 +54,7 @@ def automatic_steps():
 
 
 def png_pixels(path):
-    """The compressed pixels of a PNG, without its texts."""
+    """Compressed pixels of a PNG, without its text chunks."""
     data, at, pixels = read(path), 8, b""
     while at < len(data):
         size = int.from_bytes(data[at:at + 4], "big")
@@ -65,7 +65,7 @@ def png_pixels(path):
 
 
 def pictures():
-    """A picture of a frame is equal to that of -pngfile, with any colours."""
+    """A PNG of a frame equals that of -pngfile, also in colours."""
     if subprocess.run([PROGRAM, *X, "-pngfile", "t.png"], capture_output=True,
                       check=False).returncode == 2:
         print("skip series pictures # no libpng in this build")
@@ -82,7 +82,7 @@ def pictures():
 
 
 def stills_equal_single_images(h5py, numpy):
-    """The values of a shot in /entry/simulation make the same shot."""
+    """Each still is rendered again from its values in /entry/simulation: same image."""
     run(*X, "-stills", 3, "-orientations", "random", "-jitter_fluence", 20, "-jitter_lambda", 0.5,
         "-jitter_cell", 0.3, "-jitter_mosaic", 10, "-jitter_beam", 0.4, "-hdf5", "s.h5",
         "-output", "s_%d.bin")
@@ -112,8 +112,8 @@ def stills_equal_single_images(h5py, numpy):
 
 
 def parts(h5py):
-    """-only_frame a-b makes these frames of the whole series: draws, values along the
-    series, lines of files, doses."""
+    """-only_frame a-b makes the same frames a to b as the whole series, with draws,
+    values that change along the series, lines of files and doses."""
     with open("p.txt", "w", encoding="ascii") as out:
         out.write("".join(f"1.0 1 1.0{k} 1\n" for k in range(6)))
     with open("p.jsonl", "w", encoding="ascii") as out:
@@ -174,7 +174,7 @@ def orientations_and_jobs():
 
 
 def spectra(h5py, numpy):
-    """A shot with a spectrum is the single image with the same list of sources."""
+    """A still with a spectrum equals the single image with the same list of sources."""
     generator = random.Random(3)
     shots = [[(f"{generator.uniform(0.98, 1.02):.6f}", f"{generator.uniform(0, 5):.4g}")
               for _ in range(size)] for size in (3, 1, 7, 4)]
@@ -203,7 +203,7 @@ def spectra(h5py, numpy):
         same.append(abs(means[k] - (a * w).sum() / w.sum()) < 1e-12)
         same.append(numpy.allclose(A[k][:len(a)], a, rtol=1e-14) and
                     (weights[k] == numpy.append(w, numpy.zeros(7 - len(w)))).all())
-    # a master that was written, and a table that another program made
+    # -spectra also reads a master of this program, and a table of another program
     pictures_of_shots = [read(f"c_{k}.bin") for k in range(1, 5)]
     with h5py.File("table.h5", "w") as h5:
         h5["wavelength"], h5["weight"] = A, weights
@@ -234,7 +234,7 @@ def spectra(h5py, numpy):
 
 
 def formats_agree(h5py, numpy, fabio):
-    """The same photons from every file that this build reads."""
+    """Files of all formats that this build writes have the same photons."""
     flags = ROTATION + ["-frames", 5, "-frames_per_file", 2]
     run(*flags, "-output", "f_%02d.cbf", "-hdf5", "f_master.h5")
     run(*flags, "-output", "f_%02d.img", "-hdf5", "g.h5", "-hdf5type", "int32", "-compress", "none")
@@ -277,7 +277,7 @@ def bslz4(h5py):
 
 
 def large_counts(h5py, fabio):
-    """int32 continues where 16 bits end."""
+    """int32 and CBF hold counts that are too large for 16 bits."""
     flags = X + ["-stills", 1, "-fluence", "1e32", "-detpixels", 32]
     run(*flags, "-hdf5", "l32.h5", "-hdf5type", "int32", "-output", "l_%d.cbf")
     run(*flags, "-hdf5", "l16.h5")
@@ -292,7 +292,7 @@ def large_counts(h5py, fabio):
 
 
 def add_up(numpy, h5, images):
-    """Largest relative difference between an image's sum and the sum in the file."""
+    """Largest relative difference between the sum of an image and sums of its list."""
     lists = h5["/entry/simulation/reflections"]
     table, first, count = lists["table"][...], lists["first"][...], lists["count"][...]
     worst = 0
@@ -338,7 +338,7 @@ def reflections(h5py, numpy):
         single["frame"] = 2
     ok("reflections-any-threads", again.tobytes() == table.tobytes())
     ok("reflections-of-one-frame", single.tobytes() == table[table["frame"] == 2].tobytes())
-    # and as text for a single image
+    # the list of a single image, as text
     single_flags = list(flags)
     for name in ("-frames", "-frames_per_file"):
         at = single_flags.index(name)
@@ -354,8 +354,8 @@ def reflections(h5py, numpy):
 
 
 def centres_and_places(numpy, table, images, water, truth):
-    """For isolated spots: the centre in the image; the position from A, phi and
-    wavelength."""
+    """The listed position of isolated spots equals the centre in the image, and the
+    position from A, phi and wavelength."""
     off, far, alone = [], [], 0
     for spot in table[table["intensity"] > 50]:
         near = (numpy.hypot(table["fast"] - spot["fast"], table["slow"] - spot["slow"]) < 12) \
@@ -370,7 +370,7 @@ def centres_and_places(numpy, table, images, water, truth):
                   s - 4 + (box * grid[:, None]).sum() / box.sum())
         off.append(max(abs(centre[0] - spot["fast"]), abs(centre[1] - spot["slow"]),
                        abs(box.sum() / spot["intensity"] - 1)))
-        # (k + rotated A h) meets the detector at this pixel
+        # the ray along k + R A h (R: rotation by phi) meets the detector at this pixel
         here = {key: truth[key][spot["frame"]] for key in truth}
         phi, axis = numpy.radians(spot["phi"]), here["spindle_axis"]
         g = here["A"] @ numpy.array([spot["h"], spot["k"], spot["l"]], float)
@@ -386,7 +386,7 @@ def centres_and_places(numpy, table, images, water, truth):
 
 
 def whole_series(h5py, stem):
-    """Content of the master, and the numbered files."""
+    """(content of the master file, contents of the numbered files)."""
     return contents(h5py, stem + "_master.h5"), [read(f) for f in sorted(glob.glob(stem + "_*.cbf"))]
 
 
@@ -429,7 +429,7 @@ def killed_runs_go_on(h5py):
 
 
 def interrupted(h5py):
-    """Ctrl-C: status 130, and the finished frames can be read."""
+    """After Ctrl-C the status is 130, and the finished frames can be read."""
     flags = ROTATION + ["-frames", "5000", "-hdf5", "i.h5", "-oversample", "4",
                         "-output", "i_%04d.cbf"]
     process = subprocess.Popen([PROGRAM, *map(str, flags)], stderr=subprocess.PIPE, text=True)
@@ -467,8 +467,8 @@ def full_disk(h5py):
 
 
 def file_system_without_locks():
-    """HDF5 locks its files, which some network file systems refuse: files are then
-    written without locks."""
+    """HDF5 locks its files. On a file system that refuses locks, as some network file
+    systems do, files are written without locks."""
     with open("no_locks.c", "w", encoding="ascii") as stream:
         stream.write("#include <errno.h>\nint flock(void) { errno = ENOLCK; return -1; }\n")
     if not shutil.which("cc") or subprocess.run(
@@ -484,13 +484,13 @@ def file_system_without_locks():
 
 
 def same_bytes():
-    """The same flags make the same files, masters included, at any time."""
+    """The same flags give files with the same bytes, masters too, at another time."""
     for folder in ("first", "second"):
         os.mkdir(folder)
         os.chdir(folder)
         run(*ROTATION, "-frames", 5, "-frames_per_file", 2, "-truth", "spots", "-hdf5", "s.h5")
         os.chdir("..")
-        time.sleep(1.1)  # HDF5 would store whole seconds
+        time.sleep(1.1)  # times that HDF5 stores are in whole seconds
     names = sorted(os.listdir("first"))
     ok("same-bytes", len(names) == 4 and all(read(f"first/{n}") == read(f"second/{n}")
                                              for n in names), names)

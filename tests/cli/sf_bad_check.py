@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Models and reflection files that must be refused: exit status 2, one line, no file.  Damaged files are in
-unit/test_gemmi_bad.c.
+"""Models and reflection files that must be refused: exit status 2, one error line, no
+output. Damaged files are tested in tests/unit/test_gemmi_bad.c.
 
 usage: NANOBRAGG=program python3 tests/cli/sf_bad_check.py
 """
@@ -24,7 +24,7 @@ SMALL = os.path.join(DATA, "models", "made-small.cif")
 MMCIF = os.path.join(DATA, "models", "made-p1121.cif")
 PAIRS = os.path.join(DATA, "reflections", "made-pairs.mtz")
 SF_CIF = os.path.join(DATA, "reflections", "1dur-sf.cif")
-OTHER = "sse2" if platform.machine() == "aarch64" else "neon"  # instructions of another processor
+OTHER = "sse2" if platform.machine() == "aarch64" else "neon"  # -isa of another processor
 
 CRYST = "CRYST1   20.000   24.000   28.000  90.00  90.00  90.00 P 21 21 21    4\n"
 ATOM = "ATOM      1  CA  ALA A   1      11.000  12.000  13.000  1.00 20.00           C  \n"

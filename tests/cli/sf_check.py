@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Structure factors from models and reflection files: `nanobragg sf` against reference tables that
-two other programs agree on (golden_data/structure_factors), and images made with them.  Theorems are
-those of unit/test_factors_theorems.c.
+two other programs agree on (golden_data/structure_factors), and images made with them.
+tests/unit/test_factors_theorems.c tests theorems on structure factors.
 
-With NB_BIG=1 each method and number of threads of every case.
+NB_BIG=1 runs every case with each method and number of threads.
 usage: NANOBRAGG=program python3 tests/cli/sf_check.py
 """
 import array
@@ -27,7 +27,7 @@ from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
 DATA = os.environ.get("NB_FACTOR_DATA") or os.path.join(HERE, "..", "..", "golden_data",
                                                         "structure_factors")
 BIG = os.environ.get("NB_BIG")
-LARGE = 120000  # reflections of P1: larger cases run once
+LARGE = 120000  # cases with more reflections (P1) run once
 NO_FILES = ["-noint", "-nonoise", "-nopgm", "-quiet"]
 
 
@@ -46,7 +46,7 @@ def has(what):
 
 
 def table_of(path):
-    """{(h, k, l): F}, complex where the file has phases; both mates."""
+    """{(h, k, l): F} of an MTZ file, with Friedel mates; complex if it has phases."""
     head, rows = read_mtz(path)
     names = {name: i for i, name in enumerate(head["columns"])}
     out = {}
@@ -75,7 +75,7 @@ def reference(name):
 
 
 def errors(got, want):
-    """rms and largest error over the listed reflections, relative to the rms of F."""
+    """rms and largest error at the reflections of `want`, relative to the rms of F."""
     missing = [h for h in want if h not in got]
     if missing:
         raise AssertionError(f"{len(missing)} reflections are missing, as {missing[0]}")
@@ -152,7 +152,7 @@ def floats(path):
 
 
 def maxrel(a, b, floor=1e-6):
-    """Largest relative difference where b is above floor times its maximum."""
+    """Largest |a - b| / b where b is above `floor` times the maximum of b."""
     top = max(b)
     return max(abs(x - y) / y for x, y in zip(a, b) if y > floor * top)
 
@@ -208,7 +208,7 @@ def write_sources(path, lines):
 
 
 def spectrum():
-    """Across the K edge of copper (1.3806 A)."""
+    """A spectrum across the K edge of copper (1.3806 A) gives the mean of its lines."""
     model = ["-pdb", os.path.join(DATA, "models", "4oz7.pdb"), "-dmin", 3]
     lines = [(1.370, 1), (1.3805, 3), (1.392, 2)]
     single = [image(*model, "-lambda", l, name=f"s{i}.bin") for i, (l, _) in enumerate(lines)]
@@ -229,7 +229,7 @@ def spectrum():
     ok("three-tables", tables["tables"] == 3, tables["tables"])
 
 
-# --- lists of structure factors: meaning of a row ---
+# --- lists of structure factors: the program understands each kind of row ---
 
 REFLN = """data_x
 _cell.length_a 40
@@ -248,7 +248,7 @@ def refln(tags, *rows):
 
 
 SETS = "wavelength_id index_h index_k index_l F_meas_au"
-LISTS = (  # name, text, flags, {h: F or None}, words of the notes
+LISTS = (  # name, text of the file, flags, {h k l: F, None if absent}, texts of the notes
     ("status-x-is-missing",
      refln("index_h index_k index_l status F_meas_au", "1 1 1 o 100", "1 1 2 f 50", "1 1 3 x 0",
            "2 1 1 < 3", "2 1 2 h 4", "2 1 3 l 5", "2 2 2 - 0"), "-cif",
@@ -311,7 +311,7 @@ MIRROR = OPERATORS + "'x, y, z'\n'x, -y, z'"
 CUBE = (5.43, 5.43, 5.43, 90, 90, 90)
 OBLIQUE_C = (6.1, 7.2, 8.3, 90, 90, 101.5)
 SALT = (5.64, 5.64, 5.64, 90, 90, 90)
-MODELS = (  # F to 1e-3, by an independent sum
+MODELS = (  # name, file, {h k l: F from an independent sum, to 1e-3}, texts of the notes
     ("disorder-about-a-mirror",
      small((8, 9, 10, 90, 95, 90), MIRROR, "U_iso_or_equiv occupancy site_symmetry_order disorder_group",
            "C1 0.3 0.25 0.1 0.03 1 1 .", "Cl1 0.1 0.02 0.7 0.03 0.5 1 -1"), {(0, 1, 1): 15.854}, []),
@@ -368,8 +368,8 @@ def lists():
         with open("list.txt", "w", encoding="ascii") as out:
             out.write(text)
         check_list(name, "list.txt", flags, want, words)
-    # a merged file with a column of an unmerged one: NCOL has 0 batches, and each index
-    # occurs once
+    # a merged file with a column of unmerged files (M_ISYM): the file is merged, because
+    # NCOL has 0 batches and each index occurs once
     model = os.path.join(DATA, "models", "made-hydrogens.pdb")
     sf("-pdb", model, "-dmin", 6, "-quiet", "-dump_mtz", os.path.abspath("merged.mtz"))
     data = read("merged.mtz")
@@ -386,7 +386,7 @@ def lists():
 
 
 def data_sets():
-    """The cell is that of the column's data set."""
+    """The cell of an MTZ file is the cell of the data set with the column of F."""
     sf("-pdb", os.path.join(DATA, "models", "made-hydrogens.pdb"), "-dmin", 6, "-quiet", "-dump_mtz", os.path.abspath("set.mtz"))
     data = read("set.mtz")
     start, end = re.search(rb"DCELL +1 +(\d+)\.", data).span(1)
@@ -401,7 +401,7 @@ REMARK = "REMARK   3   ATOM RECORD CONTAINS %s\nCRYST1   30.000   40.000   50.00
 
 
 def residual_B():
-    """B factors without the contribution of TLS groups get a note."""
+    """A note warns if the B factors of a model lack the contribution of TLS groups."""
     for name, words, said in (("residual", "RESIDUAL B FACTORS ONLY", True), ("sum", "SUM OF TLS AND RESIDUAL B FACTORS", False)):
         with open("tls.pdb", "w", encoding="ascii") as out:
             out.write(REMARK % words)
@@ -410,7 +410,7 @@ def residual_B():
 
 
 def finite():
-    """A file of F has numbers only."""
+    """A value of F that is not finite is refused, and not written to a file."""
     with open("far.hkl", "w", encoding="ascii") as out:
         out.write("1 0 0 10\n60 0 0 20\n")
     err = sf("-hkl", os.path.abspath("far.hkl"), "-cell", 30, 40, 50, 90, 90, 90, "-sg", "P222", "-Badd", -1000, "-dump", os.path.abspath("far.bin"),

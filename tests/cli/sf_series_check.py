@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Series with structure factors of a model: -jobs, -spectra, jitter, -resume, mpirun.
-A model together with the crystal of -expt.
+"""Series with structure factors of a model: -jobs, -spectra, jitter, -resume, mpirun, and
+the crystal of -expt.
 
 usage: NANOBRAGG=program python3 tests/cli/sf_series_check.py
 """
@@ -66,7 +66,7 @@ def jobs():
 
 
 def spectra():
-    """Each shot has another spectrum, and a table of F for each wavelength."""
+    """Each still has another spectrum; each wavelength has its table of F."""
     shots = [SPECTRUM, [(1.738, 1), (1.745, 1)]]
     with open("shots.txt", "w", encoding="ascii") as out:
         for shot in shots:
@@ -79,8 +79,8 @@ def spectra():
 
 
 def jitter():
-    """Any number of threads makes the same frames. Jitter of the cell moves spots and
-    keeps F."""
+    """With jitter, any number of threads makes the same frames. Jitter of the fluence
+    scales the image: F stays."""
     flags = ["-pdb", MODEL, *X, *sources(), "-stills", 3, "-jitter_lambda", 0.2, "-jitter_cell", 0.5]
     run(*flags, "-threads", 1, "-output", "a_%d.bin")
     run(*flags, "-threads", 3, "-output", "b_%d.bin")
@@ -114,7 +114,7 @@ def resume():
 
 
 def processes():
-    """Each process of mpirun has all tables."""
+    """Processes of mpirun make the same series: each has all tables of F."""
     mpirun = mpi.mpirun(mpi.version())
     if not mpirun:
         print("skip sf_series mpi # no mpirun, or not in this build")
@@ -132,7 +132,7 @@ def processes():
 
 
 def crystal_of_expt():
-    """The crystal of -expt acts as a matrix of -mat: spots move, F of the model stays."""
+    """The crystal of -expt acts like -mat: it moves spots, and F of the model stays."""
     own = image("-lambda", 1.2, "-exptout", "own.expt")
     back = run("-expt", "own.expt", "-pdb", MODEL, *CRYSTAL, *ALONE, "-floatfile", "e.bin")[1]
     ok("expt-with-a-model", maxrel(floats("e.bin"), own) < 2e-4, maxrel(floats("e.bin"), own))

@@ -19,8 +19,8 @@ interrupt() {
     fi
 }
 
-# A series: status 130, finished frames stay complete, no other file is left, and -resume
-# continues.
+# An interrupted series ends with status 130 and leaves finished frames only; -resume
+# makes the other frames.
 interrupt_series() {
     local id=$1 signal=$2 dir=$work/signal pid status left
     local flags="-detpixels 200 -oversample 8 -N 5 -cell 100 -default_F 100 -osc 1 -frames 60 -threads 1"
@@ -58,8 +58,8 @@ done
 [ -z "$missing" ] && pass status-130-is-explained || miss status-130-is-explained "not told:$missing"
 
 interrupt stop-on-SIGTERM TERM
-# Without job control the background programs of a shell ignore SIGINT, and so does this
-# program.
+# A shell without job control starts background programs with SIGINT ignored, and this
+# program keeps that. So job control is switched on.
 set -m
 interrupt stop-on-SIGINT INT
 set +m

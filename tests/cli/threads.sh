@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Sourced by run.sh: waiting threads sleep, unless the user chose otherwise (src/cli/common.c).
+# Sourced by run.sh: idle threads sleep, unless OMP_WAIT_POLICY is set (src/cli/common.c).
 
-# waits ID POLICY ENVIRONMENT...: expects this policy in the output of OpenMP.
+# waits ID POLICY ENVIRONMENT...: OpenMP must report this OMP_WAIT_POLICY.
 waits() {
     local id=$1 policy=$2
     shift 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The list of reflections: background, pixels and sigma of each; the orientation of the
-drawn domains.
+"""-truth spots lists background, pixels and sigma of each reflection; -truth and the
+report give the mean orientation of the drawn mosaic domains.
 
 usage: NANOBRAGG=program python3 tests/cli/truth_check.py
 """
@@ -77,7 +77,7 @@ SERIES = ("-cell", *CELL, "-default_F", 100, "-N", 5, "-fluence", 1e26, "-distan
 
 
 def rotation(angles):
-    """Rotations about x, then y, then z."""
+    """Matrix of rotations about x, then y, then z, by three angles in degrees."""
     matrix = numpy.eye(3)
     for axis, angle in enumerate(numpy.radians(angles)):
         i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -89,7 +89,7 @@ def rotation(angles):
 
 
 def lattices():
-    """Cell and misset are listed with A, for frames and for crystals."""
+    """Cell and misset in a master file agree with A, for frames and for crystals."""
     try:
         import h5py
         run(*SERIES, "-orientations", "random", "-stills", 3, "-jitter_cell", 2, "-hdf5", "j.h5")
@@ -118,7 +118,7 @@ def lattices():
 
 
 def darwin():
-    """Darwin's formula: fluence r_e^2 lambda^3 F^2 cells/cell volume x Lorentz factor over the turned angle (C. G. Darwin 1922)."""
+    """Intensities are fluence r_e^2 lambda^3 F^2 cells Lorentz / cell volume / rotated angle (C. G. Darwin 1922)."""
     flags = ["-cell", 40, 45, 50, "-N", 60, "-gauss_xtal", "-misset", 10, 20, 30, "-default_F", 100, "-distance", 150, "-detpixels", 500,
              "-pixel", 0.25, "-fluence", 1e24, "-nopolar", "-osc", 8, "-dmin", 2.9, "-truth", "spots", "-truth_min", 1e-9, "-nonoise", "-noint", "-nopgm"]
     for name, fudge, want in (("gauss", 1, 0.9844), ("darwin", "darwin", 1)):

@@ -1,20 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""DIALS opens series of this program and finds the simulated crystal.
+"""DIALS reads series of this program and finds the simulated crystals.
 
 usage: NANOBRAGG=program test_dials.py [nxmx] [smv] [cbf] [stills] [panels] [polarization]
        [tilt] [anomalous] [shots] [dose]   (default: all)
 
-A lysozyme series is rendered, imported, its spots found and indexed with an unknown cell (stills:
-with the known one) and refined; cell, orientation, rotation axis, beam centre and distance must be
-those of the simulation.  polarization: equal intensities stay equal after integration and DIALS'
-correction, at any azimuth.  panels: stills on a detector of eight tilted panels from a CrystFEL
-geometry file.  tilt: DIALS has the tilted detector and another spindle, from NXmx and CBF alike.
-anomalous: a protein with copper, just above its K edge, from a PDB file; after
-integration and scaling, intensities and anomalous differences are the calculated ones.  shots: stills as
-of an X-ray laser, with 0, 1 or several crystals.  dose: the B of DIALS' scaling grows as the damage of a
-sweep.  Needs the Debian package dials.  KEEP=folder keeps the files; punx (from PyPI) on the PATH checks
-the master too.
+nxmx, smv, cbf, stills: DIALS imports a lysozyme series, finds spots, indexes them with an
+unknown cell (stills: with the known cell) and refines; cell, orientation, rotation axis,
+beam centre and distance must equal the simulation.  polarization: after integration and
+DIALS' correction, equal intensities are equal at any azimuth.  panels: stills on eight
+tilted panels of a CrystFEL geometry file.  tilt: DIALS reads a tilted detector and
+another spindle, the same from NXmx and CBF.  anomalous: a protein with copper from a PDB
+file, just above the K edge; integrated and scaled intensities and anomalous differences
+agree with calculated ones.  shots: stills as of an X-ray laser, with 0, 1 or several
+crystals.  dose: B of DIALS' scaling grows with the dose.  Needs the Debian package dials.
+KEEP=folder keeps the files; punx (from PyPI) on the PATH checks the master file too.
 """
 import math
 import os
@@ -42,14 +42,14 @@ COMMON = ["-hkl", HKL, "-cell", "79.1", "79.1", "37.9", "90", "90", "90", "-lamb
 ROTATION = ["-misset", "20", "35", "50", "-phi", "10", "-osc", "0.5", "-phisteps", "5",
             "-frames", "60"]
 STILLS = ["-stills", "50", "-orientations", "random", "-dispersion", "0.4", "-dispsteps", "3"]
-# Debian's DIALS lacks the extension of the stills indexer. The search on a grid of
-# directions, which needs the cell, is three times faster than by Fourier transform.
+# Debian's DIALS does not have the stills indexer. The search on a grid of directions,
+# which needs the cell, is three times faster than the Fourier transform.
 SHOT_FLAGS = ["stills.indexer=sequences", "joint_indexing=False", "beam.fix=all", "detector.fix=all",
               "unit_cell=79.1,79.1,37.9,90,90,90", "space_group=P43212", "indexing.method=real_space_grid_search",
               "refinement_protocol.n_macro_cycles=2"]
-SIZE = 290, 145  # pixels of 0.2 mm of each of eight panels
-# The lab frame of the default convention in DIALS' frame: x fast, y against slow, z
-# against the beam.
+SIZE = 290, 145  # pixels (0.2 mm) of each of eight panels
+# Turns a vector of our default lab frame into the frame of DIALS (x along fast, y against
+# slow, z against the beam).
 T = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float)
 FAILED = []
 
@@ -62,7 +62,7 @@ def check(name, good, detail):
 
 
 def run(log, *command):
-    """Runs a command of DIALS; its text goes to a file."""
+    """Runs a command of DIALS, and writes its text to the file `log`. True if it works."""
     with open(log, "w", encoding="utf-8") as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
@@ -72,14 +72,14 @@ def run(log, *command):
 
 
 def truth(master):
-    """A matrices [frames][3][3] in DIALS' frame."""
+    """Array [frames, 3, 3] of the matrices A of a master file, in the frame of DIALS."""
     with h5py.File(master) as h5:
         return np.einsum("ij,njk->nik", T, h5["/entry/simulation/A"][...])
 
 
 def compare(A, A_true):
-    """Largest relative error of the cell, and the misorientation in degrees, with the
-    true lattice in the basis that was found; None when the lattices differ."""
+    """(largest relative error of a cell edge, misorientation in degrees) of the lattice
+    A. The true lattice is first put into the basis of A. None if the lattices differ."""
     M = np.rint(np.linalg.inv(A_true) @ A)
     if not abs(abs(np.linalg.det(M)) - 1) < 1e-6:
         return None
@@ -91,11 +91,11 @@ def compare(A, A_true):
 
 
 def check_one_panel(name, experiments):
-    """The imported models are those of the simulation."""
+    """Imported beam, detector, goniometer and scan equal those of the simulation."""
     one = experiments[0]
     panel = one.detector[0]
     beam = panel.get_beam_centre(one.beam.get_s0())
-    # mosflm's convention: X along slow, Y along fast, both from the centre of the first pixel
+    # mosflm: Xbeam is along slow, Ybeam along fast, both from the centre of the first pixel
     want = (53 + 0.1, 55 + 0.1)
     good = all(abs(b - w) < 1e-3 for b, w in zip(beam, want)) \
         and abs(panel.get_distance() - 120) < 1e-6 and abs(one.beam.get_wavelength() - 1) < 1e-9
@@ -111,7 +111,7 @@ def check_one_panel(name, experiments):
 
 
 def find_and_index(name, images, flags, check_import=check_one_panel):
-    """Experiments and indexed reflections, or None."""
+    """(experiments, indexed reflections) of DIALS, or None if a step fails."""
     if not run(f"{name}.import.log", "dials.import", *images,
                f"output.experiments={name}.expt"):
         check(f"{name} import", False, "dials.import failed")
@@ -171,8 +171,8 @@ def stills(name, A_true, least=0.8, check_import=check_one_panel):
 
 
 def eight_panels():
-    """Fast and slow axes and origins (mm, CrystFEL's frame) of eight panels, two wide and
-    four high, each turned by 3 to 8 degrees about each axis."""
+    """[(fast axis, slow axis, origin in mm)] of eight panels in CrystFEL's frame: two
+    side by side in four rows, each rotated by 3 to 8 degrees about each axis."""
     rng = np.random.default_rng(8)
     panels = []
     for k in range(8):
@@ -181,7 +181,7 @@ def eight_panels():
         slow = np.array([-math.sin(z), math.cos(z), math.tan(x)])
         slow -= fast * (fast @ slow)
         slow /= np.linalg.norm(slow)
-        if k % 3 == 1:  # some modules are mounted the other way round
+        if k % 3 == 1:  # some panels are rotated by 180 degrees
             fast, slow = -fast, -slow
         centre = [62 * (k % 2) - 31, 33 * (k // 2) - 49.5, 120 + rng.uniform(-2, 2)]
         panels.append((fast, slow, centre - 0.2 * (SIZE[0] * fast + SIZE[1] * slow) / 2))
@@ -202,7 +202,7 @@ def write_geometry(name, panels):
 
 
 def panels_of_a_file(program):
-    """20 stills on eight tilted panels: DIALS reads the panels of the file, and finds the
+    """DIALS reads eight tilted panels from the master file of 20 stills, and finds the
     crystals."""
     panels = eight_panels()
     write_geometry("eight.geom", panels)
@@ -211,7 +211,7 @@ def panels_of_a_file(program):
         detector = experiments[0].detector
         axes = [(panel.get_fast_axis(), panel.get_slow_axis(), panel.get_origin())
                 for panel in detector]
-        # dxtbx's x and z are against CrystFEL's
+        # x and z of dxtbx are opposite to those of CrystFEL
         off = np.abs(np.array(axes) * [-1, 1, -1] - np.array(panels))
         check(f"{name} import", len(detector) == 8 and off.max() < 1e-6,
               f"{len(detector)} panels, off by at most {off.max():.1g} (mm)")
@@ -223,7 +223,7 @@ def panels_of_a_file(program):
 
 
 def reported(program, flags):
-    """The polarization options for dials.import in the report."""
+    """Polarization options for dials.import that the report prints."""
     out = subprocess.run([program, *flags, "-stills", "1", "-hdf5", "told.h5"], check=True,
                          capture_output=True, text=True).stdout
     if "geometry.beam" not in out:  # a series prints no beam; a single image does
@@ -233,9 +233,9 @@ def reported(program, flags):
 
 
 def polarization(program):
-    """Equal structure factors, a half polarized beam: I lp near 26 degrees does not
-    depend on the azimuth. With the polarization 0.999 that DIALS assumes it varies by 5
-    %."""
+    """With equal F and a half polarized beam, corrected intensities near 26 degrees do
+    not depend on the azimuth. With the polarization 0.999, which DIALS assumes, they vary
+    by 5 %."""
     flags = ["-default_F", "120", "-cell", "60", "60", "60", "90", "90", "90", "-lambda", "1",
              "-distance", "100", "-pixel", "0.2", "-detpixels_f", "560", "-detpixels_s", "540",
              "-Xbeam", "55", "-Ybeam", "53", "-N", "8", "-fluence", "1e28", "-seed", "1",
@@ -273,7 +273,7 @@ def polarization(program):
         fit = np.linalg.lstsq(terms, intensity, rcond=None)[0]
         return float(np.hypot(fit[1], fit[2]) / fit[0])
     corrected = variation(raw * np.array(table["lp"])[take] / np.array(table["qe"])[take])
-    # the same with the polarization that DIALS would assume
+    # the variation with the polarization that DIALS assumes by default
     c2 = np.cos(np.radians(twotheta[take])) ** 2
     normal = wave[take, 1] ** 2 * one.beam.get_wavelength() ** 2
     factor = [(1 - 2 * p) * (1 - normal) + p * (1 + c2) for p in (0.75, 0.999)]
@@ -285,7 +285,7 @@ def polarization(program):
 
 
 def tilt(program):
-    """DIALS has the same tilted detector, spindle and scan from a CBF as from the master."""
+    """DIALS reads the same tilted detector, spindle and scan from CBF and master file."""
     flags = [*COMMON, "-twotheta", "15", "-detector_rotx", "4", "-spindle_axis", "0", "1", "0",
              "-phi", "10", "-osc", "0.5", "-frames", "2"]
     subprocess.run([program, *flags, "-hdf5", "tilt_master.h5", "-output", "tilt_%05d.cbf"],
@@ -302,13 +302,13 @@ def tilt(program):
 
 
 def merged_pairs(table, F):
-    """Means of scaled intensities of h and its Friedel mate in 222, and the calculated
-    F^2; h with l > 0."""
+    """Rows (mean scaled intensity of h k l, of its Friedel mate, both calculated F^2) of
+    reflections, merged by the point group 222."""
     value = np.array(table["intensity.scale.value"]) / np.array(table["inverse_scale_factor"])
     sums = {}
     for (h, k, l), x in zip(table["miller_index"], value):
         mate = (h < 0) ^ (k < 0) ^ (l < 0)  # 222 changes two signs at once
-        if h and k and l:  # the others are centric
+        if h and k and l:  # reflections with an index 0 are centric
             at = sums.setdefault((abs(h), abs(k), abs(l)), [[], []])
             at[int(mate)].append(x)
     rows = []
@@ -319,7 +319,7 @@ def merged_pairs(table, F):
 
 
 def anomalous(program):
-    """60 frames from a PDB file with copper at its K edge (8979 eV, 1.3808 A)."""
+    """60 frames with F of a PDB file with copper, near its K edge (8979 eV, 1.3808 A)."""
     model = os.path.join(os.path.dirname(HKL), "structure_factors", "models", "4oz7.pdb")
     source = ["-pdb", model, "-lambda", "1.37"]
     subprocess.run([program, "sf", *source, "-dmin", "2", "-dump_hkl", "copper.hkl", "-quiet"],
@@ -361,7 +361,7 @@ def anomalous(program):
 
 
 def shots(program):
-    """50 stills of a SASE pulse: crystals by hit rate, with many sizes and mosaic
+    """50 stills of SASE pulses: random numbers of crystals with random sizes and mosaic
     spreads, water, diffuse light, a beam stop."""
     flags = [x for x in COMMON if x not in ("-water", "0.05")]
     subprocess.run([program, *flags, "-fluence", "1e27", "-water", "0.02", "-stills", "50", "-orientations", "random", "-spectrum", "sase",
@@ -397,7 +397,7 @@ def check_shots(name, experiments):
 
 
 def dose(program):
-    """90 frames of 1 deg and 0.5 MGy: B grows by 1 A^2/MGy."""
+    """In 90 frames of 1 deg and 0.5 MGy, DIALS finds that B grows by 1 A^2/MGy."""
     subprocess.run([program, *COMMON, "-misset", "20", "35", "50", "-phi", "0", "-osc", "1", "-phisteps", "8", "-frames", "90", "-dose", "0.5",
                     "-damage_B", "1", "-hdf5", "dose_master.h5", "-hdf5type", "int32"], check=True)
     steps = (["dials.import", "dose_master.h5", "geometry.beam.polarization_fraction=0.5", "output.experiments=dose.expt"],
@@ -417,7 +417,7 @@ def dose(program):
     frame, d = np.array(table["xyzcal.px"].parts()[2]), np.array(table["d"])
     scale = np.log(np.array(table["inverse_scale_factor"]))
     doses, B = [], []
-    for k in range(5, 90, 10):  # log of the scale is linear in 1/(2 d^2), with slope -B
+    for k in range(5, 90, 10):  # ln of the scale is linear in 1/(2 d^2), with slope -B
         near = np.abs(frame - k) < 1
         doses.append(0.5 * frame[near].mean())
         B.append(-np.polyfit(1 / (2 * d[near] ** 2), scale[near], 1)[0])
@@ -427,14 +427,14 @@ def dose(program):
 
 
 def checkers():
-    """The checks of a master by DIALS and the NeXus community."""
+    """punx, a program of the NeXus community, finds no error in a master file."""
     if not shutil.which("punx"):
         print("skip dials punx # no punx on the PATH (pip install punx)")
         return
     out = subprocess.run(["punx", "validate", "run_master.h5", "--report", "ERROR"], check=False,
                          capture_output=True, text=True).stdout
     errors = [line for line in out.splitlines() if line.startswith("ERROR")]
-    # only the line of the summary, which counts errors
+    # the only line with errors is the summary, which counts them
     check("punx", len(errors) == 1 and errors[0].split()[1] == "0", "; ".join(errors))
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The difference of an image A from its golden image B (the four figures of the
- * suite). */
+/** Difference between an image A and its golden image B: the four figures that the golden
+ * suite limits (docs/physics.md, section 21). */
 #ifndef NB_TESTS_COMPARE_H
 #define NB_TESTS_COMPARE_H
 
@@ -9,12 +9,12 @@
 
 typedef struct nb_comparison {
     double maxrel; /* max|A-B| / max(B) */
-    double rel6;   /* max |A-B|/B over B > floor max(B) */
+    double rel6;   /* max |A-B|/B of pixels with B > floor max(B) */
     double sum;    /* |sum(A)/sum(B) - 1| */
     double corr;   /* 1 - Pearson correlation */
 } nb_comparison;
 
-/** Every figure is NaN when a pixel of A is not finite, so that `!(x <= tol)` fails. */
+/** Compare n pixels. All figures are NaN, which no limit accepts, if A is not finite. */
 static inline nb_comparison nb_compare(const float *a, const float *b, size_t n,
                                        double floor)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every golden configuration on the device under compute-sanitizer, with all files written.
-# MODE: memcheck | racecheck | initcheck
+# Runs every golden configuration on a GPU under compute-sanitizer, and writes all files.
+# MODE: memcheck, racecheck or initcheck
 # usage: bash tests/golden/cuda_each.sh MODE PROGRAM GOLDEN_DIR      (JOBS=8 at a time)
 # Lines `ok NAME` and `not ok NAME ...`; exit status 1 when one fails.
 set -u
@@ -35,7 +35,7 @@ sanitize() {
 one() {
     local line=$1
     export id=${line%%$'\t'*} args=${line##*$'\t'}
-    [ "$id" != id ] || return 0 # the heading
+    [ "$id" != id ] || return 0 # the head of the table
     mkdir -p "$work/$id" && cd "$work/$id" || return
     ln -s "$data"/*.hkl "$data"/*.mat "$data"/*.txt . 2>/dev/null
     sanitize
@@ -43,7 +43,7 @@ one() {
 }
 export -f one sanitize render
 
-# results are printed as they arrive, so that an early end leaves some
+# print each result at once: a run that is stopped early leaves some results
 tr '\n' '\0' <"$data/cases.tsv" | OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} xargs -0 -P "${JOBS:-8}" -I {} \
     bash -c 'one "$1"' _ {} | tee "$work/results"
 grep -q '^ok' "$work/results" && ! grep -q '^not ok' "$work/results"

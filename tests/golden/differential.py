@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random command lines through nanobragg -compat and a nanoBragg binary, float images compared.
+"""Compares images of nanobragg -compat and of nanoBragg, for random command lines.
 
 usage: PEER=nanoBragg NANOBRAGG=program tests/golden/differential.py [--count 1000] [--first 0]
                                                                     [--seed 1] [--verbose]
 
-Each command line is made by differential_sample.py from (seed, number) alone.  Two images agree
-within the tolerances of the golden suite's scalar row.  Otherwise the known differences of
-docs/differences.md that concern the command line are removed (differential_known.py): the images
-of the remaining command line must agree, and the smallest set of differences that achieves this is
-counted.  A remaining difference is printed, with exit status 1.  Without PEER: skipped.
-"""
+Each command line is made by differential_sample.py from (seed, number) alone.  Two images
+agree within the tolerances of the golden suite's scalar row.  Otherwise the known
+differences of docs/differences.md that concern the command line are removed
+(differential_known.py): the images of the remaining command line must agree, and the
+differences that had to be removed are counted. Any other difference is printed, and the
+exit status is 1.  Without PEER the test is skipped."""
 import array
 import argparse
 import collections
@@ -31,7 +31,7 @@ NEGATIVE = "nanoBragg's image is ours times -1"
 
 
 class Programs:
-    """Both programs, each run in an empty folder with links to the input files."""
+    """nanobragg (ours) and nanoBragg (peer), each run in a folder of links to inputs."""
 
     def __init__(self, ours, peer, work):
         self.ours, self.peer, self.work = ours, peer, work
@@ -80,7 +80,7 @@ class Programs:
 
 
 def compare_images(ours, theirs):
-    """The scalar row of docs/physics.md, section 21; NaN fails."""
+    """The difference, if above the scalar limits of docs/physics.md, section 21, or None."""
     if len(ours) != len(theirs):
         return f"{len(ours)} pixels, nanoBragg has {len(theirs)}"
     if not all(map(math.isfinite, theirs)):
@@ -100,7 +100,7 @@ def compare_images(ours, theirs):
 
 
 def correlation(x, y):
-    """Pearson's correlation; equal flat images have 1."""
+    """Pearson's correlation; 1 for two equal images without contrast."""
     n = len(x)
     mx, my = math.fsum(x) / n, math.fsum(y) / n
     sxx = math.fsum((a - mx) ** 2 for a in x)
@@ -120,8 +120,8 @@ def take_out(options, names):
 
 
 def accepted(programs, options):
-    """(the command line without flags that nanobragg refuses, names of the refusals, the
-    difference)."""
+    """Removes flags that nanobragg refuses. Returns (remaining command line, names of the
+    refusals, difference that remains or None)."""
     names = []
     while True:
         wrong = programs.compare(options)
@@ -133,16 +133,16 @@ def accepted(programs, options):
 
 
 def explain(programs, options):
-    """(command line without known differences, their names, the remaining difference).
-    All known differences of the command line are removed; then each unnecessary removal
-    is undone."""
+    """Removes all known differences from the command line, then undoes each removal that
+    is not needed. Returns (remaining command line, names of the known differences,
+    difference that remains or None)."""
     start, refused, wrong = accepted(programs, options)
-    if wrong == NEGATIVE: # the only difference that no flag takes out
+    if wrong == NEGATIVE: # a known difference that no change of flags avoids
         return start, refused + ["normal towards the crystal"], None
     if wrong is None or wrong.startswith("refused"):
         return start, refused, wrong
     names, before = [], None
-    while names != before: # what one takes out may uncover another
+    while names != before: # without one difference, another may show
         before, left = names, take_out(start, names)
         facts = programs.facts(left)
         touched = [name for name, applies, _ in known.RULES if applies(left, facts)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The known differences of docs/differences.md, as changes of a command line that avoid them.
+"""Changes of a command line that avoid the known differences of docs/differences.md.
 
-RULES are (name, applies(options, facts), rule(options)): `applies` is true if the difference
-concerns the command line; `rule` returns a command line without it.  `facts` is -show_config's JSON,
-{} for a command line that nanobragg refuses.  REFUSALS are (name, pattern) of error messages."""
+RULES are (name, applies(options, facts), rule(options)): `applies` is true if the
+difference can occur; `rule` returns options that avoid it.  `facts`: JSON of -show_config,
+or {} if nanobragg refuses.  REFUSALS are changes that avoid an error message."""
 import re
 
 
@@ -12,7 +12,7 @@ def has(options, *flags):
 
 
 def last(options, *flags):
-    """The values of the last flag among these, [] if absent."""
+    """Values of the last option whose flag is in `flags`, or []."""
     found = [option[1:] for option in options if option[0] in flags]
     return found[-1] if found else []
 
@@ -22,7 +22,7 @@ def drop(options, *flags):
 
 
 def put(options, *option):
-    """Replaces all options of this flag by this option, at the end."""
+    """Removes all options with the flag of `option`, and appends `option`."""
     return drop(options, option[0]) + [list(option)]
 
 
@@ -37,7 +37,7 @@ def angles(facts):
 
 
 def shift_phi(options):
-    """Avoids a step at exactly 0 degrees."""
+    """Moves -phi, so that no phi step is at exactly 0 degrees."""
     start = float((last(options, "-phi") or ["0"])[0])
     return put(drop(options, "-phi"), "-phi", f"{start + 0.0137:.6g}")
 
@@ -54,18 +54,18 @@ def step_of_a_still(options, _):
 
 
 def step_of_nothing(options, _):
-    """-phistep 0 with -osc."""
+    """True for -phistep 0."""
     step = last(options, "-phistep")
     return bool(step) and float(step[0]) == 0
 
 
 def aligned(options, _):
-    """A cell along the axes of the laboratory: an index can be exactly whole (D10)."""
+    """True if cell axes may be along lab axes: an index can be a whole number (D10)."""
     return not has(options, "-misset", "-round_xtal", "-gauss_xtal", "-tophat_spots")
 
 
 def order_missets(options):
-    """-misset_seed first: nanoBragg takes three words after it for angles."""
+    """Puts -misset_seed first: nanoBragg reads the three words after it as angles."""
     rest = drop(options, "-misset_seed", "-misset")
     misset = last(options, "-misset")
     if not misset:
@@ -79,12 +79,12 @@ def positive_seeds(options):
 
 
 def unit_normal(options):
-    """nanoBragg takes only a normal of exactly unit length."""
+    """Types a normal of length 1: nanoBragg uses no other one."""
     return put(options, "-odet_vector", "1", "0", "0")
 
 
 def swing_last(options):
-    """-twotheta after the axis, which must have unit length."""
+    """Puts -twotheta after its axis, which gets the length 1."""
     angle = last(options, "-twotheta") or ["0"]
     rest = drop(options, "-twotheta", "-twotheta_axis")
     return rest + [["-twotheta_axis", "0", "1", "0"], ["-twotheta", angle[0]]]
@@ -95,7 +95,7 @@ def is_size(option):
 
 
 def smaller_sizes(options):
-    """A whole number of cells must not depend on the last digit."""
+    """Makes sizes 0.1 % smaller: rounding then cannot change the number of cells."""
     return [[o[0], f"{float(o[1]) * 0.999:.6g}"] if is_size(o) else o for o in options]
 
 
@@ -166,7 +166,7 @@ COUNTS = ("-N", "-Na", "-Nb", "-Nc")
 SIZES = ("-detsize", "-detsize_f", "-detsize_s")
 PIXELS = ("-detpixels", "-detpixels_f", "-detpixels_s", "-detpixels_x", "-detpixels_y")
 
-# name, pattern of the message, flags to drop or a function of the options
+# name, pattern of the error message, flags to remove or a function of the options
 REFUSALS = [
     ("a table of a background", r"the first column does not increase", TABLES),
     ("D12 pix0_vector", r"-curved_det: the detector must be downstream", ("-pix0_vector",)),
@@ -185,7 +185,7 @@ REFUSALS = [
 
 
 def refusal(message):
-    """(name, a function of the options) of a refusal; None for an unknown refusal."""
+    """(name, function that changes the options) of a refusal, or None if unknown."""
     for name, pattern, mend in REFUSALS:
         if re.search(pattern, message):
             return name, mend if callable(mend) else lambda options: drop(options, *mend)

@@ -7,9 +7,9 @@ import os
 import random
 import struct
 
-WIDTH, HEIGHT = 24, 20  # of the header files
+WIDTH, HEIGHT = 24, 20  # pixels of the SMV files
 
-# Flags of nanoBragg that are left out, and why.
+# {flag of nanoBragg without samples: the reason}.
 LEFT_OUT = {
     "-stolout": "no effect in either program",
     "-floatfile": "the file that is compared", "-floatimage": "the file that is compared",
@@ -18,7 +18,7 @@ LEFT_OUT = {
 
 
 def header(**keys):
-    """An SMV header of 512 bytes and pixels, some of value 0."""
+    """Bytes of an SMV file with these keys in its header; some of its pixels are 0."""
     text = "{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER=little_endian;\nTYPE=unsigned_short;\n"
     text += f"SIZE1={WIDTH};\nSIZE2={HEIGHT};\n"
     text += "".join(f"{key}={value};\n" for key, value in keys.items()) + "}\n\f"
@@ -26,7 +26,7 @@ def header(**keys):
     return text.ljust(512).encode() + struct.pack(f"<{len(pixels)}H", *pixels)
 
 
-# Headers that other programs may write.
+# {name of an SMV file: header keys, as other programs write them}.
 HEADERS = {
     "plain.img": dict(PIXEL_SIZE=0.5, DISTANCE=80, WAVELENGTH=1.1, BEAM_CENTER_X=5.5,
                       BEAM_CENTER_Y=6.25, PHI=12),
@@ -40,7 +40,7 @@ HEADERS = {
 
 
 def write_inputs(folder):
-    """The files of every command line."""
+    """Writes the files that command lines may name."""
     rng = random.Random("inputs")
     for name, keys in HEADERS.items():
         with open(os.path.join(folder, name), "wb") as out:
@@ -62,7 +62,7 @@ def shown(value):
 
 
 class Sampler:
-    """One command line; every method adds options of one kind."""
+    """Draws one command line; crystal, factors, beam ... add options of one kind."""
 
     def __init__(self, seed, number):
         self.rng = random.Random(f"{seed}/{number}")
@@ -72,13 +72,13 @@ class Sampler:
         return self.rng.random() * 100 < percent
 
     def add(self, flags, *values):
-        """One of the spellings of a flag, with values."""
+        """Adds one of the spellings of a flag (words of `flags`), with values."""
         flag = self.rng.choice(flags.split())
         self.options.append([flag] + [v if isinstance(v, str) else shown(v) for v in values])
 
     def maybe(self, percent, flags, *choices):
-        """With some probability: a flag with one of the choices, each a value or a
-        tuple."""
+        """Adds, with this probability in percent, a flag with one of the choices: a
+        value, or a tuple of values."""
         if self.chance(percent):
             pick = self.rng.choice(choices) if choices else ()
             self.add(flags, *(pick if isinstance(pick, tuple) else (pick,)))
@@ -87,7 +87,7 @@ class Sampler:
         return round(self.rng.uniform(low, high), 3)
 
     def direction(self, x, y, z):
-        """Near an axis: exactly, of another length, or tilted."""
+        """A vector along (x, y, z), by chance longer, by chance tilted."""
         v = [x, y, z]
         if self.chance(40):
             v = [a * 2.5 for a in v]
@@ -239,7 +239,7 @@ class Sampler:
 
 
 def command_line(seed, number):
-    """Options in random order: of two contradictory options nanoBragg takes the last."""
+    """Options in random order: of two contradictory options nanoBragg uses the last."""
     s = Sampler(seed, number)
     for part in (s.crystal, s.factors, s.beam, s.spindle, s.size, s.sensor, s.place, s.sampling,
                  s.outputs):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares the bytes that two programs write, for changes inside the program without effect.
+"""Compares the bytes that two programs write: shows that a change has no effect on them.
 
 usage: frozen.py hash PROGRAM TABLE [--only ROOM,...] [--device cuda] [--jobs N]
        frozen.py compare TABLE TABLE
@@ -60,7 +60,7 @@ SERIES = {
 }
 TIMES = re.compile(r"[0-9.]+(e[-+]?[0-9]+)? ?(s|ms|us|ns|h|min)\b(/[a-z]+)?|[0-9.]+ frames/s|[0-9.]+ [kMG]?B/s"
                    r"|pid [0-9]+|[0-9.]+ MiB")
-SECONDS = re.compile(rb'"seconds":\s*\{[^}]*\}')  # of a -report
+SECONDS = re.compile(rb'"seconds":\s*\{[^}]*\}')  # times in a file of -report
 
 
 def rows_of(name):
@@ -80,7 +80,7 @@ def golden_rows():
 
 
 def list_runs(device):
-    """(room, name, words): words as typed in a shell."""
+    """Yields (room, name, command line as typed in a shell)."""
     ways = {"cuda-" + p: f"-device cuda -precision {p}" for p in ("mixed", "double")}
     if not device:
         ways = {isa: "-device cpu -isa " + isa for isa in ("scalar", "sse2", "avx2", "avx512")}
@@ -157,7 +157,7 @@ def one_run(job):
 
 def hash_program(program, table, rooms, device, jobs):
     with tempfile.TemporaryDirectory(prefix="frozen-") as work:
-        shutil.copy(program, os.path.join(work, "nanobragg"))  # one name for every build
+        shutil.copy(program, os.path.join(work, "nanobragg"))  # both programs have one name
         fixtures = os.path.join(work, "fixtures")
         script = f'. ./fixtures.sh; make_fixtures "{fixtures}" && printf "%s\\n%s\\n" "$X" "$NOFILES"'
         said = subprocess.run(["bash", "-c", script], cwd=CLI, text=True, capture_output=True, check=True,

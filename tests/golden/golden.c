@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The golden suite: every line of golden_data/cases.tsv through the program itself, in an empty
- * folder with links to the input files, compared with its image.
+/* The golden suite: runs the program with each line of golden_data/cases.tsv, in a folder
+ * of links to the input files, and compares the image with the golden image.
  *
  *   golden PROGRAM GOLDEN_DIR [--report] [--limits scalar|mixed] [--only ID] [-- FLAGS]
  *
@@ -123,7 +123,7 @@ static void show_log(const suite *s)
         fclose(file);
 }
 
-/** For large N, pixels at zeros of the lattice function depend on the last digits. */
+/** Floor of rel6, larger if N >= 300: there dark pixels (zeros of F_latt) vary more. */
 static double dim_pixel_floor(const suite *s, const char *args)
 {
     const char *p = strstr(args, "-N ");
@@ -182,7 +182,7 @@ static void run_case(suite *s, const golden_case *g)
     unlink(out);
 }
 
-/** id fast slow sum max max_fast max_slow args, separated by tabs. */
+/** Parse a line: id fast slow sum max max_fast max_slow args, separated by tabs. */
 static int parse_case(char *line, golden_case *g)
 {
     char *field[8];

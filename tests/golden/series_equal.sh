@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Frame k of a series is the single image of the same flags, bit for bit, on one device: float, noise
-# and mini-CBF files, one thread and many, again and again (a race shows now and then).
+# Frame k of a series has the same bytes as the single image of its flags on one device:
+# float, noise, mini-CBF; any number of threads. Several ROUNDS, because races are rare.
 # usage: bash tests/golden/series_equal.sh PROGRAM DEVICE [ROUNDS]
 # Lines `ok NAME` and `not ok NAME ...`; exit status 1 when one fails.
 set -u
@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# Unwritten memory shows: every allocated byte is 0xfe.
+# Every allocated byte is 0xfe, so that memory that was not written shows.
 export MALLOC_PERTURB_=1
 simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -oversample 1'
 heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5 -mosaic_domains 50'
@@ -21,7 +21,7 @@ series() {
     "$program" "$@" -device "$device" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 -frames $frames
 }
 
-# One scene: scene NAME FLAGS...
+# Test one scene: scene NAME FLAGS...
 scene() {
     local name=$1 k round threads kind bad seed
     shift
@@ -47,11 +47,11 @@ scene() {
                 rm -f f_*
                 series "$@" -threads $threads -output "f_%d.$kind" || bad="$bad exit-status"
                 for k in $(seq $frames); do
-                    if [ $kind = cbf ]; then # against the first round: no single image makes one
+                    if [ $kind = cbf ]; then # no single CBF: compare with round 1
                         [ -f "one_$k.cbf" ] || cp "f_$k.cbf" "one_$k.cbf"
                     fi
-                    # header and pixels of a frame; the header of an SMV file names no
-                    # file
+                    # compare header and pixels; the header of an SMV file does not
+                    # contain the name of the file
                     cmp -s "one_$k.$kind" "f_$k.$kind" || bad="$bad $round:$k"
                 done
             done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A series has the same bytes whatever makes its frames: one GPU, all GPUs of the host,
-# processes of mpirun with a GPU each; on a CPU one process and several. Data files of
-# HDF5 and numbered files.
+# A series has the same bytes if one GPU, all GPUs of the host, or processes of mpirun
+# with a GPU each make its frames; on a CPU, one process or several. Tested for HDF5 data
+# files and numbered files.
 # usage: bash tests/golden/series_shared.sh PROGRAM [FRAMES [FRAMES_OF_1024]]
 # Lines `ok NAME`, `not ok NAME ...`, `skip NAME # reason`; exit status 1 when one fails.
 set -u
@@ -17,7 +17,7 @@ gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 kind=mpich
 ! "$program" -version | grep -q '^ *MPI .*Open MPI' || kind=openmpi
 mpirun=$(command -v "mpirun.$kind" || command -v mpirun || command -v mpiexec)
-# Open MPI: as root, and more processes than cores
+# let Open MPI run as root, with more processes than cores
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 
@@ -25,8 +25,8 @@ simple='-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100
 heavy='-cell 70 80 90 75 85 95 -default_F 100 -N 20 -distance 100 -oversample 1 -mosaic 0.5
     -mosaic_domains 50 -dispersion 1 -dispsteps 4 -fluence 1e30'
 
-# Writes a series to a separate folder: series FOLDER PROCESSES WORDS...; 0 processes:
-# without mpirun.
+# Write a series to a folder: series FOLDER PROCESSES WORDS...
+# PROCESSES: number for mpirun, or 0 without mpirun.
 series() {
     local folder=$1 processes=$2
     shift 2
@@ -39,8 +39,8 @@ series() {
     (cd "$folder" && "$@" -quiet -seed 5 -osc 0.1 -phisteps 1 -phi 0 </dev/null) >"$folder.log" 2>&1
 }
 
-# Files that differ from the first run's, and differences of the master, except for the
-# command line.
+# Print the files of folder $1 that differ from those of the first run (folder one), and
+# differences of the master, except in the command line.
 differences() {
     local file name
     [ "$(ls one)" = "$(ls "$1")" ] || echo "other files"
@@ -51,7 +51,7 @@ differences() {
     [ ! -e one/f_master.h5 ] || python3 "$masters" one/f_master.h5 "$1/f_master.h5" 2>&1
 }
 
-# The words that a kind of file takes: files KIND FRAMES.
+# Print the flags that write files of a kind: files KIND FRAMES.
 files() {
     local each=$((($2 + 3) / 4)) # two data files for each of two processes
     case $1 in
@@ -62,8 +62,8 @@ files() {
     esac
 }
 
-# One series in several ways, compared with the first way: ways NAME FLAGS -- "PROCESSES
-# DEVICE"...
+# Make a series in several ways, and compare each with the first way:
+# ways NAME FLAGS -- "PROCESSES DEVICE"...
 ways() {
     local name=$1 flags=() way bad
     shift
@@ -77,7 +77,7 @@ ways() {
         echo "not ok series-shared/$name, $1: $(tail -n 1 one.log)"
         failed=1
     }
-    # an empty comparison must fail
+    # frames must exist and differ, or the comparison would show nothing
     if cmp -s "$(find one -name 'f_*' ! -name f_master.h5 | sort | head -n 1)" \
         "$(find one -name 'f_*' ! -name f_master.h5 | sort | sed -n 2p)"; then
         echo "not ok series-shared/$name: two files are equal, or there are none"
@@ -98,7 +98,7 @@ ways() {
     rm -rf one
 }
 
-# Each kind of file of a scene: scene NAME FRAMES FLAGS -- WAYS
+# Test a scene with each kind of file: scene NAME FRAMES FLAGS -- WAYS
 scene() {
     local name=$1 frames=$2 kind
     shift 2
@@ -131,7 +131,7 @@ cuda=("0 cuda:all")
     scene heavy-256 "$small" $heavy -detpixels 256 -- "0 cuda:0" "${cuda[@]}"
     scene simple-1024 "$large" $simple -detpixels 1024 -- "0 cuda:0" "${cuda[@]}"
     scene heavy-1024 "$large" $heavy -detpixels 1024 -- "0 cuda:0" "${cuda[@]}"
-    # in double precision the noise of a GPU is that of a CPU
+    # in double precision a GPU makes the same noise as a CPU
     [ -z "$mpirun" ] || ways cpu-and-cuda-256/cbf $heavy -detpixels 256 -precision double \
         -frames "$small" -output 'f_%03d.cbf' -- "2 cpu" "2 cuda:all" "0 cuda:all"
 }

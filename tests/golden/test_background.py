@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Amorphous backgrounds: scales and sums; -stolout recovers the table."""
+"""Amorphous backgrounds: scales and sums. -stolout and extract recover the table of F."""
 import os
 import subprocess
 import sys
@@ -80,8 +80,8 @@ def check_sums(folder):
 
 
 def check_ways(folder):
-    """Every instruction set, precision and shape of a crystal adds the same
-    background."""
+    """Every instruction set and shape of the crystal gives the background and crystal of
+    double precision."""
     flags = ["-background", "water:1e-6,ice:1e-6", "-fluence", "1e24", "-detector_thick", "300", "-detector_abs",
              "200", "-polar", "0.9", "-dispersion", "2", "-dispsteps", "3", "-detector_rotx", "20"]
     right = image([*CRYSTAL, *flags, "-isa", "scalar", "-precision", "double"], folder)
@@ -98,7 +98,7 @@ def check_ways(folder):
 
 
 def check_truth(folder):
-    """Spots do not take photons of the background, and the sums add up."""
+    """Photons of spots, of background and not listed in -truth add up to the image."""
     flags = [*CRYSTAL, "-fluence", "1e24", "-background", "water:1e-6"]
     pixels = image([*flags, "-truth", "spots", "-truthfile", "t.txt", "-truth_min", "1e-6"], folder)
     with open(os.path.join(folder, "t.txt"), encoding="utf-8") as stream:
@@ -113,7 +113,7 @@ def check_truth(folder):
 
 
 def check_table(name, got, wanted, least, part, sigmas):
-    """F of the bins of at least `least` pixels against a table."""
+    """F of bins with `least` pixels or more equals `wanted` to part F + sigmas sigma."""
     rows = got[got[:, 3] >= least]
     F = numpy.interp(rows[:, 0], wanted[:, 0], wanted[:, 1])
     off = abs(rows[:, 1] - F) - sigmas * rows[:, 2]
@@ -147,8 +147,8 @@ def check_stolout(folder):
 
 
 def check_extract(folder):
-    """A smooth table of a frame with spots, a ring of ice and a gap between modules
-    recovers the water, also for another geometry."""
+    """From a frame with spots and a ring of ice, `extract` recovers the table of water.
+    The table gives the background in another geometry."""
     water = table(os.path.join(TABLES, "water.stol"))
     beam = ["-flux", "1e12", "-exposure", "0.02", "-beamsize", "0.05", "-lambda", "1"]
     shape = ["-detpixels", "700", "-pixel", "0.25"]

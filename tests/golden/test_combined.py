@@ -40,21 +40,21 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from combined import GEOMETRY, Scene, by_name, make_files, make_pixels, seed_of, smv, words_of  # noqa: E402
 
 QUIET = "-threads 1 -quiet -noprogress -noint -nopgm".split()
-LIMIT = 20  # seconds a run may take
-# Flags that are off where the scene lacks the first flag of the row
+LIMIT = 20  # limit of a run in seconds
+# Flags with values that change nothing if the scene does not have the flag already
 OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-dose 0", "-dmin 0", "-fudge 1", "-blocks 1", "-osc 0", "-mosaic 0", "-mosaic_tail 0", "-absorb sphere:200 -absorb_mu 0", "-footprint box:0:0",
        "-footprint gauss:0:0", "-twin h,k,l:0.3", "-twin -h,-k,l:0", "-divergence 0", "-dispersion 0", "-phisteps 1", "-flicker 0", "-detector_thick 0", "-transmission one_PIXELS.bin", "-add zero_PIXELS.bin",
        "-damage_cell 0", "-polar 0", "-phi 0", "-misset 0 0 0", "-mosaic_dom 1", "-square_xtal", "-stills 1 -only_frame 0", "-beamstop disc:5:1", "-twotheta 0", "-detector_rotx 0", "-fill default"]
-# A drawn number replaces these flags
+# {drawn number: the flag that it replaces}
 INSTEAD = {"lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance", "blocks": "crystal_volume", "crystal_volume": "blocks"}
-# A flag of OFF may have an effect if the scene has such a flag
+# {flag of OFF: flags of the scene with which it may change the image}
 NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
            "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask", "detector_rotx", "detector_roty", "detector_rotz"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
            "-detector_thick": ("detector", "expt", "nxmx"), "-stills": ("dose",), "-divergence": ("hdivrange", "sourcefile", "expt"), "-dispersion": ("sourcefile", "spectrum"), "-damage_cell": ("damage_B",)}
 
 
 class Refused(Exception):
-    """The program refused a command line with status 2 and one line."""
+    """The program refused a command line: status 2 and one error line."""
 
 
 class Failure(Exception):
@@ -62,7 +62,7 @@ class Failure(Exception):
 
 
 class Trial(Scene):
-    """A scene, and the runs of its checks."""
+    """A random scene, and the runs of the program that check it."""
 
     def __init__(self, number):
         super().__init__(number)
@@ -102,7 +102,7 @@ class Trial(Scene):
             raise Refused(errors[0])
 
     def image(self, words, file="x.bin", **more):
-        """The photons of a single image."""
+        """Photons of each pixel of a single image with these flags."""
         remove(file)
         self.run([*words, "-nonoise", "-floatfile", file], **more)
         return self.pixels_of(file)
@@ -120,8 +120,8 @@ class Trial(Scene):
         return image
 
     def max_fluence(self):
-        """The largest fluence of the scene; its brightest pixels have up to 1e-15 of
-        that."""
+        """Largest fluence of the scene. Its brightest pixels have about 1e-15 of this
+        number in photons; pixels_of refuses more than 1e-12."""
         return max([2e29] if not self.has("fluence", "flux") else [8 * float(x["fluence"][0]) for x in (self.flags, *self.lines) if "fluence" in x] + [1e31 if self.has("flux") else 0] + [1e26 if self.laws else 0])
 
     def frames(self, pattern="o_%d.bin", threads=None, words=None):
@@ -142,7 +142,7 @@ def read(file):
 
 
 def same(one, two, part=0.0, what="other pixels"):
-    """Compares images for equal bytes, or within a fraction of the brightest pixel."""
+    """Fails unless the images are equal, within `part` of the brightest pixel."""
     if one.shape != two.shape:
         raise Failure(f"{what}: {one.size} and {two.size} pixels")
     if one.tobytes() == two.tobytes():
@@ -157,7 +157,7 @@ def same(one, two, part=0.0, what="other pixels"):
 # -------------------------------------------------------------------- checks
 
 def check_alone(t, rng):
-    """-only_frame makes the frame of the series, with the same bytes, counts included."""
+    """-only_frame makes the same bytes as the frame in its series, also counts."""
     counts = rng.random() < 0.25 and not t.has("geom", "expt", "nxmx")
     files = t.frames("o_%d.img" if counts else "o_%d.bin")
     k = rng.randrange(len(files))
@@ -178,7 +178,7 @@ def check_alone(t, rng):
 
 
 def typed(t, k):
-    """Words that type frame k of a series."""
+    """Flags of a single image that equals frame k of the series."""
     flags, seed = t.flags, int(t.flags["seed"][0])
     more = {"seed": [str(seed_of(seed, k))]}
     kind = t.series.get("orientations", [""])[0]
@@ -201,7 +201,7 @@ def can_type(t):
     if t.has("mosaic_aniso") and any(law.startswith("mosaic:") for law in t.laws):
         return False
     if drawn and (len(sizes) != 1 or drawn != {*sizes}):
-        return False  # a drawn size replaces other sizes
+        return False  # a drawn size removes other size flags
     return (not t.has("frames", "dose", "jitter_fluence", "jitter_lambda", "jitter_cell", "jitter_mosaic", "jitter_beam", "spectra", "damage_B", "damage_cell", "damage_half") and t.count() and
             t.series.get("orientations", ["random"])[0] in ("random", "angles.txt") and all(re.fullmatch("[a-zA-Z_]+:choice:[^:,]+", x) for x in t.laws) and not (t.lines and t.laws) and
             not (t.has("add") and t.has("spectrum", "pulse_length", "fluence", "flux", "exposure", "beamsize")) and
@@ -209,8 +209,8 @@ def can_type(t):
 
 
 def check_typed(t, rng):
-    """A line of -jobs, or a drawn number, acts as the typed flag: the same pixels, or
-    both are refused."""
+    """A line of -jobs, or a drawn number, acts like the typed flag: the pixels are the
+    same, or the program refuses both."""
     k = rng.randrange(t.count())
     words, said = typed(t, k), None
     try:
@@ -218,7 +218,7 @@ def check_typed(t, rng):
     except Refused as why:
         said = why
     if said:
-        try:  # the typed flags are an experiment too
+        try:  # the flags without the series may be refused too
             t.image(t.base())
         except Refused:
             return
@@ -243,7 +243,7 @@ def check_typed(t, rng):
 
 
 def check_truth(t, rng):
-    """The list of reflections and the numbers of its header add up to the image."""
+    """Intensities of -truth and the other light in its header add up to the image."""
     series = []
     if t.series or t.lines:
         series = ["-only_frame", str(rng.randrange(t.count()))]
@@ -270,7 +270,7 @@ def check_truth(t, rng):
 
 
 def check_off(t, rng):
-    """A switch that is off changes no byte."""
+    """A flag of OFF changes no byte of the image."""
     off = t.text(rng.choice([x for x in OFF if not t.has(*x.split()[0][1:].split(), *NOT_OFF.get(x.split()[0], ()))])).split()
     if off[0] == "-crystals" and t.crystals is not None or off[0] in ("-crystals", "-twin") and "box" in t.flags.get("absorb", [""])[0] or off[0] == "-dmin" and t.model():
         return
@@ -285,7 +285,7 @@ def check_off(t, rng):
 
 
 def check_region(t, rng):
-    """-roi is a part of the whole image; pixels outside are 0."""
+    """With -roi the pixels inside equal the whole image's; pixels outside are 0."""
     fast, slow = t.shape()
     a, b = sorted(rng.sample(range(fast), 2))
     c, d = sorted(rng.sample(range(slow), 2))
@@ -307,7 +307,7 @@ def check_region(t, rng):
 
 
 def check_linear(t, rng):
-    """Twice the fluence is twice the photons."""
+    """Photons are proportional to the fluence."""
     name = "flux" if "flux" in t.flags else "fluence"
     plain = t.image(t.base())
     power = rng.choice([2, 8, 0.25])
@@ -340,8 +340,8 @@ def check_order(t, rng):
 
 
 def check_sum(t, rng):
-    """The light of crystals of a list is that of each crystal typed alone, over the
-    background."""
+    """The light of a list of crystals, without background, is the sum of the images of
+    single crystals without background."""
     whole = t.image(t.base())
     none = t.image([*t.base(None), "-crystals", "0"]).astype(float)
     total = none.copy()
@@ -351,15 +351,15 @@ def check_sum(t, rng):
 
 
 def check_dmin(t, rng):
-    """A -dmin outside the table's reflections changes nothing."""
-    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # Bragg light hides diffuse light
-    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # Bragg light is brighter
+    """-dmin at a higher resolution than that of all reflections changes nothing."""
+    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # A
+    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # Bragg light would hide it
     plain, image = t.image(words), t.image([*words, "-dmin", f"{at:.4g}"])
     same(plain, image, 1e-3 if t.has("diffuse_sigma") else 1e-6, what=f"-dmin {at:.4g}")
 
 
 def check_empty(t, rng):
-    """Without its crystal the image has the background only."""
+    """-crystals 0 gives the image of the background alone."""
     keep = {"detpixels", "detpixels_f", "detpixels_s", "pixel", "geom", "nxmx", "img", "lambda", "energy", "fluence", "flux", "exposure", "beamsize", "polar", "nopolar", "oversample", "roi", "mask",
             "xds", "adxv", "denzo", "dials", "fdet_vector", "sdet_vector", "spindle_axis", "pivot", "Xbeam", "Ybeam", "ORGX", "ORGY", "curved_det", "point_pixel", "detector_thick", "detector_abs", "detector_thicksteps",
             "sensor", "layer_depth", "water", "background", "stol", "amorphous_thick", "beamstop", "transmission", "add", "seed", "panel", "detector", "distance", "close_distance", *GEOMETRY, "sourcefile",
@@ -369,15 +369,15 @@ def check_empty(t, rng):
 
 
 def check_isa(t, rng):
-    """The scalar renderer makes the same image as the renderer in double precision,
-    devices included."""
+    """The default renderer, of any device, makes the same image as a CPU with the scalar,
+    double or sse2 renderer."""
     one = t.image(t.base())
     same(one, t.image([*t.base(), "-device", "cpu", *rng.choice(["-isa scalar", "-precision double", "-isa sse2"]).split()]), 2e-6, what="another renderer")
 
 
 def check_parts(t, rng):
-    """Parts of a series, and a killed and resumed series, make the frames of the
-    whole."""
+    """Parts of a series, and a series that is killed and resumed, have the same frames as
+    the whole series."""
     whole = [read(x) for x in t.frames("w_%d.bin")]
     if rng.random() < 0.6:
         for part in ("0", "1-") if t.count() > 1 else ("0",):
@@ -393,8 +393,8 @@ def check_parts(t, rng):
 
 
 def check_master(t, rng):
-    """The frames of -hdf5 are those of -output, and the list of each frame adds up to the
-    frame."""
+    """-hdf5 and -output write the same frames, and the list of reflections of each frame
+    adds up to the frame."""
     files = t.frames()
     for file in os.listdir("."):
         if file.startswith("m_"):
@@ -414,15 +414,15 @@ def check_master(t, rng):
 
 
 def check_slopes(t, rng):
-    """Derivatives against central differences."""
+    """Derivatives equal central differences."""
     value = {"fluence": None, "polar": None, "lambda": None, "distance": None, "default_F": None, "water": None, "misset_x": None, "misset_z": None, "cell_a": None, "cell_b": None, "Na": None, "twotheta": None, "Xbeam": None,
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
     names = [x for x in value if x in flags or x in ("misset_x", "misset_z") and len(flags.get("misset", [])) > 2 or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
-    if "mat" in flags or "sourcefile" in flags:  # a matrix is in units of the wavelength; sources have wavelengths
+    if "mat" in flags or "sourcefile" in flags:  # both depend on the wavelength
         names = [x for x in names if x != "lambda"]
     if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(float(x) for flag in ("N", "Na", "Nb", "Nc") for x in flags.get(flag, [9])) < 4:
-        # the light of so small a crystal jumps where the nearest reflection changes
+        # light of a small crystal jumps where the nearest reflection changes
         names = [x for x in names if x in ("fluence", "polar", "default_F", "water", "fudge", "Na")]
     if not names:
         return
@@ -447,7 +447,7 @@ def check_slopes(t, rng):
 
 
 def checks_of(t):
-    """Checks that apply, with their weights."""
+    """{name of a check: its weight}; 0 if the check does not fit the scene."""
     flags, series = t.flags, bool(t.series or t.lines)
     plain = not series
     placed = t.crystals is not None and all("misset" in x for x in t.crystals) and not t.has("add")
@@ -468,7 +468,7 @@ CHECKS = {name[6:]: value for name, value in globals().items() if name.startswit
 # -------------------------------------------------------------------- trials
 
 def attempt(t, name):
-    """The reason of a check's failure; "" for success, None if its command is refused."""
+    """Runs a check. Returns the reason of a failure, "" for success, None if refused."""
     t.log, t.files = [], {}
     fast, slow = t.shape()
     make_pixels(fast * slow)
@@ -489,7 +489,7 @@ def kind_of(why):
 
 
 def shrink(t, name, why):
-    """Leaves out flags that the failure does not need."""
+    """Removes flags as long as the check fails in the same way; returns the reason."""
     kind = kind_of(why)
 
     def still(put_back):
@@ -507,7 +507,7 @@ def shrink(t, name, why):
         for table in (t.flags, t.series, *t.lines, *(t.crystals or [])):
             for flag in list(table):
                 if table is t.flags and flag in ("seed", "detpixels", "detpixels_f", "detpixels_s", "pixel", "oversample", "wavelengths", "img", "cell", "geom", "expt", "nxmx", "stills", "frames"):
-                    continue  # without these flags images are large
+                    continue  # without these flags images would be large
                 old = dict(table)
                 del table[flag]
 
@@ -533,7 +533,7 @@ def shrink(t, name, why):
 
 
 def run_trial(number, only):
-    """Names of checks, the reason of each, and text to print."""
+    """(number, [(check, reason of attempt(), text to print)], runs, True if lit)."""
     t = Trial(number)
     weights = {name: float(w) for name, w in checks_of(t).items() if w}
     chooser = random.Random(f"{number} checks")
@@ -547,7 +547,7 @@ def run_trial(number, only):
             text = "\n".join([f"# trial {number}, {name}: {why}", *(f"# cat >{file} <<'E'\n" + "".join(f"# {x}\n" for x in body.splitlines()) + "# E" for file, body in t.files.items()), *("# " + x for x in t.log)])
         if why and ARGS.shrink:
             results.append((name, why, text))
-            break  # the scene has changed
+            break  # shrink changed the scene
         if ARGS.verbose and why is None:
             text = f"# trial {number}, {name} refused: {t.why}"
         results.append((name, why, text))
@@ -555,7 +555,7 @@ def run_trial(number, only):
 
 
 def work(numbers, only, folder, out):
-    """Trials of one process; prints a line of JSON for each."""
+    """Runs the trials of one process; writes a line of JSON for each."""
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     make_files(ROOT, PROGRAM)

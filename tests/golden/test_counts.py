@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts follow the float image.
+"""Renderers with nearly the same floats make nearly the same counts.
 
-Two renderers whose floats a and b differ in the last digits may differ in the counts of
-some pixels: by one in at most 2 S + 5 sqrt(2 S) pixels, S the sum of |a - b|, and by more
-in a fraction of at most 1e-4. Each instruction set counts each golden configuration, as
-bright as it is and with 60000 photons in the brightest pixel; the scalar renderer in
-double precision is the reference. A device (NB_COUNTS_DEVICE=cuda) does the same, with
-equal bytes in double precision, and with images that mix several scenes or have factors.
+If floats a and b of two renderers differ in the last digits, counts may differ: by one in
+up to 2 S + 5 sqrt(2 S) pixels, S the sum of |a - b|, by more in 1e-4 of the pixels. Each
+instruction set is compared with the scalar renderer in double precision, for each golden
+configuration, with its fluence and with 60000 photons in the brightest pixel.
+NB_COUNTS_DEVICE=cuda compares a device too: equal bytes in double precision; images that
+mix several scenes or have factors of pixels.
 usage: NANOBRAGG=program [NB_SOURCE=folder] python3 tests/golden/test_counts.py
 """
 import array
@@ -66,7 +66,7 @@ def make_files(folder):
 
 
 class Counted:
-    """The counts and floats of a command."""
+    """counts and floats: arrays of pixels that a command line gives."""
 
     def __init__(self, *words):
         with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -77,7 +77,7 @@ class Counted:
 
 
 class Apart:
-    """Sums of the differences between images."""
+    """Sums over pairs of images: pixels, different counts, differences of floats."""
 
     def __init__(self):
         self.pixels = self.one = self.more = self.sum = 0
@@ -91,15 +91,15 @@ class Apart:
         return self
 
     def judge(self, name, gain=1):
-        """gain: ADU of a photon."""
+        """Test the sums against the limits. gain: ADU per photon."""
         print(f"# {name}: {self.one} of {self.pixels} pixels differ by one, {self.more} by more, the floats by {self.sum:.3g} photons")
         script.ok(name, self.pixels > 0 and self.one <= gain * (2 * self.sum + 5 * (2 * self.sum) ** 0.5) and
                   self.more <= 1e-4 * self.pixels)
 
 
 def golden():
-    """Flags of the golden configurations without a serial generator: at their brightness,
-    and bright."""
+    """Yields (kind, flags) of the golden configurations without -compat, with their
+    fluence ("own") and with 60000 photons in the brightest pixel ("bright")."""
     with open(os.path.join(GOLDEN, "cases.tsv"), encoding="utf-8") as stream:
         rows = [row for row in csv.reader(stream, delimiter="\t") if row[0] != "id" and "-compat" not in row[7]]
     for row in rows:
@@ -143,7 +143,7 @@ def count_golden(device):
 
 
 def count_mixed():
-    """On the device, on one thread, and in double."""
+    """The device against the CPU for CASES: default, one thread, double precision."""
     for name, flags in CASES:
         for fluence in FLUENCES:
             for how in ([], ["-threads", "1"], ["-precision", "double"]):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random crystals, twins and scenes with all flags: crystals add in every renderer, a
-twin is the same from its other side, and fast paths keep their bounds and tolerances."""
+"""Random scenes: images of crystals add up in every renderer, a twin can be described by
+either of its parts, and fast paths of the renderer keep their error bounds."""
 import json
 import os
 import random
@@ -25,7 +25,7 @@ WORST = {}
 
 
 def worst(name, value):
-    """Keeps the largest value of each figure."""
+    """Stores the largest value with this name in WORST; returns the value."""
     WORST[name] = max(WORST.get(name, 0), float(value))
     return value
 
@@ -36,7 +36,7 @@ def image(*flags):
 
 
 def truth(*flags):
-    """The image, and rows crystal twin h k l fast slow intensity of its list."""
+    """The image, and rows of -truth: crystal, twin, h, k, l, fast, slow, intensity."""
     got = image(*flags, "-truth", "spots", "-truthfile", "spots.tsv")
     with open("spots.tsv", encoding="ascii") as f:
         next(f)
@@ -71,7 +71,7 @@ def panels(rng):
 
 
 def sharp(rng):
-    """Flags of a crystal that a tolerance affects."""
+    """Flags of a crystal with Gaussian spots, whose rendering -tolerance changes."""
     line = {name: value for name, value in crystal(rng).items() if name not in ("interpolate", "default_F", "round_xtal", "square_xtal", "tophat_spots", "Na", "Nb")}
     return {**line, "gauss_xtal": True, "nointerpolate": True, "N": rng.choice([12, 20]), "mosaic": 0.5, "mosaic_dom": 4}
 
@@ -105,7 +105,7 @@ def crystal(rng):
 
 
 def frame(rng):
-    """Flags that crystals share, and a tolerance or 0."""
+    """Flags that all crystals share, and a value of -tolerance or 0."""
     flags = panels(rng) if rng.random() < 0.35 else [*FLAT, "-lambda", rng.uniform(0.8, 1.3)]
     if flags[0] != "-geom":
         flags += rng.choice([[], [], ["-beamstop", "disc:8,bar:3:30:0.5"], ["-transmission", "t.bin"], ["-add", "a.bin"], ["-curved_det"],
@@ -123,8 +123,8 @@ def frame(rng):
 
 
 def listed(one, many, least=1):
-    """The largest difference of two lists of intensities over the strongest; reflections
-    near `least` may be in one list only."""
+    """Largest difference between two lists of intensities, divided by the strongest. In a
+    list without a reflection, its intensity is `least`, the limit of the list."""
     a, b = ({tuple(row[:4]): row[6] for row in rows} for rows in (one, many))
     off = max((abs(a.get(g, least) - b.get(g, least)) for g in set(a) | set(b)), default=0)
     return off / max(a.values(), default=1)
@@ -154,8 +154,8 @@ def check_set(i, rng, renderers):
 
 
 def lacking(*flags):
-    """An image, the light that it may lack by the report (fraction, photons), and the
-    line of the report."""
+    """(image, limits of the missing light by the report: as a fraction and in photons,
+    the report's text on the renderer)."""
     got = image(*flags, "-report", "r.json")
     with open("r.json", encoding="utf-8") as f:
         said = json.load(f)
@@ -163,7 +163,7 @@ def lacking(*flags):
 
 
 def check_lack(name, whole, flags, part, brightest, told):
-    """0 <= I - J <= E <= fraction of the brightest pixel."""
+    """0 <= I - J <= E <= part x brightest; I: image, J: with -tolerance, E: reported."""
     got, reached, photons, _ = lacking(*flags, "-tolerance", part)
     low, high = ((whole - got).min() / whole.max(), ((whole - got).max() - photons) / whole.max())
     good = low >= -1e-6 and high <= 1e-6 and reached <= part and photons <= part * brightest
@@ -181,7 +181,7 @@ def check_sets():
 
 
 def check_models():
-    """A mixture of two models, each with a cell."""
+    """The image of two crystals with F of different models is the sum of both images."""
     lines = [{"pdb": os.path.join(MODELS, "5e5z.pdb"), "N": 5}, {"pdb": os.path.join(MODELS, "1orc.pdb"), "N": 3, "misset": [20, 30, 40], "blocks": 4}]
     with open("lines.jsonl", "w", encoding="ascii") as f:
         f.write("".join(json.dumps(line) + "\n" for line in lines))
@@ -196,7 +196,7 @@ def check_models():
 # --- twins ---
 
 def reciprocal(cell):
-    """a* along x, b* in the plane of x and y, as the program defines."""
+    """Columns a*, b*, c* as in the program: a* along x, b* in the plane of x and y."""
     a, b, c, al, be, ga = [*cell[:3], *numpy.radians((*cell[3:], 90, 90, 90)[:3])]
     ca, cb, cg = numpy.cos([al, be, ga])
     G = numpy.array([[a * a, a * b * cg, a * c * cb], [a * b * cg, b * b, b * c * ca], [a * c * cb, b * c * ca, c * c]])
@@ -204,14 +204,14 @@ def reciprocal(cell):
 
 
 def turned(A, T):
-    """The lattice of a law, by the polar factor of A T^-1 A^-1; obliquity in degrees:
-    largest turn of a direction by the remainder."""
+    """(lattice Q A of the twin part of law T, Q from the polar decomposition Q S of
+    A T^-1 A^-1; obliquity in degrees: largest turn of a direction by S)."""
     u, stretch, v = numpy.linalg.svd(A @ numpy.linalg.inv(T) @ numpy.linalg.inv(A))
     return u @ v @ A, numpy.degrees(numpy.arcsin((stretch[0] - stretch[2]) / (stretch[0] + stretch[2])))
 
 
 def about(v, deg):
-    """The rotation about a vector."""
+    """Matrix of a rotation about a vector."""
     v = numpy.array(v) / numpy.linalg.norm(v)
     K = numpy.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
     return numpy.eye(3) + numpy.sin(numpy.radians(deg)) * K + (1 - numpy.cos(numpy.radians(deg))) * K @ K
@@ -222,7 +222,7 @@ def law_of(T):
 
 
 def oriented(name, A):
-    """-mat with a file for these axes; the wavelength is 1 A."""
+    """Writes a file for -mat with these axes (wavelength 1 A); returns its flags."""
     with open(name, "w", encoding="ascii") as f:
         f.write("\n".join(" ".join(f"{x:.17g}" for x in row) for row in A) + "\n")
     return ["-mat", name]
@@ -232,8 +232,8 @@ LAWS = [[[0, 1, 0], [1, 0, 0], [0, 0, -1]], [[1, 0, 0.5], [0, -1, 0], [0, 0, -1]
         [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[1, 1, 0], [0, -1, 0], [0, 0, -1]], [[1, 0, 0], [0, -1, 0], [0, 0, -1]], [[1 / 3, 2 / 3, 0], [4 / 3, -1 / 3, 0], [0, 0, -1]]]
 
 
-# lists, cells and laws of one lattice; turns by a third or a quarter distinguish a law
-# from its inverse
+# List of F, cell, and laws that keep the lattice. Turns by 120 or 90 degrees show if a
+# law is mistaken for its inverse.
 ON_ONE_LATTICE = [("tet", [32, 32, 40, 90, 90, 90], [LAWS[0], LAWS[3], LAWS[6], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]]),
                   ("hex", [30, 30, 40, 90, 90, 120], [LAWS[0], LAWS[3], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]]),
                   ("tri", [30, 30, 30, 90, 90, 90], [LAWS[0], LAWS[4], LAWS[4], [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]])]
@@ -245,7 +245,7 @@ def scene(rng, shapes=("-square_xtal", "-round_xtal", "-gauss_xtal", "-tophat_sp
 
 
 def check_other_side(i, rng):
-    """Orientation Q A, law T^-1, part 1 - x."""
+    """A twin of A, law T and fraction x equals that of Q A, T^-1 and 1 - x."""
     T = numpy.array(rng.choice(LAWS), float)
     if rng.random() < 0.5:
         T = T @ numpy.array(rng.choice(LAWS), float)
@@ -271,8 +271,8 @@ def check_obliquity(name, flags, T, want):
 
 
 def check_table(i, rng):
-    """Parts on one lattice, with one table of F: the sum of the parts, and the same with
-    a slightly longer cell, which has two lattices."""
+    """A twin with one lattice (rendered with one table of F) is the sum of its parts, and
+    equals a twin with a slightly longer cell, which has two lattices."""
     name, cell, laws = rng.choice(ON_ONE_LATTICE) if i else ON_ONE_LATTICE[2]
     law = numpy.array(rng.choice(laws) if i else LAWS[4], float)
     flags = ["-hkl", os.path.join(HKL, name + ".hkl"), *scene(rng, ("-square_xtal", "-round_xtal", "-gauss_xtal"))]
@@ -301,7 +301,7 @@ def check_twins():
     script.ok("other-side-differs", seen >= n / 2, f"{seen} of {n} twins differ from their first part")
     for i in range(n):
         check_table(i, random.Random(f"table {i}"))
-    # Friedel's obliquity, between the two-fold axis and the normal of its net: beta - 90 about a, atan(b/a) - atan(a/b) about a + b
+    # Friedel's obliquity (two-fold axis to normal of its net): beta - 90 for a, atan(b/a) - atan(a/b) for a + b
     two = [([30, 40, 50, 90, beta, 90], numpy.diag([1.0, -1, -1]), beta - 90) for beta in (90.02, 90.04, 91)]
     two.append(([59.06, 68.45, 30.52, 90, 90, 90], numpy.array(LAWS[0], float), numpy.degrees(2 * numpy.arctan(68.45 / 59.06)) - 90))
     for cell, T, friedel in two:
@@ -316,16 +316,16 @@ SPECTRA = ["gauss -bandwidth 1 -wavelengths 20", "tophat -bandwidth 2 -wavelengt
 LIGHT = ["-diffuse_sigma 0.3 -diffuse_gamma 2", "-diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss", "-diffuse_sigma 0.3 -diffuse_gamma 1.5 -diffuse_F unperturbed"]
 NUMBERS = ["N:lognormal:30%", "cell:normal:0.3%", "Badd:uniform:0:20", "Fscale:gamma:3", "rot_x:normal:3", "rot_z:uniform:-2:2", "fluence:gamma:4", "distance:uniform:99:101",
            "blocks:choice:1:2:5", "polar:uniform:0.2:0.9"]
-# for each path: flags, text of the report's line, largest errors (maxrel, rel6, sum, 1 -
-# corr)
+# PATHS: limits of errors (maxrel, rel6, sum, 1 - corr) for each fast path; LINES: name of
+# the path in the report.
 MIXED = (1e-6, 1e-4, 1e-6, 1e-11)
 PATHS = {"spots": MIXED, "tiles": MIXED, "fixed": MIXED, "tricubic": MIXED, "double": (2e-7, 1e-5, 1e-6, 1e-12), "simple": MIXED}
 LINES = {"spots": "from its reflections", "tiles": "in blocks of rays", "double": "double precision"}
 
 
 def whole(rng, path):
-    """Flags with every option of a frame: those of crystals, of factors and other light,
-    and of the renderer."""
+    """Random flags with all physics that a path renders: (crystals and beam, factors of
+    pixels and other light, renderer)."""
     light = [*rng.choice(LIGHT).split()] if frames.DIFFUSE else []
     factors = [*light, "-absorb", "sphere:200", "-absorb_mu", rng.uniform(0.5, 4), "-beamstop", rng.choice(["disc:3,bar:2:30:0.5", "bar:1:90"]),
                "-transmission", "t.bin", "-add", "a.bin"]
@@ -353,19 +353,19 @@ def whole(rng, path):
         more = {"double": ["-precision", "double"]}.get(path, [])
         laws += ["default_F:uniform:0:5"]
     if path == "tiles":
-        factors += ["-roi", 6, 17, 6, 17]  # the brightest pixel is that of the whole detector
+        factors += ["-roi", 6, 17, 6, 17]  # a tolerance refers to the whole detector
     flags += [*own, "-cell", *cell, "-detpixels", EDGE, "-distance", 100, "-pixel", edge, "-vary", ",".join(laws), "-frames", 2, *steps, "-only_frame", rng.randrange(2)]
     return flags, factors, more
 
 
 def fast(rng, path, more):
-    """An instruction set of this machine that may have a fast path."""
+    """Adds to `more` the flag of an instruction set of this machine with fast paths."""
     sets = [name for name in ("sse2", "avx2", "avx512", "neon") if name not in MISSING]
     return [*more, *(["-isa", rng.choice(sets)] if sets and path != "double" else [])]
 
 
 def compare(name, got, want, allowed):
-    """The largest errors of section 21 of docs/physics.md."""
+    """Tests the four errors of docs/physics.md, section 21, against `allowed`."""
     dim = want > 1e-6 * want.max()
     found = (numpy.abs(got - want).max() / want.max(), (numpy.abs(got - want)[dim] / want[dim]).max(), abs(got.sum() / want.sum() - 1),
              1 - numpy.corrcoef(got, want)[0, 1])
@@ -375,7 +375,7 @@ def compare(name, got, want, allowed):
 
 
 def check_scene(i, rng, path):
-    """Returns 1 if the path was taken."""
+    """Compares a fast path with the scalar renderer; returns 1 if the path was used."""
     flags, factors, more = whole(rng, path)
     more = fast(rng, path, more)
     want = image(*flags, *factors, "-isa", "scalar")

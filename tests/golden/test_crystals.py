@@ -17,7 +17,7 @@ HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_da
 BASE = ["-cell", "30", "40", "50", "-default_F", "100", "-N", "6", "-detpixels", "48", "-pixel", "2.2", "-distance", "100", "-seed", "5",
         "-fluence", "1e28", "-oversample", "2", "-device", "cpu", "-nodump"]
 SILENT = ["-noint", "-nonoise", "-nopgm"]
-# other content of an image
+# {name: flags of all crystals and of the image}
 SETS = {"plain": [], "water": ["-water", "1"], "gauss": ["-gauss_xtal", "-N", "12"], "round": ["-round_xtal"],
         "layers": ["-detector_thick", "450", "-detector_abs", "300", "-thicksteps", "3"],
         "spectrum": ["-spectrum", "gauss", "-bandwidth", "1", "-wavelengths", "20"],
@@ -34,7 +34,7 @@ def image(folder, *flags):
 
 
 def words(line):
-    """The flags of a crystal."""
+    """Flags of a crystal, from its line of -crystals."""
     out = []
     for name, value in line.items():
         out += ["-" + name, *(value if isinstance(value, list) else [value])]
@@ -52,7 +52,7 @@ def check_sums(folder):
 
 
 def check_mixture(folder):
-    """Crystals with different structure factors; each file is read once."""
+    """Crystals with different structure factors add up, for any number of threads."""
     lines = [{"hkl": os.path.join(HKL, "ort.hkl"), "cell": [28, 34, 40]}, {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [1, 2, 3]},
              {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [7, 8, 9]}]
     path = os.path.join(folder, "lines.jsonl")
@@ -65,8 +65,8 @@ def check_mixture(folder):
 
 
 def check_box(folder):
-    """Where F is interpolated, the edge of its table counts: the edge of the listed
-    values, for any scale of F and other crystals."""
+    """If F is interpolated, the range of the list of F limits the image. -Fscale, -Badd
+    and other crystals do not change this range."""
     tri = ["-hkl", os.path.join(HKL, "tri.hkl"), "-N", "2", "-distance", "50", "-default_F", "0"]
     cells = [[24, 30, 45, 80, 100, 95], [20, 33, 36, 80, 100, 95]]
     plain, scaled, added = (image(folder, *tri, "-cell", *cells[0], *more) for more in ([], ["-Fscale", 2], ["-Badd", 1e-9]))
@@ -77,8 +77,8 @@ def check_box(folder):
 
 
 def lacking(folder, *flags):
-    """The light that an image may lack, in photons and as a fraction of the brightest
-    pixel, and the path."""
+    """Reported limits of the missing light (photons; fraction of the brightest pixel),
+    and the report's text on the renderer."""
     name = os.path.join(folder, "report.json")
     script.run(*BASE, "-gauss_xtal", "-N", 20, "-nointerpolate", "-mosaic", 0.5, "-mosaic_dom", 8, "-spectrum", "gauss", "-bandwidth", 1,
                "-wavelengths", 20, *flags, *SILENT, "-nofloat", "-report", name)
@@ -88,8 +88,8 @@ def lacking(folder, *flags):
 
 
 def check_lack(folder):
-    """The lacking light of crystals adds up; the background of a crystal that absorbs,
-    and a list of reflections, do not hide it."""
+    """The reported limits of missing light add up over crystals. Absorption, background
+    and a list of reflections do not change the limit."""
     lines = [{"default_F": 0, "hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [10 * i, 20, 30]} for i in range(3)]
     one = [lacking(folder, *words(line), "-tolerance_photons", 1) for line in lines]
     both, part, how = lacking(folder, "-crystals", json.dumps(lines), "-tolerance_photons", 3)
@@ -118,21 +118,21 @@ def check_spots(folder):
     for i, line in enumerate(LINES):
         _, alone = spots(folder, *words(line))
         mine = both[both[:, 0] == i][:, 2:]
-        at = 5  # the intensity follows h k l fast slow
+        at = 5  # column of the intensity, after h k l fast slow
         good = mine.shape == alone.shape and (mine[:, :3] == alone[:, :3]).all()
         script.ok(f"spots-{i}", good and numpy.abs(mine[:, at] - alone[:, at]).max() <= 1e-6 * alone[:, at].max())
         script.ok(f"spots-sigma-{i}", good and numpy.allclose(mine[:, -1], alone[:, -1], 1e-5, 0))
 
 
 def check_twin(folder):
-    """A twin from its other side, a law that changes nothing, a fraction of 0, and an
-    inverted lattice."""
+    """A twin described by its other part, with a law that changes nothing, with the
+    fraction 0, and on one lattice."""
     mono = ["-hkl", os.path.join(HKL, "tet.hkl"), "-cell", 30, 40, 50, 90, 95, 90, "-mosaic", "0.2", "-mosaic_dom", "3"]
     name, law = os.path.join(folder, "A.mat"), "h+1/2l,-k,-l"
     alone = image(folder, *mono)
     script.ok("twin-none", (image(folder, *mono, "-twin", law + ":0") == alone).all() and (image(folder, *mono, "-twin", "h,k,l:0.4") == alone).all())
     both = image(folder, *mono, "-twin", law + ":0.3")
-    # A* and the orthogonal factor of A T A^-1
+    # the lattice of the other part: Q A, Q the orthogonal factor of A T A^-1
     A = reciprocal(30, 40, 50, 95)
     T = numpy.array([[1, 0, 0.5], [0, -1, 0], [0, 0, -1]])
     u, _, v = numpy.linalg.svd(A @ T @ numpy.linalg.inv(A))
@@ -154,8 +154,8 @@ def check_twin(folder):
 
 
 def check_table(folder, name):
-    """Parts on one lattice, with one table of F: the sum of two lattices, for each shape,
-    and with more crystals."""
+    """If both parts of a twin have one lattice (then one table of F renders both), the
+    image is the sum of two crystals, for each shape."""
     A = numpy.diag([1 / 32, 1 / 32, 1 / 40])
     for law, T in (("k,h,-l", [[0, 1, 0], [1, 0, 0], [0, 0, -1]]), ("-h,-k,-l", -numpy.eye(3))):
         with open(name, "w", encoding="ascii") as f:
@@ -169,15 +169,15 @@ def check_table(folder, name):
 
 
 def reciprocal(a, b, c, beta):
-    """a* along x, b* in the plane of x and y, as the program defines, for a monoclinic
-    cell."""
+    """Columns a*, b*, c* of a monoclinic cell as in the program: a* along x, b* in the
+    plane of x and y."""
     s, co = numpy.sin(numpy.radians(beta)), numpy.cos(numpy.radians(beta))
     return numpy.array([[1 / (a * s), 0, -co / (c * s)], [0, 1 / b, 0], [0, 0, 1 / c]])
 
 
 def check_jobs(folder):
-    """A line of -jobs has its list of crystals; -orientations has a line for each
-    crystal."""
+    """A line of -jobs may have a list of crystals. -orientations has a line for each
+    crystal of each frame."""
     jobs, turned = os.path.join(folder, "jobs.jsonl"), os.path.join(folder, "turned.txt")
     with open(jobs, "w", encoding="ascii") as f:
         f.write(json.dumps({"crystals": LINES}) + "\n" + json.dumps({"crystals": 0}) + "\n" + json.dumps({"N": 4}) + "\n")
@@ -193,12 +193,12 @@ def check_jobs(folder):
 
 
 def check_stream(folder):
-    """Orientations, cells and numbers of crystals of a CrystFEL stream: z of the stream's
-    axes is along the beam, y up."""
+    """-orientations reads orientations, cells and numbers of crystals of a CrystFEL
+    stream. z of the stream's frame is along the beam, y is up."""
     name = os.path.join(folder, "run.stream")
     A = reciprocal(30, 40, 50, 95)
-    # the lab frame of mosflm has x along the beam and y up: its (x, y, z) are (-z, y, x)
-    # of the stream
+    # mosflm's lab frame has x along the beam and y up: x, y, z of the stream are -z, y, x
+    # of mosflm's frame
     def crystal(U):
         axes = (U @ A)[[2, 1, 0]] * [[-10], [10], [10]]
         return "--- Begin crystal\n" + "".join(f"{n}star = {' '.join(f'{x:+.12f}' for x in axes[:, i])} nm^-1\n" for i, n in enumerate("abc")) + "--- End crystal\n"
@@ -227,8 +227,8 @@ def check_stream(folder):
 
 
 def check_blocks(folder):
-    """Mosaic blocks from a file: the weighted mean of turned crystals; the blocks turn
-    with the crystal."""
+    """-mosaic_blocks gives the weighted mean of rotated crystals; the blocks rotate with
+    the crystal."""
     name = os.path.join(folder, "blocks.txt")
 
     def blocks(text, *flags):
@@ -243,14 +243,14 @@ def check_blocks(folder):
     a = numpy.radians(5)
     matrix = f"1 0 0 0 {numpy.cos(a):.17g} {-numpy.sin(a):.17g} 0 {numpy.sin(a):.17g} {numpy.cos(a):.17g}\n"
     two = (blocks(matrix, "-misset", 10, 20, 30), blocks("5 0 0\n", "-misset", 10, 20, 30))
-    # about a*, before the misset: one misset after another
+    # 5 degrees about a*, before the misset
     turned = image(folder, "-misset", 10, 20, 30, "-vary", "rot_x:choice:0")
     script.ok("blocks-matrix", numpy.abs(two[0] - two[1]).max() <= 1e-6 * two[1].max() and (two[0] != turned).any())
 
 
 def check_sum(folder):
-    """The sum of a series is that of its written frames, for any number of threads and
-    processes."""
+    """-sumfile is the sum of the written frames of a series, for any number of threads
+    and processes."""
     series = ["-stills", "5", "-orientations", "random", "-crystals", "2", "-fluence", "1e26"]
     name, frame = os.path.join(folder, "sum.bin"), os.path.join(folder, "frame_%d.")
     seen = []

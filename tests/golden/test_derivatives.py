@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Derivatives against planes made without these formulas (golden_data/derivatives/README.md).
+"""Derivatives equal planes made by other formulas (golden_data/derivatives/README.md).
 
-Every plane of every case agrees, for the scalar engine and for double precision to 1e-9 of the plane's
-largest value, for the default to 5e-6 (sharp-N300: 2e-5).  The pullback of a pattern must be its sum with the
-planes to 1e-12.  NB_DERIVE_DEVICE=cuda: the same on a device.
+A plane has the derivative of each pixel by one parameter; it agrees to 1e-9 of its
+largest value (scalar, double precision) or 5e-6 (default; sharp-N300: 2e-5).  A pullback
+is the sum of pattern times plane to 1e-12.  NB_DERIVE_DEVICE=cuda tests a device.
 """
 import array
 import json
@@ -45,7 +45,7 @@ def run(case, flags):
 
 
 def worst(case, reference, planes):
-    """The plane with the largest error, and the error over the plane's largest value."""
+    """Largest error of all planes as a fraction of the plane's maximum, and its name."""
     n, found = int(case["fast"]) * int(case["slow"]), (0.0, "")
     names = case["names"].split(",")
     if len(planes) != n * len(names):
@@ -69,7 +69,7 @@ def check_planes(case, reference, mode):
 
 
 def check_pullback(case, mode):
-    """Runs after check_planes of the same mode and uses its file."""
+    """Compares -pullback with the planes in the file that check_planes left."""
     n, names = int(case["fast"]) * int(case["slow"]), case["names"].split(",")
     pattern = array.array("d", (math.sin(0.7 * i) + 0.3 for i in range(n)))
     with open("pattern.f64", "wb") as file:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Detectors from files: images and -show_config against golden_data/detectors."""
+"""Detectors from files: images and -show_config agree with golden_data/detectors."""
 import json
 import os
 import subprocess
@@ -36,7 +36,7 @@ def cases():
 
 
 def compare(a, b):
-    """maxrel, rel6, sum, 1 - correlation."""
+    """Errors of image a against b: (maxrel, rel6, sum, 1 - correlation)."""
     top = b.max()
     lit = b > 1e-6 * top
     return (abs(a - b).max() / top, (abs(a - b)[lit] / b[lit]).max(), abs(a.sum() / b.sum() - 1),
@@ -48,7 +48,7 @@ def read_image(name, kind):
 
 
 def check_noise(name, output, pixels, flags, folder):
-    """The noise image before rounding, or the SMV image."""
+    """Compares the noise image: ADU before rounding (noisefloat), or the SMV file."""
     path = os.path.join(folder, "noise.bin")
     got = run([*flags, "-" + output, path, "-nofloat", "-noint", "-nopgm", "-device", DEVICE,
                *(["-nonoise"] if output == "noisefloat" else [])])
@@ -104,7 +104,7 @@ def wrong_panel(panel, row):
     return [key for key, good in checks.items() if not good]
 
 
-# Beam and rotation in the files
+# {file: beam and rotation that the file has}
 FACTS = {"hier.expt": {"beam": {"wavelength_A": 1.2815, "polarization": 0.97}}, "modules.h5": {"beam": {"wavelength_A": 1.0332}},
          "rot.expt": {"spindle": {"phi_deg": 15.25, "osc_deg": 0.4}}, "stack3d.h5": {"spindle": {"phi_deg": 30, "osc_deg": 0.25}}}
 
@@ -136,13 +136,13 @@ def check_panels(file):
 
 
 def stack_of(image):
-    """Pixels of all panels, one after the other."""
+    """Pixels of all panels of an image of dxtbx, one panel after the other."""
     raw = image.get_raw_data(0)
     return numpy.concatenate([panel.as_numpy_array().ravel() for panel in (raw if isinstance(raw, tuple) else (raw,))])
 
 
 def check_master(file, layout, load, folder):
-    """A master of one still against the reference, in dxtbx, and read again."""
+    """Fault of a master file in dxtbx, or of its image with -nxmx; None if correct."""
     kind = {"geom": "-geom", "expt": "-expt", "h5": "-nxmx"}[file.rsplit(".", 1)[1]]
     flags = [kind, "geom/" + file, "-layout", layout, "-cell", "60", "-default_F", "100", "-N", "5", "-seed", "1",
              "-oversample", "1", "-device", "cpu"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""differential.py without a nanoBragg: its samples cover the flags, it finds real
-differences, and it finds no others. This program stands in for nanoBragg."""
+"""differential.py with nanobragg in place of nanoBragg: its samples cover the flags, and
+it finds differences if and only if there are any."""
 import os
 import stat
 import subprocess
@@ -22,7 +22,7 @@ def ok(name, good, why=""):
 
 
 def contract():
-    """Spellings that only nanoBragg has."""
+    """Flags of nanoBragg: those of contract_flags.txt above its line "# also"."""
     with open(os.path.join(HERE, "../cli/contract_flags.txt"), encoding="ascii") as lines:
         text = lines.read().split("# also")[0]
     return {word for line in text.splitlines() if line[:1] != "#" for word in line.split()}
@@ -36,7 +36,7 @@ def run(peer, *flags):
 
 
 def stand_in(path, *flags):
-    """This program in the role of nanoBragg, with more flags at the end."""
+    """Writes a script in place of nanoBragg: calls nanobragg with `flags` at the end."""
     with open(path, "w", encoding="ascii") as script:
         words = " ".join([*differential.OURS, *flags])
         script.write(f'#!/bin/sh\nexec "{os.environ["NANOBRAGG"]}" "$@" {words} -quiet\n')

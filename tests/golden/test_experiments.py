@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames with the physics of an experiment against the reference cases of
-golden_data/experiments."""
+"""Frames with the physics of an experiment (spectra, varying numbers, diffuse light,
+dose, absorption, shadows) agree with the cases of golden_data/experiments."""
 import csv
 import json
 import math
@@ -33,7 +33,7 @@ HAS_HDF5, HAS_FFTW = "hdf5 yes" in PARTS, "fftw yes" in PARTS
 
 
 def series(flags, folder):
-    """frame, factor, wavelength, weight of a series' master; the fluences."""
+    """Rows frame, factor, wavelength, weight of a master's spectra; fluence by frame."""
     name = os.path.join(folder, "series.h5")
     script.run(*CELL, *SMALL, *flags, "-hdf5", name)
     with h5py.File(name) as f:
@@ -44,7 +44,7 @@ def series(flags, folder):
 
 
 def line(path):
-    """The same from a file of -spectrumout."""
+    """The same rows, for frame 0, from a file of -spectrumout."""
     with open(path, encoding="ascii") as f:
         head, numbers = f.read().splitlines()
     pairs = numpy.array(numbers.split(), float).reshape(-1, 2)
@@ -97,8 +97,8 @@ def check_draws(case, folder):
 
 
 def check_hits(folder):
-    """Frames without a crystal have a separate row: a fraction exp(-0.6) of all
-    frames."""
+    """A fraction exp(-0.6) of all frames has no crystal; each has a row with the crystal
+    -1."""
     out, frames = os.path.join(folder, "hits.txt"), 20000
     script.run(*CELL, *SMALL, "-seed", "80", "-stills", frames, "-vary", "crystals:poisson:0.6", "-draws", out)
     frame, crystal = numpy.loadtxt(out, skiprows=1, usecols=(0, 1)).T
@@ -108,7 +108,7 @@ def check_hits(folder):
 
 
 def check_orientations(case, folder):
-    """U of each crystal of a series."""
+    """The master file has the matrix U of each crystal of a series."""
     if not (h5py and HAS_HDF5):
         print(f"skip experiments {case['id']} # no HDF5 in this build, or python3-h5py is not installed")
         return
@@ -128,7 +128,7 @@ def check_orientations(case, folder):
 
 
 def check_image(case, folder):
-    """An image, by each renderer."""
+    """Each renderer makes the image of the case."""
     out = os.path.join(folder, "image.bin")
     want = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64"))
     for name, more, part in (("vectors", [], 1e-6), ("scalar", ["-isa", "scalar"], 2e-7), ("double", ["-precision", "double"], 2e-7)):
@@ -138,9 +138,9 @@ def check_image(case, folder):
 
 
 def lost_halos(case, edge=32, pixel=2.5, distance=100.0):
-    """Photons of the halos of llm-hex that its list lacks: -sg P6 completes the list,
-    where rounding kept six of the twelve reflections of 8 -4 8, which are just at its
-    limit of 3 A. The sum of section 5.1 of the contract, over all orders."""
+    """Photons of halos that the reference of llm-hex does not have. Six of the twelve
+    mates of 8 -4 8, just at the list's limit of 3 A, are not in its list because of
+    rounding; -sg P6 adds them. The sum has all orders (section 5.1 of the contract)."""
     flags = case["flags"].split()
 
     def numbers(name, n):
@@ -176,8 +176,8 @@ def lost_halos(case, edge=32, pixel=2.5, distance=100.0):
 
 
 def check_diffuse(case, folder):
-    """Diffuse light: every pixel to 5e-3 of its value, or of the brightest with Gaussian
-    halos; the sum to 5e-4. One renderer is enough, as all add the same plane."""
+    """Diffuse light agrees: each pixel to 5e-3 of its value (llm-gauss: of the maximum),
+    the sum to 5e-4. One renderer is enough, because all add the same plane."""
     out = os.path.join(folder, "image.bin")
     if not HAS_FFTW:
         print(f"skip experiments {case['id']} # no FFTW in this build")
@@ -195,7 +195,7 @@ def check_diffuse(case, folder):
 
 
 def check_only_frame(folder):
-    """Frames of a series, made one by one, are its frames to the last bit; its master has
+    """-only_frame makes the same bytes as the frame in its series. The master file has
     the drawn values."""
     laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
             "distance:uniform:99:101,lambda:normal:1%")
@@ -234,12 +234,12 @@ def check_only_frame(folder):
 
 
 def check_factors(folder, hkl):
-    """Varying F: a series reads its files once, here from a pipe, and each frame is the
-    image with its numbers typed."""
+    """With a varying F, each frame has the same bytes as the image with its drawn numbers
+    typed. A series reads its files once, so that they may be pipes."""
     table = os.path.join(folder, "F.txt")
     model = os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb")
     with open(hkl, encoding="ascii") as f:
-        part = "".join(line for line in f if int(line.split()[2]) > -3)  # its box has reflections without mates
+        part = "".join(line for line in f if int(line.split()[2]) > -3)  # some reflections have no Friedel mate
     laws = "Badd:choice:0:8:-3,default_F:choice:0:40"
     for name, given, files, more in (("list", part, ["-hkl", "/dev/stdin"], ",Fscale:choice:1:1.5"),
                                      ("interpolated", part, ["-hkl", "/dev/stdin", "-N", "2"], ""),
@@ -260,7 +260,7 @@ def check_factors(folder, hkl):
 
 
 def check_typed_again(folder):
-    """A shot typed again, wavelength by wavelength, is the same image to the last bit."""
+    """-spectra with the -spectrumout of a shot makes the same bytes as the shot."""
     again, out = os.path.join(folder, "again.bin"), os.path.join(folder, "shot.txt")
     image = os.path.join(folder, "shot.bin")
     flags = [*CELL, *SMALL, "-seed", "4", "-lambda", "1.3", "-nonoise", "-noint", "-nopgm"]
@@ -279,7 +279,7 @@ SHADED = [*CELL, *SMALL, "-detpixels", "48", "-pixel", "0.5", "-distance", "100"
 
 
 def image(folder, *flags):
-    """Floats and counts of an image."""
+    """Floats and the bytes of counts of an image."""
     one, two = os.path.join(folder, "one.bin"), os.path.join(folder, "two.img")
     script.run(*SHADED, *flags, "-floatfile", one, "-noisefile", two, "-noint", "-nopgm")
     return numpy.fromfile(one, numpy.float32), script.read(two)[-2 * 48 * 48:]
@@ -290,7 +290,7 @@ def mixed(factor, plain, add=0.0):
 
 
 def check_shadow(case, folder):
-    """Factor times image, to the last float, for whole and cut images, in every renderer."""
+    """With a shadow each float is exactly factor x float, in every renderer and -roi."""
     flags = case["flags"].split()[:2]
     factor = numpy.fromfile(os.path.join(CASES, "data", case["id"] + ".f64")).astype(numpy.float32)
     for more in ([], ["-isa", "scalar"], ["-precision", "double"], ["-footprint", "gauss:0.8:0.8"], ["-gauss_xtal"]):
@@ -304,8 +304,8 @@ def check_shadow(case, folder):
 
 
 def check_diffuse_frames(folder):
-    """Frames with diffuse light and varying cell and B: a single frame, any number of
-    threads, and a region have the bytes of the series."""
+    """Frames with diffuse light and varying cell and B have the same bytes if made alone,
+    with any number of threads, or in a region."""
     if not HAS_FFTW:
         print("skip experiments diffuse-frames # no FFTW in this build")
         return
@@ -327,7 +327,7 @@ def check_diffuse_frames(folder):
 
 
 def check_mix(folder):
-    """-transmission and -add: floats, counts on other threads and in double, a series' fluence, truth."""
+    """-transmission and -add act on floats, counts, series of varying fluence, truth."""
     rng = numpy.random.default_rng(35)
     factor = rng.uniform(0, 2, 48 * 48).astype(numpy.float32)
     factor[:700] = 0
@@ -370,7 +370,7 @@ def check_mix(folder):
 
 
 def check_truth(folder, flags, factor):
-    """Intensities include the factor; with the remainder they add up to the image."""
+    """Listed intensities include the factor of -transmission, not the light of -add."""
     lists = []
     for more in ([], ["-transmission", flags[1]], flags):
         path = os.path.join(folder, "spots.tsv")
@@ -403,7 +403,7 @@ def reflections(folder):
 
 
 def sweep(folder, *flags):
-    """Truth of the frames of a sweep, and its lists by frame and index."""
+    """[dose, B_added, cell_factor] by frame or None; {(frame, h, k, l): (d, photons)}."""
     name = os.path.join(folder, "sweep.h5")
     script.run(*SWEEP, *flags, "-hdf5", name, "-truth", "spots", "-truth_min", "1e-20")
     with h5py.File(name) as f:
@@ -441,8 +441,8 @@ def check_dose(case, folder, hkl):
 
 
 def damaged_by(plain, damaged, dose, B, halves):
-    """Number of common reflections of two lists, and the worst error of their ratios of
-    intensity."""
+    """(number of reflections, largest error of the ratio damaged / plain intensity
+    against exp(-B / (2 d^2)) 2^(-dose / (halves d)))."""
     worst, n = 0, 0
     for key, (d, intensity) in plain.items():
         if intensity < 1 or d == 0:
@@ -453,8 +453,8 @@ def damaged_by(plain, damaged, dose, B, halves):
 
 
 def check_sweep(folder, hkl):
-    """Intensities along a sweep, for the typed dose; edges of the master; doses of
-    photons in water."""
+    """Along a sweep the intensities and cell edges follow the dose. -dose auto gives the
+    dose of photons in water."""
     frames = 60 if BIG else 4
     flags = ["-hkl", hkl, "-frames", frames, "-osc", "1"]
     each = 24 / frames  # MGy
@@ -471,7 +471,7 @@ def check_sweep(folder, hkl):
     script.ok("sweep-edges", off < 1e-9, f"{off}")
     if not has_xraylib("sweep-water"):
         return
-    for keV, absorbed in ((8, 9.915), (10, 4.944), (15, 1.374), (20, 0.5503)):  # cm2/g, NIST SRD 126
+    for keV, absorbed in ((8, 9.915), (10, 4.944), (15, 1.374), (20, 0.5503)):  # cm2/g of NIST SRD 126
         got = sweep(folder, "-hkl", hkl, "-frames", "1", "-osc", "1", "-fluence", "2e21", "-dose", "auto", "-energy", keV * 1000, "-roi", "0", "1", "0", "1")[0][0][0] * 2
         want = 2e21 * keV * 1.602176634e-16 * absorbed * 0.1 / 1e6
         script.ok(f"sweep-water-{keV}", abs(got / want - 1) < 3e-3, f"{got} {want}")
@@ -485,8 +485,8 @@ def floats(folder, *flags):
 
 
 def check_damage(folder, hkl):
-    """Limits; a grown cell equals a typed cell; a single frame equals the sweep's;
-    photons give the dose."""
+    """Dose 0 changes nothing; damage equals -Badd or a typed larger cell; -dose auto
+    follows the fluence; -only_frame equals the frame of its sweep."""
     plain = floats(folder, "-hkl", hkl, "-osc", "1")
     still = floats(folder, "-hkl", hkl, "-osc", "1", "-dose", "0", "-damage_cell", "2", "-damage_half", "1")
     script.ok("damage-none", (plain == still).all())
@@ -517,7 +517,7 @@ def check_damage(folder, hkl):
         script.ok(f"damage-only-{k}", (only == there).all() and only.max() > 0)
 
 
-# F = 1 everywhere, one cell: even light on each pixel, except for the solid angle
+# One cell with F = 1000 everywhere: all pixels are equal, but for their solid angle
 EVEN = ["-default_F", "1000", "-N", "1", "-nointerpolate", "-oversample", "1", "-nopolar", "-fluence", "1e30", "-seed", "1", "-nodump"]
 
 
@@ -538,7 +538,7 @@ def check_absorb(case, folder):
     for two_theta, transmission in want.reshape(-1, 2):
         if not 0 < two_theta < 80:
             continue
-        # one pixel at this angle
+        # a detector of one pixel at this angle
         x = 100 * numpy.tan(numpy.radians(two_theta))
         scene = ["-cell", "50", "50", "50", "90", "90", "90", "-xds", "-detpixels", "1", "-pixel", "0.01", "-distance", "100", "-ORGX", x / 0.01, "-ORGY", "0.5"]
         got = even(folder, *scene, *flags) / even(folder, *scene)
@@ -546,8 +546,8 @@ def check_absorb(case, folder):
 
 
 def check_absorbed(folder):
-    """Only the light of the crystal is absorbed; limits; noise; panels of pixels and
-    every step agree."""
+    """Absorption weakens the light of the crystal, not of the background; counts are
+    equal in every renderer; boxes rotate with the crystal."""
     body = ["-absorb", "box:200:100:50", "-absorb_mu", "6"]
     no_water = ["-water", "0"]
     dry, _ = image(folder, *no_water)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames with the physics of an experiment: random command lines of all flags, and the
-rule for the number of wavelengths."""
+"""Frames with the physics of an experiment: random command lines of all flags give the
+same bytes in every way, and the automatic number of wavelengths is large enough."""
 import glob
 import json
 import math
@@ -30,7 +30,7 @@ HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_da
 EDGE = 24
 BASE = ["-hkl", HKL, "-cell", 32, 32, 40, "-detpixels", EDGE, "-distance", 100, "-pixel", 1.5, "-fluence", "1e26", "-device", "cpu", "-nodump", "-nointerpolate"]
 DIFFUSE = "fftw yes" in " ".join(script.run("-version")[0].lower().split())
-# flags that may be combined; one flag of each tuple is taken, or no flag
+# flags that may be combined: draw() takes at most one row of each list
 CHOICES = [
     ["-spectrum gauss -bandwidth 1 -wavelengths 20", "-spectrum tophat -bandwidth 2 -wavelengths 16", "-spectrum twocolour -bandwidth 0.3 -split 2:0.4 -wavelengths 16",
      "-spectrum sase -bandwidth 0.4 -pulse_length 8 -wavelengths 30", "-spectrum seeded -bandwidth 0.5 -pulse_length 10 -line 0.05 -wavelengths 20"],
@@ -46,14 +46,14 @@ TURNED, STILLS = ["-dose 2", "-dose 1 -damage_half 8", "-dose 3 -damage_cell 0.2
 
 
 def draw(rng):
-    """A command line of random flags, for two frames."""
+    """Random flags of a series of two frames."""
     flags, laws = [], rng.sample(LAWS, rng.randrange(5))
     for choice in CHOICES:
-        diffuse = "diffuse" in choice[0]  # its tables take most of the time
+        diffuse = "diffuse" in choice[0]  # its tables take long
         if rng.random() < (0.15 if diffuse else 0.4) and (DIFFUSE or not diffuse):
             flags += rng.choice(choice).split()
     turned = rng.random() < 0.5
-    if "-absorb" in flags and ("-twin" in flags or not turned):  # a box has one crystal
+    if "-absorb" in flags and ("-twin" in flags or not turned):  # a box needs one crystal
         flags[flags.index("-absorb") + 1] = "sphere:200"
     if turned:
         flags += ["-frames", 2, "-osc", 1]
@@ -68,8 +68,8 @@ def draw(rng):
 
 
 def same_frames(flags, name, more):
-    """Images and draws with one thread and with more, and the second frame made without
-    the first."""
+    """Images and draws have the same bytes with one thread and with `more`; -only_frame
+    makes the same second frame. Returns True if the first frame has light."""
     seen = []
     for threads in (1, *more):
         if BIG or threads == 1:
@@ -92,8 +92,8 @@ def killed(args):
 
 
 def same_masters(flags, name):
-    """Content of the master, with counts: by one thread, by more, after a kill, by three
-    processes."""
+    """The master file with counts has the same content with one thread, with more, if
+    killed and resumed, and with three processes."""
     flags = list(flags)
     kind = "-frames" if "-frames" in flags else "-stills"
     flags[flags.index(kind) + 1] = 6
@@ -133,7 +133,7 @@ def check_masters():
 
 
 def make_files():
-    """Writes the files that the flags name."""
+    """Writes the files that flags of CHOICES name."""
     numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
     numpy.random.default_rng(2).uniform(0, 9, EDGE * EDGE).astype("f4").tofile("a.bin")
     with open("blocks.txt", "w", encoding="ascii") as f:
@@ -149,7 +149,7 @@ def check_lines():
 
 
 def spots(*flags):
-    """Reflections of a still and their photons."""
+    """{(h, k, l): photons} of a still, and the photons of its image."""
     script.run("-default_F", 100, *flags, "-device", "cpu", "-nodump", "-floatfile", "image.bin", "-truth", "spots",
                "-truthfile", "spots.tsv", "-noint", "-nonoise", "-nopgm")
     rows = numpy.loadtxt("spots.tsv", skiprows=2, ndmin=2)
@@ -160,8 +160,8 @@ PATCH = ["-distance", 50, "-detpixels", 16, "-pixel", 1, "-Xbeam", -25, "-Ybeam"
 
 
 def rule_scene(rng, lowest, highest):
-    """Flags of a random crystal and spectrum; width of a spot in mm; relative width of
-    the spectrum."""
+    """Flags of a random crystal and spectrum, the width of a spot in mm, and the width of
+    the spectrum as a fraction of the wavelength. N is from lowest to highest."""
     cell = [rng.uniform(30, 60) for _ in range(3)]
     wave, N = rng.uniform(0.9, 1.4), int(lowest * (highest / lowest) ** rng.uniform(0, 1))
     kind, width = rng.choice([("gauss", 3), ("tophat", 1)]), rng.uniform(0.1, 5)
@@ -171,8 +171,8 @@ def rule_scene(rng, lowest, highest):
 
 
 def check_photons(name, flags, n, reflections, sums):
-    """Photons by n wavelengths and by four times as many: of the reflections, and of the
-    image."""
+    """Photons with n wavelengths and with 4 n agree: of reflections to 2 % (rms), of the
+    image to 0.2 %."""
     few, many = (numpy.array(x) for x in reflections)
     off = numpy.sqrt(numpy.mean((few - many) ** 2) / numpy.mean(many ** 2))
     print(f"# {name}: {n} wavelengths, {len(few)} reflections, {off:.2g}, image {sums[0] / sums[1] - 1:.2g}: {' '.join(map(str, flags))}")
@@ -181,11 +181,11 @@ def check_photons(name, flags, n, reflections, sums):
 
 
 def check_rule():
-    """The rule's wavelengths for whole images."""
+    """The automatic number of wavelengths is enough for images."""
     rng = random.Random(3)
     for i in range(20 if BIG else 4):
         flags, across, _ = rule_scene(rng, 5, 40 if BIG else 20)
-        flags += [*PATCH, "-oversample", math.ceil(2 / across)]  # two rays meet a spot
+        flags += [*PATCH, "-oversample", math.ceil(2 / across)]  # two rays per spot width
         n = json.loads(script.run(*flags, "-default_F", 1, "-show_config", "-device", "cpu")[0])["beam"]["sources"]
         (few, sum_few), (many, sum_many) = spots(*flags), spots(*flags, "-wavelengths", 4 * n)
         lit = sorted(set(few) | set(many))
@@ -193,8 +193,8 @@ def check_rule():
 
 
 def reflected(report, width):
-    """Places where reflected beams meet the detector, mm from the primary beam along fast
-    and slow: Laue's equations for each reflection."""
+    """Places (fast, slow; mm from the primary beam) where reflected beams meet the
+    detector, from Laue's equations for each reflection."""
     crystal, detector, wave = report["crystal"], report["detector"], report["beam"]["wavelength_A"]
     A = numpy.array([crystal[x + "_star_per_A"] for x in "abc"])
     limits = [math.ceil(1.2 / wave / numpy.linalg.norm(x)) for x in A]
@@ -213,8 +213,8 @@ def reflected(report, width):
 
 
 def check_rule_of_large_crystals():
-    """The rule's wavelengths for small detectors, each about a spot of a large
-    crystal."""
+    """The automatic number of wavelengths is enough for large crystals: images of a small
+    detector around each spot."""
     rng, edge = random.Random(4), 48
     for i in range(20 if BIG else 1):
         flags, across, width = rule_scene(rng, 41, 300 if BIG else 100)
@@ -223,7 +223,7 @@ def check_rule_of_large_crystals():
         n, pixel = report["beam"]["sources"], across / 2
         places = sorted(reflected(report, width).tolist(), key=lambda at: -math.hypot(*at))
         photons = [[], []]
-        for fast, slow in places[:25 if BIG else 6]:  # places that need the finest steps
+        for fast, slow in places[:25 if BIG else 6]:  # far from the beam: these need the finest steps
             corner = [-x + (edge - 1) / 2 * pixel for x in (slow, fast)]
             for of, wavelengths in zip(photons, (n, 4 * n)):
                 script.run(*flags, "-distance", 50, "-detpixels", edge, "-pixel", pixel, "-Xbeam", corner[0], "-Ybeam", corner[1],

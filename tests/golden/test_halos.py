@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Diffuse light of images: one reflection against diffBragg's formula, groups against
-turned crystals, proportionality."""
+"""Diffuse light: a halo follows diffBragg's formula, the light of a group is the mean of
+rotated crystals, and light is proportional to cells, fluence and F^2."""
 import json
 import math
 import os
@@ -19,7 +19,7 @@ import script  # noqa: E402
 
 HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl")
 BIG = bool(os.environ.get("NB_BIG"))
-ELECTRON = 7.94079248018965e-30  # classical radius squared, m^2
+ELECTRON = 7.94079248018965e-30  # square of the classical electron radius, m^2
 FLUENCE = 1e26
 COMMON = ["-nodump", "-lambda", "1", "-oversample", "1", "-nointerpolate", "-default_F", "0", "-device", "cpu"]
 IMAGE = ["-noint", "-nonoise", "-nopgm"]
@@ -32,18 +32,18 @@ def render(folder, *flags):
 
 
 def cell_of(*flags):
-    """a*, b*, c* as rows, 1/A; the cell's volume, A^3."""
+    """(matrix with the rows a*, b*, c* in 1/A; volume of the cell in A^3)."""
     crystal = json.loads(script.run(*COMMON, *flags, "-show_config")[0])["crystal"]
     return numpy.array([crystal[x + "_star_per_A"] for x in "abc"]), crystal["volume_A3"]
 
 
 class Scene:
-    """A small detector about the ray of one reflection; the crystal is turned to fulfil
-    Bragg's law."""
+    """A crystal with one reflection g, rotated so that g fulfils Bragg's law, and a small
+    detector around its ray."""
     CELL = ["-cell", "24", "30", "36", "80", "100", "95"]
     CELLS = 40
     F = 100.0
-    EDGE, PIXEL = 80, 0.05  # pixels; mm
+    EDGE, PIXEL = 80, 0.05  # pixels along an edge; mm
 
     def __init__(self, folder, g):
         self.g = numpy.array(g)
@@ -65,12 +65,12 @@ class Scene:
         self.q = place.reshape(-1, 3) / away[:, None] - (1, 0, 0)
         self.h = self.q @ numpy.linalg.inv(self.A)
         self.solid = self.PIXEL ** 2 * self.origin[0] / away ** 3
-        self.near = (numpy.abs(self.h - self.g) < 0.5).all(axis=1)  # the nearest reflection
+        self.near = (numpy.abs(self.h - self.g) < 0.5).all(axis=1)  # pixels nearest to g
 
     def misset(self, hkl):
-        """A rotation about z, as by -misset, after which g ends on the Ewald sphere."""
+        """Angles of -misset: a rotation about z after which g is on the Ewald sphere."""
         q = self.g @ cell_of("-hkl", hkl, *self.CELL, "-N", "5", "-detpixels", "8")[0]
-        # |(1, 0, 0) + R q| = 1:  q_x of R q is -q^2/2
+        # |(1, 0, 0) + R q| = 1, so x of R q is -q^2/2
         across = math.hypot(q[0], q[1])
         angle = math.acos(-(q @ q) / 2 / across) - math.atan2(q[1], q[0])
         return 0, 0, math.degrees(angle)
@@ -82,15 +82,15 @@ class Scene:
         return 2 * math.pi * gamma * numpy.linalg.norm((self.h - self.g) @ self.A, axis=1)
 
     def formula(self, sigma, gamma):
-        """Photons by diffBragg's model (calc_diffuse_at_hkl, without a stencil or
-        symmetry): of the first order, with X and weakening of the reflection, per cell
-        and without the volume of the cell."""
+        """Photons by diffBragg's model (calc_diffuse_at_hkl without stencil and
+        symmetry): only the first order, with X and exp(-X) at the reflection g. To be
+        multiplied by the number of cells / volume of a cell."""
         X = self.X(self.g @ self.A, sigma)
         halo = 8 * math.pi * gamma ** 3 / (1 + self.u(gamma) ** 2) ** 2
         return FLUENCE * ELECTRON * self.solid * self.F ** 2 * math.exp(-X) * X * halo
 
     def diffbragg(self, sigma, gamma):
-        """Photons by the diffBragg of simtbx; its beam goes along -z."""
+        """Photons by diffBragg of simtbx, whose beam is along -z."""
         from cctbx import crystal, miller
         from cctbx.array_family import flex
         from dxtbx.model.crystal import CrystalFactory
@@ -106,7 +106,7 @@ class Scene:
         x.dxtbx_crystal = CrystalFactory.from_dict({"__id__": "crystal", "real_space_a": tuple(edges[0]), "real_space_b": tuple(edges[1]),
                                                     "real_space_c": tuple(edges[2]), "space_group_hall_symbol": " P 1"})
         around = [tuple(int(v) for v in self.g + (i, j, k)) for i in (-2, 0, 2) for j in (-2, 0, 2) for k in (-2, 0, 2)]
-        around.append((-1, -1, -1))  # its box has to contain 0 0 0
+        around.append((-1, -1, -1))  # the box of the indices must contain 0 0 0
         indices = miller.set(crystal.symmetry(x.dxtbx_crystal.get_unit_cell(), "P1"), flex.miller_index(around), anomalous_flag=True)
         F = flex.double([self.F if h == tuple(self.g) else 0.0 for h in around])
         x.miller_array = miller.array(indices, F).set_observation_type_xray_amplitude()
@@ -118,7 +118,7 @@ class Scene:
         D = S.D
         D.spot_scale, D.nopolar, D.laue_group_num, D.use_diffuse, D.only_diffuse, D.stencil_size = 1, True, 1, True, True, 0
         D.diffuse_gamma, D.diffuse_sigma = (gamma,) * 3, (sigma,) * 3
-        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # by default it turns indices
+        D.set_rotate_principal_axes((1.0, 0, 0, 0, 1, 0, 0, 0, 1))  # the default rotates indices
         D.add_diffBragg_spots()
         return D.raw_pixels_roi.as_numpy_array().ravel() * (FLUENCE / D.fluence)
 
@@ -132,8 +132,8 @@ def diffbragg_runs():
 
 
 def check_one_reflection(folder):
-    """A weak halo of one reflection is that of diffBragg times cells/volume, where this
-    reflection is the nearest and with its X."""
+    """In pixels nearest to the reflection, and with X at the reflection, our weak halo
+    equals diffBragg's times cells / volume."""
     scene = Scene(folder, (5, 4, 7))
     runs = diffbragg_runs()
     sigma = 0.01
@@ -162,7 +162,7 @@ ROTATIONS = {"P222": [numpy.diag(s) for s in ((1, 1, 1), (1, -1, -1), (-1, 1, -1
 
 
 def whole_list(name, rotations, A, path, d_min=6.0):
-    """Reflections of a list up to a resolution, with all that the group makes of each."""
+    """Writes the reflections of a list up to d_min, with all their symmetry mates."""
     F = {}
     rows = numpy.loadtxt(os.path.join(HKL, name + ".hkl"))
     for row in rows[(numpy.linalg.norm(rows[:, :3] @ A, axis=1) < 1 / d_min)]:
@@ -174,8 +174,8 @@ def whole_list(name, rotations, A, path, d_min=6.0):
 
 
 def check_group(folder, name, cell, group):
-    """The light of a group is the mean over crystals with axes turned by its rotations;
-    with isotropic motions it is that of no group."""
+    """Diffuse light with -sg is the mean of crystals whose axes are turned by the
+    rotations of the group. With isotropic motions -sg changes nothing."""
     rotations = ROTATIONS[group]
     hkl, mat = os.path.join(folder, "whole.hkl"), os.path.join(folder, "turned.mat")
     A, _ = cell_of("-cell", *cell, "-misset", "10", "20", "30", "-N", "5", "-detpixels", "8")
@@ -199,8 +199,8 @@ def check_group(folder, name, cell, group):
 
 
 def check_proportional(folder):
-    """Light is proportional to cells, blocks, fluence and F^2, and does not depend on the
-    shape of the crystal."""
+    """Diffuse light is proportional to cells, blocks, fluence and F^2, and the same for
+    each shape of the crystal."""
     flags = ["-hkl", os.path.join(HKL, "ort.hkl"), "-cell", "28", "34", "40", "90", "90", "90", "-misset", "10", "20", "30", "-distance", "200",
              "-detpixels", "16", "-pixel", "3", "-diffuse_only", "-diffuse_sigma", "0.4", "-diffuse_gamma", "6"]
     plain = render(folder, *flags, "-N", "10", "-fluence", FLUENCE)

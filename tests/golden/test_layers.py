@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Images through thick sensors against a separate model, written from docs/physics.md
-alone.
+"""Images of thick sensors agree with a separate model, written only from docs/physics.md.
 
-One still crystal, one wavelength, a constant F: sections 2 to 5, 9, 12 and 14 to 16 in
-plain Python doubles. Every pixel of the scalar renderer, and of the vector renderer in
-double precision, must agree to the rounding of a float. The axes of crystal and detector,
-and the origin, come from -show_config; the test is about the layers under the front face.
+The model has one still crystal, one wavelength and a constant F, in Python doubles:
+sections 2 to 5, 9, 12 and 14 to 16. Pixels of the scalar renderer and of the vector
+renderer in double precision agree to the rounding of a float, in mixed precision to 1e-6
+of the maximum. Axes of crystal and detector, and the origin, are those of -show_config:
+only the layers of the sensor are tested here.
 """
 import json
 import math
@@ -46,7 +46,7 @@ def dot(a, b):
 
 
 def along(*terms):
-    """Sum of k v over (k, v)."""
+    """Sum of k v over the pairs (k, v): number times vector."""
     return [sum(k * v[i] for k, v in terms) for i in range(3)]
 
 
@@ -59,7 +59,7 @@ def unit(a):
 
 
 class Detector:
-    """Section 4 or 5, and 15."""
+    """Geometry of a pixel: sections 4 (flat), 5 (curved), 15 and 16 of docs/physics.md."""
 
     def __init__(self, d, beam):
         self.d, self.b = d, beam
@@ -87,7 +87,7 @@ class Detector:
         return self.p ** 2 * d["close_distance_m"] / R2 ** 1.5
 
     def layer(self, F, S, t):
-        """(place, captured fraction) of layer t: section 16."""
+        """(place in m, captured fraction) of layer t: section 16 of docs/physics.md."""
         step = self.d["layer_step_m"]
         if not step:
             return self.point(F, S, 0), 1.0
@@ -116,7 +116,7 @@ def polarization(K, i, d, axis):
 
 
 def model(config):
-    """Photons of every pixel: section 2."""
+    """Photons of every pixel: section 2 of docs/physics.md."""
     d, beam, crystal = config["detector"], config["beam"], config["crystal"]
     sampling = config["sampling"]
     os_, lam = sampling["oversample"], beam["wavelength_m"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Many panels in one run against single runs; the content of their files."""
+"""A run with many panels equals runs of its single panels; its files state the panels."""
 import json
 import os
 import random
@@ -52,7 +52,7 @@ def write_geom(path, panels, head="photon_energy = 12000\nclen = 0\nres = 8192\n
 
 
 def random_panel(rng):
-    """A direction with a tilt; one panel in two shows its back."""
+    """A tilted panel in a random direction. Half of the panels show their back."""
     q, _ = numpy.linalg.qr(numpy.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]))
     towards = numpy.array([rng.gauss(0, 1) for _ in range(3)])
     towards /= numpy.linalg.norm(towards)
@@ -103,8 +103,8 @@ def check_cut(folder):
 
 
 def check_header(folder):
-    """-img restores one panel of a geometry file from an SMV header, and reports what it
-    cannot restore."""
+    """-img restores a panel of a geometry file from an SMV header. A note reports
+    geometry that the header cannot hold."""
     rng = random.Random(3)
     flags = [*CRYSTAL, "-precision", "double"]
     far = 0.0
@@ -121,8 +121,8 @@ def check_header(folder):
 
 
 def check_bounds(folder):
-    """The largest trusted values of a file limit pixels; report, JSON and headers state
-    them."""
+    """Pixels saturate at the largest trusted values of a geometry file; report, JSON and
+    headers state these values."""
     f, s = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     for n, name in ((1, "one.geom"), (2, "two.geom")):
         write_geom(os.path.join(folder, name), [(f, s, (80 * k - 60, -50), 0.05, (80, 100)) for k in range(n)],
@@ -144,7 +144,7 @@ def check_bounds(folder):
 
 
 def check_truth(folder):
-    """A reflection on two panels is two entries, each in the pixels of its panel."""
+    """A reflection on two panels has two rows in -truth, with pixels of each panel."""
     f, s = (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     write_geom(os.path.join(folder, "two.geom"), [(f, s, (-100, 100), 0.05, (100, 200)),
                                                   (f, s, (0, 100), 0.05, (100, 200))])
@@ -189,8 +189,8 @@ def check_truth(folder):
 
 
 def check_series_files(folder):
-    """-resume with another geometry file, -mask on a canvas, -geomout with masked
-    HDF5."""
+    """-resume refuses another geometry, -mask accepts an image of all panels (a canvas),
+    and -geomout keeps masked pixels next to HDF5."""
     if not has("HDF5"):
         print("skip panels of a series # the program was built without HDF5")
         return
@@ -235,7 +235,7 @@ def check_series_files(folder):
 
 
 def dots_of(path):
-    """The filtered rows of a PNG, without the text chunks."""
+    """(size, unpacked rows before filters are undone) of a PNG, without text chunks."""
     with open(path, "rb") as stream:
         data = stream.read()
     at, packed = 8, b""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""-streamout: a separate reader finds the crystals and the reflections, at the places
-that the stream's geometry gives."""
+"""-streamout: a separate reader finds crystals and reflections, at the places that follow
+from the geometry in the stream."""
 import os
 import re
 import subprocess
@@ -31,12 +31,12 @@ def number(pattern, text):
 
 
 def vector(text):
-    """"+1.0x -2.0y +0.5z"."""
+    """Vector of a text like "+1.0x -2.0y +0.5z"."""
     return numpy.array([float(re.search(r"([-+][0-9.]+)" + axis, text).group(1)) for axis in "xyz"])
 
 
 def panels_of(geometry):
-    """For each panel: first and last pixel, corner and steps of a pixel, m."""
+    """{panel: ([min_fs, max_fs, min_ss, max_ss], corner, step along fs, along ss; m)}."""
     clen = number("clen", geometry)
     out = {}
     for name in re.findall(r"^(\w+)/res", geometry, re.M):
@@ -48,8 +48,8 @@ def panels_of(geometry):
 
 
 def read(path):
-    """The panels, and a list of images: name, event, wavelength, crystals with axes
-    (columns, 1/nm), cell and rows."""
+    """(panels, images): each image is (name, event, wavelength in nm, crystals), each
+    crystal (axes as columns in 1/nm, lattice type, rows of reflections)."""
     with open(path, encoding="ascii") as file:
         text = file.read()
     assert text.startswith("CrystFEL stream format 2.3\n")
@@ -59,7 +59,7 @@ def read(path):
         for body in cut(chunk, "--- Begin crystal\n", "--- End crystal\n"):
             axes = [re.search(rf"^{n}star = (\S+) (\S+) (\S+) nm\^-1$", body, re.M).groups() for n in "abc"]
             table = cut(body, "Reflections measured after indexing\n", "End of reflections\n")[0].splitlines()[1:]
-            # by columns, as some readers do
+            # split at fixed columns, as some readers do
             rows = [[int(x[:4]), int(x[4:9]), int(x[9:14]), float(x[14:25]), float(x[25:36]), float(x[36:47]), float(x[47:58]), float(x[58:65]),
                      float(x[65:72]), x[72:].strip()] for x in table]
             crystals.append((numpy.array(axes, float).T, re.search(r"lattice_type = (\S+)\n", body).group(1), rows))
@@ -71,8 +71,8 @@ def read(path):
 
 
 def off_by(panels, wavelength, crystals):
-    """The largest distance, in pixels, between a row and the scattering of its lattice
-    point on the Ewald sphere; and the number of rows."""
+    """(largest distance in pixels between the place of a row and the place where the ray
+    k + h a* + k b* + l c* meets the panel; number of rows)."""
     worst, n = 0, 0
     for axes, _, rows in crystals:
         for row in rows:
@@ -86,8 +86,8 @@ def off_by(panels, wavelength, crystals):
 
 
 def check_image(folder):
-    """One image in several lab frames, with panels, with a spindle angle, with several
-    crystals and with a twin."""
+    """The stream of an image agrees with -truth: in several lab frames, with panels, a
+    spindle angle, several crystals, a twin."""
     stream, table = os.path.join(folder, "a.stream"), os.path.join(folder, "spots.tsv")
     cases = {"mosflm": [*FLAT, "-mosflm"], "xds": [*FLAT, "-xds"], "dials": [*FLAT, "-dials"], "panels": ["-geom", QUAD], "phi": [*FLAT, "-phi", 40],
              "crystals": [*FLAT, "-crystals", 2], "twin": [*FLAT, "-twin", "-h,-k,l:0.3"], "none": [*FLAT, "-crystals", 0]}
@@ -99,8 +99,8 @@ def check_image(folder):
             want = [line.rstrip("\n").split("\t") for line in file][1:]
         column = want[0].index("intensity")
         total = sum(float(row[column]) for row in want[1:])
-        # the centre of a spot is close to the scattering of its lattice point, but not at
-        # it
+        # the ray of off_by meets the detector near the centre of the spot, not exactly in
+        # the centre
         fine = off < 0.5 and n == len(want) - 1 and abs(sum(r[3] for c in crystals for r in c[2]) - total) <= 1e-3 * (total + 1e-3)
         fine = fine and len(crystals) == {"crystals": 2, "twin": 2, "none": 0}.get(name, 1) and event == "//" and (n > 6 or name == "none")
         script.ok(f"image-{name}", fine, f"{n} of {len(want) - 1} rows, off by {off:.3g} pixels")
@@ -115,8 +115,8 @@ def check_lattices(folder):
 
 
 def check_series(folder):
-    """Frames by event; the stream read again has the same crystals and images; threads,
-    -resume and processes change nothing."""
+    """Events of a stream number the frames. The stream, read again, makes the same
+    crystals and images. Threads, -resume and processes do not change it."""
     stream, again, master = (os.path.join(folder, n) for n in ("run.stream", "again.stream", "run.h5"))
     series = [*BASE, *FLAT, "-stills", 4, "-orientations", "random", "-jitter_cell", 1, "-jitter_beam", 2, "-vary", "crystals:choice:1:2",
               "-frames_per_file", 3, "-hdf5", master, "-hdf5type", "float32", "-streamout", stream]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames of series with varying numbers, typed again from their truth: the values of
--draws, the orientations of the master, -spectrumout and a line of flags for each crystal
-make the same image to the last bit."""
+"""Each frame of a series with varying numbers is rendered again as a single image, with
+typed flags: values of -draws, orientations of the master file, -spectrumout, and a line
+of flags for each crystal. The image has the same bytes."""
 import json
 import os
 import random
@@ -14,7 +14,7 @@ import test_frames as frames  # the flags that may come together
 from combined import by_name, words_of
 
 numpy, h5py, script = frames.numpy, frames.h5py, frames.script
-# Numbers that vary, and typed flags for them; one row of each list is taken, or no row.
+# (laws of -vary, flags that the laws need). draw() takes at most one row of each list.
 CRYSTAL = [
     [("N:lognormal:30%", ""), ("N:normal:1", "-Na 3 -Nb 4 -Nc 5"), ("Na:uniform:2:6,Nc:normal:2", ""), ("Nb:poisson:5", ""), ("samplesize:uniform:8e-6:2e-5", "-samplesize 1e-5"),
      ("sample_x:normal:20%,sample_y:lognormal:20%,sample_z:gamma:9", "-sample_x 1e-5 -sample_y 2e-5 -sample_z 1e-5")],
@@ -42,7 +42,7 @@ OF_CRYSTAL = ("N Na Nb Nc samplesize sample_x sample_y sample_z crystal_volume b
 EDGES = ["cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga"]
 OTHERS = {"N": "samplesize", "samplesize": "N", "Na": "sample_x", "Nb": "sample_y", "Nc": "sample_z", "sample_x": "Na", "sample_y": "Nb", "sample_z": "Nc",
           "blocks": "crystal_volume", "crystal_volume": "blocks", "lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance"}
-# Stills that share tables of diffuse light: flags and laws.
+# Stills that share tables of diffuse light: (flags, laws of -vary).
 SHARED = [("-N 5 -seed 3 -diffuse_sigma 0.3 -diffuse_gamma 2", "Badd:uniform:0:20,cell:normal:0.3%"),
           ("-N 3 -seed 4 -diffuse_sigma 0.2 0.3 0.4 -diffuse_gamma 2 -diffuse_halo gauss -crystals 2", "Badd:normal:5,cell:uniform:31.8:32.2,Fscale:gamma:3"),
           ("-N 5 -seed 5 -diffuse_sigma 0.3 -diffuse_gamma 3 -diffuse_F unperturbed -beamstop disc:8", "cell:normal:0.2%,fluence:gamma:4"),
@@ -52,7 +52,7 @@ TRIED = set()
 
 
 def draw(rng):
-    """Flags of a series of two frames, by name, and its laws."""
+    """({flag: values} of a series of two frames, laws of -vary)."""
     flags = by_name(frames.draw(rng))
     laws = []
 
@@ -85,19 +85,19 @@ def draw(rng):
         if one in flags:
             flags[other] = None
     if "add" in flags and ("spectrum" in flags or any("flu" in x for x in laws)):
-        del flags["add"]  # added light belongs to the series' fluence
+        del flags["add"]  # -add refers to the fluence of the whole series
     if set(flags) & {"samplesize", "sample_x", "Na"}:
         flags.pop("N", None)
     return flags, laws
 
 
 def scaled(x, v, c):
-    """One value of several: all change by one factor."""
+    """x times v / c: if the first value c of a flag becomes v, all values scale."""
     return f"{float(x) * v / c:.12g}" if float(x) != c else f"{v:.12g}"
 
 
 def put(name, text, flags):
-    """Puts a drawn value into the flags of a frame or crystal."""
+    """Puts a drawn value of `name` into the flags of a frame or crystal."""
     value = float(text)
     flags.pop(OTHERS.get(name), None)
     if name == "cell":
@@ -118,7 +118,7 @@ def put(name, text, flags):
 
 
 class Series:
-    """A series, and its records of the frames."""
+    """A series, the images of its frames, and the values that its files record."""
 
     def __init__(self, flags, laws):
         self.flags = {name: words for name, words in {**by_name(frames.BASE), **flags}.items() if words is not None}
@@ -138,7 +138,7 @@ class Series:
             if self.many or "twin" in flags:
                 table = at["crystals"]
                 self.truth["crystals"] = {(k, m): x for k, m, i, x in zip(table["frame"][:], table["crystal"][:], table["twin"][:], table["misset"][:].tolist()) if i == 0}
-        self.short = True  # the master's orientations and cells serve as typed numbers
+        self.short = True  # angles and cells of the master are exact in 12 digits
         TRIED.update(self.names)
 
     def orientation(self, k, m, flags):
@@ -155,7 +155,7 @@ class Series:
         return [row for row in self.rows if int(row["frame"]) == k]
 
     def crystal(self, row, flags):
-        """Flags of one crystal."""
+        """Completes `flags` for the crystal of a row of -draws."""
         for name in self.names:
             if name in OF_CRYSTAL or name == "cell" or name in EDGES:
                 put(name, row[name], flags)
@@ -166,7 +166,7 @@ class Series:
         return flags
 
     def typed(self, k):
-        """The words that render frame k, and its file."""
+        """(flags that render frame k as a single image, file of that image)."""
         flags, rows = dict(self.flags), self.rows_of(k)
         flags["cell"] = list(flags["cell"])
         for name in ("stills", "orientations", "frames", "crystals"):
@@ -222,8 +222,8 @@ def check_series(i, rng):
 
 
 def check_light(i, words, laws):
-    """Frames with diffuse light and varying F or cell, each typed again: from a table of
-    the frame."""
+    """Frames with diffuse light and varying F or cell, which share tables, have the same
+    bytes as single images, which have a table each."""
     series = Series(by_name(f"{words} -stills 9 -orientations random -oversample 1".split()), laws.split(","))
     for k in range(9) if frames.BIG else (2, 8):
         words, file = series.typed(k)

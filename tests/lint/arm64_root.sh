@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The wheel for aarch64, without CUDA: cross-built in a bare root of this machine's suite (x86-64), and tested there under
-# qemu with arm64's Python and numpy: selftest, program, and the first block of docs/python.md.
+# Cross-builds the wheel for aarch64, without CUDA, in a bare root of this machine's suite (x86-64), and tests it there
+# under qemu with arm64's Python and numpy: selftest, program, and the first block of docs/python.md.
 # Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/arm64_root.sh SOURCE-ARCHIVE FOLDER     (the wheel goes to FOLDER; bare_root.sh has the settings)
 set -euo pipefail
@@ -15,8 +15,8 @@ inside 'dpkg --add-architecture arm64 && apt-get update -q >/dev/null
         libxrl-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64 \
         libpython3-dev:arm64 libpython3-stdlib:arm64 libblas3:arm64 liblapack3:arm64 >/dev/null 2>&1'
 
-# arm64's Python has the same name as this machine's, so it is unpacked to another folder;
-# programs that it starts are x86-64 here
+# arm64's Python has the same name as this machine's, so it is unpacked to another folder.
+# The programs that it starts here are those of x86-64.
 inside 'python=$(readlink -f /usr/bin/python3) && mkdir -p /opt/arm && cd /opt/arm && rm -f ./*.deb &&
     apt-get download -q "$(basename "$python")-minimal:arm64" python3-numpy:arm64 >/dev/null 2>&1 && for deb in *.deb; do dpkg -x "$deb" .; done &&
     printf "#!/bin/sh\nPYTHONHOME=/usr PYTHONPATH=\$PYTHONPATH:/opt/arm/usr/lib/python3/dist-packages exec qemu-aarch64-static /opt/arm$python \"\$@\"\n" >python &&

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Bare roots by debootstrap, for checks that need a minimal system.  Needs root, network and debootstrap.
+# Makes bare roots (folders with a minimal system) by debootstrap, for checks.  Needs root, network and debootstrap.
 # usage: . tests/lint/bare_root.sh; bare_root SUITE; inside 'shell command'; leave_root
-# bare_root sets $root.  KEEP=folder: an existing root, or one to keep.  A suite other than this machine's comes
-# from APT_MIRROR, else from this machine's mirror if that has the suite (another Debian), else from debootstrap's
-# (Ubuntu); APT_COMPONENTS and DEBOOTSTRAP_FLAGS (for example --no-check-gpg without its keyring) apply to the suite.
+# bare_root sets $root.  KEEP=folder: uses an existing root, or keeps a new one.  A suite other than this machine's comes
+# from APT_MIRROR, else from this machine's mirror if this has the suite (another Debian), else from the mirror that
+# debootstrap knows (Ubuntu).  APT_COMPONENTS and DEBOOTSTRAP_FLAGS (--no-check-gpg without its keyring) apply to it.
 
-# Every verb once, in a folder with lysozyme_P1.hkl.
+# Shell commands that call every subcommand once, in a folder with lysozyme_P1.hkl.
 # shellcheck disable=SC2016,SC2034
 verbs='flags="-hkl lysozyme_P1.hkl -cell 79.1,79.1,37.9,90,90,90 -N 20 -lambda 1 -distance 100 -detpixels 256 -pixel 0.4 -fluence 5e25"
 nanobragg $flags -misset 10,20,30 -seed 1 -noisefile a.img -quiet && nanobragg view a.img a.html && nanobragg compare a.img a.img | tail -n 1 &&
@@ -16,14 +16,14 @@ nanobragg run-compare -help | head -n 1 && ls -l a.html fit.html'
 own_suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 root=
 
-# Mirrors, proxies and certificates are the host's; this file does not record them.
+# list_repos SUITE: prints the host's mirrors that have the suite.  Mirrors, proxies and certificates come from the host.
 list_repos() {
     # shellcheck disable=SC2016
     apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
         sort -u | awk -v s="$1" '$2 == s || $2 == s "-updates" || $2 == s "-security"'
 }
 
-mirror_of() { # SUITE RECIPE: this machine's; of another Debian too; else that of debootstrap
+mirror_of() { # SUITE RECIPE: prints this machine's mirror, for another Debian too; else debootstrap's
     local suite=$1
     [ -z "${APT_MIRROR:-}" ] || { echo "$APT_MIRROR" && return; }
     [ -n "$(list_repos "$suite")" ] || ! grep -q 'debian-archive' "$2" || suite=$own_suite
@@ -37,7 +37,7 @@ bare_root() {
     trap leave_root EXIT
     mkdir -p "$root" && chmod 755 "$root"
     recipe=/usr/share/debootstrap/scripts/$suite
-    [ -e "$recipe" ] || { recipe=/usr/share/debootstrap/scripts/gutsy && components=main,universe; } # every later Ubuntu
+    [ -e "$recipe" ] || { recipe=/usr/share/debootstrap/scripts/gutsy && components=main,universe; } # for every later Ubuntu
     mirror=$(mirror_of "$suite" "$recipe" | head -n 1)
     if [ ! -e "$root/usr/bin/apt-get" ]; then
         echo "== debootstrap $suite"
@@ -58,7 +58,7 @@ bare_root() {
         apt-get update -q >/dev/null'
 }
 
-inside() { # in the root: a shell command, with nothing of this machine's environment but a proxy
+inside() { # COMMAND: runs a shell command in the root; of this machine's environment it has only the proxy
     chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         sh -c "$1" </dev/null
@@ -68,7 +68,7 @@ leave_root() {
     local mount
     [ -n "$root" ] || return 0
     rm -f "$root.log"
-    for mount in usr/local/cuda/bin/nvcc usr/local/cuda opt/cuda ccache dev/pts dev proc; do # release.sh adds four
+    for mount in usr/local/cuda/bin/nvcc usr/local/cuda opt/cuda ccache dev/pts dev proc; do # the first four are release.sh's
         umount "$root/$mount" 2>/dev/null || true
     done
     if [ -n "${KEEP:-}" ]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The README's two commands on a bare system: a minimal root made by debootstrap, git, and a
-# clone of the last commit.  Needs root, network and debootstrap; not part of CI.
+# Runs the README's two commands on a bare system: a minimal root made by debootstrap, with git
+# and a clone of the last commit.  Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/chroot.sh [SUITE]      (bookworm by default; bare_root.sh has the settings)
 set -euo pipefail
 repo=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""No circle of files: no file calls a file that calls back, directly or through others.  No circle of rooms: a room calls
-the rooms that it may include, and those that they may include, whichever header has the call.  A pointer to a function
-counts where its name is written.
+"""No circle of files: no file calls a file that calls the first one back, directly or through others.  No circle of rooms
+(folders): a room only calls rooms that it may include, and rooms that these may include, whichever header declares the
+function.  A file that uses the address of a function counts as a file that calls it.
 
 usage: circles.py BUILD     (the objects of BUILD/src and BUILD/cuda, as nm sees them)
 """
@@ -12,16 +12,16 @@ import sys
 
 TABLE = "plans/architecture.md"
 ROW = re.compile(r"^\| `(?:src/)?(\w+)/` \|.*\| ([^|]*) \|$")
-USERS = {"cli", "bench", "python"}  # may call all public functions
+USERS = {"cli", "bench", "python"}  # rooms that may call all public functions
 
-# Allowed circles, each with its reason. Each is inside one room.
+# {allowed circle of files: its reason}. Each circle is inside one room.
 HARMLESS = {
     frozenset(f"src/python/{name}" for name in ("arrays", "derive", "device", "fit", "images", "module", "places", "series",
                                                "sim")):
         "module.c lists the methods of the others, and raises their exceptions",
 }
 
-# Files that are only lists: their room does not depend on the files that they name.
+# {file that is only a list: what it lists}. Its room does not depend on the listed files.
 LISTS = {
     "src/render/registry": "the backends",
     "src/cli/subcommands": "the subcommands of the program",
@@ -35,13 +35,13 @@ def objects(build):
                 path = os.path.join(folder, name)
                 source = os.path.splitext(os.path.relpath(path, build))[0]
                 if source.startswith("src/python/older_"):
-                    continue  # functions of libc, for the wheel
+                    continue  # defines functions of libc for the wheel
                 if name.endswith(".o") and (os.path.exists(source) or os.path.exists(source + ".c")):
                     yield path  # other objects come from deleted sources
 
 
 def calls(build):
-    """For each source file the files that it calls."""
+    """{source file: set of files that it calls}."""
     owner, needs = {}, {}
     listing = subprocess.run(["nm", "-A", *objects(build)], text=True, capture_output=True, check=True)
     for line in listing.stdout.splitlines():
@@ -85,8 +85,8 @@ def room_of(source):
 
 
 def rooms_below():
-    """For each room the rooms that it may call: the included rooms, and those that they
-    include."""
+    """{room: rooms that it may call}: rooms that it includes, directly or through other
+    rooms."""
     with open(TABLE, encoding="utf-8") as stream:
         rows = [match.groups() for match in map(ROW.match, stream) if match]
     below = {room: {word.split("/")[0] for word in re.findall(r"[\w./]+", cell)} for room, cell in rows}
@@ -97,8 +97,8 @@ def rooms_below():
 
 
 def calls_upwards(graph):
-    """Calls into a room that is not below, by a public header or by a hand-written
-    declaration."""
+    """Yields calls into rooms that the caller's room may not call. Public headers or
+    hand-written declarations make such calls possible."""
     below = rooms_below()
     for a in sorted(graph):
         for b in sorted(graph[a]):
@@ -114,7 +114,7 @@ def main(build):
         print(f"    {line}")
     for source in sorted(LISTS.keys() - graph.keys()):
         print(f"    no longer a file, take it out of LISTS: {source}")
-    # a build without HDF5 has no such files
+    # a build without HDF5 does not have the files of some circles
     expected = {circle for circle in HARMLESS if all(a in graph for a in circle)}
     found = circles(graph)
     for circle in found:

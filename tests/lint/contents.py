@@ -27,7 +27,7 @@ def read(path):
 
 
 def text_lines(text):
-    """Lines outside of blocks of code, and their numbers from 1."""
+    """Yields (number from 1, line) of lines outside of blocks of code."""
     inside = False
     for number, line in enumerate(text.split("\n"), 1):
         if FENCE.match(line):
@@ -37,7 +37,7 @@ def text_lines(text):
 
 
 def headings(text, lowest=1, highest=6):
-    """(line, level, title, anchor) of the headings; anchors as GitHub makes them."""
+    """Yields (line, level, title, anchor) of the headings, with anchors as GitHub makes them."""
     used = {}
     for number, line in text_lines(text):
         found = re.match(r"(#{1,6}) +(.*?) *$", line)
@@ -52,7 +52,7 @@ def headings(text, lowest=1, highest=6):
 
 
 def table(text):
-    """The contents of a page: a list with the headings' numbers, if all have numbers."""
+    """Lines of a page's table of contents; a numbered list if all headings have numbers."""
     entries = [(re.match(r"(\d+)\. (.*)", title), title, anchor) for _, _, title, anchor in headings(text, 2, 2)]
     if all(number for number, _, _ in entries):
         return [f"{number[1]}. [{number[2]}](#{anchor})" for number, _, anchor in entries]
@@ -76,7 +76,7 @@ def with_table(text):
 
 
 def links(path, text):
-    """(line, fault) of links within the repository without a target."""
+    """Yields (line, fault) of links into the repository whose target does not exist."""
     for number, line in text_lines(text):
         for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
             if re.match(r"[a-z]+:", target):

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Debian packages in a bare root of this machine's suite: installed by apt with their dependencies, tested with a
-# crystal and the Python package, removed; no file is left.  Needs root, network and debootstrap; not part of CI.
+# Tests the Debian packages in a bare root of this machine's suite: installs them by apt with their dependencies, runs a
+# crystal and the Python package, removes them; no file may be left.  Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/deb_root.sh FOLDER       (that of make deb; bare_root.sh has the settings)
 set -euo pipefail
 . "$(dirname "$0")/bare_root.sh"
 bare_root "$own_suite"
 files() { (cd "$root" && find etc usr opt srv -xdev \( -path '*__pycache__*' -o -path usr/share/doc -o -path etc/apt \) -prune -o -print) | sort; }
 rm -rf "$root/debs" && mkdir "$root/debs" && cp "$1"/*.deb golden_data/lysozyme_P1.hkl "$root/debs"
-# dependencies first, so that the lists of files before and after can be compared
+# install dependencies first, to compare the lists of files without and with the packages
 inside 'apt-get install -q -y --no-install-recommends /debs/*.deb >/dev/null && apt-get purge -q -y nanobragg libnanobragg2 libnanobragg-dev python3-nanobragg >/dev/null'
 files >"$root.before"
 inside 'apt-get install -q -y --no-install-recommends /debs/*.deb >/dev/null && dpkg -l "*nanobragg*" | grep ^ii'

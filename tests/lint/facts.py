@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every fact named by a line of the report is a key of JSON or a parameter: a line with
-another name is never printed.
+"""Every fact that a line of the report (a template in FILE) names is a key of JSON or a
+parameter: the program would never print a line with another name.
 
 usage: facts.py FILE...
 """

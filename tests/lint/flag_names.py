@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Facts of a flag are in its row of src/params/flag_rows.h: no code outside src/params compares a text with the name of a
-flag or of a group of flags, finds a row by such a name, or lists names.  NB_ROW and NB_IS take a member; a
-property of several flags is a bit of their rows."""
+"""Facts of a flag are in its row of src/params/flag_rows.h.  So no code outside src/params compares a text with the name of
+a flag or of a group of flags, finds a row by such a name, or lists such names.  Code names a flag by its member (NB_ROW,
+NB_IS); a property of several flags is a bit of their rows."""
 import glob
 import re
 import sys
 
-# Words that are also names of flags: (file, word) -> text that is compared.
+# Words that are also names of flags: {(file, word): what the file compares with the word}.
 OTHERS = {
     ("src/fit/scales.c", "water"): "a variable of a fit",
     ("src/fit/scales.c", "fluence"): "a variable of a fit",
@@ -27,7 +27,7 @@ def names():
 
 
 def found(text, known):
-    """Places and words of comparisons, searches and lists."""
+    """Yields (match, word) of comparisons, searches and lists with names of flags."""
     for call in CALL.finditer(text):
         for word in re.findall(r'"-?([^"]*)"', re.sub(NESTED, "", call.group(2))):
             begins = call.group(1).startswith("strn") and len(word) > 2 and any(n.startswith(word) for n in known)

@@ -12,7 +12,7 @@ HOME = "src/terms"
 TABLE = "plans/architecture.md"
 NAME = re.compile(r"(\w+)\((?!.*;)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-LEAST_WORDS = 12  # words of a comment that two files may not share
+LEAST_WORDS = 12  # shorter comments may be in two files
 
 
 def text(path):
@@ -21,15 +21,15 @@ def text(path):
 
 
 def functions(lines):
-    """Function definitions and their lines; clang-format puts their names at the
-    margin."""
+    """Yields (name without nb_, line) of function definitions; clang-format puts their
+    first line at the margin."""
     for number, line in enumerate(lines.split("\n"), 1):
         if line[:1].isalpha() and not line.startswith("typedef") and (found := NAME.search(line)):
             yield found.group(1).removeprefix("nb_"), number
 
 
 def comments(lines):
-    """Words of long comments, and their lines."""
+    """Yields (words, line) of long comments."""
     for found in COMMENT.finditer(lines):
         words = re.sub(r"[\s*/]+", " ", found.group()).split()
         if len(words) >= LEAST_WORDS and words[0] != "SPDX-License-Identifier:":
@@ -48,7 +48,7 @@ SECOND = re.compile(r"`((?:src|render|cuda)/[\w/]+\.(?:h|cuh))`: `(\w+)`")
 
 
 def second_texts(page):
-    """Rows of the table of second texts with a function that the file no longer has."""
+    """Yields a fault for each row of the table of second texts whose file lacks the name."""
     for path, name in SECOND.findall(page[page.index("Formulas with a second text"):]):
         there = path if path.startswith(("src/", "cuda/")) else f"src/{path}"
         if not os.path.exists(there) or not re.search(rf"\b{name}\(", text(there)):

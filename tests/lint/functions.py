@@ -7,7 +7,7 @@ MAX_LINES = 60
 
 
 def bodies(path):
-    """Name, first line and length of each function; clang-format puts their braces at the margin."""
+    """Yields (name, first line, length) of each function; clang-format puts its braces at the margin."""
     before, start = "", 0
     with open(path, encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every header compiles alone: as C11; the public headers and src/physics also as C++17;
+# Every header compiles alone as C11, public headers and src/physics also as C++17, and
 # src/physics also as CUDA C++ if nvcc is installed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,7 +19,7 @@ alone() {
     fi
 }
 
-# Headers with CUDA's types, or that include such a header, are CUDA C++ only.
+# Headers that use CUDA's types, or include such a header, are compiled as CUDA C++ only.
 device=$(grep -lsE '"([^"]*/)?vendor\.h"' cuda/*/*.h)
 for _ in 1 2 3; do
     for header in $device; do
@@ -29,7 +29,7 @@ done
 
 for header in $(find src cuda tests -name '*.h' ! -path 'src/python/*' | sort); do
     case " ${device//$'\n'/ } " in *" $header "*) continue ;; esac
-    case $header in *_rows.h) continue ;; esac # a list, which is no code without its reader's macros
+    case $header in *_rows.h) continue ;; esac # a list of macro calls; the including file defines the macros
     printf '#include "%s"\ntypedef int nb_alone;\n' "$header" >"$work/one.c"
     flags=${NB_CFLAGS:-} cc=${CC:-gcc} # a header named after an instruction set is compiled for it
     case $header in
@@ -43,7 +43,7 @@ for header in $(find src cuda tests -name '*.h' ! -path 'src/python/*' | sort); 
         continue
     fi
     case $header in
-    tests/*) dialect=gnu11 ;; # cmocka's own prelude comes first there
+    tests/*) dialect=gnu11 ;; # needs the headers that cmocka includes first
     *) dialect=c11 ;;
     esac
     alone C11 "$header" $cc -std=$dialect -D_DEFAULT_SOURCE $warn \

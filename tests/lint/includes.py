@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Includes go one way, by the table of rooms in plans/architecture.md, and that table is true.
+"""Includes go in one direction, and agree with the table of rooms in plans/architecture.md.
 
-Each folder of src and cuda is a room and has a row.  The last column names the rooms, or single headers of
-rooms, that the room includes: the complete list.  No room includes a room that includes it,
-directly or through others.  Every room may include the public headers.
+Each folder of src and cuda is a room and has a row in the table.  The last column lists
+all rooms, or single headers, that the room includes.  If a room includes another, this
+one does not include it, directly or through others.  All may include public headers.
 """
 import os
 import re
@@ -12,7 +12,7 @@ import sys
 TABLE = "plans/architecture.md"
 ROW = re.compile(r"^\| `(?:src/)?(\w+)/` \|.*\| ([^|]*) \|$")
 PHYSICS_SYSTEM = {"math.h", "stddef.h", "stdint.h", "float.h", "limits.h"}
-# Libraries of others, and the rooms or the one file that may use them.
+# {header of another project: rooms or files that may include it}.
 LIBRARIES = {
     "tiffio.h": {"io"},
     "png.h": {"io"},
@@ -37,7 +37,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
 def read_table():
-    """For each room the rooms and headers that it may include."""
+    """{room: rooms and headers that it may include}."""
     with open(TABLE, encoding="utf-8") as stream:
         rows = [match.groups() for match in map(ROW.match, stream) if match]
     return {room: set(re.findall(r"[\w./]+", cell)) - {"libc", "nanobragg.h"} for room, cell in rows}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A number of the physics or of a fast path is written once: coefficients, magic numbers, limits.
+"""A number of the physics or of a fast path (coefficient, magic number, limit) is written once.
 
-A number counts when its origin is not obvious to a reader: a decimal fraction of six
-digits or more, or a hexadecimal number of eight digits or more that is not a mask of ones."""
+This applies to numbers whose origin is not obvious to a reader: decimal fractions of six digits
+or more, and hexadecimal numbers of eight digits or more that are not masks of ones."""
 import glob
 import re
 import sys
@@ -15,7 +15,7 @@ MIN_DIGITS = 6
 
 
 def key(word):
-    """The common form of the spellings of a number, or None when the number is plain."""
+    """A form that is the same for all spellings of a number, or None if it is obvious."""
     if word[:2] in ("0x", "0X"):
         value = int(word, 16)
         return None if value & (value + 1) == 0 else value

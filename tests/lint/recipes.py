@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recipes of packages, read without Docker, Apptainer, conda and Spack: syntax, version, and the libraries that they name.
+"""Checks recipes of packages, without Docker, Apptainer, conda and Spack: syntax, version, and libraries that they name.
 
 usage: recipes.py [FOLDER]           (mk/packaging by default; a folder of make release has filled recipes)
        recipes.py --commands FILE    (prints the shell commands of the last stage of a Dockerfile or Apptainer definition)
@@ -13,8 +13,8 @@ import sys
 import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Names of a feature of the Makefile in Debian, conda-forge and Spack. None: the recipe
-# builds without the feature, or takes its headers from the source.
+# {feature of the Makefile: package names in Debian, conda-forge and Spack}. None: the
+# recipe builds without the feature, or uses headers that it downloads.
 LIBRARIES = {
     "PNG": ("libpng-dev", "libpng", "libpng"),
     "CJSON": ("libcjson-dev", "cjson", "cjson"),
@@ -29,7 +29,7 @@ LIBRARIES = {
     "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),
     "LZ4": ("liblz4-dev", "lz4-c", "lz4"),
     "MPI": ("libmpich-dev", None, "mpi"),
-    "OPENMP": (None, None, None),  # part of the compiler
+    "OPENMP": (None, None, None),  # comes with the compiler
     "CUDA": (None, None, None),
 }
 TOOLS = {"python", "numpy", "py-numpy", "c", "cxx", "gmake", "pkgconfig"}
@@ -58,7 +58,7 @@ def citation():
 
 
 def docker(lines):
-    """Stages of a Dockerfile: [(name, [(instruction, rest)])]."""
+    """Stages of a Dockerfile: [(name, [(instruction, its arguments)])]."""
     stages = [("", [])]
     for line in re.sub(r"\\\n", "", lines).splitlines():
         if line.strip() and not line.startswith("#"):
@@ -125,7 +125,7 @@ def conda(folder):
         yield "the script does not parse"
     needs = recipe["requirements"]
     yield from compare(1, {n.split()[0] for n in needs["host"]}, TOOLS)
-    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # loaded when needed, so conda cannot see them by the linker
+    for feature in re.findall(r"^soname (\w+)", text(ROOT, "mk/detect.sh"), re.M):  # conda cannot see libraries that are loaded when needed
         if LIBRARIES[feature][1] not in {n.split()[0] for n in needs["run"]}:
             yield f"{LIBRARIES[feature][1]} is missing in run"
 
@@ -175,7 +175,7 @@ def filled(folder):
 
 
 def commands(path):
-    """Commands of the last stage, and the purpose of its image."""
+    """Shell commands of the last stage, and then a command that tries its image."""
     if path.endswith(".def"):
         sections = apptainer(text(path))[-1][1]
         return "set -e\n" + sections["post"] + sections["test"]

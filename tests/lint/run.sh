@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every structure and style check; prints the faults and fails if there is a fault.
+# Runs every structure and style check, prints the faults, and fails if there is a fault.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0
@@ -33,13 +33,13 @@ silent() {
     for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
-            sed "s|^|    $file:|" | grep -v 'hdf5_lib.c:.* _exit(status);' && found=1 # it runs while the process ends
+            sed "s|^|    $file:|" | grep -v 'hdf5_lib.c:.* _exit(status);' && found=1 # allowed: it runs while the process ends
     done
     return $found
 }
 
-# nb_sim stays small: inputs, model, engine and a few others. Members for a part belong to
-# that part.
+# nb_sim has few members: inputs, model, engine and a few others. A member that one of
+# these parts needs belongs to that part.
 small_sim() {
     local members
     members=$(sed -n '/^struct nb_sim {/,/^};/p' src/sim/sim.h | tr '\n' ' ' |
@@ -49,15 +49,15 @@ small_sim() {
     return 1
 }
 
-# One file reads HDF5: it checks type, size and number of points of everything.
+# One file reads HDF5, because it checks type, size and number of points of all data.
 hdf5_reads() {
     ! grep -rnE '\bH5\([AD]read(_chunk)?\)' src cuda --include='*.[ch]*' |
         grep -vE '^src/io/hdf5/hdf5_(get\.c|lib\.h):' | sed 's/^/    /' | grep .
 }
 
-# Rules for numbers that are not set are in the rows of the table. Files that complete a
+# The rows of the table have the rules for numbers that are not set. Files that complete a
 # configuration, from headers or for a series, ask the rows by NB_VALUE and NB_GIVEN; all
-# others read the settings that nb_resolve made.
+# other files read the settings that nb_resolve made.
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
@@ -65,27 +65,27 @@ fallbacks() {
     } | sed 's/^/    /' | grep .
 }
 
-# Settings are made in one place and read everywhere. The targets of the two pointers may
-# change.
+# Settings are made in one file, and all other files only read them. The targets of two
+# pointers (arrays, detector) may change.
 settings_are_read_only() {
     ! grep -nE '\bvalue\.[A-Za-z_.]+(\[[^]]*\])* *([-+*/|&]?=[^=]|\+\+|--)|\b(snprintf|memcpy|memset|strcpy)\(&?[A-Za-z_.>-]*(settings|all|cfg)(->|\.)value\.' \
         -r src --include='*.[ch]' | grep -vE '^src/(params/resolve\.c|python/)|value\.(arrays|detector) = ' | sed 's/^/    /' | grep .
 }
 
-# These files write the configuration of a simulation before its settings are made
+# Only these files write the configuration of a simulation, before its settings are made
 # (tests/unit/test_set.c compares both after each kind of call).
 configurations_are_written_first() {
     ! grep -rnE '\b(sim|clone|copy)->cfg(\.[A-Za-z_]+(\[[^]]*\])*)? *([-+*/|&]?=[^=]|\+\+|--)' src --include='*.[ch]' |
         grep -vE '^src/sim/(clone|derive_set|set|sim)\.c:' | sed 's/^/    /' | grep .
 }
 
-# A crystal shape is named in the public list and in its row; all other code asks the row.
+# The public list and the shape's row name a crystal shape; all other code asks the row.
 shapes() {
     ! grep -rnE '\bNB_SHAPE_[A-Z]+\b' src cuda | grep -vE '^src/(nanobragg/config|physics/shapes)\.h:' |
         grep -vE '\bNB_SHAPE_(COUNT|SMOOTH|HD)\b' | sed 's/^/    /' | grep .
 }
 
-# C++ serves only libraries without a C interface.
+# One file is in C++: it calls gemmi, which has no C interface.
 one_cxx_file() {
     ! find src tests -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
         grep -vx src/io/structure/gemmi.cc | sed 's/^/    /' | grep .
@@ -96,16 +96,16 @@ one_bench() {
     ! grep -lwE '^(int )?main' tests/bench/*.c | grep -vx tests/bench/bench.c | sed 's/^/    /' | grep .
 }
 
-# A backend is named in the registry.  The parameters' table has the words of -device for its users,
-# which tests/unit/test_options.c compares with the backends'.
+# Only the registry names a backend.  The table of parameters has the words of -device for
+# users; tests/unit/test_options.c compares them with the backends.
 registry() {
     ! grep -rni cuda src --include='*.[ch]' |
         grep -vE '^src/render/registry\.c:|"auto \| cpu \| cuda \| cuda:N \| cuda:all"' |
         sed 's/^/    /' | grep .
 }
 
-# A path is named in its file and in its list; all others get it from the list. Paths have
-# no numbers.
+# Only its file and its list name a path; other files get it from the list. Paths have no
+# numbers.
 paths() {
     local path found=0
     for path in $(grep -rhoE '^const nb_path nb_[a-z_]+ =' src cuda | grep -oE 'nb_(cuda_)?path_[a-z_]+'); do
@@ -118,8 +118,8 @@ paths() {
     return $found
 }
 
-# A format of image files is named in its file and in the list of formats
-# (io/image/writer.h), and its writers in the rows of output files and with pictures.
+# Only its file and the list of formats (io/image/writer.h) name a format of image files.
+# Its writer may be named in the rows of output files and with pictures.
 formats() {
     local names
     names=$(sed -nE 's/^#define NB_FORMATS\(X\) (.*)/\1/p' src/io/image/writer.h |
@@ -128,8 +128,8 @@ formats() {
         grep -vE '^src/(io/image/|inputs/files\.c:|outputs/picture\.c:)' | sed 's/^/    /' | grep .
 }
 
-# Measured data: their README names each file, each has a known format; each folder has
-# its licence; the total is small.
+# Measured data: the README names each file, each file has a known format, each folder has
+# its licence, and all files together are small.
 real_data() {
     local folder=golden_data/real file found=0
     for file in $(git ls-files -co --exclude-standard "$folder"); do
@@ -152,7 +152,7 @@ exports() {
         <(grep -oE '^ +nb_[a-z_]+;' mk/libnanobragg.map | tr -d ' ;' | sort -u)
 }
 
-# Each function of the library is on a page of the site.
+# A page of the site describes each function of the library.
 api_pages() {
     local folder status
     folder=$(mktemp -d)

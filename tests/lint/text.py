@@ -12,7 +12,7 @@ MAX_LINES = 800
 MAX_LINES_OF = {"src/io/structure/gemmi.cc": 400}
 # Paths that exist on one person's machine only.
 LOCAL_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users|mnt|tmp/\w+)/\w")
-# Words that are rare in international English, or vague; and replacements.
+# {word that is rare in international English, or vague: its replacement}.
 PLAIN = {"purse": "budget", "hangs on": "depends on", "anew": "again", "whereof": "of which", "thereof": "of it",
          "lest": "so that ... not", "hitherto": "until now", "by whatever way": "directly or not",
          "utilise": "use", "utilize": "use", "in order to": "to", "due to the fact": "because",
@@ -29,7 +29,7 @@ DATA = ("golden_data/", "tests/fuzz/corpus/")
 
 
 def tracked():
-    """Committed and new files of git; without git, all files outside build and dist."""
+    """Files that git tracks, and new ones; without git, all files outside build and dist."""
     listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"],
                              capture_output=True, check=False)
     if listing.returncode == 0:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A wheel in a bare root with Python and numpy only: selftest, program, and the first block of docs/python.md.  Needs root, network and debootstrap; not part of CI.
+# Tests a wheel in a bare root with only Python and numpy: selftest, program, block 1 of docs/python.md.  Needs root, network and debootstrap; not part of CI.
 # usage: sudo tests/lint/wheel_root.sh SUITE WHEEL      (bare_root.sh has the settings)
-# A suite with a Python older than 3.11: PYTHON_SOURCE=archive of a newer one, which is compiled there, NUMPY=wheel of numpy.
+# If the suite's Python is older than 3.11: PYTHON_SOURCE=archive of a newer one, which is compiled there, NUMPY=wheel of numpy.
 set -euo pipefail
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 . "$repo/tests/lint/bare_root.sh"

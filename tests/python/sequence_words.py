@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Words of test_sequences.py: files, arrays, values of keywords, and the drawing of bases
-and calls."""
+"""Data of test_sequences.py: arrays, files, values of keywords, and functions that draw
+the base (keywords of a new Simulation) and the calls of a trial."""
 import json
 import os
 import sys
@@ -15,7 +15,7 @@ G, P = ROOT + "golden_data/", ROOT + "golden_data/structure_factors/models/"
 D, R = ROOT + "golden_data/detectors/", ROOT + "golden_data/structure_factors/reflections/"
 FALSE = "--false" in sys.argv
 
-# --- what calls name: arrays, and files in the folder W -------------------------------------------------------------
+# --- arrays, and files in the folder W, that calls name -------------------------------------------------------------
 I = np.array([(h, k, l) for h in range(-6, 7) for k in range(-6, 7) for l in range(-6, 7)])
 F = np.random.default_rng(1).uniform(1, 100, len(I))
 M = np.array([[.0190, .0030, -.0020], [-.0025, .0200, .0010], [.0020, -.0015, .0180]])
@@ -56,7 +56,7 @@ def rows(array):
     return "".join(" ".join(f"{x:.17g}" for x in row) + "\n" for row in array)
 
 
-# Files with changing content: both contents of each.
+# {file: its two possible contents}. A trial changes the contents.
 TEXTS = {"x.hkl": [rows(np.c_[I, f]) for f in (F, 1.5 * F[::-1])],
          "x.geom": [GEOM.format(.06, 12000), GEOM.format(.065, 12100)],
          "x.mat": [rows(M), rows(M.T * 1.05)],
@@ -67,11 +67,11 @@ TEXTS = {"x.hkl": [rows(np.c_[I, f]) for f in (F, 1.5 * F[::-1])],
          "x.stol": ["0 2.57\n0.1 3\n0.2 5\n0.3 6\n0.5 4\n0.9 2\n", "0 4\n0.2 6\n0.9 1\n"]}
 
 
-NOW = dict.fromkeys(TEXTS)  # current content of the file
+NOW = dict.fromkeys(TEXTS)  # {file: index of its present content in TEXTS, or None}
 
 
 def put(name, version):
-    """Writes a file with this content; None removes the file."""
+    """Writes a file with content `version` of TEXTS; None removes the file."""
     if version is None and NOW[name] is not None:
         os.remove(W + name)
     elif version != NOW[name]:
@@ -81,7 +81,7 @@ def put(name, version):
 
 
 def prepare():
-    """Writes files that stay unchanged."""
+    """Writes the files of TEXTS, and files that never change."""
     os.mkdir(W + "sub")
     for name in TEXTS:
         put(name, 0)
@@ -96,7 +96,7 @@ prepare()
 
 
 def other(sim):
-    """Another simulation with the same pixels."""
+    """Another simulation with an image of the same size."""
     return nb.Simulation(cell=40, default_F=50, N=3, detpixels=sim.shape[::-1], pixel=.5, distance=50, fluence=1e29, oversample=1,
                          threads=1, seed=3)
 
@@ -105,11 +105,11 @@ _SHARED = {}
 
 
 def shared(sim):
-    """Memory for images, shared by images of one size."""
+    """An array for images; simulations with the same image size share it."""
     return _SHARED.setdefault(sim.shape, np.empty(sim.shape, np.float32))
 
 
-# --- the grammar: values of keywords, as Python ---------------------------------------------------------------------
+# --- {topic: {keyword: values as Python source}} --------------------------------------------------------------------
 VALUES = {
     "crystal": dict(cell=["50", "(50, 60, 70)", "(48, 52, 55, 85, 95, 100)"], matrix=["M", "1.05 * M.T", "W + 'x.mat'"],
                     misset=["(10, 20, 30)", "(-5, 0, 77)", "'random'"], N=["3", "(4, 5, 6)", "np.int64(6)"], Na=["5"], Nb=["3"],
@@ -168,14 +168,14 @@ PARAMETERS = dict(misset_x=12.0, misset_z=-7.5, rot_x=0.5, rot_y=-0.25, rot_z=1.
                   shift_fast=0.3, rot_fast=0.6, detector_thick=250.0, detector_abs=180.0, polar=0.5, fudge=1.2, fluence=2e26,
                   water=50.0, default_F=30.0)
 PARAMETERS.update({"lambda": 1.08, "F:1:1:1": 500.0, "F:0:0:2": 7.0, "shift_x@a": 0.2, "N_b": -1.0, "nosuch": 1.0, "F:99:0:0": 1.0})
-KEPT = ("seed", "threads", "device", "detpixels", "geom", "expt", "nxmx", "img", "mask", "detector", "roi")  # or images would be large
+KEPT = ("seed", "threads", "device", "detpixels", "geom", "expt", "nxmx", "img", "mask", "detector", "roi")  # without them images may be large
 SHAPES = tuple(VALUES["shape"])
 WEIGHTS = dict(crystal=3, F=3, model=1, shape=1, mosaic=2, beam=2, sources=2, detector=3, files=2, several=1.5, spindle=1.5,
                more=1.5, noise=0.7, run=2)
 
 
-# Values of set_parameters that end when a keyword is set (by the beginnings of their
-# names), and which should not meet it here, because no rule defines the result.
+# ENDS: {keyword: first letters of parameters whose value it ends}; the value is one of
+# set_parameters. OPEN: (parameters, keywords) without a rule, which trials do not combine.
 _FILES = ("geom", "expt", "expt_number", "nxmx", "img", "mask", "detector", "pix0_vector_mm")
 _MODELS = ("pdb", "mtz", "expt", "expt_number", "img", "sg")
 ENDS = {"misset": ["misset_"], "cell": ["cell_"], "matrix": ["cell_"], "N": ["N_"], "Na": ["N_a"], "Nb": ["N_b"],
@@ -197,7 +197,7 @@ FACTORS = {name for name, row in nb.parameters().items() if row["group"] == "Str
     "default_F", "interpolate", "nointerpolate"}
 
 
-# --- a trial: the words of a fresh object, and the calls ------------------------------------------------------------
+# --- draw a trial: the keywords of a new object, and the calls ------------------------------------------------------
 def draw_base(rng):
     base = dict(cell=rng.choice(VALUES["crystal"]["cell"]), N=rng.choice(["3", "4", "(4, 5, 6)"]), detpixels="20", pixel="0.5",
                 distance="60", fluence="1e26", threads="1", seed="1", device="'cpu'")
@@ -252,7 +252,7 @@ def draw_set(rng, base):
     if kind < 0.15:
         name = rng.choice(list(BAD))
         words[name] = rng.choice(BAD[name])
-    elif kind < 0.3:  # the old value, or another one of the same keyword
+    elif kind < 0.3:  # the old value or another value of a keyword of the base
         name = rng.choice(list(base))
         own = [v[name] for v in VALUES.values() if name in v]
         words[name] = rng.choice([base[name], *(own[0] if own else [])])
@@ -272,7 +272,7 @@ FACTOR_TEXTS = ["1.5 * s.factors()[1]", "s.factors()[1][::-1].copy()", "([[1, 1,
 
 
 def draw_call(rng, base):
-    """(kind, arguments)"""
+    """(method of Trial, its argument)."""
     kind = rng.choices(["set", "values", "same", "fold", "F", "render", "out", "other", "noise", "read", "write", "copy", "keep",
                         "put", "chdir", "setF"],
                        [9, 4, 1.5, 0.7, 1.2, 0.7, 0.7, 0.7, 0.7, 1, 0.3, 1.2, 0.7, 1.2, 0.3, 0.5])[0]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The common setting of the acceptance tests, rendered by the scalar reference, and figures of images."""
+"""Helpers of the acceptance tests: a common scene for the scalar reference renderer, and figures of images."""
 import numpy as np
 
 import nanobragg
 
 SUITE = dict(default_F=100, cell=(100, 100, 100, 90, 90, 90), N=5, wavelength=1, pixel=0.1, distance=100, oversample=1,
              isa="scalar", precision="double", device="cpu")
-FLUENCE = 1 / 7.94079248018965e-30  # photons/m2; a pixel is then F^2 times the other factors
+FLUENCE = 1 / 7.94079248018965e-30  # photons/m2: 1 / r_e^2, so that r_e^2 fluence is 1
 TRICLINIC = (70, 80, 90, 75, 85, 95)
 
 
 def suite(**words):
-    """A simulation of the suite's keywords and these; None removes a keyword."""
+    """A simulation with the keywords of SUITE and `words`; None removes a keyword."""
     return nanobragg.Simulation(**{name: value for name, value in {**SUITE, **words}.items() if value is not None})
 
 
@@ -24,7 +24,7 @@ def vector(panel, name):
 
 
 def points(sim):
-    """Centres of the pixels of the first panel, m: [slow, fast, 3]."""
+    """Array [slow, fast, 3] of the pixel centres of the first panel, in m."""
     panel = sim.config["detector"]["panels"][0]
     f, s = (np.arange(n) + 0.5 for n in panel["size"])
     edge = panel["pixel_mm"][0]
@@ -38,7 +38,7 @@ def directions(sim):
 
 
 def solid_angles(sim, point=False):
-    """For each pixel, from its centre."""
+    """Solid angle of each pixel, from the place of its centre."""
     x, panel = points(sim), sim.config["detector"]["panels"][0]
     R = np.linalg.norm(x, axis=2)
     area = panel["pixel_mm"][0] ** 2 * 1e-6
@@ -46,7 +46,7 @@ def solid_angles(sim, point=False):
 
 
 def nearest_indices(sim):
-    """The reflection h k l nearest to each pixel's centre: [slow, fast, 3]."""
+    """Array [slow, fast, 3] of the reflection h, k, l nearest to each pixel's centre."""
     config = sim.config
     beam = config["beam"]
     q = (directions(sim) - vector(beam, "beam_vector")) / beam["wavelength_A"]
@@ -55,7 +55,7 @@ def nearest_indices(sim):
 
 
 def same(a, b, tolerance):
-    """max|a - b| <= tolerance max(b)"""
+    """True if max|a - b| <= tolerance max(b)."""
     return a.shape == b.shape and abs(a - b).max() <= tolerance * b.max()
 
 
@@ -70,7 +70,7 @@ def brightest(pixels):
 
 
 def peaks(pixels, percentile, exclusion, count=None):
-    """Local maxima as rows (fast, slow), brightest first, refined by a parabola along each axis."""
+    """Rows (fast, slow) of local maxima, brightest first, refined by parabolas."""
     e = exclusion
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (2 * e + 1, 2 * e + 1)).max(axis=(2, 3))
     inner = pixels[e:-e, e:-e]
@@ -85,5 +85,5 @@ def peaks(pixels, percentile, exclusion, count=None):
 
 
 def distances(wanted, found):
-    """Distance from each wanted peak to the nearest peak found, pixels."""
+    """Distance in pixels from each wanted peak to the nearest peak of `found`."""
     return np.linalg.norm(wanted[:, None] - found[None], axis=2).min(axis=1)

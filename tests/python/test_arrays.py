@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in place of files: errors name their place, missing values, notes, objects of
-other packages, F as one array."""
+"""Keywords that take arrays in place of files: error messages name the wrong value;
+missing values; notes; objects of other packages; F as one array."""
 import copy
 import logging
 import pickle
@@ -72,7 +72,7 @@ def test_errors_name_the_place(arrays, message):
     ("image", lambda sim, i: nanobragg.page(i)),
 ])
 def test_complex_numbers_are_refused(name, call):
-    """numpy would drop the imaginary part."""
+    """Complex arrays are refused, because numpy would drop the imaginary part."""
     sim = nanobragg.Simulation(**SMALL, hkl=(H, F))
     with pytest.raises(TypeError, match=f"^{name}: the values must be real, not complex"):
         call(sim, 1j * np.ones(sim.shape))
@@ -85,7 +85,7 @@ def test_a_crystal_of_another_package_is_named(name):
 
 
 def test_missing_values_are_left_out_as_of_mtz():
-    """Float indices and NaN: the columns of an MTZ file as gemmi gives them."""
+    """Float indices and NaN are accepted: so gemmi returns columns of an MTZ file."""
     gone = np.arange(len(F)) % 3 == 0
     table = np.column_stack([H, np.where(gone, np.nan, F)]).astype(np.float32)
     sim = nanobragg.Simulation(**SMALL, hkl=(table[:, :3], table[:, 3]))
@@ -94,7 +94,7 @@ def test_missing_values_are_left_out_as_of_mtz():
 
 
 def test_fields_and_miller_arrays():
-    class MillerArray:  # of cctbx
+    class MillerArray:  # like that of cctbx
         def indices(self):
             return [tuple(row) for row in H.tolist()]
 
@@ -147,7 +147,7 @@ def test_set_of_sources_reads_no_other_file(tmp_path):
     sim.set(sources=lines)
     assert np.array_equal(sim.render(), nanobragg.Simulation(**SMALL, hkl=(H, F), sources=([1.05], [1])).render())
     lines.unlink()
-    sim.set(wavelength=1.0)  # nor this call
+    sim.set(wavelength=1.0)  # does not read the removed file
 
 
 def test_set_of_sources_remakes_what_depends_on_the_wavelength():
@@ -208,7 +208,7 @@ def test_array_and_file_take_each_others_place(tmp_path):
     assert np.allclose(sim.render(), 4 * image, rtol=1e-5, atol=0) and sim.get("hkl") == str(path)
     sim.set(hkl=(H, F), mask=np.ones((48, 48), dtype=bool))
     assert np.array_equal(sim.render(), image)
-    sim.set(threads=2)  # everything is loaded again, from the arrays that the simulation keeps
+    sim.set(threads=2)  # loads all data again, from the arrays that the simulation keeps
     assert np.array_equal(sim.render(), image)
 
 
@@ -249,7 +249,7 @@ def test_series_of_arrays(tmp_path):
 
 # --- objects of other packages ---
 
-class UnitCell:  # of gemmi
+class UnitCell:  # like that of gemmi
     a, b, c, alpha, beta, gamma = 70, 80, 90, 90, 90, 90
 
 
@@ -258,7 +258,7 @@ class CctbxCell:
         return (70, 80, 90, 90, 90, 90)
 
 
-class Crystal:  # of dxtbx
+class Crystal:  # like that of dxtbx
     def get_unit_cell(self):
         return CctbxCell()
 
@@ -266,12 +266,12 @@ class Crystal:  # of dxtbx
         return SpaceGroupInfo()
 
 
-class SpaceGroup:  # of gemmi
+class SpaceGroup:  # like that of gemmi
     def xhm(self):
         return "P 2 2 2"
 
 
-class SpaceGroupInfo:  # of cctbx
+class SpaceGroupInfo:  # like that of cctbx
     def type(self):
         class Type:
             def lookup_symbol(self):
@@ -279,13 +279,13 @@ class SpaceGroupInfo:  # of cctbx
         return Type()
 
 
-class Beam:  # of dxtbx
+class Beam:  # like that of dxtbx
     def get_wavelength(self):
         return 1.1
 
 
 class Detector:
-    def __iter__(self):  # over panels
+    def __iter__(self):  # yields panels
         return iter([object()])
 
 
@@ -454,8 +454,8 @@ def test_gradient_by_all_F():
 
 
 def test_planes_of_pixels():
-    """transmission= and add= as arrays: T x plain + add; another array gives another
-    image."""
+    """With arrays transmission and add, an image is transmission x plain + add. New
+    arrays change the image."""
     base = dict(cell=(70, 80, 90, 90, 90, 90), default_F=100, N=5, detpixels=16, seed=1, device="cpu", oversample=1)
     rng = np.random.default_rng(1)
     factor, add = (rng.uniform(0, 2, (16, 16)).astype(np.float32) for _ in range(2))
@@ -472,7 +472,7 @@ def test_planes_of_pixels():
 
 
 def test_diffuse_at():
-    """D of arrays of indices of any shape: the reflections' part goes as F^2."""
+    """diffuse_at accepts indices of any shape; its values are proportional to F^2."""
     hkl = np.array([[[1.5, 2, 3], [2.25, -1, 0.5]], [[0.1, 4.4, -3], [3, 3, 2.9]]])
     made = [nanobragg.Simulation(**SMALL, hkl=(H, scale * F), diffuse_sigma=0.4, diffuse_gamma=10) for scale in (1, 2)]
     one, two = (sim.diffuse_at(hkl) for sim in made)
@@ -491,8 +491,8 @@ LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=10)
 
 
 def test_diffuse():
-    """The plane of diffuse light is the difference between images with and without it,
-    after the factors of pixels."""
+    """diffuse() is the difference between images with and without diffuse light, with the
+    factors of pixels."""
     factors = dict(transmission=np.linspace(0, 2, 48 * 48, dtype=np.float32).reshape(48, 48), water=10)
     with_it, without = (nanobragg.Simulation(**SMALL, **more, **factors) for more in (LIGHT, dict(hkl=(H, F))))
     plane = with_it.diffuse()
@@ -508,8 +508,8 @@ def test_diffuse():
 
 @pytest.mark.parametrize("more", [{}, dict(crystals=2, beamstop="disc:20:0.5", water=1e-5)])
 def test_truth_of_diffuse_light(tmp_path, more):
-    """Reflections, background, diffuse light and the unlisted remainder add up to the
-    frame; also with several crystals."""
+    """Photons of reflections, background, diffuse light and those not listed add up to
+    the frame, with several crystals too."""
     h5py = pytest.importorskip("h5py")
     words = {**SMALL, **LIGHT, "truth": "spots", "gauss_xtal": True, "mosaic": 0.3, "mosaic_dom": 10, "fluence": 1e28, **more}
     nanobragg.run_series(words, stills=2, seed=5, hdf5=str(tmp_path / "a_master.h5"), hdf5type="float32")

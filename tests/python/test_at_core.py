@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""AT-SRC, AT-FLU, AT-STA, AT-SAM, AT-ABS, AT-BKG and AT-IO, with exact values that do not
-use the library's formulas.
+"""Acceptance tests AT-SRC, AT-FLU, AT-STA, AT-SAM, AT-ABS, AT-BKG and AT-IO, with exact
+values that do not use the library's formulas.
 
-AT-NOISE is in unit/test_poisson.c, AT-ROI in test_properties.py, AT-STR and AT-POL in
-unit/test_physics.c."""
+AT-NOISE is in tests/unit/test_poisson.c, AT-ROI in test_properties.py, AT-STR and AT-POL
+in tests/unit/test_physics.c."""
 import os
 import re
 import subprocess
@@ -14,7 +14,7 @@ import pytest
 import nanobragg
 from suite import FLUENCE, directions, image, same, solid_angles, suite, vector
 
-FLAT = dict(N=1, pixel=1)  # a structureless crystal: every orientation scatters equally
+FLAT = dict(N=1, pixel=1)  # one cell: no spots, and every orientation scatters equally
 
 
 def sources(**words):
@@ -22,19 +22,19 @@ def sources(**words):
 
 
 def test_src_001_directions_wavelengths_and_defaults(tmp_path):
-    """A file overrides divergence and dispersion."""
+    """A source file replaces divergence and dispersion; missing columns have defaults."""
     (tmp_path / "s").write_text("# X Y Z I lambda\n-10 0 0 1 1e-10\n\n0,-2;0 3 2e-10\r\n -3 : -4\n-1")
     words = dict(wavelength=1.5, dispersion=5, dispsteps=4, hdivrange=10, sourcefile=tmp_path / "s")
     found = sources(**words)
     incident = [(1, 0, 0), (0, 1, 0), (0.6, 0.8, 0), (1, 0, 0)]
     assert np.array([s["incident"] for s in found]) == pytest.approx(np.array(incident), abs=1e-15)
     assert [s["wavelength_m"] for s in found] == pytest.approx([1e-10, 2e-10, 1.5e-10, 1.5e-10])
-    assert [s["weight"] for s in found] == pytest.approx([4 / 6, 4 * 3 / 6, 4 / 6, 4 / 6])  # I n / sum I
+    assert [s["weight"] for s in found] == pytest.approx([4 / 6, 4 * 3 / 6, 4 / 6, 4 / 6])  # n I / sum of I for n sources
     assert {s["weight"] for s in sources(**words, compat=True)} == {1}
 
 
 def test_src_002_weighted_mean_of_each_source_alone(tmp_path):
-    """Each source has its polarization."""
+    """An image is the weighted mean over its sources, each with its polarization."""
     lines = ["-10 0 0 1 1e-10\n", "-10 0.05 0.1 2 1.02e-10\n", "-10 -0.2 0 0.25 0.97e-10\n"]
     base = dict(detpixels=96, oversample_polar=True, polar=0.7)
     (tmp_path / "all").write_text("".join(lines))
@@ -61,8 +61,8 @@ def test_src_003_grid_of_the_dispersion():
 
 
 def test_polarization_of_a_culled_first_source(tmp_path):
-    """Without -oversample_polar the polarization is that of the first source, even if
-    dmin culls that source alone."""
+    """Without -oversample_polar all light has the polarization factor of the first
+    source, even in pixels where -dmin removes the light of this source."""
     base = dict(N=1, detpixels=32, pixel=4, polar=0.8, dmin=1.4)
     (tmp_path / "two").write_text("-10 3 1 1 0.7e-10\n-10 0 0 1 1.2e-10\n")
     (tmp_path / "second").write_text("-10 0 0 1 1.2e-10\n")
@@ -81,7 +81,7 @@ def test_polarization_of_a_culled_first_source(tmp_path):
 @pytest.mark.parametrize("words, wanted", [({}, FLUENCE), (dict(fluence=3e20), 3e20), (dict(flux=1e12), 1e12 / 1e-8),
                                            (dict(flux=1e12, exposure=0.25, beamsize=0.02), 0.25e12 / 4e-10)])
 def test_flu_001_fluence(words, wanted):
-    """Without flags I = F^2; the defaults of -flux are 1 s and 0.1 mm."""
+    """The default fluence is 1 / r_e^2. -flux has the defaults 1 s and 0.1 mm."""
     assert suite(detpixels=8, **words).config["beam"]["fluence_photons_per_m2"] == pytest.approx(wanted, rel=1e-12)
 
 
@@ -109,18 +109,18 @@ def test_sam_001_steps_are_normalised():
     beams = dict(sweep, hdivrange=1e-6, hdivsteps=3, dispersion=1, dispsteps=2)
     fine = dict(beams, oversample=3, oversample_omega=True, oversample_polar=True)
     for words, steps, tolerance in ((sweep, 35, 1e-6), (beams, 210, 1e-6), (fine, 1890, 2e-4)):
-        sim = suite(**words)  # the last averages omega and polarization over 1 mm pixels
+        sim = suite(**words)  # `fine` averages omega and polarization over 1 mm pixels
         assert sim.config["sampling"]["steps_per_pixel"] == steps and same(sim.render(), pixels, tolerance)
 
 
 def test_sam_002_cached_against_exact_factors():
     base = dict(detpixels=32, pixel=3, xds=True, polar=0.9)
     exact = dict(base, oversample_omega=True, oversample_polar=True, oversample_thick=True)
-    assert same(image(**exact), image(**base), 1e-6)  # one sub-pixel, one source: equal images
+    assert same(image(**exact), image(**base), 1e-6)  # equal with one sub-pixel and one source
     fine = image(**{**exact, "detpixels": 96, "pixel": 1}).reshape(32, 3, 32, 3).sum(axis=(1, 3))
     assert same(image(**{**exact, "oversample": 3}), fine, 1e-6)
     cached = image(**{**base, "oversample": 3})
-    assert same(cached, fine, 0.05) and not same(cached, fine, 1e-3)  # the factors of the first sub-pixel
+    assert same(cached, fine, 0.05) and not same(cached, fine, 1e-3)  # its factors are those of the first sub-pixel
 
 
 def test_sam_003_dmin():
@@ -129,7 +129,7 @@ def test_sam_003_dmin():
     theta = np.arccos(directions(sim)[..., 0]) / 2
     inside = 1 / (2 * np.sin(theta)) >= 4
     assert inside.sum() > 500 and (~inside).sum() > 500 and np.array_equal(sim.render(), np.where(inside, whole, 0))
-    wet, water = image(**base, dmin=4, water=0.05), image(**{**base, "default_F": 0}, water=0.05)  # water is not culled
+    wet, water = image(**base, dmin=4, water=0.05), image(**{**base, "default_F": 0}, water=0.05)  # -dmin keeps water
     assert wet[0, 0] == pytest.approx(water[0, 0], rel=1e-6) and water[0, 0] > 1e-9 and wet[32, 32] > water[32, 32]
 
 
@@ -140,7 +140,7 @@ def test_abs_001_layers_sum_to_the_capture(layers, tilt):
     sim = suite(**base, detector_thick=450, detector_abs=300, detector_thicksteps=layers, layer_depth="front")
     cosine = directions(sim) @ vector(sim.config["detector"], "odet_vector")
     assert sim.config["detector"]["layers"] == (layers or 2)
-    # deeper layers see the pixel under a slightly different angle
+    # for deeper layers the ray has a slightly different angle
     assert sim.render() / image(**base) == pytest.approx(1 - np.exp(-1.5 / cosine), rel=1e-6 if layers == 1 else 3e-4)
 
 
@@ -162,7 +162,7 @@ def test_nopolar_wins():
 
 
 def test_bkg_001_water():
-    """Proportional to the fluence, independent of the sampling, and added to the crystal."""
+    """Water goes with the fluence, not with the sampling, and adds to the crystal."""
     base = dict(FLAT, detpixels=16, default_F=0, water=1, nopolar=True, oversample_omega=True)
     sim = suite(**base)
     pixels, molecules = sim.render(), 1e-18 * 1e6 * 6.02214179e23 / 18  # 1 um^3 of 1 g/cm^3
@@ -190,7 +190,7 @@ def test_io_001_smv(tmp_path):
                   CLOSE_DISTANCE=123.456789, MOSFLM_CENTER_X=2.3456789, MOSFLM_CENTER_Y=3.4567891,
                   DENZO_X_BEAM=2.3956789, ADXV_CENTER_X=3.5067891, ADXV_CENTER_Y=4 - 2.3956789, XDS_ORGX=35.067891 + 0.5)
     assert {name: float(keys[name]) for name in wanted} == pytest.approx(wanted, rel=1e-8)
-    # pixels: floor(v scale + adc + 1/2); 0 outside the region; saturation at 55000 + adc
+    # a pixel is floor(v scale + adc + 1/2), at most 55000 + adc, or 0 outside the region
     pixels, counts = sim.render().astype(float), np.frombuffer(data[size:], "<u2").reshape(40, 60).astype(float)
     assert abs(counts - np.floor(pixels * 55000 / pixels.max() + 40.5))[3:, 2:].max() <= 1
     assert counts.flat[pixels.argmax()] == 55040 and not counts[:3].any() and not counts[:, :2].any()
@@ -213,8 +213,8 @@ def test_io_002_pgm(typed, tmp_path):
 
 
 def test_io_003_dump(tmp_path):
-    """The cache has the documented bytes and gives the same image, also if its first
-    value starts with a byte that the old reader skipped as white space."""
+    """The cache of F (-dump) has the documented bytes and gives the same image, also if
+    its first value begins with a white-space byte, which old readers skipped."""
     F = np.frombuffer(b"\n\f" + np.float64(1.0001).tobytes()[2:])[0]
     (tmp_path / "a.hkl").write_text(f"-1 -2 0 {F:.17g}\n3 2 1 25\n0 1 0 100\n")
     flags = ("-cell 100 100 100 -N 5 -lambda 1 -pixel 0.1 -distance 100 -detpixels 60 -nointerpolate -dump F.bin "
@@ -225,7 +225,7 @@ def test_io_003_dump(tmp_path):
     assert run("a.bin", "-hkl", "a.hkl", "-default_F", "3").returncode == 0
     data = (tmp_path / "F.bin").read_bytes()
     assert data[:15] == b"-1 3 -2 2 0 1\n\f" and len(data) == 15 + 6 * 6 * 3 * 8
-    assert np.frombuffer(data[15:])[[0, 2]].tolist() == [F, 0]  # l = lmax + 1: the plane of zeros
+    assert np.frombuffer(data[15:])[[0, 2]].tolist() == [F, 0]  # a plane of zeros is at l = lmax + 1
     assert run("b.bin", "-default_F", "3").returncode == 0
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
     (tmp_path / "F.bin").unlink()
@@ -235,7 +235,7 @@ def test_io_003_dump(tmp_path):
 @pytest.mark.parametrize("text", [
     "# comment\n 0 1 0 50 # trailing\n\n\t0\t0 1 20\r\n0 -1 0 70\r\n", "0 1 0 50 0.5\n0 0 1 20 0.1\n0 -1 0 70 1",
     "0 1 0 50 0.5 180\n0 0 1 20 0.1 0\n0 -1 0 7e1 1 12.5\n",
-    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # the last row counts
+    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # of two rows the last is used
     "0.0 1.0 0 50\n0 0 1e0 20\n! comment\n0 -1 0 70\n"])
 def test_io_004_variants_of_a_list(text, tmp_path):
     (tmp_path / "a.hkl").write_text(text)
@@ -255,8 +255,8 @@ def test_io_004_bad_lists(text, line, tmp_path):
     (None, 1, True, True), (None, 2, True, True), (None, 3, True, False), ("interpolate", 9, True, True),
     ("nointerpolate", 1, True, False), (None, 1, False, False), ("interpolate", 9, False, False)])
 def test_str_002_choice_of_the_interpolation(typed, cells, table, wanted):
-    """As typed; by default on if an axis has two cells or fewer; never without a
-    table."""
+    """F is interpolated if typed, or by default if an axis has two cells or fewer; never
+    without a table of F."""
     words = dict(hkl=([(0, 0, 1), (1, 2, 3)], [5., 6.])) if table else {}
     sim = suite(**words, detpixels=8, Na=9, Nb=cells, Nc=9, N=None, **({typed: True} if typed else {}))
     assert sim.config["crystal"]["interpolate"] is wanted

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""AT-GEO and AT-PRE: positions of detectors, typed or from headers.
+"""Acceptance tests AT-GEO and AT-PRE: positions of detectors, typed or from headers.
 
-Solid angles of flat pixels (AT-GEO-006) are test_010 and test_017 of AT-PARALLEL; points
-of a curved detector are in unit/test_physics.c."""
+Solid angles of flat pixels (AT-GEO-006) are test_010 and test_017 of test_at_parallel.py;
+points of a curved detector are in tests/unit/test_physics.c."""
 import numpy as np
 import pytest
 
@@ -53,8 +53,8 @@ def test_003_rotations_keep_the_beam_centre(angles):
 
 
 def test_004_twotheta_axes():
-    """With the SAMPLE pivot the swing moves the detector's nearest point as it moves the
-    beam."""
+    """With the SAMPLE pivot, -twotheta rotates the normal, and so the nearest point,
+    about the axis of each convention."""
     c, s = np.cos(np.radians(20)), np.sin(np.radians(20))
     for name, wanted in zip(CONVENTIONS, [(c, -s, 0), (0, -s, c), (0, s, c), (c, -s, 0), (s, 0, c), (c, 0, -s)]):
         found = detector(detpixels=128, pivot="sample", twotheta=20, **convention(name))
@@ -70,8 +70,8 @@ CURVED = dict(detpixels=64, pixel=1, curved_det=True)
 
 @pytest.mark.parametrize("words", [{}, dict(xds=True, ORGX=20, twotheta=15)])
 def test_005_pixels_of_a_curved_detector_are_equal(words):
-    """For point pixels too. A typed distance is along the normal; the path of the beam
-    may be longer."""
+    """All pixels of a curved detector have the same solid angle, point pixels too. The
+    distance along the beam may be longer than the typed distance, along the normal."""
     sim = suite(N=1, nopolar=True, **CURVED, **words)
     pixels, distance = sim.render(), sim.config["detector"]["distance_m"]
     assert pixels == pytest.approx(np.full(pixels.shape, 1e4 * 1e-6 / distance ** 2), rel=1e-6)
@@ -79,7 +79,7 @@ def test_005_pixels_of_a_curved_detector_are_equal(words):
         assert np.array_equal(pixels, image(N=1, nopolar=True, **CURVED, **words, **other))
     thick = image(N=1, nopolar=True, **CURVED, **words, detector_abs=300, detector_thick=400,
                   detector_thicksteps=5, layer_depth="front")
-    assert thick == pytest.approx(pixels * (1 - np.exp(-400 / 300)), rel=1e-6)  # no parallax
+    assert thick == pytest.approx(pixels * (1 - np.exp(-400 / 300)), rel=1e-6)  # rays are along the normal
 
 
 def test_005_small_angles_equal_the_flat_image():
@@ -92,7 +92,7 @@ def test_pix0_vector_of_another_run_gives_its_image(name):
     words = dict(detpixels=96, detector_rotx=3, detector_roty=-5, detector_rotz=7, twotheta=9, **convention(name))
     sim = suite(**words, Xbeam=4, Ybeam=5.5)
     found = sim.config["detector"]
-    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # not used now
+    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # replaces them
     assert np.array_equal(sim.render(), other.render())
     beam = () if name in ("xds", "dials") else ("Xbeam_mm", "Ybeam_mm")
     for key in ("distance_m", "close_distance_m", "Fbeam_m", "Sbeam_m", *beam):
@@ -107,7 +107,7 @@ def test_vectors_of_any_length(name):
 
 @pytest.mark.parametrize("length", [1, 0.3, 7.5])
 def test_a_normal_is_kept_as_typed(length):
-    """Also for a vector oblique to the axes."""
+    """The normal has the typed direction, also if oblique to fast and slow."""
     n = np.array([0.9, 0.2, -0.1]) / np.sqrt(0.86)
     found = detector(**{**CUSTOM, "odet_vector": length * n})
     assert found["odet_vector"] == pytest.approx(n, abs=1e-15)
@@ -115,8 +115,8 @@ def test_a_normal_is_kept_as_typed(length):
 
 
 def test_a_normal_away_from_the_beam(caplog):
-    """The detector goes upstream, with a note; with a typed origin, the normal turns to
-    the sample."""
+    """A normal against the beam puts the detector upstream, with a note. With a typed
+    origin, the sign of the normal is changed to point away from the sample."""
     with caplog.at_level("INFO", "nanobragg"):
         assert detector(**{**CUSTOM, "odet_vector": (3, 0, 0)})["pix0_vector_m"][0] == pytest.approx(0.1)
         assert "upstream" not in caplog.text
@@ -130,7 +130,7 @@ def test_a_normal_away_from_the_beam(caplog):
 def test_impossible_detectors():
     for axis, other, normal in (("fdet_vector", "sdet_vector", 1), ("sdet_vector", "fdet_vector", -1)):
         along = {**CUSTOM, axis: (1, 0, 0), other: (0, 0, 1), "odet_vector": (0, normal, 0)}
-        suite(**along, pix0_vector=(-0.05, 0.1, 0.05))  # a flat detector may have this position
+        suite(**along, pix0_vector=(-0.05, 0.1, 0.05))  # possible for a flat detector
         with pytest.raises(ValueError, match="fast" if normal == 1 else "slow"):
             suite(**along, pix0_vector=(-0.05, 0.1, 0.05), curved_det=True)
     with pytest.raises(ValueError, match="through the sample"):
@@ -145,8 +145,8 @@ def test_point_pixels_of_compat_have_no_area():
 @pytest.mark.parametrize("typed", [None, "beam", "sample"])
 @pytest.mark.parametrize("hint, implied", [({}, None), (dict(Xclose=4), "sample"), (dict(Xbeam=4), "beam")])
 def test_pre_002_pivots_by_precedence(typed, hint, implied):
-    """A typed -pivot comes first, in every convention; then the convention; then the last
-    flag that implies a pivot."""
+    """The pivot is that of a typed -pivot, else of the convention, else of the last flag
+    that implies a pivot."""
     for name in CONVENTIONS:
         own = {"xds": "sample", "dials": "sample", "custom": None}.get(name, "beam")
         found = detector(detpixels=8, pivot=typed, **convention(name), **hint)
@@ -157,14 +157,14 @@ SMV = "{{\nHEADER_BYTES=512;\nDIM=2;\nBYTE_ORDER={}_endian;\nSIZE1={};\nSIZE2={}
 
 
 def smv(path, pixels, lines="", order="little"):
-    """An SMV file with these pixels and header lines."""
+    """Writes an SMV file with these pixels and header lines; returns its path."""
     head = SMV.format(order, *pixels.shape[::-1], lines).encode().ljust(512)
     path.write_bytes(head + pixels.astype("<u2" if order == "little" else ">u2").tobytes())
     return path
 
 
 def test_pre_001_headers_are_defaults(tmp_path):
-    """-img takes precedence over -mask, and a typed flag over both."""
+    """Values of -img replace those of -mask; typed flags replace both."""
     ones = np.ones((8, 8))
     img = smv(tmp_path / "a.img", ones, "PIXEL_SIZE=0.2;\nDISTANCE=150;\nWAVELENGTH=1.1;\nBEAM_CENTER_X=0.5;\n")
     mask = smv(tmp_path / "m.img", ones, "PIXEL_SIZE=0.3;\nDISTANCE=250;\nCLOSE_DISTANCE=11;\nWAVELENGTH=1.2;\n"
@@ -181,8 +181,8 @@ def test_pre_001_headers_are_defaults(tmp_path):
 
 @pytest.mark.parametrize("pivot", ["beam", "sample"])
 def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
-    """The detector does not swing again, and the header of the new image has the same
-    distance."""
+    """CLOSE_DISTANCE and TWOTHETA of a header describe the swung detector: it is not
+    swung again. The header of the new image has the same distance."""
     base = dict(misset=(10, 20, 30), pivot=pivot)
     sim = suite(**{**base, "distance": 120}, detpixels=8, twotheta=25)
     found, pixels = sim.config["detector"], sim.render()
@@ -193,7 +193,7 @@ def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
     for name in ("distance_mm", "close_distance_mm"):
         assert read.config["detector"][name] == pytest.approx(found[name])
     read.write(intfile=tmp_path / "own.img")
-    base["pivot"] = None  # now from a header of this program
+    base["pivot"] = None  # the header, of this program, has the pivot
     again = suite(**{**base, "distance": None, "pixel": None}, img=tmp_path / "own.img")
     assert np.array_equal(again.render(), read.render())
 
@@ -206,7 +206,7 @@ def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
          pix0_vector=(0.1, 0.002, -0.003), phi=12.34567890123),
     dict(dials=True, wavelength=None, energy=12658.1, pivot="beam", osc=0.7, phisteps=3, pixel=0.172)])
 def test_img_of_our_own_header_gives_the_same_picture(words, tmp_path):
-    crystal = dict(misset=(10, 20, 30))  # not in the header
+    crystal = dict(misset=(10, 20, 30))  # a header does not set it
     sim = suite(**{**crystal, "detpixels_x": 60, "detpixels_y": 40, **words})
     pixels = sim.render()
     sim.write(intfile=tmp_path / "a.img")

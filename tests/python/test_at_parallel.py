@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""AT-PARALLEL: the demands of the suite in addition to parity.
+"""Acceptance tests AT-PARALLEL, except for equality with the reference images.
 
-Parity with the reference is golden/scalar, for every image of golden_data/cases.tsv; 007,
-008, 012, 016, 020, 023, 025 and 026 demand less than that. N^6 and F^2 of 009 are in
-test_properties.py."""
+The golden suite (golden/scalar) tests this equality for every image of
+golden_data/cases.tsv. AT-PARALLEL-007, 008, 012, 016, 020, 023, 025 and 026 demand less
+than the golden suite. N^6 and F^2 of 009 are in test_properties.py."""
 import numpy as np
 import pytest
 
@@ -47,8 +47,8 @@ def test_003_beam_goes_along_slow_and_fast(beam, n):
 
 
 def shift(a, b):
-    """Shift of b's spots from a's along fast, px: median over the brightest spots, each a
-    centroid."""
+    """Shift in pixels along fast of the spots of image b from those of a: median over the
+    centroids of the brightest spots."""
     def centroids(pixels):
         rows = np.array([pixels[s, f - 3:f + 4] for f, s in at])
         return (rows * np.arange(-3, 4)).sum(axis=1) / rows.sum(axis=1)
@@ -109,7 +109,7 @@ def corner_angle(a, b, c):
 @pytest.mark.parametrize("distance", [50, 100, 200, 400])
 @pytest.mark.parametrize("tilt, point", [(0, True), (0, False), (10, False), (20, False), (30, False)])
 def test_010_a_pixel_is_its_solid_angle(distance, tilt, point):
-    """Sums of point pixels go as 1/R^2, of other pixels as close_distance/R^3."""
+    """Light goes as the solid angle: 1/R^2 for point pixels, or close_distance/R^3."""
     sim = suite(wavelength=6.2, N=1, detpixels=64, nopolar=True, distance=distance, detector_roty=tilt,
                 point_pixel=point)
     assert sim.render() == pytest.approx(1e4 * solid_angles(sim, point), rel=1e-6)
@@ -134,7 +134,7 @@ def test_011_polarization_of_each_pixel(K):
     sim = suite(**base, polar=K)
     beam, electric = (vector(sim.config["beam"], name) for name in ("beam_vector", "polar_vector"))
     d = directions(sim)
-    wanted = 1 - (1 + K) / 2 * (d @ electric) ** 2 - (1 - K) / 2 * (d @ np.cross(beam, electric)) ** 2  # two dipoles
+    wanted = 1 - (1 + K) / 2 * (d @ electric) ** 2 - (1 - K) / 2 * (d @ np.cross(beam, electric)) ** 2  # sum of two dipoles
     assert sim.render() / image(**base, nopolar=True) == pytest.approx(wanted, rel=1e-6)
     if K == 0:
         assert wanted == pytest.approx(0.5 * (1 + (d @ beam) ** 2))
@@ -190,7 +190,7 @@ def test_018_aligned_axes_are_continuous():
     aligned = dict(detpixels=256, misset=(90, 0, 0))
     assert same(image(**{**aligned, "misset": (90 + 1e-7, 1e-7, -1e-7)}), image(**aligned), 1e-5)
     exact = dict(N=21, detpixels=100, pixel=1, distance=80, xds=True, ORGX=1, ORGY=1)
-    pixels = image(**exact)  # pixel (0, 0) is q = 0 exactly, and rows lie along h and k
+    pixels = image(**exact)  # pixel (0, 0) has q = 0; rows are along h and k
     assert np.isfinite(pixels).all() and brightest(pixels) == (0, 0)
     assert pixels[0, 0] == pytest.approx(1e4 * 21 ** 6 * 1e-6 / 0.08 ** 2, rel=1e-6)
     for other in (dict(misset=(1e-7, 1e-7, 1e-7)), dict(distance=80 * (1 + 1e-7))):
@@ -231,7 +231,7 @@ PATTERN = {(0, 0, 0): 100, (0, 1, 0): 25, (0, 2, 0): 150, (1, 0, 0): 50, (1, 1, 
     (PATTERN, 0, dict(wavelength=6.2, detpixels=320, xds=True)),
     ({(0, 2, 0): 7, (0, -1, 3): 40, (0, 4, -2): 9}, 2, dict(detpixels=128))])
 def test_027_pixels_have_the_F_of_their_reflection(listed, other, words, tmp_path):
-    """Against an image with F = 1 everywhere; also AT-STR-004, a list with holes."""
+    """Pixels are F^2 times pixels of F = 1; unlisted F are default_F (AT-STR-004)."""
     (tmp_path / "a.hkl").write_text("".join(f"{h} {k} {l} {F} 0.5\n\n" for (h, k, l), F in listed.items()))
     sim = suite(hkl=tmp_path / "a.hkl", default_F=other or None, nointerpolate=True, **words)
     pixels, flat, hkl = sim.render(), image(default_F=1, **words), nearest_indices(sim)
@@ -244,13 +244,13 @@ def test_027_pixels_have_the_F_of_their_reflection(listed, other, words, tmp_pat
 
 
 def high_power(pixels, floor):
-    """Power at spatial frequencies above `floor` cycles per pixel."""
+    """Power of an image at spatial frequencies above `floor` cycles per pixel."""
     frequency = np.abs(np.fft.fftfreq(len(pixels)))
     return (abs(np.fft.fft2(pixels)) ** 2)[np.hypot(frequency[:, None], frequency) > floor].sum()
 
 
 def width(pixels, f, s):
-    """Full width at half maximum along fast, px, by straight lines between the pixels."""
+    """Full width at half maximum along fast in pixels, by linear interpolation."""
     row, edge = pixels[s], []
     for step in (-1, 1):
         at = f
@@ -261,10 +261,10 @@ def width(pixels, f, s):
 
 
 def test_029_subpixels_against_aliasing():
-    """Spots 5 px apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles per pixel. The last
-    two are aliased, the stronger one onto 0.4, where the image has power too. So the
-    power of the whole band must halve, and so must the power above half of Nyquist's
-    frequency that the converged image lacks."""
+    """Spots 5 pixels apart have harmonics at 0.2, 0.4, 0.6 and 0.8 cycles per pixel. With
+    one sub-pixel, 0.6 appears at 0.4 and 0.8 at 0.2: aliases. With two sub-pixels the
+    power above 0.375 must halve, and so must the power above 0.25 in excess of that of
+    the converged image (8 sub-pixels)."""
     p = {n: image(detpixels=256, distance=50, oversample=n) for n in (1, 2, 4, 8)}
     assert high_power(p[2], 0.375) < 0.5 * high_power(p[1], 0.375)
     power = {n: high_power(p[n], 0.25) for n in (1, 2, 8)}

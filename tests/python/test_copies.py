@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Copies and pickles are separate simulations, made the same way."""
+"""Copies and pickles are separate simulations with the same values."""
 import copy
 import pickle
 
@@ -47,7 +47,7 @@ def test_copy_renders_the_same_and_shares_nothing(duplicate):
     assert other.parameter("rot_y")["value"] == 0.2
     other.set(misset=(40, 50, 60))
     assert not np.array_equal(other.render(), image)
-    assert np.array_equal(sim.noise(), sim.noise(image))  # noise of the copy's last image
+    assert np.array_equal(sim.noise(), sim.noise(image))  # of its last image
     assert np.array_equal(sim.render(), image)
     again = duplicate(duplicate(sim))
     assert np.array_equal(again.render(), image)

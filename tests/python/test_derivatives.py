@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Derivatives and gradients against the program's files and against differences; their
-errors."""
+"""Derivatives and gradients equal those of the program's files, and differences of
+images; wrong arguments raise errors."""
 import os
 import subprocess
 import sys
@@ -49,8 +49,8 @@ def check_differences(sim, steps):
 
 @pytest.mark.parametrize("size", [{"blocks": 1e9}, {"crystal_volume": 464000}])
 def test_a_crystal_clipped_to_the_beam(size):
-    """With -blocks the crystal's volume, and so its fraction in the beam, moves with cell
-    and N."""
+    """With -blocks the volume of the crystal, and so its fraction in the beam, depends on
+    cell and N; derivatives include this."""
     whole = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005)
     sim = nanobragg.Simulation(**SMALL, **size, precision="double", beamsize=0.005, clip_crystal=True)
     assert sim.render().sum() < 0.1 * whole.render().sum()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images that stay where they are rendered, and their way to numpy and torch. Here with a
-simulation on the CPU; tests/python/test_gpu.py has the same for a GPU."""
+"""Images that stay in the memory of the device (where="device"), and how numpy and torch
+use them. These tests use the CPU; test_gpu.py has the tests for a GPU."""
 import gc
 import os
 import threading
@@ -45,7 +45,7 @@ def test_who_holds_an_image_keeps_it():
     address = np.from_dlpack(second).ctypes.data
     assert address != shared.ctypes.data
     del second
-    again = sim.render(where="device")  # the second image is free: its memory is reused
+    again = sim.render(where="device")  # in the free memory of `second`
     assert np.from_dlpack(again).ctypes.data == address
     del sim
     gc.collect()
@@ -97,7 +97,7 @@ def test_errors():
     mine = np.from_dlpack(there)
     copied = there.__dlpack__(copy=True)
     assert "dltensor" in repr(copied) and mine.sum() > 0
-    del copied  # an unused capsule frees its memory
+    del copied  # a capsule that nobody used frees its memory
     with pytest.raises(ValueError):
         there.__array__(copy=False)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compares derivatives with differences and theorems (docs/physics.md, section 26).
-
-Simulations are random. NB_BIG=1 runs many more simulations."""
+"""Compares derivatives with central differences, and with theorems (docs/physics.md,
+section 26), for random simulations. NB_BIG=1 runs many more simulations."""
 import math
 import os
 import random
@@ -96,8 +95,8 @@ def planes_of(sim, *names):
 
 
 def image_of(sim):
-    """The image in double: fluence times the slope by the fluence. Added photons are left
-    out, because they do not depend on the fluence."""
+    """The image in double precision: fluence times the derivative by the fluence. Photons
+    of -add are not included, because they do not depend on the fluence."""
     return sim.parameter("fluence")["value"] * planes_of(sim, "fluence")[0]
 
 
@@ -109,9 +108,9 @@ def step_of(v):
 
 
 def difference(sim, name, h, jump):
-    """Richardson's central difference of each pixel, and the rounding error. A pixel is
-    NaN if the nearest index jumps within the step: then the differences of two steps
-    differ by more than `jump`, more than for a smooth function."""
+    """(derivative of each pixel by Richardson's extrapolation from the steps h and h / 2,
+    rounding error). A pixel is NaN if its nearest index changes within the step: then the
+    two central differences differ by more than `jump`."""
     value, at = sim.parameter(name)["value"], []
     for step in (h, -h, h / 2, -h / 2, 0):
         sim.set_parameters({name: value + step})
@@ -122,7 +121,7 @@ def difference(sim, name, h, jump):
 
 
 class Counted:
-    """Counts of compared pixels, and of pixels where an index jumps."""
+    """Numbers of compared pixels, and of pixels whose nearest index changes."""
 
     def __init__(self):
         self.pixels = self.jumps = 0
@@ -174,7 +173,7 @@ def test_planes_behind_a_footprint_are_differences():
 
 
 def test_divergence_is_a_difference():
-    """Widths turn the sources; crystals, materials and polarization follow."""
+    """Widths of the divergence move sources, and so light of crystals and materials."""
     scenes = []
     for i in range(8 * MANY):
         d = Draw("divergence", i)
@@ -206,7 +205,7 @@ def a_scene_of_factors(d, kind, folder):
 
 
 def is_held(sim, name):
-    """True if the derivative is refused: the parameter changes what a flag does."""
+    """True if the derivative is refused: derivatives hold the effect of some flags."""
     try:
         sim.derivatives([name])
     except (ValueError, NotImplementedError) as error:
@@ -220,7 +219,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
         d = Draw("factors", kind, i)
         words = a_scene_of_factors(d, kind, tmp_path)
         sim = nanobragg.Simulation(**words)
-        if kind > 1:  # the renderer makes the same photons
+        if kind > 1:  # without -add, the renderer makes the same photons
             assert equal(image_of(sim), sim.render().astype(float), 2e-6)
         held = [name for name in NAMES if is_held(sim, name)]
         assert len(held) >= least and (least or not held)
@@ -232,7 +231,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
 @pytest.mark.parametrize("kind", [-1, 1])
 @pytest.mark.parametrize("i", range(4))
 def test_products_are_those_of_planes(kind, i, tmp_path):
-    """Products are sums over seen pixels, with a footprint and (kind 1) with factors."""
+    """pullback and normal are sums of planes, with a footprint or (kind 1) factors."""
     d = Draw("products", kind, i)
     sim = nanobragg.Simulation(**(a_wide_scene(d) if kind < 0 else a_scene_of_factors(d, kind, tmp_path)))
     rng = np.random.default_rng(i)
@@ -251,7 +250,7 @@ def test_products_are_those_of_planes(kind, i, tmp_path):
 
 
 def test_rotations_add_up():
-    """Slopes are right also at rotations and shifts that are not 0."""
+    """Derivatives are right where rotations and shifts are not 0, too."""
     turned = dict(rot_x=3, rot_y=-2, rot_z=4, rot_fast=1.5, rot_slow=-2.5, rot_normal=3.5, shift_x=0.4, shift_fast=-0.7)
     for i in range(2):
         words = a_scene(Draw("turned", i))
@@ -277,7 +276,7 @@ def test_turning_all_changes_nothing():
 
 @pytest.mark.parametrize("i", range(6))
 def test_lengths_have_no_scale(i):
-    """Euler's theorem: one factor for cell and wavelength does not change the image."""
+    """Euler's theorem: cell and wavelength times one factor do not change the image."""
     words = a_scene(Draw("lengths", i))
     for name in ("crystal_volume", "dmin", "background"):
         words.pop(name, None)
@@ -350,14 +349,14 @@ def test_panels_move_by_themselves(sensor, tmp_path):
         rot_fast rot_fast@left rot_slow@right rot_normal@left""".split()
     check_planes(sim, moves)
     for name in moves:
-        if "@" in name:  # the other panel stays
+        if "@" in name:  # the derivative is 0 on the other panel
             left, right = sim.panels(planes_of(sim, name)[0])
             assert not (right if "left" in name else left).any()
     check_planes(sim, ["detector_thick"] if sensor else [], 1)
 
 
 def test_panels_on_vectors(tmp_path):
-    """The widest instruction set gives the planes of the scalar engine."""
+    """The widest instruction set gives the derivatives of the scalar renderer."""
     (tmp_path / "two.geom").write_text(GEOM)
     names = ["shift_x@left", "rot_fast@right", "rot_normal@left", "shift_normal", "cell_a"]
     sensor = dict(detector_thick=450, detector_abs=300, detector_thicksteps=2)
@@ -385,7 +384,7 @@ def test_aniso_mosaic_spread():
 
 
 def test_a_table_for_each_wavelength(tmp_path):
-    """An iron protein with a table for each of three wavelengths about the K edge."""
+    """An iron protein, with a table of F for each of three wavelengths at the K edge."""
     (tmp_path / "three.src").write_text("-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n")
     words = dict(N=3, detpixels=16, pixel=6, cell=None, default_F=3, dmin=4, misset=(20, 30, 40), anomalous_tol=0,
                  isa=None, pdb=os.path.join(ROOT, "structure_factors", "models", "1dur.pdb"),
@@ -399,7 +398,7 @@ def test_a_table_for_each_wavelength(tmp_path):
     assert all(equal(a, b, 5e-6) for a, b in zip(*(planes_of(sim, *names) for sim in sims)))
 
 
-# --- results made from planes, and other calls for derivatives
+# --- results that sum planes, and other calls for derivatives
 
 SOME = ["rot_x", "cell_b", "N_c", "lambda", "shift_fast", "fluence"]
 KNOTS = [0.05, 0.15, 0.2, 0.4]
@@ -407,7 +406,7 @@ FOURTEEN = dict(wavelength=1.1, N=6, detpixels=14, misset=(35, -18, 52), pixel=1
 
 
 def terms(n, m, sigma):
-    """Loss of pixels, its slope by the model m, and the weight of a pixel."""
+    """(loss, slope by m, weight) of pixels: counts n, model m, read-out noise sigma."""
     V, d = m + sigma ** 2, n - m
     if sigma:
         return (d * d / V + np.log(V)) / 2, -d / V + (1 - d * d / V) / (2 * V), 1 / V + 1 / (2 * V * V)
@@ -415,7 +414,7 @@ def terms(n, m, sigma):
 
 
 def counts(rng, shape, every):
-    """Up to 40 photons; unseen pixels are NaN."""
+    """(counts below 40, NaN in unseen pixels; array that is True in seen pixels)."""
     seen = np.floor(rng.uniform(0, 40, shape)).astype("f4")
     seen.flat[3::every] = np.nan
     return seen, ~np.isnan(seen)
@@ -442,8 +441,8 @@ def test_normal_equations_are_those_of_planes(sigma):
 
 
 def test_wide_rows_and_hats():
-    """A row of 530 pixels is taken in pieces. Equal levels at all knots make a flat
-    background: the linear functions (hats) of the knots add up to 1 in each pixel."""
+    """normal() splits rows of 530 pixels into pieces. Equal levels at all knots make a flat
+    background, as the linear functions (hats) of the knots add up to 1 in each pixel."""
     sim = suite(**{**FOURTEEN, "detpixels": None, "pixel": 0.1}, detpixels_x=530, detpixels_y=3)
     seen, lit = counts(np.random.default_rng(4), (3, 530), 11)
     image, planes = image_of(sim), np.array(planes_of(sim, *SOME))[:, lit]
@@ -470,7 +469,7 @@ def test_threads_change_no_byte():
 
 @pytest.mark.parametrize("interpolate", ["interpolate", "nointerpolate"])
 def test_the_gradient_of_F(interpolate):
-    """The image is quadratic in F."""
+    """The image is quadratic in F: the sum of F x gradient is twice sum(loss x image)."""
     sim = suite(wavelength=1.4, N=4, detpixels=12, pixel=1.2, hkl=os.path.join(ROOT, "dense.hkl"), default_F=0,
                 **{interpolate: True})
     loss = np.random.default_rng(5).uniform(-1, 1, (12, 12))
@@ -508,7 +507,7 @@ def test_what_has_no_derivative(words, name, why):
 
 @pytest.mark.parametrize("i", range(5))
 def test_rotations_fold(i):
-    """A rotation folded into the misset angles keeps the image."""
+    """fold_rotation moves a rotation into the misset angles and keeps the image."""
     d = Draw("fold", i)
     sim = suite(N=6, detpixels=10, pixel=1.2, misset=(d.uniform(-180, 180), d.uniform(-90, 90), d.uniform(-180, 180)))
     sim.set_parameters({"rot": d.three(-40, 40)})

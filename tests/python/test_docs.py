@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages about Python: their blocks run in order, in one folder; tables name existing
-parameters."""
+"""Pages about Python: the blocks of each page run in order, in one folder, and tables
+name parameters that exist."""
 import contextlib
 import importlib.util
 import os
@@ -35,7 +35,7 @@ def run_blocks(name, folder, monkeypatch, kind="python"):
 def test_blocks_of_the_page_run(tmp_path, monkeypatch):
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch)
     assert blocks >= 4 and names["strong"].size > 0
-    off, sigma = names["off"], names["sigma"]  # of the joint refinement
+    off, sigma = names["off"], names["sigma"]  # errors of the joint refinement
     assert np.sqrt(np.mean(off ** 2)) < 2 and (sigma < (0.02, 0.02, 0.02, 0.02)).all(), (off, sigma)
 
 
@@ -54,9 +54,9 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
         pytest.skip("torch is not installed")
     text = page("python.md")
     autograd = importlib.import_module("torch").autograd
-    if not hasattr(autograd, "set_multithreading_enabled"):  # before 2.0; it only saves time
+    if not hasattr(autograd, "set_multithreading_enabled"):  # torch before 2.0
         monkeypatch.setattr(autograd, "set_multithreading_enabled", contextlib.nullcontext, raising=False)
-    monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # of the blocks before it
+    monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # as imported by earlier blocks
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch, "python torch")
     assert blocks == text.count("```python torch") == 5
     assert [pictures.shape for pictures, _ in names["batches"]] == [(4, 64, 64)] * 2 and names["batches"][0][0].max() > 40
@@ -64,7 +64,7 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
 
 
 def without_torch():
-    """The part of torch that a Dataset of numpy arrays needs."""
+    """A module in place of torch with the names that the page's Dataset needs."""
     fake = types.ModuleType("torch")
     fake.from_numpy = lambda array: array
     fake.utils = types.SimpleNamespace(data=types.SimpleNamespace(Dataset=object))
@@ -72,11 +72,11 @@ def without_torch():
 
 
 def test_page_of_training_sets(tmp_path, monkeypatch):
-    """The page's command makes 8 frames, and its Dataset reads them; without torch as
-    arrays."""
+    """The page's command, for 8 frames, makes a series that its Dataset reads; without
+    torch it returns numpy arrays."""
     if "NB_ALONE" not in os.environ:
-        # in a separate process: bitshuffle's library makes the process that loads it
-        # flush denormal numbers
+        # run in a separate process, because a process that loads bitshuffle's library
+        # flushes denormal numbers to zero
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
                                f"{__file__}::test_page_of_training_sets"], env={**os.environ, "NB_ALONE": "1"},
                               capture_output=True, text=True, check=False)
@@ -105,13 +105,13 @@ def test_page_of_training_sets(tmp_path, monkeypatch):
         assert image.shape == (1065, 1030) and len(sample["U"]) == sample["crystals"] and (len(spots) > 0) == (sample["crystals"] > 0)
         bright = spots[spots[:, 2] > 200]
         inside = (bright[:, 0] > 1) & (bright[:, 0] < 1028) & (bright[:, 1] > 1) & (bright[:, 1] < 1063)
-        for fast, slow, photons in bright[inside]:  # the light is at the place in the truth
+        for fast, slow, photons in bright[inside]:  # light is where the truth has the spot
             around = image[int(slow) - 1:int(slow) + 2, int(fast) - 1:int(fast) + 2]
             assert around.sum() > 0.2 * photons, (fast, slow, photons, around)
 
 
 def test_frames_go_to_spawned_workers(tmp_path):
-    """The Dataset of the page, after its parent has read a frame."""
+    """The page's Dataset works in spawned processes if the parent has read a frame."""
     pytest.importorskip("torch", reason="torch is not installed")
     h5py = pytest.importorskip("h5py", reason="h5py is not installed")
     nanobragg.run_series(dict(cell=70, default_F=100, N=5, detpixels=64, pixel=1, fluence=1e25, oversample=1, crystals=2),

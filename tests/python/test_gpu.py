@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that need a GPU: images that stay there, torch on the GPU, and results equal to the program's files.
-Without a GPU every test is skipped.
+"""Tests that need a GPU (else skipped): images that stay in its memory, torch on the GPU,
+and results equal to the program's files.
 
 On a machine with a GPU:  make SET=gpu CUDA_ARCH=90 all python
     NANOBRAGG=build/gpu/nanobragg PYTHONPATH=build/gpu/python python3 -m pytest -q tests/python/test_gpu.py"""
@@ -99,7 +99,7 @@ def test_who_holds_an_image_keeps_it():
 
 
 def test_work_that_is_queued_sees_its_image():
-    """A consumer releases an image while its kernels still wait."""
+    """Python may release an image while torch's kernels that read it still wait."""
     torch = has_torch()
     sim = gpu(detpixels_x=1024, detpixels_y=1024)
     burden = torch.randn(4096, 4096, device="cuda")
@@ -109,7 +109,7 @@ def test_work_that_is_queued_sees_its_image():
         tensor = torch.from_dlpack(sim.render(where="device"))
         for _ in range(4):
             burden = burden @ burden / 64
-        sums.append(tensor.double().sum())  # queued after the products in the stream
+        sums.append(tensor.double().sum())  # its kernel waits for the products
         del tensor
     for step in range(8):
         sim.set(misset=(10 + step, 20, 30))
@@ -159,7 +159,7 @@ def test_render_in_a_graph():
 def test_pullback_of_slopes_that_are_there(dtype):
     torch = has_torch()
     names = ["misset", "cell", "N", "distance"]
-    for more in ({}, {"oversample": 2}):  # kernels without and with planes
+    for more in ({}, {"oversample": 2}):  # kernels without and with planes of derivatives
         sim = gpu(**more)
         slopes = torch.linspace(-1, 2, 64 * 48, dtype=torch.float64).reshape(48, 64).to(getattr(torch, dtype))
         want = sim.pullback(slopes.numpy(), names)
@@ -191,7 +191,7 @@ def test_a_slope_that_is_not_finite_is_found_anywhere(more):
 
 
 def test_large_slopes_are_sent_whole():
-    """More bytes than the ring of pinned memory holds."""
+    """pullback copies slopes that need more bytes than the buffer of pinned memory."""
     sim = gpu(detpixels_x=2048, detpixels_y=2048)
     slopes = np.random.default_rng(4).normal(size=(2048, 2048))  # 32 MB
     planes = sim.derivatives("misset_x,fluence", dtype=float)
@@ -226,7 +226,7 @@ def test_gradcheck():
 
 
 def test_time_of_an_image_that_stays():
-    """Printed with -s; an image that stays must not cost more than a fetched image."""
+    """Prints (with -s) the times of an image that stays on the GPU and of a copy."""
     sim = gpu(detpixels_x=1024, detpixels_y=1024)
     times = {}
     out = sim.render()

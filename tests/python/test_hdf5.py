@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""HDF5 files with false values: numbers of points, sizes of chunks and images, other
-files."""
+"""HDF5 files with wrong contents (numbers of points, sizes of chunks and images, names of
+other files) are refused, or read correctly."""
 import os
 import subprocess
 
@@ -29,7 +29,7 @@ def series(folder, *words, edge=EDGE):
 
 
 def put(path, **words):
-    """A file with a dataset of images."""
+    """Writes a file with a dataset of images; words: arguments of create_dataset."""
     with h5py.File(path, "w") as file:
         file.create_dataset(IMAGES, **words)
     return path
@@ -63,7 +63,7 @@ def test_a_key_of_many_points_is_not_resumed(name, tmp_path):
 
 @pytest.mark.parametrize("edge", [8, 24, 56, 64, 72, 128])
 def test_a_chunk_of_another_size(edge, tmp_path):
-    """The bytes are those of a frame of `edge` x `edge` pixels."""
+    """A chunk with bytes of a frame of edge x edge pixels is refused if edge != EDGE."""
     with h5py.File(series(tmp_path, "-compress", "bslz4", edge=edge), "r") as file:
         chunk = file[IMAGES].id.read_direct_chunk((0, 0, 0))[1]
     path = series(tmp_path, "-compress", "bslz4")
@@ -90,7 +90,7 @@ def test_frames_that_were_never_written(words, tmp_path):
 
 
 def declared(path, side, chunk):
-    """A few bytes that declare side x side pixels, in a chunk of chunk x chunk."""
+    """Writes a small file that declares side x side pixels in chunks of chunk x chunk."""
     put(path, shape=(side, side), dtype="u2", chunks=(chunk, chunk), compression="gzip", shuffle=True)
     data = np.arange(EDGE * EDGE, dtype="u2").reshape(EDGE, EDGE)
     with h5py.File(path, "r+") as file, h5py.File("small", "w", driver="core", backing_store=False) as small:
@@ -102,7 +102,7 @@ def declared(path, side, chunk):
 def test_sizes_that_a_small_file_declares(tmp_path):
     path = tmp_path / "a.h5"
     bad(declared(path, 30000, 30000), "-max_read 3600 ")
-    bad(declared(path, 512, 64), "never written")  # the other 63 chunks are not there
+    bad(declared(path, 512, 64), "never written")  # the other 63 chunks are missing
     declared(path, 512, 512)
     assert "-max_read 2 " in run(tmp_path, "compare", path, path, "-max_read", 1).stderr
     with h5py.File(path, "w") as file:
@@ -113,7 +113,7 @@ def test_sizes_that_a_small_file_declares(tmp_path):
 
 
 def virtual(path, *sources):
-    """A virtual set of six frames: 0, 2 of the first source, 1, 3 of the second, 4, 5 of the third."""
+    """Writes a virtual set of 6 frames: 0, 2 of source 1; 1, 3 of source 2; 4, 5 of 3."""
     layout = h5py.VirtualLayout((6, EDGE, EDGE), "u2")
     for at, name in zip((slice(0, 4, 2), slice(1, 4, 2), slice(4, 6)), sources):
         layout[at] = h5py.VirtualSource(name, IMAGES, (2, EDGE, EDGE))
@@ -127,7 +127,7 @@ def test_virtual_sets(tmp_path):
         put(tmp_path / f"{name}.h5", data=np.full((2, EDGE, EDGE), [[[value]], [[value + 1]]], "u2"))
     path = virtual(tmp_path / "a.h5", "first.h5", "second.h5", "third.h5")
     assert [nanobragg.read_image(path, frame=k)[0, 0] for k in range(4)] == [10, 20, 11, 21]
-    other = virtual(tmp_path / "b.h5", "first.h5", "second.h5", "a.h5")  # a virtual set of a virtual one
+    other = virtual(tmp_path / "b.h5", "first.h5", "second.h5", "a.h5")  # its source a.h5 is virtual too
     assert [nanobragg.read_image(other, frame=k)[0, 0] for k in (4, 5)] == [10, 20]
     (tmp_path / "third.h5").unlink()
     assert nanobragg.read_image(path, frame=0)[0, 0] == 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No leaks: Python's memory (tracemalloc), the process's memory, and open files."""
+"""No leaks: memory of Python (tracemalloc), memory of the process, and open files."""
 import gc
 import os
 import subprocess
@@ -22,7 +22,7 @@ def resident():
 
 
 def test_process_does_not_grow():
-    """1000 new objects and their images, after the tenth."""
+    """990 more objects and images do not make the process larger."""
     for i in range(1000):
         nanobragg.Simulation(**SMALL).render()
         if i == 9:
@@ -36,7 +36,7 @@ HKL = (np.array([(h, k, l) for h in range(-4, 5) for k in range(-4, 5) for l in 
 
 
 def everything():
-    """Every method once, and some errors."""
+    """Calls every method once, and makes some errors."""
     sim = nanobragg.Simulation(**{k: v for k, v in SMALL.items() if k != "default_F"}, hkl=HKL,
                                mask=np.ones((64, 64), bool))
     image, _ = sim.render(statistics=True)
@@ -75,14 +75,14 @@ def test_every_method_gives_back_what_it_took():
         tracemalloc.stop()
     hide = [tracemalloc.Filter(False, tracemalloc.__file__), tracemalloc.Filter(False, "<frozen *>")]
     grown = [d for d in after.filter_traces(hide).compare_to(before.filter_traces(hide), "lineno")
-             if d.size_diff > 512 and d.count_diff >= 15]  # growth in each round
+             if d.size_diff > 512 and d.count_diff >= 15]  # grew in each of 15 rounds
     assert not grown, "\n".join(map(str, grown[:5]))
     assert resident() - bytes_before < 2 * MiB
     assert len(os.listdir("/proc/self/fd")) == files
 
 
 def test_a_leak_would_be_seen():
-    """The test above, with a list that keeps an object of each round."""
+    """tracemalloc shows the leak if a list keeps an object of each round."""
     kept = []
     tracemalloc.start()
     before = tracemalloc.take_snapshot()
@@ -114,7 +114,7 @@ for where in ("device", "host"):
 
 
 def test_memory_errors():
-    """An image of 576 MB with 64 MiB available; the object stays usable."""
+    """With 64 MiB an image of 576 MB raises MemoryError, and the object stays usable."""
     done = subprocess.run([sys.executable, "-c", LITTLE], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert "MemoryError device" in done.stdout and "MemoryError host" in done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules of docs/python.md, one test each."""
+"""A test for each rule of docs/python.md."""
 import json
 import multiprocessing
 import os
@@ -123,7 +123,7 @@ def test_arrays_in_place_of_files(tmp_path):
     whole = nanobragg.Simulation(**{**SMALL, "hkl": text}).render()
     assert np.array_equal(image[mask], whole[mask]) and not image[~mask].any()
     turned = nanobragg.Simulation(**{**SMALL, "hkl": (h, F * np.exp(1j * h[:, 0]))}).render()
-    assert np.allclose(turned, whole, rtol=1e-6, atol=0)  # |F|
+    assert np.allclose(turned, whole, rtol=1e-6, atol=0)  # complex F act as |F|
     with pytest.raises(TypeError, match="real"):
         nanobragg.Simulation(**SMALL, sources=([1.0, 1.02j], [1, 3]))
 
@@ -203,7 +203,7 @@ def test_counts_of_32_bits(tmp_path):
     counts = sim.noise(dtype=np.int32)
     assert counts.dtype == np.int32 and np.array_equal(counts, nanobragg.read_image(tmp_path / "a_master.h5", frame=0))
     small = sim.noise()
-    assert np.array_equal(counts + 40, small)  # the standard offset of 16-bit files
+    assert np.array_equal(counts + 40, small)  # 40: default offset of 16-bit files
     bright = nanobragg.Simulation(**{**SMALL, "fluence": 1e31})
     assert bright.noise(dtype="int32").max() > 65535 and bright.noise().max() == 65535
     with pytest.raises(ValueError, match="uint16 or int32"):
@@ -366,7 +366,7 @@ def test_one_object_in_two_threads_raises():
     assert started.wait(20)
     with pytest.raises(RuntimeError, match="another thread"):
         sim.render()
-    assert "400 x 400" in repr(sim) and sim.shape == (400, 400) and sim.seed == 3  # copies
+    assert "400 x 400" in repr(sim) and sim.shape == (400, 400) and sim.seed == 3  # need no lock
     thread.join()
     assert not errors and sim.render().sum() > 0
 
@@ -408,7 +408,7 @@ def test_bar(bar, monkeypatch, capfd):
         pytest.importorskip("tqdm", reason="tqdm is not installed")
     sim = nanobragg.Simulation(**SMALL)
     assert np.array_equal(sim.render(progress=True), sim.render())
-    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the progress line is for terminals
+    assert ("100%" in capfd.readouterr().err) == (bar == "tqdm")  # the program's line needs a terminal
 
 
 def test_features_and_memory_errors():
@@ -474,7 +474,7 @@ def test_series(tmp_path):
 
 
 def test_noise_of_files(tmp_path):
-    """The counts of an existing image are those of the simulation."""
+    """noise() of a file makes the same counts as Simulation.noise()."""
     sim = nanobragg.Simulation(**{**SMALL, "seed": 5}, precision="double", gain=1.5, readout_noise=2)
     image = sim.render()
     image.tofile(tmp_path / "f.bin")
@@ -516,8 +516,8 @@ def test_repr_and_table():
 
 
 def test_crystals_have_numbers_of_their_own(tmp_path):
-    """A list of dicts, changed later; twins; mosaic blocks as an array; values drawn by a
-    series."""
+    """crystals= takes a list of dicts, for which a later set() gives defaults; mosaic
+    blocks may be an array; a series draws values of each crystal."""
     base = dict(cell=(30, 40, 50), default_F=100, N=6, detpixels=32, pixel=3, distance=100, seed=5, device="cpu", fluence=1e28, oversample=1)
     lines = [{"N": 4}, {"misset": (1, 2, 3), "gauss_xtal": True}]
     sim = nanobragg.Simulation(**base, crystals=lines)

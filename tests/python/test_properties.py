@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Theorems about images that need no reference, and square crystals against the coherent sum over their lattice points,
-|sum exp(2 pi i q.r)|^2, from the typed cell to the pixel."""
+"""Theorems about images without reference images. Square crystals equal the coherent sum
+over their lattice points, |sum exp(2 pi i q.r)|^2, from the typed cell to the pixel."""
 import itertools
 
 import numpy as np
@@ -19,7 +19,7 @@ def rotation(axis, deg):
 
 
 def misset(x, y, z):
-    """Rotation about x, then y, then z."""
+    """Matrix of a rotation about x, then y, then z (deg)."""
     return rotation((0, 0, 1), z) @ rotation((0, 1, 0), y) @ rotation((1, 0, 0), x)
 
 
@@ -35,7 +35,7 @@ def test_rotating_everything_changes_nothing(axis, deg):
     R = rotation(axis, deg)
     turned = {name: tuple(R @ v) for name, v in vectors.items()}
     pixels = image(**base, **vectors)
-    assert not same(image(**base, **turned), pixels, 0.01)  # the crystal does not move along
+    assert not same(image(**base, **turned), pixels, 0.01)  # without a rotation of the crystal
     assert same(image(**{**base, "misset": misset_angles(R @ misset(10, 20, 30))}, **turned), pixels, 1e-6)
 
 
@@ -44,7 +44,7 @@ def test_tiles_and_threads_give_the_same_bits():
     together = np.zeros_like(whole)
     for tile, (f, s) in enumerate(itertools.product((0, 34, 68), (0, 25, 50, 75))):
         roi = (f, min(f + 33, 99), s, s + 24)
-        together += suite(**BUSY, detpixels=100, roi=roi, threads=1 + tile % 3).render()  # zero outside each tile
+        together += suite(**BUSY, detpixels=100, roi=roi, threads=1 + tile % 3).render()  # 0 outside the tile
     assert together.tobytes() == whole.tobytes()
     for threads in range(2, 8):
         pixels, found = suite(**BUSY, detpixels=100, threads=threads).render(statistics=True)
@@ -52,8 +52,8 @@ def test_tiles_and_threads_give_the_same_bits():
 
 
 @pytest.mark.parametrize("words, tolerance", [
-    (dict(mosaic=0, mosaic_dom=30), 0), (dict(mosaic_dom=30), 0),  # no spread
-    (dict(osc=0), 1e-7), (dict(osc=0, phisteps=5), 1e-7),  # a sweep of step 0
+    (dict(mosaic=0, mosaic_dom=30), 0), (dict(mosaic_dom=30), 0),  # without a mosaic spread
+    (dict(osc=0), 1e-7), (dict(osc=0, phisteps=5), 1e-7),  # all phi steps at one angle
     (dict(hdivrange=0, vdivrange=0, dispersion=0), 0)])
 def test_nothing_to_average_changes_nothing(words, tolerance):
     base = dict(BUSY, detpixels=64, osc=None, phisteps=None, phi=12)
@@ -68,8 +68,8 @@ def test_intensity_scales(words, factor):
 
 
 def test_sums_are_means():
-    """The image of a sweep and a spectrum is the mean over the steps, taken at their
-    middles."""
+    """The image of a rotation with a spectrum is the mean of stills at the middles of the
+    phi steps and at the wavelengths."""
     base = dict(BUSY, detpixels=48, osc=None, phisteps=None)
     members = [dict(phi=0.25 + 0.5 * i, wavelength=0.99 + 0.01 * k) for i in range(4) for k in range(3)]
     mean = np.mean([image(**base, **member) for member in members], axis=0)
@@ -79,20 +79,20 @@ def test_sums_are_means():
 def test_oversampling_converges():
     p = {n: image(**{**BUSY, "pixel": 0.3}, detpixels=48, oversample=n) for n in (1, 2, 4, 8, 16)}
     off = [abs(p[n] - p[16]).max() / p[16].max() for n in (1, 2, 4, 8)]
-    assert all(b < a / 2.5 for a, b in zip(off, off[1:])) and off[-1] < 0.01  # midpoint rule
+    assert all(b < a / 2.5 for a, b in zip(off, off[1:])) and off[-1] < 0.01  # errors go as n^-2
 
 
 def test_the_peak_grows_as_N6():
-    """The direct beam's pixel is q = 0."""
+    """In the pixel of the direct beam, where q = 0, light goes as N^6."""
     top = {N: image(N=N, detpixels=9, Xbeam=0.4, Ybeam=0.4)[4, 4] for N in (1, 2, 4, 8, 16, 32, 64)}
     assert [top[N] / N ** 6 for N in top] == pytest.approx([top[1]] * len(top), rel=1e-6)
 
 
 def test_a_spot_integrates_to_N3():
-    """The spot 0 5 0, rocked through the sphere by a whole cell of reciprocal space along
-    h, and summed."""
+    """Photons of the spot 0 5 0 go as N^3, if the crystal rotates by a whole reciprocal
+    cell along h through the Ewald sphere."""
     def spot(N):
-        osc = 36 / np.pi  # about the spindle (z): b* of 0 5 0 from along y to the sphere
+        osc = 36 / np.pi  # 1/5 rad, about z: moves 5 b* by the length of a*
         return image(N=N, detpixels=30, distance=300, nopolar=True, point_pixel=True, pix0_vector=(0.3, 165e-4, -15e-4),
                      osc=osc, phisteps=40 * N, phi=np.degrees(np.arcsin(5 / 200)) - osc / 2).sum()
     two = spot(2)
@@ -102,14 +102,14 @@ def test_a_spot_integrates_to_N3():
 # --- the coherent sum
 
 def coherent_sum(cell, N, q):
-    """cell: a, b, c in the rows."""
+    """|sum over N cells of exp(2 pi i q.r)|^2. cell: rows a, b, c."""
     r = np.array(list(itertools.product(*map(range, N)))) @ cell
     return abs(np.exp(2j * np.pi * q @ r.T).sum(axis=-1)) ** 2
 
 
 def cell_vectors(a, b, c, alpha, beta, gamma):
-    """Other formulas than the library's: a* along x, b* in the xy plane mean c along z, b
-    in the yz plane."""
+    """Rows a, b, c, by other formulas than the library's. "a* along x, b* in the xy
+    plane" is the same as "c along z, b in the yz plane"."""
     ca, cb, cg = np.cos(np.radians((alpha, beta, gamma)))
     sa = np.sqrt(1 - ca * ca)
     ay = (cg - ca * cb) / sa
@@ -117,7 +117,7 @@ def cell_vectors(a, b, c, alpha, beta, gamma):
 
 
 def scattering(sim):
-    """q of each pixel, 1/A."""
+    """Scattering vector q of each pixel in 1/A."""
     beam = sim.config["beam"]
     return (directions(sim) - beam["beam_vector"]) / beam["wavelength_A"]
 
@@ -130,14 +130,14 @@ def scattering(sim):
 def test_still_crystals(cell, N, turn):
     sim = suite(cell=cell, N=N, wavelength=1.3, detpixels=48, pixel=0.9, distance=60, detector_rotx=5, detector_roty=10,
                 detector_rotz=-15, **turn)
-    U = rotation((0, 0, 1), turn.get("phi", 0)) @ misset(*turn.get("misset", (0, 0, 0)))  # the spindle is z
+    U = rotation((0, 0, 1), turn.get("phi", 0)) @ misset(*turn.get("misset", (0, 0, 0)))  # the spindle is along z
     c = directions(sim) @ np.array(sim.config["beam"]["beam_vector"])
     truth = 1e4 * coherent_sum(cell_vectors(*cell) @ U.T, N, scattering(sim)) * solid_angles(sim) * 0.5 * (1 + c * c)
     assert same(sim.render(), truth, 3e-7)
 
 
 def test_mosaic_domains_turn_with_phi():
-    """R_phi U a, in this order and not the reverse."""
+    """The axis a of a mosaic block is R_phi U a: first the block's U, then phi."""
     cell, N = (30, 35, 40, 80, 95, 100), (3, 3, 3)
     blocks = np.array([misset(*angles) for angles in ((5, 0, 0), (-2, 4, 1), (0, -3, 5), (1, 1, -4))])
     sim = suite(cell=cell, N=N, wavelength=1.3, detpixels=32, pixel=1, nopolar=True, point_pixel=True, phi=50,
@@ -153,7 +153,7 @@ def test_mosaic_domains_turn_with_phi():
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_one_cell_along_an_axis(axis):
-    """A factor of exactly one: the period along the axis does not matter."""
+    """With N = 1 along an axis its factor is 1: the length of the axis has no effect."""
     N, cell = [4, 4, 4], [100, 100, 100, 90, 90, 90]
     N[axis], stretched = 1, [*cell[:axis], 137, *cell[axis + 1:]]
     base = dict(N=N, wavelength=1.3, detpixels=32, pixel=0.8)

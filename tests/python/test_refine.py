@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fits in Python: the minimiser, the variables, and starts with a background or few photons."""
+"""Fits in Python: minimiser, variables, and starts with background or few photons."""
 import copy
 import math
 
@@ -14,7 +14,7 @@ STILL = dict(default_F=100, N=20, gauss_xtal=True, wavelength=1.0, detpixels=200
 
 
 def poisson(t):
-    """Loss of counts of two exponentials. t: ln amplitude and ln rate of each."""
+    """Loss of a fit of two exponentials (t: ln amplitude, ln rate), and its value at t."""
     x = np.linspace(0, 3, 40)
     counts = np.random.default_rng(3).poisson(50 * np.exp(-1.5 * x) + 20 * np.exp(-0.2 * x))
 
@@ -47,7 +47,7 @@ def test_impossible_points_shorten_the_step():
     def loss(t):
         if t[0] > 1.5:
             raise _minimise.Impossible("too far")
-        return (t[0] - 1) ** 2 / 2, t - 1, np.array([[0.3]])  # the matrix makes steps three times too long
+        return (t[0] - 1) ** 2 / 2, t - 1, np.array([[0.3]])  # 0.3, not 1: steps are too long
 
     found = _minimise.minimise(loss, [0.0], 60)
     assert found.converged and abs(found.x[0] - 1) < 0.05
@@ -78,7 +78,7 @@ def test_counts_far_above_their_level_by_chance():
         tail = 1 - sum(math.exp(-level) * level ** k / math.factorial(k) for k in range(n))
         sigma = _picture.excess_sigma(np.array([float(n)]), np.array([level]), 0)[0]
         assert tail <= math.exp(-sigma ** 2 / 2) and tail > math.exp(-sigma ** 2 / 2) / 60
-    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # chance: once in 5000 pixels
+    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # happens once in 5000 pixels
 
 
 def fit(truth, start, **options):
@@ -107,7 +107,7 @@ def test_a_background_in_the_start_leaves_the_pixels_of_spots():
 
 
 def test_a_picture_has_the_gaps_between_its_panels(tmp_path):
-    """The layout of the file and the stack of panels give the same fit."""
+    """An image with the file's gap between panels gives the same fit as their stack."""
     text = "photon_energy = 12398.42\nclen = 0.1\nres = 2500\n"
     for k, (x, ss) in enumerate(((-52, 0), (2, 60))):
         text += (f"p{k}/fs = 1x\np{k}/ss = 1y\np{k}/corner_x = {x}\np{k}/corner_y = -25\np{k}/min_fs = 0\np{k}/max_fs = 49\n"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Random sequences of calls on one object: to the byte, the object always equals a fresh one with the final values.
+"""Random calls on one object: it gives the same bytes as a fresh object with the final values.
 
 python3 tests/python/test_sequences.py FIRST COUNT [--false] [--all]: trials FIRST to FIRST + COUNT - 1; a number always gives the
-same calls.  --false: also uses False for shapes, and None.  --all: continues after a failure, and counts the kinds."""
+same calls.  --false: also sets shapes to False, and keywords to None.  --all: continues after a failure, and counts the kinds."""
 import copy
 import json
 import os
@@ -22,30 +22,30 @@ from sequence_words import *
 def draw(number):
     rng = random.Random(number)
     base = draw_base(rng)
-    for name in [n for n in base if n not in KEPT][::-1]:  # words exclude each other: use fewer
+    for name in [n for n in base if n not in KEPT][::-1]:  # some keywords exclude others: use fewer
         if not attempt(Model(base).fresh)[1]:
             break
         base.pop(name)
     return base, [draw_call(rng, base) for _ in range(rng.choice([1, 2, 2, 3, 3, 4, 5, 6]))]
 
 
-# --- the model: the right results
+# --- the model: knows the right results
 # ------------------------------------------------------------------------------------
 class Failure(Exception):
-    """(check, observation)"""
+    """Arguments: (name of the check, what was seen)."""
 
 
 class NoRule(Exception):
-    """The values in force have no place in the new scene: no more calls."""
+    """The new scene does not have the parameters of values in force: the trial ends."""
 
 
 class Model:
-    """The final words, and the values in force that were given without words: parameters
-    and F, in order."""
+    """The final state of the object. words: {keyword: Python source}; force: values in
+    force by set_parameters and set(F=...), in order."""
 
     def __init__(self, words):
         self.words, self.force, self.stale = dict(words), [], False
-        self.start, self.later = [], []  # values in force at the last set(), and each call since
+        self.start, self.later = [], []  # values in force at set(), and of later calls
         self.disk, self.seen, self.folder = dict.fromkeys(TEXTS, 0), dict.fromkeys(TEXTS, 0), ""
         self.seen_in = ""
 
@@ -89,12 +89,12 @@ class Model:
         return new
 
     def is_fresh(self):
-        """True if files are as they were read."""
+        """True if the named files have the content that the object read."""
         return all(self.disk[n] == self.seen[n] for n in TEXTS if any(n in v for v in self.words.values())) and (
             self.folder == self.seen_in or "'x.hkl'" not in self.words.values())
 
     def fresh(self):
-        """Simulation(**words), with the files as they were read."""
+        """Simulation(**words), with files that have the content that the object read."""
         odd = [n for n in TEXTS if self.disk[n] != self.seen[n]]
         for name in odd:
             put(name, self.seen[name])
@@ -107,9 +107,9 @@ class Model:
                 put(name, self.disk[name])
 
     def build(self, ways=0):
-        """Fresh objects with the values in force: all values together; one by one; as
-        given since the last set(), and together or not before. Each is right, because it
-        is unspecified when counts are held."""
+        """A fresh object with the values in force. ways: 0 sets all together, 1 one by
+        one, 2 and 3 in the calls since the last set(), earlier ones together or not. All
+        are right: the rules do not say when numbers of steps are fixed."""
         sim = self.fresh()
         for run in ([self.force], [[x] for x in self.force], [sum(self.start, []), *self.later], self.start + self.later)[ways]:
             values = {}
@@ -126,7 +126,7 @@ class Model:
 
 
     def built(self):
-        """Right objects, one by one."""
+        """Yields right objects: build() in all ways that are no error."""
         count = 0
         for ways in range(4 if self.force else 1):
             sim, error = attempt(lambda: self.build(ways))
@@ -141,7 +141,7 @@ def attempt(call):
     """(result, None), or (None, type and line of its error)."""
     try:
         return call(), None
-    except Exception as e:  # some lines also have the number of spots of the last reflections()
+    except Exception as e:  # some lines have the number of spots of the last reflections()
         return None, re.sub(r", and the last reflections\(\) had \d+", "", f"{type(e).__name__}: {named(str(e))}")
 
 
@@ -161,7 +161,7 @@ def plain(sim):
 
 
 def named(text):
-    """Text without the names of files with arrays of rotations."""
+    """Text with BLOCKS in place of names of temporary files of mosaic blocks."""
     return re.sub(r"/[^\" ]*/tmp\w+\.blocks", "BLOCKS", text)
 
 
@@ -192,7 +192,7 @@ def compare(check, a, b, looks=LOOKS):
 
 
 def as_bytes(value):
-    """Bytes for a comparison."""
+    """The value with arrays as bytes, to be compared with ==."""
     if isinstance(value, dict):
         return {name: as_bytes(its) for name, its in value.items()}
     if isinstance(value, (list, tuple)):
@@ -212,7 +212,7 @@ def unchanged(check, sim, before):
 
 
 class Trial:
-    """One object and its calls. lines: the script of the calls."""
+    """One object s and its calls. m: model of s; lines: script that repeats the calls."""
 
     def __init__(self, base):
         self.m, self.kept, self.lines, self.done = Model(base), [], [], 0
@@ -231,8 +231,8 @@ class Trial:
         return attempt(lambda: eval(text, names))
 
     def must(self, text, error, new, errors=()):
-        """A call that a fresh object accepts, or refuses with this error or one of
-        several."""
+        """Makes a call: without `error` it must succeed, and the model becomes `new`;
+        otherwise it must raise `error` or one of `errors`, and change nothing."""
         self.done += 1
         if error is None:
             result, seen = self.do(text)
@@ -253,7 +253,7 @@ class Trial:
         new = self.m.with_words(words)
         _, error = attempt(new.fresh)
         if error is None and new.force and attempt(new.build)[1]:
-            return  # the values in force have no place in this scene
+            return  # the scene does not have the parameters of the values in force
         self.must("s.set(" + ", ".join(f"{n}={v}" for n, v in words.items()) + ")", error, new)
 
     def keeps_files(self, words):
@@ -266,7 +266,7 @@ class Trial:
         if not self.m.has_rule(words) or not self.m.is_fresh():
             return
         if "s." in text:
-            return  # the F of another configuration
+            return  # s has the F of another configuration
         new = self.m.with_words(words)
         sim, error = attempt(new.build)
         if error and attempt(new.fresh)[1] != error:
@@ -289,13 +289,13 @@ class Trial:
         errors = [e for _, e in each]
         if error is None and any(errors):
             return
-        count = attempt(lambda: len(self.s.factors()[1]))[0]  # the extent depends on earlier calls
+        count = attempt(lambda: len(self.s.factors()[1]))[0]  # the number of F depends on earlier calls
         F = next((one for one, _ in each if one is not None and len(one) == count), F)
         self.must(f"s.{'render' if renders else 'set'}(F={text})", error, self.m if error else self.m.with_F(F), errors)
 
     def values(self, values):
         if "osc" in values and not ("osc" in self.m.words and "phisteps" in self.m.words):
-            return  # some later call holds the steps
+            return  # a later call may fix the number of steps
         sim = next(self.m.built())
         _, error = attempt(lambda: sim.set_parameters(values))
         self.must(f"s.set_parameters({values})", error, self.m if error else self.m.with_values(values))
@@ -321,7 +321,7 @@ class Trial:
                   self.m.with_values({n: sim.parameter(n)["value"] for n in names}) if turned and not error else self.m)
 
     def read(self, text):
-        """A call that changes nothing: the result is that of a fresh object."""
+        """Makes a call that changes nothing: a fresh object must give the same result."""
         each = [attempt(lambda: as_bytes(eval(text, {**globals(), "s": sim}))) for sim in self.m.built()]
         right, error = each[0]
         seen = as_bytes(self.must(text, error, self.m, [e for _, e in each]))
@@ -395,7 +395,7 @@ class Trial:
             self.m.seen_in = self.m.folder
 
     def end(self):
-        """The checks at the end."""
+        """Compares the object, its copies and its noise with a fresh object."""
         failure, own = None, None if self.m.stale else attempt(self.s.noise)[0]
         if own is not None:
             self.say("own = s.noise()")
@@ -430,7 +430,7 @@ class Trial:
 
 
 def run(base, calls):
-    """None; or (check, observation, script). A refused base is no trial."""
+    """(None, or (check, what was seen, script); number of calls, 0 if base is refused)."""
     try:
         trial, error = attempt(lambda: Trial(base))
         if error:
@@ -449,7 +449,7 @@ def run(base, calls):
 
 
 def shortest(base, calls, check):
-    """Finds fewer calls and words that fail in the same check."""
+    """Runs with the fewest calls and keywords found that fail in the same check."""
     def fails(b, c):
         seen = attempt(lambda: run(b, c)[0])[0]
         return seen and seen[0] == check
@@ -483,7 +483,7 @@ def report(number, failure):
 
 
 def trials(first, count):
-    """(failures with their numbers, number of calls)"""
+    """Yields (number of the trial, its failure or None, number of calls)."""
     for number in range(first, first + count):
         os.chdir(W)
         failure, done = run(*draw(number))

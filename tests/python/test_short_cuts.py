@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Short cuts around the record give the bytes of a fresh object whose keyword has the
-value: changes in place by set_parameters, and data kept from the last image (shadow,
-absorption, tables, light). test_sequences.py mixes set() with all other calls."""
+"""Values changed in place by set_parameters, and data kept from the last image (shadow,
+absorption, tables, light), give the same bytes as a fresh object with keywords for the
+values. test_sequences.py mixes set() with all other calls."""
 import numpy as np
 import pytest
 
@@ -19,13 +19,13 @@ def one(keyword):
 
 
 def part(keyword, i, values):
-    """Sets value i of a keyword with several values."""
+    """Function from a value to {keyword: values with this value at place i}."""
     return lambda value: {keyword: (*values[:i], value, *values[i + 1:])}
 
 
-# parameter, more words of the base, two values, function from a value to keywords
+# VALUES: (parameter, more keywords, two values, function from a value to keywords).
 MISSET, CELL = BASE["misset"], BASE["cell"]
-# The wavelength of a matrix is not the mean of the sources.
+# MATRIX: no typed wavelength; the wavelength of a matrix is not the mean of the sources.
 MATRIX = {"matrix": np.diag((0.014, 0.012, 0.011)), "sources": ([1, 1.02], [1, 1]), **dict.fromkeys(("cell", "misset", "lambda"))}
 VALUES = [*((f"misset_{x}", {}, (11.5, -80), part("misset", i, MISSET)) for i, x in enumerate("xyz")),
           *((f"cell_{x}", {}, (CELL[i] * 1.01, CELL[i] * 0.97), part("cell", i, CELL))
@@ -51,7 +51,7 @@ VALUES = [*((f"misset_{x}", {}, (11.5, -80), part("misset", i, MISSET)) for i, x
           ("fluence", {}, (2e28, 1e20), one("fluence")), ("water", {"water": 1}, (2, 0.25), one("water")),
           ("default_F", {}, (50, 200), one("default_F"))]
 
-# Data kept outside the model: each with the values of VALUES that change it.
+# {kind of data kept between images: keywords of its scene}. MOVES: values that change it.
 BESIDE = {"plain": {},
           "shadow": {"beamstop": "disc:6,disc:2:0.5", "background": "water:1e-9"},
           "factors": {"transmission": np.linspace(0.1, 1, 576, dtype="f4").reshape(24, 24), "add": np.full((24, 24), 3, "f4")},
@@ -64,7 +64,7 @@ MOVES = [row for row in VALUES if row[0] in ("misset_x", "cell_a", "phi", "lambd
 
 
 def words(*several):
-    """The last value of each keyword counts; None removes the keyword."""
+    """Joins dicts of keywords: a later one replaces an earlier one; None removes it."""
     return {name: value for name, value in {k: v for w in several for k, v in w.items()}.items() if value is not None}
 
 
@@ -97,13 +97,13 @@ def test_a_value_is_the_keyword(row):
 def test_what_is_kept_is_that_of_the_new_values(beside):
     for name, more, values, keyword in MOVES:
         if name == "default_F" and "hkl" in BESIDE[beside]:
-            continue  # no F of the list is default_F: the image stays
+            continue  # all F are listed: default_F has no effect
         check(name, words(more, BESIDE[beside]), values, keyword)
 
 
 @pytest.mark.parametrize("beside", BESIDE)
 def test_set_is_a_fresh_object(beside):
-    """Keywords, one after the other, and back."""
+    """After each set(), and back at the first values, images equal a fresh object's."""
     base = words(BASE, BESIDE[beside])
     sim, now = nb.Simulation(**base), dict(base)
     first = image(sim)

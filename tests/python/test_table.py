@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python and the program over the whole table of parameters, and over golden cases."""
+"""Python and the program agree for every parameter, and for some golden cases."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ FILES = {"hkl": "pattern.hkl", "mat": "cubic.mat", "sourcefile": "sources.txt"}
 
 
 def values_of(row):
-    """Some values to try, good and bad."""
+    """Values of a parameter to try: good and bad ones."""
     if row["kind"] in (SWITCH, PRESET):
         return [True]
     if row["kind"] == _nanobragg.FILE:
@@ -75,7 +75,7 @@ def test_every_parameter_is_what_its_flag_is(tmp_path, monkeypatch):
             theirs, said = by_program(tmp_path, row["name"], value)
             ours, error = by_python(row["name"], value)
             if "but the flag -show_config follows" in said or "is neither a flag nor" in said:
-                continue  # a command line has other messages for too few and too many words
+                continue  # for a wrong number of words a command line has other messages
             if (theirs is None) != (ours is None) or (theirs is None and error.split(";")[0] not in said):
                 wrong.append((row["name"], value, said.strip(), error))
             elif theirs is None:
@@ -89,7 +89,7 @@ def test_every_parameter_is_what_its_flag_is(tmp_path, monkeypatch):
 
 
 def test_names_of_output_files_are_kept():
-    """The remaining rows of the table: effects of the flags of output files."""
+    """Parameters that name output files, which TABLE leaves out, keep the name."""
     rows = [row for row in nanobragg.parameters().values()
             if not row["flags"] & _nanobragg.SERIES and WRITES.search(row["name"])]
     kept = 0
@@ -100,7 +100,7 @@ def test_names_of_output_files_are_kept():
             sim = nanobragg.Simulation(**BASE)
             sim.set(**{row["name"]: "some name.x"})
         except (ValueError, NotImplementedError, OSError):
-            continue  # the flag needs another flag or a library, or the file is also read (-dump)
+            continue  # needs another flag or a library, or reads the file too (-dump)
         assert sim.get(row["name"]) == "some name.x", row["name"]
         kept += 1
     assert kept >= 8, kept
@@ -114,7 +114,7 @@ def golden_cases():
 
 
 def keywords_of(flags):
-    """A command line as keyword arguments."""
+    """Keyword arguments that mean the same as a command line."""
     by_word = {word: row for row in nanobragg.parameters().values()
                for word in [row["name"], *row["synonyms"].split()]}
     words, keywords = shlex.split(flags), {}

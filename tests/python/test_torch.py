@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg.torch: images in PyTorch's graph."""
+"""nanobragg.torch: PyTorch calculates gradients through images."""
 import subprocess
 import sys
 import warnings
@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from nanobragg.torch import Renderer, render  # noqa: E402  (it needs torch)
 
 SMALL = dict(cell=(70, 80, 90, 88, 91, 93), N=5, default_F=100, wavelength=1.0, distance=100, detpixels=24,
-             pixel=0.5, misset=(10, 20, 30), fluence=5e25, oversample=1, device="cpu", threads=1)  # at most 1 photon
+             pixel=0.5, misset=(10, 20, 30), fluence=5e25, oversample=1, device="cpu", threads=1)  # pixels up to 1 photon
 VALUES = dict(misset=(10, 20, 30), cell=(70, 80, 90, 88, 91, 93), N=(5, 5, 5), distance=100.0)
 
 
@@ -80,7 +80,7 @@ def test_renderer_of_one_tensor(dtype):
     assert draw.names == sim.variables(list(VALUES))
     numbers = torch.cat([t.detach().reshape(-1) for t in given.values()]).to(dtype).requires_grad_()
     weight = torch.linspace(-1, 2, 576).reshape(24, 24)
-    for sign in (1, -1):  # the second value follows existing values
+    for sign in (1, -1):  # the second value is set after others
         numbers.grad = None
         image = draw(numbers)
         assert torch.equal(image, render(nanobragg.Simulation(**SMALL), **given))

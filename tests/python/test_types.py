@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stubs describe the package; the self-test passes."""
+"""The type stub describes the package, and the self-test passes."""
 import ast
 import importlib.util
 import inspect
@@ -22,7 +22,7 @@ def stub():
 
 
 def keys(name):
-    """{keyword: text} of a TypedDict of the stub."""
+    """{keyword: its docstring} of a TypedDict of the stub."""
     node = next(n for n in stub().body if name in (getattr(n, "name", ""), *(t.id for t in getattr(n, "targets", ()))))
     if isinstance(node, ast.Assign):
         return {key.value: "" for key in node.value.args[1].keys}
@@ -42,7 +42,7 @@ def test_stub_has_every_public_name():
 
 def test_stub_has_every_argument():
     def check(nodes, of):
-        stated = {}  # by function name; overloads together
+        stated = {}  # {function: arguments of all its overloads}
         for node in nodes:
             if isinstance(node, ast.FunctionDef):
                 stated.setdefault(node.name, set()).update(a.arg for a in [*node.args.args, *node.args.kwonlyargs])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Threads of Python through the library, for the thread sanitizer: tests/python/tsan.sh starts it.
-usage: tsan.py [--race]     --race: two objects write to one array, which the sanitizer has to report"""
+"""Calls the library from several Python threads, for the thread sanitizer: tests/python/tsan.sh starts it.
+usage: tsan.py [--race]     --race: eight objects write to one array, which the sanitizer has to report"""
 import sys
 import threading
 
@@ -14,8 +14,8 @@ OBJECTS, THREADS = 8, 2
 
 
 def together(work, count=OBJECTS):
-    """Calls work(0), work(1) ... in threads that begin at once; returns their results in
-    this order."""
+    """Calls work(0), work(1) ... in threads that begin at the same time; returns the list
+    of results."""
     results, barrier = [None] * count, threading.Barrier(count)
 
     def run(i):
@@ -31,7 +31,7 @@ def together(work, count=OBJECTS):
 
 
 def everything(i):
-    """Work of a thread with a separate object."""
+    """Uses many methods of an object that only this thread has."""
     sim = nanobragg.Simulation(**SMALL, threads=1 + i % THREADS)
     first = sim.render()
     for angle in range(3):
@@ -46,8 +46,8 @@ def everything(i):
 
 
 def one_object(_):
-    """Eight threads and one object: each call works or reports that the object is in
-    use."""
+    """Eight threads call one object: each call succeeds, or raises an error because the
+    object is in use."""
     refused = []
     sim = nanobragg.Simulation(**SMALL, threads=1)
 
@@ -67,7 +67,7 @@ def one_object(_):
 
 
 def given_away():
-    """Images of one object, released by other threads."""
+    """Other threads release images of one object."""
     sim = nanobragg.Simulation(**SMALL, threads=1)
     want, threads, wrong = sim.render().copy(), [], []
 
@@ -84,7 +84,7 @@ def given_away():
 
 
 def race():
-    """Not allowed, and the sanitizer must find it: eight objects render into one array."""
+    """Eight objects render into one array: a race, which the sanitizer must find."""
     out = np.empty((48, 48), np.float32)
     sims = [nanobragg.Simulation(**SMALL, threads=1, isa="scalar") for _ in range(OBJECTS)]
     together(lambda i: [sims[i].render(out=out) for _ in range(10)])

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Python package of a build with clang's thread sanitizer: eight objects at once, one
-# object from eight threads. Python itself is not instrumented, but the sanitizer sees its
-# lock (the GIL) being taken, and Archer reports OpenMP to the sanitizer. The runtime is
-# GCC's: clang's crashes when it is loaded before a program (LD_PRELOAD).
+# Tests the Python package of a build with clang's thread sanitizer: eight objects at
+# once, one object from eight threads. Python is not instrumented, but the sanitizer sees
+# its lock (the GIL), and Archer reports OpenMP to the sanitizer. The runtime library is
+# GCC's, for clang's crashes if loaded before a program (LD_PRELOAD).
 # usage: tests/python/tsan.sh BUILD PYTHON (make tsan-python)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -19,8 +19,8 @@ run() {
     timeout 300 env LD_PRELOAD="$(readlink -f "$runtime")" OMP_TOOL_LIBRARIES="$archer" TSAN_OPTIONS=exitcode=0 \
         PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 "$python" tests/python/tsan.py "$@"
 }
-# Counts reports, except libomp's: libomp takes a lock that another thread made, unknown
-# to the sanitizer.
+# Count reports, except one kind: libomp takes locks that other threads made, which the
+# sanitizer does not know.
 count() {
     awk 'BEGIN { RS = "==================" }
         /WARNING: ThreadSanitizer/ && !/#0 pthread_mutex_lock [^\n]*\n *#1 <null> <null> \(libomp/ { n++ }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The newest wheel in a new environment: no compiler on the path, and no library of the
-# build packages within reach.
+# Installs the newest wheel in a new environment and tests it, without a compiler on the
+# PATH and without libraries of build packages.
 # usage: tests/python/wheel.sh FOLDER PYTHON
 set -euo pipefail
 wheel=$(find "$1" -name "nanobragg-*.whl" -printf "%T@ %p\n" | sort -n | tail -n 1 | cut -d " " -f 2-)
@@ -15,10 +15,10 @@ mkdir "$work/empty"
 run() { (cd "$work/empty" && env -i PATH="$env" HOME="$work" "$@"); }
 
 run "$env/python" -m nanobragg.selftest
-run nanobragg -version | head -n 1 # the console script
+run nanobragg -version | head -n 1 # the script that the wheel installs
 run nanobragg -default_F 100 -cell 80 80 40 90 90 90 -N 5 -detpixels 64 -pixel 1 -distance 100 \
     -pngfile a.png -noint -nonoise -nopgm -nofloat -quiet
-run nanobragg run-compare -ref nanobragg -- -default_F 100 -cell 80 -N 5 -detpixels 64 -seed 1 | grep -q '^result *passed' # Python of the wheel
+run nanobragg run-compare -ref nanobragg -- -default_F 100 -cell 80 -N 5 -detpixels 64 -seed 1 | grep -q '^result *passed' # runs the wheel's Python
 [ "$(head -c 4 "$work/empty/a.png" | tail -c 3)" = PNG ] || { echo 'not ok wheel: no picture' && exit 1; }
 run "$env/python" - <<'END'
 import re
@@ -42,7 +42,7 @@ for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
         echo "not ok wheel: $file takes the libraries above from the system" && exit 1
     fi
 done
-page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # names the licence of each library
+page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # has the licence of each library
 list=$(find "$work/env" -name nanobragg.cdx.json)
 for library in $("$env/python" -m zipfile -l "$wheel" | sed -n 's/^nanobragg\.libs\/\(lib[a-z0-9_]*\).*/\1/p'); do
     grep -q "nanobragg.libs/$library\b" "$list" || { echo "not ok wheel: the list of parts lacks $library" && exit 1; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A recipe of Spack 1.0 and later.  make release fills version and checksum in; the folder of this file is packages/nanobragg of a
-# repository, and the source archive is beside it.
+# A recipe for Spack 1.0 and later.  make release inserts version and checksum.  The folder of this file is packages/nanobragg of
+# a repository; the source archive is in the folder above.
 import os
 
 from spack_repo.builtin.build_systems.cuda import CudaPackage
