@@ -8,7 +8,7 @@ typedef struct nb_cuda_fibre {
     double fast, slow, fwhm; /* edges of a pixel, width, m */
     nb_cuda_fft *fft;        /* owned */
     size_t work;             /* bytes that fft needs */
-    nb_cuda_buffer hat;      /* owned: the function's transform, real and even */
+    nb_cuda_buffer hat;      /* owned: transform of the point spread, real and even */
     struct nb_cuda_fibre *next;
 } nb_cuda_fibre;
 
@@ -49,7 +49,7 @@ static size_t data_bytes(const nb_cuda_fibre_size *size)
     return (size_t)size->high * 2 * (size_t)size->n * sizeof(double);
 }
 
-/** Reserve the memory that the function and the images share. */
+/** Reserve the memory that the point spread function and the images share. */
 static nb_status reserve(nb_cuda_fibres *fibres, const nb_cuda_fibre *t, nb_error *err)
 {
     const char *what = "the point spread of a panel";
@@ -69,7 +69,7 @@ static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, cudaStream_t
     NB_TRY(nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err));
     if (st)
         return st;
-    /* The function is at the place of the first panel. */
+    /* The point spread function lies where the first panel will be. */
     double *data = (double *)fibres->data.at;
     nb_cuda_launch_fibre_function(size, t->fast, t->slow, nb_fibre_width(t->fwhm), data,
                                   stream);

@@ -47,7 +47,7 @@ nb_centre_rate nb_centre_rate_of(const nb_subject *of, int axis)
     const double value = centre_value(of, axis);
     nb_settings_put(&cfg, centre_member(axis), value);
     nb_geometry_centre(&cfg, &at);
-    /* The centre is linear: a step of any size gives the rate. */
+    /* The beam centre is linear in the flag: a step of any size gives the rate. */
     nb_settings_put(&cfg, centre_member(axis), value + 1);
     nb_geometry_centre(&cfg, &beyond);
     return (nb_centre_rate){beyond.Fbeam - at.Fbeam, beyond.Sbeam - at.Sbeam,
@@ -174,7 +174,7 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
-/** Refuse a divergence step without a range: a step alone gives two directions. */
+/** A divergence step without a range means two directions. Refuse it; ask for a range. */
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Add Gaussians to a plane; NB_SET names the instruction set. The exponent is quadratic
- * in v: from row to row, points follow V(v+1) = V(v) D(v), D(v+1) = D(v) exp(-2 Q1). */
+/** Add Gaussians to a plane (NB_SET: instruction set). The exponent is quadratic in v,
+ * so row v + 1 has the value V(v) D(v) and the factor D(v + 1) = D(v) exp(-2 Q1). */
 #ifndef NB_FACTORS_SPREAD_OF_H
 #define NB_FACTORS_SPREAD_OF_H
 
@@ -40,7 +40,7 @@ static inline int find_window(const nb_gaussian *g, int u, const int n[3], windo
     return out->rows > 0 && out->width > 0;
 }
 
-/** Add `count` vectors from point `first` of the window on, down all rows. */
+/** Add the Gaussian in all rows, to `count` vectors from point `first` of the window. */
 NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, int count,
                               const int n[3], size_t pitch, double *plane)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Convert photons of one pixel to the integers of files, in the same way on host and
- * device. No operation may be contracted, as in poisson.h. row_pass.h does this for
- * several pixels at a time. */
+ * device. Compile without contraction of products and sums (see poisson.h). row_pass.h
+ * converts several pixels at a time. */
 #ifndef NB_IMAGE_ADU_H
 #define NB_IMAGE_ADU_H
 

@@ -68,7 +68,7 @@ void nb_fibres_free(nb_fibres *f)
 /** Rows of a piece for a thread, the same for any number of threads. */
 enum { ROWS = 64 };
 
-/** Call `make` for pieces of n rows or columns. Returns 0 without memory or on a stop. */
+/** Call `make` for n rows or columns, `step` at a time; 0 without memory or on a stop. */
 static int in_pieces(int n, int step, int threads,
                      int (*make)(const void *job, int from, int to), const void *job)
 {
@@ -83,7 +83,7 @@ static int in_pieces(int n, int step, int threads,
 
 /* --- the function --- */
 
-/** A transform in work. rows[rows][frequencies]: the function, transformed along fast. */
+/** A new transform. rows[rows][frequencies]: the function, transformed along fast. */
 typedef struct making {
     transform *t;
     double *rows;

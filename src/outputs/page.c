@@ -70,7 +70,7 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
         nb_json_text(one, "mask", packed->mask);
 }
 
-/** Image i.  A stack without detector has that of sim or of an image of the same size. */
+/** Image i with a detector: from sim, else its file, else from an image of equal size. */
 static nb_image image_of(const page *p, int i)
 {
     const nb_page_job *job = p->job;

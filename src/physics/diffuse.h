@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** Diffuse scattering by liquid-like motions: every point of the crystal moves by a Gaussian
- * field of covariance U_ij C(r), so a pair scatters with exp(-X (1 - C)).  Its power series
- * in X gives, for a block of N cells of volume V,
+/** Diffuse scattering by liquid-like motions. Displacements of the crystal's points are
+ * Gaussian; at a distance r they have the covariance U_ij C(r). So two points interfere
+ * with factor exp(-X (1 - C)). By its power series a block of N cells of volume V gives
  *
  *     D(h) = (N/V) mean over R of exp(-X) sum_n X^n/n! sum_g I0(g) Gamma_n(u^2((h - g) R)),   X = X(h R)
  *
- * in electrons^2, in addition to |F|^2 |F_latt|^2 (docs/physics.md). This is the truth:
- * every order of every reflection. */
+ * in electrons^2, in addition to |F|^2 |F_latt|^2 (docs/physics.md, section 25). Here all
+ * orders n of all reflections g are summed: the reference for ../light. */
 #ifndef NB_PHYSICS_DIFFUSE_H
 #define NB_PHYSICS_DIFFUSE_H
 

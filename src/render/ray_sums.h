@@ -142,9 +142,9 @@ NB_HD void nb_run_orientation(nb_source_run *run, int m)
 
 /** Sum of the amorphous materials at the source's q. Add the slope of this sum by log |q|
  * to *stretch, and its slope by the ray's direction to run->v. Materials depend only on
- * the angle between beam and ray. So a vector along the beam describes the slope by the
- * direction, up to a part along the ray. If rays turn about the beam its effect is
- * exactly 0; a vector along q would leave a rounding error of many photons. */
+ * the angle between beam and ray. So run->v gets a vector along the beam (a part along
+ * the ray has no effect). If rays turn about the beam, this vector gives exactly 0, but a
+ * vector along q would give a rounding error of many photons. */
 NB_HD double nb_run_materials(nb_source_run *run, double *stretch)
 {
     const nb_scene *sc = run->job->scene;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Tiles of a panel, and the destinations of their pixels. */
+/** Tiles of a panel, and the spans of an image that receive their pixels. */
 #ifndef NB_RENDER_TILE_ROWS_H
 #define NB_RENDER_TILE_ROWS_H
 
@@ -80,9 +80,9 @@ typedef struct nb_ray_tile {
     int block;           /* edge of the first blocks, sub-pixels */
     int only_count;      /* do not calculate terms */
     unsigned char *want; /* [ns][nf] pixels that may be lit and are requested; owned */
-    /* limit of terms left out of a ray, times the solid angle, relative to unit */
-    double budget;
-    double lack; /* largest sum of bounds left out of a ray, times its solid angle */
+    double budget; /* limit of `lack` */
+    /* worst ray: sum of the left-out terms' bounds / tiles->unit, times solid angle */
+    double lack;
     nb_tile_counts counts;
     /* scratch, owned */
     float *bounds;                        /* bounds of groups */

@@ -50,7 +50,7 @@ static void free_answer(answer *a)
     free(a->even);
 }
 
-/** Makes the measured image of a fit, a tenth brighter; one pixel in seven is NaN. */
+/** Makes the image to fit: `image`, a tenth brighter; one pixel in seven is NaN. */
 static void make_fit_image(const float *image, float *photons)
 {
     for (int i = 0; i < PIXELS; i++)
@@ -251,7 +251,7 @@ static void compare_even(session *s, int scene, const char *what, const answer *
     }
 }
 
-/** The sum over edges of a dI/da + lambda dI/dlambda is 0 everywhere. */
+/** a dI/da + b dI/db + c dI/dc + lambda dI/dlambda is 0 in every pixel. */
 static void check_euler(session *s, int scene, const answer *a)
 {
     static const char *const names[] = {"cell_a", "cell_b", "cell_c", "lambda"};
@@ -292,7 +292,7 @@ static void check_scene(session *s, int scene)
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);
-    if (!slope_has_materials(scene)) /* materials have further lengths */
+    if (!slope_has_materials(scene)) /* materials have lengths that the sum lacks */
         check_euler(s, scene, &precise);
     free_answer(&truth);
     free_answer(&mixed);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The noise of source and detector equals that of an independent Philox generator with
-the polar method. Its bytes are the same for any number of threads and every instruction
-set. Report and files describe the noise.
+"""The program's noise of source and detector equals noise of an independent Philox
+generator with the polar method. Noise images have the same bytes for any number of
+threads and every instruction set. Report and files describe the noise.
 
 usage: NANOBRAGG=program python3 tests/cli/noise_check.py
 """

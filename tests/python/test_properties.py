@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Theorems about images without reference images. Square crystals equal the coherent sum
-over their lattice points, |sum exp(2 pi i q.r)|^2, from the typed cell to the pixel."""
+"""Theorems about images, without reference images. The image of a square crystal, from a
+typed cell, equals the coherent sum |sum exp(2 pi i q.r)|^2 over its lattice points."""
 import itertools
 
 import numpy as np

@@ -49,7 +49,7 @@ DIFFUSE = ["-diffuse_sigma ~0.1:0.4 -diffuse_gamma ~1:3", "-diffuse_sigma 0.2 0.
            "-diffuse_sigma 0.3 -diffuse_gamma ~2:3 -diffuse_F unperturbed", "-diffuse_sigma ~0.2:0.4 -diffuse_gamma ~3:12 -diffuse_only"]
 DOSE = ["-dose ~0.5:3", "-dose ~0.5:3 -damage_half ~4:9", "-dose ~0.5:3 -damage_cell ~0.05:0.3 -damage_B 2", "-dose auto"]
 NUMBERS = ["-precision double", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
-# Flags of a crystal in a list, and with OF_FRAME of a line of -jobs: name, and texts from which the value is chosen
+# Texts to choose values from: OF_CRYSTAL: a crystal of a list; both: a line of -jobs
 OF_CRYSTAL = {
     "misset": [ANGLES], "N": ["#2:7"], "Na": ["#2:6"], "blocks": ["#2:6"], "Fscale": ["~0.3:3"], "Badd": ["~1:15"], "dmin": ["~3:9"], "default_F": ["~1:90"],
     "cell": ["44 44 33", "50 62 56 90 91 90", "~39:41 ~49:51 ~59:61", "24 31 36 80 100 95", "15.2 18.1 20.8 82 99 94"], "mat": ["m.mat"], "hkl": ["mid.hkl", "low.hkl"],
@@ -62,7 +62,7 @@ OF_FRAME = {
     "sourcefile": ["pink.txt", "edge.txt"], "dispersion": ["1"], "divergence": ["~1:3"], "bandwidth": ["~0.3:0.9"], "spectrum": ["gauss", "tophat"], "oversample": ["1", "2"],
     "transmission": ["t_PIXELS.bin"], "add": ["a_PIXELS.bin"], "background": ["water:0.02"], "panel": ["0", "1"], "crystals": ["0", "2", "3", "LIST", "LIST", "LIST"], "nopoisson": [""],
     "mask": ["mask_PIXELS.img"], "exposure": ["0.5"], "flux": ["1e22"], "beamsize": ["~0.05:0.2"]}
-# Laws of -vary. A law that chooses from the one number of CHOICE must give the frame of the typed flag
+# Laws of -vary. NAME:choice:X with X of CHOICE must give the same frame as flag -NAME X
 LAWS = ["N:lognormal:30%", "N:choice:3:4:5", "Na:uniform:2:6", "cell:normal:0.3%", "cell_a:ramp:30:60", "cell_a:normal:0.3%", "cell_b:normal:0.2,cell_al:normal:0.5", "Badd:uniform:0:20", "Fscale:gamma:3",
         "default_F:uniform:0:50", "blocks:poisson:4", "fudge:uniform:0.8:1.3", "mosaic:lognormal:40%", "rot_x:normal:3", "rot_z:uniform:-2:2", "misset_y:normal:5", "crystals:poisson:1.2", "crystals:choice:0:1:2:3",
         "fluence:gamma:4", "lambda:normal:0.5%", "energy:uniform:9000:9500", "polar:uniform:0.2:0.9", "distance:ramp:70:80", "distance:normal:5%", "Xbeam:normal:1", "ORGX:normal:1", "water:uniform:0:5",

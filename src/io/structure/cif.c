@@ -226,7 +226,7 @@ static nb_status take_index(const nb_cif *cif, int block, int axis,
     return NB_OK;
 }
 
-/** True if a column is in the same loop as `h`, the first index, and is no index. */
+/** True for a column in the loop of `h`, the column of the first index, but no index. */
 static int is_data(const nb_cif_column *column, const nb_cif_column *h)
 {
     return column->block == h->block && column->rows == h->rows &&
@@ -272,8 +272,8 @@ static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
 }
 
 /* --- unreliable rows and data sets ------------------------------------------------- */
-/* Set measured values of rows with status x (unreliable) to NaN. o f < h l: measured; -:
- * absent. Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
+/* Set measured values of status x (unreliable) to NaN. Status o, f, <, h, l: measured;
+ * -: absent. Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
 static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *out)
 {
     const char *names = "_refln_status _refln_include_status _refln_observed_status";

@@ -39,7 +39,7 @@ typedef struct nb_atom {
     int model;   /* number from 0, in the order of the file */
     int is_alternate; /* 1: an alternative conformation */
     int site_order;   /* NB_STRUCTURE_SMALL: operators that keep the site; 0 if missing */
-    int site_multiplicity; /* sites in the cell, or site_order (factors.h); 0: missing */
+    int site_multiplicity; /* sites; in some files site_order (factors.h); 0: missing */
     int is_general; /* 1: near a special position, not on it (negative group of SHELXL) */
     int serial;
     int line; /* line of the file; 0: unknown */
@@ -81,7 +81,7 @@ typedef struct nb_column {
     char type;    /* as in MTZ: F G J K D P; other types give no F */
     float *value; /* [count], owned; NaN: missing */
     double cell[6],
-        wavelength; /* A, deg: from the data set of an MTZ file; 0: as for the file */
+        wavelength; /* A, deg: of the column's data set (MTZ); 0: that of the file */
 } nb_column;
 
 typedef struct nb_reflection_file {
