@@ -23,8 +23,8 @@ typedef struct nb_bin_mean {
  * spots, dead pixels). */
 #define NB_BIN_ENOUGH 20
 
-/** Median of the counts of n > 0 pixels. *limit: largest distance from the median of a
- * pixel in use. In a bin with few pixels, 0 and INFINITY. work[n] is overwritten. */
+/** Median of the counts of n > 0 pixels. Pixels farther from it than *limit are left out.
+ * Below NB_BIN_ENOUGH pixels returns 0, *limit INFINITY. work[n] is overwritten. */
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit);
 /** Mean of n > 0 pixels. work[n] is overwritten. */
 nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
@@ -35,8 +35,8 @@ nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
 typedef struct nb_pair {
     const float *a, *b; /* [slow][fast]; b is the reference */
     int fast, slow;
-    int roi[4];            /* fast min, fast max, slow min, slow max, inclusive, inside */
-    const uint8_t *out[2]; /* [slow][fast] for a, b; not 0: pixel is left out; or NULL */
+    int roi[4];            /* fast min, max, slow min, max; inclusive, in the image */
+    const uint8_t *out[2]; /* for a, b: [slow][fast], not 0 at left-out pixels; or NULL */
 } nb_pair;
 
 /** True if pixel i is left out in an image. */
@@ -45,10 +45,10 @@ static inline int nb_pair_leaves_out(const nb_pair *p, size_t i)
     return (p->out[0] && p->out[0][i]) || (p->out[1] && p->out[1][i]);
 }
 
-/** Fill the pixel figures of *d over the pixels in use: sums, maxima and counts of pixels
- * that are not finite. If all are finite: also correlation, rmse, largest difference,
- * scale, relative errors over B > floor max(B) and, for a correlation below 0.99 in a
- * square ROI, that with axes swapped. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (no pixels). */
+/** Fill the figures of *d for the pixels in use: sums, maxima, numbers of pixels that are
+ * not finite. If all are finite, also correlation, rmse, largest difference, scale and
+ * relative errors where b > floor max(b). If the correlation in a square ROI is < 0.99,
+ * also that of swapped axes. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (no pixels). */
 nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
                             nb_error *err);
 
@@ -58,8 +58,8 @@ double nb_percentile_of(double *values, size_t n, double percent);
 
 /* --- Bragg peaks of two images, and their pairs --- */
 
-/** A local maximum. x, y along fast and slow in pixels, whole numbers at pixel centres,
- * are refined by the parabola through three pixels along each axis. */
+/** A local maximum. x, y: refined position along fast and slow, pixels, by a parabola
+ * through three pixels along each axis. Whole numbers are pixel centres. */
 typedef struct nb_spot {
     int fast, slow;
     float value;
@@ -73,15 +73,15 @@ typedef struct nb_spot_list {
 
 /** Find the peaks of an image of the pair in the ROI, brightest first, without pixels
  * that are left out or on the edge. A peak is brighter than the percentile of the ROI and
- * than all other pixels in a box of +-exclusion (the first of equals). `peak_count` peaks
- * are kept (0: all), and peaks as bright as the last to 0.1 %, because equal peaks have a
- * random order. The caller frees out->spots. Errors: NB_ERR_NOMEM. */
+ * than other pixels in a box of +-exclusion (of equal pixels the first is the peak). The
+ * first `peak_count` peaks are kept (0: all), and peaks up to 0.1 % weaker than the last,
+ * as equal peaks have a random order. The caller frees out->spots. NB_ERR_NOMEM. */
 nb_status nb_spots_find(const nb_pair *pair, const float *image,
                         const nb_compare_options *options, nb_spot_list *out,
                         nb_error *err);
 
 /** Pair the spots of two lists one to one within a distance of `gate`, the nearest pair
- * first. partner[a->count] of the caller: index in b, or -1. Errors: NB_ERR_NOMEM. */
+ * first. Fill partner[a->count]: index in b, or -1. Errors: NB_ERR_NOMEM. */
 nb_status nb_spots_match(const nb_spot_list *a, const nb_spot_list *b, double gate,
                          int *partner, nb_error *err);
 
@@ -104,11 +104,11 @@ typedef struct nb_curve_point {
     double sigma; /* standard error of y, > 0; 0 leaves out the point */
 } nb_curve_point;
 
-/** smooth[i] at n points with growing x: value of a parabola through the points less than
+/** Fill smooth[n] at n points in order of x. A parabola is fitted to the points less than
  * `half` away, with weights that fall with distance and sigma (local regression: W. S.
  * Cleveland, J. Am. Stat. Assoc. 74 (1979) 829). Points far from the curve are left out,
- * the farthest of a neighbourhood first. NaN if fewer than four points count or all are
- * on one side. Errors: NB_ERR_NOMEM. */
+ * the farthest in a neighbourhood first. A value is NaN if fewer than four points count
+ * or all are on one side. Errors: NB_ERR_NOMEM. */
 nb_status nb_smooth_curve(const nb_curve_point *points, size_t n, double half,
                           double *smooth, nb_error *err);
 

@@ -20,8 +20,8 @@ static nb_status stopped(nb_error *err)
     return nb_fail(err, NB_ERR_CANCELLED, "interrupted; no image was written");
 }
 
-/** True if this process prints messages.  In a series of mpirun only rank 0 prints; a
- * single image belongs to one process, which may be a child of a process of mpirun. */
+/** True if this process prints messages. In a series under mpirun only rank 0 prints. For
+ * a single image the program always prints: a rank of mpirun may have started it. */
 static int speaks(const nb_cli *cli)
 {
     const char *const flags[] = {"-frames", "-stills", "-only_frame"};
@@ -115,8 +115,8 @@ static nb_status render(const nb_cli *cli, nb_sim *sim, nb_progress *progress,
     return st;
 }
 
-/** If a file goes to standard output, send text to standard error. A closed pipe is then
- * a write error with one line; a signal would leave temporary files. */
+/** If a file goes to standard output, send text to standard error. A closed pipe then
+ * gives a write error (one line), not a signal, which would leave temporary files. */
 static void share_stdout(nb_cli *cli)
 {
     int used = nb_cli_is_series(cli) ? nb_is_stdout(cli->cfg.report_file)
@@ -172,7 +172,7 @@ static nb_status run(const nb_cli *cli, nb_ranks **ranks, nb_error *err)
     return st;
 }
 
-/** Rank 0 reports errors; other processes report only the loss of rank 0. */
+/** Print an error in rank 0. Other ranks have a message only if rank 0 was lost. */
 static void say_error(nb_status st, const nb_cli *cli, const nb_ranks *ranks,
                       const nb_error *err)
 {

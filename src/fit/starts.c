@@ -12,7 +12,7 @@
 #include "../sim/sim.h"
 #include "../sim/sim.h"
 
-/** Check that all pictures have an experiment that fits in one simulation. */
+/** Check that each picture has an experiment, and that one simulation can hold them. */
 static nb_status check_starts(const nb_starts *starts, const char *file, nb_error *err)
 {
     const nb_expt_start *all = starts->expt;
@@ -32,7 +32,7 @@ static nb_status check_starts(const nb_starts *starts, const char *file, nb_erro
     return NB_OK;
 }
 
-/** Find experiments of pictures by image names. *cfg gets that of the first picture. */
+/** Find each picture's experiment by the image name. *cfg gets the first one's number. */
 static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *hooks,
                              nb_error *err)
 {
@@ -96,7 +96,7 @@ void nb_starts_close(nb_starts *starts)
     memset(starts, 0, sizeof *starts);
 }
 
-/** Accelerators for the fits. count is 0 on the CPU. */
+/** GPUs for the fits; count is 0 if the fits run on the CPU. */
 static nb_pool_devices devices_of(const nb_starts *starts)
 {
     const nb_backend *backend = starts->base->engine.backend;
@@ -107,7 +107,7 @@ static nb_pool_devices devices_of(const nb_starts *starts)
     return nb_pool_devices_of(&asked, backend->device->count(), 0, 1);
 }
 
-enum { DEVICE_WORKERS = 8 }; /* number of workers of a device */
+enum { DEVICE_WORKERS = 8 }; /* pictures that a device refines at a time */
 
 int nb_starts_workers(const nb_starts *starts, int *threads)
 {
@@ -124,7 +124,7 @@ nb_status nb_starts_sim(const nb_starts *starts, const nb_hooks *hooks, int thre
 {
     const nb_pool_devices devices = devices_of(starts);
     const nb_status st = nb_sim_clone(starts->base, hooks, threads, sim, err);
-    if (!st && devices.count) /* neighbouring places use different devices */
+    if (!st && devices.count) /* simulations take the devices in turn */
         (*sim)->engine.options.device_index =
             devices.first + place % devices.count * devices.step;
     return st;

@@ -10,20 +10,20 @@
 #include "../physics/scene.h"
 #include "kernels.h"
 
-/* Taps: fractions of a pixel's light that a footprint brings to each neighbour, and their
- * slopes by the footprint (docs/physics.md, section 22). */
+/* A tap is the fraction of a pixel's light that the footprint brings to one neighbour.
+ * The slopes are derivatives of taps by the map M (docs/physics.md, section 22). */
 
 enum { NB_TAPS_FARTHEST = 250 /* limit of displacements, pixels */ };
 
-/** The light of a pixel is spread evenly over the pixel, moved by M (x, y) of
- * nb_footprint, and counted in the pixels that it meets. */
+/** Taps of a map M. The light of a pixel is even over the pixel. Each point (x, y) of
+ * nb_footprint shifts this light by M (x, y), and a tap is the part in one pixel. */
 typedef struct nb_taps {
     int fast, slow; /* displacements -fast to fast, -slow to slow */
     double *w;      /* owned; [2 slow + 1][2 fast + 1], with sum 1; w[-d] = w[d] */
     double *by[4];  /* in the memory of w: slopes of w by M[0 to 3], or NULL */
 } nb_taps;
 
-/** Find the displacements along both edges; 0 if they exceed NB_TAPS_FARTHEST. */
+/** Find the largest displacements, pixels; returns 0 if one exceeds NB_TAPS_FARTHEST. */
 int nb_taps_reach(int box, const double M[4], int *fast, int *slow);
 
 /** Make the taps for M in pixels (nb_footprint_map). Errors: NB_ERR_NOMEM. */
@@ -31,7 +31,7 @@ nb_status nb_taps_make(int box, const double M[4], int slopes, nb_taps *taps,
                        nb_error *err);
 void nb_taps_free(nb_taps *taps); /* zeroed is fine */
 
-/** Copy taps as floats to to[nb_taps_count]; those below 1e-9 (lost in sums) are 0. */
+/** Copy taps as floats to to[nb_taps_count]. Taps below 1e-9 (lost in sums) become 0. */
 void nb_taps_floats(const nb_taps *taps, float *to);
 
 static inline size_t nb_taps_count(const nb_taps *t)
@@ -39,7 +39,7 @@ static inline size_t nb_taps_count(const nb_taps *t)
     return (2 * (size_t)t->fast + 1) * (2 * (size_t)t->slow + 1);
 }
 
-/** Pixels from fast, slow to before fast_end, slow_end, with the taps of their middle. */
+/** Pixels fast to fast_end - 1, slow to slow_end - 1, with the taps of the middle. */
 typedef struct nb_footprint_tile {
     int fast, fast_end, slow, slow_end;
     double F, S; /* middle, m */
@@ -60,14 +60,14 @@ typedef struct nb_footprint_plan {
     nb_taps *taps;
 } nb_footprint_plan;
 
-/** Make the plan; slopes 1: with slopes of the taps. Free it after an error, too. Errors:
- * NB_ERR_INPUT (light would move more than NB_TAPS_FARTHEST pixels), NB_ERR_NOMEM. */
+/** Make the plan, with slopes of the taps if `slopes` is 1. Free it, also after an error.
+ * Errors: NB_ERR_INPUT (light moves more than NB_TAPS_FARTHEST pixels), NB_ERR_NOMEM. */
 nb_status nb_footprint_plan_make(const nb_footprint *fp, const nb_scene *scene,
                                  int slopes, nb_footprint_plan *plan, nb_error *err);
 void nb_footprint_plan_free(nb_footprint_plan *plan); /* zeroed is fine */
 
-/** Make *sources: the scene with the region and mask of pixels whose light reaches pixels
- * of `scene`. *mask: this mask, or NULL; free it with nb_free. NB_ERR_NOMEM. */
+/** Make *sources: `scene` with a larger region and mask that have all pixels whose light
+ * reaches `scene`. *mask: new mask (nb_free), or NULL without a mask. NB_ERR_NOMEM. */
 nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *scene,
                                nb_scene *sources, uint8_t **mask, nb_error *err);
 
@@ -79,20 +79,20 @@ typedef struct nb_footprint_work {
     int threads;
 } nb_footprint_work;
 
-/** Spread image[pixels], rendered from `sources`, in place; 0 outside of the scene's
- * region and mask. The result does not depend on threads or kernels. NB_ERR_NOMEM. */
+/** Spread image[pixels], rendered from `sources`, in place. Pixels outside of the scene's
+ * region and mask become 0. Threads, kernels do not affect the result. NB_ERR_NOMEM. */
 nb_status nb_footprint_spread(const nb_footprint_work *work, float *image, nb_error *err);
 
-/** Write to parts[pixels] the part of image[pixels] that counts in a list of reflections:
- * light to pixels of the scene, times factors[pixels] (0 for missing pixels), and light
- * from pixels of the scene that leaves the panel. *off: photons that leave panels.
- * NB_ERR_NOMEM. */
+/** Write to parts[pixels] the fraction of each pixel's light that a list of reflections
+ * counts: light that reaches pixels of the scene, times their factors[pixels] (0 for
+ * missing pixels), and light that pixels of the scene lose at the panel's edges. *off:
+ * photons lost at the edges. NB_ERR_NOMEM. */
 nb_status nb_footprint_count(const nb_footprint_work *work, const float *factors,
                              const float *image, float *parts, double *off, nb_error *err);
 
-/** The plain reference, in double: spread the pixels of `from` into to[pixels], with the
- * taps of the plan, or with taps[tile] (NULL: skip the tile). back: the adjoint, from
- * slopes of a loss by pixels after the footprint to slopes by pixels before it. */
+/** Spread `from` into to[pixels] by a plain sum in double, the reference. taps: one for
+ * each tile (NULL skips the tile), or NULL for those of the plan. With back, the adjoint:
+ * slopes of a loss by pixels after the footprint become slopes by pixels before it. */
 void nb_footprint_pass(const nb_footprint_plan *plan, const nb_scene *scene,
                        double *const *taps, int back, int threads, const double *from,
                        double *to);

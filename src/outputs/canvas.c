@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Canvas of a master: panels at their places, with gaps. */
+/* Canvas of an HDF5 master file: the panels at their places, with gaps between them. */
 #include <string.h>
 
 #include "../base/memory.h"
@@ -34,7 +34,7 @@ nb_status nb_canvas_put(const nb_sim *sim, const void *stack, size_t bytes, void
     return place ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** True if the ROI is the whole detector; taken as true with a detector's file. */
+/** True if the ROI is the whole detector, or if the detector comes from a file. */
 static int is_whole(const nb_sim *sim)
 {
     const nb_raster *r = &sim->model.scene.raster;

@@ -20,7 +20,7 @@ NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
 }
 
-/** Add the slopes by a flat panel to *to. X: slope by the ray's end, at depth O, m. */
+/** Flat panel: add slopes to *to. X: slope by the ray's end point, at depth O (m). */
 NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O,
                         nb_vec3 X, nb_panel_slope *to)
 {
@@ -32,7 +32,7 @@ NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O
 }
 
 /** Add the slopes that come from the solid angle to *to. `by`: slope by the logarithm of
- * the solid angle. Returns its slope by log |x|, the distance of the ray's end point. */
+ * this angle. Returns the slope by log R; R: distance from sample to the ray's end. */
 NB_HD double nb_pull_omega(const nb_panel *panel, const nb_pull_point *at, double by,
                            nb_panel_slope *to)
 {
@@ -57,8 +57,8 @@ NB_HD double nb_pull_capture(int t, double y, double capture)
 }
 
 /** Add the slopes by an absorbing layer of a flat panel to *to. front: the ray's point on
- * the layer's front face. capture, U: slopes by the captured fraction and by the ray's
- * end. Returns the slope by `front`. */
+ * the layer's front face. capture: slope by the captured fraction. U: slope by the ray's
+ * end point. Returns the slope by `front`. */
 NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
                             const nb_pull_point *at, nb_vec3 front, double capture,
                             nb_vec3 U, nb_panel_slope *to)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Host time of a call from Python: microseconds of each part, medians and least times, in alternation.
+"""Time calls from Python in turn: median and least host time of each call, microseconds.
 
 usage: python3 tests/bench/python_host.py [--device cpu|cuda] [--detpixels 64] [--repeats 201] [--hkl FILE]
-PYTHONPATH names nanobragg (build/gcc-release/python).  The parts of nanobragg.torch need torch.
-The same calls in C: build/SET/tests/bench/bench host."""
+PYTHONPATH: folder of the package (build/gcc-release/python).  Calls of nanobragg.torch
+need torch.  `build/SET/tests/bench/bench host` times the same calls in C."""
 import argparse
 import statistics
 import time
@@ -25,7 +25,7 @@ def simulation(options):
 
 
 def parts(sim):
-    """{name of a call: function of the number of the turn}."""
+    """Dict from the name of a call to its function of i, the number of the repeat."""
     out = np.empty(sim.shape, np.float32)
     slopes = np.random.default_rng(1).normal(size=sim.shape).astype(np.float32)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares derivatives by a device with the scalar engine, for scenes that need files (panels, tables of F, a table
-for each wavelength) and for Gaussian crystals with one ray per pixel. Then checks theorems that hold for any renderer.
-
-NB_DERIVE_DEVICE=cuda tests that device; without it the CPU's fast kernels are tested.
+"""Compares the derivatives that a device computes with those of the scalar engine: scenes
+with files (panels, tables of F, a table for each wavelength), and Gaussian crystals with
+one ray per pixel. Then checks theorems (equations) that hold for any renderer.
+NB_DERIVE_DEVICE=cuda tests the GPU; without it the CPU's fast kernels are tested.
 usage: NANOBRAGG=program NB_SOURCE=folder python3 tests/check/derive_devices.py
 """
 import array
@@ -31,8 +31,8 @@ CASES = [
      "-mosaic 0.3 -mosaic_domains 3"),
     ("table", TYPED, f"{CRYSTAL} {FLAT} -hkl {GOLDEN}/dense.hkl -dump /dev/null -mosaic 0.3 -mosaic_domains 4"),
     ("gaussian", TYPED.replace("mosaic", "fudge"), f"{CRYSTAL} {FLAT} -gauss_xtal -default_F 50"),
-    # a turn about the sample keeps the light of water: its large terms cancel, the crystal's remain (in double
-    # precision the terms of 509 um would leave an error of 1.1e-7 of the crystal's)
+    # A turn about the sample keeps water's light: its terms cancel, the crystal's remain.
+    # 509 um of water would leave an error of 1.1e-7 of the crystal's terms in double.
     ("turned-water", "tilt", f"{CRYSTAL} {FLAT} -xds -detector_rotx -37.4 -gauss_xtal -default_F 100 -nopolar -water 50"),
     ("table-for-each-wavelength", TYPED.replace("mosaic,", "").replace("lambda,", ""),
      f"{QUIET} -pdb {GOLDEN}/structure_factors/models/1dur.pdb -sourcefile SOURCES -dmin 4 -anomalous_tol 0 "
@@ -101,7 +101,7 @@ def rows(flags, names, precision):
 
 
 def zero(*terms):
-    """Largest |sum of factor x plane| over the largest term; terms: (factor, plane)."""
+    """Largest |sum of terms| in a pixel / largest |term|; a term is factor x plane."""
     largest = max(abs(factor) * max(map(abs, plane)) for factor, plane in terms)
     return max(abs(sum(pixel)) for pixel in zip(*([f * x for x in plane] for f, plane in terms))) / largest
 
@@ -110,13 +110,13 @@ TURNED = f"{QUIET} -mosflm -lambda 1 -cell 50 60 70 80 95 100 -misset 10 20 30 -
 
 
 def turned_together(precision, ways):
-    """Crystal and detector turn about the beam together: the image stays."""
+    """Crystal and detector turn about the beam together: the image stays the same."""
     d = rows(f"{TURNED} {FLAT} {ways}", ["rot_x", "detector_rotx"], precision)
     return zero((1, d["rot_x"]), (1, d["detector_rotx"]))
 
 
 def longer_edges(precision, ways):
-    """Cell and wavelength grow by the same factor: the image stays."""
+    """Cell and wavelength grow by the same factor: the image stays the same."""
     d = rows(f"{CRYSTAL} {FLAT} -default_F 50 {ways}", ["cell_a", "cell_b", "cell_c", "lambda"], precision)
     return zero((50, d["cell_a"]), (60, d["cell_b"]), (70, d["cell_c"]), (1, d["lambda"]))
 
@@ -179,7 +179,7 @@ def prove(theorem):
             except RuntimeError as error:
                 why = str(error)
             name = f"{theorem.__name__.replace('_', '-')}-{what}-{precision}"
-            good = off <= 2 * limit  # twice the limit of a plane
+            good = off <= 2 * limit  # a theorem compares several planes: twice the limit
             failed += not good
             print(f"{'ok' if good else 'not ok'} derive-devices-{name} # {off:.2g} {why}")
     return failed

@@ -54,8 +54,8 @@ def required_fields(h5py):
 
 
 def one_set_of_frames(h5py):
-    """Only links to frames have names that begin with "data", because fabio would count
-    other ones as frames. Frames of a missing data file do not read as zeros."""
+    """/entry/data holds only the set "data": fabio would count other names that begin
+    with "data" as frames. Frames of a missing data file read as `empty`, not as 0."""
     for kind, empty in (("uint16", 65535), ("int32", -2147483648), ("float32", math.nan)):
         run(*X, "-osc", 1, "-frames", 4, "-frames_per_file", 2, "-hdf5", "b_master.h5",
             "-hdf5type", kind)
@@ -237,7 +237,7 @@ def polarization_line():
 
 
 def old_masters(h5py):
-    """Masters of version 0.1.0 (one vector for all frames; other links) can be read."""
+    """Masters of 0.1.0 (one vector for all frames; links in /entry/data) can be read."""
     run(*X, "-osc", 1, "-frames", 3, "-frames_per_file", 2, "-hdf5", "o_master.h5", "-output",
         "o_%d.cbf")
     with h5py.File("o_master.h5", "a") as h5:

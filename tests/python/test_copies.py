@@ -47,7 +47,7 @@ def test_copy_renders_the_same_and_shares_nothing(duplicate):
     assert other.parameter("rot_y")["value"] == 0.2
     other.set(misset=(40, 50, 60))
     assert not np.array_equal(other.render(), image)
-    assert np.array_equal(sim.noise(), sim.noise(image))  # of its last image
+    assert np.array_equal(sim.noise(), sim.noise(image))  # noise() uses the last image
     assert np.array_equal(sim.render(), image)
     again = duplicate(duplicate(sim))
     assert np.array_equal(again.render(), image)
@@ -90,4 +90,4 @@ def test_copy_says_nothing_twice(capfd):
     sim.set(mosaic_seed=5)
     capfd.readouterr()
     copy.copy(sim)
-    assert capfd.readouterr().err.count("mosaic") <= 1  # printed at creation only
+    assert capfd.readouterr().err.count("mosaic") <= 1  # printed before; copies are quiet

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Scenes of detectors without a beam, and a product of an image of such a scene. */
+/** Scenes without a beam, and the product (requested image) of an image of photons. */
 #ifndef NB_TESTS_NOISE_SAMPLES_H
 #define NB_TESTS_NOISE_SAMPLES_H
 
@@ -35,11 +35,11 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
     sc->raster.roi.smax = sc->raster.rows - 1;
 }
 
-/** Makes a product after all stages; an error fails the test with its message. */
+/** Makes a product, the image after stages[n] of a detector. An error fails the test. */
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
-    nb_scene flat = d->scene; /* one row, if panels have different widths */
+    nb_scene flat = d->scene; /* all pixels in one row if panels differ in width */
     nb_photons of = {.scene = &flat,
                      .stack = &d->scene,
                      .pixels = photons,

@@ -6,11 +6,11 @@
 typedef struct choice_case {
     const char *columns; /* label:type ... */
     const char *labels;
-    const char *taken; /* columns plus, minus, difference, phase [I]; or "!" and error */
+    const char *taken; /* indices plus, minus, difference, phase, "I"; or "!" and error */
 } choice_case;
 
 static const choice_case choices[] = {
-    /* the pair of amplitudes comes first, in any order of the columns */
+    /* a pair (amplitudes, else intensities) is preferred, wherever its columns stand */
     {"F:F SIGF:Q F(+):G SIGF(+):L F(-):G I(+):K I(-):K", "", "2 4 -1 -1"},
     {"F(-):G F(+):G", "", "1 0 -1 -1"},
     {"pdbx_F_minus:G pdbx_F_plus:G", "", "1 0 -1 -1"},
@@ -18,7 +18,7 @@ static const choice_case choices[] = {
     {"G1:G G2:G", "", "0 1 -1 -1"},
     {"IMEAN:J I(+):K I(-):K", "", "1 2 -1 -1 I"},
     {"I(+):K I(-):K FP:F", "", "0 1 -1 -1 I"},
-    /* one column: a preferred label, else the only column */
+    /* without a pair: a column with a preferred label, else the only column of a type */
     {"F:F FP:F FOBS:F", "", "1 -1 -1 -1"},
     {"FOBS:F F:F", "", "1 -1 -1 -1"},
     {"FC:F FMEAN:F", "", "1 -1 -1 -1"},
@@ -34,7 +34,7 @@ static const choice_case choices[] = {
     {"SIGF:Q PHI:P", "", "!SIGF (Q), PHI (P)"},
     {"FWT:F PHWT:P", "", "!no column of amplitudes"},
     {"", "", "!columns: none"},
-    /* typed labels */
+    /* labels that a user types */
     {"F:F FWT:F", "FWT", "1 -1 -1 -1"},
     {"F:F F(-):G", "F(-)", "1 -1 -1 -1"},
     {"F:F I(-):K", "I(-)", "1 -1 -1 -1 I"},

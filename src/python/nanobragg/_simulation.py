@@ -18,7 +18,7 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
 
-# simulation that rendered an image, by the address of its pixels
+# from the address of an image's pixels to the simulation that rendered the image last
 _renderers = weakref.WeakValueDictionary()
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # values of src/python/sim.c
@@ -39,13 +39,13 @@ _NO_FILES = [(name, []) for name in ("nofloat", "noint", "nonoise", "nopgm", "no
 class Simulation:
     """Simulation(**parameters): each keyword is a flag of the program without its dash.
 
-    Vectors are tuples, switches booleans, files paths.  Arrays in place of files:
+    Vectors are tuples, switches are booleans, files are paths.  Arrays in place of files:
     hkl=(indices [n, 3], F [n]), A= and matrix=3x3, mask=, transmission= and add=array
     [slow, fast], sources=array [n, 5] or (wavelengths in A, weights).
     Errors: TypeError (no such parameter), ValueError (a bad value), OSError (a file),
     NotImplementedError (not in this build), DeviceError.
 
-    copy.copy, copy.deepcopy and pickle make an equal simulation; a pickle reads its files again."""
+    copy.copy, copy.deepcopy, pickle make an equal simulation; unpickling reads files."""
 
     def __init__(self, **keywords):
         keywords = dict(keywords)
@@ -70,7 +70,7 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # _given: values of nanobragg.torch; _opened: names by group; _listed: of _list()
+        # _given: values of nanobragg.torch; _opened: names in groups; _listed: _list()
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._words = dict(words)  # all typed words by the name of the parameter
         self._notices = notices
@@ -87,11 +87,11 @@ class Simulation:
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
-        if "seed" not in dict(words):  # of the clock; the crystal may depend on it
+        if "seed" not in dict(words):  # the clock's seed: the crystal may depend on it
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        if state["moves"]:  # before F: they may need more reflections
+        if state["moves"]:  # before F: new parameters may need more reflections
             self._sim.set_parameters(*zip(*state["moves"]))
         if state["F"] is not None:
             self._set_factors(state["F"])
@@ -127,8 +127,8 @@ class Simulation:
         """Change parameters.  The last value of a keyword counts; None resets it.  A file
         is read again only if its name is given again.  On an error nothing changes.
 
-        F: array or tensor of all structure factors in the order of factors(); or of some,
-        as the last reflections(), as (indices [n, 3], F [n]), or with fields h k l F."""
+        F: array or tensor of all structure factors as in factors(), or of some: [n] as in
+        the last reflections(), (indices [n, 3], F [n]), or with the fields h k l F."""
         F = keywords.pop("F", None)
         before = self._words, self._copy_of_sim(self._notices) if F is not None and keywords else None
         if keywords:
@@ -226,8 +226,8 @@ class Simulation:
 
     def spectrum(self, frame=0):
         """Spectrum of a frame of a series or of the image, empty without -spectrum:
-        structured array of energy (eV), wavelength (A), weight (mean 1), part (a colour;
-        1: seeded line). The metadata of its dtype have the factor of the fluence."""
+        structured array of energy (eV), wavelength (A), weight (mean 1), part (index of
+        a colour, or 1: seeded line). The dtype's metadata: factor of the fluence."""
         if frame < 0:
             raise ValueError(f"frame {frame}: frames are counted from 0")
         lines, factor = self._sim.spectrum(frame)
@@ -371,7 +371,7 @@ class Simulation:
 
     def reflections(self, image=None):
         """Reflections of an image: a structured array (h k l fast slow intensity ...).
-        Metadata of its dtype: background, unassigned (photons of no listed spot)."""
+        Metadata of its dtype, photons: background, unassigned (in no listed spot)."""
         records, background, unassigned = self._sim.reflections(self._of(image))
         kind = np.dtype(REFLECTION, metadata={"background": background, "unassigned": unassigned})
         found = np.frombuffer(records, dtype=kind).copy()
@@ -391,8 +391,8 @@ class Simulation:
         return plane
 
     def diffuse_at(self, hkl):
-        """Diffuse scattering of a block at fractional hkl [..., 3]: electrons^2 [...], to
-        add to |F|^2 |F_latt|^2 (docs/physics.md); exact sum.  Needs diffuse_sigma."""
+        """Exact diffuse scattering of a block at fractional hkl [..., 3]: electrons^2
+        [...], to add to |F|^2 |F_latt|^2 (docs/physics.md).  Needs diffuse_sigma."""
         hkl = _arrays.real("hkl", hkl)
         if hkl.ndim < 1 or hkl.shape[-1] != 3:
             raise ValueError(f"hkl: must be an array [..., 3], not {list(hkl.shape)}")
@@ -435,8 +435,8 @@ class Simulation:
         return self._sim.parameter(name)
 
     def set_parameters(self, values):
-        """Set parameters (docs/physics.md, section 26): {"misset": (1, 2, 3)}.  Numbers
-        of steps and domains stay.  Rebuilds only the scene.  An error changes nothing."""
+        """Set parameters (docs/physics.md, section 26): {"misset": (1, 2, 3)}.  Steps and
+        domains keep their number.  Rebuilds only the scene.  An error changes nothing."""
         names, numbers = [], []
         for name, value in values.items():
             part, flat = (self.variables([name]), _parameters._flat(value)) if np.ndim(value) else ([name], [value])
@@ -452,7 +452,7 @@ class Simulation:
         self._image = None
 
     def fold_rotation(self):
-        """Add the rotation rot_x, rot_y, rot_z to the orientation, and set it to 0."""
+        """Add the rotation rot_x, rot_y, rot_z to the orientation, and set them to 0."""
         self._sim.fold_rotation()
         self._changed()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """nanobragg run-compare: run two programs with the same flags and compare their images.
-Arguments (src/cli/python_verb.c): PROGRAM, words after `nanobragg run-compare`."""
+Arguments (src/cli/python_verb.c): path of nanobragg, and words after `run-compare`."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Side:
         return os.path.join(self.folder, name)
 
     def start(self, flags, output):
-        """Run the program to its end; returns the figures of the process."""
+        """Run the program to its end. Returns status, times and memory (_spawn.py)."""
         places = map(os.path.abspath, (self.folder, output, self.file("log.txt")))
         end = self.runner.run([self.program, *flags], *places)
         if "missing" in end:
@@ -111,7 +111,7 @@ class Trial:
         os.remove(self.ours.file("log.txt"))
 
     def compare(self, *more):
-        """Text of `nanobragg compare`; None, with a note, if it cannot draw for -diff."""
+        """Text of `nanobragg compare`, or None, with a note, if -diff needs libpng."""
         done = subprocess.run([self.program, "compare", f"ours/{IMAGE}", f"ref/{IMAGE}", "-size", str(self.fast),
                                str(self.slow), *self.threshold, *more], cwd=self.out,
                               capture_output=True, text=True, check=False)
