@@ -35,7 +35,7 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
     sc->raster.roi.smax = sc->raster.rows - 1;
 }
 
-/** Makes a product: the image after stages[n]. An error fails the test with its message. */
+/** Makes a product: the image after stages[n]. An error fails the test and is printed. */
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
