@@ -80,7 +80,7 @@ typedef struct nb_ray_tile {
     int block;           /* edge of the first blocks, sub-pixels */
     int only_count;      /* do not calculate terms */
     unsigned char *want; /* [ns][nf] pixels that may be lit and are requested; owned */
-    double budget; /* limit of `lack` */
+    double budget;       /* limit of `lack` */
     /* worst ray: sum of the left-out terms' bounds / tiles->unit, times solid angle */
     double lack;
     nb_tile_counts counts;
