@@ -368,6 +368,19 @@ static double normal(int64_t seed, uint32_t n)
     return nb_normal52(nb_philox((uint64_t)seed, n, JITTER_STREAM, 0), NULL);
 }
 
+nb_jitter nb_jitter_draw(const nb_series *s, int64_t seed)
+{
+    const double percent[] = {s->jitter_fluence_pct, s->jitter_lambda_pct,
+                              s->jitter_cell_pct, s->jitter_mosaic_pct};
+    nb_jitter out;
+    for (uint32_t i = 0; i < 4; i++)
+        out.factor[i] =
+            percent[i] > 0 ? fmax(0, 1 + 0.01 * percent[i] * normal(seed, i)) : 1;
+    for (uint32_t i = 0; i < 2; i++)
+        out.shift[i] = s->jitter_beam_mm > 0 ? s->jitter_beam_mm * normal(seed, 4 + i) : 0;
+    return out;
+}
+
 /** Move the beam centre of the base by mm along fast and slow. */
 static void move_beam(const nb_frames *f, double fast, double slow, nb_config *cfg)
 {
@@ -390,7 +403,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
 {
     const nb_series *s = f->series;
     const nb_model *m = &f->sim->model;
-    const int64_t seed = cfg->seed.value;
+    const nb_jitter drawn = nb_jitter_draw(s, cfg->seed.value);
     const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg);
     double *aniso = cfg->mosaic_aniso_deg.set ? cfg->mosaic_aniso_deg.v : NULL;
     const struct {
@@ -407,15 +420,13 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
                   aniso ? aniso : &cfg->mosaic_spread_deg, aniso ? 3 : 1}};
     for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int j = 0; kinds[i].percent > 0 && j < kinds[i].n; j++)
-            kinds[i].to[j] = nb_typeable(fmax(
-                0, kinds[i].from[j] * (1 + 0.01 * kinds[i].percent * normal(seed, i))));
+            kinds[i].to[j] = nb_typeable(kinds[i].from[j] * drawn.factor[i]);
     if (s->jitter_fluence_pct > 0)
         cfg->flux = 0;
     if (s->jitter_lambda_pct > 0)
         cfg->energy_eV = NAN;
     if (s->jitter_beam_mm > 0)
-        move_beam(f, s->jitter_beam_mm * normal(seed, 4),
-                  s->jitter_beam_mm * normal(seed, 5), cfg);
+        move_beam(f, drawn.shift[0], drawn.shift[1], cfg);
 }
 
 /** Apply the photon energy (unless typed) and detector shift of image k of a stream. */
