@@ -28,7 +28,7 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-/** Transpose pairs of doubles: to[2 k] = pair k of a, b, c and d. */
+/** Transpose pairs of doubles: to[2 k] = pair k of a, pair k of b, of c and of d. */
 NB_INLINE void vd_pairs(__m512d a, __m512d b, __m512d c, __m512d d, vd *to)
 {
     const __m512d even = _mm512_shuffle_f64x2(a, b, 0x88),
