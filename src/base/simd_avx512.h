@@ -116,7 +116,7 @@ NB_INLINE vd vd_rsqrt(vd a)
     return vd_fma(vd_fma(vd_fma(e, vd_set(0.3125), vd_set(0.375)), e, vd_set(0.5)), r * e,
                   r);
 }
-NB_INLINE vd vd_round(vd a) /* to even */
+NB_INLINE vd vd_round(vd a) /* halves to even */
 {
     return (vd)_mm512_roundscale_pd((__m512d)a,
                                     _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
