@@ -39,7 +39,7 @@ typedef struct nb_writer {
     /** Write the whole file, in a format with another structure; else NULL. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
-    /** Load a library; NULL without one. Errors: NB_ERR_UNSUPPORTED with flag, library. */
+    /** Load a library (or NULL). Errors: NB_ERR_UNSUPPORTED, with flag and library. */
     nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
