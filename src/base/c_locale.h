@@ -13,8 +13,8 @@ typedef struct nb_c_locale {
     locale_t c, before;
 } nb_c_locale;
 
-/** Give this thread the C locale, and restore the locale before it. Other threads keep
- * their locales. Pairs of calls may nest. */
+/** Give this thread the C locale (enter); restore its earlier locale (leave). Other
+ * threads keep their locales. Pairs of calls may nest. */
 nb_c_locale nb_c_locale_enter(void);
 void nb_c_locale_leave(nb_c_locale *locale);
 

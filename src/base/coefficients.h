@@ -10,7 +10,7 @@
 #define NB_SINE4_3 (-0.598308095473)
 #define NB_SINE4_4 0.0776759750483
 
-/* e^x = 2^n e^r. ln 2 in two parts; the first has 21 zero bits: n times it is exact. */
+/* e^x = 2^n e^r, ln 2 = HIGH + LOW. HIGH ends in 21 zero bits, so n HIGH is exact. */
 #define NB_LOG2_E 1.44269504088896340736
 #define NB_LN2_HIGH 6.93147180369123816490e-01
 #define NB_LN2_LOW 1.90821492927058770002e-10
@@ -28,8 +28,8 @@
 #define NB_FIXED_STEP 2.3283064365386963e-10 /* 2^-32 */
 #define NB_FIXED_TINY 9.094947017729282e-13f /* 2^-40: avoids 0/0 in quotients of sines */
 
-/* The bits of 1.0; the square root of 2; 2^52: a double near 2^52 is a whole number,
- * which its lowest bits hold. */
+/* The bits of 1.0, the square root of 2, and 2^52. A double near 2^52 is a whole number;
+ * its lowest bits hold this number. */
 #define NB_ONE_BITS 0x3ff0000000000000u
 #define NB_SQRT_2 1.41421356237309505
 #define NB_TWO_52 4503599627370496.0

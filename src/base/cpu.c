@@ -14,7 +14,7 @@
 enum {
     XCR0_AVX = 0x6,
     XCR0_AVX512 = 0xe6
-}; /* AVX: xmm and ymm registers; AVX512: also opmask and both halves of zmm */
+}; /* AVX: xmm and ymm registers; AVX512: also opmask and zmm registers */
 
 /** Bits of the registers that the operating system saves (Intel SDM vol. 1, 13.3). */
 static unsigned saved_registers(void)

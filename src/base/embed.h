@@ -3,8 +3,8 @@
 #ifndef NB_BASE_EMBED_H
 #define NB_BASE_EMBED_H
 
-/** Define const char symbol[]: the bytes of the file (its path from make's folder) and a
- * NUL. The Makefile lists the object that depends on the file. */
+/** Define const char symbol[]: the bytes of the file (path relative to make's folder) and
+ * a NUL. The Makefile lists the object that depends on the file. */
 #define NB_EMBED(symbol, file)                                                           \
     extern const char symbol[];                                                          \
     __asm__(".pushsection .rodata\n.global " #symbol "\n.type " #symbol                  \

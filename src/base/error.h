@@ -27,7 +27,7 @@ nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
                            __func__, #pointers);                                         \
     } while (0)
 
-/** Make the call if `st`, the function's nb_status, is NB_OK; `st` becomes its status. */
+/** If `st`, the function's nb_status, is NB_OK, set `st` to the status of the call. */
 #define NB_TRY(call)                                                                     \
     do {                                                                                 \
         if (!st)                                                                         \

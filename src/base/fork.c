@@ -12,7 +12,7 @@
 #define NB_ENDS_TEAM 1
 #endif
 
-static atomic_int device_used, device_lost; /* by this process; by its parent */
+static atomic_int device_used, device_lost; /* 1: used by this process; by its parent */
 
 static void before(void)
 {

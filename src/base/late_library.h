@@ -29,8 +29,8 @@ typedef struct nb_late_library {
 #define NB_LATE_MEMBER(name) __typeof__(name) *name##_;
 
 /** For the header of a library: declares the struct nb_LIB_lib with a pointer for each
- * function and variable of LIST(X), the function nb_LIB_load, and the object nb_LIB with
- * the pointers after loading. */
+ * function and variable of LIST(X), the function nb_LIB_load, and the function nb_LIB,
+ * which returns the struct (nb_LIB_load fills it). */
 #define NB_LATE_LIBRARY_DECLARE(lib, LIST)                                               \
     typedef struct nb_##lib##_lib {                                                      \
         LIST(NB_LATE_MEMBER)                                                             \

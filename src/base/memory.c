@@ -13,7 +13,7 @@
 
 #include "error.h"
 
-/* Number of allocations until one fails; 0 fails none. Only tests set it. */
+/* The allocation with this number from now fails; 0: no failure. Only tests set it. */
 static atomic_long fail_countdown;
 
 void nb_alloc_fail_after(long n)

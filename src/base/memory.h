@@ -23,7 +23,7 @@ void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err)
 nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
                   nb_error *err);
 
-/** If item number `used` does not fit, nb_grow to twice *room items (at first 64). */
+/** Make room for one more item: if *room items are used, double *room (at first 64). */
 nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const char *what,
                      nb_error *err);
 

@@ -99,7 +99,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
         random_suffix(out, attempt, suffix);
         snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path,
                  KEEP, out->path + start, suffix);
-        remember(out->temp); /* before the file exists: no signal leaves it */
+        remember(out->temp); /* before the file exists, so that a signal removes it */
         out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0)
             return NB_OK;
@@ -111,7 +111,7 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
     return nb_fail_errno(err, "create", out->path);
 }
 
-/** Create or open the file that all writers of out->path share. EAGAIN: gone, retry. */
+/** Create or open the file that all writers share. EAGAIN: it vanished; try again. */
 static int open_shared(const nb_outfile *out, int *made)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -134,7 +134,7 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_
     *no_locks = 0;
     snprintf(out->path, sizeof out->path, "%s", path);
     snprintf(out->temp, sizeof out->temp, "%.*s.%s.part", (int)start, path, path + start);
-    for (;;) { /* until the locked file still has this name */
+    for (;;) { /* repeat until the file with the lock has this name */
         out->fd = open_shared(out, &made);
         if (out->fd < 0 && errno == EAGAIN)
             continue;

@@ -28,8 +28,8 @@ int nb_outfile_is_stdout(const char *path);
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
 /** Create the temporary file of `path`, with a dot before and ".part" after the name, and
  * lock it for one process. A temporary file without a lock is left from a dead process:
- * it is emptied and used. NB_OK without a file (fd -1): another writer holds it, or it
- * exists in a file system without locks (*no_locks 1, else 0). Errors: NB_ERR_IO. */
+ * it is emptied and used. If another writer has the lock, or the file exists in a file
+ * system without locks (*no_locks 1, else 0): NB_OK and fd -1. Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
                            nb_error *err);
 /** Call this before the first byte of a format that seeks. If `path` cannot seek (a pipe,
@@ -90,9 +90,9 @@ int nb_is_regular_file(const char *path);
 /* --- Locks of files; reads and writes of all bytes at an offset (calls that the system
  * shortens or interrupts are repeated) --- */
 
-enum { NB_FD_LIMIT = 1 << 30 }; /* bytes of one call */
+enum { NB_FD_LIMIT = 1 << 30 }; /* largest number of bytes in one call */
 
-/* Locks of one opening of a file, because HDF5 in this process locks it too (flock). */
+/* A lock belongs to one open file: HDF5 in this process also locks the file (flock). */
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38

@@ -21,7 +21,7 @@ typedef struct nb_philox_words {
     uint32_t w[4];
 } nb_philox_words;
 
-/** Four words for (seed; item, stream, draw), e.g. (pixel, frame, nth draw). */
+/** Four random words for (seed; item, stream, draw), e.g. (pixel, frame, nth draw). */
 NB_PHILOX_HD nb_philox_words nb_philox(uint64_t seed, uint64_t item, uint32_t stream,
                                        uint32_t draw)
 {
@@ -56,7 +56,7 @@ NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
  * combined as in Numerical Recipes in C, 2nd ed., section 7.1). */
 
 typedef struct nb_ran1 {
-    int32_t seed; /* the LCG's state, > 0 */
+    int32_t seed; /* state of the linear congruential generator, > 0 */
     int32_t last; /* the shuffle's last output */
     int32_t table[32];
 } nb_ran1;

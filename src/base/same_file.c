@@ -78,7 +78,7 @@ static int identify(const char *path, int written, identity *id)
     return !S_ISCHR(st.st_mode);
 }
 
-/** Sort equal identities together, and these in the order of the list. */
+/** Order by identity; entries with the same identity keep the order of the list. */
 static int order(const void *left, const void *right)
 {
     const entry *a = left, *b = right;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** Vector operations of the kernels, for the instruction set of the compiled file. The
  * compiler provides + - * / on vectors. Each set's header defines the same functions, and
- * nb_lane: the pixels of a block in the lanes of its two vectors of doubles. nb_lane
- * differs between sets, so that packing two vectors into one is a single instruction. */
+ * nb_lane, the pixel of each lane in the two vectors of doubles of a block. nb_lane
+ * differs between sets, so that low_words and high_words are single instructions. */
 #ifndef NB_BASE_SIMD_H
 #define NB_BASE_SIMD_H
 

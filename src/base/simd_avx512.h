@@ -28,7 +28,7 @@ NB_INLINE vd vd_fnma(vd a, vd b, vd c) /* c - a b */
 {
     return (vd)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
-/** Transpose pairs of doubles: to[2 k] = pair k of a, b, c and d. */
+/** Transpose pairs of doubles: to[2 k] = pair k of a, pair k of b, of c and of d. */
 NB_INLINE void vd_pairs(__m512d a, __m512d b, __m512d c, __m512d d, vd *to)
 {
     const __m512d even = _mm512_shuffle_f64x2(a, b, 0x88),
@@ -116,7 +116,7 @@ NB_INLINE vd vd_rsqrt(vd a)
     return vd_fma(vd_fma(vd_fma(e, vd_set(0.3125), vd_set(0.375)), e, vd_set(0.5)), r * e,
                   r);
 }
-NB_INLINE vd vd_round(vd a) /* to even */
+NB_INLINE vd vd_round(vd a) /* halves to even */
 {
     return (vd)_mm512_roundscale_pd((__m512d)a,
                                     _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -81,7 +81,7 @@ NB_INLINE vd vd_rsqrt(vd a)
 {
     return 1.0 / vd_sqrt(a);
 }
-NB_INLINE vd vd_round(vd a) /* to even */
+NB_INLINE vd vd_round(vd a) /* halves to even */
 {
     return (vd)vrndnq_f64((float64x2_t)a);
 }

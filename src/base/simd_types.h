@@ -13,7 +13,7 @@
 /** Marks a loop over blocks that is not inlined, so that it has all registers. */
 #define NB_STAGE static __attribute__((noinline))
 
-#ifndef NB_W /* set by headers of instruction sets; 4 in this header alone */
+#ifndef NB_W /* set by the headers of instruction sets, else 4 */
 #define NB_W 4
 #endif
 #define NB_H (NB_W / 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Long work without hooks asks the hooks of its caller whether to stop. */
+/** Long functions that get no hooks ask the hooks of their caller whether to stop. */
 #ifndef NB_BASE_STOP_H
 #define NB_BASE_STOP_H
 

@@ -11,8 +11,7 @@
 #define NB_TEXT_NUMBER 32 /* bytes of a formatted number, NUL included */
 #define NB_TEXT_WORD 48   /* bytes of a word of a list, NUL included */
 
-/** White space inside a line; a carriage return counts, so that CR LF ends a line like
- * LF. */
+/** True for white space inside a line, CR included, so that CR LF ends a line like LF. */
 static inline int nb_text_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -37,7 +36,8 @@ size_t nb_text_lines(const char *data, size_t n);
 /** The first byte after a UTF-8 byte order mark, or p. */
 const char *nb_text_body(const char *p, const char *end);
 
-/** Copy the token at p (to a blank or line end) for a message: cut, odd bytes as "?". */
+/** Copy the token at p, up to a blank or a line end, for a message. A long token is cut;
+ * "?" replaces bytes that are not printable ASCII. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
 /** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */

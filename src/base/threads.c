@@ -33,7 +33,7 @@ int nb_threads_there(int wanted)
     int there;
     if (wanted <= known)
         return wanted;
-    there = try_threads(wanted); /* OpenMP starts one fewer: some threads may end late */
+    there = try_threads(wanted); /* one more than OpenMP starts: some may end late */
     if (there == wanted)
         known = wanted;
     return there == wanted ? wanted : there > 3 ? there / 2 : 1;

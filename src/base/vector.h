@@ -33,7 +33,7 @@ static inline unsigned nb_v_bits(const nb_vi *mask)
     return vl_bits(*mask);
 }
 
-/** *product = low 32 bits of a times m < 2^32, in 64 bits; a's high bits are ignored. */
+/** *product = (low 32 bits of a) x m, 64 bits; m < 2^32; high bits of a are ignored. */
 static inline void nb_v_mul32(const nb_vu *a, uint64_t m, nb_vu *product)
 {
 #if defined(__AVX512F__)

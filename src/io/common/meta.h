@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The metadata of an image file, in users' units (mm, deg, A). Built once from the model
- * (sim/describe.c); writers only read it. */
+ * (outputs/describe.c); writers only read it. */
 #ifndef NB_IO_META_H
 #define NB_IO_META_H
 

@@ -10,7 +10,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 
-#define LARGEST_SKEW 0.09  /* limit of |fast . slow|, 5 deg; real panels: some 0.001 */
+#define LARGEST_SKEW 0.09  /* limit of |fast . slow| (5 deg); real panels: ~0.001 */
 #define CLOSEST_PLANE 1e-9 /* m */
 #define LARGEST_LENGTH 1e6 /* m */
 

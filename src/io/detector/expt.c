@@ -251,7 +251,7 @@ static nb_status expt_scan(const nb_node *scan, nb_detector_spec *out, nb_error 
 
 /* --- crystal --- */
 
-/** Read a crystal that is constant in the scan: its A times the volume of the cell. */
+/** Read a crystal that is constant in the scan. A: its matrix times the cell volume. */
 static nb_status steady_crystal(const nb_node *crystal, double A[9], double *volume,
                                 nb_error *err)
 {

@@ -95,7 +95,7 @@ static nb_status fill(const nb_node *root, const char *key, nb_expt_table *t,
     return NB_OK;
 }
 
-/** Fill all tables; no experiment is an error. Call free_all, also after an error. */
+/** Fill all tables. A file without experiment is an error. Always call free_all. */
 static nb_status fill_all(const nb_node *root, tables t, nb_error *err)
 {
     static const char *const keys[TABLES] = {"experiment", "imageset", "scan"};

@@ -13,7 +13,7 @@
 
 enum { MAX_POINTS = 10000000 };
 
-/** Both numbers of image_range; returns 0 without valid numbers. */
+/** Read both numbers of image_range; returns 0 without valid numbers. */
 static int image_range(const nb_node *scan, int range[2])
 {
     double v[2];
@@ -39,7 +39,7 @@ int nb_expt_images(const nb_node *scan)
                : 0;
 }
 
-/** Read [n][width] numbers; *out is NULL without `key` or (as in DIALS) for other n. */
+/** Read [n][width] numbers. *out: NULL without `key` or (as in DIALS) with another n. */
 static nb_status read_points(const nb_node *model, const char *key, int n, int width,
                              const nb_hooks *hooks, double **out, nb_error *err)
 {

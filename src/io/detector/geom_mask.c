@@ -37,7 +37,7 @@ static nb_status mask_rows(const nb_geom_text *text, const nb_geom_bad *bad, int
     return NB_OK;
 }
 
-/** Mask a region with limits across the beam (x, y) in pixels of panel k. */
+/** Mask pixels of panel k between limits of x, y across the beam (unit: its pixel). */
 static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
                        nb_detector_spec *out)
 {
@@ -48,7 +48,7 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     double y0 = from->corner_y + text->shift_m[1] * from->res;
     double fs[3], ss[3];
     if (nb_geom_direction(text, from->fs, fs, NULL) ||
-        nb_geom_direction(text, from->ss, ss, NULL)) /* no error: read before */
+        nb_geom_direction(text, from->ss, ss, NULL)) /* both were read before */
         return;
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
@@ -136,7 +136,7 @@ static nb_status copy_span(const nb_geom_text *text, nb_piece span, char *out,
     return NB_OK;
 }
 
-/** Find a file by its name; if that is relative, also in the folder of the geometry. */
+/** Find a file by its name. Try a relative name also in the folder of the geometry. */
 static nb_status find_file(const nb_geom_text *text, nb_piece span,
                            char path[NB_PATH_MAX], nb_error *err)
 {
@@ -163,7 +163,7 @@ static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
 
 #ifdef NB_HAVE_HDF5
 
-/** The box of a panel in an array; distance of its values along fs and ss, in values. */
+/** The box of a panel in an array, and the steps to the next value along fs and ss. */
 typedef struct cut {
     nb_h5_box box;
     hsize_t step_fs, step_ss;

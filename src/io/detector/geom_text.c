@@ -45,7 +45,7 @@ nb_piece nb_geom_number(nb_piece span, double *value)
     return rest;
 }
 
-/* A key whose value is one number, or a text for later. */
+/* A key whose value is one number, or a text that is read later. */
 typedef struct key_row {
     const char *key;
     size_t offset;

@@ -16,7 +16,7 @@ typedef struct nb_hdf5_layout {
     int fast, slow;
     nb_hdf5_type type;
     nb_compression compress;
-    int reflections; /* 0: no lists; 1: lists; 2: with panels; 4 more: with crystals */
+    int reflections; /* 0: no lists; 1: lists; 2: with panels; plus 4: with crystals */
     nb_isa isa;      /* instruction set for compression; all give the same bytes */
 } nb_hdf5_layout;
 

@@ -24,7 +24,7 @@ struct nb_hdf5_writer {
     nb_hdf5_list *lists; /* owned, [lists_room]: reflections of each frame, or NULL */
     size_t lists_room;
     int n_truth;
-    nb_hdf5_frame new_truth[]; /* first n_truth (limit rows_of): not yet written */
+    nb_hdf5_frame new_truth[]; /* n_truth values not yet written; room: rows_of */
 };
 
 /** Number of frames whose true values are written together. */

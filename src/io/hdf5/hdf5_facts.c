@@ -20,7 +20,7 @@ static const char *const real[][2] = {
     {"F", "electron"},   {"d", "angstrom"},          {"background", "photon/pixel"},
     {"pixels", "pixel"}, {"sigma", "photon"}};
 
-/** WITH_: bits of layout.reflections. WHOLE, REAL: numbers of integers and doubles. */
+/** WITH_: bits of layout.reflections. A row has WHOLE integers and REAL doubles. */
 enum { WITH_PANEL = 2, WITH_CRYSTAL = 4, WHOLE = 4, REAL = sizeof real / sizeof *real };
 
 _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
@@ -28,7 +28,7 @@ _Static_assert(offsetof(nb_reflection, panel) == WHOLE * sizeof(int32_t) &&
                        offsetof(nb_reflection, fast) + REAL * sizeof(double),
                "the table's columns are the members in their order");
 
-/** Type of a row: nb_reflection. Rows in a file omit absent members before `fast`. */
+/** Type of a row: nb_reflection. A file without panel and crystal omits their 8 bytes. */
 static hid_t row_type(int reflections, int in_file)
 {
     static const char *const whole[] = {"frame", "h", "k", "l", "panel"};

@@ -52,7 +52,7 @@ typedef struct nb_series_key {
     int64_t per_file; /* frames of a data file */
 } nb_series_key;
 
-/** A data file: series and frames. */
+/** Series and frames of a data file. */
 typedef struct nb_hdf5_data {
     nb_hdf5_layout layout;
     nb_series_key key;

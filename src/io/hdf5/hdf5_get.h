@@ -181,7 +181,7 @@ nb_status nb_nx_angstroms(const nb_h5_input *in, const char *path, double *value
 nb_status nb_nx_offset(const nb_h5_input *in, const char *path, double offset[3],
                        nb_error *err);
 
-/** Read the chain of axes that starts at `name`, a name in the axis or field `from`. */
+/** Read the chain of axes from `name` on, the depends_on of the axis or field `from`. */
 nb_status nb_nx_chain_read(const nb_h5_input *in, const char *from, const char *name,
                            nb_nx_chain *chain, nb_error *err);
 

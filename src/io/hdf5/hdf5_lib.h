@@ -74,7 +74,7 @@ typedef struct nb_h5_quiet {
  * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
  * wait (the library is rarely built for threads), the library prints nothing, and filter
  * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
- * nb_h5_end removes it, since others may register theirs. Errors: NB_ERR_UNSUPPORTED. */
+ * nb_h5_end removes the filter (others may use theirs). Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 /** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
@@ -84,7 +84,7 @@ void nb_h5_use_filter(int more);
 /** Reasons of failed calls of the library. */
 typedef struct nb_h5_why {
     char text[128];         /* reason of the first failure, or "" */
-    int disk, data, memory; /* 1: this was among the reasons */
+    int disk, data, memory; /* 1: the disk, data or memory was a reason */
 } nb_h5_why;
 /** Note the reasons of failures from now on, instead of printing. */
 void nb_h5_note_why(nb_h5_why *why);

@@ -192,7 +192,7 @@ static void stokes(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *r
                  ey = nb_dot3(axes[1], frame->polar_axis), square = ex * ex + ey * ey,
                  K = frame->polarization;
     double *out = row;
-    out[0] = 1; /* + 0.0: never -0 */
+    out[0] = 1; /* "+ 0.0" in the next lines: never -0 */
     out[1] = square > 0 ? K * (ex * ex - ey * ey) / square + 0.0 : 0;
     out[2] = square > 0 ? K * 2 * ex * ey / square + 0.0 : 0;
     out[3] = 0;

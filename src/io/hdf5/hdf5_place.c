@@ -279,7 +279,7 @@ static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
         "and y; U is their product");
 }
 
-/** Arrays that `derive` makes from A: the values of `offset` in `truths`. */
+/** Arrays that `derive` makes from A. `truths` has these numbers as `offset`. */
 enum { CELL, MISSET, U_MATRIX, B_MATRIX };
 
 static void derive(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *out)

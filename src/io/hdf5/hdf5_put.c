@@ -309,7 +309,7 @@ void nb_h5_pack(nb_h5 *h, hid_t list, int rank, const hsize_t *chunk, unsigned l
 void nb_h5_packed_array(nb_h5 *h, const char *path, hid_t type, const void *values,
                         const hsize_t dims[2])
 {
-    enum { CHUNK = 1 << 20, LEVEL = 4 }; /* values */
+    enum { CHUNK = 1 << 20, LEVEL = 4 }; /* values of a chunk; deflate level */
     const hsize_t rows = dims[1] < CHUNK ? CHUNK / dims[1] : 1;
     const hsize_t chunk[2] = {rows < dims[0] ? rows : dims[0], dims[1]};
     hid_t list = nb_h5_creation();

@@ -29,7 +29,7 @@ nb_status nb_h5_room(const nb_h5 *h, double bytes, nb_error *err);
 void nb_h5_give_up(nb_h5 *h);
 /** Close the file under the temporary name. Returns st or the new error. */
 nb_status nb_h5_close(nb_h5 *h, nb_status st, nb_error *err);
-/** Close the file; rename it unless st or h->ok is bad. Returns st or the new error. */
+/** Close the file; rename it if st and h->ok are good. Returns st or the new error. */
 nb_status nb_h5_finish(nb_h5 *h, nb_status st, nb_error *err);
 
 /** Return freed memory to the system after much output. The HDF5 library keeps one or two
@@ -96,12 +96,12 @@ typedef struct nb_hdf5_rows {
     hid_t type;               /* a type of 8 bytes */
     int values;               /* numbers of a row: 1 to 8, or 9 for a matrix [3][3] */
     size_t offset;            /* offset of the row in nb_hdf5_frame */
-    /** Make a row from the truth of a frame; or NULL to copy the row. */
+    /** Make a row from the truth of a frame; NULL: copy the row at `offset`. */
     void (*row)(const nb_hdf5_frame *frame, const struct nb_hdf5_rows *rows, void *out);
     const void *user;
 } nb_hdf5_rows;
 void nb_hdf5_put_rows(nb_h5 *h, const nb_hdf5_master *master, const nb_hdf5_rows *rows);
-/** Write a number of each frame. */
+/** Write one number for each frame. */
 void nb_hdf5_put_column(nb_h5 *h, const nb_hdf5_master *master, const char *path,
                         size_t offset, const char *units);
 /** True if the rows (up to eight values) differ. Returns 0 if the truth cannot be read:

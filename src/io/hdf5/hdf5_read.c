@@ -237,7 +237,7 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
     return st;
 }
 
-/** Read the mask, if its size is that of the image (modules may be a dimension). */
+/** Find a mask of the image's size (or with a dimension of modules); use it if wanted. */
 static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
                            nb_image *out, int *found, nb_error *err)
 {
@@ -371,7 +371,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
 
 /* --- number of frames --- */
 
-/** Count the frames of a named set, or (NULL) of data files; data/data must agree. */
+/** Count the frames of set `named`; NULL: of the data files (data/data must agree). */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {

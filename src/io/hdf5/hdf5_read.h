@@ -38,7 +38,7 @@ void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* closes file, frees reader; 
 /** A frame of a file. */
 typedef struct nb_hdf5_wanted {
     const char *path; /* `name` of nb_hdf5_frame_of */
-    int frame; /* number in data_000001, ... or data of /entry/data, or the named set */
+    int frame; /* from 0, over data_000001, ... together, or in data or the named set */
     int mask;  /* 1: use the mask of the file */
     double max_MB;          /* limit of nb_declared_check, or 0 for the default */
     nb_hdf5_geometry *said; /* filled; or NULL, which is quicker for many frames */

@@ -55,7 +55,7 @@ static int skip_parameters(bits *b)
     return 1;
 }
 
-/** Keep the lowest bits, as many as an element has. */
+/** Keep as many of the lowest bits as an element has. */
 static uint64_t cut(const nb_cbf_pixels *s, uint64_t value)
 {
     return s->bits < 64 ? value & ((UINT64_C(1) << s->bits) - 1) : value;
@@ -117,8 +117,8 @@ static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
 
 enum { MAX_LENGTH = 64, MAX_DIRECT = 15, MAX_WIDTH = 65 };
 
-/** Code of symbols. Symbols 0 to 2^direct - 1 are differences of `direct` bits; 2^direct
- * ends the data; after 2^direct + w a difference of w bits follows. */
+/** Huffman code. Symbols 0 to 2^direct - 1 are differences of `direct` bits. Symbol
+ * 2^direct ends the data. After symbol 2^direct + w a difference of w bits follows. */
 typedef struct huffman {
     int direct, widest;
     int n;
@@ -161,7 +161,7 @@ static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_er
     return NB_OK;
 }
 
-/** Make canonical codes: first[l] is half the end of length l + 1; 0 for the longest. */
+/** Make canonical codes. first[l] = (last code of l + 1 bits + 1) / 2; longest: 0. */
 static void make_codes(huffman *h)
 {
     uint32_t at = 0;

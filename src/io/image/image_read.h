@@ -179,9 +179,9 @@ typedef struct nb_counts_of {
     int highest_counts; /* 1: the largest 16-bit number is an overload, not a mark */
 } nb_counts_of;
 
-/** Leave out pixels with marks. Marks of signed integers: -1 and -2 below the trusted
- * range; without a lower limit, only if no pixel is below -2. Mark of unsigned integers:
- * the largest number of 16 or 32 bits above the trusted range. Errors: NB_ERR_NOMEM. */
+/** Leave out pixels with marks. Signed: -1 and -2 are marks if they are below the trusted
+ * range, or, without a lower limit, if no pixel is below -2. Unsigned: the largest number
+ * of 16 or 32 bits is a mark if it is above the trusted range. Errors: NB_ERR_NOMEM. */
 nb_status nb_leave_out_marks(nb_image *image, const nb_counts_of *counts, nb_error *err);
 
 /** Return image->left_out; if it is NULL, allocate it with all pixels used. Returns NULL

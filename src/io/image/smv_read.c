@@ -46,7 +46,7 @@ static nb_status read_header_bytes(const char *data, size_t n, const char *name,
     return NB_OK;
 }
 
-/* Find the closing brace: the first at the start of a line or record, else the first. */
+/* Find the first '}' at the start of a line or record; without one, the first '}'. */
 static const char *closing_brace(const char *p, const char *end)
 {
     const char *any = NULL;
@@ -379,7 +379,7 @@ typedef struct documented_key {
     const char *key, *other;
     double *field;
     int skip;     /* 1: do not set the field */
-    int positive; /* 1: a length; else the number may have any sign */
+    int positive; /* 1: the number must be above 0 */
 } documented_key;
 
 static nb_status take(const nb_smv_header *h, const documented_key *k, nb_error *err)

@@ -68,7 +68,7 @@ static void across(double v[3], const double u[3])
 }
 
 /** Write the corner of the first pixel, mm, in the frame of DIALS: z against the beam, x
- * along fast and y against slow; for a tilted detector, their parts across the beam. */
+ * along fast, y against slow (for a tilted detector, the parts across the beam). */
 static void put_dials_origin(header *h, const nb_image_meta *m)
 {
     double x[3], y[3], o[3];

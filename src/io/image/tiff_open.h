@@ -38,7 +38,7 @@ typedef struct nb_tiff_stream {
     TIFFReadWriteProc read, write;
     TIFFSizeProc size;
     toff_t position;
-    char message[NB_TIFF_MESSAGE]; /* first message; libtiff before 4.5 prints it */
+    char message[NB_TIFF_MESSAGE]; /* first error; libtiff before 4.5 prints it instead */
 } nb_tiff_stream;
 
 /** Open a TIFF; NULL on failure. *stream must live until the TIFF is closed. */

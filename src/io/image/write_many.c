@@ -144,7 +144,7 @@ static nb_status open_file(one_file *f, nb_write_job *job, nb_error *err)
     return st;
 }
 
-/** Open all files, and put files of one piece first. */
+/** Open all files; move files that are one piece of work to the front of the list. */
 static void open_files(many_files *m, nb_write_job *jobs)
 {
     one_file *swap = m->files;

@@ -15,7 +15,7 @@ typedef struct nb_image_view {
     int fast, slow;
     nb_pixel_type type;
     const void *pixels; /* or NULL to call make_rows */
-    double scale; /* stored value per photon, without offset; photons: 1; unknown: 0 */
+    double scale; /* stored value per photon, without offset; 1: photons; 0: unknown */
     /** Fill out[rows][fast] with the rows from `first` on. Each row is made once: in
      * any order by several threads at once, but with in_order from first to last. */
     nb_status (*make_rows)(void *user, int first, int rows, void *out, nb_error *err);
@@ -39,7 +39,7 @@ typedef struct nb_writer {
     /** Write the whole file, in a format with another structure; else NULL. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
-    /** Load the library, or NULL. Errors: NB_ERR_UNSUPPORTED, with flag and library. */
+    /** Load a library (or NULL). Errors: NB_ERR_UNSUPPORTED, with flag and library. */
     nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
@@ -128,7 +128,7 @@ nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error 
 typedef struct nb_format {
     const char *name;        /* as in messages */
     const char *extensions;  /* ".tif .tiff"; messages print the first */
-    const nb_writer *writer; /* with 8-bit pixels: it gets the picture of -pngfile */
+    const nb_writer *writer; /* a writer of 8-bit pixels gets the picture of -pngfile */
     const nb_writer *narrow; /* writer for 16-bit samples (-tiffbits), or NULL */
     unsigned params; /* nb_param.flags, apart from NB_PARAM_PIXELS, that change files */
     nb_header_kind header;

@@ -226,7 +226,7 @@ static nb_status take_index(const nb_cif *cif, int block, int axis,
     return NB_OK;
 }
 
-/** True for a column in the loop of `h`, the column of the first index, but no index. */
+/** True for a column of data (no index) in the loop of the index column `h`. */
 static int is_data(const nb_cif_column *column, const nb_cif_column *h)
 {
     return column->block == h->block && column->rows == h->rows &&

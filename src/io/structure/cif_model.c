@@ -172,7 +172,7 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
-/** Read values of either CIF. blank: 1 without occupancy [0], without U or B [1]. */
+/** Read an atom of any CIF. blank[0] is 1 without occupancy, blank[1] without U or B. */
 static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
                            nb_atom *atom, size_t blank[2], nb_error *err)
 {

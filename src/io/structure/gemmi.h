@@ -81,7 +81,7 @@ typedef struct nb_column {
     char type;    /* as in MTZ: F G J K D P; other types give no F */
     float *value; /* [count], owned; NaN: missing */
     double cell[6],
-        wavelength; /* A, deg: of the column's data set (MTZ); 0: that of the file */
+        wavelength; /* A, deg: data set of the column (MTZ); 0: values of the file */
 } nb_column;
 
 typedef struct nb_reflection_file {

@@ -136,7 +136,7 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
         return NB_OK; /* no cell, as with 1 1 1 90 90 90 */
     if (is_record(l, "ATOM") || is_record(l, "HETA")) {
         char *kept = keep(p, l);
-        for (int i = 17; i < l->length; i++) /* in one residue, gemmi keeps the order */
+        for (int i = 17; i < l->length; i++) /* without residues gemmi keeps the order */
             if (i < 27 || (i >= 72 && i < 76))
                 kept[i] = ' ';
         return read_atom(l, p->out, err);

@@ -20,7 +20,7 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
 nb_status nb_mtz_check(const char *data, size_t *size, const char *name,
                        nb_reflection_file *out, nb_error *err);
 
-/** Complete the operators in out->symmetry to a group; if it is empty, use the symbol. */
+/** Complete the operators in out->symmetry to a group. Without operators use `symbol`. */
 nb_status nb_mtz_symmetry(const char *symbol, const char *name, nb_reflection_file *out,
                           nb_error *err);
 /** Copy a table [count][n_columns] of an MTZ file: H K L first, then values. Sets
@@ -87,7 +87,7 @@ nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err);
 nb_status nb_cif_reflections(const nb_cif *cif, nb_reflection_file *out, nb_error *err);
 
 /* --- src/io/structure/gemmi.cc; NB_ERR_UNSUPPORTED without gemmi -------------------------------------- */
-/** Parse a CIF. Free *out with nb_cif_free, also on error; it points to `name`. */
+/** Parse a CIF. Free *out with nb_cif_free, also on error. *out points to `name`. */
 nb_status nb_cif_parse(const char *data, size_t n, const char *name, nb_cif *out,
                        nb_error *err);
 /** Read cell, space-group symbol and NCS of a PDB file, and complete out->atoms. */

@@ -39,7 +39,7 @@ static nb_status matrix_take(const double v[9], const char *name, double m[9],
     return NB_OK;
 }
 
-/** Read up to `limit` numbers in any lines; returns how many, or -1 for other text. */
+/** Read the first `limit` numbers of a text; returns how many, or -1 for other text. */
 static int numbers_of(nb_lines *l, int limit, double *v)
 {
     int n = 0, more = 0;

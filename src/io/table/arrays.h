@@ -25,7 +25,7 @@ nb_status nb_matrix_ends(double ends[2][9], const char *name, long line, double 
 
 /* --- Contents of input files from the arrays of a caller --- */
 
-/** Arrays of cfg if the file name `name` is `memory`, the name of an array; else NULL. */
+/** Get cfg->arrays if the file name `name` equals `memory` (NB_MEMORY_...), else NULL. */
 const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char *memory);
 
 /** Copy the reflections whose F is not NaN, with the checks of a file. Free *out with

@@ -26,7 +26,7 @@ typedef struct list {
     block *lines; /* owned */
     size_t room;
     int n;
-    int numbers;  /* numbers of a line */
+    int numbers;  /* count of numbers in each line */
     double sum;   /* sum of the weights */
     int weighted; /* number of lines with a weight above 0 */
 } list;

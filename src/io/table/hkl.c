@@ -214,7 +214,7 @@ static int lacks_mates(const nb_hkl_list *list, const nb_factor_file *box,
 void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double default_F,
                 const nb_hooks *hooks)
 {
-    const double differs = 0.01; /* fraction of F; as for files with a space group */
+    const double differs = 0.01; /* relative; the same as for files with a space group */
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const double F = value_at(box, list->rows[i].index, 1, default_F);

@@ -30,15 +30,15 @@ int nb_hkl_is_xds(const char *data, size_t n);
  * Columns are separated by blanks; `#` and `!` start a comment; blank lines, CR LF and a last
  * line without newline are allowed. Miller indices are whole numbers (1.0 is one) up to
  * +-NB_SF_MAX_INDEX; F in electrons is finite and its sign is kept; columns 5 and 6 are not
- * interpreted; a seventh column is an error. The list is P1: no symmetry mates are added.
- *
+ * interpreted; a seventh column, or 0 0 0 0 0 at the end (a SHELX list), is an error. The
+ * list is P1: no symmetry mates are added.
  * name: the file, for messages.  Free *out with nb_hkl_list_free; on error it is zero.
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM.  Source: docs/formats.md. */
 nb_status nb_hkl_list_parse(const char *data, size_t n, const char *name,
                             nb_hkl_list *out, nb_error *err);
 void nb_hkl_list_free(nb_hkl_list *list);
 
-/** Fill the smallest box around a list: the last F of duplicates, else default_F.
+/** Fill the smallest box around a list. Duplicates get the last F, other h k l default_F.
  * Free *out with nb_factor_file_free. Errors: NB_ERR_INPUT (too large), NB_ERR_NOMEM. */
 nb_status nb_hkl_box(const nb_hkl_list *list, double default_F, nb_factor_file *out,
                      nb_error *err);
@@ -63,7 +63,7 @@ void nb_hkl_say(const nb_hkl_list *list, const nb_factor_file *box, double defau
 nb_status nb_reflections_write(const char *path, const nb_reflections *list,
                                nb_error *err);
 
-/** Parse bytes in memory as nb_read_page_spots does a file; path: for messages. */
+/** Parse bytes in memory as nb_read_page_spots reads a file; path: for messages. */
 nb_status nb_page_spots_parse(const char *data, size_t bytes, const char *path,
                               nb_reflection **spots, int *n, nb_error *err);
 /** Compare reflections for qsort: the brightest comes first. */

@@ -8,7 +8,7 @@
 /** A crystal that changes along a frame. A: columns a* b* c*, row by row, 1/A. */
 typedef struct nb_frame_crystal {
     double A[9];       /* A in the middle of the frame */
-    double ends[2][9]; /* product A ends[0]: A at the begin; A ends[1]: A at the end */
+    double ends[2][9]; /* A ends[0] is the matrix at the begin, A ends[1] at the end */
     int given;         /* 1: the line has eighteen numbers */
 } nb_frame_crystal;
 
@@ -22,7 +22,7 @@ typedef struct nb_orientations {
 /** Read `needed` lines. A line has 3 misset angles (deg, about lab x, y, z), a rotation
  * matrix (9 numbers), or A at the begin and the end of the frame without the rotation of
  * the spindle (18). Matrices stand row by row; blanks or a comma separate numbers; #
- * starts a comment. Angles are rounded to typeable numbers. Free *out (zero on error)
+ * starts a comment. Angles are rounded to twelve digits. Free *out (zero on error)
  * with nb_orientations_free. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with path and line. */
 nb_status nb_orientations_parse(const char *data, size_t bytes, const char *path,
                                 int needed, nb_orientations *out, nb_error *err);

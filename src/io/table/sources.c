@@ -88,7 +88,7 @@ void nb_source_list_free(nb_source_list *list)
     }
 }
 
-/* the limits of a source list above, in A */
+/* SHORTEST_WAVE and LONGEST_WAVE in A */
 #define SHORTEST_A 1e-6
 #define LONGEST_A 1e4
 
@@ -113,7 +113,7 @@ static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, i
     return NB_OK;
 }
 
-/** Append the pairs of one line to the first *used of s->lines. */
+/** Append the pairs of one line after the first *used entries of s->lines. */
 static nb_status read_line(nb_lines *l, nb_vec3 position, nb_spectra *s, size_t *used)
 {
     double sum;

@@ -118,7 +118,7 @@ typedef struct nb_stol_table {
     int n;
 } nb_stol_table;
 
-/** Parse n bytes of text. Blanks, tabs or commas separate columns; two are used; `#`
+/** Parse n bytes. Blanks, tabs or commas separate columns; the first two are used; `#`
  * starts a comment; blank lines, CR LF and a last line without newline are allowed.
  * Column 1 x `factor` is sin(theta)/lambda in 1/A, >= 0 and increasing. Free *out
  * with nb_stol_free; on error it is zero. Errors: NB_ERR_NOMEM, NB_ERR_INPUT with name,

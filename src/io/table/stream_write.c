@@ -163,7 +163,7 @@ static void put_lattice(nb_draft *t, const nb_stream_head *head,
     nb_draft_put(t, "--- End crystal\n");
 }
 
-/** Mean over the panels of the distance of their first corner along the beam, m. */
+/** Mean distance (m, along the beam) of the first corners of all panels. */
 static double camera_length(const nb_detector_spec *d)
 {
     double sum = 0;
