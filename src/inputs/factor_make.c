@@ -72,7 +72,7 @@ static nb_model_options options_of(const nb_factor_sums *m, double dmin, int thr
                               .isa = cfg->isa};
 }
 
-/** Note that small angles need the excess of F(000) over the solvent. */
+/** Note that small angles depend on F(000) minus that of a cell full of solvent. */
 static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     if (m->files->settings.value.F000 == NB_F000_CALC && m->partials.M)
@@ -145,7 +145,7 @@ static size_t origin_of(const nb_factor_grid *grid)
     return nb_factor_grid_at(grid, 0, 0, 0);
 }
 
-/** Set F(000) to the typed value times a scale, if any is typed. */
+/** Set F(000) to the typed value times a scale, if a value is typed. */
 static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
 {
     const double F = NB_TYPED_OR(&m->files->settings, F000, NAN);

@@ -223,9 +223,9 @@ nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *sour
  * sees and -dmin leaves, rounded so that frames share tables. */
 double nb_light_reach(const nb_model *crystal);
 
-/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: it then
- * has the table *room, with *F (nb_free).  lattice: cell of the indices, A, deg; if
- * lattice[0] is 0, it keeps F of all indices, and *F is NULL.  Errors: NB_ERR_NOMEM. */
+/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series.  The
+ * source then uses the table *room with *F (nb_free).  lattice: cell of the indices, A,
+ * deg; if lattice[0] is 0, nothing is clipped and *F is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_clip(nb_diffuse_source *source, const double lattice[6],
                         nb_factor_table *room, double **F, nb_error *err);
 
