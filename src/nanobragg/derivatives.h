@@ -40,9 +40,9 @@ typedef struct nb_observation {
     nb_likelihood likelihood;
     double sigma;            /* read-out noise, photons; GAUSS */
     const float *background; /* [pixels], photons of a constant background; or NULL */
-    /* a refined background: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the
-     * centre of a pixel, hat_k piecewise linear, knots increasing. Derivatives by
-     * value[k] come after those by the named parameters. */
+    /* a refined background: sum of values[k] hat_k(x), x = sin theta/lambda (1/A) at the
+     * centre of a pixel; hat_k is linear between the increasing knots, 1 at knot k and 0
+     * at others. Derivatives by values[k] follow those by the named parameters. */
     int n_knots;          /* 0: no refined background */
     const double *knots;  /* [n_knots], 1/A */
     const double *values; /* [n_knots], photons in a pixel */

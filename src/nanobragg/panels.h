@@ -39,7 +39,7 @@ typedef struct nb_panel_spec {
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
     double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
-    int measured;            /* 1: a scan of measured images; no frame is outside it */
+    int measured;            /* 1: a scan of images: frames must be within the scan */
     double (*change)[9];     /* [n]: A = nb_detector_spec.crystal * change; NULL: one A */
     double (*setting)[9];    /* [n]: rotation after the spindle, NeXus frame; or NULL */
     double (*beam)[3];       /* [n]: direction of the beam, unit; NULL: constant */
