@@ -9,7 +9,7 @@
 #include "../base/error.h"
 #include "../base/store.h"
 
-/** Members of nb_config and nb_arrays that belong to each kind of array. */
+/** Members of nb_config and nb_arrays for each kind of array; kind i has bit 1 << i. */
 static const struct {
     size_t name;         /* offset of the file name in nb_config */
     const char *memory;  /* file name that stands for an array in memory */
@@ -35,7 +35,7 @@ static const struct {
     {                                                                                    \
         kind, offsetof(nb_arrays, member), sizeof *((nb_arrays *)0)->member              \
     }
-/** The arrays of each kind; the first array of a kind shows whether the kind is given. */
+/** All arrays, with offset and item size.  A kind is used if its first array is set. */
 static const struct part {
     unsigned kind;
     size_t at, item;
@@ -94,7 +94,7 @@ static unsigned kinds_in(const nb_arrays *a)
     return kinds;
 }
 
-/** Bits of the kinds that cfg uses with arrays other than the shared copies. */
+/** Bits of the kinds that cfg uses and whose arrays are not the shared copies. */
 static unsigned find_changed(const nb_config *cfg, const nb_arrays *own)
 {
     unsigned changed = 0, used = 0;

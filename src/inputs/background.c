@@ -140,7 +140,7 @@ const char *nb_background_words(const nb_settings *all, char *text, size_t size)
     return text;
 }
 
-/** Photons of water and materials in the middle of a pixel, by one ray. */
+/** Photons of water and materials in a pixel, from one ray to its middle. */
 static double middle_photons(const nb_scene *dark, size_t pixel)
 {
     const nb_panel *panel = &dark->panels[nb_panel_of_pixel(dark, pixel)];
@@ -160,7 +160,7 @@ double nb_background_about(const nb_model *model)
     dark.factors.dmin = DBL_MAX; /* without the crystal */
     dark.oversample = 1;
     dark.intensity_scale *= rays;
-    for (size_t i = 0; i < SOME; i++) /* spread by the golden section */
+    for (size_t i = 0; i < SOME; i++) /* the golden section spreads the pixels evenly */
         sum += middle_photons(&dark, (size_t)(fmod((double)i * 0.6180339887498949, 1.0) *
                                               (double)dark.raster.pixels));
     return sum / SOME * nb_rendered_pixels(&dark);

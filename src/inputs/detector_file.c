@@ -51,7 +51,7 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
                    flag, file ? "-" : "", file ? file : "detector", n);
 }
 
-/** With several panels, refuse typed output files of one panel; switch defaults off. */
+/** With several panels, refuse typed files of one panel, and switch off default files. */
 static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error *err)
 {
     const int typed = cfg->typed_files;
@@ -60,7 +60,7 @@ static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error 
     for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
         if (f->one_panel && nb_output_path(f, cfg)[0] && (!f->typed || typed & f->typed))
             return refuse_file(cfg, f->flag, n, err);
-    in->left_out = cfg->write_noise; /* the other files are by-products */
+    in->left_out = cfg->write_noise; /* the other files are by-products: no note */
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }

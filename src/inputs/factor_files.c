@@ -141,7 +141,7 @@ static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                       err);
 }
 
-/** Check the rules of the flags as if -cif were -pdb (for a model) or -mtz. */
+/** Check the rules for flags as if the file of -cif were that of -pdb (model) or -mtz. */
 static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
     nb_config as = m->asked; /* shares the texts; only read */
@@ -365,7 +365,7 @@ static void be_P1(nb_symmetry *sg)
     memcpy(sg->name, "P 1", 4);
 }
 
-/** Choose the space group of a file: the typed group, or the file's, or P 1. */
+/** Choose the space group of a file: the typed group, else the file's, else P 1. */
 static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)

@@ -72,7 +72,7 @@ static nb_model_options options_of(const nb_factor_sums *m, double dmin, int thr
                               .isa = cfg->isa};
 }
 
-/** Note that small angles need the excess of F(000) over the solvent. */
+/** Note that small angles depend on F(000) minus that of a cell full of solvent. */
 static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     if (m->files->settings.value.F000 == NB_F000_CALC && m->partials.M)
@@ -121,7 +121,7 @@ nb_factor_box nb_factor_sums_box(const nb_factor_sums *m)
     return nb_factor_box_of(H);
 }
 
-/** Make the model's table up to the limit of its partials. */
+/** Make the model's table from its partial sums, as far as these go. */
 static nb_status model_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
                             nb_factor_grid *out, nb_error *err)
 {
@@ -145,7 +145,7 @@ static size_t origin_of(const nb_factor_grid *grid)
     return nb_factor_grid_at(grid, 0, 0, 0);
 }
 
-/** Set F(000) to the typed value times a scale, if any is typed. */
+/** Set F(000) to the typed value times a scale, if a value is typed. */
 static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
 {
     const double F = NB_TYPED_OR(&m->files->settings, F000, NAN);
@@ -211,7 +211,7 @@ static nb_status expand(nb_factor_sums *m, double dmin, const nb_hooks *hooks,
     return nb_expand(&r, &m->grid, &m->expansion, err);
 }
 
-/** Limit d of fills, A: -dmin, or else the limit of the file. */
+/** Limit d (A) up to which -fill adds reflections: -dmin, or else the file's limit. */
 static double fill_limit(const nb_factor_sums *m)
 {
     return m->files->settings.value.dmin_A > 0 ? m->files->settings.value.dmin_A
@@ -282,7 +282,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
     return st;
 }
 
-/** Combine the partials of a model to a table. */
+/** Combine the partial sums of a model with f' and f'' to a table. */
 static void combine(const nb_factor_sums *m, nb_factor_weight weight, const nb_wave *wave,
                     int threads, nb_factor_grid *out)
 {

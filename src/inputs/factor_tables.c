@@ -194,12 +194,12 @@ static int may_interpolate(const nb_config *cfg, const nb_crystal *x)
 
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg)
 {
-    /* diffuse light of reflections finer than -dmin reaches points that -dmin leaves */
+    /* diffuse light of reflections finer than -dmin reaches points coarser than -dmin */
     return !nb_factor_files_are_constant(files) ||
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-/** Largest |q| of reflections whose light, with diffuse light, reaches points up to q. */
+/** Largest |q| of reflections whose light, diffuse light included, reaches |q| <= q. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
     const double *gamma = cfg->diffuse_gamma_A;
@@ -222,14 +222,14 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
     return nb_table_limit(q, crystal, files->cell, may_interpolate(cfg, crystal));
 }
 
-/** Limit d (A) of F for a model; 0: use reflections without a typed limit as a whole. */
+/** Limit d (A) of F for a model; 0 if files without a typed limit are used as a whole. */
 static double limit_of_model(const nb_factor_files *files, const nb_model *model)
 {
     return nb_factor_files_limit(files, &model->settings.value, nb_model_reach(model),
                                  &model->crystal);
 }
 
-/** End a table at NB_SHORTEST_D if only its margin, half of a cell, is finer. */
+/** Return NB_SHORTEST_D if dmin is finer only by the margin of half a reciprocal cell. */
 static double allow_margin(const nb_model *model, double dmin)
 {
     const double seen =
@@ -265,7 +265,7 @@ static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
     tables->file->reflections = (int64_t)tables->stats.reflections;
 }
 
-/** F of 0 0 0, in the direct beam: the typed value, or 0; NaN to use the sum's value. */
+/** F of 0 0 0, which is in the direct beam: typed (-F000), default 0; NaN: as summed. */
 static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
 {
     const double F =
@@ -288,8 +288,8 @@ static void replace_nan(double *F, size_t n, double value)
         F[i] = isnan(F[i]) ? value : F[i];
 }
 
-/** Measure a table.  First write it from the map (0 0 0: origin, unless NaN) or, without
- * a map, replace NaN by default_F. */
+/** Complete and measure a table.  With a map, write F from the map, and `origin`, unless
+ * it is NaN, for 0 0 0.  Without a map, replace NaN by default_F. */
 static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
                          double *F, nb_table_run *all)
 {
@@ -361,9 +361,9 @@ typedef struct table_asked {
     int threads;
 } table_asked;
 
-/** Box of the tables.  A list has the box of its values, and default_F outside.  If F is
- * interpolated, scale and cell must not move the edges.  Else the whole box makes the
- * same image, and frames with other B or scale share its memory. */
+/** Box of the tables.  A list has the box of its values, with default_F outside.  The box
+ * does not change with scale or cell, which matters if F is interpolated.  Else the whole
+ * box makes the same image, and frames with other B or scale share its memory. */
 static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
     const nb_factor_box whole = nb_factor_sums_box(sums);
@@ -387,7 +387,7 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
         (in->limit == NB_LIMIT_KEPT) ? in->tables.stats
-                                     : none, /* a clone has no statistics in reports */
+                                     : none, /* a clone keeps the old: it has no report */
         nb_threads_of(&model->settings.value)};
 }
 
@@ -439,7 +439,7 @@ static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
     return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
-/* --- files -> sums -> tables of a model; each is made again if it ends too early --- */
+/* --- files make sums, sums make tables; both are made again if they end too early --- */
 
 typedef struct sums_request {
     const nb_factor_files *files;
@@ -469,7 +469,7 @@ static int are_enough(const nb_inputs *in, double dmin)
     if (!in->sums)
         return 0;
     return in->limit != NB_LIMIT_ENOUGH ? fabs(own - dmin) <= 1e-9 * dmin
-           : own == 0                   ? 1 /* a whole list */
+           : own == 0                   ? 1 /* 0: the sums have the whole list */
                                         : dmin > 0 && in->sums->dmin <= dmin;
 }
 
@@ -507,7 +507,7 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     nb_tables *t = &in->tables, fresh = {0};
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a)) /* waves->wavelength of a list may differ */
+        is_as_asked(t, in->sums, a)) /* only the wavelengths may differ: take the new */
         return nb_tables_take_waves(t, waves, err);
     st = make_tables(in->sums, a, waves, t, &fresh, err);
     nb_tables_drop(st ? &fresh : t);

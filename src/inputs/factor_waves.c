@@ -154,7 +154,7 @@ static int is_near(const nb_wave *a, const nb_wave *b, int n, double tolerance)
     return 1;
 }
 
-/** Index after the last source of the group that begins at e[first].  at: work. */
+/** Index after the last source of the group that begins at e[first].  at: work memory. */
 static int end_of_group(const nb_factor_sums *m, const entry *e, int n, int first,
                         nb_wave at[2])
 {

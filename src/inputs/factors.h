@@ -24,7 +24,7 @@ typedef struct nb_waves {
     nb_anomalous *f; /* owned; memory of all groups */
 } nb_waves;
 
-/** Statistics of one table without 0 0 0. */
+/** Statistics of one table; all but F000 leave out 0 0 0. */
 typedef struct nb_factor_stats {
     size_t reflections; /* reflections of P1 with a value */
     double rms;         /* root mean square of F */
@@ -49,7 +49,7 @@ typedef struct nb_factor_files {
     double cell[6];       /* A, deg: cell of F; the crystal's may differ */
     int cell_is_typed;    /* 1: the list has no cell and takes the cell of each crystal */
     int needs_cell;       /* 1: the files have no cell, and F depend on given_cell */
-    double given_cell[6]; /* A, deg */
+    double given_cell[6]; /* A, deg; cell of the crystal for which files were read */
     nb_symmetry symmetry;
     uint64_t hash; /* hash of the bytes of the files */
 } nb_factor_files;
@@ -95,11 +95,11 @@ void nb_factor_files_odd_cell(const nb_factor_files *files, const nb_crystal *cr
 /** Rotations of the space group; returns their number, 0 if unknown or without files. */
 int nb_factor_files_rotations(const nb_factor_files *files, int8_t R[NB_SYMOPS_MAX][9]);
 
-/** -Fscale and -Badd of the settings; crystal: that of the image, or NULL. */
+/** Scale and B from -Fscale and -Badd; crystal: the crystal of the image, or NULL. */
 nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
                                      const nb_crystal *crystal, const nb_settings *all);
 
-/** True if the table of an image ends at the limit of the image. */
+/** True if the tables may end at the resolution limit of the image. */
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg);
 
 /** Limit d (A) for tables of an image to q (1/A); 0: as far as the files go. */
@@ -113,7 +113,7 @@ nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
                               double wavelength_A, int threads, const nb_hooks *hooks,
                               nb_factor_sums **out, nb_error *err);
 
-/** Box of the tables; filled_box of a list is smaller and has every value. */
+/** Whole box of the tables; sums->filled_box of a list is smaller and has every value. */
 nb_factor_box nb_factor_sums_box(const nb_factor_sums *sums);
 
 /** Make the table at one wavelength (wave: unused without a model) in *out, with known
@@ -126,7 +126,7 @@ void nb_factor_sums_fill(const nb_factor_sums *sums, nb_factor_weight weight,
                          const nb_wave *wave, const nb_factor_box *box, int threads,
                          double *F);
 
-/** Group sources with f' and f'' equal to -anomalous_tol.  hooks: or NULL.  Free *out. */
+/** Group sources of equal f' and f'' (to -anomalous_tol).  hooks: or NULL.  Free *out. */
 nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** Make one group at one wavelength. */
@@ -150,8 +150,8 @@ nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);
 
 /* --- limits of a detector in reciprocal space, and of its table of F --- */
 
-/** Limit d (A) of a table of F over `cell` for an image to q (1/A): it adds half of the
- * longest diagonal of the reciprocal cell to q, or if interpolated 2.5 diagonals. */
+/** Limit d (A) of a table of F over `cell` for an image up to |q| = q (1/A).  The table
+ * goes farther, by 0.5 (interpolated: 2.5) longest diagonals of the reciprocal cell. */
 double nb_table_limit(double q, const nb_crystal *crystal, const double cell[6],
                       int interpolated);
 

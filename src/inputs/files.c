@@ -23,7 +23,7 @@ static int add(nb_file_use *list, int n, int wanted, nb_file_use use)
     return n + 1;
 }
 
-/** True if the cache of structure factors is read, as in load_table (load.c). */
+/** True if load_table (load.c) reads the cache of structure factors. */
 static int reads_cache(const nb_config *cfg)
 {
     return !cfg->hkl_file[0] && !nb_config_has_factor_file(cfg) &&

@@ -26,7 +26,7 @@ typedef struct nb_output {
     const nb_writer *writer; /* NULL if it is not an image */
     const nb_writer *narrow; /* writer with -tiffbits 16, or NULL */
     nb_output_of of;
-    int typed;     /* its bit of nb_config.typed_files; 0: it has no default name */
+    int typed;     /* bit of this file in nb_config.typed_files; 0 without default name */
     int one_panel; /* 1: it cannot hold several panels */
     int of_series; /* 1: a series writes it, too */
     int hidden; /* 1: not in -show_config, so that HDF5 masters keep the bytes of 0.3.0 */

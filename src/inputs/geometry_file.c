@@ -54,8 +54,8 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
     return st;
 }
 
-/** Fields that the geometry file might give, but this one does not.  A CrystFEL geometry
- * may give only the wavelength. */
+/** Fields that this kind of geometry file can have but this file lacks.  A CrystFEL
+ * geometry can have only the wavelength. */
 static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
 {
     unsigned open = isnan(d->wavelength_A) ? NB_OPEN_WAVELENGTH : 0;

@@ -24,7 +24,7 @@ static int is_located(const nb_config *c)
            NB_GIVEN(c, pixel_mm);
 }
 
-/** Set the defaults, which hold in a file of nanobragg if nothing else was typed. */
+/** Set the defaults: an image of nanobragg without these values was made with them. */
 static void fill_defaults(nb_config *c)
 {
     c->lambda_A = nb_beam_wavelength(NB_RESOLVED(c));
@@ -97,7 +97,7 @@ static nb_status locate(const nb_opened_image *in, const nb_config *typed,
     return st;
 }
 
-/** Set the typed size of a headerless image; else the parser takes a square. */
+/** Set the typed size of a headerless image, or check that the image is a square. */
 static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_error *err)
 {
     double side = floor(sqrt((double)(in->file.bytes / sizeof(float))) + 0.5);
@@ -121,7 +121,7 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
                       in->file.bytes);
 }
 
-/** Use the size of the image as that of the detector if none is typed (not for SMV). */
+/** Use the image's size (not of SMV) for the detector along axes without a typed size. */
 static void take_size(const int size[2], nb_config *cfg)
 {
     int typed[NB_SMV_GROUPS];

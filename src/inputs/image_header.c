@@ -60,14 +60,14 @@ int nb_header_loses_centre(const nb_config *c)
 
 /* --- mini-CBF and HDF5 --- */
 
-/** True if the detector gets a two-theta, not 0, from the file. */
+/** True if the detector takes a two-theta other than 0 from the file. */
 static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
 {
     return !NB_GIVEN(cfg, twotheta_deg) && !cfg->pix0_m.set && s->twotheta_deg != 0 &&
            !isnan(s->twotheta_deg);
 }
 
-/** Take the detector's place if not typed.  The DENZO convention has no half pixel. */
+/** Take the detector's place if not typed.  DENZO's centre has no half-pixel offset. */
 static void take_place(const nb_said_geometry *s, nb_config *cfg)
 {
     cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
@@ -145,7 +145,7 @@ static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *fla
     return NB_OK;
 }
 
-/** Fields that such a file may have, without those given here that cfg cannot hold. */
+/** All fields, except those that this file has although cfg cannot hold them. */
 static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
@@ -196,7 +196,7 @@ static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
     }
 }
 
-/** Take the sense of a scan axis parallel to the conventions' axis; note another axis. */
+/** Take the sense of a scan axis along the conventions' spindle; note any other axis. */
 static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *flag,
                       const char *name, const nb_hooks *hooks)
 {

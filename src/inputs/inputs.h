@@ -64,10 +64,10 @@ typedef struct nb_matrix {
     int given;
     int of_detector; /* 1: from the detector's file, whose scan may change the crystal */
     int has_ends;    /* 1: the crystal changes along a frame */
-    double ends[2][9]; /* matrices of begin and end: `at` times these */
+    double ends[2][9]; /* M at begin and end of a frame: the crystal there is at * M */
 } nb_matrix;
 
-/** Points between which the crystal changes (*ends may hold them); NULL if it stays. */
+/** Scan points between which the crystal changes (maybe in *ends); NULL if it stays. */
 const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
                                      const nb_detector_spec *detector,
                                      nb_scan_points *ends);
@@ -79,7 +79,7 @@ nb_crystal_inputs nb_crystal_inputs_of(const nb_settings *cfg, const nb_matrix *
 /** Tables of F: of a file, or made for the wavelengths of a beam. */
 typedef struct nb_tables {
     nb_factor_file *file; /* shared; box and F of all tables; NULL without tables */
-    nb_factor_table box;  /* `file` as a scene's table, no default_F; nh = 0 if empty */
+    nb_factor_table box;  /* view of `file` for a scene, without default_F; nh 0: empty */
     int *of_source;       /* shared; [n_of_source], as in nb_model_inputs; NULL: all 0 */
     int n_of_source;
     nb_waves *waves; /* shared; wavelengths without of_source; NULL: tables of a file */
@@ -113,9 +113,9 @@ typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
 
 /** How far the sums of structure factors go. */
 typedef enum nb_limit {
-    NB_LIMIT_OWN,    /* as far as the image sees: the same for the same record */
-    NB_LIMIT_ENOUGH, /* at least that far, while nb_sim_set_parameters moves values */
-    NB_LIMIT_KEPT /* a frame: sums of a series stay; others go as far as the image sees */
+    NB_LIMIT_OWN,    /* as far as the image needs: a record always gives the same F */
+    NB_LIMIT_ENOUGH, /* at least so far, while nb_sim_set_parameters moves values */
+    NB_LIMIT_KEPT    /* for a frame: keep the sums of a series, else as NB_LIMIT_OWN */
 } nb_limit;
 
 /** Inputs of a frame apart from the rows of its record. */
@@ -134,7 +134,7 @@ typedef struct nb_inputs {
     uint64_t panels_id;
     nb_key spec_key;   /* key of the detector's file */
     nb_key header_key; /* key of all files that complete the configuration */
-    int left_out;      /* 1: a noise file of one panel was left out for several panels */
+    int left_out;      /* 1: the noise file, for one panel only, was switched off */
     nb_files *files;   /* shared */
     uint8_t *marked;   /* shared; [pixels], replaces the mask of the files; or NULL */
     nb_matrix matrix;
@@ -144,8 +144,8 @@ typedef struct nb_inputs {
     int has_spectrum;         /* the lines are the spectrum of one frame */
     nb_factor_files *factors; /* shared; files to make F from; NULL: tables as read */
     nb_factor_sums *sums;     /* shared; sums of `factors`; NULL at first */
-    int light_threads;  /* least threads for a table of diffuse light, as others wait */
-    int table_from_hkl; /* 1: F are of -hkl, or -dump is typed: the cache is written */
+    int light_threads;  /* least threads for a diffuse table, as other frames wait */
+    int table_from_hkl; /* 1: write the cache, as F are of -hkl or -dump is typed */
     nb_limit limit;
     int of_series;      /* 1: all frames of a series share sums and tables of the store */
     nb_key factors_key; /* key of `factors`, or of the file of `tables` */
@@ -223,9 +223,9 @@ nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *sour
  * sees and -dmin leaves, rounded so that frames share tables. */
 double nb_light_reach(const nb_model *crystal);
 
-/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series: it then
- * has the table *room, with *F (nb_free).  lattice: cell of the indices, A, deg; if
- * lattice[0] is 0, it keeps F of all indices, and *F is NULL.  Errors: NB_ERR_NOMEM. */
+/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series.  The
+ * source then uses the table *room with *F (nb_free).  lattice: cell of the indices, A,
+ * deg; if lattice[0] is 0, nothing is clipped and *F is NULL.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_clip(nb_diffuse_source *source, const double lattice[6],
                         nb_factor_table *room, double **F, nb_error *err);
 

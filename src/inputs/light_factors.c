@@ -22,7 +22,7 @@ int nb_config_is_diffuse(const nb_config *cfg)
 double nb_model_reach(const nb_model *model)
 {
     nb_scene whole = model->scene;
-    /* a region has diffuse light of the whole image, and light moved by a footprint */
+    /* limits are those of the whole image: diffuse light and footprints spread light */
     if (nb_config_is_diffuse(&model->settings.value) ||
         !nb_footprint_is_point(&model->footprint))
         whole.raster.roi =
@@ -45,7 +45,7 @@ static void cut(double limit, int *low, int *n)
     *n = last - first + 1;
 }
 
-/** Set F outside of the reach, in the box of a table, to 0. */
+/** Set F of reflections with |q| > s->reach to 0 in the box of table f. */
 static void leave_out(const nb_diffuse_source *s, const double lattice[6],
                       const nb_factor_table *f, double *F)
 {

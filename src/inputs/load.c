@@ -126,7 +126,7 @@ static nb_status load_matrix(const nb_config *cfg, nb_matrix *matrix, nb_error *
     return NB_OK;
 }
 
-/** Arguments of make_sources; `standard` replaces values that a row leaves out. */
+/** Arguments of make_sources; `standard` has the values for columns that a row lacks. */
 typedef struct source_request {
     const nb_config *cfg;
     nb_source_defaults standard;
@@ -194,7 +194,7 @@ static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
     return st;
 }
 
-/** Make a table of F(000); all others are -default_F. */
+/** Make a table with only F(000); all other reflections have -default_F. */
 static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
 {
     nb_status st = nb_factor_file_alloc(table, "-F000", err);

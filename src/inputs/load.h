@@ -149,7 +149,7 @@ int nb_config_has_background(const nb_config *cfg);
 /** Read the table of -stol, -4stol or -Q, and find the tables of -background. */
 nb_status nb_load_background(const nb_config *cfg, nb_amorphous_set *set, nb_error *err);
 
-/** Note an image outside of the range of its background table; flags without a table. */
+/** Note an image that exceeds its background table, and flags that need such a table. */
 void nb_advise_background(const nb_model *model, const nb_amorphous_set *set,
                           const nb_hooks *hooks);
 

@@ -29,7 +29,7 @@ static void relative(const double A[6], const double B[6], double out[6])
     double M[3][3] = {{B[0], B[3] / 2, B[4] / 2},
                       {B[3] / 2, B[1], B[5] / 2},
                       {B[4] / 2, B[5] / 2, B[2]}};
-    for (int pass = 0; pass < 2; pass++) { /* solve L X = M, then again with M = X^T */
+    for (int pass = 0; pass < 2; pass++) { /* solve L X = M; set M = X^T; repeat */
         double X[3][3];
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 3; i++) {

@@ -293,7 +293,7 @@ static void clear(void *object)
     nb_shade_free(&((nb_shade_kept *)object)->shade);
 }
 
-/** Hash of all that the factors depend on except the mask. */
+/** Hash of everything that the factors depend on, without the mask. */
 static uint64_t planes_of(const nb_inputs *in, const nb_shadow *shadow, const nb_scene *sc)
 {
     uint64_t key = NB_HASH_START;

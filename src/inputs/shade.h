@@ -30,7 +30,7 @@ nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads,
 /** Least and largest part that the crystal lets pass; 1 and 1 without absorption. */
 const double *nb_inputs_absorbed(const nb_inputs *in);
 
-/** Give the factors and the light to a mix. */
+/** Set the factors and the added light (-add) of a mix. */
 void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix);
 
 /** Factors of the pixels, or NULL if all are 1. */

@@ -40,7 +40,7 @@ typedef struct nb_arrays {
 
     /* instead of matrix */
     const double *A; /* [A_count][9]; as matrix, but in 1/A for any wavelength */
-    int A_count;     /* 1, or 3: A at mid-frame, M of begin, M of end; A M is A there */
+    int A_count;     /* 1, or 3: A in mid-frame, M1, M2; at begin A M1, at end A M2 */
 
     /* instead of transmission_file and add_file */
     const float *transmission; /* [transmission_slow][transmission_fast]; 0 to 1e6 */

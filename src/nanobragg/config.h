@@ -127,7 +127,7 @@ typedef enum nb_psf_shape {
     NB_PSF_NONE = 0,
     NB_PSF_GAUSS,
     NB_PSF_FIBRE, /* fibre optics: g/(2 pi) (g^2 + r^2)^(-3/2) */
-    NB_PSF_FIBER  /* other spelling; the configuration has NB_PSF_FIBRE */
+    NB_PSF_FIBER  /* other spelling, which is stored as NB_PSF_FIBRE */
 } nb_psf_shape;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
@@ -139,8 +139,8 @@ typedef enum nb_diffuse_halo {
 
 /** Meaning of F in the file. */
 typedef enum nb_diffuse_F {
-    NB_DIFFUSE_MEAN,       /* of the moving crystal, with the Debye-Waller factor */
-    NB_DIFFUSE_UNPERTURBED /* without the displacements */
+    NB_DIFFUSE_MEAN,       /* F of the moving crystal, with the Debye-Waller factor */
+    NB_DIFFUSE_UNPERTURBED /* F of the crystal without the displacements */
 } nb_diffuse_F;
 
 /** Type of the numbers in planes of derivatives and gradients of a loss. */
@@ -154,9 +154,9 @@ typedef enum nb_colormap {
     NB_MAP_HEAT      /* black, red, yellow, white */
 } nb_colormap;
 typedef enum nb_png_scale {
-    NB_PNG_AUTO = 0,   /* 1 % to 99.5 % of the positive pixels, or three medians */
+    NB_PNG_AUTO = 0, /* percentile 1 to 99.5 of positive pixels, or 3 medians if higher */
     NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
-    NB_PNG_RANGE       /* two values of the image */
+    NB_PNG_RANGE       /* from the pixel value `low` to `high` */
 } nb_png_scale;
 typedef enum nb_png_show {
     NB_PNG_EXPECTED = 0, /* the expected photons */
@@ -207,7 +207,7 @@ nb_status nb_device_check(const char *word, nb_error *err);
  * Pixels in the gaps between modules are not rendered. Size and gap are in pixels. */
 typedef struct nb_known_detector {
     const char *name;
-    int modules[2], module[2], gap[2]; /* fast, slow; modules: number, or 0 if movable */
+    int modules[2], module[2], gap[2]; /* fast, slow; modules: number; 0: they can move */
     int dead_columns;     /* in the middle of a module, where two sensors meet */
     int disc;             /* pixels outside the largest circle are dead */
     double pixel_um;      /* without binning */

@@ -40,9 +40,9 @@ typedef struct nb_observation {
     nb_likelihood likelihood;
     double sigma;            /* read-out noise, photons; GAUSS */
     const float *background; /* [pixels], photons of a constant background; or NULL */
-    /* a refined background: sum of value[k] hat_k(x), x = sin theta/lambda (1/A) at the
-     * centre of a pixel, hat_k piecewise linear, knots increasing. Derivatives by
-     * value[k] come after those by the named parameters. */
+    /* a refined background: sum of values[k] hat_k(x), x = sin theta/lambda (1/A) at the
+     * centre of a pixel; hat_k is linear between the increasing knots, 1 at knot k and 0
+     * at others. Derivatives by values[k] follow those by the named parameters. */
     int n_knots;          /* 0: no refined background */
     const double *knots;  /* [n_knots], 1/A */
     const double *values; /* [n_knots], photons in a pixel */
@@ -58,14 +58,14 @@ nb_status nb_sim_variables(const nb_sim *sim, const char *list,
 nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out,
                            nb_error *err);
 
-/** Give parameters new values, in the units of nb_variable, until they are typed
- * (nb_sim_set, nb_sim_change). Only the scene is built again: no file is read, tables
- * stay on a device. rot and shift move the crystal or detector; nb_sim_config shows all
- * others. On an error the simulation is unchanged. Errors: NB_ERR_INPUT. */
+/** Give parameters new values, in the units of nb_variable. They hold until nb_sim_set or
+ * nb_sim_change sets the parameter. Only the scene is built again: no file is read,
+ * tables stay on a device. nb_sim_config shows the values, except rot and shift, moves of
+ * crystal and detector. On an error the simulation is unchanged. Errors: NB_ERR_INPUT. */
 nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
                                 const double *values, int count, nb_error *err);
 
-/** Number of values of nb_sim_set_parameters; name and *value i, in order of calls. */
+/** Number of values set by nb_sim_set_parameters; name and *value i in order of calls. */
 int nb_sim_moves(const nb_sim *sim);
 const char *nb_sim_move(const nb_sim *sim, int i, double *value);
 
@@ -73,15 +73,15 @@ const char *nb_sim_move(const nb_sim *sim, int i, double *value);
  * the matrix), and set rot to 0. misset_deg may be NULL. Errors: NB_ERR_INPUT. */
 nb_status nb_sim_fold_rotation(nb_sim *sim, double misset_deg[3], nb_error *err);
 
-/** Calculate dI/dp of the expected photons, per unit, into planes[count][pixels of the
- * stack] of `type`, the caller's; 0 outside the region of interest or masked. image (may
- * be NULL): [pixels] floats, the image of the same pass. Errors: NB_ERR_INPUT (a name,
- * twice, not differentiable), NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
+/** Calculate dI/dp of the expected photons, per unit of p, into planes[count][pixels of
+ * the stack] of `type`, the caller's; 0 in pixels off the region of interest or masked.
+ * image (may be NULL) gets the image, [pixels] floats. Errors: NB_ERR_INPUT (a name is
+ * unknown, twice, not differentiable), NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_sim_derivatives(nb_sim *sim, const char *const *names, int count,
                              nb_real_type type, void *planes, float *image, nb_error *err);
 
-/** Calculate the image as doubles: image[pixels of the stack], the caller's, photons. In
- * double with NB_PRECISION_DOUBLE, else as precise as derivatives. Same errors. */
+/** Calculate the image as doubles: image[pixels of the stack], the caller's, photons. The
+ * precision is double with NB_PRECISION_DOUBLE, else that of derivatives. Same errors. */
 nb_status nb_sim_render_double(nb_sim *sim, double *image, nb_error *err);
 
 /** Derivatives of a loss by each F that acts on a pixel, sorted by h, k, l. */
@@ -105,9 +105,9 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_error *err);
 
-/** As nb_sim_pullback; dloss is by the image after the point spread of the configuration
- * (nb_sim_expected), and first goes back through the adjoint of the spread, if there is
- * a spread. Errors also: NB_ERR_UNSUPPORTED (-psf fibre without FFTW). */
+/** As nb_sim_pullback, for a loss of the image after the point spread (if any) of the
+ * configuration, as nb_sim_expected gives it: the adjoint of the spread is first applied
+ * to dloss. Errors also: NB_ERR_UNSUPPORTED (-psf fibre without FFTW). */
 nb_status nb_sim_pullback_spread(nb_sim *sim, const char *const *names, int count,
                                  nb_real_type type, const void *dloss, double *gradient,
                                  nb_hkl_gradient *F, nb_error *err);

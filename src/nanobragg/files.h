@@ -28,7 +28,7 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list);
  * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 
-/** As nb_config_files; for several panels without files that can hold only one panel. */
+/** As nb_config_files; several panels have no files that can hold only one panel. */
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
 /** Refuse to write a file that is also read, or one file twice. Checks the files of a

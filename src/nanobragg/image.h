@@ -32,9 +32,9 @@ typedef struct nb_image {
     double centre[2];    /* beam centre, pixels from the outer corner of the first pixel
                          along fast and slow; or NaN */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
-    struct nb_detector_spec *detector; /* owned, or NULL (see geometry): panels of a
-                                          geometry file or, if several, of an HDF5 file,
-                                          which the image has as stack or canvas */
+    struct nb_detector_spec *detector; /* owned, or NULL (see geometry): panels in the
+                                          image, a stack or canvas; from a geometry file,
+                                          or from an HDF5 file if it has several */
     uint8_t *left_out; /* owned, [slow][fast]: nb_left_out values; NULL: all used */
 } nb_image;
 
@@ -51,8 +51,8 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* frees the owned memory; NULL is allowed */
 
-/** Leave out the pixels for which mask is 0 or below, or is left out itself. name: the
- * mask's file, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
+/** Leave out each pixel whose mask pixel is 0 or below, or is left out of the mask. name:
+ * file of the mask, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
 nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
                              nb_error *err);
 
@@ -108,7 +108,7 @@ typedef struct nb_difference {
     double peaks_fraction;      /* matched / the larger count; 1 without peaks */
     double peaks_rms_shift;     /* pixels, over matched pairs */
     double peaks_mean_shift[2]; /* A - B along fast and slow, pixels */
-    int radial_rings;           /* one pixel wide */
+    int radial_rings;           /* one pixel wide, n pixels each */
     double radial_centre[2];
     double radial_difference; /* sqrt(sum n (<A> - <B>)^2/sum n <B>^2), <>: ring means */
     double radial_worst;      /* largest <A> - <B>, divided by the largest <B> */
@@ -136,8 +136,8 @@ nb_status nb_difference_picture(const nb_image *a, const nb_image *b,
 
 #define NB_PAGE_SPOTS 5000
 struct nb_reflection;
-/** Read the brightest NB_PAGE_SPOTS reflections of a text file of -truth spots, in order.
- * Missing F and d are NaN, a missing panel -1. Free *spots with free(). Errors:
+/** Read the NB_PAGE_SPOTS brightest reflections of a text file of -truth spots, brightest
+ * first. Missing F and d are NaN, a missing panel -1. Free *spots with free(). Errors:
  * NB_ERR_INPUT with the line, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_read_page_spots(const char *path, struct nb_reflection **spots, int *n,
                              nb_error *err);

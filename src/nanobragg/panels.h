@@ -19,7 +19,7 @@ extern "C" {
 #define NB_MATERIAL_NAME 32
 
 /** One panel. SI units; vectors in the frame of NeXus and CrystFEL: Z along the nominal
- * beam, Y up, X completes it. The convention of the run turns them into its lab frame. */
+ * beam, Y up, X = Y x Z. The convention of a run converts vectors to its lab frame. */
 typedef struct nb_panel_spec {
     char name[NB_PANEL_NAME];
     int size[2];                     /* pixels: fast, slow */
@@ -34,12 +34,12 @@ typedef struct nb_panel_spec {
     int place[2]; /* first pixel in the array of the file (fast, slow); or -1 */
 } nb_panel_spec;
 
-/** Values of a file at the ends of the frames of a scan, linear in between. Point i is at
- * the spindle angle phi_deg + i osc_deg. Arrays are owned, matrices row by row. */
+/** Values of a file at begin and end of each frame of a scan, linear in between. Point i
+ * is at the spindle angle phi_deg + i osc_deg. Arrays are owned, matrices row by row. */
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
     double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
-    int measured;            /* 1: a scan of measured images; no frame is outside it */
+    int measured;            /* 1: a scan of images: frames must be within the scan */
     double (*change)[9];     /* [n]: A = nb_detector_spec.crystal * change; NULL: one A */
     double (*setting)[9];    /* [n]: rotation after the spindle, NeXus frame; or NULL */
     double (*beam)[3];       /* [n]: direction of the beam, unit; NULL: constant */
@@ -72,8 +72,8 @@ typedef struct nb_detector_spec {
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 
-/** Use a detector of the caller instead of one from a file; NULL: from the file. It must
- * live until nb_sim_create or nb_sim_change has returned. */
+/** Use a detector of the caller, or with NULL the detector of the file again. *detector
+ * must live until nb_sim_create or nb_sim_change has returned. */
 void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector);
 
 /** Name of panel k of a simulation, or NULL without such a panel. size (may be NULL): its

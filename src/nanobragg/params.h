@@ -16,7 +16,7 @@ extern "C" {
 /** Types of the values of parameters, and how they are written. */
 typedef enum nb_kind {
     NB_KIND_SWITCH = 0, /* an int: 0 is off.  Written as 1, true, on or 0, false, off */
-    NB_KIND_PRESET,     /* a switch: on stores `low` in an int of another row */
+    NB_KIND_PRESET,     /* a switch: "on" stores `low` in the int of another row */
     NB_KIND_INTEGER,   /* an int or an array of int; with `choices`, only these numbers */
     NB_KIND_NUMBER,    /* a double or an array of double */
     NB_KIND_VECTOR,    /* an nb_opt3, a direction: not 0 0 0 */
@@ -73,7 +73,7 @@ typedef struct nb_param {
     const char *help;     /* one line, no full stop */
     const char *header;   /* key in the headers of our SMV files, or NULL */
     int place;            /* order of the key */
-    unsigned other;       /* offset of a field for the same quantity, or 0 */
+    unsigned other;       /* offset of another field for the same quantity, or 0 */
     void (*after)(void *base); /* called when the value is set, or NULL */
 } nb_param;
 

@@ -30,7 +30,7 @@ typedef enum nb_compression {
 typedef struct nb_clipped {
     int64_t pixels;
     int frames;     /* frames with clipped pixels */
-    int worst;      /* frame with the largest number, from 0 in the whole series */
+    int worst;      /* frame with most clipped pixels, from 0 in the whole series */
     int64_t max;    /* clipped pixels of this frame */
     double largest; /* value of clipped pixels, ADU: nb_sim_noise_largest of `file` */
     nb_noise_file file;
@@ -39,7 +39,7 @@ typedef struct nb_clipped {
 /** Progress of a running series. */
 typedef struct nb_series_progress {
     int frames;    /* number of frames */
-    int done;      /* finished, with `kept`; before the end only frames of this process */
+    int done;      /* finished frames, with `kept`; while running, only of this process */
     int kept;      /* frames of an earlier run */
     int64_t bytes; /* written by this run */
     double seconds;
@@ -55,10 +55,10 @@ typedef struct nb_series_progress {
 /** The processes that mpirun started for a series (MPI). */
 typedef struct nb_ranks nb_ranks;
 
-/** Join the processes, before nb_series_run. Free *ranks with nb_ranks_leave; it is NULL
- * for a single process. Calls MPI_Init if this was not done. Make all calls with `ranks`
- * from this thread. Errors: NB_ERR_UNSUPPORTED if mpirun started several processes but no
- * MPI of this build or machine finds them: each would write the same files. */
+/** Join the processes of mpirun before nb_series_run. Free *ranks, NULL for a single
+ * process, with nb_ranks_leave. Calls MPI_Init if nobody has. Make all calls with `ranks`
+ * from this thread. Errors: NB_ERR_UNSUPPORTED if mpirun started several processes but
+ * MPI does not find them: each would write the same files. */
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err);
 void nb_ranks_leave(nb_ranks *ranks); /* NULL is fine */
 /** NB_OK if all processes call it with NB_OK, else the status of the first process with
@@ -86,7 +86,7 @@ typedef struct nb_series_calls {
     /** Location of the changes of a frame for messages ("-jobs runs.jsonl:3"), into
      * text[size]; may be NULL. Called from several threads. */
     void (*override_place)(void *user, int frame, char *text, size_t size);
-    uint64_t override_tag; /* different for different overrides: `resume` compares it */
+    uint64_t override_tag;     /* must differ if overrides differ: `resume` compares it */
     const char *override_text; /* changes, a line per frame, for the master; or NULL */
     /** Called after every frame, one call at a time. Non-zero: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);

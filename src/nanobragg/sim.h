@@ -37,9 +37,9 @@ typedef struct nb_stats {
 } nb_stats;
 
 /** Wall time of each stage, seconds. nb_sim_write makes the noise while it writes; its
- * time is split between `noise` and `write` by the time of their threads. truth: the list
- * of reflections. The last three are parts of the stages: kernels of a device for the
- * image, for statistics and integers, and the wait for pixels, summed over threads. */
+ * time is split between `noise` and `write` in the ratio of their threads' times. truth:
+ * the list of reflections. device_ times are parts of the stages: kernels for the image,
+ * kernels for statistics and integers, and the wait for pixels, summed over threads. */
 typedef struct nb_times {
     double load, factors, scene, start, render, statistics, noise, write, truth;
     double device_render, device_effects, device_download;
@@ -59,7 +59,7 @@ typedef struct nb_fact {
 const nb_fact *nb_stats_facts(void);
 const nb_fact *nb_times_facts(void);
 
-/** The value of a fact in a struct of its kind. */
+/** The value of a fact in *of, a struct that has the fact (nb_stats, nb_times). */
 double nb_fact_number(const nb_fact *fact, const void *of);
 
 typedef struct nb_sim nb_sim; /* a simulation: configuration, loaded files and scene */
@@ -84,8 +84,8 @@ const nb_config *nb_sim_config(const nb_sim *sim);
 /** The record: typed values and the drawn seed. Valid until sim changes; or NULL. */
 const nb_config *nb_sim_record(const nb_sim *sim);
 
-/** Set the parameters that differ in cfg, a changed copy of nb_sim_config. sim is then
- * the simulation that nb_sim_create makes of all typed values. No file is read twice.
+/** Set the parameters that differ between cfg, a changed copy of nb_sim_config, and sim.
+ * sim is then as nb_sim_create makes it from all typed values. No file is read twice.
  * Unchanged tables are kept; the image too, if only names of output files change. Arrays:
  * see nanobragg/arrays.h. After an error sim is unchanged. Errors as nb_sim_create. */
 nb_status nb_sim_change(nb_sim *sim, const nb_config *cfg, nb_error *err);
@@ -106,7 +106,7 @@ typedef struct nb_spectrum_line {
 } nb_spectrum_line;
 
 /** The spectrum of the image with this seed (nb_sim_seed; nb_series_seed for a frame).
- * Sets *n (0 without -spectrum) and, unless lines is NULL, lines[*n] and *factor (or
+ * Sets *n (0 without -spectrum) and, unless lines is NULL, lines[*n] and *factor (may be
  * NULL): photons of this shot / photons of the mean shot. Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_spectrum(const nb_sim *sim, int64_t seed, nb_spectrum_line *lines,
                           int *n, double *factor, nb_error *err);
@@ -219,11 +219,11 @@ typedef struct nb_crystals {
 
 /** Give the second and further crystals other records (typed values) until sim changes.
  * Without this call they have the record of sim, random orientations and the flags of
- * their lines. Errors: NB_ERR_INPUT (another number of crystals), as nb_sim_create. */
+ * their -crystals lines. Errors: NB_ERR_INPUT (wrong number), as nb_sim_create. */
 nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err);
 
 /** The reflections of a rendered image. Each sample of a pixel belongs to its nearest
- * Miller index. The pixel's photons are divided in proportion to its samples, to 1e-6.
+ * Miller index. Samples get photons of the pixel in proportion to their light, to 1e-6.
  * Reflections below cfg.truth_min photons and pixels below truth_min/1000 go to
  * `unassigned`. The calculation is in double precision on the CPU, and skips the dark
  * pixels. Free *out with nb_reflections_free; it is zero on error. Errors: NB_ERR_NOMEM,
@@ -249,12 +249,12 @@ nb_status nb_sim_config_json(const nb_sim *sim, char **json, nb_error *err);
 /** Human-readable report of the resolved simulation (many lines). Free with nb_free. */
 nb_status nb_sim_report(const nb_sim *sim, char **text, nb_error *err);
 
-/** Give all intermediate quantities of a pixel, 15 digits, line by line to emit(). */
+/** Call emit() with each line of the trace: all steps of a pixel's sum, in 15 digits. */
 nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
                        void (*emit)(void *user, const char *line), void *user,
                        nb_error *err);
 
-/** Give nanoBragg's -printout text of a pixel (its last sample), by lines to emit(). */
+/** Call emit() with each line of nanoBragg's -printout of a pixel (its last sample). */
 nb_status nb_sim_printout(const nb_sim *sim, const float *image, int fast, int slow,
                           void (*emit)(void *user, const char *line), void *user,
                           nb_error *err);

@@ -63,7 +63,7 @@ static void put_place(nb_json panel, const nb_panel_spec *p)
     put_dxtbx(panel, "origin", p->origin, 1e3);
 }
 
-/** Put a panel.  trusted: least and largest counts; saturation of the panel wins. */
+/** Put a panel.  trusted: least and largest counts; p->saturation replaces trusted[1]. */
 static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
                       const double trusted[2])
 {
@@ -146,7 +146,7 @@ static void add_scan(nb_json root, const nb_detector_spec *d, int frames)
     nb_json_object(one, "valid_image_ranges");
 }
 
-/** Add A at begin and end of each frame for a crystal that changes along its scan. */
+/** Add A at begin and end of each frame if the crystal changes along the scan. */
 static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
 {
     const nb_model *m = &sim->model;
@@ -302,7 +302,7 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
 
 /* --- stills of a series: written object by object, as there may be many --- */
 
-enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* in memory: frames of truth; bytes of text */
+enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* truth frames and text bytes kept in memory */
 
 typedef struct stills {
     const nb_sim *sim;
@@ -318,7 +318,7 @@ typedef struct stills {
     int failed;    /* 1: no memory for JSON */
 } stills;
 
-/** Write the text if it has more bytes than `bytes`. */
+/** Write the text if it is longer than `bytes` bytes. */
 static nb_status flush(stills *s, size_t bytes, nb_error *err)
 {
     const size_t n = s->text.n;
@@ -378,7 +378,7 @@ static int same_place(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
            !memcmp(a->slow_axis, b->slow_axis, sizeof a->slow_axis);
 }
 
-/** Number beam and detector of each frame: as in the first or former frame if equal. */
+/** Number beam and detector of each frame, as in frame 0 or the last frame if equal. */
 static nb_status number_models(stills *s, nb_error *err)
 {
     nb_hdf5_frame first = {0}, last = {0};
@@ -399,7 +399,7 @@ static nb_status number_models(stills *s, nb_error *err)
     return st;
 }
 
-/** Crystals of frame k, [*n] with twin parts; NULL and *n = 1 for the truth's crystal. */
+/** Crystals of frame k and their twin parts, [*n]; NULL, *n = 1: the crystal of truth. */
 static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
 {
     const nb_hdf5_crystals *all = s->of->crystals;
@@ -439,7 +439,7 @@ static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *
     return st || of.crystal >= 0 ? st : put_models(s, &of, err);
 }
 
-/** Write "../" for each part of a folder; 0 if a part is ".." or the text is too long. */
+/** Write "../" for each folder; returns 0 if a folder is ".." or the text is too long. */
 static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
 {
     size_t used = 0, n;
@@ -468,7 +468,7 @@ static size_t common(const char *from, const char *end, const char *image)
     return n;
 }
 
-/** Path of `image` from the folder of the file `from`, or the whole path if unknown. */
+/** Path of `image` relative to the folder of file `from`; the whole path if unknown. */
 static void name_from(const char *from, const char *image, char out[NB_PATH_MAX])
 {
     const char *slash = strrchr(from, '/'), *end = slash ? slash + 1 : from;
@@ -528,7 +528,7 @@ static nb_status put_own_beam(stills *s, int k, const nb_hdf5_frame *t, int *nex
     return put_object(s, one, err);
 }
 
-/** Make three unit vectors at right angles: fast, nearly slow, and the normal. */
+/** Make orthogonal unit vectors: fast, the normal x fast (near slow), and the normal. */
 static void triad(const stills *s, const double fast[3], const double slow[3],
                   double out[3][3])
 {
@@ -550,7 +550,7 @@ static void turn(double from[3][3], double to[3][3], double v[3])
             v[x] += nb_dot3(old, from[i]) * to[i][x];
 }
 
-/** Move a panel as frame t moves and turns the whole detector. */
+/** Give a panel the shift and rotation that frame t gives the whole detector. */
 static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p)
 {
     const nb_image_meta m = nb_sim_describe(s->sim);
@@ -594,7 +594,7 @@ static nb_status put_own_detector(stills *s, int k, const nb_hdf5_frame *t, int 
     return put_object(s, one, err);
 }
 
-/** Put A in the middle of the frame, since stills have no goniometer. */
+/** Put A at the middle of the frame's rotation, since stills have no goniometer. */
 static nb_status put_still_crystal(stills *s, const double A[9], const nb_hdf5_frame *t,
                                    nb_error *err)
 {

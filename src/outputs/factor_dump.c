@@ -65,7 +65,7 @@ static nb_status write_cache(const nb_factor_file *table, const char *path, nb_e
     return st;
 }
 
-/** Write every dump that cfg names; a cache takes F from the grid. */
+/** Write every dump that cfg names, and if `cache` the cache, with F of the grid. */
 static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cache,
                              nb_error *err)
 {

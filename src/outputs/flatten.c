@@ -6,7 +6,7 @@
 #include "../analysis/analysis.h"
 #include "../base/memory.h"
 
-enum { SIDE = 16 }; /* pixels of a block: more than a spot, less than a ring */
+enum { SIDE = 16 }; /* edge of a block, pixels: wider than a spot, narrower than a ring */
 
 /** Medians of square blocks. */
 typedef struct blocks {
@@ -53,7 +53,7 @@ static void fill_empty(blocks *b, double *work)
             b->medians[i] = middle;
 }
 
-/** Measure the medians of pixels with counts; others are rare, or gaps. */
+/** Measure the medians of pixels above the pedestal; other pixels are rare, or gaps. */
 static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_error *err)
 {
     b->fast = (job->fast - 1) / SIDE + 1;
@@ -71,7 +71,7 @@ static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_
     return NB_OK;
 }
 
-/** Last block whose middle is before that of a pixel; *part: way to the next block. */
+/** Last block with its middle before pixel `at`; *part: way to the next block, 0 to 1. */
 static int before(int at, int n, double *part)
 {
     const double x = fmin(fmax((at + 0.5) / SIDE - 0.5, 0), n - 1);
@@ -99,7 +99,7 @@ static float above(const nb_picture_job *job, const blocks *b, int f, int s)
                    sqrt(fmax(1, background - job->pedestal)));
 }
 
-/** Scale from 2 deviations of the background to percentile 99.5, or at least to 10. */
+/** Scale from 2 deviations of the background to percentile 99.5, or to 10 if higher. */
 static void set_scale(const nb_picture_job *job, const float *flat, double *work,
                       nb_png_options *options)
 {

@@ -12,7 +12,7 @@
 
 enum { SHELLS = 30 };
 
-/** Put photon energy, eV, and weight of each source. */
+/** Put photon energy (eV) and weight of each source. */
 static void put_lights(const nb_beam *beam, nb_json root)
 {
     nb_json list = nb_json_array(root, "lights");

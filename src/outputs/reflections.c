@@ -55,7 +55,7 @@ typedef struct wanted_image {
     const nb_reflection_spread *spread;
 } wanted_image;
 
-/** Find the reflections of a scene of model m in its image, which has this mix. */
+/** Find the reflections of a scene of model m in its image.  mix: mix of that image. */
 static nb_status find(const nb_sim *sim, const nb_model *m, const nb_scene *scene,
                       const nb_mix *mix, const wanted_image *image, nb_reflections *out,
                       nb_error *err)
@@ -106,8 +106,8 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return st;
 }
 
-/** Mix of one crystal alone (NULL: the first), with factors of pixels.  The scene of the
- * first crystal has the background, which is not absorbed. */
+/** Mix for the image of one crystal (NULL: the first): only the factors of pixels.  The
+ * first crystal's scene has the background, which it does not absorb (mix.rest). */
 static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
 {
     nb_mix mix = nb_sim_mix(sim);
@@ -181,8 +181,8 @@ static nb_status render_alone(void *user, float *image, nb_error *err)
     return st;
 }
 
-/* --- with a footprint: photons count at their place before spreading, if they are in the
- * spread image or leave their panel --- */
+/* --- with a footprint: the place of a photon is that before spreading; a photon counts
+ * if it is in the image or off its panel after spreading --- */
 
 /** Factors of the Bragg light, and 0 for pixels that are not rendered. */
 static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
@@ -199,7 +199,7 @@ static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
     }
 }
 
-/** Make the crystal's light before spreading, times the parts that count. */
+/** Make the crystal's light before spreading, times the counted part of each pixel. */
 static nb_status render_counted(nb_sim_engine *engine, const nb_footprint_work *work,
                                 const nb_mix *mix, float *image, float *parts,
                                 double *off, nb_error *err)

@@ -27,7 +27,7 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
         nb_json_add_text(notes, sim->notes->line[i]);
 }
 
-/** Add the photons that the image may lack, if any. */
+/** Add the limit of the light left out of a pixel (nb_lack), unless it is 0. */
 static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
     const double factor = fmax(1, engine->photons.mix.max); /* largest factor */

@@ -22,7 +22,7 @@ static double energy_of(const nb_spectrum *s, int i)
     return NB_HC_EV_ANGSTROM / s->A[i];
 }
 
-/** Width of a step of a part, eV. */
+/** Distance (eV) between neighbouring lines of a part of the spectrum. */
 static double step_of(const nb_spectrum *s, int part)
 {
     return s->part[part].range / s->each;
@@ -51,7 +51,7 @@ static void title_of(const nb_spectrum *s, char *text, size_t size)
                  s->part[0].modes, s->factor);
 }
 
-/** Photons per eV at every wavelength, as parts of all photons of the mean shot. */
+/** Photons per eV at each wavelength, divided by all photons of the mean shot. */
 static void densities(const nb_spectrum *s, double *shot, double *mean)
 {
     for (int i = 0; i < s->n; i++) {

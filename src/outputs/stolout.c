@@ -22,7 +22,7 @@ enum { MAX_BINS = 1000000 };
 
 /** Points of the written table. */
 typedef struct bin_list {
-    const nb_table_piece *pieces; /* a piece for each point; NULL: use step */
+    const nb_table_piece *pieces; /* [n], points of a typed table; NULL: i * step */
     double step;                  /* 1/m */
     int n;
 } bin_list;
@@ -33,7 +33,7 @@ typedef struct table_job {
     nb_image image;
     nb_panel_pixels *where; /* owned; panels in the image */
     nb_source source;
-    double adc, scale; /* offset, ADU; r_e^2 fluence N for N molecules */
+    double adc, scale; /* adc: offset, ADU; scale: r_e^2 fluence N for N molecules */
     int marked;        /* 1: the file has a header, so that values may mark gaps */
     bin_list bins;
     int32_t *bin;      /* owned; [pixels], -1: not used */
@@ -154,7 +154,7 @@ static void take_pixels(table_job *job)
                 take_pixel(job, k, f, s);
 }
 
-/** Sort the pixels by bins; returns the index of each bin's first, [n + 1] (nb_free). */
+/** Sort the pixels by bins.  Returns the first index of each bin, [n + 1] (nb_free). */
 static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
 {
     const size_t pixels = job->sim->model.scene.raster.pixels;
@@ -190,7 +190,7 @@ static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_
                 leave_out_about(job, panel, f, s);
 }
 
-/** Leave out pixels near pixels that exceed their bin: the weak edges of Bragg spots. */
+/** Leave out pixels around those above the limit of their bin: weak edges of spots. */
 static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
                                  const size_t *first, nb_error *err)
 {

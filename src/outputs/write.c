@@ -217,8 +217,8 @@ static void *close_device(void *user)
     return NULL;
 }
 
-/** True if the device is closed during writing: this takes 0.1 s, and makes the exit of
- * the process half of that shorter, so it pays only while large files are written. */
+/** True if the device is closed during writing.  Closing takes 0.1 s and makes the exit
+ * 0.05 s shorter, so it pays only while large files are written. */
 static int is_worth_closing(const outputs *o)
 {
     const size_t large = (size_t)48 << 20;
@@ -254,7 +254,7 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** Find the photons: in memory for pictures, pages, reflections; else on the device. */
+/** Find the photons: in memory for pictures, pages, lists, else perhaps on a device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;

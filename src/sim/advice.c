@@ -15,11 +15,11 @@
 #include "../inputs/load.h"
 #include "../inputs/shade.h"
 
-static const double spot_tolerance = 0.1; /* error without a note, part of a reflection */
+static const double spot_tolerance = 0.1; /* larger errors of a reflection get a note */
 static const double domains_tolerance =
-    0.3; /* larger: twice as many domains lower the error only by the square root of 2 */
+    0.3; /* a high limit: twice as many domains divide the error only by sqrt(2) */
 static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s; limit with automatic spindle steps */
+static const double long_steps = 10;   /* s, if the spindle steps are automatic */
 static const double few_steps = 1e8;   /* steps of all pixels; fewer never take long */
 static const double real_beams = 1e27; /* photons/m^2: largest fluence of a real beam */
 
@@ -398,7 +398,7 @@ static void advise_volume(const nb_model *model, const nb_hooks *hooks)
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (part < 1 - 1e-9 && /* not by rounding alone, as of 27^(1/3) */
+    if (part < 1 - 1e-9 && /* rounding, as in 27^(1/3), may make it a little below 1 */
         !model->settings.value.clip_crystal)
         nb_notice(
             hooks,
@@ -474,7 +474,7 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** Put the reason of a dark image into text.  In a series *stats ignores the mask. */
+/** Put why an image is dark into text.  A series sets only stats->rendered, to 1. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;

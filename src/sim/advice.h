@@ -7,7 +7,7 @@
 #include "../physics/scene.h"
 #include "sim.h"
 
-/** Note probable mistakes of a new simulation: one cell, sampling, F, truth. */
+/** Note probable mistakes of a new simulation: its size, sampling, F, -truth spots. */
 void nb_sim_advise(const nb_sim *sim);
 
 /** Note diffuse light that probably differs from the user's intention. */

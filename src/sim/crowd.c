@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The crowd: scenes of an image after the first, of further crystals and twin parts. */
+/* The crowd: scenes of further crystals and twin parts; the first scene is not in it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -209,7 +209,7 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
     if (from.limit == NB_LIMIT_ENOUGH) /* set by moves of the first crystal */
         from.limit = NB_LIMIT_OWN;
     if (old.tables.file && from.limit == NB_LIMIT_KEPT &&
-        (!of_first || old.sums == from.sums)) { /* tables of the last frame */
+        (!of_first || old.sums == from.sums)) { /* keep the tables of the last frame */
         from.factors = old.factors;
         from.sums = old.sums;
         from.tables = old.tables;
@@ -230,7 +230,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
                            nb_error *err)
 {
     nb_further *x = sim->crowd->all[i];
-    nb_displacement place = sim->moved; /* with rot only for the first crystal */
+    nb_displacement place = sim->moved; /* `rot` turns only the first crystal */
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
@@ -238,7 +238,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     NB_FORWARD(resolve_one(sim, i, typed, &extra, err));
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
-    else if (sim->moves) { /* a twin part of the first crystal, with its moves */
+    else if (sim->moves) { /* a twin part of the first crystal has the crystal's moves */
         nb_config_copy(&x->cfg, &sim->cfg);
         nb_inputs_show(&x->in, &x->cfg);
     }
@@ -253,7 +253,7 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     return NB_OK;
 }
 
-/** Mix F of twin part x into `first` if their lattices coincide; else list its scene. */
+/** Mix F of twin part x into `first` if both lattices coincide, else list scene x. */
 static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *first,
                             const nb_twin *twin, nb_error *err)
 {
@@ -309,7 +309,7 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1) /* records of another image */
+    if (crowd->given && crowd->n_given != n - 1) /* for another number of crystals */
         forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;

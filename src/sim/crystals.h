@@ -19,9 +19,9 @@ typedef struct nb_further {
 
 struct nb_crowd {
     int crystals;     /* crystals of the image; 0: the image has only background */
-    nb_further **all; /* owned, [n], with contents; the scenes after the first */
+    nb_further **all; /* owned, [n], and each entry is owned; all scenes but the first */
     int n;
-    const nb_scene **scenes; /* owned, [n_scenes]; twin parts on one lattice share one */
+    const nb_scene **scenes; /* owned, [n_scenes]; one for twin parts on one lattice */
     int n_scenes;
     nb_twin_mixed *mixed[NB_TWIN_MAX]; /* shared; last mixed F of each law, or NULL */
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */

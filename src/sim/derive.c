@@ -91,7 +91,7 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
     return st;
 }
 
-/** Largest change of the crystal at a spindle step: difference of its matrix from 1. */
+/** Largest element of M - 1 at any spindle step; M: matrix of the crystal's change. */
 static double scan_change(const nb_model *m)
 {
     double max = 0;
@@ -101,7 +101,7 @@ static double scan_change(const nb_model *m)
     return max;
 }
 
-/** Refuse v if the crystal changes much along the frame: derivatives hold this change. */
+/** Refuse v if the crystal changes much in a frame: derivatives hold the change fixed. */
 static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_error *err)
 {
     const double max = 1e-3, change = scan_change(m);
@@ -130,7 +130,7 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** Build the job of the named parameters; refuse F.  pullback: choice of its message. */
+/** Build the job of the named parameters; refuse F (pullback: with another message). */
 static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
                            int pullback, nb_slope_job *job, nb_error *err)
 {
@@ -209,7 +209,7 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** Open a run; close_run, also after an error.  knots: number in a fit's background. */
+/** Open a run; close_run, also after an error.  knots: number in a refined background. */
 static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
                           nb_slope_run *run, nb_error *err)
 {
@@ -300,8 +300,8 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     return st;
 }
 
-/** Open slopes by the named parameters, for an observation after the point spread, or if
- * `of` is NULL for the image before it. *s must be zero; close it after an error, too. */
+/** Open slopes by the named parameters: of an observation, after the point spread, or
+ * (`of` NULL) of the image before it. *s must be zero; close it after an error, too. */
 static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
                              const nb_pixels_seen *of, slopes *s, nb_error *err)
 {

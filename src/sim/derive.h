@@ -26,8 +26,8 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 /** True if the image has factors of pixels, or light that is added after the factors. */
 int nb_sim_has_factors(const nb_sim *sim);
 
-/** Refuse a parameter that changes values which derivatives hold, as factors or the dose.
- * t: its tangent, or NULL for F.  Errors: NB_ERR_INPUT. */
+/** Refuse a parameter that would change values which derivatives take as constant, such
+ * as factors or the dose.  t: its tangent; NULL for F.  Errors: NB_ERR_INPUT. */
 nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
                                const nb_tangent *t, nb_error *err);
 
@@ -42,7 +42,7 @@ void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t pla
 /** Apply the factors to the spans of an image, and add the light. */
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
 
-/** Turn dloss[pixels], slopes of a loss, into slopes by the pixels before the factors. */
+/** Multiply dloss[pixels] by the factors, for slopes by the pixels before the factors. */
 void nb_sim_factor_loss(const nb_sim *sim, double *dloss);
 
 /** Check -derivatives and -pullback before rendering.  Errors: NB_ERR_INPUT, _IO. */

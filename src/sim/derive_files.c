@@ -53,7 +53,7 @@ static nb_status open_wanted(const nb_sim *sim, wanted *w, nb_error *err)
     return st;
 }
 
-/** Read the pattern of -pullback into *data (nb_free). */
+/** Read the slopes of the loss, the file of -pullback, into *data (nb_free). */
 static nb_status read_pattern(const nb_sim *sim, char **data, nb_real_type *type,
                               nb_error *err)
 {

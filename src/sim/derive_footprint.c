@@ -174,9 +174,9 @@ static nb_status taps_slopes(const spreading *s, const nb_footprint *fp, int p,
 /* --- the pixels of a list --- */
 
 enum {
-    AHEAD = 64 /* pixels made at once; up to 64 numbers after a plane of light are read */
+    AHEAD = 64 /* pixels made at once; so 64 unused numbers follow each plane of light */
 };
-/* Smaller taps (parts of a pixel's light) are left out; slopes may be 100 times a tap. */
+/* Leave out smaller taps (parts of a pixel's light); slopes may be 100 times a tap. */
 #define LEAST_TAP 1e-15
 
 /** Arguments for spreading the light of the pixels `from` over the pixels `to`. */
@@ -225,7 +225,7 @@ static int open_room(const nb_footprint_plan *plan, gather_room *r)
     return r->at && r->tile && r->tap && r->weight && r->rows;
 }
 
-/** Tile of pixel `place` of an edge with n tiles; tile i begins at columns * i / n. */
+/** Tile of pixel `place` along an edge; tile i of n begins at pixel columns * i / n. */
 static int tile_along(int columns, int n, int place)
 {
     int i = (int)((int64_t)place * n / columns);
@@ -274,7 +274,7 @@ static void add_taps(const gather *g, int panel, int from, const nb_span *span,
     }
 }
 
-/** Sum plane `from` of the light times the weights of the room's taps, for n pixels. */
+/** For n pixels, sum plane `from` of the light times the weight of each tap in r. */
 static void pass(const gather *g, const gather_room *r, const double *weight, size_t from,
                  int n, double *sum)
 {
@@ -290,7 +290,7 @@ static int only_taps(const spreading *s, size_t plane)
     return t && nb_norm(t->footprint[0]) + nb_norm(t->footprint[1]) > 0;
 }
 
-/** Make image and slopes of n pixels from place `at` on; the room has their taps. */
+/** Make image and slopes of n pixels from place `at` on.  r has their taps. */
 static void gather_pixels(const gather *g, gather_room *r, size_t at, int n)
 {
     double sum[AHEAD], *weight = r->weight;
@@ -352,7 +352,7 @@ static nb_status gather_all(const gather *g, nb_error *err)
     return failed ? nb_fail(err, NB_ERR_NOMEM, "out of memory for the footprint") : NB_OK;
 }
 
-/** Render the light; the caller frees list, pixels and light, also after an error. */
+/** Render the light; the caller frees *from, *pixels, *light, also after an error. */
 static nb_status render_light(const spreading *s, nb_slope_list *from,
                               nb_slope_pixels *pixels, double **light, nb_error *err)
 {
@@ -362,7 +362,7 @@ static nb_status render_light(const spreading *s, nb_slope_list *from,
     if (!st && !(*light = nb_alloc_raw(planes * (from->n + AHEAD), sizeof **light,
                                        "derivatives", err)))
         st = NB_ERR_NOMEM;
-    for (size_t k = 0; k < planes && !st; k++) /* these numbers are read, but not used */
+    for (size_t k = 0; k < planes && !st; k++) /* clear the unused numbers (AHEAD) */
         memset(*light + k * (from->n + AHEAD) + from->n, 0, AHEAD * sizeof **light);
     return st ? st : nb_slope_list_fill(&s->light_run, from, from->n + AHEAD, *light, err);
 }

@@ -13,7 +13,7 @@
 #include "../physics/limits.h"
 #include "derive.h"
 
-/** The simulation before the moves, which keep its number of steps and its choices. */
+/** The simulation before the moves.  Moves keep its numbers of steps and its choices. */
 struct nb_start {
     nb_config cfg;
     nb_inputs in;
@@ -22,7 +22,7 @@ struct nb_start {
     double wavelength_A;    /* mean of the sources */
     double matrix_lambda_A; /* 0 without a matrix */
     double default_F;
-    int n_panels, steps; /* steps: 1 if the crystal changes along the frame */
+    int n_panels, steps; /* steps: 1 if the crystal itself changes along the frame */
     nb_scan_middle middle;
 };
 
@@ -154,7 +154,7 @@ static nb_status set_default_F(double value, changes *c, nb_error *err)
     return st;
 }
 
-/** Set F of a reflection; all tables change by the same difference. */
+/** Set F of a reflection in the first table; add the same difference to other tables. */
 static nb_status set_F(const int hkl[3], double value, changes *c, nb_error *err)
 {
     const nb_factor_table *box = &c->start->in.tables.box;
@@ -254,7 +254,7 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     }
 }
 
-/** Matrix of a new cell in the old orientation: c and the plane b c keep directions. */
+/** Make the matrix of a new cell: the direction of c and the plane of b and c stay. */
 static void rebuild_matrix(const double m[9], changes *c)
 {
     const double *x = c->cell;
@@ -445,7 +445,7 @@ static void add_move(nb_moves *moves, const char *name, double value)
     moves->at[kept].value = value;
 }
 
-/** True if the row sets the parameter of this name, whose flag is `flag`. */
+/** True if typing `row` replaces a move of the parameter `name`, whose flag is `flag`. */
 static int sets(const nb_param *row, const char *name, const char *flag)
 {
     static const struct {

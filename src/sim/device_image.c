@@ -95,7 +95,7 @@ static void join_spares(nb_spares *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/** Give the lent memory to its holders, and `other` or NULL to the renderer. */
+/** Give the lent memory to its holders, and memory `other` (or NULL) to the renderer. */
 static void part(nb_sim_engine *engine, nb_device_image *lent, float *other)
 {
     if (lent->on)

@@ -61,7 +61,7 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
     engine->options.asking_user = engine;
     st = nb_backend_choose(scene, device, &engine->options, &engine->backend,
                            engine->line, sizeof engine->line, err);
-    engine->options.asking = NULL; /* for this choice only: the engine may move */
+    engine->options.asking = NULL; /* only for this choice, as *engine may move later */
     engine->options.asking_user = NULL;
     if (!st)
         nb_engine_warm(engine, engine->backend, engine->options.device_index);

@@ -9,7 +9,7 @@
 #include "../physics/scene.h"
 #include "../render/backend.h"
 
-/* The background if the crystal absorbs: rendered alone, and kept for equal images. */
+/* If the crystal absorbs, the background is rendered alone, and kept for later images. */
 
 struct nb_sim_engine;
 
@@ -39,9 +39,9 @@ typedef struct nb_sim_engine {
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
     nb_kept_rest rest; /* owned */
-    nb_lack lack;   /* photons of all crystals that pixels of the last image may lack */
-    char line[256]; /* text of nb_sim_backend */
-    int said_cpu;   /* 1: a note gave the reason for derivatives on the CPU */
+    nb_lack lack;      /* light left out of a pixel of the last image, for all crystals */
+    char line[256];    /* text of nb_sim_backend */
+    int said_cpu;      /* 1: a note gave the reason for derivatives on the CPU */
 } nb_sim_engine;
 
 /** Choose the backend of a scene from the word of -device, and start its device. */

@@ -48,7 +48,7 @@ typedef struct suspect {
     const char *mend;
 } suspect;
 
-/** The factor divided by a generous limit; infinite for NaN, always the cause. */
+/** The factor divided by a generous limit; infinite for NaN, which is then the cause. */
 static double excess_of(double factor, double generous)
 {
     return isnan(factor) ? INFINITY : factor / generous;

@@ -51,7 +51,7 @@ nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err)
     return st;
 }
 
-/** Render on the device, which keeps the image; image: gets a copy, or NULL. */
+/** Render on the device, which keeps the image; copy it to `image` unless NULL. */
 static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *sc,
                                   const nb_footprint_parts *parts, const nb_request *as,
                                   float *image, nb_error *err)

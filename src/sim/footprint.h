@@ -14,17 +14,17 @@ static inline int nb_sim_has_footprint(const nb_sim *sim)
     return !nb_footprint_is_point(&sim->model.footprint);
 }
 
-/** Parts of a scene with a footprint; the scene must live as long. */
+/** Parts of a scene with a footprint.  They must not outlive the scene. */
 typedef struct nb_footprint_parts {
     const nb_footprint_plan *plan;
     nb_footprint_plan own; /* memory of the plan, or empty */
-    nb_scene bragg; /* the crystal alone; all pixels whose light reaches the scene */
+    nb_scene bragg; /* the crystal alone, in all pixels whose light reaches the scene's */
     nb_scene rest;  /* the background alone */
     int has_rest;
     uint8_t *mask; /* owned; mask of bragg, or NULL */
 } nb_footprint_parts;
 
-/** Make *parts; free it also after NB_ERR_INPUT, _NOMEM.  slopes: 1: with tap slopes. */
+/** Make *parts, with tap slopes if `slopes`; free it also after NB_ERR_INPUT, _NOMEM. */
 nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *scene, int slopes,
                                 nb_footprint_parts *parts, nb_error *err);
 void nb_footprint_parts_free(nb_footprint_parts *parts);
@@ -38,14 +38,14 @@ nb_status nb_sim_plan_footprint(nb_sim *sim, int *on_device, nb_error *err);
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *scene,
                                   const nb_request *as, float *image, nb_error *err);
 
-/* --- derivatives (derive_footprint.c); run: open, of a job of the simulation --- */
+/* --- derivatives (derive_footprint.c); run: open, with a job of the simulation --- */
 
 /** Image and slopes at the listed pixels: values[1 + count][list->n].  Only light that
  * reaches these pixels is rendered.  Errors: those of the renderer, NB_ERR_NOMEM. */
 nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
                               const nb_slope_list *list, double *values, nb_error *err);
 
-/** nb_slope_pullback of dloss[pixels], 0 if not rendered; nb_slope_F unless F is NULL. */
+/** As nb_slope_pullback and (unless F is NULL) nb_slope_F; dloss: 0 if not rendered. */
 nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
                                     const double *dloss, double *gradient,
                                     nb_hkl_gradient *F, nb_error *err);

@@ -42,7 +42,7 @@ static int same(nb_vec3 a, nb_vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/** True if the detector is in the same place. */
+/** True if position of the detector, beam and axes are the same in both. */
 static int stays(const nb_geometry *a, const nb_geometry *b)
 {
     return same(a->pix0, b->pix0) && same(a->fast, b->fast) && same(a->slow, b->slow) &&

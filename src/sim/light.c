@@ -61,7 +61,7 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** Describe a crystal's table of diffuse light. Set lattice for nb_light_clip. */
+/** Describe a crystal's table of diffuse light. Set `lattice` for nb_light_clip. */
 static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
                                    const nb_model *m, double lattice[6])
 {
@@ -151,7 +151,7 @@ static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
     return st;
 }
 
-/** Make the plane in memory, if only a device has it (nb_late_light). */
+/** Make the plane in memory when it is needed there (a function of nb_late_light). */
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;

@@ -8,8 +8,8 @@
 #include "../io/common/json_node.h"
 #include "sim.h"
 
-/** Get *table, the F for diffuse light of the first crystal.  *F is NULL if *table has F
- * of the simulation; else free *F with nb_free.  Errors: NB_ERR_NOMEM. */
+/** Fill *table with the F for diffuse light of the first crystal.  *F is the memory of a
+ * clipped copy (nb_free), or NULL if *table uses F of sim.  Errors: NB_ERR_NOMEM. */
 nb_status nb_light_factors(const nb_sim *sim, nb_factor_table *table, double **F,
                            nb_error *err);
 
@@ -26,9 +26,9 @@ typedef struct nb_sim_light {
 nb_status nb_sim_begin_light(nb_sim *sim, nb_error *err);
 /** Make the light in memory before rendering, unless the device of the image makes it. */
 nb_status nb_sim_make_light(nb_sim *sim, nb_error *err);
-/** Make the light on the device, between rendering and mixing. */
+/** Make the light on the device, after rendering and before nb_sim_apply_mix. */
 nb_status nb_sim_light_there(nb_sim *sim, nb_error *err);
-/** Plane of the light, which may be `late`; NULL without light. */
+/** Plane of the light, not yet filled if `late` has to make it; NULL without light. */
 static inline const float *nb_sim_light_plane(const nb_sim *sim)
 {
     return sim->light && sim->light->lit ? sim->light->plane : NULL;

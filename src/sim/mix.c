@@ -19,7 +19,7 @@ nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,
 {
     const nb_photons *photons = &engine->photons;
     const nb_mix *mix = &photons->mix;
-    const int acts = mix->light || mix->transmission || mix->add; /* already absorbed */
+    const int acts = mix->light || mix->transmission || mix->add; /* absorb() is done */
     nb_status st = NB_OK;
     if (!photons->device) {
         if (acts)

@@ -44,7 +44,7 @@ double nb_noise_trusted(const nb_settings *all, nb_noise_file file)
     return fmin(trusted_of_type(file), NB_TYPED_OR(all, saturation, INFINITY));
 }
 
-/** Typed saturation, or the least trusted value of the panels; infinite without any. */
+/** Typed saturation, else the smallest saturation of a panel; infinite without both. */
 static double trusted_of_all(const nb_settings *all)
 {
     const nb_detector_spec *d = all->value.detector;

@@ -43,8 +43,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add the photons that a crystal's pixels may lack (nb_lack).  The brightest pixel of
- * the image is at least as bright as the brightest pixel of each crystal. */
+/** Add the light left out of a crystal's pixels (nb_lack).  The brightest pixel of the
+ * image is at least as bright as that of each crystal. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;
@@ -70,7 +70,7 @@ static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
     nb_status st;
     nb_request as = {.precision = engine->options.precision,
                      .tolerance = engine->options.tolerance};
-    as.tolerance.part /= 1 + mix->n_more; /* share of one crystal */
+    as.tolerance.part /= 1 + mix->n_more; /* crystals share the tolerance of the image */
     as.tolerance.photons /= 1 + mix->n_more;
     st = nb_sim_has_footprint(sim)
              ? nb_sim_render_footprint(sim, &lit, &as, image, err)
@@ -120,7 +120,7 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Describe the backend for the last crystal; add photons that all crystals may lack. */
+/** Set the line of the backend (last crystal); add the light left out of all crystals. */
 static void describe(nb_sim_engine *engine)
 {
     const size_t size = sizeof engine->line;

@@ -30,7 +30,7 @@ static void stand_in(nb_config *cfg, int n, double F)
     cfg->default_F = F;
 }
 
-/** Check that cfg has cell and F; without both it gets a default crystal. */
+/** Check that cfg has cell and F.  If cell, F and size are missing, set a default. */
 static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error *err)
 {
     int file = nb_config_has_factor_file(cfg);
@@ -112,7 +112,7 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
 
 enum { HEADERS = 5 };
 
-/** List the files that complete a configuration; returns the number of typed files. */
+/** List the files that complete cfg, "" if not typed; returns how many are typed. */
 static int header_files(const nb_config *cfg, const char *files[HEADERS])
 {
     const char *const all[HEADERS] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,
@@ -132,7 +132,7 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
     const int headers = header_files(cfg, files);
     const nb_hooks *once;
     nb_status st;
-    in->header_key = nb_key_of("headers"); /* so that their notes are printed once */
+    in->header_key = nb_key_of("headers"); /* notes on the same files are printed once */
     for (int i = 0; i < HEADERS; i++)
         nb_key_file(&in->header_key, in->store, files[i]);
     once = nb_key_equal(&in->header_key, &old->header_key) ? NULL : hooks;

@@ -78,7 +78,7 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** Begin a change; `moves` replace the moves of sim, or are dropped after an error. */
+/** Begin a change, with `moves` as the moves of sim; after an error they are dropped. */
 static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
 {
     nb_status st = nb_sim_begin(sim, err);
@@ -120,7 +120,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     nb_tables_drop(&sim->in.typed);
     if (!st)
         sim->in.typed = nb_tables_hold(&sim->in.tables);
-    if (!st && sim->start) { /* apply the moves to these F */
+    if (!st && sim->start) { /* resolve again: the other moves act on the new F */
         nb_tables_drop(&sim->in.tables);
         sim->in.factors_key = (nb_key){{0, 0}};
         st = make(sim, &sim->typed, err);
@@ -128,7 +128,7 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     return nb_sim_end(sim, st, err);
 }
 
-/** Renew the generations of n rows' files, to read them again; back: restore the old. */
+/** Give the files of n rows new generations, so that they are read again; back: undo. */
 static void type_files_again(nb_sim *sim, const char *const *names, int n,
                              uint64_t *generations, int back)
 {
@@ -156,8 +156,8 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** Find the *moves (held) that stay if the named rows are typed, or without names the
- * rows that differ between a and b.  *loses_F: 1 if such a row replaces F. */
+/** Set *moves (held) to the moves that stay if rows are typed: the named rows, or without
+ * names all that differ between a and b.  *loses_F: 1 if a typed row replaces F. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)

@@ -36,7 +36,7 @@ int64_t nb_seed_from_clock(void)
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
 }
 
-/** Make model->flat; for panels of unequal widths, any rectangle with as many pixels. */
+/** Make model->flat.  Panels of unequal widths become a rectangle with as many pixels. */
 static void flatten(nb_model *model)
 {
     enum { WIDEST = 8192 };
@@ -112,7 +112,7 @@ static void set_options(const nb_sim *sim, nb_sim_engine *engine)
     engine->options.device_alone = cfg->device_alone;
 }
 
-/** Set engine options; if device, threads, isa or precision changed, choose an engine. */
+/** Set engine options; choose an engine if device, threads, isa or precision changed. */
 static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -216,7 +216,7 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
-/** Build the model.  If it needs finer F than the start, move and build it once more. */
+/** Build the model.  If this makes finer F than the start has, move and build again. */
 static nb_status build_moved(nb_sim *sim, nb_error *err)
 {
     int farther;

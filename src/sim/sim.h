@@ -37,8 +37,7 @@ enum { NB_QUESTION = 400 }; /* bytes */
 
 struct nb_sim {
     nb_config typed; /* the record: typed values, from which all other members are made */
-    const nb_moves *
-        moves; /* shared; values of nb_sim_set_parameters on top of the record, or NULL */
+    const nb_moves *moves; /* shared; values of nb_sim_set_parameters, or NULL */
     nb_config cfg; /* the resolved record: completed from files, changed by the moves */
     nb_hooks hooks;
     nb_asker asker;  /* questions about the last model */
@@ -53,7 +52,7 @@ struct nb_sim {
     struct nb_sim_light *light;         /* owned; light of the last image, or NULL */
     int64_t clipped_noise, clipped_int; /* clipped pixels of the last files */
     nb_times times;
-    uint64_t n_observed;    /* number of lists of observed pixels so far */
+    uint64_t n_observed;    /* lists of observed pixels made so far, to number them */
     struct nb_crowd *crowd; /* owned; further crystals (crystals.h), or NULL */
 };
 
@@ -98,21 +97,21 @@ typedef struct nb_building {
  * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
-/** Inputs of a model without tables; *ends must live as long as they do. */
+/** Inputs of a model without tables; *ends, to which they point, must live as long. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
-/** Build a model and refuse one that cannot be rendered.  After an error it is zero. */
+/** Build *model, and refuse a model that cannot be rendered.  An error leaves it zero. */
 nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
                            const nb_hooks *hooks, nb_model *model, nb_error *err);
 
-/** Build the models of sim->cfg and of further crystals.  The caller frees or keeps the
- * old sim->model before.  After an error sim->model is zero, other members as before. */
+/** Build the models of sim->cfg and of further crystals; first free or keep sim->model.
+ * After an error sim->model is zero, and the other members are unchanged. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
 /** Begin a change; keep configuration, inputs, moves and model.  Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** End a change whose status is st: build the model, choose the backend.  After an error,
- * also of st, sim is as before nb_sim_begin except its record.  Returns the error. */
+/** End a change; st: its status.  If st is NB_OK, build the model and choose the backend.
+ * After an error all but the record is as before nb_sim_begin.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
 /** Set *out to the moves of sim and `count` new moves (nb_shared_drop, also after an
@@ -121,10 +120,10 @@ nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *
                            int count, const nb_moves **out, nb_error *err);
 /** Set configuration, inputs and displacement by the moves.  NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
-/** Apply the moves to a new record whose model is built; drop, with a note, moves of
- * parameters that the model does not have. */
+/** Apply the moves to the model of a new record.  Drop, with a note, moves of parameters
+ * that this model does not have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
-/** Give F of sim->in to the start if their limit is finer; *farther is 1 then, else 0. */
+/** Give the start the F of sim->in if they are finer.  *farther: 1 if so, else 0. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
 /** Apply moves of beam and detector to cfg, the configuration of a further crystal. */
 void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
@@ -143,8 +142,8 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 typedef struct nb_survey {
     nb_asker asker;
     nb_geometry geometry; /* of the last record */
-    double dmin; /* A; finest limit of F that a record needs; 0: all reflections */
-    int bright;  /* 1: a pixel may exceed a float, which only a rendering can decide */
+    double dmin; /* A; finest limit of F that any record needs; 0: all reflections */
+    int bright;  /* 1: a pixel may exceed a float; only rendering can show this */
 } nb_survey;
 
 /** Resolve another record through the store of sim and check it as nb_sim_frame does,
@@ -216,7 +215,7 @@ typedef struct nb_pool {
     const nb_backend *backend;
 } nb_pool;
 
-/** The accelerators of a process: first, first + step, ...; `count` accelerators. */
+/** Numbers of the accelerators of a process: `count` numbers first, first + step, ... */
 typedef struct nb_pool_devices {
     int first, step, count;
 } nb_pool_devices;
@@ -233,8 +232,8 @@ nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices
                        int each, nb_error *err);
 void nb_pool_close(nb_pool *pool);
 
-/** Render the scene on the next free renderer.  Renderers of a device share its memory: a
- * renderer that fails is closed; the error of a device's last renderer is returned. */
+/** Render on the next free renderer.  As renderers of a device share its memory, one that
+ * fails is closed and another tries; the last of a device returns its error. */
 nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
                          nb_error *err);
 
