@@ -14,7 +14,7 @@
 enum { STRIPES = 128 };
 
 typedef struct partial {
-    double sum, sum2;    /* of lit pixels: values and squares */
+    double sum, sum2;    /* of unmasked pixels: values and squares */
     double all, squares; /* of all pixels: values and squared deviations from the mean */
     int64_t pixels, rendered;
     double max;
