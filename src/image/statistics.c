@@ -9,8 +9,8 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Order of every sum: eight lanes along a row; then the lanes; the rows of a stripe (a
- * group of rows); the stripes. Stripes depend on the region's height, not on threads. */
+/* All sums have one order: in eight lanes along a row, over the lanes, over the rows of a
+ * stripe (a group of rows), over the stripes. The region's height alone sets stripes. */
 enum { STRIPES = 128 };
 
 typedef struct partial {

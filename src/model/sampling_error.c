@@ -189,7 +189,7 @@ static double mean_square(const total *t, double stride)
 typedef struct shift {
     int m, k;
     double common; /* overlap of the crystal and its copy; 1 without shift */
-    double middle; /* m along the ray: place of `common` */
+    double middle; /* place of `common` along the ray, metres */
 } shift;
 
 /** Mean square of sum_j w_j exp(2 pi i ((m, k).place_j + middle e_j)) / sum_j w_j, with
