@@ -92,7 +92,7 @@ static int print_groups(FILE *out, const char *topic, int found)
     return found;
 }
 
-/** Print flags with this word, not `printed` and printed groups. Returns their number. */
+/** Print flags with this word, except `printed` and printed groups; returns how many. */
 static int print_others(FILE *out, const char *topic, const nb_flag *printed, int before)
 {
     int found = 0;

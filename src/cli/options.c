@@ -88,7 +88,7 @@ const char *nb_flags_meant(const char *name)
 }
 
 /* Write a suggestion for an unknown flag, without dashes, into nearest[size]: a flag of
- * the same meaning, or with one or two other letters. Returns 0 if not found. */
+ * the same meaning, else of nearest_letters. Returns 0 if not found. */
 static int flag_nearest(const char *argument, char *nearest, size_t size)
 {
     const char *name = nb_bare_name(argument), *meant = name ? nb_flags_meant(name) : NULL;

@@ -37,8 +37,8 @@ typedef struct nb_sub_option {
     nb_sub_place place;
 } nb_sub_option;
 
-/* Ends of a row. TAKE: a function; SET: the value 1; WHOLE: int numbers; NUMBER: double
- * numbers; NAME: a non-empty text; WORD: the index of a word in a list (int). */
+/* Last members of a row: what is stored. TAKE: by a function; SET: 1; WHOLE: int numbers;
+ * NUMBER: double numbers; NAME: a non-empty text; WORD: index in a list of words, int. */
 #define NB_SUB_TAKE(take)                                                                \
     take,                                                                                \
     {                                                                                    \

@@ -15,7 +15,7 @@ typedef struct view {
     int frames[2]; /* first is -1 if not typed */
 } view;
 
-/** Images, names and spots to show; owns all. */
+/** Images, names and spots to show; owns the images and the spots. */
 typedef struct shown {
     int n;
     nb_image images[NB_PAGE_FRAMES];
@@ -76,7 +76,7 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
 
 enum { MAX_PIXELS = 1 << 26 /* in the frames of a page */ };
 
-/** Refuse page-only flags for a picture, and two such flags for a page. */
+/** Refuse page-only flags for a picture, and -frames with -with or -spots for a page. */
 static nb_status check(const view *c, const char *output, nb_error *err)
 {
     const int frames = c->frames[0] >= 0, n = c->frames[1] - c->frames[0] + 1;

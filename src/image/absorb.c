@@ -20,7 +20,7 @@ typedef struct absorbing {
     float *plane;
 } absorbing;
 
-/* The table has steps of sqrt(sin(two-theta/2)): thick spheres bend it near the beam. */
+/* Points are equally spaced in sqrt(sin(two-theta/2)), as thick spheres bend near 0. */
 
 /** Place in the table for the cosine of the scattering angle. */
 static double place_of(double c)
@@ -96,7 +96,7 @@ static double at_pixel(const absorbing *job, const nb_panel *panel, double f, do
     return towards(job, pixel_direction(panel, f, s));
 }
 
-/** Side of each plane along two edges of the body, as a bit. Transmission bends there. */
+/** Bits: side of the pixel at each plane along two edges, where transmission bends. */
 static unsigned sides_of(const absorbing *job, const nb_panel *panel, double f, double s)
 {
     const nb_vec3 d = pixel_direction(panel, f, s);

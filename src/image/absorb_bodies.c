@@ -66,7 +66,7 @@ static double chord(double z, double phi, double c, double s, const disc_rule *r
     return 2 * half * sum;
 }
 
-/** Integral over a disc with both rays, cut at the angles phi where chord() bends. */
+/** Integral over a disc parallel to both rays, cut at the phi where chord() bends. */
 static double disc(double z, double two_theta, const disc_rule *r)
 {
     const double c = cos(two_theta), s = sin(two_theta),

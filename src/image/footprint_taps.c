@@ -75,7 +75,7 @@ static double second(const double *p)
     return p[-1] - 2 * p[0] + p[1];
 }
 
-/** Fill to->line at x: mean of max(0, y - j), part of y > j, density at j; each j. */
+/** Fill to->line at x, for each j: mean of max(0, y - j), part of y > j, density at j. */
 static void gauss_line(const sums *to, const normal *g, double x)
 {
     const int n = 2 * to->y + 3;
@@ -88,7 +88,7 @@ static void gauss_line(const sums *to, const normal *g, double x)
     }
 }
 
-/** Add `part` of light of weight q to the taps of column d. slope: of `part`, by x. */
+/** Add `part` of light of weight q to the taps of column d. slope: d(part)/dx. */
 static void gauss_column(const sums *to, int d, double q, double part, double slope)
 {
     const int n = 2 * to->y + 3;
@@ -162,7 +162,7 @@ static void gauss_slopes(const double M[4], int turned, nb_taps *t)
     }
 }
 
-/** Correct slopes if g->s is the least one, which does not follow the variance of y. */
+/** Correct slopes if g->s is held at its minimum, whatever the variance of y is. */
 static void hold_sharpness(const sums *to, const normal *g, size_t n)
 {
     const double kept = g->xx < 1 ? SHARPEST * SHARPEST : 0;

@@ -7,9 +7,9 @@
 
 /** Make products wanted[n] of the photons. stages[n_stages]: stages of the detector
  * in order; a product uses the first product.stages. The device makes what it can; other
- * products fetch the photons. `pixels` and `stats` are filled if not NULL; other rows can
- * be made (nb_product_rows) while photons and products exist. Free products with
- * nb_products_free, after an error too.
+ * products fetch the photons. `pixels` and `stats` are filled if not NULL. Without
+ * `pixels`, nb_product_rows makes rows while photons and products exist. Free products
+ * with nb_products_free, after an error too.
  *
  * Errors: NB_ERR_INTERNAL (an impossible product, with number and reason; no image),
  * NB_ERR_NOMEM, NB_ERR_DEVICE. */

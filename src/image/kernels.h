@@ -29,7 +29,7 @@ typedef struct nb_spread_block {
     const float *const *from;
     /** Even taps [2 slow + 1][2 fast + 1], with NB_SPREAD_ROWS - 1 rows of 0 around. */
     const float *k;
-    /** Runs of all rows of light in order, each from the left. Cuts change no bit. */
+    /** Runs of all rows of light, in order from the left. Cut runs give equal bits. */
     const nb_spread_run *runs;
     const int *first_run; /* [2 slow + NB_SPREAD_ROWS + 1] */
     int fresh;            /* 1: write light to `to`; 0: add it */

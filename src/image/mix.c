@@ -55,7 +55,7 @@ static void add_light(const float *light, int n, float *image)
         image[i] += light[i];
 }
 
-/** Multiply by nb_mix_factor without a branch: 0 is 1, numbers below 0 clear all bits. */
+/** Multiply by nb_mix_factor without a branch: 0 counts as 1; below 0, clear all bits. */
 static void take_factors(const float *factors, int n, float *image)
 {
 #pragma omp simd

@@ -66,7 +66,7 @@ typedef struct nb_image_device {
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);
     /** After rendering, make the light of the next mix as nb_diffuse_plane_fill, on the
-     * device alone; add: to old light. NULL or NB_ERR_DEVICE: make it in memory. */
+     * device alone; add 1: add to old light. NULL or NB_ERR_DEVICE: make it in memory. */
     nb_status (*light)(nb_backend_state *state, const struct nb_diffuse_plane *plane,
                        int add, nb_error *err);
 } nb_image_device;

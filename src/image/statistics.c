@@ -9,12 +9,12 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Order of every sum: eight lanes along a row; then the lanes; the rows of a stripe (a
- * group of rows); the stripes. Stripes depend on the region's height, not on threads. */
+/* All sums have one order: in eight lanes along a row, over the lanes, over the rows of a
+ * stripe (a group of rows), over the stripes. The region's height alone sets stripes. */
 enum { STRIPES = 128 };
 
 typedef struct partial {
-    double sum, sum2;    /* of lit pixels: values and squares */
+    double sum, sum2;    /* of unmasked pixels: values and squares */
     double all, squares; /* of all pixels: values and squared deviations from the mean */
     int64_t pixels, rendered;
     double max;

@@ -74,7 +74,7 @@ static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, in
     }
 }
 
-/** Number of pieces of a table: one per point, and one before if the first is above 0. */
+/** Number of pieces of a table: one per point, and one before a first point above 0. */
 static int pieces_of(const nb_amorphous_source *s)
 {
     return s->n + (s->points[0].stol > 0);

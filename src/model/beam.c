@@ -45,7 +45,7 @@ static double point(const nb_sampling *s, int i)
     return s->step * (i - (s->count - 1) / 2.0);
 }
 
-/** Squared offset over squared range: one term of the ellipse of a round beam. */
+/** Term of a round beam's ellipse: (offset^2 - step^2/4 if count is even) / range^2. */
 static double reach(const nb_sampling *s, double offset)
 {
     double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;

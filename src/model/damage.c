@@ -101,7 +101,7 @@ static void metric_of(const double cell[6], double G[6])
     G[5] = 2 * (cb * cg - ca) / (v2 * b * c);
 }
 
-/** Set exp(-k (A l^2 + B l + C)), s2 = A B C, l = lmin + i; products from the largest. */
+/** Set exp(-k (A l^2 + B l + C)), s2 = A B C, l = lmin + i, outwards from the largest. */
 static void row_factors(double k, const double s2[3], int lmin, int n, double *factor)
 {
     const double top = -s2[1] / (2 * s2[0]) - lmin;

@@ -92,7 +92,7 @@ static void set_pixels(const nb_settings *cfg, nb_panel *panel)
     panel->point_pixel = cfg->value.point_pixel != 0;
     panel->pixel_area = panel->pixel_fast * panel->pixel_slow * sqrt(1 - c * c);
     if (cfg->value.compat && panel->point_pixel && !panel->curved)
-        panel->pixel_area = 1.0; /* -compat: photons per steradian-like unit */
+        panel->pixel_area = 1.0; /* -compat: 1 in place of the area, as in nanoBragg */
 }
 
 /** Make the panel of a detector that flags describe. */

@@ -30,7 +30,7 @@ static void form_of(const double size[3], double t[3][3], double form[6])
             ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0; /* no -0 */
 }
 
-/** out = R t: as h t are the components of indices h, h out are those of h R. */
+/** out = R t: h t are the components of q at indices h, and h out those at h R. */
 static void turn(const int8_t R[9], double t[3][3], double out[3][3])
 {
     for (int i = 0; i < 3; i++)

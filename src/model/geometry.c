@@ -17,7 +17,7 @@ typedef struct frame {
     nb_pivot pivot;
 } frame;
 
-/* Columns as in the structure. */
+/* Each row: beam, fast, slow, normal, twotheta, polar, spindle, pivot. */
 /* clang-format off */
 static const frame frames[] = {
     [NB_CONV_MOSFLM] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},

@@ -31,7 +31,7 @@ typedef struct spot {
     nb_vec3 towards;        /* unit, from the crystal */
     nb_vec3 fast, slow;     /* m: displacements of one wave per sub-pixel */
     nb_vec3 step_f, step_s; /* 1/m: change of the scattering vector along a sub-pixel */
-    nb_vec3 astar, bstar, cstar; /* 1/m, over N; dot a displacement: in crystal edges */
+    nb_vec3 astar, bstar, cstar; /* 1/m, over N: astar . displacement is in edges a */
 } spot;
 
 /** Overlap of the crystal and its copy moved by x: transform of its lattice function. */
@@ -189,7 +189,7 @@ static double mean_square(const total *t, double stride)
 typedef struct shift {
     int m, k;
     double common; /* overlap of the crystal and its copy; 1 without shift */
-    double middle; /* m along the ray: place of `common` */
+    double middle; /* place of `common` along the ray, metres */
 } shift;
 
 /** Mean square of sum_j w_j exp(2 pi i ((m, k).place_j + middle e_j)) / sum_j w_j, with
@@ -215,7 +215,7 @@ static int farthest(const nb_lattice *lattice, const nb_orientation *u, nb_vec3 
     return n < 1e4 ? (int)n : 10000;
 }
 
-/** Range [z[0], z[1]] in which x, moved by z along the ray, is within reach; or 0. */
+/** Range z[0] to z[1] of z in which x + z * ray is within reach. False if empty. */
 static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, double z[2])
 {
     const nb_vec3 axes[3] = {p->astar, p->bstar, p->cstar};
@@ -242,9 +242,9 @@ static int within_reach(const nb_lattice *lattice, const spot *p, nb_vec3 x, dou
     return 1;
 }
 
-/** Overlap at *middle, its centroid in the part z of the ray (within_reach). The sphere
- * shows integrals along the ray, but their quotient would be a fifth too large for a
- * parallelepiped. */
+/** Overlap at *middle, the centroid of the overlap in part z of the ray (within_reach).
+ * The Ewald sphere shows integrals along the ray, but their quotient would be a fifth too
+ * large for a parallelepiped. */
 static double overlap_along(const nb_lattice *lattice, const spot *p, nb_vec3 x,
                             const double z[2], double *middle)
 {

@@ -69,8 +69,8 @@ nb_status nb_absorber_of(const nb_settings *cfg, const nb_geometry *geometry,
 
 /* --- Range of diffuse light --- */
 
-/** Largest |q| (1/A) of diffuse light and limited F for an image that sees |q| <= `seen`
- * and d >= dmin_A (0: any d): a little more, rounded so that frames share tables. */
+/** Largest |q| (1/A) of diffuse light and F for an image that sees |q| <= `seen` and
+ * d >= dmin_A (0: any d): a little more, rounded up so that frames share tables. */
 double nb_diffuse_reach(double seen, double dmin_A, double gamma_A);
 
 /* A crystal and a beam that change along a scan, as in DIALS' scan-varying models. */

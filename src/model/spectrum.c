@@ -409,7 +409,7 @@ static nb_status fill_part(const nb_spectrum_use *use, int number, nb_spectrum *
     return st;
 }
 
-/** Turn parts of all photons into weights of mean 1, and set the factor. */
+/** Convert fractions of all photons to weights of mean 1, and set the factor. */
 static nb_status make_weights(nb_spectrum *s, nb_error *err)
 {
     double sum = 0;

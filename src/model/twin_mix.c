@@ -105,7 +105,7 @@ static void widen(int *low, int *n, int at)
     *n = end - *low + 1;
 }
 
-/** Box with all points of t, and all points that R takes into t: h = T h'. */
+/** Box with all points of t, and all points that R = T^-1 takes into t: h = T h'. */
 static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
 {
     nb_factor_table out = *t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Constants, and the only place that converts users' units to SI. */
+/** Physical constants, and factors that convert users' units to SI. */
 #ifndef NB_MODEL_UNITS_H
 #define NB_MODEL_UNITS_H
 

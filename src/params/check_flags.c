@@ -151,7 +151,7 @@ static nb_status check_diffuse(const nb_config *cfg, nb_error *err)
                    "none; leave one of them out");
 }
 
-/** Refuse -fudge darwin unless for a Gaussian: its integral depends on fudge alone. */
+/** Refuse -fudge darwin except for Gaussians, whose integral depends on fudge alone. */
 static nb_status check_fudge(const nb_config *cfg, nb_error *err)
 {
     if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
@@ -292,7 +292,7 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 
 /* A detector from a file. */
 
-/** Refuse flags that place or size a detector from a file (-detpixels is compared). */
+/** Refuse flags that place or size a detector from a file (not an equal -detpixels). */
 static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error *err)
 {
     const nb_param *p = nb_param_first_set(NB_PARAM_REPLACED, cfg);

@@ -24,7 +24,7 @@ struct nb_config {
 #undef SERIES_MEMBER
 #define MEMBER(...)
 #define SERIES_MEMBER(member, ...) member;
-/** Many images from one configuration. nb_series_defaults fills it: no output. */
+/** Many images from one configuration. nb_series_defaults sets no output. */
 struct nb_series {
 #include "flag_rows.h"
     nb_series_calls calls;

@@ -252,7 +252,7 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
 
 /* --- forms of values --- */
 
-/** Limits of the words of a value (limit 0: a word per element), and its form. */
+/** Limits of the number of words of a value (limit 0: one per element), and its form. */
 static const struct {
     int least, limit;
     const char *form;
@@ -315,7 +315,7 @@ int nb_param_is_named(const nb_param *p, const char *name)
     return !strcmp(p->name, name) || is_among(p->synonyms, name);
 }
 
-/* To be quick, compare names before synonyms, and first two letters of each name. */
+/* For speed, compare names before synonyms, and the first two letters before a name. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;

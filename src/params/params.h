@@ -21,7 +21,7 @@ enum {
     NB_PARAM_GEOMETRY = 1 << 21, /* names a file with a detector */
     NB_PARAM_MODEL = 1 << 22,    /* acts on the sum over an atomic model */
     NB_PARAM_ON_F = 1 << 23,     /* acts on any source of structure factors */
-    NB_PARAM_SUM = 1 << 24,      /* after a new value F of files are calculated again */
+    NB_PARAM_SUM = 1 << 24,      /* a new value: calculate F of files again */
     NB_PARAM_NOISE = 1 << 25     /* adds noise other than counts and an offset */
 };
 
@@ -109,10 +109,10 @@ double nb_param_element(const nb_param *param, const void *base, int i);
 void nb_param_put_element(const nb_param *param, void *base, int i, double value);
 /** True if the elements are doubles, not ints. */
 int nb_param_is_double(const nb_param *param);
-/** Number of elements in the field of an INTEGER, NUMBER, VECTOR or POINT. */
+/** Number of ints or doubles in the field of a SWITCH, CHOICE, INTEGER or NUMBER. */
 int nb_param_elements(const nb_param *param);
 
-/** A number of a configuration, or the default of its row, or NaN. offset: nb_config. */
+/** A number of a configuration, else the default of its row or NaN. offset: in cfg. */
 double nb_config_value(const nb_config *cfg, size_t offset);
 /** A number of a configuration, or `other` if it is unset. */
 double nb_config_value_or(const nb_config *cfg, size_t offset, double other);

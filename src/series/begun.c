@@ -30,7 +30,7 @@ static int is_same(const nb_series_key *a, const nb_series_key *b)
     return !memcmp(a, b, sizeof *a);
 }
 
-/** Compare the file (content of n bytes) with this series. *same: 1 for equal keys. */
+/** Compare the file (its first n bytes are in c) with this series. *same: 1 if equal. */
 static nb_status compare(const nb_begun *b, const content *c, size_t n,
                          const nb_series_key *key, int resume, int *same, nb_error *err)
 {

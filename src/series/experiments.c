@@ -9,7 +9,7 @@
 #include "../sim/noise.h"
 #include "../outputs/write.h"
 
-/** Name the file of frame k: the master, where *at is its place, or a numbered file. */
+/** Name the file of frame k: the master (*at: index in it), or a numbered file. */
 static void image_of(void *user, int k, char *name, int *at)
 {
     const nb_run *run = user;

@@ -78,7 +78,7 @@ static int is_same(const nb_product *a, const nb_product *b)
            a->trusted == b->trusted && a->marks_masked == b->marks_masked;
 }
 
-/** A frame keeps one kind of integers. If two outputs differ, both need the photons. */
+/** A frame keeps one kind of integers. Two outputs with different kinds need photons. */
 void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type,
                    nb_frame_wants *w)
 {

@@ -237,7 +237,7 @@ static nb_status load_orientations(nb_frames *f, nb_error *err)
     return st;
 }
 
-/** Resolve a record. *out has its numbers; the files that it loads are freed. */
+/** Resolve a record. *out gets the resolved numbers; loaded files are freed again. */
 static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t seed,
                          nb_config *out, nb_error *err)
 {
@@ -272,7 +272,7 @@ static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
     return st ? st : nb_dose_of_frame(all, fluence, nb_beam_wavelength(all), MGy, err);
 }
 
-/** Set the dose at mid-frame: the doses of all frames before, and half of its dose. */
+/** Set the dose at mid-frame: doses of all earlier frames, half the dose of the frame. */
 static nb_status add_doses(nb_frames *f, nb_error *err)
 {
     const int alike =
@@ -359,7 +359,7 @@ void nb_frames_free(nb_frames *f)
     nb_config_drop(&f->whole);
 }
 
-/** Stream of the jitter; the misset and the noise of the same seed use other streams. */
+/** Random stream of the jitter; misset and noise of the same seed use other streams. */
 enum { JITTER_STREAM = 0x7ffffffe };
 
 /** Normal deviate n of this seed: mean 0, standard deviation 1 (Box and Muller 1958). */
@@ -526,7 +526,7 @@ nb_status nb_frames_plain_config(const nb_frames *f, int k, nb_config *cfg, nb_e
                          nb_series_seed(f->base.seed.value, f->first + k), cfg, err);
 }
 
-/** Refuse an override of the detector file: the whole series has one. */
+/** Refuse an override that changes the detector file: all frames share this file. */
 static nb_status check_detector(const nb_frames *f, const nb_config *cfg, nb_error *err)
 {
     const nb_config *base = &f->base;

@@ -42,7 +42,7 @@ typedef struct nb_vary {
     int64_t seed;       /* seed of the series */
 } nb_vary;
 
-/** Read the laws of `text` (-vary). cfg, completed, has the centres. model: crystal and
+/** Read the laws of `text` (-vary). Their centres are values of cfg. model: crystal and
  * geometry of cfg, or NULL if unknown. The caller frees *v, which is zero on error.
  * Errors: NB_ERR_INPUT (an unknown or repeated name, a wrong law or number, a name that
  * another flag varies), NB_ERR_NOMEM. */
@@ -80,7 +80,7 @@ typedef struct nb_frames {
     nb_config base;    /* record (typed values) of the series; its seed is set */
     nb_config whole;   /* resolved base, without the line of a crystal */
     int count;         /* frames of this run */
-    int first;         /* number in the whole series of frame k = 0 of these functions */
+    int first;         /* number in the whole series of frame k = 0 of this run */
     int rotation;
     int moving;        /* 1: the override moves the detector of some frame */
     int places_differ; /* 1: the detector has several places */

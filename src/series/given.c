@@ -356,7 +356,7 @@ nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
 {
     stored s;
     nb_status st;
-    if (!g->size[0] && !g->cfg.detector) /* floats without a header need it */
+    if (!g->size[0] && !g->cfg.detector) /* a file of floats without a header needs it */
         nb_sim_size(base, &g->size[0], &g->size[1]);
     st = open_stored(g, 0, 1, base, &s, err);
     if (!st && s.image->left_out)

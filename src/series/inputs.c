@@ -52,7 +52,7 @@ static int same_detector(const nb_config *a, const nb_config *b)
            !strcmp(a->expt_file, b->expt_file) && !strcmp(a->nxmx_file, b->nxmx_file);
 }
 
-/** Name a quantity of the frame that differs, but has one value in a master; or NULL. */
+/** Name a quantity that a master has once, but that differs in this frame; or NULL. */
 static const char *two_in_a_master(const nb_frames *f, const nb_geometry *g,
                                    const nb_config *cfg)
 {
@@ -143,7 +143,7 @@ static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
 {
-    const int crystals = f->base.crystals[0] != 0, /* others may reach a smaller d */
+    const int crystals = f->base.crystals[0] != 0, /* later ones may reach a smaller d */
         frames = reaches_differ(f) ? f->count : crystals;
     NB_OWN_CONFIG cfg = {0};
     nb_survey s = {0};
@@ -204,7 +204,7 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     return st;
 }
 
-/** Compare geometry h of frame k with frame 0 (*first), and with k before override. */
+/** Compare geometry h of frame k with frame 0 (*first), and with h before override. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

@@ -89,7 +89,7 @@ static const char *factors_of(const nb_config *cfg)
     return "";
 }
 
-/** Add a row for each twin part. A, N, cell, blocks are NaN if files are unloaded. */
+/** Add a row for each twin part. A, N, cell, blocks: NaN if its files are not loaded. */
 static nb_status add_rows(const nb_run *run, nb_crystal_at at, nb_config *cfg,
                           nb_hdf5_crystals *rows, nb_error *err)
 {

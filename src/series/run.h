@@ -96,7 +96,7 @@ typedef struct nb_given {
     int frames;        /* number of frames, at least 1 */
     int size[2];       /* pixels along fast and slow of images without a header */
     nb_series series;  /* copy of the caller's series, with the number of frames */
-    nb_config cfg;     /* owned; the caller's, completed; no crystal, double precision */
+    nb_config cfg;     /* owned; completed; crystal without photons, double precision */
     nb_image image;    /* owned; the image of a single file, else empty */
     nb_config plain;   /* default values, for readers that ignore the header */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
@@ -196,8 +196,8 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
 
 /* --- the true values of all frames, for the master and -exptout --- */
 
-/** Write frames first to first+count-1 to out[count]; user: the nb_run. Errors:
- * NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a data file). */
+/** Write true values of frames first to first + count - 1 to out[count]; user: the
+ * nb_run. Errors: NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a data file). */
 nb_status nb_truths_get(void *user, int first, int count, nb_hdf5_frame *out,
                         nb_error *err);
 void nb_truths_free(nb_truths *t); /* zeroed is fine */

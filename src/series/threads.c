@@ -342,7 +342,7 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *e
     return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write finished frames. Returns a block that this completes. Hold the lock. */
+/** Write finished frames up to the end of a block. Returns it, or NULL. Hold the lock. */
 static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];

@@ -235,7 +235,7 @@ static nb_status find(const nb_work *s, int block, int *frames, int *piece,
     return st;
 }
 
-/** Last frame of a block that an output lacks, or -1. HDF5 has those before `first`. */
+/** Last frame of a block that an output lacks, or -1. HDF5 has frames before `first`. */
 static int last_lack(const nb_work *s, int block, int first)
 {
     int k = end_of(s, block) - 1;

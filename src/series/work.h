@@ -141,7 +141,7 @@ typedef struct nb_work {
     int *kept; /* owned, [count], with -sumfile: stored frames of each block; or NULL */
     int again; /* next stored frame to render for the sum */
     int rank, ranks;            /* this process renders block b if b % ranks == rank */
-    char unlocked[NB_PATH_MAX]; /* other process's claim where locks are missing, or "" */
+    char unlocked[NB_PATH_MAX]; /* file claimed by another process without locks, or "" */
 } nb_work;
 
 /** Make "folder/run" from "folder/run_master.h5". NB_ERR_INPUT: too long. */
