@@ -25,7 +25,7 @@ enum {
 #define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
 #define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */
 
-/** Smallest order with less than the share `left` in the orders above. */
+/** Smallest order above which all orders together have less than the share `left`. */
 static int orders_of(double X, double left)
 {
     double n = floor(X) + 1, w;
