@@ -93,9 +93,9 @@ typedef struct nb_reflection_job {
     /** Make the image. Crystals whose spots end use the photons of samples instead. */
     nb_status (*render)(void *user, float *image, nb_error *err);
     void *user;
-    const nb_mix *mix;          /* mix of the image */
+    const nb_mix *mix;          /* factors and other light of the image */
     double minimum;             /* photons of the weakest listed reflection */
-    double phi_first, phi_step; /* phi steps of the scene, rad */
+    double phi_first, phi_step; /* phi of the first step; from step to step; rad */
     int by_spots; /* 1: leave out weak samples (nb_tolerance.skip), divide by spots */
     int threads;  /* 0: all; the list does not depend on it */
     nb_isa isa;   /* instruction set for spots and background; SCALAR: calculate all */
