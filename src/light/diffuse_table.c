@@ -38,8 +38,8 @@ static int orders_of(double X, double left)
 
 /* --- plan of a table --- */
 
-/** Lay out points with similar steps: the coarsest grid, or m times as fine. Returns the
- * longest step in u. */
+/** Lay out points with similar steps along the axes: the coarsest grid (m = 1), or a grid
+ * m times as fine. Returns the longest step in u. */
 static double lay_points(const int reach[3], int m, nb_diffuse_part *p)
 {
     double u[3], least, longest = 0;

@@ -81,8 +81,8 @@ typedef struct nb_lattice_sum {
 } nb_lattice_sum;
 
 /** Begin sums at |index| <= reach, also shifted, over sources I[n0][n1][n2] from index
- * `low` on, with 1 to `places` places, as memory allows. K does not wrap around the
- * period. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
+ * `low` on, in 1 to `places` places, as memory allows. The period is so long that K
+ * cannot wrap. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
                              const int reach[3], int places, int threads,
                              nb_lattice_sum *sum, nb_error *err);

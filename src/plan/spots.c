@@ -11,8 +11,8 @@
 #include "dark.h"
 #include "spots.h"
 
-/* Approximate largest angle between orientations of a group. Larger groups need fewer
- * reflections, smaller groups have tighter boxes. */
+/* Approximate largest angle (rad) between orientations of a group. Larger groups need
+ * fewer reflections, smaller groups have tighter boxes. */
 #define GROUP_ANGLE 0.03
 
 /** Find L with R^2 = d.M.d = |L d|^2, M with the fudge. Returns 0 if M has no such L. */

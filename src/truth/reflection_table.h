@@ -16,8 +16,8 @@ typedef struct nb_reflection_entry {
     double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times fast ... */
     double sum[NB_SUMS];   /* sums of earlier pixels, in photons */
     double peak;           /* photons of the brightest pixel */
-    /* sums over pixels, in which the reflection has s photons: s^2, s times the
-     * background, s^2 divided by all photons of the pixel */
+    /* Sums over pixels with s photons of the reflection: of s^2 (square), of s times the
+     * background (under), of s^2 divided by all photons of the pixel (fit). */
     double square, under, fit;
 } nb_reflection_entry;
 
