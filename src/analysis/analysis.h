@@ -24,7 +24,7 @@ typedef struct nb_bin_mean {
 #define NB_BIN_ENOUGH 20
 
 /** Median of the counts of n > 0 pixels. Pixels farther from it than *limit are left out.
- * Below NB_BIN_ENOUGH pixels returns 0, *limit INFINITY. work[n] is overwritten. */
+ * For n < NB_BIN_ENOUGH, returns 0 and sets *limit to INFINITY. Overwrites work[n]. */
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit);
 /** Mean of n > 0 pixels. work[n] is overwritten. */
 nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);

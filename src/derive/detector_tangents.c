@@ -23,7 +23,7 @@ static motion with_spot(const nb_panel *p, motion by)
 }
 
 /** Step 6 of docs/physics.md, section 4. Distance and beam centre follow from the rate of
- * the point in the beam: if this rate is 0, both are 0 without errors of rounding. */
+ * the point in the beam. If this rate is 0, their rates are exactly 0 too. */
 static nb_panel_slope rigid(const nb_panel *p, motion by)
 {
     nb_panel_slope s = {0};

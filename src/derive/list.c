@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slopes of the pixels of a list, without gaps between the pixels. */
+/* Store the slopes of listed pixels one after another, in the order of the list. */
 #include <string.h>
 
 #include "../base/memory.h"

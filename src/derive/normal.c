@@ -26,7 +26,7 @@ static void weigh(const double *weight, const double *plane, int n, double *prod
         product[i] = weight[i] * plane[i];
 }
 
-/** Add the rows of the knots. A pixel depends on at most two knots. */
+/** Add the knots to gradient and matrix. A pixel depends on at most two knots. */
 static void add_knots(const fit_sink *k, const fit_batch *batch,
                       const nb_slope_values *row, double *sums)
 {

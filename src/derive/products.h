@@ -12,7 +12,7 @@
 typedef struct nb_slope_pixels {
     nb_span *spans; /* owned, [n] */
     size_t n;
-    uint64_t number; /* number of the list: a device receives it once; 0: used once */
+    uint64_t number; /* a device keeps the list by this number; 0: not kept */
 } nb_slope_pixels;
 void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is allowed */
 
@@ -91,7 +91,7 @@ nb_status nb_slope_list_open(const nb_scene *scene, const nb_slope_pixels *pixel
                              nb_slope_list *list, nb_error *err);
 void nb_slope_list_free(nb_slope_list *list); /* zeroed is allowed */
 
-/** Image and slopes of the pixels of a list: the first n numbers of each row of
+/** Write image and slopes of the pixels of a list to the first n numbers of each row of
  * values[1 + count][stride]. Errors as nb_slope_render. */
 nb_status nb_slope_list_fill(const nb_slope_run *run, const nb_slope_list *list,
                              size_t stride, double *values, nb_error *err);

@@ -21,7 +21,7 @@ typedef struct row {
     int of_panel;  /* 1: allowed for one panel, name@panel */
 } row;
 
-/* The names of a group follow in this order. */
+/* A group stands for its names in the order of the table. */
 /* clang-format off */
 static const row rows[] = {
 {"misset_x", "misset", NB_VAR_MISSET, 0, "deg", "-misset", "the crystal, the first angle of -misset", NB_SLOPE_INDEX, 0},

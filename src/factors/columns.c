@@ -133,8 +133,8 @@ static nb_status fail_several(const nb_reflection_file *file, const char *name,
                       list_columns(file, candidates, text));
 }
 
-/** Set *out to a column of a type: a preferred label (the list ends in NULL), else the
- * only column without map coefficients. Without such a column, *out stays. */
+/** Set *out to the column of a type with the first preferred label (the list ends in
+ * NULL), else to the only one that has no map coefficients. Without any, *out stays. */
 static nb_status find_single(const nb_reflection_file *file, char type,
                              const char *const *preferred, const char *name, int *out,
                              nb_error *err)
@@ -465,7 +465,7 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
 
 /* --- many wavelengths: each voxel stores the index of an amplitude --- */
 
-/** Places in nb_orbit_map.F of the last two amplitudes: of absences, and missing. */
+/** Indices in nb_orbit_map.F of the F of absences, and of the F of missing voxels. */
 static uint32_t absent_of(const nb_partials *p)
 {
     return (uint32_t)(2 * p->n);

@@ -203,7 +203,7 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
 }
 
 /** Choose grid and blur, and divide the sites into `direct` and d->gaussians (the grid).
- * Returns the time of the grid minus the direct time of the same sites, in ns. */
+ * Returns time of the grid minus direct time of its sites, in ns; -1 with only_grid. */
 static double divide(summing *s, const nb_site *sites, size_t count, density *d,
                      nb_site *direct, size_t *n_direct, size_t *n_grid)
 {

@@ -48,7 +48,7 @@ NB_INLINE void advance(turning *t)
     t->wi *= t->decay;
 }
 
-/** Add two vectors of atoms at a time: one alone would wait for its last products. */
+/** Add two vectors of atoms together: a single one would wait for its last products. */
 NB_INLINE void add_pair(const nb_image_block *b, int v, const nb_row *row,
                         nb_vd (*sums)[2][VECTORS])
 {

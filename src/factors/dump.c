@@ -19,7 +19,7 @@ enum {
     LINE = 64 /* room of three indices (6 characters each), a number (16) and blanks */
 };
 
-/** F of a dump. An absence is NaN: the space group implies it. */
+/** F of a voxel, or NaN for an absence: the space group implies that its F is 0. */
 static double value_at(const nb_factor_grid *g, size_t at)
 {
     return g->absent && g->absent[at] ? NAN : g->F[at];

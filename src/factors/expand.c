@@ -223,8 +223,8 @@ static nb_status find_rows(work *w, nb_error *err)
     return NB_OK;
 }
 
-/** Gather values for the mates in the file, then for the other mates. Rows with a phase
- * come before rows without. A dump names all mates, so the second pass is left out. */
+/** Gather mates that have a value, then mates that take the value of the other mate. Rows
+ * with a phase come before rows without. A dump has all mates and needs one pass. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;

@@ -88,7 +88,7 @@ static double value_in(const nb_factor_grid *g, const int h[3])
     return g->F[nb_factor_grid_at(g, h[0], h[1], h[2])];
 }
 
-/** Sum over reflections (not 0 0 0) with a value in the grid and the model (or NULL). */
+/** Sum over reflections (not 0 0 0) with a value in the grid and, if given, the model. */
 static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
                        double dmin, shell sums[SHELLS])
 {
@@ -381,7 +381,7 @@ int nb_gather_reach(const nb_symmetry *sg, const int h[3], int H[3])
     return inside;
 }
 
-/** Count and mark the reflections of one row, from l = h[2] to last. */
+/** Count the reflections of a row from l = h[2] to last, and mark the absences. */
 static void mark_row(nb_gather *g, const nb_symmetry *sg, int h[3], int last,
                      size_t *present, size_t *missing)
 {

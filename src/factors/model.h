@@ -75,7 +75,7 @@ typedef struct nb_orbit_map {
     const nb_partials *partials; /* not owned */
     double B_add, scale;
     uint32_t *from; /* owned; [voxels]: index in F */
-    double *F;      /* owned; [2 n + 2]: F(h), F(-h) of each, F of absences, missing F */
+    double *F;      /* owned; [2 n + 2]: F(h), F(-h) of each; F of absences; missing F */
 } nb_orbit_map;
 
 /** Make the map of the box |h| <= H[0] ... The partials outlive the map. The caller frees
@@ -120,7 +120,7 @@ typedef struct nb_expansion_request {
     double cell[6];                 /* A, deg; cell of the file or of -cell */
     const nb_symmetry *sg;          /* count 0: a file is in P1, a list is copied */
     double dmin;      /* A; limit of the reflections; 0 takes the limit of the data */
-    int whole_sphere; /* 1: box of all h with d >= dmin (fills, absences); 0: of values */
+    int whole_sphere; /* 1: box holds all d >= dmin (fills, absences); 0: values only */
     const char *name; /* name of the file, for messages */
     const nb_hooks *hooks;
 } nb_expansion_request;
@@ -203,8 +203,8 @@ typedef struct nb_mates {
 nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
 void nb_gather_free(nb_gather *g);
 
-/** Add F(h R) = F(h) exp(-2 pi i h t) for each operator, and F(-h R) from the other mate.
- * lent 0 takes mates in the file, 1 takes the other mates. h R must be in the grid. */
+/** For each operator, add F(h R) = F(h) exp(-2 pi i h t) and F(-h R). lent 0 adds mates
+ * that the file has, lent 1 mates that the file lacks. h R must be in the grid. */
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
                    const nb_mates *mates, int lent);
 

@@ -10,7 +10,7 @@
 #include "factors.h"
 
 #define TERMS_DIRECT                                                                     \
-    5e7 /* limit of atoms x operators x reflections for a direct -sf_method auto */
+    5e7 /* -sf_method auto: atoms x operators x reflections up to which sums are direct */
 #define TERMS_TO_NOTE 5e9    /* for more terms, a note gives the estimated time */
 #define SECONDS_A_TERM 6e-10 /* time of one thread; reports/cpu */
 #define LEAST_DMIN 0.25      /* A; s = 4/A, because the table of f0 ends at s/2 = 2/A */

@@ -132,12 +132,12 @@ static nb_status atoms_check(const nb_structure *structure,
     return NB_OK;
 }
 
-#define FRAME_DIFFERENCE 1e-4 /* limit of SCALEn minus matrix and shift of the cell */
-#define FRAME_EDGES 1e-3      /* relative limit of the edges of the cell of SCALEn */
-#define FRAME_ANGLES 0.1      /* deg; limit of the angles of the cell of SCALEn */
+#define FRAME_DIFFERENCE 1e-4 /* smaller differences of SCALEn and cell are ignored */
+#define FRAME_EDGES 1e-3      /* limit of the relative difference of edges from SCALEn */
+#define FRAME_ANGLES 0.1      /* deg; limit of the difference of angles from SCALEn */
 #define SPECIAL_DISTANCE 0.5  /* A; nearer images are one site in PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
-    1.01 /* if n q is larger, q of the file is the occupancy of a general position */
+    1.01 /* if order x q is larger, q of the file is meant for a general position */
 
 /** Transform of Cartesian to fractional coordinates: x = M r + v. */
 typedef struct frame {

@@ -22,7 +22,7 @@ typedef struct nb_gaussian {
 } nb_gaussian;
 
 /** Add the Gaussians of some visits to a plane of n1 rows of `pitch` doubles. A row
- * begins at w = 0. The caller adds its points from w = n2 on to its beginning. */
+ * begins at w = 0. The caller adds the points w >= n2 of a row to points w - n2. */
 typedef void nb_spread_fn(const nb_gaussian *gaussians, const nb_visit *visits,
                           size_t count, const int n[3], size_t pitch, double *plane);
 

@@ -111,7 +111,7 @@ typedef struct nb_planes {
 } nb_planes;
 
 /** Make box->X from n, H, G and s2_limit; n_i > 2 H_i. is_plain takes plain sums along c,
- * then b, then a, instead of FFTW, which must be loaded. Threads divide planes and
+ * then b, then a. Without is_plain, FFTW must be loaded. Threads divide planes and
  * columns. Errors: NB_ERR_NOMEM. */
 nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_plain,
                           int threads, nb_error *err);

@@ -237,7 +237,7 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
 
 /* --- Choice between the two origins of a symbol in International Tables --- */
 
-#define TOO_NEAR 0.9 /* A; distance that two atoms other than hydrogen cannot have */
+#define TOO_NEAR 0.9 /* A; real atoms other than hydrogen are farther apart */
 #define ALIKE 0.05   /* largest difference of misfits that decides nothing */
 enum { PAIRS_MAX = 5000000 };
 

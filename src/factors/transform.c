@@ -19,8 +19,8 @@ typedef struct line_plans {
     double *waves[3]; /* owned; for plain sums: exp(-2 pi i m/n), m = 0..n-1, or NULL */
 } line_plans;
 
-/** Complex numbers of a row after the transform along c: l = 0..n/2 by FFTW, l = 0..H2
- * by plain sums. */
+/** Number of complex numbers of a row after the transform along c: l = 0..n/2 by FFTW,
+ * l = 0..H2 by plain sums. */
 static size_t half(const line_plans *lines)
 {
     return (size_t)(lines->plan[2] ? lines->n[2] / 2 : lines->H[2]) + 1;
@@ -38,8 +38,8 @@ static size_t lines_column_room(const line_plans *lines)
 }
 
 #ifdef NB_HAVE_FFTW
-/** Make plans with temporary buffers. A plan depends only on the alignment, so that it is
- * valid for every allocation. */
+/** Make plans with temporary buffers. A plan is also valid for other buffers of the same
+ * alignment, which all allocations have. */
 static nb_status make_plans(line_plans *lines, nb_error *err)
 {
     const int *n = lines->n, rows = n[2] / 2 + 1, pitch = (int)lines->pitch;

@@ -81,7 +81,7 @@ static void add_row(const weighing *job, int h, int k, equal_rows *rows)
     rows->to[rows->n++] = job->to + row * (size_t)n[2];
 }
 
-/** True if a row has a value other than 0 and NaN with the factor of place i. */
+/** True if factor i multiplies a value other than 0 and NaN in any of the rows. */
 static int counts(const equal_rows *rows, int i, int last)
 {
     for (int r = 0; r < rows->n; r++) {

@@ -11,7 +11,7 @@
 #include "../sim/footprint.h"
 #include "../sim/sim.h"
 
-/** Restrict *scene to the pixels by mask *seen (nb_free). Errors: NB_ERR_NOMEM. */
+/** Restrict *scene to the pixels of c by a mask. Free *seen. Errors: NB_ERR_NOMEM. */
 static nb_status mask_others(const nb_chosen *c, nb_scene *scene, uint8_t **seen,
                              nb_error *err)
 {
@@ -127,8 +127,8 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     return st;
 }
 
-/** True if sums of derivatives make the image. A point spread needs whole planes, and the
- * backend would make tables of the materials for the whole detector. */
+/** True if sums of derivatives make the image: with a point spread, or for few pixels
+ * with materials, whose tables the backend would make for the whole detector. */
 static int is_summed(const nb_chosen *c)
 {
     const nb_scene *scene = &c->sim->model.scene;

@@ -35,7 +35,7 @@ typedef struct nb_plane_job {
     const float *photons, *chosen; /* [stack], NaN in missing pixels */
     const uint8_t *spots;          /* [stack], 1: near a spot */
     double sigma;                  /* read-out noise, photons */
-    int half; /* more pixels of the fit on each side of a chosen pixel without spot */
+    int half; /* without a spot, pixels up to half + 5 away give the plane */
 } nb_plane_job;
 
 /** Fit planes to the pixels around each group of spot pixels, and around each other

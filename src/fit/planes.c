@@ -20,7 +20,7 @@ typedef struct box {
     int panel, low[2], high[2]; /* fast, slow */
 } box;
 
-/** Solve A x = b, A symmetric, positive; A, b are overwritten. 0: a pivot <= 1e-12. */
+/** Solve A x = b, A symmetric, positive; A, b are overwritten. 0 if a pivot <= 1e-12. */
 static int solve3(double A[3][3], double b[3], double x[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ static double plane_at(const plane *p, const box *b, int f, int s)
     return p->c[0] + p->c[1] * (f - b->low[0]) + p->c[2] * (s - b->low[1]);
 }
 
-/** Fit a plane to the pixels of a box without spots. Weights: from the previous pass. */
+/** Fit a plane to the pixels of a box without spots, weighted by the previous plane. */
 static plane fit_plane(const nb_plane_job *job, const nb_panel *panel,
                        const uint8_t *spots, const box *b)
 {

@@ -60,7 +60,7 @@ static int team_of(const nb_chosen *c)
     return nb_image_threads(c->sim->engine.options.threads, (int64_t)c->n * 16);
 }
 
-/** List pixels with the nearest reflections. first[spans]: first pixel of each span. */
+/** List pixels, each with its nearest reflection. first[spans]: first pixel of a span. */
 static void list_places(nb_chosen *c, const size_t *first, place *out)
 {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team_of(c))
@@ -129,7 +129,7 @@ nb_status nb_chosen_group(nb_chosen *c, nb_error *err)
 
 /* A background that is piecewise linear in sin theta/lambda. */
 
-/** Weight at x of the level of knot *k + 1; the rest is of knot *k, the knot before x. */
+/** Weight at x of the level of knot *k + 1; knot *k, before x, has 1 - this weight. */
 static double hat_at(const nb_observation *o, double x, int *k)
 {
     *k = 0;
@@ -159,7 +159,7 @@ static void add_hats(const nb_observation *o, double x, double *hats)
 
 /* The model of a pixel: exp(u) crystal + rest. */
 
-/** Model of the pixels. [pixels]: in nb_chosen.order. Arrays lie in nb_chosen.room. */
+/** Model of the pixels. [pixels]: in the order of nb_chosen.order. Memory: .room. */
 typedef struct model {
     nb_chosen *of;
     int count;                     /* number of parameters */
@@ -296,7 +296,7 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
 /** Sums over some of the reflections, by V values. Matrices [V][V] are lower halves. */
 typedef struct stripe {
     double *loss, *clusters, *g;
-    double *held, *lost, *scores; /* F for fixed scales, its part by scales, scores */
+    double *held, *lost, *scores; /* F for fixed scales; part lost to scales; scores */
     double *row, *score, *mixed;  /* work, [V] */
 } stripe;
 

@@ -32,7 +32,7 @@ static nb_status check_starts(const nb_starts *starts, const char *file, nb_erro
     return NB_OK;
 }
 
-/** Find each picture's experiment by the image name. *cfg gets the first one's number. */
+/** Find each picture's experiment by image name. *cfg gets that of the first picture. */
 static nb_status load_starts(nb_starts *starts, nb_config *cfg, const nb_hooks *hooks,
                              nb_error *err)
 {

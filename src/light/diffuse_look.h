@@ -16,7 +16,7 @@
 
 enum { NB_CURVE_BITS = 7 }; /* an octave has 2^NB_CURVE_BITS pieces */
 
-/** Column at or before u2: exponent and first bits of 1 + u2. *part: rest, in columns. */
+/** Column at or before u2 (exponent, first bits of 1 + u2). *part: 0..1 to the next. */
 NB_HD int nb_curve_at(float u2, float *part)
 {
     const float y = 1 + (u2 > 0 ? u2 : 0);
@@ -39,9 +39,9 @@ static inline double nb_curve_u2(int column)
  * and all light where Gaussian halos end */
 
 /* Gaussian halos of the first order end before the wider halos of higher orders. */
-#define NB_FAINT_LIGHT 1e-13 /* part of the brightest halo middle that counts as 0 */
+#define NB_FAINT_LIGHT 1e-13 /* light that counts as 0; unit: brightest halo middle */
 #define NB_FAINT_SHARE 1e-18 /* orders with a smaller share are left out */
-#define NB_FAINT_STEEP 40    /* limit of (light around a point) / (light at the point) */
+#define NB_FAINT_STEEP 40    /* largest (light around)/(light at a point) for a spline */
 #define NB_FAINT_LEFT 1e-7   /* orders that add a smaller part of a sum are left out */
 #define NB_FAINT_FIRST 16.0  /* u^2 of the first ellipsoid of reflections */
 
@@ -210,7 +210,7 @@ NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 #define NB_SPLINE_TERMS 6  /* number of coefficients of a value along an axis */
 #define NB_SPLINE_BEFORE 2 /* place of the coefficient at or before the point */
 
-/** Weights of the coefficients around a point at distance t (0..1) after the third. */
+/** Weights of six coefficients for a point at distance t (0..1) after the third one. */
 NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
 {
     const float s = 1 - t, t2 = t * t, s2 = s * s, per = 1 / 120.0f;

@@ -10,7 +10,7 @@
 
 enum { NB_LIGHT_STEP = 8 }; /* limit of the pixels from node to node */
 
-/** A source or merged sources: q = wave d - p in direction d. */
+/** A source or merged sources. A ray along the unit vector d has q = wave d - p (1/m). */
 typedef struct nb_light_beam {
     double weight, wave;
     nb_vec3 p, incident;
@@ -26,7 +26,7 @@ typedef struct nb_light_cell {
 typedef struct nb_diffuse_plane {
     nb_scene scene; /* panels and sensors are in the memory of the host */
     const nb_diffuse_table *table;
-    double scale; /* scale of D */
+    double scale; /* factor that turns D/scale of the table into D */
     double per;   /* m; factor from a distance in reciprocal space to u */
     double node;  /* largest distance from node to node, in u */
     int n_beams, n_cells;
@@ -151,7 +151,7 @@ NB_HD double nb_light_pixel(const nb_diffuse_plane *p, const nb_light_sampling *
 }
 
 /** Compare pixels f .. f + n - 1 of a row, and all pixels up to `about` pixels away, with
- * -dmin: 1 if all are inside, -1 if all are outside, 0 if -dmin may cut a ray. */
+ * -dmin: 1 if all have d > dmin, -1 if all have d < dmin, 0 if dmin may lie between. */
 NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
                         const nb_sensor *sensor, int f, int n, int s, int about)
 {
@@ -178,7 +178,7 @@ NB_HD nb_light_sampling nb_light_every(const nb_scene *sc, const nb_sensor *sens
     return every;
 }
 
-/** Light of node (i, j). Masked nodes, and nodes for pixels outside of -dmin, have 0. */
+/** Light of node (i, j). Masked pixels and nodes whose pixels -dmin leaves out get 0. */
 NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
                           const nb_panel *panel, const nb_sensor *sensor, int i, int j)
 {
@@ -228,9 +228,9 @@ typedef struct nb_merge_item {
     double weight, y[NB_MERGE_SPACE];
 } nb_merge_item;
 
-/** Merge n samples in place. Returns the new number. per = 1/length of the function, so
- * that |f''| <= 4.2 f per^2. The error is of second order if 2.1 per^2 (mean square
- * distance) is below 5e-4, else of fourth order. Distant samples stay apart. */
+/** Merge n samples in place. Returns their number. per (1/length): |f''| <= 4.2 f per^2.
+ * If 2.1 per^2 (mean square distance) is below 5e-4, one sample replaces all (error of
+ * second order). Else near samples become pairs (fourth order); distant ones stay. */
 int nb_merge(nb_merge_item *items, int n, double per);
 
 #endif

@@ -25,7 +25,7 @@ enum {
 #define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
 #define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */
 
-/** Smallest order with less than the share `left` in the orders above. */
+/** Smallest order above which all orders together have less than the share `left`. */
 static int orders_of(double X, double left)
 {
     double n = floor(X) + 1, w;
@@ -38,8 +38,8 @@ static int orders_of(double X, double left)
 
 /* --- plan of a table --- */
 
-/** Lay out points with similar steps: the coarsest grid, or m times as fine. Returns the
- * longest step in u. */
+/** Lay out points with similar steps along the axes: the coarsest grid (m = 1), or a grid
+ * m times as fine. Returns the longest step in u. */
 static double lay_points(const int reach[3], int m, nb_diffuse_part *p)
 {
     double u[3], least, longest = 0;

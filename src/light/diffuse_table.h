@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Table of D of physics/diffuse.h, divided like an Ewald sum. A soft halo is a halo with
- * a polynomial in u^2 inside of u^2 = near2. FFT sums soft halos at the points of a grid.
- * A spline interpolates. Near reflections, halo minus soft halo is added one by one. */
+ * a polynomial in u^2 inside of u^2 = near2. FFT sums soft halos at the points of a grid;
+ * a spline interpolates. Halo minus soft halo is added for each near reflection. */
 #ifndef NB_LIGHT_DIFFUSE_TABLE_H
 #define NB_LIGHT_DIFFUSE_TABLE_H
 
@@ -36,8 +36,8 @@ typedef struct nb_diffuse_table {
     double reach;     /* 1/A; largest |q| of a look-up */
     double X_max;     /* largest X of the points */
     double rows_per;  /* number of rows of near halos per unit of log(1 + X/unit) */
-    int orders;       /* number of orders that count */
-    int faint_orders; /* number of orders that count where Gaussian halos end */
+    int orders;       /* orders with all but 1e-5 of the light at X_max */
+    int faint_orders; /* limit of the orders in nb_diffuse_faint */
     double faint;     /* light of Gaussian halos that counts as 0 */
     uint64_t mark;    /* devices keep tables by this number; 0: not kept */
     nb_diffuse_part parts[NB_DIFFUSE_FORMS];
@@ -81,8 +81,8 @@ typedef struct nb_lattice_sum {
 } nb_lattice_sum;
 
 /** Begin sums at |index| <= reach, also shifted, over sources I[n0][n1][n2] from index
- * `low` on, with 1 to `places` places, as memory allows. K does not wrap around the
- * period. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
+ * `low` on, in 1 to `places` places, as memory allows. The period is so long that K
+ * cannot wrap. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
                              const int reach[3], int places, int threads,
                              nb_lattice_sum *sum, nb_error *err);

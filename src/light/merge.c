@@ -83,7 +83,7 @@ static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], i
     return before;
 }
 
-/** Replace items by pairs on the axes, of equal covariance. Returns their number or 0. */
+/** Put pairs of equal covariance on the axes. Returns the number, or 0 if not fewer. */
 static int make_pairs(nb_merge_item *items, int n, const cloud *c, double v[D][D],
                       double sum)
 {

@@ -16,7 +16,7 @@
 #define NB_DIFFUSE_ORDERS 4096 /* limit at one point: enough up to X = 20,000 */
 
 /** The model for one rotation R of the crystal's point group. X and u2: coefficients of
- * quadratic forms of h k l, in the order of nb_shape_radius2. */
+ * quadratic forms of h k l, as in nb_shape_radius2. t: parts along a*, c x a*, c; 1/A. */
 typedef struct nb_diffuse_form {
     double part;  /* weight in the mean over the rotations */
     double X[6];  /* 4 pi^2 sum (sigma_i t_i)^2 */

@@ -22,8 +22,8 @@ typedef enum nb_law {
  *   height  F_latt at a reflection, in unit cells; at most 1
  *   width   of the law; 1 if the law has no width
  *   reach   shift, in sizes of the crystal, at which it hardly overlaps with itself
- *   step    time of a step in double on a CPU; unit: time of the fixed-point kernel;
- *           between the values measured on an EPYC and a Xeon (reports/cpu)
+ *   step    time of a step in double on a CPU / time in the fixed-point kernel: a value
+ *           between those measured on an EPYC and a Xeon (reports/cpu)
  *   rate    speed of a step on a GPU relative to a parallelepiped; measured on an H200
  * Heights and widths: docs/physics.md, section 12. */
 /* clang-format off */

@@ -23,7 +23,7 @@ typedef struct drawing {
     int thick; /* width of a line, pixels */
 } drawing;
 
-/** Set 2 sin theta at the pixels of one row: the distance between the two directions. */
+/** Set 2 sin theta at the pixels of one row: |d - i|, directions of ray and beam. */
 static void fill_row(const nb_panel *panel, int s, double *row)
 {
     for (int f = 0; f < panel->columns; f++) {
@@ -45,7 +45,7 @@ static void dot(const drawing *d, ring *r, int f, int s)
     }
 }
 
-/** Draw pixels at which the ring passes to a neighbour on the right or below. */
+/** Draw pixels if the ring lies between them and the pixel on the right or below. */
 static void draw_row(const drawing *d, ring *r, const double *row, const double *below,
                      int s)
 {

@@ -12,7 +12,7 @@
 #define SMALLEST 1e-9 /* unit / largest value */
 #define MAX_WHOLE 1e9 /* limit of exact numbers */
 #define TOO_LONG 1.2  /* if the text may exceed this times the limit, do not pack all */
-/* Pieces spread over an image: their pixels choose differences or numbers, and steps. */
+/* Pieces spread over an image, packed first to choose differences and test the length. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
 static nb_status to_base64(const unsigned char *data, size_t n, char **text, nb_error *err)

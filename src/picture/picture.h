@@ -11,7 +11,7 @@
 
 /* --- A canvas of 8-bit red, green and blue, and colours --- */
 
-/* A 5 x 7 dot font of capitals, digits and a few signs. */
+/* A 5 x 7 dot font of letters, digits and a few signs. */
 
 #define NB_GLYPH_WIDTH 5
 #define NB_GLYPH_HEIGHT 7
@@ -95,7 +95,7 @@ typedef struct nb_preview_options {
 nb_preview_options nb_preview_of(const nb_png_options *options);
 
 /** Conversion of values to greys, chosen from an image and applied to its rows:
- * (curve(value) - low) factor, or the curve of the fraction between two values. */
+ * (curve(value) - low) factor; by_fraction: the curve of (value - low) factor. */
 typedef struct nb_preview_levels {
     nb_preview_options options;
     double low, factor;
@@ -198,8 +198,8 @@ typedef struct nb_packed {
     char *mask;        /* owned; bits, 1: no value; NULL: all pixels have values */
 } nb_packed;
 
-/** Pack pixels[n]; NaN has no value. Whole numbers whose text exceeds `largest` bytes are
- * kept to 1 % or worse, until it fits. Free *out, after an error too. NB_ERR_NOMEM. */
+/** Pack pixels[n]; NaN has no value. If the text would exceed `largest` bytes, errors
+ * are 1 %, or up to 10 % as needed. Free *out, after an error too. NB_ERR_NOMEM. */
 nb_status nb_pack_pixels(const float *pixels, size_t n, size_t largest, nb_packed *out,
                          nb_error *err);
 void nb_packed_free(nb_packed *packed);

@@ -211,7 +211,7 @@ nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
 /* limit of the dots of a picture */
 #define MAX_DOTS ((double)(1 << 28))
 
-/** Dots of a panel: pixel edge i, j is at x0 + i xf + j xs, y0 + i yf + j ys. */
+/** Place of a panel, dots: pixel corner i, j is at x0 + i xf + j xs, y0 + i yf + j ys. */
 typedef struct projection {
     double x0, xf, xs, y0, yf, ys;
 } projection;

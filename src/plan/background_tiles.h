@@ -16,7 +16,7 @@ enum {
     NB_BACKGROUND_ORDER = 8,   /* number of coefficients along fast and along slow */
     NB_BACKGROUND_PARTS = 128, /* layers x groups; a panel with more has no tiles */
     NB_BACKGROUND_GROUPS = 64, /* directions; a scene with more has no tiles */
-    NB_BACKGROUND_LEVELS = 96,
+    NB_BACKGROUND_LEVELS = 96, /* number of grids, each for a spread */
     NB_BACKGROUND_PIECE = 8 /* pixels of a row that are tested together for rough sines */
 };
 
@@ -49,8 +49,8 @@ typedef struct nb_background_panel {
     nb_background_part *part; /* owned; [down][across][layers][group] */
 } nb_background_panel;
 
-/** Scattering in steps of half a spread, electrons^2 of all orientations. Cell i begins
- * at sine (first + i)/per. It is c[0] + t (c[1] + t (c[2] + t c[3])), t = 0..1. */
+/** Scattering of all orientations, electrons^2. Cell i has the width spread/2 and
+ * begins at sine (first + i)/per. It is c[0] + t (c[1] + t (c[2] + t c[3])), t = 0..1. */
 typedef struct nb_background_grid {
     double spread, per;
     int first, n;   /* n is 0 in an unused grid */

@@ -107,7 +107,7 @@ static void look_at_row(reach_search *s, const double *row, int n, const double 
     look_at(s, first[0], first[1], first[2] + high);
 }
 
-/** Largest |q| with F > 0 within `half` along each index, 1/m; or INFINITY. */
+/** Largest |q| at indices within `half` of a reflection with F > 0, 1/m; or INFINITY. */
 static double factor_reach(const nb_scene *sc, double half)
 {
     const nb_factor_table *sf = &sc->factors.table;

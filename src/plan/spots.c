@@ -11,8 +11,8 @@
 #include "dark.h"
 #include "spots.h"
 
-/* Approximate largest angle between orientations of a group. Larger groups need fewer
- * reflections, smaller groups have tighter boxes. */
+/* Approximate largest angle (rad) between orientations of a group. Larger groups need
+ * fewer reflections, smaller groups have tighter boxes. */
 #define GROUP_ANGLE 0.03
 
 /** Find L with R^2 = d.M.d = |L d|^2, M with the fudge. Returns 0 if M has no such L. */
@@ -479,10 +479,10 @@ void nb_spots_free(nb_spots *sp)
 
 /* --- Estimated time of an image that is rendered from its reflections --- */
 
-/** Seconds on one core: to start; per pair of reflection and orientation; per ray of the
- * box of a pair with one source and with several; per term of several sources; per pixel.
- * Costs are 1.5 times the measured costs (reports/cpu), because a wrong choice of this
- * path is worse than a missed gain. */
+/** Seconds on one core: `start` once, `pair` for each reflection and orientation, `ray`
+ * (several sources: ray_of_sources) for each ray of the box of a pair, `term` for each
+ * term of several sources, `pixel` for each pixel. Costs are 1.5 times the
+ * measured costs (reports/cpu), because a wrong choice is worse than a missed gain. */
 typedef struct spot_costs {
     double start, pair, ray, ray_of_sources, term, pixel;
 } spot_costs;
@@ -611,7 +611,7 @@ double nb_spots_seconds(const nb_plan *plan)
            (several ? c->term : 0) * w.terms;
 }
 
-/* Few reflections of a table are strong. */
+/* Assumes that 15 % of the reflections of a table are strong. */
 double nb_spots_look_seconds(const nb_plan *plan)
 {
     const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;

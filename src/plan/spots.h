@@ -83,7 +83,7 @@ typedef struct nb_spots {
 typedef struct nb_spot_limits {
     double threshold; /* smallest term, electrons^2; 0 without a threshold */
     double near2;     /* if > 0: largest R^2, for any threshold */
-    double weakest;   /* reflections with a larger F^2 count, electrons^2 */
+    double weakest;   /* reflections with a larger F^2 are used, electrons^2 */
 } nb_spot_limits;
 
 /** A reflection of a group of orientations. */
@@ -93,7 +93,7 @@ typedef struct nb_spot {
     double g2;     /* |g|^2, 1/m^2 */
 } nb_spot;
 
-/** A flat panel for directions. Ray d meets depth O at F = z d.axis[0]/d.n - start[0],
+/** Plane of a flat panel. Ray d meets depth O at F = z d.axis[0]/d.n - start[0],
  * S = z d.axis[1]/d.n - start[1] with z = height + O rise and start[k] + O lean[k]; m. */
 typedef struct nb_spot_plane {
     double axis[2][3], n[3];
@@ -132,8 +132,8 @@ typedef struct nb_spots_work {
     double rays;    /* rays in the boxes of the pairs */
     double terms, pixels;
 } nb_spots_work;
-/** Estimate the work. Gaussian terms above 1/dim of the tolerance times the largest peak
- * count. The costs were fitted with dim. */
+/** Estimate the work. Gaussian terms above tolerance/dim (unit: the largest peak) are
+ * counted. The costs of spots.c were fitted with its DIM. */
 nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim);
 
 /** Estimated seconds of one core for the whole detector. */
@@ -278,7 +278,7 @@ NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double rad
     return 1;
 }
 
-/** Largest distance from the middle of a reflection to rays that it reaches. g: |g|. */
+/** Largest distance, on the unit sphere, from a reflection to rays it reaches. g: |g|. */
 NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double reach,
                          double g)
 {
@@ -321,7 +321,7 @@ NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double rat
     }
 }
 
-/** Pixels of a panel whose rays may be within `far` of p: range[axis] (NB_SPOT_BOXED). */
+/** Find pixels whose rays may be within `far` of p: range[axis] if NB_SPOT_BOXED. */
 NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
                        double range[2][2])
 {

@@ -3,7 +3,7 @@
  * tails. Steps are in groups of 16. Mathematics and bounds: plans/paths.md, section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
- *   h_i        kappa a_i.(d - i) of orientation a
+ *   h_k        kappa a_k.(d - i), a_k: axis k of an orientation
  *   group      16 sources of an orientation, or 16 orientations of a source
  *   row        1 or 16 orientations; column: 16 sources or 1 */
 #ifndef NB_PLAN_TILES_H

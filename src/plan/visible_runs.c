@@ -4,7 +4,7 @@
  * Signs are negative, as in the boxes: G = -q = h a* + k b* + l c* lies on a sphere of
  * radius kappa = 1/lambda around kappa i, i the direction of the beam. A row is a line
  * g + l c*, with samples within `blur` of the line. |G - kappa i| - kappa falls as kappa
- * grows, so that a sphere with kappa in [shortest, longest] is within `blur` of G just if
+ * grows. So a sphere of kappa in [shortest, longest] is within `blur` of G if and only if
  *   |G - longest i| <= longest + blur   and   |G - shortest i| >= shortest - blur.
  * Along a line these are the inside of one interval and the outside of another. A row has
  * samples on all lines of a square, which reaches half an index to each side. The near

@@ -18,7 +18,7 @@
 /* Number of roundings of a term of R^2: in its coefficient, its two fractions, and the
  * sums that contain the term. */
 #define NB_EDGE_ROUNDINGS 9
-/* Largest accepted error of R^2; with more, too many pixels are calculated twice. */
+/* Limit of nb_edge_doubt; above it, too many pixels would be calculated twice. */
 #define NB_EDGE_DOUBT 1e-3
 
 /** A quadratic form of fractions in units of 2^-32: xx yy zz xy xz yz. Its value is
@@ -36,7 +36,7 @@ NB_HD float nb_shape_form_at(const nb_shape_form *form, float x, float y, float 
                 fmaf(fmaf(m[1], y, m[5] * z), y, m[2] * z * z));
 }
 
-/** Largest |h|, |k|, |l| from the reflection in a spot with an edge; INFINITY: no limit. */
+/** Largest extent in h, k, l of a top-hat spot from its reflection, or INFINITY. */
 NB_HD void nb_edge_reach(const nb_lattice *lattice, double reach[3])
 {
     const double *m = lattice->radius2, width = nb_shape_row_of(lattice->shape).width;

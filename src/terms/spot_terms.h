@@ -37,11 +37,11 @@ typedef struct nb_spot_ray {
     const nb_scene *scene;
     const nb_panel *panel;
     const nb_sensor *sensor;
-    const int *sources; /* sources of nb_spots */
+    const int *sources; /* nb_spots.source */
     int u, v, layer;    /* sub-pixel of the panel */
 } nb_spot_ray;
 
-/** R^2 of a ray against a source's kappa: across2 + slope2 (offset + shift)^2. */
+/** R^2 of a ray, by the source's `offset`: across2 + slope2 (offset + shift)^2. */
 typedef struct nb_spot_line {
     /* last: largest offset that -dmin does not cull */
     double across2, slope2, shift, last;

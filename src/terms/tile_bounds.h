@@ -142,8 +142,8 @@ typedef struct nb_tile_column {
     float kappa, range, stray, weight;
 } nb_tile_column;
 
-/** Upper bound of each term of a group for weight 1. middle: product of the middle of the
- * group's orientations with b->c less the column's direction; away: nb_tiles.away. */
+/** Upper bound of each term of a group for weight 1. middle[k]: a_k.(b->c - i), a_k of
+ * the mean orientation, i the column's mean direction. away: nb_tiles.away. */
 NB_TERM vf nb_tile_group_bound(const nb_tiles *t, const nb_ray_block *b,
                                const nb_tile_column *column, const vf middle[3],
                                const vf away[3], const int shape)

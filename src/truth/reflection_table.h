@@ -16,8 +16,8 @@ typedef struct nb_reflection_entry {
     double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times fast ... */
     double sum[NB_SUMS];   /* sums of earlier pixels, in photons */
     double peak;           /* photons of the brightest pixel */
-    /* sums over pixels, in which the reflection has s photons: s^2, s times the
-     * background, s^2 divided by all photons of the pixel */
+    /* Sums over pixels with s photons of the reflection: of s^2 (square), of s times the
+     * background (under), of s^2 divided by all photons of the pixel (fit). */
     double square, under, fit;
 } nb_reflection_entry;
 
@@ -93,9 +93,9 @@ typedef struct nb_reflection_job {
     /** Make the image. Crystals whose spots end use the photons of samples instead. */
     nb_status (*render)(void *user, float *image, nb_error *err);
     void *user;
-    const nb_mix *mix;          /* mix of the image */
+    const nb_mix *mix;          /* factors and other light of the image */
     double minimum;             /* photons of the weakest listed reflection */
-    double phi_first, phi_step; /* phi steps of the scene, rad */
+    double phi_first, phi_step; /* phi of the first step; from step to step; rad */
     int by_spots; /* 1: leave out weak samples (nb_tolerance.skip), divide by spots */
     int threads;  /* 0: all; the list does not depend on it */
     nb_isa isa;   /* instruction set for spots and background; SCALAR: calculate all */

@@ -39,7 +39,7 @@ typedef struct finder {
     float *background;  /* owned; photons of each pixel except Bragg light, or NULL */
     double cut;         /* pixels with fewer photons of the crystal are not divided */
     int divided;        /* 1: the pixels are divided by spots */
-    int dark;           /* 1: all of `background` is light of the mix */
+    int dark;           /* 1: `background` is only the diffuse light of the mix */
 } finder;
 
 /** Scene of the image. */
