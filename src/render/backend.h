@@ -94,7 +94,7 @@ typedef struct nb_backend {
     /** Words of -device that select the backend, with N for a number, and NULL at the
      * end. NULL without words. */
     const char *const *words;
-    /** Returns 1 and fills *device if `word` is one of the words; NULL without words. */
+    /** Returns 1 and fills *device if `word` is one of the words. NULL without words. */
     int (*parse)(const char *word, nb_device *device);
     const nb_feature *feature; /* the backend's line of nb_feature_at, or NULL */
     /** Estimated seconds for options->images images, including the start of a device. < 0

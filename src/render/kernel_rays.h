@@ -222,7 +222,7 @@ typedef struct layer_row {
     int layer;
     int plain;            /* slope 0, and the layer is thin compared with the height */
     double step, path;    /* thickness of the layer, in m and in attenuation lengths */
-    double height, slope; /* distance of point F along the normal: height + F slope, m */
+    double height, slope; /* height + F slope: m along the normal, from sample to F */
 } layer_row;
 
 /** A series gives 1/|X|, X = P + depth normal, if |X|^2 / |P|^2 - 1 is below this. */
