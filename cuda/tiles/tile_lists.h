@@ -31,7 +31,7 @@ NB_HD uint32_t nb_tile_bin_end(int bin)
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** Candidates that are left out: all in bins before `bin`, `some` in `bin`; their units. */
+/** Left-out candidates: all in bins before `bin`, `some` in `bin`. spent: their units. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
