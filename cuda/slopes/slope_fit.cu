@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The normal equations of a fit from planes of slopes. Row r of D has the slopes of all
  * pixels by parameter r, or hats (nb_fit_pixel) of a knot. With slopes s of the loss by
- * pixels and weights W, the gradient is D s, the Fisher matrix D W D^T. The left factor is
- * D with s as row n. A warp multiplies blocks of 8 x 4, the shape of FP64 tensor cores. */
+ * pixels, and weights W, the gradient is D s and the Fisher matrix D W D^T. The left
+ * factor is D with s as row n. A warp multiplies blocks of 8 x 4, as tensor cores do. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"
