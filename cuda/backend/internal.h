@@ -64,7 +64,7 @@ typedef struct nb_cuda_window {
 
 /** Data of every launch. */
 typedef struct nb_cuda_launch {
-    /* arrays are device addresses; panels and sensors are NULL; mask is of the panel */
+    /* arrays are device addresses; panels, sensors are NULL; mask starts at the panel */
     nb_scene scene;
     nb_panel panel;
     nb_sensor sensor;
@@ -190,11 +190,11 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
  * again: the light of the crystal, or with_materials of crystal and materials. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
                            const nb_cuda_many *many);
-extern const size_t nb_cuda_plain_job_bytes; /* also of repair and materials */
+extern const size_t nb_cuda_plain_job_bytes; /* also for the repair and background.cu */
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- background.cu --- */
-/** Add the materials to every pixel of the window. exact: same bits as src/physics. */
+/** Add the materials to every pixel of the window. exact: bits of src/physics. */
 void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
                                const nb_cuda_many *many);
 

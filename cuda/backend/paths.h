@@ -17,8 +17,8 @@ extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
                         const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** Choose the path for such a plan. *why: if it is the last path of the list, the reason
- * in a few words; else "". */
+/** Choose the path for such a plan. *why: the reason in a few words
+ * if the choice is the last path of the list; else "". */
 const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
 /** The last path of the list, which renders everything. */

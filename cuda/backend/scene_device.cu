@@ -18,7 +18,7 @@ enum {
     /* limit of F^2 values in several tables, which may take up to half of the free
      * memory */
     MAX_VALUES = 1 << 30,
-    SIDE = 8, /* the number of adjacent tables is padded to multiples: a cache sector */
+    SIDE = 8, /* number of adjacent tables: a multiple of this, for cache sectors */
     HASH_THREADS = 16
 };
 

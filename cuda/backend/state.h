@@ -96,7 +96,7 @@ struct nb_backend_state {
     nb_render_options options;
     nb_cuda_device device;
     cudaStream_t stream;
-    cudaEvent_t bands[2];     /* the last two launches */
+    cudaEvent_t bands[2];     /* ends of the last two launches */
     cudaEvent_t began, ended; /* first and last event of the last render's kernels */
     nb_cuda_ring *ring;       /* owned */
     int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */

@@ -6,7 +6,7 @@
 
 enum { BLOCK = 256 };
 
-/** Index of panel blockIdx.y in `data`; below, in `light`. */
+/** Index of the first number of panel blockIdx.y in `data`; next function: in `light`. */
 static __device__ __forceinline__ int64_t data_of_panel(const nb_cuda_fibre_size &size)
 {
     return (int64_t)blockIdx.y * size.high * 2 * size.n;

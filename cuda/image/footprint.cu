@@ -79,7 +79,7 @@ __device__ static int fetch_light(const footprint_job &job, const panel_job &p,
     return any;
 }
 
-/** Add the light times the taps to the thread's pixels. window: the last eight taps. */
+/** Add the light times the taps to the thread's pixels. window[]: the last eight taps. */
 __device__ static void add_light(const taps_job &taps, const float *light,
                                  const float *numbers, float sum[EACH])
 {

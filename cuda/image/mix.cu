@@ -105,7 +105,7 @@ static nb_status send_rows(nb_backend_state *state, const nb_mix *mix, const nb_
     nb_mix acting = *mix;
     nb_status st = NB_ERR_NOMEM;
     if (mix->absorb)
-        acting.acts = NULL; /* everywhere */
+        acting.acts = NULL; /* the mix acts everywhere */
     for (int i = 0; rows && i < sc->raster.rows; i++)
         rows[i] = nb_mix_row_of(&acting, sc, i);
     if (rows)

@@ -17,7 +17,7 @@ template <int PIXELS> struct batch {
 /** Data from which all pixels of a job are made. */
 typedef struct plain_source {
     nb_plain_frame frame;
-    /* first panel; a job with one panel uses this one, as arguments of a kernel are quick */
+    /* first panel; used if it is the only one, as a kernel reads its arguments quickly */
     nb_plain_panel first;
     const nb_plain_panel *panels;
     int n_panels;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The normal equations of a fit from planes of slopes. Row r of D has the slopes of all
- * pixels by parameter r (for a knot: hats). With the pixels' slopes s of the loss and
- * weights W, the gradient is D s and the Fisher matrix D W D^T. Row n of the left factor
- * is s. A warp multiplies blocks of 8 rows by 4 pixels, the shape of FP64 tensor cores. */
+ * pixels by parameter r, or hats (nb_fit_pixel) of a knot. With slopes s of the loss by
+ * pixels, and weights W, the gradient is D s and the Fisher matrix D W D^T. The left
+ * factor is D with s as row n. A warp multiplies blocks of 8 x 4, as tensor cores do. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"

@@ -24,7 +24,7 @@ typedef struct nb_plain_panel {
     int is_point, unused[2];
 } nb_plain_panel;
 
-/** A row of pixels; numbers of [2] are at F = 0 and by F. */
+/** A row of pixels. Numbers with [2] have a value at F = 0 and a slope by F. */
 typedef struct nb_strip {
     nb_vec3 start, fast; /* x = start + F fast, m */
     double index[3][2];  /* nb_plain_panel.index in this row */
@@ -173,7 +173,7 @@ typedef struct nb_plain_factor {
     float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
 } nb_plain_factor;
 
-/** True if the factor is multiplied to the term; otherwise it is multiplied to the sums. */
+/** True if the factor multiplies each term; otherwise it multiplies the sums. */
 NB_TERM int nb_plain_weighs_terms(const nb_term_case how)
 {
     return how.one && how.level < NB_TERMS_ALL;
@@ -393,7 +393,7 @@ NB_TERM double nb_plain_moved(const nb_plain_pixel *x, const double *w)
     return sum;
 }
 
-/** The number of a pixel that a pullback has as number i. */
+/** Index in nb_plain_pixel.sum of number i of a pullback. */
 NB_TERM int nb_pull_number(int i, int level)
 {
     if (level >= NB_TERMS_ALL)

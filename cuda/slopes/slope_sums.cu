@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** sums[k] = (begins) or += the sum over slices; one block for each k. */
+/** Set sums[k] to the sum over slices, or add it if begins is 0; one block for each k. */
 __global__ void __launch_bounds__(THREADS)
     k_join(const double *partial, int slices, int items, int begins, double *sums)
 {

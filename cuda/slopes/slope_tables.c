@@ -128,7 +128,7 @@ static void set_orientations(const nb_slope_job *job, nb_term_tables *t,
     }
 }
 
-/** Set the constants for rays with one term: first orientation and source. */
+/** Set the constants for rays with one term, from the first orientation and source. */
 static void set_constants(const nb_scene *sc, nb_term_tables *t)
 {
     const nb_orientation *u = &sc->lattice.orientations[0];

@@ -40,7 +40,7 @@ void nb_plain_rows_free(nb_plain_rows *rows); /* may be zeroed */
 void nb_plain_contract(const nb_plain_rows *rows, const double *sums, int level,
                        double *gradient);
 
-/** Set image[] to the photons of a 1 in the numbers NB_PLAIN_IMAGE and NB_PLAIN_ONE. */
+/** Set image[] to the photons per unit of the numbers NB_PLAIN_IMAGE, NB_PLAIN_ONE. */
 void nb_plain_image(const nb_plain_rows *rows, float image[2]);
 
 /** Calculate sums[1 + n + n^2] of n = planes - 1 parameters, in the order of

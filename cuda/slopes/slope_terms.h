@@ -125,7 +125,7 @@ typedef struct nb_term_tables {
     float step[3], tiny[3];    /* N 2^-32; N NB_FIXED_TINY */
     float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
     float lift[3];             /* N; 0 if N = 1, so that slopes are exactly 0 */
-    float fall, steep;         /* law of decay: log2 of L^2 by R^2; -2 g/width */
+    float fall, steep;         /* law of decay: slope of log2 L^2 by R^2; -2 g/width */
     double width;              /* width of the law */
     double inverse[3];         /* unit of nb_term_run.cells: 1; law of decay: 1/N */
     const float *F2;           /* indexed as by nb_F2_index; NULL: constant */
@@ -179,8 +179,8 @@ NB_TERM nb_term_axis nb_term_axis_of(const nb_term_tables *t, int i, int w,
     return a;
 }
 
-/** Add twice F^2 L^2 and slopes by N to run; set the gradient g. F2: F^2, twice the
- * weight. */
+/** Add twice F^2 L^2 and slopes by N to run; set the gradient g. F2: F^2 times twice
+ * the weight. */
 NB_TERM void nb_term_square(const nb_term_tables *t, const int w[3], float F2,
                             nb_term_run *run, float g[3], const nb_term_case how)
 {

@@ -118,7 +118,7 @@ void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
 /** Set *bad = 1 if one of n numbers of this type is not finite. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
                            cudaStream_t stream);
-/** sums[items] = (begins) or += the sums of partial[slices][items] over the slices. */
+/** Set sums[items] to the sums of partial[slices][items] over slices; begins 0: add. */
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
                          double *sums, cudaStream_t stream);
 /** Set sums[items] to the gradient of a pullback, or add it (job->begins). The order of

@@ -4,9 +4,9 @@
 
 #include "../backend/paths.h"
 
-/* Seconds on an H200 for the start and the first pass; for each column of reflections and
- * group of orientations; reflection in an orientation; ray of its box; such a ray of a
- * Gaussian with several sources; term; pixel. */
+/* Seconds on an H200: START with the first pass; then for each COLUMN of reflections and
+ * group of orientations, PAIR of reflection and orientation, RAY of its box (GAUSS_RAY:
+ * of a Gaussian crystal with several sources), TERM and PIXEL. */
 #define SPOTS_START 2e-4
 #define SPOTS_COLUMN 1e-9
 #define SPOTS_PAIR 3e-10

@@ -23,8 +23,8 @@ static __device__ __forceinline__ int first_pixel(const row_job &p, unsigned x)
     return (p.window.f0 & ~(PIXELS - 1)) + block + (int)threadIdx.x * PIXELS;
 }
 
-/** F_latt^2 of a round crystal with few steps per pixel: near zeros of the transform from
- * indices in double. All sources have one direction. */
+/** F_latt^2 of a round crystal with few steps per pixel. Near zeros of the transform the
+ * indices are in double. All sources have one direction. */
 template <bool DEEP>
 static __device__ __forceinline__ float few_round(const row_job &p, const line lines[3],
                                                   const nb_cuda_direct_term &step,

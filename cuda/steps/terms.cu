@@ -24,7 +24,7 @@ static __device__ double idle_index(const fragment_job *p, int axis)
     return p->F2.box.low[axis] + (N > 1 ? 1.0 / N : 0.25);
 }
 
-/** Fill coefficients: lane 4*i+k has component k of step i of the octet; 3: the constant. */
+/** Fill lane 4*i+k of each octet: component k of step i, or for k = 3 its constant. */
 __global__ void k_fragments(const NB_GRID_CONSTANT fragment_job p)
 {
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step;

@@ -23,8 +23,8 @@ static double tiles_gain(const nb_plan *plan)
            pow(plan->rays, 0.41);
 }
 
-/* T: seconds of every step. Below TILES_START blocks are not tried. Above TILES_LONG +
- * TILES_LONG_STEP times the steps of a ray + TILES_LOOK times the first search they are
+/* T: seconds of every step. If T < TILES_START, no blocks are tried. If T > TILES_LONG +
+ * TILES_LONG_STEP times the steps of a ray + TILES_LOOK times the first search, they are
  * always tried. In between they are tried if the estimated gain is at least TILES_SEEM. */
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2

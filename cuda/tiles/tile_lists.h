@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** Lists of the groups and steps that a block of rays keeps (tile_work.h). Those with the
- * smallest bounds are left out, while the sum of their bounds is within a budget. Bounds
- * above their share of the budget are candidates, counted in units of the budget and in
- * bins. */
+ * smallest bounds are left out, while the sum of their bounds is within a budget. Those
+ * with bounds above an equal share of the budget are candidates. Bounds of candidates are
+ * rounded up to units of the budget. A bin has the sum of the units of similar bounds. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -31,7 +31,7 @@ NB_HD uint32_t nb_tile_bin_end(int bin)
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** Candidates that are left out: all in bins before `bin`, `some` in `bin`; their units. */
+/** Left-out candidates: all in bins before `bin`, `some` in `bin`. spent: their units. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
@@ -150,7 +150,7 @@ NB_TILE_HD int nb_tile_heap_end(nb_tile_shared *w, const nb_tile_heap *heap,
     return nb_tile_keep(w, heap->at, heap->n, &cut);
 }
 
-/** n/of of a budget. */
+/** The fraction n/of of a budget. */
 NB_TILE_HD float nb_tile_part_of(float budget, int n, int of)
 {
     return n == of ? budget : vf_over(budget * (float)n, (float)of);
@@ -189,8 +189,8 @@ typedef struct nb_tile_look {
     int minors;     /* item i has major number i / minors, minor i % minors */
 } nb_tile_look;
 
-/** The test of n groups from `first` on, column by column; by_rows: of n rows, and, if
- * `second`, of the n groups of the kept rows. */
+/** The test of n groups from `first` on, column by column. With by_rows: the test of n
+ * rows or, if `second`, of the n groups of the kept rows. */
 NB_TILE_HD nb_tile_look nb_tile_look_of(const nb_tile_pass *p, int second, int first,
                                         int n)
 {

@@ -320,8 +320,8 @@ NB_HD int nb_tile_leaf_ray(const nb_tile_walk *k, int block, int ray)
     return (v << k->bits) + u;
 }
 
-/** Index of ray number `lane` that a walk needs: of all rays, of its block, or of
- * corners. */
+/** Index of ray number `lane` that a walk needs: among all rays, the rays of its only
+ * block, or the corner rays. */
 NB_TILE_HD int nb_tile_aimed_ray(const nb_tile_walk *k, int lane)
 {
     const int last = (1 << k->bits) - 1;

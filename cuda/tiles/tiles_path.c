@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The path in blocks of rays: steps that matter are calculated (tiles.cu). */
+/* The path in blocks of rays: only steps that matter are calculated (tiles.cu). */
 #include <math.h>
 #include <stdio.h>
 

@@ -21,7 +21,7 @@
 double nb_first_hypot(double x, double y);
 __asm__(".symver nb_first_hypot, hypot@" FIRST);
 double hypot(double x, double y);
-INSIDE double hypot(double x, double y) /* 2.35 has a new version */
+INSIDE double hypot(double x, double y) /* glibc 2.35 has a new version */
 {
     return nb_first_hypot(x, y);
 }
@@ -56,7 +56,7 @@ __asm__(".set stat64, stat; .set fstat64, fstat; .set lstat64, lstat");
 
 extern char __libc_single_threaded;
 INSIDE char __libc_single_threaded =
-    0; /* since 2.32, read by the C++ library; 0 is "perhaps not" */
+    0; /* since 2.32, read by the C++ library; 0: threads may exist */
 
 uint32_t arc4random(void);
 INSIDE uint32_t arc4random(void) /* since 2.36, called by the C++ library */

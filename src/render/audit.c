@@ -39,7 +39,7 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,
-                 slope = 10; /* a relative change of h changes a term by N h times it */
+                 slope = 10; /* typical h: its relative change x changes terms by N h x */
     double size = fabs(t->mosaic) + fabs(t->phi) + fabs(t->osc);
     size *= slope * fmax(N[0], fmax(N[1], N[2]));
     for (int i = 0; i < 9; i++)
@@ -139,7 +139,7 @@ void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece)
         to[p] = piece->values[p * piece->stride + (size_t)best];
 }
 
-/** The stripe, not in seen[n], with the strongest pixel; -1 without such a stripe. */
+/** Find the stripe with the strongest pixel, except stripes seen[n]. Returns it or -1. */
 static int next_strong(const nb_slope_audit *audit, const int *seen, int n)
 {
     int best = -1;

@@ -83,22 +83,22 @@ typedef struct nb_backend_device {
     nb_image_device image;
     void (*times)(const nb_backend_state *state, nb_device_times *times);
     int (*count)(void); /* devices of this host */
-    /** True if render makes the slopes of a job (sums.h); numbers: parameters and knots
-     * of its sums over pixels. Otherwise *why is the reason in a few words. NULL: the
+    /** True if render makes the slopes of a job (sums.h); numbers: number of parameters
+     * plus knots of a fit. Otherwise *why is the reason in a few words. NULL: the
      * backend makes no slopes. */
     int (*makes_slopes)(const struct nb_slope_job *job, int numbers, const char **why);
 } nb_backend_device;
 
 typedef struct nb_backend {
     const char *name;
-    /** Words of -device that select the backend, with N for a number; NULL-terminated. Or
-     * NULL. */
+    /** Words of -device that select the backend, with N for a number, and NULL at the
+     * end. NULL without words. */
     const char *const *words;
-    /** Returns 1 and fills *device if `word` is one of the words; NULL without words. */
+    /** Returns 1 and fills *device if `word` is one of the words. NULL without words. */
     int (*parse)(const char *word, nb_device *device);
     const nb_feature *feature; /* the backend's line of nb_feature_at, or NULL */
-    /** Estimated seconds for options->images images of this scene, with the start. < 0 if
-     * the backend cannot render the scene; then `why` has the reason in one line. */
+    /** Estimated seconds for options->images images, including the start of a device. < 0
+     * if the backend cannot render the scene; `why` then has the reason in one line. */
     double (*estimate)(const nb_scene *scene, const nb_render_options *options, char *why,
                        size_t why_size);
     nb_status (*open)(const nb_render_options *options, nb_backend_state **state,

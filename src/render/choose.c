@@ -12,12 +12,12 @@
 /* If the CPU needs less than this time (s), no device is considered: a process with a
  * device takes at least 0.33 s, and to look for one takes half of that. */
 #define DEVICE_LEAST 0.36
-/* Seconds of a device's start that its identification takes; they are then spent. */
+/* Seconds to identify a device: a part of its start, over when the choice is made. */
 #define ASKING 0.15
 /* A device is taken if the CPU's estimate exceeds MARGIN times the device's. The CPU's
  * estimate is 0.6 to 2.2 times its real time, so it is more often too long. */
 #define MARGIN 1.1
-/* Longer frames, seconds, get one renderer instead of several. */
+/* Frames that take longer than this (s) get one renderer instead of several. */
 #define SHORT_FRAME 0.05
 /* Device memory that all renderers together may use, bytes. */
 #define ROOM 0x1p31

@@ -198,7 +198,7 @@ void nb_dark_rows_free(nb_dark_rows *rows)
     nb_background_rows_free(&rows->materials);
 }
 
-/** Cut spans from *next on to columns first..last. Returns the number of cuts, <= SOME. */
+/** Copy columns first..last of spans[*next], ... to cuts[SOME]; returns their number. */
 static int cut(const nb_span *spans, size_t n, size_t *next, int first, int last,
                nb_span *cuts)
 {

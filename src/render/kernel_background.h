@@ -19,7 +19,7 @@
  * constants in registers. */
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
-/** w_source [polar] of one source. */
+/** Weight of one source, times its polarization if each term has one. */
 NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
                             const rays *r)
 {
@@ -29,8 +29,8 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
     return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
-/** nb_piece_of from a bucket. A bucket rarely has more than one border of pieces; for it
- * a branch would be predicted wrong every other time. */
+/** nb_piece_of from a bucket. A bucket rarely has more than one border of pieces. For
+ * one border a branch would be mispredicted every other time, so there is no branch. */
 NB_INLINE const nb_table_piece *piece_of(const nb_table_piece *pieces,
                                          const int32_t *bucket, double x)
 {

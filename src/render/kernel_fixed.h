@@ -102,7 +102,7 @@ NB_INLINE void args_of_fringes(vd2 h, vi high, const fixed_constants *c, int axi
     s->x[3 + axis] = (vf_from_int(fringe) + u) * c->inv_N[axis];
 }
 
-/** Part of the index in the table of F^2 by one axis, from the high words. */
+/** Contribution of one axis to the index in the table of F^2, from the high words. */
 NB_INLINE vi table_axis(const nb_factor_squares *t, int axis, vi high, const int kind)
 {
     if (kind == NB_F_CLAMPED || kind == NB_F_TABLES_CLAMPED)

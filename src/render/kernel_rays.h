@@ -208,7 +208,7 @@ NB_INLINE vd capture_at(vd depth, int layer)
     return vd_exp(-layer * depth) - vd_exp(-(layer + 1) * depth);
 }
 
-/** Fraction of the photons that stop in the layer; called when the sensor absorbs. */
+/** Fraction of the photons that stop in a layer of a sensor with absorption. */
 NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
 {
     vd2 parallax = p->panel.curved ? vd2_set(1.0) : dot_ray(r, p->panel.normal);
@@ -220,12 +220,12 @@ NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
 /** A row of points on the front face of a layer. */
 typedef struct layer_row {
     int layer;
-    int plain; /* level (slope 0) and far away: the layer is thin against the height */
-    double step, path;    /* the layer's thickness, m and attenuation lengths */
-    double height, slope; /* above the sample along the normal: height + F slope, m */
+    int plain;            /* slope 0, and the layer is thin compared with the height */
+    double step, path;    /* thickness of the layer, in m and in attenuation lengths */
+    double height, slope; /* height + F slope: m along the normal, from sample to F */
 } layer_row;
 
-/** A series gives 1/|P + depth normal| if |P + depth normal|^2 / |P|^2 - 1 is smaller. */
+/** A series gives 1/|X|, X = P + depth normal, if |X|^2 / |P|^2 - 1 is below this. */
 #define NB_SERIES_LIMIT 0.02
 
 NB_INLINE layer_row layer_row_of(const nb_vector_plan *p, const row_line *line, int layer)

@@ -245,7 +245,7 @@ NB_STAGE void chunk_deep(const nb_vector_plan *p, int n, const layer_row *row,
         go_deep(&r[i], row, p->panel.normal, depth[i]);
 }
 
-/** chunk_rays to the mean depth of a layer. captured: fractions that the layer captures. */
+/** Make rays to the mean depth of a layer. captured: fractions that the layer stops. */
 static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
                             const row_line *line, int subf, int layer, rays *r,
                             vd2 *captured)
@@ -303,7 +303,7 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
     }
 }
 
-/** Blocks of one row, by their first pixels, that are rendered together. */
+/** First pixels of the blocks of one row that are rendered together. */
 typedef struct row_blocks {
     int n, first[SIMPLE_CHUNK];
 } row_blocks;

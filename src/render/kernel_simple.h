@@ -19,7 +19,7 @@ typedef struct simple_row {
     row_dot cell[3];     /* -a/lambda .. -c/lambda */
     double offset[3];    /* added for fixed_step */
     row_dot incident, B, E;
-    int oblique; /* the solid angle goes with 1/R^3, not 1/R^2 */
+    int oblique; /* the solid angle is proportional to 1/R^3, not 1/R^2 */
     /* photons per F_latt^2 at R = 1 m; half the photons if polarization counts. For an
      * unpolarized beam, `incident` is multiplied by the square root of `crystal` */
     double crystal;
@@ -69,7 +69,7 @@ static simple_row simple_row_of(const nb_vector_plan *p, const row_line *line)
     return r;
 }
 
-/** R times row_dot. */
+/** R times the dot product of row_dot. */
 NB_INLINE vd2 component(row_dot a, vd2 x)
 {
     return vd2_scale_add(x, a.along, vd2_set(a.at));

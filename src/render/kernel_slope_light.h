@@ -15,8 +15,8 @@
     DO(NB_PHASE_FRINGES)                                                                 \
     DO(NB_PHASE_PARTS)
 
-/** Destination of planes: doubles or floats, the other NULL; planes are `stride` numbers
- * apart. */
+/** Destination of planes: `doubles` or `floats`; the other pointer is NULL. Planes are
+ * `stride` numbers apart. */
 typedef struct light_planes {
     double *doubles;
     float *floats;

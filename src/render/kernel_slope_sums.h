@@ -30,8 +30,8 @@ typedef struct slope_constants {
     fixed_constants fixed;
     vf N[3];
     vf half_fringe[3]; /* nb_slope_edge */
-    vf varies[3];      /* 1 or 0 (nb_slope_varies), for the sums, not each term */
-    double fall;       /* law of decay: log2 of L^2 by R^2 */
+    vf varies[3];      /* 1 or 0 (nb_slope_varies): factor of sums, not of each term */
+    double fall;       /* law of decay: slope of log2 L^2 by R^2 */
     float steep;       /* law of decay: twice the slope of ln L^2 by R^2 */
 } slope_constants;
 
@@ -50,15 +50,15 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
     return c;
 }
 
-/** A term's three indices in fixed point (kernel_fixed.h), split into -d, the fraction of
- * -N d, -h, and the high word that counts whole numbers. */
+/** A term's three indices in fixed point (kernel_fixed.h), split: d holds -d, u
+ * the fraction of -N d, h holds -h, and high the word that counts whole numbers. */
 typedef struct slope_index {
     vf d[3], u[3], h[3];
     vi high[3];
     vf power, R2; /* law of decay: exp(-2 g/width R^2) times 2^SLOPE_RAISED; R^2 */
 } slope_index;
 
-/** t starts at nb_fixed_start(1), so that the high word counts nearest whole numbers.
+/** t: -h plus nb_fixed_start(1), so that the high word counts nearest whole numbers.
  * parts: N is not a whole number. */
 NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int parts,
                            slope_index *x)
@@ -77,7 +77,7 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int p
     }
 }
 
-/** t starts at 0, in this function and the next phases. */
+/** t: -h alone, here and in the functions of the next phases. */
 NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -300,7 +300,7 @@ typedef struct slope_sources {
 } slope_sources;
 
 /** Sums over a group of sources for one orientation: g times the relative wavenumber, the
- * same times nb_vector_slopes.spectrum, and -h for the first source of all. */
+ * same times nb_vector_slopes.spectrum, and -h for the scene's first source. */
 typedef struct slope_part {
     vf g[3], spectrum[3], h[3];
 } slope_part;

@@ -550,8 +550,8 @@ typedef struct slope_batch {
     const nb_vector_plan *plan;
     double *fast; /* [SLOPE_BATCH NB_W] */
     int n, slow;
-    /* destination of slopes, which moves on; if NULL, slopes times dloss, which moves on,
-     * are added to sums */
+    /* destination of slopes, moved on after each batch; without one, slopes times dloss,
+     * which is moved on too, are added to sums */
     light_planes to;
     const double *dloss;
     double *sums;

@@ -47,7 +47,7 @@ static nb_ray_block tile_block_of(const nb_ray_tile *t, int u, int v, int n)
                            NB_TILE_WIDEN);
 }
 
-/** h/kappa of NB_W rows from `row` on: middle orientation, middle direction, ray c. */
+/** h/kappa of ray c, for the middles of the column and of NB_W rows from `row` on. */
 NB_INLINE void row_indices(const nb_tiles *t, size_t row, int column, const double c[3],
                            vf h[3])
 {

@@ -16,7 +16,7 @@
 #define NB_TILE_KERNEL NB_SPOT_PASTE(nb_tiles_, NB_KERNEL_ISA)
 #endif
 
-/* Part of the remaining budget that a first block may spend, and a smaller block. */
+/* Parts of the remaining budget: for a first block, and for each smaller block. */
 #define TILE_FIRST_PART 0.3
 #define TILE_PART 0.5
 

@@ -51,8 +51,8 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
                       size_t stride);
 
-/* --- the totals of a pixel, including totals by the detector's position, that every
- * parameter contracts. A GPU adds a pixel's rays to these totals; nb_slopes_add adds them
+/* --- the totals of a pixel, including slopes by the detector's position, that every
+ * parameter contracts. A GPU adds a pixel's rays to these totals; nb_slopes_add adds rays
  * for one parameter after the other --- */
 
 enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };

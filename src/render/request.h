@@ -14,7 +14,7 @@ nb_status nb_spans_build(const nb_scene *scene, nb_span **spans, size_t *n, nb_e
 /** The span of one pixel, by its column and its row of the stack. */
 nb_span nb_span_of_pixel(const nb_scene *scene, int fast, int row);
 
-/** The rows of a request: row r has the spans (*first)[r] to (*first)[r + 1] - 1. They
+/** The rows of a request: row r has the spans (*first)[r] to (*first)[r + 1] - 1, which
  * are neighbours in the list and have the same distances in the planes as in the panel.
  * *first[*rows + 1] belongs to the caller (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_request_rows(const nb_request *request, size_t **first, int *rows,
@@ -42,9 +42,9 @@ nb_status nb_render_scene_as(const nb_backend *backend, nb_backend_state *state,
  * always filled. */
 const nb_backend *nb_backend_of(const char *word, nb_device *device);
 
-/** Choose for a word of -device. On success *backend is static; reason has the reason of
- * the choice in one line. options->device_index is set. Errors: NB_ERR_INPUT for an unknown word,
- * NB_ERR_UNSUPPORTED if the selected backend cannot render here. */
+/** Choose a backend for a word of -device. On success *backend is static; reason has the
+ * reason in one line. options->device_index is set. Errors: NB_ERR_INPUT for an unknown
+ * word, NB_ERR_UNSUPPORTED if the selected backend cannot render here. */
 nb_status nb_backend_choose(const nb_scene *scene, const char *word,
                             nb_render_options *options, const nb_backend **backend,
                             char *reason, size_t reason_size, nb_error *err);

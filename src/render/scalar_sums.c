@@ -83,7 +83,7 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 /** The factors that are calculated once per pixel, at its first point. */
 typedef struct cached {
     nb_pixel_point at;
-    double polar, omega; /* 1 if each term has its factor */
+    double polar, omega; /* 1 if each term was multiplied by its factor */
     nb_vec3 polar_slope; /* by the direction */
     double polar_by_K;
 } cached;

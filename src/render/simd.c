@@ -103,7 +103,7 @@ static nb_status open_simd(const nb_render_options *options, nb_backend_state **
 }
 
 /** Calculate the slopes of a request. The bytes of a pixel's slopes do not depend on
- * other pixels of the request. state->notes of the last image stay. */
+ * other pixels of the request. state->notes still describe the last image. */
 static nb_status render_sums(nb_render *r, const nb_engine *engine, nb_error *err)
 {
     nb_plan plan = nb_plan_of(r->scene, r->request->precision, engine);

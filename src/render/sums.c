@@ -22,7 +22,7 @@ typedef struct slope_walk {
 } slope_walk;
 
 /** Set *piece to the next pixels of a row, from span *i on, and move *i forward. A long
- * span is cut: *part is the piece, and *done counts its finished pixels. */
+ * span is cut: *part is its next piece, and *done counts its finished pixels. */
 static void next_piece(const nb_slope_values *row, size_t *i, int *done, nb_span *part,
                        nb_slope_values *piece)
 {

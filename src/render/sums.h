@@ -71,7 +71,7 @@ typedef struct nb_slope_job {
  * otherwise NULL. */
 const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
 
-/** Upper bound of the other sums of a term relative to F^2 L^2: a slope by h times h. */
+/** Upper bound of a term's sums relative to F^2 L^2: bound of its slope by h times h. */
 double nb_slope_steepest(const nb_plan *plan);
 
 /** Calculate the slopes of the pixels of one row. of: data that the path prepared; for
@@ -220,8 +220,8 @@ void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
 
 void nb_slope_audit_close(nb_slope_audit *audit); /* zeroed is fine */
 
-/** Audit finished planes and their image, in spans[n]. *weak: 1 if the planes must be
- * calculated in double. Errors: NB_ERR_NOMEM. */
+/** Audit the pixels of spans[n] in finished planes and in their image. *weak: 1 if planes
+ * must be calculated in double. Errors: NB_ERR_NOMEM. */
 nb_status nb_slope_audit_planes(const nb_slope_job *job, const nb_span *spans, size_t n,
                                 const nb_slope_planes_out *out, int *weak, nb_error *err);
 

@@ -29,7 +29,7 @@ typedef struct nb_spot_tile {
     double *phi, *lambda; /* sums of terms times their phi step and wavelength */
     int (*wanted)[2]; /* [ns]: first and last wanted sub-pixel of each row of pixels */
     int drawn[2][2];  /* first and last sub-pixels that terms may have been added to */
-    unsigned char *aimed, *touched; /* [nv]: row has rays of the layer; row has sums */
+    unsigned char *aimed, *touched; /* [nv]: 1 if a row has rays of the layer; has sums */
 } nb_spot_tile;
 
 /** Sum the terms of the tile's reflections; rows without terms are not `touched`. */

@@ -16,11 +16,11 @@
 enum {
     TILE = 64,
     PILOTS = 512
-}; /* approximate sub-pixels along a tile's edge; number of blocks for an estimate */
+}; /* TILE: approximate sub-pixels along a tile's edge; PILOTS: blocks for an estimate */
 /* factor of a budget, for rounding errors of numbers that come from the budget */
 #define ROOM (1 - 1e-4)
 
-/* Measured costs in groups of steps of the kernel of every step (reports/cpu). */
+/* Measured costs (reports/cpu); unit: a group of steps in the kernel of every step. */
 typedef struct tile_costs {
     double ray, block, group, steps, terms; /* of one of each count of nb_tile_counts */
 } tile_costs;
@@ -104,8 +104,8 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     return t;
 }
 
-/** Mark columns first .. end - 1 of the panel in row s of the tile. Returns 0 without
- * any. */
+/** Mark columns first .. end - 1 of the panel in row s of the tile. Returns 0 if no
+ * column is in the tile. */
 static int want_columns(nb_ray_tile *t, int s, int first, int end)
 {
     const nb_spot_tile *r = &t->rays;

@@ -69,7 +69,7 @@ nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brighte
 nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_error *err);
 
 /** Like nb_spots_render; job->plans: NB_SUMS_FIXED if fixed point applies, else
- * NB_SUMS_DOUBLE; result->bound: upper bound of the photons that a pixel lacks. */
+ * NB_SUMS_DOUBLE; result->bound: upper bound of the photons left out of a pixel. */
 nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_error *err);
 
 #endif

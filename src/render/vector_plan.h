@@ -40,7 +40,7 @@ typedef enum nb_f_kind {
     NB_F_ZERO,    /* nothing visible scatters */
     NB_F_CONST,   /* one value for every visible reflection */
     NB_F_BOX,     /* table of all visible reflections; indices need no test */
-    NB_F_CLAMPED, /* table of a part; indices outside are moved to its rim, default_F */
+    NB_F_CLAMPED, /* table of a part; indices outside are moved to its rim of default_F */
     NB_F_TABLES,  /* like BOX, with a table for each group of sources */
     NB_F_TABLES_CLAMPED
 } nb_f_kind;

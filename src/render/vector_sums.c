@@ -47,7 +47,7 @@ static int applies(const nb_plan *plan, const char **why)
     return reason ? nb_path_refuse(why, reason) : 1;
 }
 
-/** Approximate seconds, for the photons alone as for up to 30 parameters. */
+/** Approximate seconds. Up to 30 parameters take about as long as the photons alone. */
 static double seconds(const nb_plan *plan)
 {
     return 2 * nb_fixed_seconds(plan);

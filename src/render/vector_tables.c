@@ -267,7 +267,7 @@ static nb_status take_memory(nb_kept_squares *kept, nb_factor_squares *t, nb_err
 }
 
 /** True if the kept squares belong to these tables and runs. Tables that were not
- * measured have no hash. */
+ * measured have no hash and never match. */
 static int is_kept(const nb_kept_squares *kept, const nb_factor_squares *t,
                    const nb_factor_table *sf, const filled_rows *rows, size_t n_runs)
 {

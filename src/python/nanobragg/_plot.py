@@ -6,7 +6,7 @@ import math
 import struct
 import zlib
 
-WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT, LEGEND = 720, 480, 56, 56, 76, 24, 270  # of a chart, pixels
+WIDTH, HEIGHT, TOP, BOTTOM, LEFT, RIGHT, LEGEND = 720, 480, 56, 56, 76, 24, 270  # sizes of a chart, pixels
 MARKS = {"o": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "s": "M-4-4h8v8h-8z", "^": "M0-5l5 9h-10z", "v": "M0 5l5-9h-10z",
          "D": "M0-5l5 5-5 5-5-5z", "x": "M-4-5l4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z", "P": "M-2-5h4v3h3v4h-3v3h-4v-3h-3v-4h3z"}
 

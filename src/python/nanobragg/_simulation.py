@@ -21,7 +21,7 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
 # from the address of an image's pixels to the simulation that rendered the image last
 _renderers = weakref.WeakValueDictionary()
 
-_NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # values of src/python/sim.c
+_NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # kinds of integers in src/python/sim.c
 
 def _address(array):
     return array.__array_interface__["data"][0]  # array.ctypes.data of numpy 1.24 leaks 56 bytes
@@ -70,7 +70,7 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # _given: values of nanobragg.torch; _opened: names in groups; _listed: _list()
+        # _given: values set by nanobragg.torch; caches: _opened (names in groups), _listed (_list())
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._words = dict(words)  # all typed words by the name of the parameter
         self._notices = notices
@@ -87,7 +87,7 @@ class Simulation:
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
-        if "seed" not in dict(words):  # the clock's seed: the crystal may depend on it
+        if "seed" not in dict(words):  # keep the seed from the clock: the crystal may depend on it
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True

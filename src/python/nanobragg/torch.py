@@ -100,7 +100,7 @@ class _Render(torch.autograd.Function):
     def forward(ctx, sim, values, parts, *tensors):
         ctx.sim, ctx.values, ctx.parts = sim, values, parts
         ctx.like = [(t.shape, t.dtype, t.device) for t in tensors]
-        ctx.tensors = tensors  # not saved: for the graph only; steps may change them
+        ctx.tensors = tensors  # not save_for_backward: only for the graph; steps may change them
         values.give(sim)
         return _image(sim)
 

@@ -8,7 +8,7 @@ from .._programs import Stop
 from .gate import steps_of, timed
 from .report import statistics
 
-# Seconds of the rows that give the rate; largest rounding error / brightest pixel.
+# Time (s) for rows with every step; largest rounding error / brightest pixel.
 PART_SECONDS, ROUNDING = 1.0, 2e-6
 FEW_ROWS = 4
 
@@ -67,7 +67,7 @@ def judge(p, part, every, light):
     """Compare the rows of the part."""
     allowed, rows = float(p.job.tolerance or 0), slice(part.row, part.row + part.rows)
     lost = (every[rows].astype(np.float64) - light[rows]) / (light.max() or np.finfo(np.float32).tiny)
-    dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN stays and fails
+    dark, bright = (float(np.maximum(0.0, worst)) for worst in (lost.max(), -lost.min()))  # NaN remains and fails the test
     p.found.update(too_dark=dark, too_bright=bright)
     if not (dark <= allowed + ROUNDING and bright <= ROUNDING):
         raise Stop(3, f"wrong image: xfel {p.job.shape} with -tolerance {p.job.tolerance or 'unset'} on {p.job.device} "

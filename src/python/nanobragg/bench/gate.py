@@ -8,7 +8,7 @@ import numpy as np
 from .report import OTHERS_CORRELATION, OTHERS_ERROR
 
 # (1 - correlation, largest error / brightest pixel): limits of the golden suite
-# (physics.md, section 21).  Other programs may round: float32 differs by 0.08 at a spot.
+# (physics.md, section 21).  Other programs may use float32, which differs by 0.08 at a spot.
 BOUNDS = {"double": (1e-12, 2e-7), "mixed": (1e-11, 1e-6), None: (OTHERS_CORRELATION, OTHERS_ERROR)}
 MAX_BANDS, FEWEST_ROWS = 64, 4
 NOTHING = (np.nan, np.nan, np.nan)

@@ -16,7 +16,7 @@ from .._programs import IMAGE, Stop
 from . import gain, gate
 from .report import statistics
 
-# Steps of a reference (a second or less), and of one frame of hundreds in a series.
+# Limits of steps: a reference (up to a second), also with -quick; a frame of a long series.
 REFERENCE_STEPS, REFERENCE_STEPS_QUICK, FRAME_STEPS = 2e7, 3e6, 4e3
 # Repeat short renders until they take this time, up to this number of times.
 SHORT_SECONDS, MORE_REPEATS = 0.2, 5

@@ -183,7 +183,7 @@ def table(heads, rows):
     return "\n".join(lines) + "\n\n"
 
 
-# Columns of tables: the text of a point.  Any other column shows the member of its name.
+# Columns of tables: the text of a point.  Any other column shows the member with the same name.
 COLUMNS = {
     "instructions": lambda p: text(p, "isa") if text(p, "device") == "cpu" else "-",
     "warm ms": lambda p: digits(1e3 * median(p, "warm")),

@@ -63,7 +63,7 @@ class Fit:
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
-        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # outside spots
+        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # light outside spots
         self.F_width, self.kept, self.scaled, self.squares = 0.0, None, None, False
         self.trials = {}  # trials of the schedule
         self.peaks, self.start_agreement = None, 0.0
@@ -300,7 +300,7 @@ class Fit:
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
-        floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # V is at least sigma^2
+        floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # the variance is at least sigma^2
         found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), evaluations or self.options.evaluations,
                          floor, space.least)
         self._settle(space, found.x)

@@ -19,8 +19,8 @@ from ._parameters import PLACES, ROTATIONS, Space
 from ._workers import Workers
 
 LEAST_ALIKE = 0.5  # below this correlation with the model a picture is left out
-FIRST_DAMPING = 1e-4  # the pictures have been fitted separately
-LEAST_PICTURES = 3  # pictures per variable, so that gradients give errors
+FIRST_DAMPING = 1e-4  # small, as separate fits come first
+LEAST_PICTURES = 3  # least pictures per variable for errors from gradients
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
@@ -228,7 +228,7 @@ class State:
         shares [p, common] of the gradient.  Returns common matrix, gradient, diagonal."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
-        diagonal = np.einsum("pii->pi", A)  # a view
+        diagonal = np.einsum("pii->pi", A)  # a view of A
         diagonal[:] = np.where(diagonal > 0, diagonal * (1 + damping + 1e-14), 1)
         self.Y = np.linalg.solve(A, np.concatenate([B, G[:, c:, None]], axis=2))
         taken = np.einsum("poi,poj->pij", B, self.Y)
@@ -270,7 +270,7 @@ class Joint:
         self.lines = _page.Lines(report)
         self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
-        self.stage, self.evaluations, self.before = "", 0, 0  # before: earlier ones
+        self.stage, self.evaluations, self.before = "", 0, 0  # before: evaluations of earlier stages
         self.results, self.why = [None] * self.count, {}
 
     @property

@@ -7,9 +7,9 @@ ENOUGH = 12  # peaks for a verdict on an orientation
 AGREES = 0.5  # least agreement of a start near the truth
 AGREES_AT_END = 0.3  # the same at the end of a fit, with poor F
 NEAR_INDEX, SIGNIFICANT = 0.2, 6  # part of an index along each axis; sigma above chance
-GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # steps to each side; deg; compared peaks
-GRID_REACH = 0.3  # part of an index between turns, at the longest edge
-WIDE, KEPT, ROUNDS = 0.35, 5, 8  # part of an index; refined turns; steps
+GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # turns: steps to each side; step, deg; compared peaks
+GRID_REACH = 0.3  # largest change of an index by a step of the grid
+WIDE, KEPT, ROUNDS = 0.35, 5, 8  # largest index error of fitted peaks; refined turns; steps
 
 
 def rotation(turn):

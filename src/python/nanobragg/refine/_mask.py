@@ -18,7 +18,7 @@ SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the l
 RINGS, LEAST_PIXELS, MAX_WINDOW = 400, 200, 60
 CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # parts of the radius: core; base; widest ring
 RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # top and edges over the base; sigma
-# Foreign spots.
+# Foreign spots: least index error; rank / indexed peaks; model / light; sigma; half box.
 FOREIGN_INDEX, FOREIGN_PART, FOREIGN_MODEL, FOREIGN_SIGMA, FOREIGN_HALF = 0.3, 0.1, 0.1, 2, 40
 
 

@@ -8,7 +8,7 @@ import typing
 import numpy as np
 
 RIDGE = 1e-14  # eigenvalues up to this count as 0 (columns scaled to 1)
-LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # stop below this gain or part: x moves < 0.05 sigma
+LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # stop below this gain or part of the loss: x moves < 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
 MAX_RISE = 4.0
 TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables

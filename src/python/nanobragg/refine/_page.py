@@ -10,7 +10,7 @@ from .. import _nanobragg, _parameters
 from .._images import PAGE_BYTES, page_text, write
 from ._plots import logs, plots, shells  # noqa: F401 (of __main__)
 
-PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # limits of a page; usual number of pictures
+PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # limits of pixels, of pictures; usual number of pictures
 NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: mark for the data
 
 
@@ -56,7 +56,7 @@ def report(r):
     if r.F_sigma > 0:
         lines.append(f"scales     of reflections: F are right to {r.F_sigma:.2g}; correlation without them "
                      f"{r.given_F_correlation:.4f}")
-    if r.stages:  # a picture of a joint fit has none here
+    if r.stages:  # a picture of a joint fit has no stages here
         lines += [f"spots      {r.peaks} in the picture; the lattice indexes {100 * r.agreement:.0f} % of them beyond chance "
                   f"({100 * r.start_agreement:.0f} % before)", _work_line(r)]
     lines += _parameter_lines(r)

@@ -18,7 +18,7 @@ TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
 MAX = 64
-BASES = {"log": 0, "cells": 1}  # base of maps with exp(t)
+BASES = {"log": 0, "cells": 1}  # a value of these maps is base + exp(t)
 LEAST = 1e-16  # least value with a logarithm: 1 + LEAST is 1
 LEAST_LEVEL = 1e-6  # photons in a pixel
 AT_BOUND = 1e-5  # part of the distance between both bounds

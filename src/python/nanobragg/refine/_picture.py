@@ -6,7 +6,7 @@ from . import _background
 
 FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # masks of pixels; 0: used
 KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
-MAX_NEGATIVE = 0.001  # part of negative pixels that needs no notice
+MAX_NEGATIVE = 0.001  # largest part of negative pixels without a notice
 PEAK_SIGMA, PEAK_HALF, MAX_PEAKS = 6, 2, 2000
 AROUND = 6  # pixels around the box of a peak, for its background
 

@@ -15,7 +15,7 @@ LEAST_CORRELATION = 0.5  # correlation of model and picture; right fits have 0.9
 MAX_CELL_CHANGE = 0.1  # relative change of a cell edge
 # Saturated pixels are the strongest pixels.  Without them a wrong number of cells can
 # explain the others, with a correlation of 0.66 to 0.93.
-LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # least correlation; part of their light, number
+LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # least correlation; least model / light; largest part below
 LEAST_CLUSTERS = 3  # reflections per variable, for errors from gradients
 SPOT_HALF, MAX_SPOTS = 3, 1000  # pixels to each side of a spot
 
@@ -240,7 +240,7 @@ def list_spots(fit, out):
     """List the brightest model pixels in boxes of 7 x 7, with the nearest reflections."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
-    for half in (1, SPOT_HALF):  # the larger box has few pixels
+    for half in (1, SPOT_HALF):  # few pixels remain for the larger box
         at = at[_picture.tops(p.box(model, at, half))]
     at = at[np.lexsort((at, -model[at]))][:MAX_SPOTS]
     chi2 = p.box(residual, at, SPOT_HALF).astype(float)

@@ -14,7 +14,7 @@ MAX_MOSAIC = 90  # deg; limit of -mosaic
 GOOD_FIT = 1.03  # mean square of residuals/sigma; right fits have 1
 LITTLE = 0.02  # a scale is good if the next step lowers the loss by less
 ENOUGH = 8192  # pixels that decide the best of a row of trials
-TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # deg; then two in steps
+TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # step, deg; reach and least distance, steps; pixels
 
 
 def some_pixels(fit, spots, limit):

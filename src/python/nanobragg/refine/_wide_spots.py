@@ -11,11 +11,11 @@ from ._parameters import is_shape
 
 EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a complete fit; sigmas above it
 ALIKE = 0.5  # least correlation of picture and model with a found orientation
-PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before, in, begin of a trial
+PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before a trial; in it; at its begin
 LINE = 0.25  # pixels: the picture cannot show a narrower width
 SLIGHT, BEGIN = 0.3, 1.5  # pixels: width for the slope of the loss; start width
-DIRECTIONS = 4  # directions along an axis
-FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without the trial
+DIRECTIONS = 4  # directions of the beam along an axis
+FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without the trial; above: the trial is short; next start
 CLEAR = 10  # times the cost: a clear divergence needs few steps
 DIVERGENCES = ("hdivrange", "vdivrange")
 
@@ -82,7 +82,7 @@ class _Way:
             fit.stage(name, marked, TRIED)
 
     def once(self, marked):
-        """Run the trial until it is clear if it stays."""
+        """Run the trial until it is clear whether it stays."""
         fit = self.fit
         self.begin(marked)
         if fit.F_width <= 0 and fit.sim.crystal()["fringes"]:
