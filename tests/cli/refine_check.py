@@ -303,8 +303,8 @@ def without_times(report):
 
 
 def every_start_is_the_same(folder, picture):
-    """Each of several images starts with the values of the flags, not with the result of
-    the image before it; so do a matrix of -expt and a shift."""
+    """Each of several images starts with the values of the flags, the matrix of -expt and
+    the shift of the flags, not with the result of the image before it."""
     matrix, expt = (os.path.join(folder, name) for name in ("same.mat", "same.expt"))
     run(*SMALL, *CRYSTAL, *QUIET, "-nofloat", "-nonoise", "-exptout", expt)
     flags_ = [*OPTICS, "-expt", expt, "-N", "5", "-mosaic_domains", "3", "-mosaic", "0.5", "-fluence", "3e27", "-schedule", "none",

@@ -173,7 +173,7 @@ class Scene:
         return math.prod(self.shape())
 
     def has(self, *names):
-        """True if the scene, a line, a crystal or a law has a flag with one of these names."""
+        """True if the scene, a line, a crystal or a law has a flag with one of the names."""
         said = {*self.flags, *self.series, *(x for line in [*self.lines, *(self.crystals or [])] for x in line), *(x.split(":")[0] for law in self.laws for x in law.split(","))}
         said |= {name for line in self.lines if "crystals" in line for one in as_list(line["crystals"]) for name in one}
         return bool(said & set(names))

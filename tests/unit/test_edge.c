@@ -83,7 +83,7 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve over half of the crystals */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half of the crystals */
     assert_true(decided > tried / 10);
 }
 
