@@ -141,8 +141,8 @@ UNIT_TEST(the_pullback_is_behind_the_spread)
     }
 }
 
-/** Without a point spread this call equals the pullback; with the fibre function it
- * agrees with the image, which is linear in the fluence. */
+/** Without a point spread nb_sim_pullback_spread equals the pullback; with the fibre
+ * function it agrees with the image, which is linear in the fluence. */
 UNIT_TEST(other_spreads)
 {
     double slopes[PIXELS], a[SOME], b[SOME];
