@@ -332,7 +332,7 @@ def report_is_whole(folder, picture):
 
 
 def two_panels(path, clen, turn):
-    """Writes a geometry of two panels; the right one turns by `turn` deg about its corner."""
+    """Writes a geometry of two panels, the right one turned `turn` deg about a corner."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"photon_energy = 12398.42\nclen = {clen!r}\nres = 2500\n")
