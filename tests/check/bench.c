@@ -65,7 +65,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Fastest of some renders, ns per step; NaN when the scene does not render. */
+/** Time of the fastest of some renders, ns per step; NaN if the scene does not render. */
 static double time_steps(const nb_backend *backend, nb_isa isa, nb_precision precision,
                          const nb_scene *sc, int repeats)
 {

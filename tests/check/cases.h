@@ -20,7 +20,7 @@ typedef struct check_case {
     uint8_t *mask;
     struct check_scan *scan;         /* a crystal that changes along its frame */
     nb_detector_spec detector;       /* panels of cfg.detector, if not NULL */
-    void (*finish)(nb_model *model); /* NULL, or changes what no parameter can set */
+    void (*finish)(nb_model *model); /* NULL, or sets members without a parameter */
     double steps_limit;              /* limit of pixels x steps x layers, random cases */
 } check_case;
 

@@ -45,7 +45,7 @@ static void add(chain *c, chain_tally *tally, nb_stage stage)
     c->stages[c->n++] = stage;
 }
 
-/** Often cuts the panel of the scene into panels of consecutive rows. */
+/** Cuts a single panel, if large enough, into 1 to MAX_PANELS panels of whole rows. */
 static void cut(chain *c, const nb_scene *sc, check_rng *rng)
 {
     const nb_panel *whole = sc->panels;

@@ -10,7 +10,7 @@
 typedef struct chain_tally {
     int images, wrong;
     int fibre_images,
-        no_fibres; /* images with the fibres' point spread; skipped without a library */
+        no_fibres; /* images with the fibres' point spread; 1: no library makes them */
     int64_t fibre_pixels, fibre_off; /* integers with this spread; those off by 1 */
     int64_t pixels;
     int stages[NB_STAGE_READOUT + 1]; /* number of chains with each stage */

@@ -48,7 +48,7 @@ static nb_status render(const nb_backend *backend, const nb_scene *sc,
     return st;
 }
 
-/** Compares an image with the bytes of two threads and of a cropped region. */
+/** Compares bytes of an image with images by two threads and of a part of the ROI. */
 static const char *same_bytes(const nb_scene *sc, const nb_render_options *one,
                               const float *image)
 {

@@ -9,7 +9,7 @@
 
 enum { GUARD = 64 };
 
-/* docs/physics.md, section 21. `double`: rounding to float, and another order of sums */
+/* docs/physics.md, section 21. `double`: rounds to float, and sums in another order */
 const check_tolerances check_allowed[CHECK_PRECISIONS] = {
     {"mixed", 1e-6, 1e-4, 1e-6, 1e-11}, {"double", 2e-7, 1e-5, 1e-6, 1e-12}};
 

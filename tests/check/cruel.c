@@ -62,7 +62,7 @@ static const struct {
     uint64_t seed;
     void (*more)(check_case *c);
 } cases[] = {
-    /* Miller indices: whole on pixels; halves, whose rounding chooses F; large */
+    /* Miller indices of pixels: whole; halves, whose rounding chooses F; large */
     {.name = "whole-indices",
      .words = "-N 21 -detpixels 33 -pixel 1 -distance 80" AT_PIXEL_ONE},
     {.name = "zero-index-everywhere",
@@ -148,7 +148,7 @@ static const struct {
     {.name = "skew-normal-layers", /* a normal that is oblique to the rows */
      .words = "-detpixels 41 -odet_vector 0.8 0 0.6 -pixel 2 -detector_thick 900 "
               "-detector_abs 300 -detector_thicksteps 3" OTHER},
-    {.name = "curved-to-90-degrees", /* a quarter of a sphere; pixels of exact area */
+    {.name = "curved-to-90-degrees", /* to 90 degrees on each side; exact solid angles */
      .words = "-N 4 -detpixels 41 -curved_det -curved_omega exact -oversample_omega "
               "-oversample 2 -pixel 7.66 -detector_thick 900 -detector_abs 300 "
               "-detector_thicksteps 3" OTHER},

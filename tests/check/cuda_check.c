@@ -53,7 +53,7 @@ static uint8_t *mask_of(const nb_scene *sc)
     return mask;
 }
 
-/** Like check_one, for a scene cut into panels, by turns of one width and of two. */
+/** Like check_one, for a scene cut into panels, in every second case of two widths. */
 static const char *check_cut(session *ss, const nb_scene *sc, const float *truth,
                              int precision, nb_comparison *c, nb_error *err)
 {

@@ -23,7 +23,7 @@ typedef struct answer {
     int count;
     double *planes; /* [count][PIXELS] */
     float image[PIXELS];
-    double *gradient, *fit; /* [count]; loss, gradient, matrix of count + KNOTS */
+    double *gradient, *fit; /* [count]; loss, slopes, matrix by count + KNOTS variables */
     double *even;           /* as fit, without knots, over an even background */
 } answer;
 
@@ -282,7 +282,7 @@ static void check_scene(session *s, int scene)
     answer_of(scene, "cuda", NB_PRECISION_MIXED, &mixed);
     answer_of(scene, "cuda", NB_PRECISION_DOUBLE, &precise);
     answer_to("rot,cell,N,lambda,water,fluence,default_F", scene, "cuda",
-              NB_PRECISION_MIXED, &crystal); /* another kernel for one ray */
+              NB_PRECISION_MIXED, &crystal); /* with one ray per pixel: another kernel */
     *worst = fmax(*worst,
                   compare_planes(s, scene, "mixed", &mixed, &truth, sharp ? 2e-5 : 5e-6));
     *worst = fmax(*worst, compare_planes(s, scene, "crystal", &crystal, &truth,
@@ -292,7 +292,7 @@ static void check_scene(session *s, int scene)
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);
-    if (!slope_has_materials(scene)) /* materials have lengths that the sum lacks */
+    if (!slope_has_materials(scene)) /* the sum leaves out lengths of materials */
         check_euler(s, scene, &precise);
     free_answer(&truth);
     free_answer(&mixed);

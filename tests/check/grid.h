@@ -15,7 +15,7 @@ typedef struct check_grid {
 check_grid check_grid_new(const nb_scene *scene, float *image);
 void check_grid_free(check_grid *grid);
 
-/** Makes the image from the sums, or raises *brightest if not NULL. Clears the sums. */
+/** Makes the image of the sums; with `brightest` only raises *brightest. Clears sums. */
 void check_grid_finish(check_grid *grid, const nb_spot_pass *pass, double *brightest);
 
 /** Adds all items of a pass to the sums, then finishes; an nb_spot_runner. */

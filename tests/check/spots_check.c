@@ -411,7 +411,7 @@ static void cruel_cases(session *ss)
         }
 }
 
-enum { ENOUGH_PICTURES = 30 }; /* of so many, at least one must be accepted */
+enum { ENOUGH_PICTURES = 30 }; /* of this number, one or more must be accepted */
 
 static void summarise(session *ss, const char *group)
 {

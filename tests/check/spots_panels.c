@@ -11,9 +11,9 @@
 /** Place of a panel. Without turns the panel faces the crystal, and its slow axis leads
  * away from the beam. */
 typedef struct piece {
-    double theta, phi; /* direction of the panel's middle: from the beam, and round it;
-                        * degrees */
-    double turn, tilt; /* about that direction, then about fast; degrees */
+    double theta, phi; /* angles of the panel's middle from the beam and about the
+                        * beam; degrees */
+    double turn, tilt; /* rotations about this direction, then about fast; degrees */
     double skew;       /* slow leans towards fast; degrees */
     double distance;   /* of the panel's middle, mm */
     double shift[2];   /* of the panel's middle along its edges, mm */

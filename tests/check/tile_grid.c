@@ -8,7 +8,7 @@
 #include "../../cuda/tiles/tile_setup.h"
 #include "base/memory.h"
 
-enum { TASKS = 40, WORDS = 400 }; /* of the queue: too few for some blocks */
+enum { TASKS = 40, WORDS = 400 }; /* sizes of the queue, too small for some blocks */
 
 static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
                            double *lack, nb_error *err)

@@ -42,7 +42,7 @@ def truth(path, name):
 
 
 def each_frame(file):
-    """The list has crystal, wavelength, image of each frame; -expt renders it again."""
+    """The list has crystal, wavelength, image of each frame; -expt renders each again."""
     frames = 4
     run(*FLAGS, "-stills", frames, "-hdf5", "run.h5", "-hdf5type", "float32", "-exptout", file)
     tree = load(file)

@@ -202,8 +202,8 @@ def photons(name, *flags):
 
 
 def check_automatic_steps(spots):
-    """Two steps per width of the rocking curve; the same for a part of the image; -compat
-    has two as nanoBragg does."""
+    """The width of the rocking curve has two steps, also in a part of the image. With
+    -compat a frame has two steps, as in nanoBragg."""
     def steps(*flags):
         spindle = json.loads(run(*spots, *flags, "-show_config")[0])["spindle"]
         return spindle["phisteps"], spindle["phisteps_automatic"]

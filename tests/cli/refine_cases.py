@@ -70,7 +70,7 @@ def flags(values):
 
 
 def crystal(chance, cell, N, mosaic, fluence, misset, turn, cell_part, angle=0.0, tied=()):
-    """Flags of the true crystal, and of a start that is wrong by chance."""
+    """Flags of the true crystal, and of a start with random errors."""
     edges = [c * off(chance, cell_part[0], cell_part[1]) if cell_part else c for c in cell[:3]]
     if tied:
         edges[1] = edges[0]

@@ -303,8 +303,8 @@ def without_times(report):
 
 
 def every_start_is_the_same(folder, picture):
-    """Each of several images starts with the values of the flags, not with the result of
-    the image before it; so do a matrix of -expt and a shift."""
+    """Each of several images starts with the values of the flags, the matrix of -expt and
+    the shift of the flags, not with the result of the image before it."""
     matrix, expt = (os.path.join(folder, name) for name in ("same.mat", "same.expt"))
     run(*SMALL, *CRYSTAL, *QUIET, "-nofloat", "-nonoise", "-exptout", expt)
     flags_ = [*OPTICS, "-expt", expt, "-N", "5", "-mosaic_domains", "3", "-mosaic", "0.5", "-fluence", "3e27", "-schedule", "none",
@@ -332,7 +332,7 @@ def report_is_whole(folder, picture):
 
 
 def two_panels(path, clen, turn):
-    """Writes a geometry of two panels; the right one is turned about its corner, deg."""
+    """Writes a geometry of two panels, the right one turned `turn` deg about a corner."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"photon_energy = 12398.42\nclen = {clen!r}\nres = 2500\n")

@@ -79,7 +79,7 @@ def positive_seeds(options):
 
 
 def unit_normal(options):
-    """Types a normal of length 1: nanoBragg uses no other one."""
+    """Types a normal of length 1, because nanoBragg replaces any other normal."""
     return put(options, "-odet_vector", "1", "0", "0")
 
 

@@ -353,7 +353,7 @@ def check_sum(t, rng):
 def check_dmin(t, rng):
     """-dmin at a higher resolution than that of all reflections changes nothing."""
     at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # A
-    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # Bragg light would hide it
+    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # without Bragg light, which is brighter
     plain, image = t.image(words), t.image([*words, "-dmin", f"{at:.4g}"])
     same(plain, image, 1e-3 if t.has("diffuse_sigma") else 1e-6, what=f"-dmin {at:.4g}")
 

@@ -3,11 +3,11 @@
 """Renderers with nearly the same floats make nearly the same counts.
 
 If floats a and b of two renderers differ in the last digits, counts may differ: by one in
-up to 2 S + 5 sqrt(2 S) pixels, S the sum of |a - b|, by more in 1e-4 of the pixels. Each
+up to 2 S + 5 sqrt(2 S) pixels (S: sum of |a - b|), by more in 1e-4 of the pixels. Each
 instruction set is compared with the scalar renderer in double precision, for each golden
 configuration, with its fluence and with 60000 photons in the brightest pixel.
-NB_COUNTS_DEVICE=cuda compares a device too: equal bytes in double precision; images that
-mix several scenes or have factors of pixels.
+NB_COUNTS_DEVICE=cuda compares a device too, also for images that mix several scenes or
+have factors of pixels: in double precision the bytes are equal.
 usage: NANOBRAGG=program [NB_SOURCE=folder] python3 tests/golden/test_counts.py
 """
 import array

@@ -132,8 +132,8 @@ def diffbragg_runs():
 
 
 def check_one_reflection(folder):
-    """In pixels nearest to the reflection, and with X at the reflection, our weak halo
-    equals diffBragg's times cells / volume."""
+    """In pixels nearest to the reflection our weak halo, with X of the reflection, equals
+    diffBragg's halo times cells / volume."""
     scene = Scene(folder, (5, 4, 7))
     runs = diffbragg_runs()
     sigma = 0.01

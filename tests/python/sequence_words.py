@@ -174,7 +174,7 @@ WEIGHTS = dict(crystal=3, F=3, model=1, shape=1, mosaic=2, beam=2, sources=2, de
                more=1.5, noise=0.7, run=2)
 
 
-# ENDS: {keyword: first letters of parameters whose value it ends}; the value is one of
+# ENDS: {keyword: first letters of parameters}: set() of the keyword ends their values of
 # set_parameters. OPEN: (parameters, keywords) without a rule, which trials do not combine.
 _FILES = ("geom", "expt", "expt_number", "nxmx", "img", "mask", "detector", "pix0_vector_mm")
 _MODELS = ("pdb", "mtz", "expt", "expt_number", "img", "sg")

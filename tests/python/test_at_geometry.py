@@ -92,7 +92,7 @@ def test_pix0_vector_of_another_run_gives_its_image(name):
     words = dict(detpixels=96, detector_rotx=3, detector_roty=-5, detector_rotz=7, twotheta=9, **convention(name))
     sim = suite(**words, Xbeam=4, Ybeam=5.5)
     found = sim.config["detector"]
-    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # replaces them
+    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # pix0_vector wins
     assert np.array_equal(sim.render(), other.render())
     beam = () if name in ("xds", "dials") else ("Xbeam_mm", "Ybeam_mm")
     for key in ("distance_m", "close_distance_m", "Fbeam_m", "Sbeam_m", *beam):

@@ -205,7 +205,7 @@ def a_scene_of_factors(d, kind, folder):
 
 
 def is_held(sim, name):
-    """True if the derivative is refused: derivatives hold the effect of some flags."""
+    """True if the derivative is refused, because it keeps effects of flags fixed."""
     try:
         sim.derivatives([name])
     except (ValueError, NotImplementedError) as error:

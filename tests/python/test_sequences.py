@@ -45,7 +45,7 @@ class Model:
 
     def __init__(self, words):
         self.words, self.force, self.stale = dict(words), [], False
-        self.start, self.later = [], []  # values in force at set(), and of later calls
+        self.start, self.later = [], []  # values in force, by call: before set(), after it
         self.disk, self.seen, self.folder = dict.fromkeys(TEXTS, 0), dict.fromkeys(TEXTS, 0), ""
         self.seen_in = ""
 
@@ -107,9 +107,9 @@ class Model:
                 put(name, self.disk[name])
 
     def build(self, ways=0):
-        """A fresh object with the values in force. ways: 0 sets all together, 1 one by
-        one, 2 and 3 in the calls since the last set(), earlier ones together or not. All
-        are right: the rules do not say when numbers of steps are fixed."""
+        """A fresh object with the values in force. ways: 0 sets all in one call, 1 one by
+        one; 2 and 3 repeat the calls, but 2 joins those before the last set(). All ways are
+        right: the rules do not say when numbers of steps are fixed."""
         sim = self.fresh()
         for run in ([self.force], [[x] for x in self.force], [sum(self.start, []), *self.later], self.start + self.later)[ways]:
             values = {}

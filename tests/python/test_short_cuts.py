@@ -25,7 +25,7 @@ def part(keyword, i, values):
 
 # VALUES: (parameter, more keywords, two values, function from a value to keywords).
 MISSET, CELL = BASE["misset"], BASE["cell"]
-# MATRIX: no typed wavelength; the wavelength of a matrix is not the mean of the sources.
+# MATRIX: no typed wavelength; that of the matrix is not the mean wavelength of sources.
 MATRIX = {"matrix": np.diag((0.014, 0.012, 0.011)), "sources": ([1, 1.02], [1, 1]), **dict.fromkeys(("cell", "misset", "lambda"))}
 VALUES = [*((f"misset_{x}", {}, (11.5, -80), part("misset", i, MISSET)) for i, x in enumerate("xyz")),
           *((f"cell_{x}", {}, (CELL[i] * 1.01, CELL[i] * 0.97), part("cell", i, CELL))

@@ -49,7 +49,7 @@ DIFFUSE = ["-diffuse_sigma ~0.1:0.4 -diffuse_gamma ~1:3", "-diffuse_sigma 0.2 0.
            "-diffuse_sigma 0.3 -diffuse_gamma ~2:3 -diffuse_F unperturbed", "-diffuse_sigma ~0.2:0.4 -diffuse_gamma ~3:12 -diffuse_only"]
 DOSE = ["-dose ~0.5:3", "-dose ~0.5:3 -damage_half ~4:9", "-dose ~0.5:3 -damage_cell ~0.05:0.3 -damage_B 2", "-dose auto"]
 NUMBERS = ["-precision double", "-isa scalar", "-isa avx2", "-tolerance 0", "-tolerance 1e-4"]
-# Texts to choose values from: OF_CRYSTAL: a crystal of a list; both: a line of -jobs
+# Values of flags: a crystal of a list has flags of OF_CRYSTAL, a line of -jobs of both
 OF_CRYSTAL = {
     "misset": [ANGLES], "N": ["#2:7"], "Na": ["#2:6"], "blocks": ["#2:6"], "Fscale": ["~0.3:3"], "Badd": ["~1:15"], "dmin": ["~3:9"], "default_F": ["~1:90"],
     "cell": ["44 44 33", "50 62 56 90 91 90", "~39:41 ~49:51 ~59:61", "24 31 36 80 100 95", "15.2 18.1 20.8 82 99 94"], "mat": ["m.mat"], "hkl": ["mid.hkl", "low.hkl"],
@@ -173,7 +173,7 @@ class Scene:
         return math.prod(self.shape())
 
     def has(self, *names):
-        """True if the scene, a line, a crystal or a law has a flag with one of these names."""
+        """True if the scene, a line, a crystal or a law has a flag with one of the names."""
         said = {*self.flags, *self.series, *(x for line in [*self.lines, *(self.crystals or [])] for x in line), *(x.split(":")[0] for law in self.laws for x in law.split(","))}
         said |= {name for line in self.lines if "crystals" in line for one in as_list(line["crystals"]) for name in one}
         return bool(said & set(names))
@@ -183,8 +183,8 @@ class Scene:
 
     def exact(self):
         """Allowed difference of a frame of the series from the frame made alone; 0: equal
-        bytes. Frames may share a table of F that reaches farther than one frame needs: if
-        the table is of a model, has varying F, or is cut at dmin by a line."""
+        bytes. Frames may share a table of F that reaches farther than one frame needs, if
+        F are of a model or vary, or if a line or crystal has a dmin."""
         cut = any("dmin" in line for line in (*self.lines, *(self.crystals or [])))
         cut = cut or "dmin" in self.flags and any(name in law for law in self.laws for name in ("Badd", "Fscale", "default_F"))
         return 1e-6 if cut or self.model() and (self.lines or self.laws or "dmin" not in self.flags) else 0
@@ -193,7 +193,7 @@ class Scene:
         return self.has(*TABLE)
 
     def fits(self, name):
-        """True if the name fits the flags; sometimes, by chance, also for another name."""
+        """True if the name fits the flags; sometimes, by chance, also if it does not."""
         name = name.split(":")[0]
         good = (name not in NEEDS or self.has(*NEEDS[name])) and not self.has(*AGAINST.get(name, ())) and not (name == "crystals" and self.crystals)
         placed = self.has(*FILE) and set(AGAINST.get(name, ())) >= set(FILE)  # a file places the detector

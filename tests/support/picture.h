@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Configurations, rendered images and files for the tests. Nothing here fails a test;
- * check.h does. */
+/** Configurations, rendered images and files for the tests. These functions do
+ * not fail a test; those of check.h do. */
 #ifndef NB_TESTS_PICTURE_H
 #define NB_TESTS_PICTURE_H
 
@@ -18,8 +18,8 @@ typedef struct nb_picture {
     nb_sim *sim;
 } nb_picture;
 
-/** Defaults without output files, for the scalar reference. NB_TEST_ISA=auto in the
- * environment: for vectors in double precision, which must give the same results. */
+/** Defaults without output files, for the scalar renderer. NB_TEST_ISA=auto in the
+ * environment chooses vectors in double precision, which must give the same results. */
 nb_config nb_test_config(void);
 
 /** Configuration of the AT-PARALLEL suite: F 100, cubic cell of 100 A, pixel 0.1 mm,

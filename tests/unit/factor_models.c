@@ -36,7 +36,7 @@ test_model test_model_make(const test_group *group, int atoms, uint64_t seed)
         nb_transform(A, x, a->r);
         a->Z = Z[i % 3];
         a->occupancy =
-            0.01 + 0.003 * test_random(&seed); /* below 1 at special positions */
+            0.01 + 0.003 * test_random(&seed); /* images at one place stay below 1 */
         a->B = 5 + 50 * test_random(&seed);
         a->has_U = i % 3 == 2;
         for (int j = 0; j < 6; j++)

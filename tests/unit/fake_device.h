@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** A fake device: renders on the CPU into memory of the device, and makes integers by
- * src/image. */
+/** A fake device: the CPU renders into memory that stands for the device's memory, and
+ * src/image makes integers. */
 #ifndef NB_TESTS_FAKE_DEVICE_H
 #define NB_TESTS_FAKE_DEVICE_H
 
@@ -10,7 +10,7 @@
 
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
-extern atomic_int fake_is_full; /* make and light fail for lack of memory */
+extern atomic_int fake_is_full; /* then `make` and `light` fail for lack of memory */
 extern atomic_int fake_lights;  /* planes of light that the device made */
 
 /** Makes the sums of each row of the region, as a device does. */

@@ -53,7 +53,7 @@ static inline samples make_samples(void)
     a.meta.adc_offset = 40;
     a.meta.seed = 1234567890123;
     a.meta.command_line = "nanobragg -hkl a=b;.hkl -N 5";
-    a.meta.inputs = &a.inputs; /* the caller sets it again: the struct moves */
+    a.meta.inputs = &a.inputs; /* the caller sets it again, because the struct moves */
     return a;
 }
 

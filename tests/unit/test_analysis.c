@@ -149,7 +149,7 @@ UNIT_TEST(peaks_of_a_plateau)
     assert_int_equal(list.spots[1].slow, 4);
     check_close(list.spots[1].x, 4.5, 1e-12);
     nb_free(list.spots);
-    o.peak_count = 1; /* one peak, and peaks as bright as that */
+    o.peak_count = 1; /* one peak, and others of nearly the same brightness */
     assert_int_equal(nb_spots_find(&pair, image, &o, &list, &err), NB_OK);
     assert_int_equal(list.count, 1);
     nb_free(list.spots);

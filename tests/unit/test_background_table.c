@@ -45,7 +45,7 @@ static void sample(nb_config *cfg, int n)
     }
 }
 
-/** Sets one wavelength (kinks of tables stay), many sub-pixels and tilted detectors. */
+/** Keeps one wavelength, which keeps kinks of tables; sets sub-pixels, tilts, sensors. */
 static void sample_kinks(nb_config *cfg, int n)
 {
     cfg->oversample = 2 + n % 4;

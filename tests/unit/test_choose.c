@@ -66,7 +66,7 @@ UNIT_TEST(by_estimates)
         {0.1, 0.0, 0, 0},                                    /* short: not asked */
         {0.3, 0.3, 0, 0},  {0.6, 0.3, 1, 1}, {0.6, 5, 0, 1}, /* the device is slower */
         {0.37, 0.5, 0, 1},                                   /* too little is gained */
-        {0.4, 0.5, 1, 1}, /* asking spent 0.15 s of 0.5 s */
+        {0.4, 0.5, 1, 1}, /* the question spent 0.15 s of 0.5 s */
         {2, -1, 0, 1},    /* no device can render */
         {-1, 5, 1, 1},    /* the CPU cannot render */
     };

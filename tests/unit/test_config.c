@@ -81,7 +81,7 @@ UNIT_TEST(products)
     cfg = plain();
     cfg.cell[0] = cfg.cell[1] = cfg.cell[2] = 1e-150;
     check_refused(&cfg, NB_ERR_INPUT, "-cell");
-    cfg = plain(); /* with these, 1e6 sources of 5e7 orientations would be 5e21 steps */
+    cfg = plain(); /* 1e8 sub-pixels x 1e6 sources x 1e5 phi steps */
     cfg.oversample = 10000;
     cfg.dispersion_pct = 1;
     cfg.dispersion_steps = 1000000;

@@ -82,8 +82,8 @@ static void close_table(table *t)
     free(t->cells);
 }
 
-/** F in double; at: magic number - index, as in the kernel. Also checks the error of F in
- * floats. */
+/** F in double. at: NB_FIXED_MAGIC - h, k, l, as in the kernel. Also checks the error of
+ * F in floats. */
 static double by_cells(table *t, const double at[3])
 {
     int high[3], low[3];

@@ -37,7 +37,7 @@ static void spread_directly(const double *in, double *out)
     }
 }
 
-/** Measured counts; the loss of the model; slope and weight of the loss by each pixel. */
+/** Measured counts, background, loss of the model; slope and weight of each pixel. */
 typedef struct seen_pixels {
     float photons[PIXELS], background[PIXELS];
     double loss, slope[PIXELS], weight[PIXELS];
@@ -69,7 +69,7 @@ static void check_sum(const double *w, const double *a, const double *b, double 
     check_close(value, sum, 1e-9 * size);
 }
 
-/** Compares gradient and J^T W J with those from planes that are spread directly. */
+/** Compares gradient and J^T W J with sums of planes that are spread directly. */
 UNIT_TEST(the_fit_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss"), plain = spread_config(NULL);
@@ -141,8 +141,8 @@ UNIT_TEST(the_pullback_is_behind_the_spread)
     }
 }
 
-/** Without a point spread this call equals the pullback; with the fibre function it
- * agrees with the image, which is linear in the fluence. */
+/** Without a point spread nb_sim_pullback_spread equals the pullback; with the fibre
+ * function it agrees with the image, which is linear in the fluence. */
 UNIT_TEST(other_spreads)
 {
     double slopes[PIXELS], a[SOME], b[SOME];

@@ -25,10 +25,10 @@ static void add_words(char *words, size_t size, const char *format, ...)
 /* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum { NEAR = 16 };   /* pixels; errors are relative to the brightest this near */
-#define NO_LIGHT 1e-9 /* photons of a pixel */
-#define PIXEL 1e-2    /* of the brightest pixel nearby */
-#define SUM 1e-3      /* of the sum of the image */
+enum { NEAR = 16 };   /* pixels; the brightest within this distance scales errors */
+#define NO_LIGHT 1e-9 /* photons of a dark pixel */
+#define PIXEL 1e-2    /* limit of errors over the brightest pixel nearby */
+#define SUM 1e-3      /* limit of the error of an image's sum, over the sum */
 
 /** Adds random flags of sources, phi steps and domains; returns the number of steps of a
  * pixel. */
@@ -514,7 +514,7 @@ static void tables_end_at_dmin(void **s)
     free(images[1]);
 }
 
-/** Forms have equal bytes for any orientation; otherwise frames share no table. */
+/** Forms have equal bytes for any orientation: else frames would not share a table. */
 static void forms_do_not_depend_on_the_orientation(void **s)
 {
     nb_diffuse first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The edge of a top hat in floats (src/terms/shapes.h), with the operations of a GPU.
  * Steps that are lit or dark in floats are so in double, also with the largest rounding
- * errors of the fractional indices. Floats leave few steps in doubt. */
+ * errors of the fractional indices. Floats leave few steps undecided. */
 #include "../support/check.h"
 
 #include "../../src/terms/shapes.h"
@@ -47,7 +47,7 @@ static void at_edge(const nb_lattice *lattice, double off, double d[3])
         d[i] *= scale;
 }
 
-/** Result of a kernel whose fractions are off by `worst`: 1 lit, 0 dark, -1 in doubt. */
+/** Result of a kernel whose fractions are off by `worst`: 1 lit, 0 dark, -1 undecided. */
 static int seen(const nb_shape_form *form, const double d[3], double worst)
 {
     float x[3], r2;
@@ -83,7 +83,7 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half or more */
+    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half of the crystals */
     assert_true(decided > tried / 10);
 }
 

@@ -338,7 +338,7 @@ UNIT_TEST(images_are_the_reference)
         assert_int_equal(nb_footprint_spread(&work, image, &err), NB_OK);
         for (size_t i = 0; i < d.scene.raster.pixels; i++)
             check_close(image[i], truth[i],
-                        1e-6 * truth[i] + 1e-4); /* taps below 1e-9, of light 1000 */
+                        1e-6 * truth[i] + 1e-4); /* left-out taps: 1e-9, of light 1000 */
         random_part(&d.scene, mask);
         check_part(&plan, &d.scene, image, light);
         nb_footprint_plan_free(&plan);

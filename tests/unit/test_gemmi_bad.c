@@ -134,7 +134,7 @@ UNIT_TEST(unknown_groups)
     }
 }
 
-/* Atoms keep the order of the file, whatever the residues, and the lines of a CIF. */
+/* Atoms have the order and line numbers of the file, whatever the residues; also CIF. */
 UNIT_TEST(order_of_atoms)
 {
     const char *const text = CELL

@@ -112,8 +112,8 @@ static double pair_sum(const pairs *p, double X, double gamma, const double h[3]
     return sum;
 }
 
-/** r.m.s. difference of the diffuse light from the sum over pairs, over the r.m.s. light:
- * with all orders, and with the first order alone. */
+/** r.m.s. difference of the diffuse light from the sum over pairs, divided by the r.m.s.
+ * light: with all orders, and with the first order alone. */
 typedef struct off_pairs {
     double all, first;
 } off_pairs;
@@ -121,7 +121,7 @@ typedef struct off_pairs {
 static off_pairs off_from_pairs(int cells, int gauss)
 {
     enum { POINTS = 12, SMALL = 1000 };
-    const int reach = gauss ? 9 : 40; /* of the reflections whose halos are summed */
+    const int reach = gauss ? 9 : 40; /* largest index of the summed reflections */
     double rho[VOXELS * VOXELS * VOXELS],
         *F = calloc((size_t)pow(2 * reach + 1, 3), sizeof *F);
     const double sigma = 0.45, gamma = 3;
@@ -206,7 +206,7 @@ static void halos_have_what_bragg_light_lost(void **s)
                                      g[2] + k * step);
     check_ratio(sum * pow(step, 3), 125 * F * F * -expm1(-X), 1e-3);
     nb_diffuse_series_of(X, &series);
-    /* u = tan(a): shells to infinity, in units of G/(2 pi gamma)^3 */
+    /* integral over shells of radius u = tan(a), in units of G/(2 pi gamma)^3 */
     for (int i = 0; i < 20000; i++) {
         double a = (i + 0.5) / 20000 * NB_PI / 2, u = tan(a);
         orders += nb_diffuse_orders(0, &series, u * u) * 4 * NB_PI * u * u * (1 + u * u);
@@ -433,7 +433,7 @@ static void derivatives_of_halos_are_bounded(void **state_)
     }
 }
 
-/** Error of light at the mean place of samples as their mean light, over the bound. */
+/** Error / bound, if the light at the mean place of samples replaces their mean light. */
 static double merged_error(const halos *s)
 {
     enum { SAMPLES = 4 };

@@ -128,7 +128,7 @@ UNIT_TEST(mean_depth_of_any_path)
     for (double y = 1e-8; y < 40; y *= 1.9)
         check_close(mean_depth(y), lambert_beer_depth(y), 1e-8);
     for (double y = 0.99e-3; y < 1.01e-3;
-         y += 1e-7) { /* series below and above the limit */
+         y += 1e-7) { /* below 1e-3 a series gives the depth */
         double exact = 0.5 - y / 12 + y * y * y / 720;
         check_close(mean_depth(y), exact, 2e-12);
     }
@@ -137,7 +137,7 @@ UNIT_TEST(mean_depth_of_any_path)
     check_ratio(mean_depth(1e300), 1e-300, 1e-15);
 }
 
-/* Combined effect of -layer_depth, -compat and the sensor. */
+/* -layer_depth, -compat and the sensor decide if layers have their mean depth. */
 UNIT_TEST(who_decides)
 {
     static const struct {

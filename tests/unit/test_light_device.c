@@ -83,7 +83,7 @@ static nb_sim *make_sim(const char *scene, const char *more, const char *device)
 typedef struct picture {
     size_t n;
     float *photons;
-    int32_t *counts; /* NULL: made by another call */
+    int32_t *counts; /* owned, as the photons: n values each */
 } picture;
 
 /** Renders photons, and makes their counts where the photons are: on device or host. */

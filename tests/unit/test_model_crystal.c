@@ -74,8 +74,8 @@ UNIT_TEST(typed_cells)
     }
 }
 
-/* -compat keeps the lengths and loses the angles of triclinic and rhombohedral cells.
- * Numbers of the contract: 60 60 60 60 60 60 becomes 57.85 57.85 58.53. */
+/* With -compat triclinic and rhombohedral cells keep their lengths, not their angles. By
+ * the contract the angles of 60 60 60 60 60 60 become 57.85 57.85 58.53. */
 UNIT_TEST(compat_cells)
 {
     static const double expected[][4] = {{5, 57.85, 57.85, 58.53},

@@ -195,7 +195,7 @@ static int cell_of(double u, int cells)
  * the sphere. */
 typedef struct tally {
     int all, angle[CELLS], axis[CELLS], height[3][CELLS], azimuth[3][CELLS];
-    int joint[SIDE * SIDE]; /* z of one turned axis; turn of another about it */
+    int joint[SIDE * SIDE]; /* z of the turned c; turn of the crystal about c */
 } tally;
 
 static void count(const nb_mat3 *U, tally *to)

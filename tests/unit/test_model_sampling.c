@@ -163,8 +163,8 @@ UNIT_TEST(round_beam)
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }
 
-/* Divergence turns about the polarization axis (v), then about the vertical (h). Sources
- * are in order of h, v, wavelength. */
+/* Divergence v turns the beam about the polarization axis, then h about the vertical.
+ * Sources are in order of h, v, wavelength. */
 UNIT_TEST(grid_directions)
 {
     nb_config cfg = nb_suite_config(2, 5, 8);

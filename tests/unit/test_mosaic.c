@@ -151,7 +151,7 @@ UNIT_TEST(gauss_by_axis)
     nb_sim_free(sim);
 }
 
-/* A domain depends only on the seed and its number. In the old model, and only there,
+/* A domain depends only on the seed and its number. In nanoBragg's model, and only there,
  * domain 0 is not rotated. */
 UNIT_TEST(sequences)
 {
@@ -187,7 +187,7 @@ static double powder_lattice(double k, int N)
 }
 
 /* Photons of the rings 100, 110 and 111 of a cubic powder: each total within 1 % of the average
- * over all orientations, for the draw of 180 degrees. */
+ * over all orientations, with a spread of 180 degrees. */
 UNIT_TEST(powder_rings)
 {
     enum { PIXELS = 32, RINGS = 3 };
@@ -292,7 +292,7 @@ UNIT_TEST(tail_is_exponential)
     check_below(distance_from(exponential_law, 0.02), kolmogorov);
 }
 
-/** The tail also turns the rates of the spread; they are compared with differences. */
+/** The tail also turns the rates of change with the spread. They equal differences. */
 UNIT_TEST(tail_turns_the_rates)
 {
     enum { FEW = 50 };

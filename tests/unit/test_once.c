@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames, lines of -jobs and changes of one simulation share files and the objects made
- * from files. A thousand frames open no file more often than three, each file is read
- * once, and no object is made twice. The linker replaces open and nb_store_take by the
- * functions with __wrap_. */
+ * from files. A thousand frames open each file as often as three frames do, each file is
+ * read once, and no object is made twice. The linker replaces open and nb_store_take by
+ * the functions with __wrap_. */
 #include <fcntl.h>
 #include <pthread.h>
 

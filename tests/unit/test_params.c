@@ -67,7 +67,7 @@ UNIT_TEST(rows_are_complete)
     }
 }
 
-/* Only views share bytes with other rows, so that a fingerprint takes each byte once. */
+/* Only rows with NB_PARAM_VIEW share bytes: a fingerprint then takes each byte once. */
 UNIT_TEST(fields_have_one_owner)
 {
     size_t count;
@@ -339,10 +339,10 @@ UNIT_TEST(a_number_that_is_not_set_has_its_fallback)
     fresh();
     assert_true(!NB_GIVEN(&cfg, distance_mm) && NB_VALUE(&cfg, distance_mm) == 100);
     assert_true(NB_VALUE(&cfg, detsize_mm[1]) == 102.4);
-    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* unset, as the row of all three */
-    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* the help adds words to it */
+    assert_true(NB_VALUE(&cfg, rot_deg[2]) == 0); /* unset: default of -detector_rotz */
+    assert_true(NB_VALUE(&cfg, k_sol) == 0.435);  /* the help adds words to the number */
     assert_true(NB_VALUE(&cfg, fluence) == 125932015286227086360700780544.0);
-    assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* "one block" */
+    assert_true(isnan(NB_VALUE(&cfg, crystal_volume_um3))); /* default: not a number */
     assert_true(NB_VALUE_OR(&cfg, gain, 3) == 3);
     cfg.rot_deg[2] = 5;
     cfg.gain = 2;

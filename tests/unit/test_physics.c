@@ -74,8 +74,8 @@ UNIT_TEST(at_str_002_tricubic)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
     for (int h = 0; h <= 2; h++) /* through the table's points */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
-    /* each sample decides: near the faces F is that of the nearest reflection; outside
-     * default_F */
+    /* near the faces F is not interpolated, but that of the nearest reflection; outside
+     * the table it is default_F */
     check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
     check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);

@@ -58,7 +58,7 @@ static void close_subject(subject *s)
     free(s->ours);
 }
 
-/** Makes planes from totals of each pixel, in double if `tables` is NULL, else fast. */
+/** Makes planes from totals of each pixel: double if `tables` is NULL, else single. */
 static void make_planes(subject *s, const nb_term_tables *tables)
 {
     const nb_scene *sc = s->job.scene;
@@ -195,7 +195,7 @@ static double pixel_weight(int i)
     return 0.1 + i % 5;
 }
 
-/** Compares the normal equations from these items with those from planes. Each of the two
+/** Compares the normal equations from `items` with those from planes. Each of the two
  * planes in a product may be off by 5e-6. */
 static void check_equations(const subject *s, const nb_plain_rows *rows,
                             const double *items, const nb_term_case how)
@@ -309,7 +309,7 @@ static int check_fast(subject *s, int scene, double limit)
     return 1;
 }
 
-/** Checks a scene in double and, where allowed, in single precision; returns 1 for
+/** Checks a scene in double and, where allowed, in single precision. Returns 1 if also in
  * single. */
 static int check_scene(int scene, int *mended)
 {

@@ -98,8 +98,8 @@ UNIT_TEST(pixels_in_both_orders)
     }
 }
 
-/* The header of ordinary nanoBragg values is longer than its 512 bytes of
- * HEADER_BYTES. */
+/* A header with ordinary nanoBragg values is longer than 512 bytes, although
+ * HEADER_BYTES is 512. */
 UNIT_TEST(header_longer_than_it_says)
 {
     image_bytes f;

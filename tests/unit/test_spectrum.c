@@ -316,7 +316,7 @@ static void check_mean_spectrum(const shots *sum)
     check_below(sqrt(square), 1.8);
 }
 
-/** Checks the correlation of two energies dE apart in a component, which is
+/** Checks the correlation at the distance dE (sE: width of a component, s: of a spike):
  * 1 + exp(-dE^2 (1/s^2 - 1/sE^2)/4), or with many modes 1 + exp(-dE^2/(4 s^2)). */
 static void check_two_energies(const shots *sum, double bandwidth, double modes,
                                double tolerance)

@@ -87,7 +87,7 @@ UNIT_TEST(spans_have_the_terms_within_reach)
     assert_true(lit > 5000 && lit < 20000);
 }
 
-/** Compares rays of a tilted panel by a box's frame with those by their directions. */
+/** Compares rays to a tilted panel by nb_spot_frame with rays without this frame. */
 UNIT_TEST(frames_aim_as_directions_do)
 {
     uint64_t seed = 5;

@@ -4,8 +4,8 @@
 
 #include "../../cuda/spots/spot_work.h"
 
-/* Rounding to whole units makes a sum smaller. Otherwise the brightest pixel would be too
- * bright, and therefore the light that may be left out of a pixel. */
+/* Sums are rounded down to whole units. Larger sums would make the brightest pixel too
+ * bright, and then too much light might be left out of pixels. */
 UNIT_TEST(sums_are_rounded_down)
 {
     const nb_spot_pass pass = {.unit = 0x1p-61, .per_unit = 0x1p61};

@@ -52,7 +52,7 @@ static const bound_case cases[] = {
     {"deep", "-detector_thick 2500 -detector_abs 700 -detector_thicksteps 3 -oversample 2 -mosaic_dom 3",
      0},
     {"white", "-dispersion 50 -dispsteps 21 -mosaic_dom 6 -fudge 2", 0},
-    /* nearly parallel domains: one group, if their cells are equal */
+    /* nearly parallel domains would be one group if their cells were equal */
     {"strained", NARROW, .02}};
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -228,7 +228,7 @@ UNIT_TEST(no_step_within_reach_is_lost)
     long lost = 0;
     for (int i = 0; i < CASES; i++)
         lost += check_case(&cases[i]);
-    assert_true(lost > 20); /* the boxes are as small as they can be */
+    assert_true(lost > 20); /* smaller boxes would lose steps */
 }
 
 static void check_run(const nb_spots *sp, const nb_spot_run *run)

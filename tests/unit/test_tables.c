@@ -38,7 +38,7 @@ static const tables_case cases[] = {
      SOURCES, SOURCES, 6},
     {"culled", CULLED, SOURCES, SOURCES, BOX},
     {"single", "", 1, 3, BOX},
-    /* too many visible reflections for a table of F^2: it has the file's box and a rim */
+    /* too many reflections are visible: the table of F^2 has the box of F and a rim */
     {"crowded", "-cell 200 250 300 80 95 101 -lambda 0.4 -osc 90 -phisteps 3", SOURCES,
      SOURCES, BOX},
     {"twenty", "", 20, 20, BOX},

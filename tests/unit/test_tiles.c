@@ -261,7 +261,7 @@ UNIT_TEST(no_term_is_above_its_bound)
     double tightest = 0, row = 0;
     for (int i = 0; i < CASES; i++)
         tightest = fmax(tightest, check_case(&cases[i], &table, &row));
-    assert_true(tightest > 0.95); /* the bounds are as small as they can be */
+    assert_true(tightest > 0.95); /* a step nearly reaches its bound */
     printf("# the tightest bound of a row %.3f\n", row);
     assert_true(row > 0.1);
 }

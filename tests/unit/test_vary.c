@@ -203,7 +203,7 @@ UNIT_TEST(whole_numbers_have_equal_shares)
         assert_true(values[k] == 5 || values[k] == 6 || values[k] == 7);
         count[(int)values[k] - 5]++;
     }
-    for (int i = 0; i < 3; i++) /* binomial, variance n/3 2/3 */
+    for (int i = 0; i < 3; i++) /* binomial: variance n (1/3) (2/3) */
         check_close(count[i], DRAWS / 3.0, 4 * sqrt(DRAWS * 2 / 9.0));
     for (int k = 0; k < 6; k++)
         assert_true(draw(&run, 0, k) == 5 + k / 2);

@@ -140,7 +140,7 @@ SCRATCH_TEST(one_fails)
     nb_error err = {0};
     scratch_write(m->paths[1], "old");
     add(m, 3, &nb_writer_pgm, scratch_path(s, "none/d.pgm"));
-    m->jobs[2].view.make_rows = rows_u8; /* does not fail, too */
+    m->jobs[2].view.make_rows = rows_u8; /* never fails */
     m->jobs[2].view.type = NB_PIXEL_U8;
     m->jobs[2].writer = &nb_writer_pgm;
     m->fail_at = 300;
