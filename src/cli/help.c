@@ -237,7 +237,7 @@ static const char *words_of(const nb_flag *flag, char *text, size_t size)
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
                                   flag->choices[i]);
     for (int i = 0; flag->kind == NB_KIND_DEVICE && (word = nb_device_word(i)); i++)
-        if (!nb_device_check(word, NULL)) /* leaves out cuda:N */
+        if (!nb_device_check(word, NULL)) /* without the number of a device */
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "", word);
     if (flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH)
         snprintf(text, size, "%s", flag->kind == NB_KIND_MISSET ? "random" : "inf");

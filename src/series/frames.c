@@ -370,14 +370,13 @@ static double normal(int64_t seed, uint32_t n)
 
 nb_jitter nb_jitter_draw(const nb_series *s, int64_t seed)
 {
-    const double percent[] = {s->jitter_fluence_pct, s->jitter_lambda_pct,
-                              s->jitter_cell_pct, s->jitter_mosaic_pct};
-    nb_jitter out;
-    for (uint32_t i = 0; i < 4; i++)
-        out.factor[i] =
-            percent[i] > 0 ? fmax(0, 1 + 0.01 * percent[i] * normal(seed, i)) : 1;
-    for (uint32_t i = 0; i < 2; i++)
-        out.shift[i] = s->jitter_beam_mm > 0 ? s->jitter_beam_mm * normal(seed, 4 + i) : 0;
+    nb_jitter out = {.amount = {s->jitter_fluence_pct, s->jitter_lambda_pct,
+                                s->jitter_cell_pct, s->jitter_mosaic_pct,
+                                s->jitter_beam_mm, s->jitter_beam_mm}};
+    for (uint32_t i = 0; i < 6; i++) {
+        const double a = out.amount[i], n = normal(seed, i);
+        out.value[i] = i < 4 ? fmax(0, 1 + 0.01 * a * n) : a * n;
+    }
     return out;
 }
 
@@ -420,13 +419,13 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
                   aniso ? aniso : &cfg->mosaic_spread_deg, aniso ? 3 : 1}};
     for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int j = 0; kinds[i].percent > 0 && j < kinds[i].n; j++)
-            kinds[i].to[j] = nb_typeable(kinds[i].from[j] * drawn.factor[i]);
+            kinds[i].to[j] = nb_typeable(kinds[i].from[j] * drawn.value[i]);
     if (s->jitter_fluence_pct > 0)
         cfg->flux = 0;
     if (s->jitter_lambda_pct > 0)
         cfg->energy_eV = NAN;
     if (s->jitter_beam_mm > 0)
-        move_beam(f, drawn.shift[0], drawn.shift[1], cfg);
+        move_beam(f, drawn.value[4], drawn.value[5], cfg);
 }
 
 /** Apply the photon energy (unless typed) and detector shift of image k of a stream. */

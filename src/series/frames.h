@@ -121,12 +121,12 @@ nb_status nb_frames_crystals(const nb_frames *f, int k, nb_crystals *out, nb_err
 /** Set sim, a clone of the base, to frame k with all crystals. */
 nb_status nb_frames_give(const nb_frames *f, int k, nb_sim *sim, nb_error *err);
 
-/** The draws of -jitter_* for a frame: factors, and mm along fast and slow. */
+/** Draws of -jitter_* for a frame: factors of fluence, wavelength, cell and mosaic spread,
+ * and the shift of the beam centre along fast and slow, mm. */
 typedef struct nb_jitter {
-    double factor[4]; /* of fluence, wavelength, cell, mosaic spread */
-    double shift[2];  /* of the beam centre, mm */
+    double amount[6]; /* value of the flag, % or mm; 0: off, no factor or shift */
+    double value[6];
 } nb_jitter;
-/** Draw for the seed of a frame; a flag that is off gives the factor 1 or the shift 0. */
 nb_jitter nb_jitter_draw(const nb_series *series, int64_t seed);
 
 /** Draw the -spectrum of frame k; the caller frees it. Errors: nb_spectrum_of_frame. */

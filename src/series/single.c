@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One frame of a series, and the table of the numbers that its frames draw. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,29 +102,10 @@ nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
 
 /* ------------------------------------------------------------------ table */
 
-/** Columns of -jitter_*: the offset of each flag in nb_series, and of its number in nb_jitter. */
-static const struct {
-    const char *name;
-    size_t flag, number;
-} jitters[] = {
-    {"jitter_fluence", offsetof(nb_series, jitter_fluence_pct),
-     offsetof(nb_jitter, factor[0])},
-    {"jitter_lambda", offsetof(nb_series, jitter_lambda_pct),
-     offsetof(nb_jitter, factor[1])},
-    {"jitter_cell", offsetof(nb_series, jitter_cell_pct), offsetof(nb_jitter, factor[2])},
-    {"jitter_mosaic", offsetof(nb_series, jitter_mosaic_pct),
-     offsetof(nb_jitter, factor[3])},
-    {"jitter_beam_fast", offsetof(nb_series, jitter_beam_mm),
-     offsetof(nb_jitter, shift[0])},
-    {"jitter_beam_slow", offsetof(nb_series, jitter_beam_mm),
-     offsetof(nb_jitter, shift[1])},
-};
-enum { JITTERS = sizeof jitters / sizeof *jitters };
-
-static double number_at(const void *base, size_t offset)
-{
-    return *(const double *)((const char *)base + offset);
-}
+/** Columns of nb_jitter. */
+static const char *const jitters[] = {"jitter_fluence",   "jitter_lambda",
+                                      "jitter_cell",      "jitter_mosaic",
+                                      "jitter_beam_fast", "jitter_beam_slow"};
 
 /** Add the row of a crystal, or (-1) of a frame without one. f->sim may be NULL. */
 static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
@@ -141,9 +121,9 @@ static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_e
     for (int i = 0; i < v->n && !st; i++)
         if (!(st = nb_vary_draw(v, i, drawn, &value, err)))
             nb_draft_put(t, "\t%.12g", value);
-    for (int i = 0; i < JITTERS; i++)
-        if (number_at(f->series, jitters[i].flag) > 0)
-            nb_draft_put(t, "\t%.12g", number_at(&jitter, jitters[i].number));
+    for (int i = 0; i < 6; i++)
+        if (jitter.amount[i] > 0)
+            nb_draft_put(t, "\t%.12g", jitter.value[i]);
     if (!st && f->sim && f->sim->model.spectrum.n) {
         st = nb_frames_spectrum(f, at.frame, &spectrum, err);
         nb_draft_put(t, "\t%.12g", spectrum.factor);
@@ -175,13 +155,14 @@ static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
 {
     const int several =
         nb_frames_have_crystals(f) || (f->sim && f->series->calls.override);
+    const nb_jitter jitter = nb_jitter_draw(f->series, 0); /* which flags are on */
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");
     for (int i = 0; i < f->vary.n; i++)
         nb_draft_put(t, "\t%s", f->vary.items[i].name);
-    for (int i = 0; i < JITTERS; i++)
-        if (number_at(f->series, jitters[i].flag) > 0)
-            nb_draft_put(t, "\t%s", jitters[i].name);
+    for (int i = 0; i < 6; i++)
+        if (jitter.amount[i] > 0)
+            nb_draft_put(t, "\t%s", jitters[i]);
     if (f->sim && f->sim->model.spectrum.n)
         nb_draft_put(t, "\tspectrum_factor");
     if (f->doses)

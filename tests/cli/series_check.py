@@ -93,6 +93,15 @@ def stills_equal_single_images(h5py, numpy):
         still = h5["/entry/sample/depends_on"][()] == b"." and \
             "transformations" not in h5["/entry/sample"]
         listed = h5["/entry/instrument/beam/incident_wavelength"][...]
+    run(*X, "-stills", 3, "-orientations", "random", "-jitter_fluence", 20, "-jitter_lambda", 0.5, "-jitter_cell", 0.3, "-jitter_mosaic", 10,
+        "-jitter_beam", 0.4, "-draws", "s.txt")
+    with open("s.txt", encoding="utf-8") as file:
+        rows = [line.split() for line in file]
+    drawn = numpy.array(rows[1:], float).T
+    made = [truth["fluence"], truth["wavelength"], 1 / truth["B"][:, 0, 0], truth["mosaic"], numpy.exp(truth["beam_fast"] * 0.5), numpy.exp(truth["beam_slow"] * 0.5)]
+    drawn[7:] = numpy.exp(drawn[7:])  # shifts in mm, as factors
+    ok("draws-of-jitter", rows[0][3:] == [f"jitter_{name}" for name in ("fluence", "lambda", "cell", "mosaic", "beam_fast", "beam_slow")] and
+       all(numpy.allclose(m / m[0], d / d[0], rtol=1e-6) for m, d in zip(made, drawn[3:])), rows)
     seed = int(truth["seed"][2])
     factor = 1 / (truth["B"][2][0][0] * 70)  # a* = 1/a of a right-angled cell
     beam = [f"{round((v - 0.5) * 0.5, 9)}" for v in (truth["beam_slow"][2], truth["beam_fast"][2])]

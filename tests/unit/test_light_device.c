@@ -160,6 +160,7 @@ static void light_comes_late(void **s)
     nb_sim *fake = make_sim(scenes[1], "", NULL);
     const float *plane;
     float *image;
+    nb_reflections list = {0};
     nb_error err = {0};
     double sum = 0;
     (void)s;
@@ -168,11 +169,12 @@ static void light_comes_late(void **s)
     assert_int_equal(nb_sim_render(fake, image, NULL, &err), 0);
     assert_true(fake->light->late.missing);
     plane = nb_sim_light_plane(fake);
-    assert_true(nb_sim_reflections(fake, image, &(nb_reflections){0}, &err) == 0);
+    assert_true(nb_sim_reflections(fake, image, &list, &err) == 0);
     assert_false(fake->light->late.missing);
     for (size_t i = 0; i < fake->model.scene.raster.pixels; i++)
         sum += plane[i];
     assert_true(sum > 0);
+    nb_reflections_free(&list);
     free(image);
     nb_sim_free(fake);
 }
