@@ -56,7 +56,7 @@ typedef struct nb_series_progress {
 typedef struct nb_ranks nb_ranks;
 
 /** Join the processes of mpirun before nb_series_run. Free *ranks, NULL for a single
- * process, with nb_ranks_leave. Calls MPI_Init if nobody has. Make all calls with `ranks`
+ * process, with nb_ranks_leave. Starts MPI if needed. Make all calls with `ranks`
  * from this thread. Errors: NB_ERR_UNSUPPORTED if mpirun started several processes but
  * MPI does not find them: each would write the same files. */
 nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err);

@@ -97,7 +97,7 @@ def test_errors():
     mine = np.from_dlpack(there)
     copied = there.__dlpack__(copy=True)
     assert "dltensor" in repr(copied) and mine.sum() > 0
-    del copied  # a capsule that nobody used frees its memory
+    del copied  # an unused capsule frees its memory
     with pytest.raises(ValueError):
         there.__array__(copy=False)
 

@@ -38,7 +38,7 @@ static const char *line_end(const char *p, const char *end)
     return newline ? newline : end;
 }
 
-/* Skip the text field whose ; stands at p, the start of a line. */
+/* Skip a text field; p points to its ; at the start of a line. */
 static const char *skip_field(const char *p, const char *end)
 {
     while ((p = line_end(p, end)) < end)
