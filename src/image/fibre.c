@@ -10,6 +10,7 @@
 #include "../base/stop.h"
 #include "../physics/panels.h"
 #include "../base/threads.h"
+#include "stages.h"
 
 enum { TOGETHER = 8 /* columns that are transformed together */ };
 

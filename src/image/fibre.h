@@ -7,8 +7,10 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "../nanobragg.h"
 #include "../physics/hostdevice.h"
-#include "stages.h"
+
+struct nb_light_source;
 
 /** Stored transforms, one for each size and pixel of panels. Several threads may
  * use them at once. The caller frees *fibres. */
@@ -17,7 +19,7 @@ nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err);
 void nb_fibres_free(nb_fibres *fibres); /* NULL is fine */
 
 /** Spread counts of panel i to out[rows][columns]; fwhm in m. Errors: nb_light_make. */
-nb_status nb_fibre_spread(nb_fibres *fibres, const nb_light_source *source, int i,
+nb_status nb_fibre_spread(nb_fibres *fibres, const struct nb_light_source *source, int i,
                           double fwhm, double *out, nb_error *err);
 
 /* Functions of the point spread (docs/physics.md, 20), the same on host and device. */

@@ -3,9 +3,6 @@
 #ifndef NB_MODEL_BEAM_H
 #define NB_MODEL_BEAM_H
 
-#include <math.h>
-
-#include "../base/philox.h"
 #include "../nanobragg.h"
 #include "../params/params.h"
 #include "../physics/hostdevice.h"
@@ -111,16 +108,9 @@ nb_status nb_spectrum_make(const nb_settings *cfg, const nb_spectrum_use *use,
                            nb_spectrum *out, nb_error *err);
 void nb_spectrum_free(nb_spectrum *spectrum); /* zero or made */
 
-/* --- Normal deviates of Philox --- */
+struct nb_philox_words;
 
 /** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: a second one. */
-static inline double nb_normal52(nb_philox_words p, double *other)
-{
-    const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),
-                 turn = 2 * NB_PI * nb_uniform52(p.w[2], p.w[3]);
-    if (other)
-        *other = r * sin(turn);
-    return r * cos(turn);
-}
+double nb_normal52(struct nb_philox_words p, double *other);
 
 #endif

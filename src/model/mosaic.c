@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "crystal.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -74,6 +75,15 @@ enum { MOSAIC_STREAM = 0x7ffffffd };
 static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
 {
     return nb_philox((uint64_t)m->seed, (uint64_t)domain, MOSAIC_STREAM, n);
+}
+
+double nb_normal52(nb_philox_words p, double *other)
+{
+    const double r = sqrt(-2 * log(nb_uniform52(p.w[0], p.w[1]))),
+                 turn = 2 * NB_PI * nb_uniform52(p.w[2], p.w[3]);
+    if (other)
+        *other = r * sin(turn);
+    return r * cos(turn);
 }
 
 /** Uniform deviates 2 n and 2 n + 1 of a domain. */

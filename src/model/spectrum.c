@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/philox.h"
 #include "../base/text.h"
 #include "units.h"
 

@@ -9,6 +9,7 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/philox.h"
 #include "../base/text.h"
 #include "../io/common/panel_spec.h"
 #include "../model/beam.h"

@@ -9,6 +9,7 @@
 #include "../base/coefficients.h"
 #include "../base/error.h"
 #include "../base/memory.h"
+#include "../base/philox.h"
 #include "../base/text.h"
 #include "../model/beam.h"
 #include "../model/detector.h"

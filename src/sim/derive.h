@@ -5,7 +5,7 @@
 
 #include "../derive/products.h"
 #include "../derive/variables.h"
-#include "../image/stages.h"
+#include "../image/product.h"
 #include "sim.h"
 
 /** Describe the simulation for src/derive; valid until sim changes. */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "image/fibre.h"
 #include "image/poisson.h"
+#include "image/stages.h"
 
 /** One panel, or several panels one below the other, in a scene without a beam. */
 typedef struct detector {
