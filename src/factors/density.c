@@ -47,7 +47,7 @@ void nb_visits_free(nb_visits *visits)
     memset(visits, 0, sizeof *visits);
 }
 
-#define EPSILON 1e-6     /* largest error by aliasing, at the edge of the sphere */
+#define EPSILON 1e-7     /* largest error by aliasing, at the edge of the sphere */
 #define OVERSAMPLING 1.5 /* factor on the number of points along each axis */
 #define LEAST_B (-8.0)   /* A^2; a site with a smaller B needs too much blur */
 #define MAX_SKEW                                                                         \

@@ -96,7 +96,7 @@ UNIT_TEST(equals_the_direct_sum)
         double *fft = by_density(&c, 1, &status), *direct = by_terms(&c), rms, max;
         assert_int_equal(status, NB_OK);
         test_differences(fft, direct, c.list.n, &rms, &max);
-        if (!(rms <= 2e-6) || !(max <= 2e-5))
+        if (!(rms <= 3e-7) || !(max <= 4e-6))
             fail_msg("%s, d %.2f: rms %.2e, max %.2e", test_groups[i].name, c.dmin, rms,
                      max);
         free(direct);

@@ -143,7 +143,7 @@ UNIT_TEST(fft_and_direct_sums_agree)
         q = test_model_sum(&m);
         assert_int_equal(q.method, NB_SUM_DIRECT);
         test_differences(p.steady, q.steady, p.n, &rms, &max);
-        if (!(rms <= 2e-6) || !(max <= 2e-5))
+        if (!(rms <= 3e-7) || !(max <= 4e-6))
             fail_msg("%s: rms %.2e, max %.2e", group->name, rms, max);
         nb_partials_free(&p);
         nb_partials_free(&q);
