@@ -4,7 +4,7 @@
  * contracted to fma (nvcc -fmad=false). */
 #include "image.h"
 
-#include "../../src/image/poisson.h"
+#include "../../src/image/stages.h"
 
 enum { BLOCK = 256 };
 

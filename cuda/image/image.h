@@ -4,8 +4,9 @@
 #ifndef NB_CUDA_IMAGE_H
 #define NB_CUDA_IMAGE_H
 
+#include "../../src/image/adu.h"
 #include "../../src/image/mix.h"
-#include "../../src/image/stages.h"
+#include "../../src/image/product.h"
 #include "../backend/host.h"
 #include "../backend/state.h"
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "../base/pixel_type.h"
 #include "../physics/hostdevice.h"
 
 /** Pixel of the 16-bit image, as in nb_quantize_u16_row. NaN gives 0. */
@@ -44,6 +45,38 @@ NB_HD int32_t nb_large_count(double photons)
 NB_HD int nb_large_clips(double photons)
 {
     return photons >= 2147483647.0;
+}
+
+/** Least and largest trusted value of a type. Brighter pixels get the value max + 1. */
+typedef struct nb_adu_range {
+    double least, max;
+} nb_adu_range;
+
+NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
+{
+    nb_adu_range held = {INT32_MIN + 1.0, 2147483645.0};
+    if (type == NB_PIXEL_U16) {
+        held.least = 0;
+        held.max = 65534;
+    } else if (type == NB_PIXEL_I16) {
+        held.least = -32767;
+        held.max = 32766;
+    }
+    return held;
+}
+
+/** Round half up and limit. Larger x give one above the largest trusted value, NaN the
+ * least. */
+NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
+{
+    const double above = floor(held.max) + 1; /* at most 2147483646 */
+    double v = x + 0.5;
+    int32_t k;
+    v = v > held.least ? v : held.least;
+    v = v < above + 0.5 ? v : above + 0.5;
+    k = (int32_t)v;
+    k -= k > v; /* towards minus infinity */
+    return k > held.max ? (int32_t)above : k;
 }
 
 #endif

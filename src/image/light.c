@@ -8,6 +8,7 @@
 #include "../base/stop.h"
 #include "../physics/panels.h"
 #include "fibre.h"
+#include "stages.h"
 #include "../base/threads.h"
 
 struct nb_light {

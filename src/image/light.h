@@ -6,7 +6,7 @@
 #include "../nanobragg.h"
 #include "../physics/shadow.h"
 #include "../physics/scene.h"
-#include "stages.h"
+#include "photons.h"
 
 typedef struct nb_light nb_light;
 

@@ -31,6 +31,9 @@ typedef struct nb_stage {
     struct nb_fibres *fibres; /* kept transforms; not NULL for NB_PSF_FIBRE */
 } nb_stage;
 
+/** Place of the stage of this kind among n, or -1. */
+int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
+
 enum {
     NB_STAGES_MAX = 8,  /* limit of stages of a detector */
     NB_PRODUCTS_MAX = 4 /* limit of different products on a device at once */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../physics/hostdevice.h"
+#include "adu.h"
 #include "photons.h"
 #include "poisson.h"
 #include "product.h"
@@ -31,9 +32,6 @@ typedef struct nb_stack_row {
 } nb_stack_row;
 
 nb_stack_row nb_stack_row_of(const nb_scene *scene, int row);
-
-/** Place of the stage of this kind among n, or -1. */
-int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
 
 /** v[NB_PIECE] = expected photons; 0 for masked pixels and after the last one. */
 void nb_piece_load(const nb_stage_piece *piece, double *v);
@@ -85,38 +83,6 @@ NB_HD double nb_calibrated(double v, double rms, double deviate)
 {
     double factor = 1 + rms * deviate;
     return v * (factor > 0 ? factor : 0);
-}
-
-/** Least and largest trusted value of a type. Brighter pixels get the value max + 1. */
-typedef struct nb_adu_range {
-    double least, max;
-} nb_adu_range;
-
-NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
-{
-    nb_adu_range held = {INT32_MIN + 1.0, 2147483645.0};
-    if (type == NB_PIXEL_U16) {
-        held.least = 0;
-        held.max = 65534;
-    } else if (type == NB_PIXEL_I16) {
-        held.least = -32767;
-        held.max = 32766;
-    }
-    return held;
-}
-
-/** Round half up and limit. Larger x give one above the largest trusted value, NaN the
- * least. */
-NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
-{
-    const double above = floor(held.max) + 1; /* at most 2147483646 */
-    double v = x + 0.5;
-    int32_t k;
-    v = v > held.least ? v : held.least;
-    v = v < above + 0.5 ? v : above + 0.5;
-    k = (int32_t)v;
-    k -= k > v; /* towards minus infinity */
-    return k > held.max ? (int32_t)above : k;
 }
 
 #endif
