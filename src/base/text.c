@@ -133,8 +133,9 @@ int nb_text_number(const char *text, double *value)
 
 size_t nb_text_lines(const char *data, size_t n)
 {
-    size_t lines = 1, i;
-    for (i = 0; i < n; i++)
+    size_t lines = 1;
+#pragma omp simd reduction(+ : lines)
+    for (size_t i = 0; i < n; i++)
         lines += data[i] == '\n';
     return lines;
 }

@@ -29,9 +29,12 @@ int nb_lines_next(nb_lines *l)
     newline = memchr(l->p, '\n', (size_t)(l->all - l->p));
     l->end = newline ? newline : l->all;
     l->next = newline ? newline + 1 : l->all;
-    for (const char *c = l->comment; *c; c++) {
-        const char *comment = memchr(l->p, *c, (size_t)(l->end - l->p));
-        l->end = comment ? comment : l->end;
+    for (int i = 0; l->comment[i]; i++) {
+        if (!l->found[i] || l->found[i] < l->p) { /* once a text, if there is none */
+            l->found[i] = memchr(l->p, l->comment[i], (size_t)(l->all - l->p));
+            l->found[i] = l->found[i] ? l->found[i] : l->all;
+        }
+        l->end = l->found[i] < l->end ? l->found[i] : l->end;
     }
     l->line++;
     return 1;
@@ -40,9 +43,11 @@ int nb_lines_next(nb_lines *l)
 static int separates(const nb_lines *l, char c)
 {
     const char *b = l->between;
+    if (nb_text_blank(c))
+        return 1;
     while (*b && *b != c)
         b++;
-    return *b != '\0' || nb_text_blank(c);
+    return *b != '\0';
 }
 
 int nb_lines_word(nb_lines *l)
