@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tangents by rotations and cell of the crystal: dh = E h, with a constant matrix E. */
+#include "../model/scene_build.h"
 #include "../model/units.h"
 #include "../params/params.h"
 #include "variables.h"
@@ -29,7 +30,7 @@ static void turn_crystal(const nb_crystal *x, nb_vec3 n, nb_tangent *t)
 /** Axis of a misset angle after the later rotations of the crystal. */
 static nb_vec3 misset_axis(const nb_subject *of, int axis)
 {
-    const double *angle = of->model->crystal.misset, *r = of->moved->rot;
+    const double *angle = of->crystal->misset, *r = of->moved->rot;
     nb_vec3 n = nb_rotate_xyz(unit_axes[axis], 0, axis < 1 ? angle[1] : 0,
                               axis < 2 ? angle[2] : 0);
     return nb_turn(nb_v3(r[0], r[1], r[2]), n);
@@ -78,6 +79,44 @@ static void stretch_crystal(const nb_crystal *x, int axis, nb_tangent *t)
     set_index(x, da, t);
 }
 
+/** Move the crystal's axes by h times the change `index` of its indices, then turn it by
+ * the law of the twin. */
+static nb_crystal moved_twin(const nb_subject *of, const nb_twin *laws,
+                             const double index[9], double h)
+{
+    const nb_vec3 was[3] = {of->crystal->a, of->crystal->b, of->crystal->c};
+    nb_crystal x = *of->crystal;
+    nb_vec3 *const axes[3] = {&x.a, &x.b, &x.c}, star[3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            *axes[i] = nb_add(*axes[i], nb_scale(h * index[3 * i + j], was[j]));
+    nb_reciprocal_cell(&(nb_orientation){x.a, x.b, x.c}, star);
+    x.astar = star[0];
+    x.bstar = star[1];
+    x.cstar = star[2];
+    (void)nb_twin_turn(laws, of->twin, &x);
+    return x;
+}
+
+/** Replace the tangent of the first part of a twin by that of this part: a central
+ * difference, right to 1e-10, since the law's turn is a smooth function of the axes. */
+static void turn_tangent(const nb_subject *of, nb_tangent *t)
+{
+    double max = 0;
+    nb_twin laws;
+    for (int i = 0; i < 9; i++)
+        max = fmax(max, fabs(t->index[i]));
+    if (of->twin == 0 || max == 0 || nb_twin_read(of->cfg->value.twin, &laws, NULL))
+        return;
+    const double h = 1e-5 / max;
+    const nb_crystal up = moved_twin(of, &laws, t->index, h),
+                     down = moved_twin(of, &laws, t->index, -h);
+    const nb_vec3 da[3] = {nb_scale(0.5 / h, nb_sub(up.a, down.a)),
+                           nb_scale(0.5 / h, nb_sub(up.b, down.b)),
+                           nb_scale(0.5 / h, nb_sub(up.c, down.c))};
+    set_index(&of->model->crystal, da, t);
+}
+
 /** Power of the volume of a block by which the number of blocks in the beam falls. */
 static double blocks_fall(const nb_settings *cfg, const nb_crystal *x)
 {
@@ -88,7 +127,7 @@ static double blocks_fall(const nb_settings *cfg, const nb_crystal *x)
 
 void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tangent *t)
 {
-    const nb_crystal *x = &of->model->crystal;
+    const nb_crystal *x = of->crystal;
     const double *r = of->moved->rot;
     const double held = blocks_fall(of->cfg, x);
     switch (v->kind) {
@@ -111,4 +150,5 @@ void nb_crystal_tangent(const nb_subject *of, const nb_variable_name *v, nb_tang
     default:
         break;
     }
+    turn_tangent(of, t);
 }

@@ -219,8 +219,7 @@ static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_
 nb_status nb_variable_check(const nb_subject *of, const nb_variable_name *v, nb_error *err)
 {
     int scale = v->kind == NB_VAR_FLUENCE || v->kind == NB_VAR_WATER ||
-                v->kind == NB_VAR_DEFAULT_F || v->kind == NB_VAR_F ||
-                v->kind == NB_VAR_ALL_F;
+                v->kind >= NB_VAR_DEFAULT_F;
     if (of->cfg->value.compat)
         return nb_fail(err, NB_ERR_INPUT, "%s: there are no derivatives with -compat",
                        v->name);

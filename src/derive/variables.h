@@ -35,8 +35,9 @@ typedef enum nb_variable_kind {
     NB_VAR_FLUENCE,
     NB_VAR_WATER,
     NB_VAR_DEFAULT_F,
-    NB_VAR_F,    /* one entry of the table */
-    NB_VAR_ALL_F /* "F": every entry, for a pullback */
+    NB_VAR_F,     /* one entry of the table */
+    NB_VAR_ALL_F, /* "F": every entry, for a pullback */
+    NB_VAR_OTHER  /* a parameter of another crystal of the image: moves nothing here */
 } nb_variable_kind;
 
 /** A parsed name. */
@@ -59,6 +60,8 @@ typedef struct nb_subject {
     const nb_factor_table *F;     /* table of the file, before twin parts are summed */
     double wavelength_A;          /* central wavelength, or mean of a list */
     int has_matrix, has_sources;  /* -mat or a crystal from a file; -sourcefile */
+    const nb_crystal *crystal;    /* the crystal before a law of -twin turned it */
+    int twin;                     /* the model's part of the twin; 0: the first */
 } nb_subject;
 
 /** List the names in a list with groups and synonyms, each once. The caller frees *names

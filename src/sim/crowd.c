@@ -66,11 +66,11 @@ static nb_status refuse(const nb_config *cfg, nb_error *err)
 {
     const char *flag = cfg->crystals[0] ? "-crystals" : "-twin";
     const char *text = cfg->crystals[0] ? cfg->crystals : cfg->twin;
-    const char *other = cfg->compat           ? "-compat, whose images have one crystal"
-                        : cfg->derivatives[0] ? "-derivatives, which are of one crystal"
-                                              : NULL;
-    return other ? nb_fail(err, NB_ERR_INPUT, "%s %.60s: not with %s", flag, text, other)
-                 : NB_OK;
+    return cfg->compat ? nb_fail(err, NB_ERR_INPUT,
+                                 "%s %.60s: not with -compat, whose images have one "
+                                 "crystal",
+                                 flag, text)
+                       : NB_OK;
 }
 
 nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err)
@@ -188,7 +188,7 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
-    nb_sim_move_frame(sim, &x->cfg);
+    nb_sim_move_further(sim, x);
     nb_shared_drop(x->in.sources);
     x->in.sources = nb_shared_hold(in->sources);
     x->in.lines = in->lines;
@@ -235,6 +235,8 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
     nb_status st;
+    x->crystal = m;
+    x->twin = twin;
     NB_FORWARD(resolve_one(sim, i, typed, &extra, err));
     if (m > 0)
         memset(place.rot, 0, sizeof place.rot);
@@ -242,8 +244,6 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
         nb_config_copy(&x->cfg, &sim->cfg);
         nb_inputs_show(&x->in, &x->cfg);
     }
-    x->crystal = m;
-    x->twin = twin;
     nb_model_free(&x->model);
     NB_FORWARD(nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err));
     if (x->cfg.twin[0])

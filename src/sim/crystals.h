@@ -17,6 +17,8 @@ typedef struct nb_further {
     int crystal, twin; /* number of the crystal and of its twin part, from 0 */
 } nb_further;
 
+struct nb_variable_name;
+
 struct nb_crowd {
     int crystals;     /* crystals of the image; 0: the image has only background */
     nb_further **all; /* owned, [n], and each entry is owned; all scenes but the first */
@@ -54,6 +56,13 @@ void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *nam
  * nb_resolve_record. */
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err);
+
+/** True if a parameter moves a further crystal: one of beam or detector, or a flag that
+ * neither its line nor its own files set.  Only the first crystal is turned. */
+int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *crystal,
+                         const struct nb_variable_name *v);
+/** Apply the moves to the resolved record of a further crystal. */
+void nb_sim_move_further(const nb_sim *sim, nb_further *crystal);
 
 /** Build the scenes of all further crystals from sim->cfg or the given records.  An image
  * without crystals keeps its background.  Errors: as nb_sim_build_model. */

@@ -11,6 +11,7 @@
 #include "../derive/variables.h"
 #include "../model/units.h"
 #include "../render/request.h"
+#include "crystals.h"
 #include "derive.h"
 #include "footprint.h"
 #include "light.h"
@@ -29,7 +30,27 @@ nb_subject nb_sim_subject(const nb_sim *sim)
                         .F = &sim->in.tables.box,
                         .wavelength_A = nb_sim_mean_wavelength(sim),
                         .has_matrix = sim->in.matrix.given,
-                        .has_sources = sim->in.lines != NULL};
+                        .has_sources = sim->in.lines != NULL,
+                        .crystal = &sim->model.crystal};
+}
+
+/** Describe scene i of the crowd, with its displacement in *moved. */
+static nb_subject further_subject(const nb_sim *sim, int i, nb_displacement *moved)
+{
+    nb_further *const *all = sim->crowd->all, *x = all[i];
+    nb_subject of = nb_sim_subject(sim);
+    *moved = sim->moved; /* `rot` turns only the first crystal */
+    if (x->crystal > 0)
+        memset(moved->rot, 0, sizeof moved->rot);
+    of.cfg = &x->model.settings;
+    of.model = &x->model;
+    of.moved = moved;
+    of.F = &x->in.tables.box;
+    of.has_matrix = x->in.matrix.given;
+    of.twin = x->twin;
+    if (x->crystal > 0)
+        of.crystal = &all[i - x->twin]->model.crystal;
+    return of;
 }
 
 nb_status nb_sim_variables(const nb_sim *sim, const char *list,
@@ -117,12 +138,6 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
 {
     const nb_mix mix = nb_sim_mix(sim);
-    if (sim->crowd)
-        return nb_fail(
-            err, NB_ERR_INPUT,
-            "-%s %.60s: derivatives and refine are of one crystal; leave it out",
-            sim->cfg.crystals[0] ? "crystals" : "twin",
-            sim->cfg.crystals[0] ? sim->cfg.crystals : sim->cfg.twin);
     if (mix.absorb && mix.rest)
         return nb_fail(err, NB_ERR_INPUT,
                        "-absorb with a background: derivatives and refine do not have it "
@@ -130,15 +145,97 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
     return NB_OK;
 }
 
-/** Build the job of the named parameters; refuse F (pullback: with another message). */
-static nb_status build_job(const nb_sim *sim, const char *const *names, int count,
-                           int pullback, nb_slope_job *job, nb_error *err)
+/** Jobs of slopes, one for each lattice of the image, a renderer, and `values` if slopes
+ * need steps after rendering. */
+typedef struct slopes {
+    int n;               /* lattices: the first crystal, further crystals and twin parts */
+    nb_slope_job *jobs;  /* owned; [n] */
+    nb_scene *alone;     /* owned; [n]: scenes of jobs whose F were mixed in a twin */
+    nb_slope_run run;    /* the run of jobs[0] */
+    nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
+    nb_slope_list list;  /* the pixels of `values` */
+    double *values;      /* owned; [1 + count][list.n], or NULL */
+} slopes;
+
+static void free_jobs(slopes *s)
+{
+    for (int i = 0; i < s->n; i++)
+        nb_slope_job_free(&s->jobs[i]);
+    nb_free(s->jobs);
+    nb_free(s->alone);
+}
+
+/** Refuse F of an image of several lattices: its table is that of the first alone. */
+static nb_status check_table(const nb_sim *sim, const nb_variable_name *v, nb_error *err)
+{
+    const int table = v->kind == NB_VAR_F || v->kind == NB_VAR_ALL_F ||
+                      (v->kind == NB_VAR_DEFAULT_F && sim->in.tables.box.nh > 0);
+    return sim->crowd && table
+               ? nb_fail(err, NB_ERR_INPUT,
+                         "the derivative by %s: not with several lattices "
+                         "(-crystals, -twin), which may have tables of F of their own",
+                         v->name)
+               : NB_OK;
+}
+
+/** Build job i, of the parameters that move this lattice.  Slopes are those of a twin's
+ * parts, as a cell can leave the symmetry of the law; a mixed scene gets its own F. */
+static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *names,
+                           int count, slopes *s, nb_error *err)
+{
+    nb_slope_job *job = &s->jobs[i];
+    const nb_further *x = i > 0 ? sim->crowd->all[i - 1] : NULL;
+    nb_displacement moved;
+    const nb_subject of =
+        x ? further_subject(sim, i - 1, &moved) : nb_sim_subject(sim);
+    nb_variable_name *v = nb_alloc((size_t)count, sizeof *v, "parameters", err);
+    nb_status st = v ? NB_OK : NB_ERR_NOMEM;
+    for (int k = 0; k < count && !st; k++) {
+        v[k] = names[k];
+        if (x && !nb_sim_moves_crystal(sim, x, &v[k])) {
+            v[k].kind = NB_VAR_OTHER;
+            v[k].sums = 0;
+        }
+    }
+    NB_TRY(nb_slope_job_build(&of, v, count, job, err));
+    for (int k = 0; k < count && !st; k++)
+        st = nb_sim_check_factors(sim, of.model, &v[k], &job->tangents[k], err);
+    if (!st && of.model->is_mixed) {
+        s->alone[i] = of.model->scene;
+        s->alone[i].factors.table = of.model->alone;
+        job->scene = &s->alone[i];
+    }
+    nb_free(v);
+    return st;
+}
+
+/** Build the jobs of all lattices.  Close *s also after an error. */
+static nb_status build_jobs(const nb_sim *sim, const nb_variable_name *names, int count,
+                            slopes *s, nb_error *err)
+{
+    const int n = 1 + (sim->crowd ? sim->crowd->n : 0);
+    nb_status st = NB_OK;
+    for (int k = 0; k < count && !st; k++)
+        st = check_table(sim, &names[k], err);
+    if (st)
+        return st;
+    s->jobs = nb_alloc((size_t)n, sizeof *s->jobs, "parameters", err);
+    s->alone = nb_alloc((size_t)n, sizeof *s->alone, "parameters", err);
+    if (!s->jobs || !s->alone)
+        return NB_ERR_NOMEM;
+    while (s->n < n && !st)
+        st = build_job(sim, s->n++, names, count, s, err);
+    return st;
+}
+
+/** Open the jobs of the named parameters; refuse F (pullback: with another message). */
+static nb_status open_jobs(const nb_sim *sim, const char *const *names, int count,
+                           int pullback, slopes *s, nb_error *err)
 {
     const nb_subject of = nb_sim_subject(sim);
     const char *why;
     nb_variable_name *v;
     nb_status st;
-    memset(job, 0, sizeof *job);
     NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
@@ -152,9 +249,7 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
         if ((why = nb_variable_stands_still(&of, &v[i])))
             nb_notice(&sim->hooks, "the derivative by %s is 0: %s", v[i].name, why);
     }
-    NB_TRY(nb_slope_job_build(&of, v, count, job, err));
-    for (int i = 0; i < count && !st; i++)
-        st = nb_sim_check_factors(sim, &v[i], &job->tangents[i], err);
+    NB_TRY(build_jobs(sim, v, count, s, err));
     nb_free(v);
     return st;
 }
@@ -162,14 +257,11 @@ static nb_status build_job(const nb_sim *sim, const char *const *names, int coun
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
                             nb_error *err)
 {
-    const nb_subject of = nb_sim_subject(sim);
-    nb_slope_job job = {0};
+    slopes s = {0};
     nb_variable_name *v;
     nb_status st = nb_sim_names(sim, names, count, &v, err);
-    NB_TRY(nb_slope_job_build(&of, v, count, &job, err));
-    for (int i = 0; i < count && !st; i++)
-        st = nb_sim_check_factors(sim, &v[i], &job.tangents[i], err);
-    nb_slope_job_free(&job);
+    NB_TRY(build_jobs(sim, v, count, &s, err));
+    free_jobs(&s);
     nb_free(v);
     return st;
 }
@@ -209,10 +301,11 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** Open a run; close_run, also after an error.  knots: number in a refined background. */
-static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
-                          nb_slope_run *run, nb_error *err)
+/** Open s->run; close_run, also after an error.  knots: number in a refined background. */
+static nb_status open_run(nb_sim *sim, slopes *s, int knots, nb_error *err)
 {
+    const nb_slope_job *job = s->jobs;
+    nb_slope_run *run = &s->run;
     nb_status st = NB_OK;
     *run = (nb_slope_run){.job = job,
                           .precision = sim->cfg.precision,
@@ -222,7 +315,7 @@ static nb_status open_run(nb_sim *sim, const nb_slope_job *job, int knots,
         return nb_fail(err, NB_ERR_INPUT,
                        "derivatives, and fits by them: not with -diffuse_sigma above 0, "
                        "whose light has none");
-    if (makes_slopes(sim, job, job->count + knots))
+    if (s->n == 1 && makes_slopes(sim, job, job->count + knots))
         st = open_own(sim, run, err);
     if (st || run->state)
         return st;
@@ -237,19 +330,10 @@ static void close_run(const nb_sim *sim, nb_slope_run *run)
         run->backend->close(run->state);
 }
 
-/** A job of slopes, its renderer, and `values` if slopes need steps after rendering. */
-typedef struct slopes {
-    nb_slope_job job;
-    nb_slope_run run;
-    nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
-    nb_slope_list list;  /* the pixels of `values` */
-    double *values;      /* owned; [1 + count][list.n], or NULL */
-} slopes;
-
 static void close_slopes(const nb_sim *sim, slopes *s)
 {
     close_run(sim, &s->run);
-    nb_slope_job_free(&s->job);
+    free_jobs(s);
     nb_slope_list_free(&s->list);
     nb_slope_pixels_free(&s->own);
     nb_free(s->values);
@@ -262,7 +346,7 @@ static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s
     const size_t pixels = sim->model.scene.raster.pixels;
     double *whole = nb_alloc_raw(pixels, sizeof *whole, "derivatives", err);
     nb_status st = whole ? NB_OK : NB_ERR_NOMEM;
-    for (size_t k = 0; k <= (size_t)s->job.count && !st; k++) {
+    for (size_t k = 0; k <= (size_t)s->jobs->count && !st; k++) {
         double *plane = s->values + k * s->list.n;
         memset(whole, 0, pixels * sizeof *whole);
         nb_slope_list_scatter(&s->list, plane, whole);
@@ -273,12 +357,42 @@ static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s
     return st;
 }
 
+/** The run of lattice i. */
+static nb_slope_run run_of(const slopes *s, int i)
+{
+    nb_slope_run run = s->run;
+    run.job = &s->jobs[i];
+    return run;
+}
+
+/** Add image and slopes of the lattices, with footprint, at the pixels of the list. */
+static nb_status add_lattices(const nb_sim *sim, slopes *s, nb_error *err)
+{
+    const size_t n = ((size_t)s->jobs->count + 1) * s->list.n;
+    double *one = s->values;
+    nb_status st = NB_OK;
+    if (s->n > 1 && !(one = nb_alloc_raw(n + 1, sizeof *one, "derivatives", err)))
+        return NB_ERR_NOMEM;
+    for (int i = 0; i < s->n && !st; i++) {
+        const nb_slope_run run = run_of(s, i);
+        double *to = i > 0 ? one : s->values;
+        st = nb_sim_has_footprint(sim)
+                 ? nb_sim_footprint_at(sim, &run, &s->list, to, err)
+                 : nb_slope_list_fill(&run, &s->list, s->list.n, to, err);
+        for (size_t k = 0; i > 0 && k < n && !st; k++)
+            s->values[k] += one[k];
+    }
+    if (s->n > 1)
+        nb_free(one);
+    return st;
+}
+
 /** Make image and slopes of the pixels (NULL: all) with footprint, factors and psf. */
 static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
                              const nb_stage *psf, slopes *s, nb_error *err)
 {
     const nb_scene *scene = &sim->model.scene;
-    const size_t planes = (size_t)s->job.count + 1;
+    const size_t planes = (size_t)s->jobs->count + 1;
     nb_status st = NB_OK;
     if (!pixels) {
         st = nb_slope_scene_pixels(scene, &s->own, err);
@@ -288,9 +402,7 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     if (!st && !(s->values = nb_alloc_raw(planes * s->list.n + 1, sizeof *s->values,
                                           "derivatives", err)))
         st = NB_ERR_NOMEM;
-    NB_TRY(nb_sim_has_footprint(sim)
-               ? nb_sim_footprint_at(sim, &s->run, &s->list, s->values, err)
-               : nb_slope_list_fill(&s->run, &s->list, s->list.n, s->values, err));
+    NB_TRY(add_lattices(sim, s, err));
     if (!st && nb_sim_has_factors(sim))
         nb_sim_factor_list(sim, &s->list, planes, s->values);
     if (!st && psf)
@@ -307,15 +419,15 @@ static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
 {
     nb_stage psf;
     const int spreads = of && nb_sim_has_spread(sim, &psf);
-    const int rendered =
-        !spreads && !nb_sim_has_footprint(sim) && !nb_sim_has_factors(sim);
+    const int rendered = !spreads && !sim->crowd && !nb_sim_has_footprint(sim) &&
+                         !nb_sim_has_factors(sim);
     const nb_slope_pixels *pixels = of && !spreads ? of->pixels : NULL;
-    nb_status st = build_job(sim, names, count, 0, &s->job, err);
-    NB_TRY(open_run(sim, &s->job, of && rendered ? of->seen->n_knots : 0, &s->run, err));
+    nb_status st = open_jobs(sim, names, count, 0, s, err);
+    NB_TRY(open_run(sim, s, of && rendered ? of->seen->n_knots : 0, err));
     if (st || rendered)
         return st;
     if (of && !spreads && !pixels) {
-        st = nb_slope_observed(&s->job, of->seen, &s->own, err);
+        st = nb_slope_observed(s->jobs, of->seen, &s->own, err);
         pixels = &s->own;
     }
     return st ? st : fill_values(sim, pixels, spreads ? &psf : NULL, s, err);
@@ -415,21 +527,40 @@ static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** Pull back a loss through point spread, factors and footprint. */
-static nb_status pull(const nb_sim *sim, const nb_slope_run *run, const loss_slopes *loss,
+/** Pull back `before`, slopes by the pixels before factors, through each lattice. */
+static nb_status pull_lattices(const nb_sim *sim, const slopes *s, const double *before,
+                               double *gradient, nb_hkl_gradient *F, nb_error *err)
+{
+    const loss_slopes loss = {NB_REAL_FLOAT64, before, NULL};
+    double one[NB_VARIABLES_MAX];
+    nb_status st = NB_OK;
+    for (int i = 0; i < s->n && !st; i++) {
+        const nb_slope_run run = run_of(s, i);
+        double *to = i > 0 ? one : gradient;
+        st = nb_sim_has_footprint(sim)
+                 ? nb_sim_footprint_pullback(sim, &run, before, to, F, err)
+                 : pull_rendered(sim, &run, &loss, to, F, err);
+        for (int k = 0; i > 0 && k < s->jobs->count && !st; k++)
+            gradient[k] += one[k];
+    }
+    return st;
+}
+
+/** Pull back a loss through point spread, factors, footprint and lattices. */
+static nb_status pull(const nb_sim *sim, const slopes *s, const loss_slopes *loss,
                       double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
     const nb_variable_name all = {.kind = NB_VAR_ALL_F, .name = "F"};
-    const int spreads = nb_sim_has_footprint(sim);
     double *before = NULL;
-    nb_status st = F ? nb_sim_check_factors(sim, &all, NULL, err) : NB_OK;
-    if (st || (!loss->psf && !spreads && !nb_sim_has_factors(sim)))
-        return st ? st : pull_rendered(sim, run, loss, gradient, F, err);
+    nb_status st = F ? nb_sim_check_factors(sim, &sim->model, &all, NULL, err) : NB_OK;
+    if (!st && F)
+        st = check_table(sim, &all, err);
+    if (st || (s->n == 1 && !loss->psf && !nb_sim_has_footprint(sim) &&
+               !nb_sim_has_factors(sim)))
+        return st ? st : pull_rendered(sim, &s->run, loss, gradient, F, err);
     st = check_loss(sim, loss, err);
     NB_TRY(loss_before(sim, loss, &before, err));
-    NB_TRY(spreads ? nb_sim_footprint_pullback(sim, run, before, gradient, F, err)
-                   : pull_rendered(sim, run, &(loss_slopes){NB_REAL_FLOAT64, before, NULL},
-                                   gradient, F, err));
+    NB_TRY(pull_lattices(sim, s, before, gradient, F, err));
     nb_free(before);
     return st;
 }
@@ -466,9 +597,9 @@ static nb_status pullback(nb_sim *sim, const char *const *names, int count,
     nb_status st;
     if (F)
         memset(F, 0, sizeof *F);
-    st = build_job(sim, names, count, 1, &s.job, err);
-    NB_TRY(open_run(sim, &s.job, 0, &s.run, err));
-    NB_TRY(pull(sim, &s.run, loss, gradient, F, err));
+    st = open_jobs(sim, names, count, 1, &s, err);
+    NB_TRY(open_run(sim, &s, 0, err));
+    NB_TRY(pull(sim, &s, loss, gradient, F, err));
     NB_TRY(check_gradient(names, count, gradient, F, err));
     if (st && F)
         nb_hkl_gradient_free(F);
@@ -493,8 +624,8 @@ nb_status nb_sim_pullback_device(nb_sim *sim, const char *const *names, int coun
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && dloss && (gradient || count == 0));
     slopes s = {0};
-    nb_status st = build_job(sim, names, count, 1, &s.job, err);
-    NB_TRY(open_run(sim, &s.job, 0, &s.run, err));
+    nb_status st = open_jobs(sim, names, count, 1, &s, err);
+    NB_TRY(open_run(sim, &s, 0, err));
     if (!st &&
         (!s.run.backend->device || nb_sim_has_footprint(sim) || nb_sim_has_factors(sim)))
         st = nb_fail(err, NB_ERR_UNSUPPORTED,

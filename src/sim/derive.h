@@ -18,7 +18,7 @@ double nb_sim_mean_wavelength(const nb_sim *sim);
 nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
                        nb_variable_name **out, nb_error *err);
 
-/** Refuse several crystals, and -absorb with a background.  Errors: NB_ERR_INPUT. */
+/** Refuse -absorb with a background.  Errors: NB_ERR_INPUT. */
 nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 
 /* --- factors of pixels and added light --- */
@@ -27,9 +27,10 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
 int nb_sim_has_factors(const nb_sim *sim);
 
 /** Refuse a parameter that would change values which derivatives take as constant, such
- * as factors or the dose.  t: its tangent; NULL for F.  Errors: NB_ERR_INPUT. */
-nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
-                               const nb_tangent *t, nb_error *err);
+ * as factors or the dose.  m: the model of a lattice; t: the tangent, NULL for F. */
+nb_status nb_sim_check_factors(const nb_sim *sim, const nb_model *m,
+                               const nb_variable_name *v, const nb_tangent *t,
+                               nb_error *err);
 
 /** Call nb_sim_check_factors for the named parameters.  Errors: as nb_sim_derivatives. */
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,

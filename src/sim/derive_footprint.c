@@ -406,10 +406,10 @@ static void free_all_slopes(const spreading *s, double ***slopes)
 }
 
 /** Copy the scene with a mask of only the listed pixels.  Free *mask with nb_free. */
-static nb_status scene_of_list(const nb_sim *sim, const nb_slope_list *list,
+static nb_status scene_of_list(const nb_scene *all, const nb_slope_list *list,
                                nb_scene *scene, uint8_t **mask, nb_error *err)
 {
-    *scene = sim->model.scene;
+    *scene = *all;
     if (!(*mask = nb_alloc(scene->raster.pixels, 1, "mask", err)))
         return NB_ERR_NOMEM;
     for (size_t i = 0; i < list->pixels->n; i++)
@@ -427,7 +427,7 @@ nb_status nb_sim_footprint_at(const nb_sim *sim, const nb_slope_run *run,
     nb_slope_list from = {0};
     double *light = NULL, ***slopes = NULL;
     uint8_t *mask;
-    nb_status st = scene_of_list(sim, list, &wanted, &mask, err);
+    nb_status st = scene_of_list(run->job->scene, list, &wanted, &mask, err);
     NB_TRY(open_spreading(sim, run, &wanted, &s, err));
     NB_TRY(render_light(&s, &from, &pixels, &light, err));
     NB_TRY(all_slopes(&s, &sim->model.footprint, &slopes, err));
@@ -503,7 +503,7 @@ nb_status nb_sim_footprint_pullback(const nb_sim *sim, const nb_slope_run *run,
                                     const double *dloss, double *gradient,
                                     nb_hkl_gradient *F, nb_error *err)
 {
-    const nb_scene *sc = &sim->model.scene;
+    const nb_scene *sc = run->job->scene;
     double *before = nb_alloc_raw(sc->raster.pixels, sizeof *before, "loss", err);
     spreading s;
     nb_status st = open_spreading(sim, run, sc, &s, err);

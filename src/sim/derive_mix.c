@@ -126,9 +126,9 @@ void nb_keep_rendered(const nb_scene *sc, double *values)
 /* --- parameters whose derivatives are refused --- */
 
 /** Flag of wavelengths, directions, F or rotations that would change with v, or NULL. */
-static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
+static const char *moved_part(const nb_sim *sim, const nb_model *m,
+                              const nb_variable_name *v)
 {
-    const nb_model *m = &sim->model;
     const nb_config *cfg = &m->settings.value;
     const nb_settings *all = &m->settings;
     switch (v->kind) {
@@ -158,10 +158,9 @@ static const char *moved_part(const nb_sim *sim, const nb_variable_name *v)
 }
 
 /** Flag of pixel factors, added light or dose that would change with v, or NULL. */
-static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
-                              const nb_tangent *t)
+static const char *moved_flag(const nb_sim *sim, const nb_model *m,
+                              const nb_variable_name *v, const nb_tangent *t)
 {
-    const nb_model *m = &sim->model;
     const int turns = v->kind == NB_VAR_MISSET || v->kind == NB_VAR_ROT ||
                       v->kind == NB_VAR_CELL || v->kind == NB_VAR_PHI ||
                       v->kind == NB_VAR_OSC;
@@ -179,13 +178,14 @@ static const char *moved_flag(const nb_sim *sim, const nb_variable_name *v,
     return sim->in.files->add && m->settings.value.add_fluence > 0 &&
                    v->kind == NB_VAR_FLUENCE
                ? "add"
-               : moved_part(sim, v);
+               : moved_part(sim, m, v);
 }
 
-nb_status nb_sim_check_factors(const nb_sim *sim, const nb_variable_name *v,
-                               const nb_tangent *t, nb_error *err)
+nb_status nb_sim_check_factors(const nb_sim *sim, const nb_model *m,
+                               const nb_variable_name *v, const nb_tangent *t,
+                               nb_error *err)
 {
-    const char *flag = moved_flag(sim, v, t);
+    const char *flag = moved_flag(sim, m, v, t);
     return flag ? nb_fail(err, NB_ERR_INPUT,
                           "the derivative by %s: it changes what -%s does, which "
                           "derivatives and refine hold; leave out the one or the other",

@@ -11,6 +11,7 @@
 #include "../model/units.h"
 #include "../params/params.h"
 #include "../physics/limits.h"
+#include "crystals.h"
 #include "derive.h"
 
 /** The simulation before the moves.  Moves keep its numbers of steps and its choices. */
@@ -400,24 +401,77 @@ nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err)
     return NB_OK;
 }
 
-void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg)
+/** Set a moved parameter of the beam or the detector in the record of a crystal. */
+static void move_frame(const nb_sim *sim, const nb_variable_name *v, double value,
+                       nb_config *cfg)
+{
+    if (v->kind == NB_VAR_FOOTPRINT) {
+        (void)set_footprint(v, value, cfg, NULL);
+    } else if (v->kind == NB_VAR_LAMBDA && !sim->in.lines) {
+        cfg->lambda_A = value;
+        cfg->energy_eV = NAN;
+    } else if (v->kind != NB_VAR_LAMBDA && v->kind != NB_VAR_SHIFT &&
+               v->kind != NB_VAR_SHIFT_ALONG && v->kind != NB_VAR_TURN) {
+        set_member(v, value, cfg);
+    }
+}
+
+/** Set a moved parameter of a crystal in a record. */
+static void move_crystal(const nb_variable_name *v, double value, nb_config *cfg)
+{
+    if (v->kind == NB_VAR_CELL) {
+        for (int i = cfg->cell_count; i < 6; i++) /* the meaning of a short -cell */
+            cfg->cell[i] = i < 3 ? cfg->cell[0] : 90;
+        cfg->cell_count = 6;
+        cfg->cell[v->axis] = value;
+        return;
+    }
+    set_member(v, value, cfg);
+    if (v->kind == NB_VAR_CELLS)
+        cfg->xtal_size_mm[v->axis] = NAN;
+}
+
+/** True for parameters of the beam and the detector. */
+static int is_of_frame(const nb_variable_name *v)
+{
+    return v->kind >= NB_VAR_PHI && v->kind < NB_VAR_DEFAULT_F && v->kind != NB_VAR_FUDGE;
+}
+
+int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *x, const nb_variable_name *v)
+{
+    const int cell = v->kind == NB_VAR_CELL;
+    NB_OWN_CONFIG cfg = {0};
+    double poked, now;
+    if (is_of_frame(v) || x->crystal == 0)
+        return 1;
+    if (v->kind == NB_VAR_ROT || v->kind >= NB_VAR_F || sim->crowd->given ||
+        (cell && (x->in.matrix.given || x->in.factors != sim->in.factors)) ||
+        (v->kind == NB_VAR_MOSAIC && x->cfg.mosaic_aniso_deg.set))
+        return 0;
+    nb_config_copy(&cfg, &sim->typed);
+    memcpy(&poked, (const char *)&cfg + v->member, sizeof poked);
+    poked = isfinite(poked) ? nextafter(poked, INFINITY) : 0.1;
+    memcpy((char *)&cfg + v->member, &poked, sizeof poked);
+    if (nb_crystal_place(x->crystal, sim->seed, &cfg, NULL) ||
+        nb_crystal_line(&sim->in, x->crystal, &cfg, NULL))
+        return 0;
+    memcpy(&now, (const char *)&cfg + v->member, sizeof now);
+    return now == poked;
+}
+
+void nb_sim_move_further(const nb_sim *sim, nb_further *x)
 {
     const nb_subject of = nb_sim_subject(sim);
     nb_variable_name v;
-    for (int i = 0; sim->moves && i < sim->moves->n; i++)
-        if (!nb_variable_parse(&of, sim->moves->at[i].name, &v, NULL) &&
-            v.kind >= NB_VAR_PHI && v.kind < NB_VAR_DEFAULT_F && v.kind != NB_VAR_FUDGE) {
-            const double value = sim->moves->at[i].value;
-            if (v.kind == NB_VAR_FOOTPRINT) {
-                (void)set_footprint(&v, value, cfg, NULL);
-            } else if (v.kind == NB_VAR_LAMBDA && !sim->in.lines) {
-                cfg->lambda_A = value;
-                cfg->energy_eV = NAN;
-            } else if (v.kind != NB_VAR_LAMBDA && v.kind != NB_VAR_SHIFT &&
-                       v.kind != NB_VAR_SHIFT_ALONG && v.kind != NB_VAR_TURN) {
-                set_member(&v, value, cfg);
-            }
-        }
+    for (int i = 0; sim->moves && i < sim->moves->n; i++) {
+        const double value = sim->moves->at[i].value;
+        if (nb_variable_parse(&of, sim->moves->at[i].name, &v, NULL))
+            continue;
+        if (is_of_frame(&v))
+            move_frame(sim, &v, value, &x->cfg);
+        else if (x->crystal > 0 && nb_sim_moves_crystal(sim, x, &v))
+            move_crystal(&v, value, &x->cfg);
+    }
 }
 
 /* --- the list of moves --- */

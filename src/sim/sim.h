@@ -125,8 +125,6 @@ nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
 /** Give the start the F of sim->in if they are finer.  *farther: 1 if so, else 0. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
-/** Apply moves of beam and detector to cfg, the configuration of a further crystal. */
-void nb_sim_move_frame(const nb_sim *sim, nb_config *cfg);
 /** Replace *moves by moves without the row's parameters.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
 

@@ -414,15 +414,19 @@ def check_master(t, rng):
 
 
 def check_slopes(t, rng):
-    """Derivatives equal central differences."""
+    """Derivatives equal central differences of typed flags, also of several lattices."""
     value = {"fluence": None, "polar": None, "lambda": None, "distance": None, "default_F": None, "water": None, "misset_x": None, "misset_z": None, "cell_a": None, "cell_b": None, "Na": None, "twotheta": None, "Xbeam": None,
              "mosaic": None, "dispersion": None, "fudge": None, "phi": None}
     flags = dict(t.flags)
     names = [x for x in value if x in flags or x in ("misset_x", "misset_z") and len(flags.get("misset", [])) > 2 or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
     if "mat" in flags or "sourcefile" in flags:  # both depend on the wavelength
         names = [x for x in names if x != "lambda"]
-    if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(float(x) for flag in ("N", "Na", "Nb", "Nc") for x in flags.get(flag, [9])) < 4:
-        # light of a small crystal jumps where the nearest reflection changes
+    first, *others = t.crystals or [{}]
+    hidden = {"misset_x": ("misset", "mat"), "misset_z": ("misset", "mat"), "cell_a": ("cell", "mat"), "cell_b": ("cell", "mat"), "Na": ("N", "Na", "samplesize"), "mosaic": ("mosaic", "mosaic_aniso")}
+    names = [x for x in names if not set(first) & set(hidden.get(x, (x,)))]  # else the line hides the flag
+    sizes = [x for line in (flags, first, *others) for flag in ("N", "Na", "Nb", "Nc") for x in numpy.ravel(line.get(flag, 9))]
+    if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(map(float, sizes)) < 4 or any(float(x) % 1 for x in sizes):
+        # light of a small crystal, or of a real N, jumps where the nearest reflection changes
         names = [x for x in names if x in ("fluence", "polar", "default_F", "water", "fudge", "Na")]
     if not names:
         return
@@ -433,11 +437,11 @@ def check_slopes(t, rng):
     plane = numpy.fromfile("d.bin")
     flag, axis = (name[:-2], "xyz".find(name[-1]) if name[0] == "m" else "ab".index(name[-1])) if name[-2:-1] == "_" and name != "default_F" else (name, 0)
     old = flags[flag]
-    x = float(old[axis])
+    x, at = float(old[axis]), words.index("-" + flag) + 1  # in its place: the last of some flags sets the pivot
     step = abs(x) * 2e-3 if flag in ("fluence", "default_F", "water") else 2e-4 * {"misset": 40, "lambda": 0.5, "cell": 5, "distance": 40, "Na": 5, "twotheta": 40, "Xbeam": 50, "phi": 40}.get(flag, 1)
     differences = []
     for h in (step, step / 2):
-        two = [t.image([*words, "-" + flag, *old[:axis], repr(x + s * h), *old[axis + 1:]]).astype(float) for s in (1, -1)]
+        two = [t.image([*words[:at + axis], repr(x + s * h), *words[at + axis + 1:]]).astype(float) for s in (1, -1)]
         differences.append((two[0] - two[1]) / (2 * h))
     best, largest = (4 * differences[1] - differences[0]) / 3, abs(plane).max()
     noise = 6e-8 * abs(two[0]).max() / step * 4
@@ -452,8 +456,8 @@ def checks_of(t):
     plain = not series
     placed = t.crystals is not None and all("misset" in x for x in t.crystals) and not t.has("add")
     table = "hkl" in flags and flags["hkl"][0] in ("low.hkl", "mid.hkl") and flags.get("cell") in ("40 50 60".split(), "15 18 21 82 99 94".split())
-    flat = not t.has("expt", "detector", "img", "hkl", "pdb", "mtz", "cif", "crystals", "twin", "tophat_spots", "dose", "interpolate", "absorb", "beamstop", "dmin", "samplesize",
-                     "add", "transmission", "spectrum") and t.crystals is None
+    flat = not t.has("expt", "detector", "img", "hkl", "pdb", "mtz", "cif", "tophat_spots", "dose", "interpolate", "absorb", "beamstop", "dmin", "samplesize",
+                     "add", "transmission", "spectrum")
     return {"alone": 3 * series, "typed": (series and can_type(t)) * 4, "truth": 2 * (t.number % 3 == 0 or plain) * (not t.has("precision")), "off": 2 * plain,
             "region": 2 * (plain and not t.has("roi", "geom", "expt", "nxmx")), "linear": plain and "fluence" in flags and not t.has("add", "tolerance_photons") and flags.get("dose") != ["auto"], "threads": 0.7,
             "order": 6 * (plain and not t.has("tolerance") and (t.has("oversample") or not t.has("water", "background")) and placed and len(t.crystals) > 1 and not t.has("twin")), "sum": 6 * (plain and not t.has("tolerance") and placed and t.has("oversample") and not t.has("spectrum", "dose")),

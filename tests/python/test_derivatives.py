@@ -34,17 +34,60 @@ def test_planes_are_the_programs(tmp_path):
         assert np.isfinite(plane).all() and plane.any(), name
 
 
-def check_differences(sim, steps):
+def check_differences(sim, steps, limit=1e-3):
+    """Compare slopes with differences of images in double precision, of fourth order."""
     J = sim.derivatives(list(steps), dtype=np.float64)
     for name, step in steps.items():
         value = sim.parameter(name)["value"]
         images = []
-        for sign in (1, -1):
-            sim.set_parameters({name: value + sign * step})
-            images.append(sim.render().astype(float))
+        for k in (1, -1, 2, -2):
+            sim.set_parameters({name: value + k * step})
+            fluence = sim.derivatives(["fluence"], dtype=np.float64)["fluence"]
+            images.append(fluence * sim.parameter("fluence")["value"])
         sim.set_parameters({name: value})
-        difference = (images[0] - images[1]) / (2 * step)
-        assert abs(difference - J[name]).max() < 1e-3 * abs(J[name]).max(), name
+        difference = (8 * (images[0] - images[1]) - images[2] + images[3]) / (12 * step)
+        assert abs(difference - J[name]).max() < limit * abs(J[name]).max(), name
+
+
+LATTICES = {
+    "lines": dict(crystals=[{}, {"N": 4}, {"cell": [71, 81, 91, 89, 91, 92]}, {"misset": [1, 2, 3], "mosaic": 0.5}], mosaic=0.2, mosaic_domains=3, mosaic_model="uniform"),
+    "random": dict(crystals=8, crystal_volume=2e-3),
+    "merohedral": dict(cell=(70, 70, 90, 90, 90, 90), twin="k,h,-l:0.3", crystals=2),
+    "pseudo": dict(cell=(70, 70.5, 90, 90, 90, 90), twin="k,h,-l:0.3;-h,-k,l:0.2", osc=0.2, phisteps=2),
+    "filters": dict(crystals=2, twin="k,h,-l:0.3", footprint="gauss:0.2:0.3:20", gauss_xtal=True, water=1, psf="gauss", psf_fwhm=300),
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_several_lattices(name, tmp_path):
+    """The slopes are the limit of differences with set_parameters, and those of a flag also
+    of its typed value; gradients are their sums with the loss."""
+    flags = dict(LATTICES[name])
+    if name == "filters":
+        np.random.default_rng(2).uniform(0.2, 1, (32, 32)).astype(np.float32).tofile(tmp_path / "t.bin")
+        flags["transmission"] = str(tmp_path / "t.bin")
+    scene = {**SMALL, "seed": 3, "precision": "double", **flags}
+    sim = nanobragg.Simulation(**scene)
+    steps = {"misset_x": 2e-4, "rot_y": 2e-4, "cell_a": 1e-3, "cell_ga": 1e-3, "N_b": 1e-3, "distance": 1e-3, "lambda": 1e-5, "fluence": 1e22}
+    steps.update({"mosaic": 1e-3} if "mosaic" in flags else {})
+    check_differences(sim, steps, 2e-6 if name != "filters" else 1e-3)
+    J = sim.derivatives(list(steps), dtype=np.float64)
+    loss = np.random.default_rng(1).normal(size=(32, 32))
+    for key, value in sim.pullback(loss, list(steps)).items():
+        assert value == pytest.approx((J[key] * loss).sum(), rel=1e-9), key
+    typed = nanobragg.Simulation(**{**scene, "N": (6, 6.001, 6)})
+    sim.set_parameters({"N_b": 6.001})
+    assert np.allclose(sim.render(), typed.render(), rtol=1e-6)
+
+
+def test_several_lattices_have_no_slope_of_F(tmp_path):
+    (tmp_path / "f.hkl").write_text("0 0 1 10\n1 0 0 20\n")
+    sim = nanobragg.Simulation(**SMALL, hkl=str(tmp_path / "f.hkl"), crystals=2)
+    for name in ("F:0:0:1", "default_F"):
+        with pytest.raises(ValueError, match="several lattices"):
+            sim.derivatives([name])
+    with pytest.raises(ValueError, match="several lattices"):
+        sim.pullback(np.ones((32, 32)), ["F"])
 
 
 @pytest.mark.parametrize("size", [{"blocks": 1e9}, {"crystal_volume": 464000}])

@@ -526,8 +526,7 @@ def test_crystals_have_numbers_of_their_own(tmp_path):
     again = nanobragg.Simulation(**{**base, "N": 7}, crystals=lines)
     assert (sim.render() == again.render()).all() and (first != again.render()).any()
     assert sorted(set(sim.reflections()["crystal"])) == [0, 1]
-    with pytest.raises(ValueError, match="of one crystal"):
-        sim.derivatives(["N_a"])
+    assert sim.derivatives(["N_a"])["N_a"].any()
     blocks = nanobragg.Simulation(**base, mosaic_blocks=[[0, 0, 0, 1], [1, 0, 0, 3]]).render()
     parts = [np.asarray(nanobragg.Simulation(**base, misset=(x, 0, 0)).render(), float) for x in (0, 1)]
     assert np.abs(blocks - parts[0] / 4 - parts[1] * 3 / 4).max() <= 1e-6 * blocks.max()
