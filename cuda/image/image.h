@@ -6,7 +6,7 @@
 
 #include "../../src/image/adu.h"
 #include "../../src/image/mix.h"
-#include "../../src/image/product.h"
+#include "../../src/image/photons.h"
 #include "../backend/host.h"
 #include "../backend/state.h"
 

@@ -52,6 +52,12 @@ typedef struct nb_variable_name {
     char name[NB_VARIABLE_NAME]; /* name as in nb_variable */
 } nb_variable_name;
 
+/** True for parameters of the beam and the detector, which move all crystals. */
+static inline int nb_variable_is_of_frame(const nb_variable_name *v)
+{
+    return v->kind >= NB_VAR_PHI && v->kind < NB_VAR_DEFAULT_F && v->kind != NB_VAR_FUDGE;
+}
+
 /** Simulation that is differentiated. */
 typedef struct nb_subject {
     const nb_settings *cfg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of flags, one for each crystal of an image. */
-#include "files.h"
+#include "load.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,10 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
+#include "../base/store.h"
 #include "../base/text.h"
+#include "../model/crystal.h"
+#include "../model/units.h"
 #include "../params/params.h"
 
 struct nb_crystal_line {
@@ -288,4 +291,111 @@ nb_status nb_crystal_lines_apply(const nb_crystal_lines *l, int m, nb_config *cf
         st = apply(l, m, object, cfg, err);
     cJSON_Delete(object);
     return st;
+}
+
+/* --- the records of the crystals of an image --- */
+
+static void free_lines(void *object)
+{
+    nb_crystal_lines_free(object);
+}
+
+static nb_status make_lines(void *user, void **object, size_t *bytes, nb_error *err)
+{
+    nb_crystal_lines *lines = nb_shared_new(sizeof *lines, free_lines, "-crystals", err);
+    *object = lines;
+    *bytes = 0;
+    return lines ? nb_crystal_lines_read(user, lines, err) : NB_ERR_NOMEM;
+}
+
+nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
+                            nb_crystal_lines **lines, nb_error *err)
+{
+    nb_key key = nb_key_of("crystals");
+    void *object = NULL;
+    nb_status st = NB_OK;
+    int n;
+    if (nb_crystals_kind_of(cfg->crystals, &n) != NB_CRYSTALS_NUMBER) {
+        NB_READING(in->store);
+        nb_key_file(&key, in->store, cfg->crystals);
+        st = nb_store_take(in->store, &key, make_lines, (void *)(uintptr_t)cfg->crystals,
+                           &object, err);
+    }
+    *lines = object;
+    return st;
+}
+
+nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
+                            nb_error *err)
+{
+    nb_crystal_lines *lines;
+    nb_status st = nb_crystals_lines(in, cfg, &lines, err);
+    (void)nb_crystals_kind_of(cfg->crystals, n);
+    if (lines)
+        *n = lines->n;
+    else if (!st && *n < 0)
+        st = nb_fail(err, NB_ERR_INPUT,
+                     "-crystals %.40s: must be a whole number from 0 to %d, "
+                     "or a file",
+                     cfg->crystals, NB_CRYSTALS_MAX);
+    nb_shared_drop(lines);
+    return st;
+}
+
+static nb_status refuse(const nb_config *cfg, nb_error *err)
+{
+    const char *flag = cfg->crystals[0] ? "-crystals" : "-twin";
+    const char *text = cfg->crystals[0] ? cfg->crystals : cfg->twin;
+    return cfg->compat ? nb_fail(err, NB_ERR_INPUT,
+                                 "%s %.60s: not with -compat, whose images have one "
+                                 "crystal",
+                                 flag, text)
+                       : NB_OK;
+}
+
+nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err)
+{
+    int n;
+    nb_status st;
+    if (!cfg->crystals[0] && !cfg->twin[0])
+        return NB_OK;
+    st = refuse(cfg, err);
+    return st ? st : nb_crystals_count(in, cfg, &n, err);
+}
+
+nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err)
+{
+    double angles[3];
+    nb_status st;
+    if (m == 0)
+        return NB_OK;
+    if (cfg->misset_seed.set)
+        seed = cfg->misset_seed.value;
+    NB_FORWARD(nb_misset_random(seed, m, angles, err));
+    cfg->misset_mode = NB_MISSET_FIXED;
+    for (int i = 0; i < 3; i++)
+        cfg->misset_deg[i] = nb_typeable(angles[i] / NB_DEG);
+    return NB_OK;
+}
+
+nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err)
+{
+    nb_crystal_lines *lines;
+    nb_status st = nb_crystals_lines(in, cfg, &lines, err);
+    if (!st && lines && m < lines->n)
+        st = nb_crystal_lines_apply(lines, m, cfg, err);
+    nb_shared_drop(lines);
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line sets it */
+        st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
+    return st;
+}
+
+void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
+                     size_t size)
+{
+    nb_crystal_lines *lines;
+    snprintf(name, size, "crystal %d", m + 1);
+    if (!nb_crystals_lines(in, cfg, &lines, NULL) && lines && m < lines->n)
+        nb_crystal_lines_name(lines, m, name, size);
+    nb_shared_drop(lines);
 }

@@ -11,6 +11,7 @@
 #include "../io/table/hkl.h"
 #include "../model/detector.h"
 #include "../nanobragg.h"
+#include "files.h"
 #include "inputs.h"
 
 /* --- reading the files of a configuration through the store of *in; call in this order --- */
@@ -190,5 +191,29 @@ int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2]);
  * (or NULL) if it has several panels.  Errors: those of the geometry file. */
 nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_image *image,
                                nb_error *err);
+
+/* --- the crystals of an image (crystal_lines.c) --- */
+
+/** Count the crystals in the image of cfg.  Errors: NB_ERR_INPUT. */
+nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
+                            nb_error *err);
+
+/** Read the lines of -crystals; *lines is held (nb_shared_drop), or NULL for a number. */
+nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
+                            nb_crystal_lines **lines, nb_error *err);
+/** Read -crystals, and refuse flags that an image of several crystals cannot have. */
+nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
+
+/** Give cfg a random orientation for crystal m > 0, by the misset seed or else by `seed`,
+ * rounded so that it can be typed; crystal 0 stays.  Errors: as nb_misset_random. */
+nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
+
+/** Change cfg by the line of crystal m in the list or the file of -crystals.  Errors: as
+ * nb_crystal_lines_apply. */
+nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err);
+
+/** Name of crystal m of cfg for messages: "c.jsonl:2", or "crystal 2". */
+void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
+                     size_t size);
 
 #endif

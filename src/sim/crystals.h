@@ -3,7 +3,7 @@
 #ifndef NB_SIM_CRYSTALS_H
 #define NB_SIM_CRYSTALS_H
 
-#include "../inputs/files.h"
+#include "../inputs/load.h"
 #include "../model/scene_build.h"
 #include "sim.h"
 
@@ -29,28 +29,6 @@ struct nb_crowd {
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */
     int n_given;
 };
-
-/** Count the crystals in the image of cfg.  Errors: NB_ERR_INPUT. */
-nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
-                            nb_error *err);
-
-/** Read the lines of -crystals; *lines is held (nb_shared_drop), or NULL for a number. */
-nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
-                            nb_crystal_lines **lines, nb_error *err);
-/** Read -crystals, and refuse flags that an image of several crystals cannot have. */
-nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
-
-/** Give cfg a random orientation for crystal m > 0, by the misset seed or else by `seed`,
- * rounded so that it can be typed; crystal 0 stays.  Errors: as nb_misset_random. */
-nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
-
-/** Change cfg by the line of crystal m in the list or the file of -crystals.  Errors: as
- * nb_crystal_lines_apply. */
-nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *err);
-
-/** Name of crystal m of cfg for messages: "c.jsonl:2", or "crystal 2". */
-void nb_crystal_name(const nb_inputs *in, const nb_config *cfg, int m, char *name,
-                     size_t size);
 
 /** Resolve the record *cfg (its seed is set) in place; *out gets its crystal.  Errors: as
  * nb_resolve_record. */

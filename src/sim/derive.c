@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Derivatives of the expected photons: the public calls. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -9,108 +8,11 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 #include "../derive/variables.h"
-#include "../model/units.h"
 #include "../render/request.h"
 #include "crystals.h"
 #include "derive.h"
 #include "footprint.h"
 #include "light.h"
-
-double nb_sim_mean_wavelength(const nb_sim *sim)
-{
-    return sim->in.lines ? nb_beam_mean(&sim->model.scene.beam) / NB_ANGSTROM
-                         : sim->model.wavelength_A;
-}
-
-nb_subject nb_sim_subject(const nb_sim *sim)
-{
-    return (nb_subject){.cfg = &sim->model.settings,
-                        .model = &sim->model,
-                        .moved = &sim->moved,
-                        .F = &sim->in.tables.box,
-                        .wavelength_A = nb_sim_mean_wavelength(sim),
-                        .has_matrix = sim->in.matrix.given,
-                        .has_sources = sim->in.lines != NULL,
-                        .crystal = &sim->model.crystal};
-}
-
-/** Describe scene i of the crowd, with its displacement in *moved. */
-static nb_subject further_subject(const nb_sim *sim, int i, nb_displacement *moved)
-{
-    nb_further *const *all = sim->crowd->all, *x = all[i];
-    nb_subject of = nb_sim_subject(sim);
-    *moved = sim->moved; /* `rot` turns only the first crystal */
-    if (x->crystal > 0)
-        memset(moved->rot, 0, sizeof moved->rot);
-    of.cfg = &x->model.settings;
-    of.model = &x->model;
-    of.moved = moved;
-    of.F = &x->in.tables.box;
-    of.has_matrix = x->in.matrix.given;
-    of.twin = x->twin;
-    if (x->crystal > 0)
-        of.crystal = &all[i - x->twin]->model.crystal;
-    return of;
-}
-
-nb_status nb_sim_variables(const nb_sim *sim, const char *list,
-                           char (**names)[NB_VARIABLE_NAME], int *count, nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && list && names && count);
-    const nb_subject of = nb_sim_subject(sim);
-    return nb_variables_open(&of, list, names, count, err);
-}
-
-nb_status nb_sim_parameter(const nb_sim *sim, const char *name, nb_variable *out,
-                           nb_error *err)
-{
-    NB_IN_C_LOCALE;
-    NB_REFUSE_NULL(sim && name && out);
-    const nb_subject of = nb_sim_subject(sim);
-    const char *why;
-    nb_variable_name v;
-    nb_status st = nb_variable_parse(&of, name, &v, err);
-    memset(out, 0, sizeof *out);
-    NB_TRY(nb_variable_check(&of, &v, err));
-    if (st)
-        return st;
-    memcpy(out->name, v.name, sizeof out->name);
-    out->value = nb_variable_value(&of, &v);
-    out->unit = v.unit;
-    out->flag = v.flag;
-    out->moves = v.moves;
-    why = nb_variable_stands_still(&of, &v);
-    out->can_move = !why;
-    snprintf(out->why_not, sizeof out->why_not, "%s", why ? why : "");
-    return NB_OK;
-}
-
-nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
-                       nb_variable_name **out, nb_error *err)
-{
-    const nb_subject of = nb_sim_subject(sim);
-    nb_variable_name *v;
-    nb_status st = NB_OK;
-    *out = NULL;
-    if (count < 0 || count > NB_VARIABLES_MAX || (count > 0 && !names))
-        return nb_fail(err, NB_ERR_INPUT, "%d parameters: must be 0 to %d", count,
-                       NB_VARIABLES_MAX);
-    if (!(v = nb_alloc((size_t)count, sizeof *v, "parameters", err)))
-        return NB_ERR_NOMEM;
-    for (int i = 0; i < count && !st; i++) {
-        st = names[i] ? nb_variable_parse(&of, names[i], &v[i], err)
-                      : nb_fail(err, NB_ERR_INPUT, "the name of parameter %d is NULL", i);
-        for (int j = 0; j < i && !st; j++)
-            if (!strcmp(v[j].name, v[i].name))
-                st = nb_fail(err, NB_ERR_INPUT, "parameter %s is named twice", v[i].name);
-    }
-    if (st)
-        nb_free(v);
-    else
-        *out = v;
-    return st;
-}
 
 /** Largest element of M - 1 at any spindle step; M: matrix of the crystal's change. */
 static double scan_change(const nb_model *m)
@@ -148,10 +50,10 @@ nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
 /** Jobs of slopes, one for each lattice of the image, a renderer, and `values` if slopes
  * need steps after rendering. */
 typedef struct slopes {
-    int n;               /* lattices: the first crystal, further crystals and twin parts */
-    nb_slope_job *jobs;  /* owned; [n] */
-    nb_scene *alone;     /* owned; [n]: scenes of jobs whose F were mixed in a twin */
-    nb_slope_run run;    /* the run of jobs[0] */
+    int n;              /* lattices: the first crystal, further crystals and twin parts */
+    nb_slope_job *jobs; /* owned; [n] */
+    nb_scene *alone;    /* owned; [n]: scenes of jobs whose F were mixed in a twin */
+    nb_slope_run run;   /* the run of jobs[0] */
     nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
     nb_slope_list list;  /* the pixels of `values` */
     double *values;      /* owned; [1 + count][list.n], or NULL */
@@ -187,7 +89,7 @@ static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *nam
     const nb_further *x = i > 0 ? sim->crowd->all[i - 1] : NULL;
     nb_displacement moved;
     const nb_subject of =
-        x ? further_subject(sim, i - 1, &moved) : nb_sim_subject(sim);
+        x ? nb_sim_further_subject(sim, i - 1, &moved) : nb_sim_subject(sim);
     nb_variable_name *v = nb_alloc((size_t)count, sizeof *v, "parameters", err);
     nb_status st = v ? NB_OK : NB_ERR_NOMEM;
     for (int k = 0; k < count && !st; k++) {
@@ -419,8 +321,8 @@ static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
 {
     nb_stage psf;
     const int spreads = of && nb_sim_has_spread(sim, &psf);
-    const int rendered = !spreads && !sim->crowd && !nb_sim_has_footprint(sim) &&
-                         !nb_sim_has_factors(sim);
+    const int rendered =
+        !spreads && !sim->crowd && !nb_sim_has_footprint(sim) && !nb_sim_has_factors(sim);
     const nb_slope_pixels *pixels = of && !spreads ? of->pixels : NULL;
     nb_status st = open_jobs(sim, names, count, 0, s, err);
     NB_TRY(open_run(sim, s, of && rendered ? of->seen->n_knots : 0, err));
@@ -532,7 +434,7 @@ static nb_status pull_lattices(const nb_sim *sim, const slopes *s, const double 
                                double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
     const loss_slopes loss = {NB_REAL_FLOAT64, before, NULL};
-    double one[NB_VARIABLES_MAX];
+    double one[NB_VARIABLES_MAX] = {0};
     nb_status st = NB_OK;
     for (int i = 0; i < s->n && !st; i++) {
         const nb_slope_run run = run_of(s, i);

@@ -10,6 +10,8 @@
 
 /** Describe the simulation for src/derive; valid until sim changes. */
 nb_subject nb_sim_subject(const nb_sim *sim);
+/** Describe scene i of the crowd; *moved gets its displacement, which must stay. */
+nb_subject nb_sim_further_subject(const nb_sim *sim, int i, nb_displacement *moved);
 
 /** Central wavelength, A; for a list of sources the weighted mean. */
 double nb_sim_mean_wavelength(const nb_sim *sim);

@@ -92,8 +92,9 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = open_wanted(sim, &w, err);
     if (!st && w.all_F)
-        st = nb_sim_check_factors(
-            sim, &sim->model, &(nb_variable_name){.kind = NB_VAR_ALL_F, .name = "F"}, NULL, err);
+        st = nb_sim_check_factors(sim, &sim->model,
+                                  &(nb_variable_name){.kind = NB_VAR_ALL_F, .name = "F"},
+                                  NULL, err);
     NB_TRY(nb_sim_check_held(sim, w.list, w.count, err));
     free_wanted(&w);
     if (!st && sim->cfg.pullback_file[0])

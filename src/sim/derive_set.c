@@ -431,34 +431,6 @@ static void move_crystal(const nb_variable_name *v, double value, nb_config *cfg
         cfg->xtal_size_mm[v->axis] = NAN;
 }
 
-/** True for parameters of the beam and the detector. */
-static int is_of_frame(const nb_variable_name *v)
-{
-    return v->kind >= NB_VAR_PHI && v->kind < NB_VAR_DEFAULT_F && v->kind != NB_VAR_FUDGE;
-}
-
-int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *x, const nb_variable_name *v)
-{
-    const int cell = v->kind == NB_VAR_CELL;
-    NB_OWN_CONFIG cfg = {0};
-    double poked, now;
-    if (is_of_frame(v) || x->crystal == 0)
-        return 1;
-    if (v->kind == NB_VAR_ROT || v->kind >= NB_VAR_F || sim->crowd->given ||
-        (cell && (x->in.matrix.given || x->in.factors != sim->in.factors)) ||
-        (v->kind == NB_VAR_MOSAIC && x->cfg.mosaic_aniso_deg.set))
-        return 0;
-    nb_config_copy(&cfg, &sim->typed);
-    memcpy(&poked, (const char *)&cfg + v->member, sizeof poked);
-    poked = isfinite(poked) ? nextafter(poked, INFINITY) : 0.1;
-    memcpy((char *)&cfg + v->member, &poked, sizeof poked);
-    if (nb_crystal_place(x->crystal, sim->seed, &cfg, NULL) ||
-        nb_crystal_line(&sim->in, x->crystal, &cfg, NULL))
-        return 0;
-    memcpy(&now, (const char *)&cfg + v->member, sizeof now);
-    return now == poked;
-}
-
 void nb_sim_move_further(const nb_sim *sim, nb_further *x)
 {
     const nb_subject of = nb_sim_subject(sim);
@@ -467,7 +439,7 @@ void nb_sim_move_further(const nb_sim *sim, nb_further *x)
         const double value = sim->moves->at[i].value;
         if (nb_variable_parse(&of, sim->moves->at[i].name, &v, NULL))
             continue;
-        if (is_of_frame(&v))
+        if (nb_variable_is_of_frame(&v))
             move_frame(sim, &v, value, &x->cfg);
         else if (x->crystal > 0 && nb_sim_moves_crystal(sim, x, &v))
             move_crystal(&v, value, &x->cfg);

@@ -421,11 +421,13 @@ def check_slopes(t, rng):
     names = [x for x in value if x in flags or x in ("misset_x", "misset_z") and len(flags.get("misset", [])) > 2 or x in ("cell_a", "cell_b") and len(flags.get("cell", [])) > 2]
     if "mat" in flags or "sourcefile" in flags:  # both depend on the wavelength
         names = [x for x in names if x != "lambda"]
+    if t.has("sourcefile") and "xds" in flags:  # sources along the polarization have no Kahn factor
+        names = [x for x in names if x != "polar"]
     first, *others = t.crystals or [{}]
     hidden = {"misset_x": ("misset", "mat"), "misset_z": ("misset", "mat"), "cell_a": ("cell", "mat"), "cell_b": ("cell", "mat"), "Na": ("N", "Na", "samplesize"), "mosaic": ("mosaic", "mosaic_aniso")}
     names = [x for x in names if not set(first) & set(hidden.get(x, (x,)))]  # else the line hides the flag
     sizes = [x for line in (flags, first, *others) for flag in ("N", "Na", "Nb", "Nc") for x in numpy.ravel(line.get(flag, 9))]
-    if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(map(float, sizes)) < 4 or any(float(x) % 1 for x in sizes):
+    if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(map(float, sizes)) < 5 or any(float(x) % 1 for x in sizes):
         # light of a small crystal, or of a real N, jumps where the nearest reflection changes
         names = [x for x in names if x in ("fluence", "polar", "default_F", "water", "fudge", "Na")]
     if not names:
@@ -445,7 +447,8 @@ def check_slopes(t, rng):
         differences.append((two[0] - two[1]) / (2 * h))
     best, largest = (4 * differences[1] - differences[0]) / 3, abs(plane).max()
     noise = 6e-8 * abs(two[0]).max() / step * 4
-    off = abs(best - plane).max()
+    kinks = plane.size // 50 if t.has("background", "stol") else 0  # pixels at the points of a table of materials, or in the beam
+    off = numpy.sort(abs(best - plane))[-1 - kinks]
     if off > 2e-3 * largest + noise + 2 * abs(differences[1] - differences[0]).max():
         raise Failure(f"derivative by {name}: off by {off / max(largest, 1e-30):.2g} of the largest, {largest:.4g} (noise {noise:.2g})")
 
