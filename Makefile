@@ -166,16 +166,15 @@ CLI_OBJ := $(CLI_SRC:%.c=$B/%.o)
 LIB_PARTS := $(CU_SRC:%.cu=$B/%.cu.o) $(CXX_SRC:%.cc=$B/%.o) \
     $(filter $(LIB_OBJ),$(ISA_SRC:%.c=$B/%.o)) $(LIB_OBJ)
 
-# tests/unit/test_*.c are programs; in tests/golden, tests/check and tests/bench a file with main()
-# is one. The others of its folder are linked into each of them.
+# In these folders a file with main() is a program; the others are linked into each of them.
 TEST_ROOMS := unit golden check bench
 TEST_SRC := $(foreach r,$(TEST_ROOMS),$(sort $(wildcard tests/$r/*.c)))
-MAIN_SRC := $(filter tests/unit/test_%,$(TEST_SRC)) \
-    $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(filter-out tests/unit/%,$(TEST_SRC))))
-HELP_SRC := $(filter-out $(MAIN_SRC),$(TEST_SRC))
+MAIN_SRC := $(if $(TEST_SRC),$(shell grep -lwE '^(int )?main' $(TEST_SRC)))
+ALONE := tests/unit/test_choose # has backends of its own in place of the library's
+HELP_SRC := $(filter-out $(MAIN_SRC) $(ALONE:%=%.c),$(TEST_SRC))
 TEST_SUPPORT := $(sort $(wildcard tests/support/*.c))
 programs = $(patsubst %.c,$B/%,$(filter tests/$1/%,$(MAIN_SRC)))
-UNIT_BIN := $(if $(HAVE_CMOCKA),$(call programs,unit))
+UNIT_BIN := $(if $(HAVE_CMOCKA),$(call programs,unit) $(ALONE:%=$B/%))
 GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
@@ -276,12 +275,9 @@ $B/nanobragg: $(STATIC) $(CLI_OBJ)
 	    $(CLI_OBJ) $(STATIC) $(OPENMP_ARCHIVE) $(PROG_LIBS) -o $@
 
 # --- test programs ----------------------------------------------------------------------------
-# The program's own parts are no library: the tests of some are linked with its objects.
-MORE_test_sub := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
-MORE_test_options := $(MORE_test_sub)
-MORE_test_out_of_memory := $(MORE_test_sub)
-MORE_test_once := $(MORE_test_sub)
-$B/tests/unit/test_once: private ALL_LDFLAGS += -Wl,--wrap=open,--wrap=nb_store_take
+# The program's own parts are no library: unit tests are linked with its objects.
+MORE_unit := $(filter-out $B/src/cli/main.o,$(CLI_OBJ))
+$B/tests/unit/unit: private ALL_LDFLAGS += -Wl,--wrap=open,--wrap=nb_store_take
 
 define test_program
 $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP_SRC)) \
@@ -290,9 +286,11 @@ $1: $(1).o $(MORE_$(notdir $1)) $(patsubst %.c,$B/%.o,$(filter tests/$2/%,$(HELP
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$^ $$(CMOCKA_LIBS) $$(TIFF_LIBS) $$(LIBS) -o $$@
 endef
 $(foreach r,$(TEST_ROOMS),$(foreach p,$(call programs,$r),$(eval $(call test_program,$p,$r))))
+MORE_test_choose := $B/tests/unit/unit.o
+$(eval $(call test_program,$(ALONE:%=$B/%),alone))
 
 # the program's parts
-$(foreach n,words jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_test_sub)
+$(foreach n,words jobs,$B/tests/fuzz/replay_$n $B/tests/fuzz/fuzz_$n): $(MORE_unit)
 $(REPLAY_BIN): $B/tests/fuzz/replay_%: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o \
     $(FUZZ_HELP:%.c=$B/%.o) $(STATIC)
 	$(call say,LD   $@)

@@ -7,7 +7,7 @@
 #   --reduced  the same rooms with NB_REDUCED=1 (sanitizer builds: the command line's bad inputs)
 #   --big      everything, with NB_BIG=1 (long forms of the tests that have one), and DIALS
 #
-# A test is a program BUILD-FOLDER/tests/ROOM/NAME, or a script: tests/ROOM/run.sh, check_*.sh and
+# A test is a program BUILD-FOLDER/tests/ROOM/NAME, a group of tests/unit/unit, or a script: tests/ROOM/run.sh, check_*.sh and
 # *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines
 # `ok NAME`, `not ok NAME`, `skip NAME # reason`, or TAP (cmocka's).  The environment of scripts has
 # NANOBRAGG (the program), NB_BUILD, NB_SOURCE and TMPDIR, a folder for their files.
@@ -90,6 +90,7 @@ list_room() {
         case $room/$name in
         fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \
             "tests/fuzz/corpus/${name#replay_}" ;;
+        unit/unit) "$file" -list | awk -v OFS='\t' -v unit="$file" '{ print "unit/" $1, unit " " $1 }' ;;
         golden/golden) list_golden "$file $build/nanobragg golden_data" ;;
         *) printf '%s\t%s\n' "$room/$name" "$file" ;;
         esac

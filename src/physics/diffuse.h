@@ -129,47 +129,4 @@ NB_HD double nb_diffuse_left(const nb_diffuse *d, double h, double k, double l)
     return sum;
 }
 
-/** Like nb_source_sum in pixel.h: sum over sources and orientations along one ray. */
-NB_HD double nb_diffuse_source_sum(const nb_scene *sc, const nb_diffuse *d, int table,
-                                   const nb_ray *ray)
-{
-    double sum = 0;
-    for (int i = 0; i < sc->beam.n_sources; i++) {
-        const nb_source *source = &sc->beam.sources[i];
-        nb_vec3 q = nb_scattering_vector(source, ray->direction);
-        double term = 0;
-        if (nb_culled(&sc->factors, q))
-            continue;
-        for (int o = 0; o < sc->lattice.n_orientations; o++) {
-            const nb_orientation *cell = &sc->lattice.orientations[o];
-            term += nb_diffuse_at(d, &sc->factors.table, table, nb_dot(cell->a, q),
-                                  nb_dot(cell->b, q), nb_dot(cell->c, q));
-        }
-        if (sc->oversample_polar && !sc->beam.nopolar)
-            term *= nb_polarization(sc->beam.polarization, source->incident,
-                                    ray->direction, sc->beam.polar_axis);
-        sum += source->weight * term;
-    }
-    return sum;
-}
-
-/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor. `table`:
- * number of the table of F. */
-NB_HD double nb_pixel_diffuse(const nb_scene *sc, const nb_diffuse *d, int table,
-                              const nb_panel *panel, const nb_sensor *sensor, int f, int s)
-{
-    int layer, subf, subs, os = sc->oversample;
-    double sum = 0;
-    for (layer = 0; layer < sensor->layers; layer++)
-        for (subs = 0; subs < os; subs++)
-            for (subf = 0; subf < os; subf++) {
-                nb_ray ray =
-                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
-                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
-                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
-                sum += weight * nb_diffuse_source_sum(sc, d, table, &ray);
-            }
-    return sc->intensity_scale * sum * nb_cached_factors(sc, panel, sensor, f, s);
-}
-
 #endif

@@ -117,8 +117,8 @@ footprint() {
 light() {
     if make -s -j"$(nproc)" ${CC:+CC="$CC"} SET=$set_name CUDA_ARCH="$arch" \
         NVCC_FLAGS="-O3 -std=c++17 -DNB_GPU=1 -fmad=false -lineinfo -Xptxas=-v" \
-        "$B/tests/unit/test_light_device" >>"$out/build.log" 2>&1; then
-        NB_SOURCE=$PWD "$B/tests/unit/test_light_device" >"$out/light.txt" 2>&1 || failed=1
+        "$B/tests/unit/unit" >>"$out/build.log" 2>&1; then
+        NB_SOURCE=$PWD "$B/tests/unit/unit" test_light_device >"$out/light.txt" 2>&1 || failed=1
         grep -E '^(#|\[ ( |S|F).*\] [a-z])' "$out/light.txt" | tee -a "$out/summary.txt"
     else
         note "skip light # needs cmocka"

@@ -100,7 +100,7 @@ fi
 for mutant in $("$python" tests/check/mutants.py kernel); do
     mutate "$mutant"
 done
-if [ -e "$build/tests/unit/test_tiles" ]; then
+if [ -e "$build/tests/unit/unit" ]; then
     compile bounds tests/unit/test_tiles.c "$work/tiles.o" || failed=1
     for mutant in NONE $("$python" tests/check/mutants.py bounds); do
         bounds "$mutant" || failed=1

@@ -16,26 +16,23 @@
 
 #include "picture.h"
 
-/** Adds a test to this program. */
-void nb_add_test(struct CMUnitTest test);
-/** Runs all tests in the order in which they were added; returns the exit status. */
-int nb_run_tests(void);
+/** Adds a test to the group of its file. */
+void nb_add_test(const char *file, struct CMUnitTest test);
+/** Skips the group of a file, for a reason that must stay. */
+void nb_skip_tests(const char *file, const char *why);
 
 /** Defines a test: FIXTURE_TEST(name, setup, teardown) { ... }. cmocka calls setup before
- * the test and teardown after the test; `state` is cmocka's argument. The program runs
- * its tests in the order of the file. */
+ * the test and teardown after the test; `state` is cmocka's argument. The tests of a file
+ * run in its order, in a process of their own (tests/run.sh). */
 #define FIXTURE_TEST(name, setup, teardown)                                              \
     static void name(void **state);                                                      \
     __attribute__((constructor)) static void add_##name(void)                            \
     {                                                                                    \
-        nb_add_test(                                                                     \
-            (struct CMUnitTest)cmocka_unit_test_setup_teardown(name, setup, teardown));  \
+        nb_add_test(__FILE__, (struct CMUnitTest)cmocka_unit_test_setup_teardown(        \
+                                  name, setup, teardown));                               \
     }                                                                                    \
     static void name(__attribute__((unused)) void **state)
 #define UNIT_TEST(name) FIXTURE_TEST(name, NULL, NULL)
-
-#define TEST(name) cmocka_unit_test(name)
-#define RUN_TESTS(name, tests) cmocka_run_group_tests_name(name, tests, NULL, NULL)
 
 /** |a - b| <= tolerance */
 #define check_close(a, b, tolerance)                                                     \

@@ -9,12 +9,12 @@
 #include "../support/check.h"
 #include "../support/scenes.h"
 
-static uint64_t state;
+static uint64_t random_state;
 
 static inline double uniform(double from, double to)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return from + (to - from) * (double)(state >> 11) * 0x1p-53;
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return from + (to - from) * (double)(random_state >> 11) * 0x1p-53;
 }
 
 static inline double log_uniform(double from, double to)

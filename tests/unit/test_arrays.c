@@ -15,7 +15,7 @@ static const double waves[2] = {1e-10, 1.02e-10}, weights[2] = {1, 3};
 static const double places[2][3] = {{-1, 0, 0}, {-1, 0.001, 0}};
 static const double matrix[9] = {0.8e-2, -0.6e-2, 0, 0.6e-2, 0.8e-2, 0, 0, 0, 1e-2};
 
-static void fill(void)
+__attribute__((constructor)) static void fill(void)
 {
     for (int i = 0; i < N; i++) {
         hkl[i][0] = i / (SIDE * SIDE) - SIDE / 2;
@@ -164,10 +164,4 @@ UNIT_TEST(memory_runs_out)
     nb_sim_free(sim);
     nb_config_drop(&again);
     nb_config_drop(&cfg);
-}
-
-int main(void)
-{
-    fill();
-    return nb_run_tests();
 }

@@ -137,6 +137,49 @@ static picture_part random_scene(char *words, size_t size, double budget)
     return p;
 }
 
+/** Like nb_source_sum in pixel.h: sum over sources and orientations along one ray. */
+static double source_sum(const nb_scene *sc, const nb_diffuse *d, int table,
+                         const nb_ray *ray)
+{
+    double sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        nb_vec3 q = nb_scattering_vector(source, ray->direction);
+        double term = 0;
+        if (nb_culled(&sc->factors, q))
+            continue;
+        for (int o = 0; o < sc->lattice.n_orientations; o++) {
+            const nb_orientation *cell = &sc->lattice.orientations[o];
+            term += nb_diffuse_at(d, &sc->factors.table, table, nb_dot(cell->a, q),
+                                  nb_dot(cell->b, q), nb_dot(cell->c, q));
+        }
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            term *= nb_polarization(sc->beam.polarization, source->incident,
+                                    ray->direction, sc->beam.polar_axis);
+        sum += source->weight * term;
+    }
+    return sum;
+}
+
+/** Photons of the diffuse light in pixel (f, s) of a panel with this sensor. `table`:
+ * number of the table of F. */
+static double pixel_diffuse(const nb_scene *sc, const nb_diffuse *d, int table,
+                            const nb_panel *panel, const nb_sensor *sensor, int f, int s)
+{
+    int layer, subf, subs, os = sc->oversample;
+    double sum = 0;
+    for (layer = 0; layer < sensor->layers; layer++)
+        for (subs = 0; subs < os; subs++)
+            for (subf = 0; subf < os; subf++) {
+                nb_ray ray =
+                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
+                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
+                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
+                sum += weight * source_sum(sc, d, table, &ray);
+            }
+    return sc->intensity_scale * sum * nb_cached_factors(sc, panel, sensor, f, s);
+}
+
 /** Sums every step, reflection and order for the pixels inside the border. Copies the
  * border from the image. */
 static double *direct_image(const nb_sim *sim, picture_part p, const float *image)
@@ -152,8 +195,8 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
         const int f = i % edge, s = i / edge;
         const int inside =
             f >= p.border && s >= p.border && f < edge - p.border && s < edge - p.border;
-        direct[i] = inside ? nb_pixel_diffuse(&sc, &sim->model.diffuse, 0, sc.panels,
-                                              sc.sensors, f, s)
+        direct[i] = inside ? pixel_diffuse(&sc, &sim->model.diffuse, 0, sc.panels,
+                                           sc.sensors, f, s)
                            : image[i];
     }
     nb_free(F);
@@ -216,20 +259,20 @@ static scene_errors one_scene(int seed, double budget)
 {
     char words[2048];
     picture_part p;
-    state = (uint64_t)seed * 0x9e3779b97f4a7c15u + 1;
+    random_state = (uint64_t)seed * 0x9e3779b97f4a7c15u + 1;
     uniform(0, 1);
     p = random_scene(words, sizeof words, budget);
     return compare(words, p);
 }
 
 /** NB_SCENES=a-b selects the scenes a to b - 1 of the long test (NB_BIG). */
-static void planes_agree_with_the_direct_sum(void **s)
+UNIT_TEST(planes_agree_with_the_direct_sum)
 {
     const char *range = getenv("NB_SCENES");
     const double budget = getenv("NB_BIG") ? 10000 : 200;
     int first = 0, scenes = getenv("NB_BIG") ? 300 : 6;
     scene_errors worst = {0, 0};
-    (void)s;
+
     need_fftw();
     if (range)
         assert_int_equal(sscanf(range, "%d-%d", &first, &scenes), 2);
@@ -246,10 +289,10 @@ static void planes_agree_with_the_direct_sum(void **s)
 
 /** The error of cubics between nodes is largest where the Ewald sphere cuts the middle of
  * an isolated halo. */
-static void nodes_hold_halos_that_stand_apart(void **s)
+UNIT_TEST(nodes_hold_halos_that_stand_apart)
 {
     const picture_part middle = {50, 19};
-    (void)s;
+
     need_fftw();
     check_below(
         compare(
@@ -263,9 +306,8 @@ static void nodes_hold_halos_that_stand_apart(void **s)
 }
 
 /** Near the direct beam the light goes to 0 with q^2. */
-static void light_ends_at_the_direct_beam(void **s)
+UNIT_TEST(light_ends_at_the_direct_beam)
 {
-    (void)s;
     need_fftw();
     check_below(
         compare("-hkl hkl/hex.hkl -cell 47.4 47.4 39.5 90 90 120 -sg P6 -diffuse_sigma "
@@ -279,9 +321,8 @@ static void light_ends_at_the_direct_beam(void **s)
 
 /** Between nodes a pixel has the mean of its sub-pixels; one ray serves all layers of a
  * sensor. */
-static void nodes_hold_sub_pixels_and_layers(void **s)
+UNIT_TEST(nodes_hold_sub_pixels_and_layers)
 {
-    (void)s;
     need_fftw();
     check_below(compare("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -diffuse_sigma 0.3 "
                         "-diffuse_gamma 20 -misset 10 20 30 " SCENE
@@ -295,7 +336,7 @@ static void nodes_hold_sub_pixels_and_layers(void **s)
 /** Ends of Gaussian halos: after the last reflections, with and without a slope of the
  * light along the detector; and between narrow halos, where all light is of faint orders.
  * The weakest light is 5e-10 of the brightest pixel. */
-static void gauss_halos_hold_where_they_end(void **s)
+UNIT_TEST(gauss_halos_hold_where_they_end)
 {
     static const struct {
         picture_part part;
@@ -321,7 +362,7 @@ static void gauss_halos_hold_where_they_end(void **s)
          "-lambda 0.987214 -detpixels 41 -pixel 0.169173 -Xbeam -0.317977 -Ybeam "
          "-28.0374 "
          "-detector_rotx 3.36923 -twotheta -6.43446"}};
-    (void)s;
+
     need_fftw();
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         char words[1000];
@@ -420,13 +461,13 @@ static scene_errors cube_errors(cube *c, int points)
 
 /** Short and long correlations in small and large cells. Tables then have whole halos,
  * soft halos and the reflections near a sample, or all reflections one by one. */
-static void tables_agree_with_the_direct_sum(void **s)
+UNIT_TEST(tables_agree_with_the_direct_sum)
 {
     static const int gammas[] = {2, 20, 60, 200}, cells[] = {15, 40, 80, 150};
     const int big = getenv("NB_BIG") != NULL;
-    (void)s;
+
     need_fftw();
-    state = 31;
+    random_state = 31;
     for (int i = 0; i < 32; i++) {
         const int edge = cells[i / 4 % 4],
                   max_index = big ? (int)fmin(edge / 2, 30) : 5 + edge / 30;
@@ -448,13 +489,13 @@ static void tables_agree_with_the_direct_sum(void **s)
 
 /** Any number of threads makes the same bytes; a table above half of the free memory is
  * refused. */
-static void tables_do_not_depend_on_threads(void **s)
+UNIT_TEST(tables_do_not_depend_on_threads)
 {
     cube c = cube_of(40, 6, "-diffuse_sigma 1.5 -diffuse_gamma 9");
     nb_diffuse_table *one, *many;
     const nb_diffuse_part *a, *b;
     nb_error err;
-    (void)s;
+
     need_fftw();
     c.source.threads = 1;
     one = table_of_cube(&c);
@@ -475,14 +516,14 @@ static void tables_do_not_depend_on_threads(void **s)
 }
 
 /** A table ends at -dmin, and so does the light; nothing changes inside the limit. */
-static void tables_end_at_dmin(void **s)
+UNIT_TEST(tables_end_at_dmin)
 {
     enum { EDGE = 120 };
     const char *limits[] = {"", " -dmin 5"};
     double bytes[2];
     float *images[2];
     int inside = 0, dark = 0;
-    (void)s;
+
     need_fftw();
     for (int k = 0; k < 2; k++) {
         char words[300];
@@ -515,10 +556,10 @@ static void tables_end_at_dmin(void **s)
 }
 
 /** Forms have equal bytes for any orientation: else frames would not share a table. */
-static void forms_do_not_depend_on_the_orientation(void **s)
+UNIT_TEST(forms_do_not_depend_on_the_orientation)
 {
     nb_diffuse first;
-    (void)s;
+
     need_fftw();
     for (int i = 0; i < 24; i++) {
         char words[300];
@@ -553,11 +594,11 @@ static const nb_diffuse_table *table_of(nb_sim *sim, double factor)
 }
 
 /* Frames may alternate between eight tables. */
-static void a_few_tables_are_kept(void **s)
+UNIT_TEST(a_few_tables_are_kept)
 {
     nb_sim *sim;
     const nb_diffuse_table *first, *other;
-    (void)s;
+
     need_fftw();
     sim = make_sim("-hkl hkl/tet.hkl -cell 32 32 40 90 90 90 -default_F 0 -detpixels 8 "
                    "-diffuse_sigma 0.2 -diffuse_gamma 3");
@@ -569,19 +610,4 @@ static void a_few_tables_are_kept(void **s)
     }
     nb_shared_drop(first);
     nb_sim_free(sim);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(planes_agree_with_the_direct_sum),
-                                       TEST(nodes_hold_halos_that_stand_apart),
-                                       TEST(light_ends_at_the_direct_beam),
-                                       TEST(nodes_hold_sub_pixels_and_layers),
-                                       TEST(gauss_halos_hold_where_they_end),
-                                       TEST(tables_agree_with_the_direct_sum),
-                                       TEST(tables_end_at_dmin),
-                                       TEST(forms_do_not_depend_on_the_orientation),
-                                       TEST(a_few_tables_are_kept),
-                                       TEST(tables_do_not_depend_on_threads)};
-    return RUN_TESTS("diffuse", tests);
 }

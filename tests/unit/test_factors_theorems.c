@@ -244,11 +244,8 @@ UNIT_TEST(a_map_gives_the_bytes_of_a_combination)
     }
 }
 
-int main(void)
+__attribute__((constructor)) static void needs_gemmi(void)
 {
-    if (!*nb_gemmi_version()) {
-        printf("1..1\nok 1 - factors_theorems # SKIP this build has no gemmi\n");
-        return 0;
-    }
-    return nb_run_tests();
+    if (!*nb_gemmi_version())
+        nb_skip_tests(__FILE__, "this build has no gemmi");
 }

@@ -131,7 +131,7 @@ static off_pairs off_from_pairs(int cells, int gauss)
     pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 at the limits */
     off_pairs off = {0, 0};
     double light = 0;
-    state = 7;
+    random_state = 7;
     for (int v = 0; v < VOXELS * VOXELS * VOXELS; v++)
         rho[v] = uniform(-1, 1); /* density, less the mean */
     snprintf(words, sizeof words,
@@ -161,9 +161,8 @@ static off_pairs off_from_pairs(int cells, int gauss)
 
 /** Compares the sum of all orders with the sum over pairs of voxels of finite crystals.
  * They differ by the light of the surface. */
-static void pairs_of_a_finite_crystal_have_this_light(void **s)
+UNIT_TEST(pairs_of_a_finite_crystal_have_this_light)
 {
-    (void)s;
     for (int gauss = 1; gauss >= (getenv("NB_BIG") ? 0 : 1); gauss--) {
         off_pairs small = off_from_pairs(6, gauss), large = off_from_pairs(12, gauss);
         printf("# pairs, %s: %.4f of 6^3 cells, %.4f of 12^3; first order %.2f, %.2f\n",
@@ -187,7 +186,7 @@ static nb_factor_table one_reflection(const int g[3], const double *F)
 }
 
 /** A narrow halo has the light that the reflection lost: N F^2 (1 - exp(-X)). */
-static void halos_have_what_bragg_light_lost(void **s)
+UNIT_TEST(halos_have_what_bragg_light_lost)
 {
     static const double F = 10;
     const int g[3] = {3, -2, 1};
@@ -198,7 +197,6 @@ static void halos_have_what_bragg_light_lost(void **s)
     nb_diffuse_series series;
     double X = nb_shape_radius2(d.forms[0].X, g[0], g[1], g[2]), sum = 0, orders = 0;
     const double step = 0.5 * 8 / (2 * NB_PI * 200); /* half of the first order's width */
-    (void)s;
     for (int i = -14; i <= 14; i++)
         for (int j = -14; j <= 14; j++)
             for (int k = -14; k <= 14; k++)
@@ -218,7 +216,7 @@ static void halos_have_what_bragg_light_lost(void **s)
 
 /** With long correlations, spots and halos together have the light of a crystal at rest.
  * Without motions the image has the same bytes. */
-static void long_correlations_leave_the_light(void **s)
+UNIT_TEST(long_correlations_leave_the_light)
 {
     static const char rest[] =
         "-hkl hkl/ort.hkl -cell 28 34 40 90 90 90 -N 6 -gauss_xtal -lambda 1 "
@@ -230,7 +228,6 @@ static void long_correlations_leave_the_light(void **s)
     const char *add[3] = {"", "-diffuse_sigma 0 -diffuse_gamma 10",
                           ("-diffuse_sigma 0.3 -diffuse_gamma 100 -diffuse_halo gauss "
                            "-diffuse_F unperturbed")};
-    (void)s;
     need_fftw();
     for (int k = 0; k < 3; k++) {
         nb_sim *sim;
@@ -250,7 +247,7 @@ static void long_correlations_leave_the_light(void **s)
 }
 
 /** Light is averaged over the rotations of a group; isotropic motions are unchanged. */
-static void groups_average_over_turned_axes(void **s)
+UNIT_TEST(groups_average_over_turned_axes)
 {
     static const double F[8] = {3, 0, 5, 7, 2, 9, 4, 1};
     const nb_factor_table table = {
@@ -265,7 +262,6 @@ static void groups_average_over_turned_axes(void **s)
                                                    "-diffuse_gamma 9 12 7"),
                      second = model_of(crystals[1], "-N 5 -diffuse_sigma 0.5 0.4 0.3 "
                                                     "-diffuse_gamma 12 9 7");
-    (void)s;
     for (int i = 0; i < 50; i++) {
         const double h = uniform(-4, 4), k = uniform(-4, 4), l = uniform(-4, 4);
         check_ratio(nb_diffuse_at(&group, &table, 0, h, k, l),
@@ -279,7 +275,7 @@ static void groups_average_over_turned_axes(void **s)
 
 /** Light is proportional to the number of cells and to F^2, whatever the shape; small
  * motions have the first order only. */
-static void light_is_proportional(void **s)
+UNIT_TEST(light_is_proportional)
 {
     const int g[3] = {3, -2, 1};
     static const double F = 10, twice = 20;
@@ -291,7 +287,6 @@ static void light_is_proportional(void **s)
                      round = model_of(CUBE, "-N 5 -round_xtal -diffuse_sigma 0.4 "
                                             "-diffuse_gamma 9"),
                      still = model_of(CUBE, "-N 5 -diffuse_sigma 1e-4 -diffuse_gamma 9");
-    (void)s;
     for (int i = 0; i < 50; i++) {
         const double h = uniform(2, 4), k = uniform(-3, -1), l = uniform(0, 2);
         const double D = nb_diffuse_at(&d, &table, 0, h, k, l);
@@ -401,7 +396,7 @@ static int sums_of_halos(void)
 
 /** Derivatives of a sum of halos stay below multiples of the sum. Tables, merged samples
  * and nodes rely on these multiples. Smaller multiples fail. */
-static void derivatives_of_halos_are_bounded(void **state_)
+UNIT_TEST(derivatives_of_halos_are_bounded)
 {
     static const struct {
         int order;
@@ -410,8 +405,7 @@ static void derivatives_of_halos_are_bounded(void **state_)
     const int n = sums_of_halos();
     double largest[3] = {0};
     int above[3] = {0};
-    (void)state_;
-    state = 11;
+    random_state = 11;
     for (int i = 0; i < n; i++) {
         const halos s = random_halos();
         double along[3], sum[5];
@@ -484,12 +478,11 @@ static double cubic_error(const halos *s)
 
 /** The errors of merged samples, of cubics, and of tables for another gamma stay within
  * the bounds that the derivatives give. */
-static void short_cuts_err_by_no_more(void **state_)
+UNIT_TEST(short_cuts_err_by_no_more)
 {
     const int n = sums_of_halos() / 10;
     double merged = 0, cubic = 0, slope = 0;
-    (void)state_;
-    state = 12;
+    random_state = 12;
     for (int i = 0; i < n; i++) {
         const halos s = random_halos();
         const double e = 1e-4, order = 1 + floor(uniform(0, 5)),
@@ -511,16 +504,4 @@ static void short_cuts_err_by_no_more(void **state_)
     check_above(cubic, 0.05);
     check_below(slope, 3.0001);
     check_above(slope, 2.99);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(pairs_of_a_finite_crystal_have_this_light),
-                                       TEST(halos_have_what_bragg_light_lost),
-                                       TEST(long_correlations_leave_the_light),
-                                       TEST(groups_average_over_turned_axes),
-                                       TEST(light_is_proportional),
-                                       TEST(derivatives_of_halos_are_bounded),
-                                       TEST(short_cuts_err_by_no_more)};
-    return RUN_TESTS("halos", tests);
 }

@@ -121,11 +121,10 @@ static nb_reflections spots_of(nb_sim *sim, const float *image)
 }
 
 /** Image, counts made by the CPU and truth equal those of a run without a device. */
-static void host_has_the_light_that_it_needs(void **s)
+UNIT_TEST(host_has_the_light_that_it_needs)
 {
     static const char *const more[] = {"-gain 1.5 -readout_noise 3",
                                        "-crystals 2 -gain 1.5"};
-    (void)s;
     need_fftw();
     for (int k = 0; k < 4; k++) {
         const char *words = more[k & 1];
@@ -155,7 +154,7 @@ static void host_has_the_light_that_it_needs(void **s)
 }
 
 /** The host makes a plane only when it is needed, after the device made a copy. */
-static void light_comes_late(void **s)
+UNIT_TEST(light_comes_late)
 {
     nb_sim *fake = make_sim(scenes[1], "", NULL);
     const float *plane;
@@ -163,7 +162,6 @@ static void light_comes_late(void **s)
     nb_reflections list = {0};
     nb_error err = {0};
     double sum = 0;
-    (void)s;
     need_fftw();
     image = calloc(fake->model.scene.raster.pixels, sizeof *image);
     assert_int_equal(nb_sim_render(fake, image, NULL, &err), 0);
@@ -228,9 +226,8 @@ static void same_light(const char *scene)
     nb_sim_free(device);
 }
 
-static void a_device_makes_the_same_light(void **s)
+UNIT_TEST(a_device_makes_the_same_light)
 {
-    (void)s;
     need_device();
     for (int i = 0; i < SCENES; i++)
         same_light(scenes[i]);
@@ -238,9 +235,8 @@ static void a_device_makes_the_same_light(void **s)
 
 /** With spots, water and noise, counts follow the floats, which differ in the last
  * digits. */
-static void counts_follow_the_floats(void **s)
+UNIT_TEST(counts_follow_the_floats)
 {
-    (void)s;
     need_device();
     for (int i = 0; i < SCENES; i++) {
         const char *more = "-water 2 -fluence 3e23";
@@ -268,11 +264,10 @@ static void counts_follow_the_floats(void **s)
 }
 
 /** A few tables stay on the device; other frames between them do not change a pixel. */
-static void tables_are_kept_apart(void **s)
+UNIT_TEST(tables_are_kept_apart)
 {
     nb_sim *device;
     picture first[2];
-    (void)s;
     need_device();
     device = make_sim(scenes[1], "-diffuse_only", "cuda");
     for (int turn = 0; turn < 2; turn++)
@@ -294,13 +289,4 @@ static void tables_are_kept_apart(void **s)
     free_picture(&first[0]);
     free_picture(&first[1]);
     nb_sim_free(device);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(host_has_the_light_that_it_needs), TEST(light_comes_late),
-        TEST(a_device_makes_the_same_light), TEST(counts_follow_the_floats),
-        TEST(tables_are_kept_apart)};
-    return RUN_TESTS("light_device", tests);
 }
