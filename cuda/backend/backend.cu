@@ -10,7 +10,7 @@
 static nb_status render(nb_backend_state *state, const nb_scene *sc,
                         const nb_request *request, const nb_planes *planes, nb_error *err)
 {
-    nb_status st = nb_request_check(request, sc, planes->pixels, NB_GPU_WORD, err);
+    nb_status st = nb_request_check(request, sc, planes->pixels, "cuda", err);
     NB_TRY(nb_cuda_check_places(request, sc, err));
     NB_TRY(nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device"));
     if (st)
@@ -42,7 +42,7 @@ static double estimate(const nb_scene *sc, const nb_render_options *options, cha
     engine = nb_cuda_engine(&device);
     plan = nb_cuda_plan_of(sc, options->precision, &options->tolerance, &engine);
     path = nb_cuda_choose_path(&plan, &reason);
-    snprintf(why, why_size, NB_GPU_GENERATION " %d.%d, %s%s%s", device.major,
+    snprintf(why, why_size, "compute capability %d.%d, %s%s%s", device.major,
              device.minor, path->how, *reason ? ": " : "", reason);
     return start + table / bytes_per_second +
            (image / bytes_per_second + path->seconds(&plan)) *
@@ -144,7 +144,7 @@ static nb_status open_cuda(const nb_render_options *options, nb_backend_state **
     s->path = nb_cuda_paths[0];
     if (!nb_cuda_probe(options->device_index, &s->device, why, sizeof why)) {
         nb_free(s);
-        return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s", why);
+        return nb_fail(err, NB_ERR_DEVICE, "cuda: %s", why);
     }
     st = start_device(s, err);
     if (st)
@@ -173,11 +173,10 @@ static void describe(const nb_backend_state *state, char *line, size_t size)
         snprintf(how, sizeof how, "%s%s%s", state->path->how,
                  ineffective ? "; -tolerance has no effect: " : "",
                  ineffective ? refused : "");
-    snprintf(line, size, NB_GPU_WORD ":%d, %s, %s", state->device.index,
-             state->device.name, how);
+    snprintf(line, size, "cuda:%d, %s, %s", state->device.index, state->device.name, how);
 }
 
-extern "C" const nb_backend nb_backend_cuda = {NB_GPU_WORD,
+extern "C" const nb_backend nb_backend_cuda = {"cuda",
                                                nb_cuda_words,
                                                nb_cuda_parse,
                                                &nb_cuda_feature,

@@ -17,8 +17,8 @@ nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing)
     cudaGetLastError(); /* clear the error, if possible */
     if (code == cudaErrorDevicesUnavailable)
         return nb_fail(err, NB_ERR_DEVICE,
-                       NB_GPU_WORD ": the device is busy or in exclusive use (%s)", doing);
-    return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": %s failed: %s", doing,
+                       "cuda: the device is busy or in exclusive use (%s)", doing);
+    return nb_fail(err, NB_ERR_DEVICE, "cuda: %s failed: %s", doing,
                    cudaGetErrorString(code));
 }
 
@@ -44,8 +44,7 @@ nb_status nb_cuda_reserve(nb_cuda_buffer *buffer, size_t bytes, const char *what
     cudaMemGetInfo(&free_bytes, &total);
     return nb_fail(
         err, NB_ERR_DEVICE,
-        NB_GPU_WORD
-        ": out of device memory: %s needs %.1f MiB, %.1f of %.1f MiB are free; "
+        "cuda: out of device memory: %s needs %.1f MiB, %.1f of %.1f MiB are free; "
         "use -device cpu",
         what, bytes * MiB, free_bytes * MiB, total * MiB);
 }
@@ -62,23 +61,23 @@ void nb_cuda_release(nb_cuda_buffer *buffer)
 /** Write the reason why the runtime sees no device, in one line, to `why`. */
 static void explain(cudaError_t code, char *why, size_t size)
 {
-    const char *visible = getenv(NB_GPU_VISIBLE);
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     int driver = 0, runtime = 0;
     cudaGetLastError();
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
-        snprintf(why, size, "no " NB_GPU_VENDOR " driver is installed");
-    else if (NB_GPU_MAJOR(driver) < NB_GPU_MAJOR(runtime))
-        snprintf(why, size,
-                 "the " NB_GPU_VENDOR " driver is too old: it supports " NB_GPU_TOOLKIT
-                 " %d.%d, " NB_GPU_TOOLKIT " %d is needed",
-                 NB_GPU_MAJOR(driver), NB_GPU_MINOR(driver), NB_GPU_MAJOR(runtime));
+        snprintf(why, size, "no NVIDIA driver is installed");
+    else if (driver / 1000 < runtime / 1000)
+        snprintf(
+            why, size,
+            "the NVIDIA driver is too old: it supports CUDA %d.%d, CUDA %d is needed",
+            driver / 1000, driver % 1000 / 10, runtime / 1000);
     else if (visible)
-        snprintf(why, size, "no device is visible: " NB_GPU_VISIBLE " is '%.60s'",
+        snprintf(why, size, "no device is visible: CUDA_VISIBLE_DEVICES is '%.60s'",
                  visible);
     else if (code == cudaSuccess || code == cudaErrorNoDevice)
-        snprintf(why, size, "there is no " NB_GPU_VENDOR " device");
+        snprintf(why, size, "there is no NVIDIA device");
     else
         snprintf(why, size, "%s", cudaGetErrorString(code));
 }
@@ -133,29 +132,27 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
         return 0;
     }
     if (index >= count) {
-        snprintf(why, why_size,
-                 "there is no device %d: the last one is " NB_GPU_WORD ":%d", index,
+        snprintf(why, why_size, "there is no device %d: the last one is cuda:%d", index,
                  count - 1);
         return 0;
     }
     device->index = index < 0 ? 0 : index;
     recall_device(device);
     const int generation = device->major * 10 + device->minor;
-    if (generation < NB_GPU_OLDEST_MAJOR * 10 + NB_GPU_OLDEST_MINOR) {
+    if (generation < 75) {
         snprintf(why, why_size,
-                 "device %d has " NB_GPU_GENERATION " %d.%d; %d.%d or newer is needed",
-                 device->index, device->major, device->minor, NB_GPU_OLDEST_MAJOR,
-                 NB_GPU_OLDEST_MINOR);
+                 "device %d has compute capability %d.%d; 7.5 or newer is needed",
+                 device->index, device->major, device->minor);
         return 0;
     }
 #ifdef NB_GPU_LEAST /* oldest generation for which this build has code */
     if (generation < NB_GPU_LEAST) {
-        snprintf(why, why_size,
-                 "device %d has " NB_GPU_GENERATION
-                 " %d.%d, and this build has code from %d.%d "
-                 "on; build with CUDA_ARCH=%d",
-                 device->index, device->major, device->minor, NB_GPU_LEAST / 10,
-                 NB_GPU_LEAST % 10, generation);
+        snprintf(
+            why, why_size,
+            "device %d has compute capability %d.%d, and this build has code from %d.%d "
+            "on; build with CUDA_ARCH=%d",
+            device->index, device->major, device->minor, NB_GPU_LEAST / 10,
+            NB_GPU_LEAST % 10, generation);
         return 0;
     }
 #endif
@@ -164,7 +161,8 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 
 int nb_cuda_may_be_present(void)
 {
-    static const char *const files[] = NB_GPU_FILES;
+    static const char *const files[] = {"/dev/nvidiactl",
+                                        "/dev/dxg"}; /* dxg: Linux on Windows */
     for (const char *file : files)
         if (access(file, F_OK) == 0)
             return 1;

@@ -171,8 +171,7 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     ring->pinned_bytes = 0;
     if (cudaMallocHost((void **)&ring->pinned, bytes) != cudaSuccess) {
         cudaGetLastError();
-        return nb_fail(err, NB_ERR_DEVICE, NB_GPU_WORD ": no %zu bytes of pinned memory",
-                       bytes);
+        return nb_fail(err, NB_ERR_DEVICE, "cuda: no %zu bytes of pinned memory", bytes);
     }
     ring->pinned_bytes = bytes;
     return NB_OK;
@@ -192,7 +191,7 @@ static int know(const void *memory, cudaPointerAttributes *about)
 static int is_pinned(const void *memory)
 {
     cudaPointerAttributes about;
-    return know(memory, &about) && gpuIsPinned(about);
+    return know(memory, &about) && about.type == cudaMemoryTypeHost;
 }
 
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err)
@@ -322,7 +321,8 @@ static int senders_of(const nb_cuda_ring *ring, size_t bytes)
 static int can_start_at(const void *memory)
 {
     cudaPointerAttributes about;
-    return know(memory, &about) && (gpuIsPinned(about) || gpuIsOnDevice(about));
+    return know(memory, &about) &&
+           (about.type == cudaMemoryTypeHost || about.type == cudaMemoryTypeDevice);
 }
 
 nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t bytes,
@@ -345,5 +345,6 @@ nb_status nb_cuda_send(nb_cuda_ring *ring, void *to, const void *from, size_t by
 int nb_cuda_is_on(const void *memory, int device)
 {
     cudaPointerAttributes about;
-    return know(memory, &about) && gpuIsOnDevice(about) && about.device == device;
+    return know(memory, &about) && about.type == cudaMemoryTypeDevice &&
+           about.device == device;
 }

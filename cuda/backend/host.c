@@ -6,25 +6,23 @@
 #include "host.h"
 #include "vendor.h"
 
-const char *const nb_cuda_words[] = {NB_GPU_WORD, NB_GPU_WORD ":N", NB_GPU_WORD ":all",
-                                     NULL};
+const char *const nb_cuda_words[] = {"cuda", "cuda:N", "cuda:all", NULL};
 
 #ifdef NB_HAVE_CUDA
-const nb_feature nb_cuda_feature = {NB_GPU_TOOLKIT, 1, NB_CUDA_VERSION};
+const nb_feature nb_cuda_feature = {"CUDA", 1, NB_CUDA_VERSION};
 #else
-const nb_feature nb_cuda_feature = {NB_GPU_TOOLKIT, 0,
-                                    "-device " NB_GPU_WORD
-                                    " is off: install " NB_GPU_COMPILER " and rebuild"};
+const nb_feature nb_cuda_feature = {"CUDA", 0,
+                                    "-device cuda is off: install nvcc and rebuild"};
 #endif
 
 int nb_cuda_parse(const char *word, nb_device *device)
 {
-    const size_t prefix = sizeof NB_GPU_WORD; /* with the colon */
+    const size_t prefix = sizeof "cuda"; /* with the colon */
     size_t digits;
-    *device = (nb_device){-1, strcmp(word, NB_GPU_WORD ":all") == 0};
-    if (device->all || strcmp(word, NB_GPU_WORD) == 0)
+    *device = (nb_device){-1, strcmp(word, "cuda:all") == 0};
+    if (device->all || strcmp(word, "cuda") == 0)
         return 1;
-    if (strncmp(word, NB_GPU_WORD ":", prefix) != 0)
+    if (strncmp(word, "cuda:", prefix) != 0)
         return 0;
     digits = strspn(word + prefix, "0123456789");
     if (digits < 1 || digits > 3 || word[prefix + digits])

@@ -20,8 +20,7 @@ nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *sc,
         size_t row = panel->first_pixel + (size_t)s->slow * (size_t)panel->columns;
         if (s->at != row + (size_t)s->fast)
             return nb_fail(err, NB_ERR_UNSUPPORTED,
-                           "the " NB_GPU_WORD
-                           " renderer puts pixels only where the image "
+                           "the cuda renderer puts pixels only where the image "
                            "has them (span %zu of a request)",
                            i);
     }

@@ -14,7 +14,7 @@ typedef int nb_cuda_stub_is_empty; /* a file needs a declaration */
 #include "host.h"
 #include "vendor.h"
 
-#define REASON "built without " NB_GPU_TOOLKIT " (" NB_GPU_COMPILER " was not found)"
+#define REASON "built without CUDA (nvcc was not found)"
 
 static double estimate(const nb_scene *scene, const nb_render_options *options, char *why,
                        size_t why_size)
@@ -30,7 +30,7 @@ static nb_status open_nothing(const nb_render_options *options, nb_backend_state
 {
     (void)options;
     *state = NULL;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, NB_GPU_WORD ": %s", REASON);
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "cuda: %s", REASON);
 }
 
 static nb_status render(nb_backend_state *state, const nb_scene *scene,
@@ -40,7 +40,7 @@ static nb_status render(nb_backend_state *state, const nb_scene *scene,
     (void)scene;
     (void)request;
     (void)planes;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, NB_GPU_WORD ": %s", REASON);
+    return nb_fail(err, NB_ERR_UNSUPPORTED, "cuda: %s", REASON);
 }
 
 static void describe(const nb_backend_state *state, char *line, size_t size)
@@ -101,7 +101,7 @@ static int never(void)
     return 0;
 }
 
-const nb_backend nb_backend_cuda = {.name = NB_GPU_WORD,
+const nb_backend nb_backend_cuda = {.name = "cuda",
                                     .words = nb_cuda_words,
                                     .parse = nb_cuda_parse,
                                     .feature = &nb_cuda_feature,

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Words of messages about CUDA, limits of device generations, and instructions that have no
- * function in CUDA C or that differ between generations. */
+/** Limits of device generations, and instructions that have no function in CUDA C or that
+ * differ between generations. */
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
-
-#define NB_GPU_WORD "cuda" /* in -device */
-#define NB_GPU_TOOLKIT "CUDA"
-#define NB_GPU_VENDOR "NVIDIA"
-#define NB_GPU_COMPILER "nvcc"
-#define NB_GPU_VISIBLE "CUDA_VISIBLE_DEVICES"
-/* Device files of the driver: on Linux, and on Windows' subsystem for Linux. */
-#define NB_GPU_FILES                                                                     \
-    {                                                                                    \
-        "/dev/nvidiactl", "/dev/dxg"                                                     \
-    }
 
 #ifdef NB_GPU /* the definitions from here on are for the GPU's compiler */
 
@@ -22,9 +11,6 @@
 #ifdef __CUDA_ARCH__
 #define NB_GPU_DEVICE_PASS 1 /* the compiler makes code for the device */
 #endif
-
-#define gpuIsPinned(attributes) ((attributes).type == cudaMemoryTypeHost)
-#define gpuIsOnDevice(attributes) ((attributes).type == cudaMemoryTypeDevice)
 
 /* --- Fourier transforms, in a library that is loaded at the first use --- */
 #if __has_include(<cufft.h>)
@@ -42,14 +28,6 @@
 /* clang-format on */
 #endif
 
-/* Parts of the version number from the runtime. */
-#define NB_GPU_MAJOR(version) ((version) / 1000)
-#define NB_GPU_MINOR(version) ((version) % 1000 / 10)
-
-/* A generation of devices ("compute capability"), and its abilities. */
-#define NB_GPU_GENERATION "compute capability"
-#define NB_GPU_OLDEST_MAJOR 7
-#define NB_GPU_OLDEST_MINOR 5
 /* Devices whose FP64 tensor cores are faster than plain FP64. NB_GPU_TENSOR_CODE has the
  * same list. */
 #define NB_GPU_HAS_TENSOR(major, minor)                                                  \
@@ -65,7 +43,6 @@
 #define gpuShuffle(value, lane, width) __shfl_sync(0xffffffffu, value, lane, width)
 #define gpuShuffleXor(value, mask, width) __shfl_xor_sync(0xffffffffu, value, mask, width)
 #define gpuBallot(predicate) __ballot_sync(0xffffffffu, predicate)
-#define gpuAny(predicate) __any_sync(0xffffffffu, predicate)
 #define gpuSyncLanes() __syncwarp()
 /* makes the compiler read values from memory again */
 #define gpuForget() asm volatile("" ::: "memory")
@@ -92,12 +69,6 @@ static __device__ __forceinline__ float gpuReciprocal(float x)
     float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
     return r;
-}
-
-/** *to = x without use of the caches, as the value is not read soon. */
-template <typename T> static __device__ __forceinline__ void gpuStoreOnce(T *to, T x)
-{
-    __stcs(to, x);
 }
 
 /** 1/sqrt(x) to 2 ulp. */

@@ -48,9 +48,8 @@ static nb_status check(cufftResult code, const char *doing, nb_error *err)
     if (code == CUFFT_SUCCESS)
         return NB_OK;
     cudaGetLastError();
-    return nb_fail(err, NB_ERR_DEVICE,
-                   NB_GPU_WORD ": %s failed: " NB_GPU_FFT_SONAME " says %d", doing,
-                   (int)code);
+    return nb_fail(err, NB_ERR_DEVICE, "cuda: %s failed: " NB_GPU_FFT_SONAME " says %d",
+                   doing, (int)code);
 }
 
 /** Plan transforms of size {high, wide}, without memory. *work is raised to the bytes
@@ -124,8 +123,7 @@ nb_status nb_cuda_fft_back(nb_cuda_fft *f, double *data, void *work, nb_error *e
 nb_status nb_cuda_fft_need(nb_error *err)
 {
     return nb_fail(err, NB_ERR_DEVICE,
-                   "this build has no Fourier transforms on the " NB_GPU_TOOLKIT
-                   " device");
+                   "this build has no Fourier transforms on the CUDA device");
 }
 
 nb_status nb_cuda_fft_new(int, int, int, cudaStream_t, nb_cuda_fft **fft, size_t *,

@@ -26,13 +26,13 @@ static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64
     if (!all.single) {
 #pragma unroll
         for (int j = 0; j < PIXELS; j += 2)
-            gpuStoreOnce((double2 *)(all.out + at) + j / 2,
-                         make_double2(value[j], value[j + 1]));
+            __stcs((double2 *)(all.out + at) + j / 2,
+                   make_double2(value[j], value[j + 1]));
     } else if constexpr (PIXELS == 4) {
-        gpuStoreOnce((float4 *)(all.single + at),
-                     make_float4(value[0], value[1], value[2], value[3]));
+        __stcs((float4 *)(all.single + at),
+               make_float4(value[0], value[1], value[2], value[3]));
     } else {
-        gpuStoreOnce((float2 *)(all.single + at), make_float2(value[0], value[1]));
+        __stcs((float2 *)(all.single + at), make_float2(value[0], value[1]));
     }
 }
 

@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
     double b[ROWS] = {};
     if (mine && at.scene.raster.mask)
         mine = at.scene.raster.mask[pixel] != 0;
-    if (!gpuAny(mine))
+    if (!__any_sync(0xffffffffu, mine))
         return;
     memory->sum[lane] = 0;
     for (ray = 0; ray < rays; ray++) {
