@@ -9,13 +9,14 @@ usage: mk/compile_cost.py [--cpu] [--cuda ARCH...] [--jobs N] [--timeout S] [--f
     --files FILE  only these files
 
 Runs each command of the Makefile (`make -n -B`) alone, with a separate folder, so that no compiler cache or
-earlier build helps. Fails if a file or a sum is above its limit by more than 30 % (LIMITS; 30 % for a busy or
-slower machine), if a kernel has more registers or spills more bytes than its limit (REGISTERS: they keep the
+earlier build helps. Seconds are those of the machine of the limits: the measured ones over slowness().
+Fails if a file or a sum is above its limit by more than 30 % (LIMITS), if a kernel has more registers or spills more bytes than its limit (REGISTERS: they keep the
 measured occupancy), or if the compiler warns.
 """
 import argparse
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -23,7 +24,17 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 ROOM = 1.3
-LIMITS = {"seconds": 25, "megabytes": 500, "cpu": 180, "arch": 180, "all": 1200}
+LIMITS = {"seconds": 25, "megabytes": 500, "cpu": 120, "arch": 180, "all": 1200}
+YARDSTICK = """#include <map>
+#include <regex>
+#include <string>
+bool f(const std::string &s) {
+    static const std::regex r("(a+)b[0-9]*");
+    std::map<std::string, int> m;
+    m[s]++;
+    return std::regex_match(s, r);
+}"""
+YARDSTICK_SECONDS = 4.0  # on the machine of the limits
 
 # Part of a kernel's mangled name, limit of its registers, limit of spilled bytes (0 if absent). Kernels
 # spill outside of inner loops, except k_slopes, which spills between rays.
@@ -71,6 +82,26 @@ k_product 80
 k_chain 96
 k_ 64
 """
+
+
+def slowness():
+    """Processor time of a compiler here, over that on the machine of the limits, 1 or more: one text on each core."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        running = [subprocess.Popen(["g++", "-O2", "-c", "-x", "c++", "-", "-o", "/dev/null"], stdin=subprocess.PIPE, text=True)
+                   for _ in range(os.cpu_count())]
+    except OSError:  # no g++
+        return 1.0
+    for process in running:
+        process.stdin.write(YARDSTICK)
+        process.stdin.close()
+    for process in running:
+        process.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / len(running)
+    slow = max(1.0, seconds / YARDSTICK_SECONDS)
+    print(f"# compilers take {slow:.2f} times as long here as on the machine of the limits (yardstick: {seconds:.1f} s)")
+    return slow
 
 
 def commands(arch):
@@ -134,6 +165,9 @@ def show(r, wanted=True):
 
 def judge(rows, whole):
     """Yields a line for each fault; prints the sums. whole: all files were compiled."""
+    slow = slowness()
+    for r in rows:
+        r["seconds"] /= slow
     for r in rows:
         for limit in ("seconds", "megabytes"):
             if r[limit] > LIMITS[limit] * ROOM:
