@@ -75,6 +75,8 @@ static nb_status make(const nb_series *own, const nb_sub_line *line, nb_error *e
     cli.series.hdf5_type = line->cli.series.hdf5_type;
     cli.series.compress = line->cli.series.compress;
     cli.series.frames_per_file = line->cli.series.frames_per_file;
+    cli.series.resume = line->cli.series.resume;
+    cli.series.time_limit_s = line->cli.series.time_limit_s;
     nb_progress_init(&progress, cli.progress, cli.quiet);
     NB_TRY(nb_ranks_join(&ranks, err));
     if (!st) {
@@ -106,7 +108,7 @@ const nb_sub_command nb_command_noise = {
     .see = "series.md",
     .options = options,
     .borrowed =
-        "hdf5type compress frames_per_file seed flicker deadtime exposure nopoisson psf "
+        "hdf5type compress frames_per_file resume time_limit seed flicker deadtime exposure nopoisson psf "
         "psf_fwhm calibration calib_seed "
         "gainmap gain readout_noise adc saturation background water stol 4stol Q "
         "amorphous_thick density MW molecules fluence flux beamsize lambda energy "

@@ -97,6 +97,7 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
                                  nb_error *err)
 {
     uint64_t mine = nb_fingerprint(run->base, &run->frames);
+    mine = run->given ? nb_given_hash(run->given, mine) : mine;
     uint64_t first[2] = {mine, hash_renderer(mine, renderer_of(&run->base->engine))};
     const char *maker = fingerprint_maker(mine, earlier);
     nb_status st = NB_OK;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../inputs/load.h"
@@ -193,9 +194,6 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     memcpy(g->size, series->input_size, sizeof g->size);
     nb_config_defaults(&g->plain);
     g->plain.max_read_MB = cfg->max_read_MB;
-    if (series->resume)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-resume with an input: such a series is made in one go");
     NB_FORWARD(nb_config_check(cfg, err));
     NB_FORWARD(count_frames(g, series->input, err));
     NB_FORWARD(check_count(g, series, err));
@@ -204,6 +202,20 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
     g->series.stills = g->frames - g->series.frames;
     return NB_OK;
+}
+
+uint64_t nb_given_hash(const nb_given *g, uint64_t h)
+{
+    for (int k = 0; k < (g->hdf5 ? 1 : g->frames); k++) {
+        char path[NB_PATH_MAX];
+        struct stat s;
+        (void)nb_template_name(&g->files, k, path, NULL);
+        if (stat(path, &s))
+            continue; /* reading it fails */
+        h = nb_hash_bytes(h, &s.st_size, sizeof s.st_size);
+        h = nb_hash_bytes(h, &s.st_mtim, sizeof s.st_mtim);
+    }
+    return h;
 }
 
 void nb_given_free(nb_given *g)

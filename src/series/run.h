@@ -119,6 +119,8 @@ nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float *image,
                          nb_error *err);
 
+/** Continue the hash h with sizes and times of the stored images. */
+uint64_t nb_given_hash(const nb_given *given, uint64_t h);
 void nb_given_free(nb_given *given); /* NULL is fine */
 
 /* --- data that the threads share --- */

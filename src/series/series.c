@@ -399,8 +399,7 @@ static nb_status finish(nb_run *run, nb_error *err)
 /** After a stop, write a master of the first frames, unless another run goes on. */
 static void save_part(nb_run *run)
 {
-    if (!run->work.stem[0] || run->given || run->place.rank > 0 ||
-        !nb_begun_alone(&run->begun))
+    if (!run->work.stem[0] || run->place.rank > 0 || !nb_begun_alone(&run->begun))
         return;
     if (!nb_work_pieces(&run->work, &run->truths.pieces, NULL) && run->truths.pieces.n > 0)
         (void)nb_master_write(run, NULL);
@@ -491,9 +490,8 @@ static nb_status meet(nb_run *run, int *stopped, nb_error *err)
 static nb_status fail_stopped(const nb_run *run, nb_error *err)
 {
     return nb_fail(err, NB_ERR_CANCELLED,
-                   run->given ? "%s after %d of %d frames; no HDF5 is written"
-                              : "%s: %d of %d frames are finished; type the same flags "
-                                "and -resume to continue",
+                   "%s: %d of %d frames are finished; type the same flags and -resume to "
+                   "continue",
                    atomic_load(&run->late) ? "-time_limit" : "interrupted",
                    run->progress.done, run->frames.count);
 }
@@ -545,7 +543,8 @@ static nb_status run_all(nb_run *run, nb_error *err)
     end_blocks(run);
     if (run->status && run->status != NB_ERR_CANCELLED) {
         nb_ranks_fail(run->ranks); /* ends all processes */
-        save_part(run);
+        if (!run->given)
+            save_part(run);
         if (err)
             *err = run->error;
         return run->status;
@@ -575,6 +574,7 @@ static void notice_alone(const nb_run *run)
 
 static void tear_down(nb_run *run, nb_status st)
 {
+    const int useless = run->given && st && st != NB_ERR_CANCELLED; /* a damaged input */
     for (int i = 0; run->slots && i < run->window; i++) {
         nb_free(run->slots[i].chunk);
         nb_reflections_free(&run->slots[i].list);
@@ -583,10 +583,10 @@ static void tear_down(nb_run *run, nb_status st)
     nb_truths_free(&run->truths);
     nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
-    if (st && run->given && run->begun.fd >= 0) /* no run can resume the series */
+    if (useless && run->begun.fd >= 0)
         nb_work_remove_data(&run->work);
     nb_work_free(&run->work);
-    if (run->given || run->progress.done == run->progress.frames)
+    if (useless || run->progress.done == run->progress.frames)
         nb_begun_remove(&run->begun, 0);
     else if (st && run->begun.is_new && run->progress.done == 0)
         nb_begun_remove(&run->begun, 1);

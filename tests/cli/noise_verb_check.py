@@ -134,6 +134,25 @@ def series():
     ok("no-record-left", not glob.glob("*.resume"), glob.glob("*.resume"))
 
 
+def resume():
+    """-resume makes missing data files again, and refuses an input that changed."""
+    run(*CRYSTAL, *PLACE, "-quiet", "-stills", 7, "-orientations", "random", "-seed", 3, "-output", "p_%d.bin")
+    flags = ["noise", "p_%d.bin", "r.h5", "-size", FAST, SLOW, "-pixel", "0.6", "-seed", 3, "-frames_per_file", 2, "-quiet"]
+    run(*flags)
+    names = sorted(glob.glob("r_data_*.h5"))
+    before = {name: read(name) for name in names}
+    kept = os.stat(names[0]).st_mtime_ns
+    os.remove(names[1])
+    os.remove("r.h5")
+    run(*flags, "-resume")
+    ok("resume-makes-the-rest", len(names) == 4 and os.stat(names[0]).st_mtime_ns == kept and
+       all(read(name) == before[name] for name in names) and os.path.exists("r.h5"), names)
+    os.remove("r.h5")
+    os.utime("p_3.bin", (1e9, 1e9))
+    error = run(*flags, "-resume", status=2)[1]
+    ok("resume-refuses-another-input", "made with other flags or files" in error, error)
+
+
 def panels():
     """Two panels, one partly masked: noise reads a stack or HDF5, and writes HDF5."""
     flags = [*CRYSTAL[:-4], "-precision", "double", "-oversample", "1", "-geom", "two.geom", "-seed", 31]
@@ -258,7 +277,7 @@ def masked_nan():
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for part in (of_one_image, series, panels, masked_input, masked_nan, background, notes, bad_input):
+        for part in (of_one_image, series, resume, panels, masked_input, masked_nan, background, notes, bad_input):
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()
