@@ -9,6 +9,7 @@
 #include "../base/threads.h"
 #include "../render/request.h"
 #include "../sim/footprint.h"
+#include "../sim/light.h"
 #include "../sim/sim.h"
 
 /** Restrict *scene to the pixels of c by a mask. Free *seen. Errors: NB_ERR_NOMEM. */
@@ -127,12 +128,13 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     return st;
 }
 
-/** True if sums of derivatives make the image: with a point spread, or for few pixels
- * with materials, whose tables the backend would make for the whole detector. */
+/** True if sums of derivatives make the image: with a point spread, several lattices or an
+ * absorbing crystal before a background, or for few pixels with materials, whose tables
+ * the backend would make for the whole detector. */
 static int is_summed(const nb_chosen *c)
 {
     const nb_scene *scene = &c->sim->model.scene;
-    return c->sim->cfg.psf != NB_PSF_NONE ||
+    return c->sim->cfg.psf != NB_PSF_NONE || c->sim->crowd || nb_sim_mix(c->sim).rest ||
            (scene->amorphous && FEW * c->n < scene->raster.pixels);
 }
 

@@ -491,6 +491,15 @@ typedef struct pass {
     int back;
 } pass;
 
+/** to[f] += weight from[f], first <= f < end. */
+static void add_shifted(double weight, const double *restrict from, int first, int end,
+                        double *restrict to)
+{
+#pragma omp simd
+    for (int f = first; f < end; f++)
+        to[f] += weight * from[f];
+}
+
 /** Add light of the tile's row s to row s + d, or (back) of row s + d to row s. */
 static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
 {
@@ -500,19 +509,22 @@ static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
     const size_t columns = (size_t)p->panel->columns;
     const double *from = p->from + (size_t)(p->back ? s + d : s) * columns;
     double *to = p->to + (size_t)(p->back ? s : s + d) * columns;
-    for (int f = t->fast; f < t->fast_end; f++) {
-        const int low = f >= taps->fast ? -taps->fast : -f;
-        const int high =
-            f + taps->fast < p->panel->columns ? taps->fast : p->panel->columns - 1 - f;
-        if (p->back) {
-            double sum = 0;
-            for (int e = low; e <= high; e++)
-                sum += k[e] * from[f + e];
-            to[f] += sum;
-        } else if (from[f] != 0) {
-            for (int e = low; e <= high; e++)
-                to[f + e] += k[e] * from[f];
-        }
+    for (int first = t->fast, end; !p->back && first < t->fast_end; first = end + 1) {
+        while (first < t->fast_end && from[first] == 0)
+            first++;
+        for (end = first; end < t->fast_end && from[end] != 0;)
+            end++;
+        for (int e = -taps->fast; e <= taps->fast; e++)
+            add_shifted(k[e], from, larger(first, -e), least(end, p->panel->columns - e),
+                        to + e);
+    }
+    for (int f = t->fast; p->back && f < t->fast_end; f++) {
+        const int low = larger(-taps->fast, -f),
+                  high = least(taps->fast, p->panel->columns - 1 - f);
+        double sum = 0;
+        for (int e = low; e <= high; e++)
+            sum += k[e] * from[f + e];
+        to[f] += sum;
     }
 }
 

@@ -5,7 +5,6 @@
 
 #include "kernels.h"
 #include "noise_block.h"
-#include "normal_block.h"
 #include "row_pass.h"
 
 #ifndef NB_KERNELS

@@ -494,16 +494,13 @@ static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10}
 #define LOOK_COLUMN 6e-8
 #define LOOK_PAIR 1.2e-7
 #define LOOK_RAY 3e-9
-/* dim (nb_spots_work_of) with which the costs were fitted. LOOK_DIM has no effect: the
- * first search takes terms up to R^2 = LOOK_REACH2. */
-#define DIM 1.0
-#define LOOK_DIM 1e3
-#define LOOK_REACH2 0.3969
+#define LOOK_REACH 0.63 /* R of the terms that the first search takes */
+#define DIM 1.0         /* dim (nb_spots_work_of) with which the costs were fitted */
 
 typedef struct extents {
-    double volume; /* volume of the cell, m^3 */
-    double axis;   /* approximate longest semi-axis of R <= reach, 1/m */
-    double reach;
+    double volume;             /* volume of the cell, m^3 */
+    double reach;              /* largest R of a term */
+    double axis;               /* approximate longest semi-axis of R <= reach, 1/m */
     double largest;            /* largest |q|, 1/m */
     double wavelength, spread; /* middle, m; range / middle */
     double rays, pixels;       /* numbers of the whole detector */
@@ -550,13 +547,13 @@ static double range_of(const nb_plan *plan, double dim)
     return fmax(range, nb_spots_brightness(plan->scene) * term * term / may->photons);
 }
 
-static extents measure(const nb_plan *plan, nb_shape_row shape, double dim)
+static extents measure(const nb_plan *plan, double reach)
 {
     const nb_scene *sc = plan->scene;
     const nb_orientation *u = &sc->lattice.orientations[0];
     const double *N = sc->lattice.N;
     double shortest = INFINITY, longest = 0;
-    extents e = {0};
+    extents e = {.reach = reach};
     for (int i = 0; i < sc->beam.n_sources; i++) {
         shortest = fmin(shortest, sc->beam.sources[i].lambda);
         longest = fmax(longest, sc->beam.sources[i].lambda);
@@ -564,9 +561,6 @@ static extents measure(const nb_plan *plan, nb_shape_row shape, double dim)
     e.wavelength = 0.5 * (shortest + longest);
     e.spread = (longest - shortest) / e.wavelength;
     e.volume = fabs(nb_dot(u->a, nb_cross(u->b, u->c)));
-    e.reach = shape.law == NB_LAW_EDGE
-                  ? sqrt(shape.width)
-                  : sqrt(0.5 * shape.width * log(range_of(plan, dim)));
     e.axis = e.reach / cbrt(e.volume * N[0] * N[1] * N[2] * pow(sc->lattice.fudge, 1.5));
     measure_detector(sc, &e);
     return e;
@@ -594,7 +588,10 @@ static nb_spots_work work_of(const nb_plan *plan, const extents e)
 nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim)
 {
     const nb_shape_row shape = nb_shape_row_of(plan->scene->lattice.shape);
-    return work_of(plan, measure(plan, shape, dim));
+    const double reach2 = shape.law == NB_LAW_EDGE
+                              ? shape.width
+                              : 0.5 * shape.width * log(range_of(plan, dim));
+    return work_of(plan, measure(plan, sqrt(reach2)));
 }
 
 double nb_spots_seconds(const nb_plan *plan)
@@ -615,8 +612,7 @@ double nb_spots_seconds(const nb_plan *plan)
 double nb_spots_look_seconds(const nb_plan *plan)
 {
     const double strong = plan->scene->factors.table.nh > 0 ? 0.15 : 1;
-    const nb_shape_row like = {.law = NB_LAW_EDGE, .width = LOOK_REACH2};
-    const nb_spots_work w = work_of(plan, measure(plan, like, LOOK_DIM));
+    const nb_spots_work w = work_of(plan, measure(plan, LOOK_REACH));
     return LOOK_START + LOOK_COLUMN * w.columns +
            strong * (LOOK_PAIR * w.pairs + LOOK_RAY * w.rays);
 }

@@ -37,22 +37,14 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
                    v->name, change, max);
 }
 
-nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err)
-{
-    const nb_mix mix = nb_sim_mix(sim);
-    if (mix.absorb && mix.rest)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "-absorb with a background: derivatives and refine do not have it "
-                       "yet; leave out one of them");
-    return NB_OK;
-}
-
-/** Jobs of slopes, one for each lattice of the image, a renderer, and `values` if slopes
- * need steps after rendering. */
+/** Jobs of slopes, one for each lattice of the image and one for a background that is not
+ * filtered as they are, a renderer, and `values` if slopes need steps after rendering. */
 typedef struct slopes {
     int n;              /* lattices: the first crystal, further crystals and twin parts */
-    nb_slope_job *jobs; /* owned; [n] */
-    nb_scene *alone;    /* owned; [n]: scenes of jobs whose F were mixed in a twin */
+    int has_rest;       /* 1: jobs[n] has the background, else jobs[0] has it too */
+    int opened;         /* number of jobs to free */
+    nb_slope_job *jobs; /* owned; [n + 1] */
+    nb_scene *scenes;   /* owned; [n + 1]: scenes of jobs that are no model's */
     nb_slope_run run;   /* the run of jobs[0] */
     nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
     nb_slope_list list;  /* the pixels of `values` */
@@ -61,10 +53,10 @@ typedef struct slopes {
 
 static void free_jobs(slopes *s)
 {
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < s->opened; i++)
         nb_slope_job_free(&s->jobs[i]);
     nb_free(s->jobs);
-    nb_free(s->alone);
+    nb_free(s->scenes);
 }
 
 /** Refuse F of an image of several lattices: its table is that of the first alone. */
@@ -102,13 +94,49 @@ static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *nam
     NB_TRY(nb_slope_job_build(&of, v, count, job, err));
     for (int k = 0; k < count && !st; k++)
         st = nb_sim_check_factors(sim, of.model, &v[k], &job->tangents[k], err);
-    if (!st && of.model->is_mixed) {
-        s->alone[i] = of.model->scene;
-        s->alone[i].factors.table = of.model->alone;
-        job->scene = &s->alone[i];
-    }
+    s->scenes[i] = of.model->scene;
+    if (of.model->is_mixed)
+        s->scenes[i].factors.table = of.model->alone;
+    if (of.model->is_mixed || s->has_rest)
+        job->scene = &s->scenes[i];
     nb_free(v);
     return st;
+}
+
+/** Move the background from jobs[0] to a job of its own. */
+static nb_status part_background(const nb_sim *sim, const nb_variable_name *names,
+                                 int count, slopes *s, nb_error *err)
+{
+    const nb_subject of = nb_sim_subject(sim);
+    nb_slope_job *rest = &s->jobs[s->n];
+    nb_status st = nb_slope_job_build(&of, names, count, rest, err);
+    s->scenes[s->n] = nb_scene_without_crystal(&sim->model.scene);
+    rest->scene = &s->scenes[s->n];
+    rest->sums &= NB_SLOPE_RAY | NB_SLOPE_WAVE | NB_SLOPE_POLAR | NB_SLOPE_BEAM;
+    rest->n_entries = 0;
+    for (int k = 0; k < count && !st; k++) {
+        nb_tangent *t = &rest->tangents[k];
+        *t = (nb_tangent){.wave = t->wave,
+                          .spectrum = t->spectrum,
+                          .beam = {t->beam[0], t->beam[1]},
+                          .image = t->image,
+                          .background = t->background,
+                          .polarization = t->polarization,
+                          .entry = -1,
+                          .panels = t->panels};
+        s->jobs->tangents[k].background = 0;
+    }
+    s->scenes->background = 0;
+    s->scenes->amorphous = NULL;
+    return st;
+}
+
+/** True if the background has other filters than the crystals. */
+static int parts_background(const nb_sim *sim)
+{
+    const nb_scene *sc = &sim->model.scene;
+    return (sc->background != 0 || sc->amorphous) &&
+           (nb_sim_has_footprint(sim) || nb_sim_mix(sim).absorb);
 }
 
 /** Build the jobs of all lattices.  Close *s also after an error. */
@@ -121,13 +149,18 @@ static nb_status build_jobs(const nb_sim *sim, const nb_variable_name *names, in
         st = check_table(sim, &names[k], err);
     if (st)
         return st;
-    s->jobs = nb_alloc((size_t)n, sizeof *s->jobs, "parameters", err);
-    s->alone = nb_alloc((size_t)n, sizeof *s->alone, "parameters", err);
-    if (!s->jobs || !s->alone)
+    s->n = n;
+    s->has_rest = parts_background(sim);
+    s->jobs = nb_alloc((size_t)n + 1, sizeof *s->jobs, "parameters", err);
+    s->scenes = nb_alloc((size_t)n + 1, sizeof *s->scenes, "parameters", err);
+    if (!s->jobs || !s->scenes)
         return NB_ERR_NOMEM;
-    while (s->n < n && !st)
-        st = build_job(sim, s->n++, names, count, s, err);
-    return st;
+    while (s->opened < n && !st)
+        st = build_job(sim, s->opened++, names, count, s, err);
+    if (st || !s->has_rest)
+        return st;
+    s->opened = n + 1;
+    return part_background(sim, names, count, s, err);
 }
 
 /** Open the jobs of the named parameters; refuse F (pullback: with another message). */
@@ -138,7 +171,6 @@ static nb_status open_jobs(const nb_sim *sim, const char *const *names, int coun
     const char *why;
     nb_variable_name *v;
     nb_status st;
-    NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = nb_sim_names(sim, names, count, &v, err);
     for (int i = 0; i < count && !st; i++) {
         if (v[i].kind == NB_VAR_ALL_F)
@@ -203,7 +235,7 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** Open s->run; close_run, also after an error.  knots: number in a refined background. */
+/** Open s->run; close_slopes, also after an error.  knots: of a refined background. */
 static nb_status open_run(nb_sim *sim, slopes *s, int knots, nb_error *err)
 {
     const nb_slope_job *job = s->jobs;
@@ -225,16 +257,10 @@ static nb_status open_run(nb_sim *sim, slopes *s, int knots, nb_error *err)
     return run->backend->open(&sim->engine.options, &run->state, err);
 }
 
-/** Close the state of a run unless it belongs to the simulation. */
-static void close_run(const nb_sim *sim, nb_slope_run *run)
-{
-    if (run->state && run->state != sim->engine.state)
-        run->backend->close(run->state);
-}
-
 static void close_slopes(const nb_sim *sim, slopes *s)
 {
-    close_run(sim, &s->run);
+    if (s->run.state && s->run.state != sim->engine.state) /* not the simulation's */
+        s->run.backend->close(s->run.state);
     free_jobs(s);
     nb_slope_list_free(&s->list);
     nb_slope_pixels_free(&s->own);
@@ -259,7 +285,7 @@ static nb_status spread_planes(const nb_sim *sim, const nb_stage *psf, slopes *s
     return st;
 }
 
-/** The run of lattice i. */
+/** The run of job i. */
 static nb_slope_run run_of(const slopes *s, int i)
 {
     nb_slope_run run = s->run;
@@ -267,25 +293,27 @@ static nb_slope_run run_of(const slopes *s, int i)
     return run;
 }
 
-/** Add image and slopes of the lattices, with footprint, at the pixels of the list. */
-static nb_status add_lattices(const nb_sim *sim, slopes *s, nb_error *err)
+/** Fill s->values with image and slopes of the lattices, with footprint and absorption,
+ * and of the background, at the pixels of the list. */
+static nb_status add_parts(const nb_sim *sim, slopes *s, nb_error *err)
 {
-    const size_t n = ((size_t)s->jobs->count + 1) * s->list.n;
-    double *one = s->values;
+    const size_t planes = (size_t)s->jobs->count + 1, n = planes * s->list.n;
+    double *one = NULL;
     nb_status st = NB_OK;
-    if (s->n > 1 && !(one = nb_alloc_raw(n + 1, sizeof *one, "derivatives", err)))
+    if (s->opened > 1 && !(one = nb_alloc_raw(n + 1, sizeof *one, "derivatives", err)))
         return NB_ERR_NOMEM;
-    for (int i = 0; i < s->n && !st; i++) {
+    for (int i = 0; i < s->opened && !st; i++) {
         const nb_slope_run run = run_of(s, i);
         double *to = i > 0 ? one : s->values;
-        st = nb_sim_has_footprint(sim)
+        st = i < s->n && nb_sim_has_footprint(sim)
                  ? nb_sim_footprint_at(sim, &run, &s->list, to, err)
                  : nb_slope_list_fill(&run, &s->list, s->list.n, to, err);
+        if (i < s->n && !st)
+            nb_sim_filter_list(sim, NB_FILTER_ABSORB, &s->list, planes, to);
         for (size_t k = 0; i > 0 && k < n && !st; k++)
             s->values[k] += one[k];
     }
-    if (s->n > 1)
-        nb_free(one);
+    nb_free(one);
     return st;
 }
 
@@ -304,9 +332,9 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     if (!st && !(s->values = nb_alloc_raw(planes * s->list.n + 1, sizeof *s->values,
                                           "derivatives", err)))
         st = NB_ERR_NOMEM;
-    NB_TRY(add_lattices(sim, s, err));
+    NB_TRY(add_parts(sim, s, err));
     if (!st && nb_sim_has_factors(sim))
-        nb_sim_factor_list(sim, &s->list, planes, s->values);
+        nb_sim_filter_list(sim, NB_FILTER_SHADOW, &s->list, planes, s->values);
     if (!st && psf)
         st = spread_planes(sim, psf, s, err);
     s->run.given = s->values;
@@ -409,7 +437,7 @@ static nb_status loss_before(const nb_sim *sim, const loss_slopes *loss, double 
     if (loss->psf && !(st = nb_sim_spread_values(sim, loss->psf, *out, err)))
         nb_keep_rendered(sc, *out);
     if (!st)
-        nb_sim_factor_loss(sim, *out);
+        nb_sim_filter_loss(sim, NB_FILTER_SHADOW, *out);
     return st;
 }
 
@@ -429,26 +457,31 @@ static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** Pull back `before`, slopes by the pixels before factors, through each lattice. */
-static nb_status pull_lattices(const nb_sim *sim, const slopes *s, const double *before,
-                               double *gradient, nb_hkl_gradient *F, nb_error *err)
+/** Pull back `before`, slopes by the pixels before shadows, through background and
+ * lattices; then `before` has the slopes before absorption. */
+static nb_status pull_parts(const nb_sim *sim, const slopes *s, double *before,
+                            double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
     const loss_slopes loss = {NB_REAL_FLOAT64, before, NULL};
+    const int count = s->jobs->count;
     double one[NB_VARIABLES_MAX] = {0};
     nb_status st = NB_OK;
-    for (int i = 0; i < s->n && !st; i++) {
+    for (int k = 0; k < count; k++)
+        gradient[k] = 0;
+    for (int i = s->opened - 1; i >= 0 && !st; i--) {
         const nb_slope_run run = run_of(s, i);
-        double *to = i > 0 ? one : gradient;
-        st = nb_sim_has_footprint(sim)
-                 ? nb_sim_footprint_pullback(sim, &run, before, to, F, err)
-                 : pull_rendered(sim, &run, &loss, to, F, err);
-        for (int k = 0; i > 0 && k < s->jobs->count && !st; k++)
+        if (i == s->n - 1)
+            nb_sim_filter_loss(sim, NB_FILTER_ABSORB, before);
+        st = i < s->n && nb_sim_has_footprint(sim)
+                 ? nb_sim_footprint_pullback(sim, &run, before, one, F, err)
+                 : pull_rendered(sim, &run, &loss, one, i < s->n ? F : NULL, err);
+        for (int k = 0; k < count && !st; k++)
             gradient[k] += one[k];
     }
     return st;
 }
 
-/** Pull back a loss through point spread, factors, footprint and lattices. */
+/** Pull back a loss through point spread, factors and footprint. */
 static nb_status pull(const nb_sim *sim, const slopes *s, const loss_slopes *loss,
                       double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
@@ -462,7 +495,7 @@ static nb_status pull(const nb_sim *sim, const slopes *s, const loss_slopes *los
         return st ? st : pull_rendered(sim, &s->run, loss, gradient, F, err);
     st = check_loss(sim, loss, err);
     NB_TRY(loss_before(sim, loss, &before, err));
-    NB_TRY(pull_lattices(sim, s, before, gradient, F, err));
+    NB_TRY(pull_parts(sim, s, before, gradient, F, err));
     nb_free(before);
     return st;
 }

