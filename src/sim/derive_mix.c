@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with factors of pixels.  The image is T I + add with a constant T, so its
- * slopes are T dI/dp; slopes of a loss are multiplied by T.  The point spread follows. */
+/* Derivatives of an image T I + add with constant pixel factors T.  Slopes are T dI/dp;
+ * slopes of a loss are multiplied by T.  The point spread is applied after T. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -125,7 +125,7 @@ void nb_keep_rendered(const nb_scene *sc, double *values)
 
 /* --- parameters whose derivatives are refused --- */
 
-/** Flag of wavelengths, directions, F or rotations that would change with v, or NULL. */
+/** Name of a flag whose wavelengths, directions, F or rotations depend on v, or NULL. */
 static const char *moved_part(const nb_sim *sim, const nb_model *m,
                               const nb_variable_name *v)
 {
@@ -157,7 +157,7 @@ static const char *moved_part(const nb_sim *sim, const nb_model *m,
     }
 }
 
-/** Flag of pixel factors, added light or dose that would change with v, or NULL. */
+/** Name of a flag whose pixel factors, added light or dose depend on v, or NULL. */
 static const char *moved_flag(const nb_sim *sim, const nb_model *m,
                               const nb_variable_name *v, const nb_tangent *t)
 {
