@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions for the device's kernels with indices in fixed point and lattice and sums in
- * float; estimated speeds of all kernels. */
+/* Conditions for the device's kernels that hold indices in fixed point, and lattice
+ * factors and sums in float. Estimated speeds of all kernels. */
 #include <math.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 #include "../backend/paths.h"
 #include "../../src/terms/shapes.h"
 
-/* From this number of steps per pixel on, zeros of a sphere's transform average out. Near
- * the first zeros a float has an error of 2e-4. */
+/* With this number of steps per pixel or more, their sum hides the zeros of a sphere's
+ * transform. Near the first zeros a float has an error of 2e-4. */
 #define ROUND_TERMS 8
 /* From this number of pixels on, the brightest pixel is near a peak. In tails, a float of
  * a round or Gaussian crystal has an error of up to 3e-6. */
 #define FORM_PIXELS 1e5
-/* Limit of the steps of a pixel, for which there is a table. */
+/* Limit of the steps of a pixel: the kernels need a table with an entry for each step. */
 #define MAX_STEPS 1e8
 
 int nb_cuda_has_one_direction(const nb_beam *beam)
@@ -28,10 +28,10 @@ int nb_cuda_has_one_direction(const nb_beam *beam)
     return 1;
 }
 
-/** Largest number of cells for fractions of 32 bits. Their rounding changes the flank of
- * a peak (NB_FIXED_CELLS), and its tails some times more. Over many steps errors average
- * out; the brightest of many pixels is on top of a peak, where shifts have no effect. N =
- * 1000 and 1000 steps: 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
+/** Largest number of cells for fractions of 32 bits. Rounding changes the flank of a peak
+ * (NB_FIXED_CELLS), and its tails several times as much. Over many steps errors average
+ * out. The brightest of many pixels is on top of a peak, where shifts have no effect. The
+ * error at N = 1000, 1000 steps: 1.9e-6 of the maximum at 512x512, 8e-7 at 2048x2048. */
 static double fraction_limit(const nb_plan *plan)
 {
     const int os = plan->scene->oversample;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The materials of a pixel for the fast paths: nb_pixel_background in double, with an
- * error of 1e-14. The inner loop has neither divisions nor exact roots, and keeps the
- * piece of the table from source to source. For host and device. */
+/** Photons of the materials in a pixel, for the fast paths: nb_pixel_background in double
+ * with an error of 1e-14. The inner loop has neither divisions nor exact roots; it first
+ * tries the table's piece of the previous source. For host and device. */
 #ifndef NB_CUDA_QUICK_BACKGROUND_H
 #define NB_CUDA_QUICK_BACKGROUND_H
 

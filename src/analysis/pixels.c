@@ -76,8 +76,8 @@ static double median(float *v, size_t n)
 
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit)
 {
-    const double to_sigma = 1.4826,
-                 farthest = 6; /* in sigma, from the median deviation of a normal law */
+    const double to_sigma = 1.4826, /* sigma / median deviation of a normal law */
+        farthest = 6;               /* in sigma */
     double centre;
     *limit = INFINITY;
     if (n < NB_BIN_ENOUGH)

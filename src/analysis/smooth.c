@@ -79,8 +79,8 @@ static double distance(const curve *c, const double *smooth, size_t i)
                : 0;
 }
 
-/** Leave out points farther from the curve than 6 medians, than 6 sigma and than all near
- * points, whose curve they pull. Returns their number. work[2 n] is overwritten. */
+/** Leave out points over 6 sigma and 6 medians off the curve if no near point is farther:
+ * an outlier pulls the curve off near points. Returns how many; overwrites work[2 n]. */
 static size_t leave_out(const curve *c, const double *smooth, double *work)
 {
     double *far = work + c->n, limit;

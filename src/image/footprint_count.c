@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Part of the light before a footprint that counts in a list of reflections. */
+/* Which part of a pixel's light, before the footprint, a list of reflections counts. */
 #include "footprint.h"
 
 #include "../base/error.h"
@@ -10,9 +10,9 @@
 typedef struct counting {
     const nb_scene *scene;
     const nb_footprint_plan *plan;
-    float **k;       /* owned; taps as floats, as for the image */
-    double **sums;   /* owned; sums of taps before each tap, [2 slow + 2][2 fast + 2] */
-    uint8_t *uneven; /* owned; pixels whose light meets a factor other than 1 */
+    float **k;       /* owned; taps as floats, like those that spread the image */
+    double **sums;   /* owned; [2 slow + 2][2 fast + 2]: sum of all taps left and above */
+    uint8_t *uneven; /* owned; 1: the pixel's light reaches a pixel with factor not 1 */
     double *off;     /* owned; photons of each row that leave the panel */
     const float *factors, *image;
     float *parts;
@@ -30,7 +30,7 @@ static double *sums_of(const nb_taps *t, const float *k)
     return sums;
 }
 
-/** Sum of the taps that bring light of pixel (f, s) to its panel. */
+/** Sum of the taps that leave the light of pixel (f, s) on its panel. */
 static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p, int f,
                          int s)
 {

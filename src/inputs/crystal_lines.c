@@ -385,7 +385,7 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && lines && m < lines->n)
         st = nb_crystal_lines_apply(lines, m, cfg, err);
     nb_shared_drop(lines);
-    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* the line sets it */
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* set by the line */
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
 }

@@ -136,7 +136,7 @@ static void name_panel(const nb_image *a, const nb_image *b, nb_difference *d)
              with->detector->panels[d->max_panel].name);
 }
 
-/** Count left-out pixels of the region by reason in A, or in B if A uses the pixel. */
+/** Count the region's left-out pixels by reason: A's, or B's if A uses the pixel. */
 static void count_left_out(const nb_pair *p, nb_difference *d)
 {
     static const char *const names[] = {"A", "B"};

@@ -7,8 +7,8 @@
 /* Smallest number of steps per entry of the table. With fewer steps, reading the table
  * takes longer than it saves. */
 #define STEPS_PER_ENTRY 16
-/* Reach of a reflection along an index, for the nearest reflection and for the 64 of a
- * tricubic, with a margin for the steps of 2^-32 of an index in the kernels. */
+/* Distance along an index up to which F of a reflection counts: as the nearest one, and
+ * as one of 64 of a tricubic. Kernels with steps of 2^-32 of an index need the margin. */
 #define NEAREST_REACH (0.5 + 1e-6)
 #define TRICUBIC_REACH (2 + 1e-6)
 #define ROOM 1e-6 /* margins for rounding: relative to |q|, and in rad */
@@ -60,7 +60,7 @@ static double farthest2(const nb_vec3 b[3], const double h[3], double half)
     return largest;
 }
 
-/** Largest |q|^2 so far, and the limit from which on a reflection may exceed it. */
+/** Largest |q|^2 so far, and the limit below which no reflection can exceed it. */
 typedef struct reach_search {
     nb_vec3 b[3];
     double half, corner; /* corner: largest distance of a corner from the reflection */
@@ -139,7 +139,7 @@ static double crystal_reach(const nb_plan *plan)
     return reach;
 }
 
-/** Angle around an axis that holds the cones of all sources; INFINITY for all rays. */
+/** Angle of a cone around `axis` that contains all sources' cones; INFINITY: all rays. */
 static double widest_angle(const nb_beam *beam, nb_vec3 axis, double reach)
 {
     double angle = 0;
@@ -180,7 +180,7 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
         fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
     double size =
         0.5 * (panel->pixel_fast + panel->pixel_slow) +
-        sensor->layers * sensor->layer_step; /* from the middle of the front of a pixel */
+        sensor->layers * sensor->layer_step; /* from the middle of a pixel's front face */
     double angle;
     if (cone->all || panel->curved || !(size < 0.5 * nearest))
         return lit;

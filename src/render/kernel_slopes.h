@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Rows of slopes, for the instruction set that this file is compiled for, by the sums of
- * kernel_slope_sums.h. There are three kinds: scenes with one step per pixel
- * (kernel_slope_light.h); flat panels; and curved panels, for which pixel_sums.h
- * contracts the sums. */
+/** Kernels that calculate rows of slopes from the sums of kernel_slope_sums.h, for the
+ * instruction set that this file is compiled for. There are three kinds: for scenes with
+ * one step per pixel (kernel_slope_light.h); for flat panels; and for curved panels, for
+ * which pixel_sums.h contracts the sums. */
 #ifndef NB_RENDER_KERNEL_SLOPES_H
 #define NB_RENDER_KERNEL_SLOPES_H
 
@@ -98,7 +98,7 @@ typedef struct flat_slope {
     vd2 omega, capture;
 } flat_slope;
 
-/** nb_mean_depth_slope by lanes. */
+/** nb_mean_depth_slope for each lane. */
 NB_INLINE vd depth_slope(vd path)
 {
     static const double series[6] = {-1.0 / 12,    1.0 / 240,      -1.0 / 6048,
@@ -123,7 +123,7 @@ NB_INLINE void pull_add(vd2 *pull, int at, lanes3 x)
     pull[at + 2] = vd2_add(pull[at + 2], x.z);
 }
 
-/** nb_pull_layer by lanes. */
+/** nb_pull_layer for each lane. */
 NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 capture,
                            lanes3 U, vd2 *pull)
 {
@@ -148,7 +148,7 @@ NB_STAGE lanes3 pull_layer(const nb_vector_plan *p, const flat_ray *a, vd2 captu
     return lanes_add(U, vd2_mul(by_g, a->front_inv_r), lanes_across(normal, a->front));
 }
 
-/** nb_panel_pull by lanes, for flat panels: add a ray's slopes to pull[PULL_SUMS]. */
+/** nb_panel_pull for each lane of a flat panel: add a ray's slopes to pull[PULL_SUMS]. */
 NB_INLINE void pull_ray(const nb_vector_plan *p, const flat_ray *a, const flat_slope *by,
                         vd2 *pull)
 {
@@ -214,7 +214,7 @@ typedef struct flat_once {
     lanes3 turn;      /* slope of the polarization by the direction */
 } flat_once;
 
-/** nb_polarization_turn by lanes, for the pixel's source. */
+/** nb_polarization_turn for each lane, with the first source. */
 NB_STAGE vd2 polarization_turn(const nb_vector_slopes *t, const nb_vector_plan *p,
                                const flat_ray *a, int axis)
 {
@@ -500,7 +500,7 @@ NB_INLINE void store_lanes(vd2 x, int n, double *to)
     memcpy(to, all, (size_t)n * sizeof *to);
 }
 
-/** The slope by a parameter. image: without the factor of the polarization. */
+/** The slope by a parameter. image: photons without the factor of the polarization. */
 NB_INLINE vd2 flat_slope_by(const nb_slope_line *line, const nb_place_line *place,
                             const flat_block *block, const flat_once *once, vd2 image)
 {
@@ -550,8 +550,8 @@ typedef struct slope_batch {
     const nb_vector_plan *plan;
     double *fast; /* [SLOPE_BATCH NB_W] */
     int n, slow;
-    /* destination of slopes, moved on after each batch; without one, slopes times dloss,
-     * which is moved on too, are added to sums */
+    /* destination of slopes; if it is NULL, slopes times dloss are added to sums. Each
+     * batch moves `to` or dloss on to the next pixels */
     light_planes to;
     const double *dloss;
     double *sums;

@@ -6,7 +6,7 @@
 #include "../physics/panel_pull.h"
 #include "sums.h"
 
-enum { NB_DEVICE_ENTRIES = 8 }; /* limit of the entries of F for a thread of a GPU */
+enum { NB_DEVICE_ENTRIES = 8 }; /* largest number of entries of F, for a GPU's thread */
 #ifdef NB_GPU
 enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
 #else
@@ -20,7 +20,7 @@ typedef struct nb_slope_sums {
     double background; /* weight of the water, per electron^2 */
     double index[9], cells[3];
     double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;
-    nb_vec3 ray; /* by the direction: w v/lambda, and the slope of each term's polarization */
+    nb_vec3 ray; /* slope by its direction: w v/lambda, plus that of each polarization */
 #ifndef NB_GPU
     double beam[2];
 #endif
@@ -51,9 +51,9 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
 void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
                       size_t stride);
 
-/* --- the totals of a pixel, including slopes by the detector's position, that every
- * parameter contracts. A GPU adds a pixel's rays to these totals; nb_slopes_add adds rays
- * for one parameter after the other --- */
+/* --- the totals of a pixel, including slopes by the detector's position. The slope by a
+ * parameter is a weighted sum of the totals. A GPU adds a pixel's rays to the totals;
+ * nb_slopes_add adds rays for one parameter after the other --- */
 
 enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
 
@@ -152,8 +152,8 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->mu *= k;
 }
 
-/** Multiply the totals by the factors that are calculated once per pixel, and add slopes
- * of the factors by K and by the panel. */
+/** Multiply the totals by the factors that are calculated once per pixel. Add the
+ * factors' slopes by K and by the panel's position. */
 NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
                             const nb_pull_point *first, nb_pixel_totals *t)
 {
@@ -186,7 +186,7 @@ NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel
     nb_panel_pull(pixel->panel, pixel->sensor, first, &by, &t->place);
 }
 
-/* --- the contraction of a pixel's totals by parameters: sparse rows of weights --- */
+/* --- weights of the totals in each parameter's slope (contraction): sparse rows --- */
 
 typedef struct nb_contraction_term {
     double weight; /* photons per unit of the parameter, per unit of the total */

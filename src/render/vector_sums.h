@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** The vector path of slopes: data of a job for its kernels (kernel_slopes.h). */
+/** Data that the vector kernels (kernel_slopes.h) need to make the slopes of a job. */
 #ifndef NB_RENDER_VECTOR_SUMS_H
 #define NB_RENDER_VECTOR_SUMS_H
 
 #include "sums.h"
 #include "vector_plan.h"
 
-/** Levels of the sums of a ray. A level includes the levels before it. */
+/** Which sums the kernels make of a ray. A level includes the levels before it. */
 typedef enum nb_slope_level {
     NB_SLOPES_IMAGE, /* only the photons */
     NB_SLOPES_H,     /* gradient times index, for cell, misset, rot, lambda */
@@ -15,13 +15,13 @@ typedef enum nb_slope_level {
     NB_SLOPES_ALL
 } nb_slope_level;
 
-/** Indices of the sums; slopes are by -h, as in fixed point. */
+/** Indices of the sums. Gradients are by -h, because fixed-point indices are -h. */
 enum nb_slope_place {
     SLOPE_IMAGE,
     SLOPE_N,
     SLOPE_H = SLOPE_N + 3,
     SLOPE_V = SLOPE_H + 9,
-    SLOPE_CAPTURED = SLOPE_V, /* light scenes only: the pixel's factor */
+    SLOPE_CAPTURED = SLOPE_V, /* light scenes only: sum of dloss times factor */
     SLOPE_LIGHT,
     SLOPE_PHI = SLOPE_V + 3,
     SLOPE_OSC,
@@ -36,7 +36,7 @@ enum nb_slope_place {
  * from a peak would be denormal numbers, which a CPU handles a hundred times slower. */
 enum { SLOPE_RAISED = 64 };
 
-/** How N d is reduced to a fraction. */
+/** How N d is reduced to a fraction. d is h less the nearest whole number. */
 typedef enum nb_slope_phase {
     NB_PHASE_INDEX = NB_FIXED_INDEX,     /* few cells, whole N: fixed point */
     NB_PHASE_FRINGES = NB_FIXED_FRINGES, /* many cells, whole N: fixed point of N h */
@@ -101,7 +101,7 @@ typedef struct nb_vector_slopes {
     double unit;       /* the sums are in units of this, electrons^2 */
     double width;      /* nb_shape_row */
     double wavenumber; /* wavenumber of the first source, 1/m: the unit of `relative` */
-    double start;      /* number that is added to -h: fixed point, or 0 */
+    double start;      /* added to -h: nb_fixed_start(1) for INDEX and PARTS, else 0 */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
     nb_slope_group *groups;
     /* together: largest number of sources of a group */

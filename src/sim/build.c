@@ -63,7 +63,7 @@ nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
     return st;
 }
 
-/** Make the diffuse light of a model, by the space group of the files of F. */
+/** Make the diffuse light of a model, with the space group that the files of F name. */
 static nb_status move(const nb_inputs *loaded, nb_model_inputs *in, nb_model *model,
                       nb_error *err)
 {

@@ -42,7 +42,7 @@ static int has_light(const nb_sim *sim)
     return 0;
 }
 
-/** Table of F of the source nearest to the mean photon energy. */
+/** Number of the F table of the source whose photon energy is nearest to the mean. */
 static int middle_table(const nb_beam *beam)
 {
     double wave = 0, weight = 0, nearest = INFINITY;
@@ -128,8 +128,8 @@ static nb_status make_crystal(nb_sim *sim, int i, float *to, int add, nb_error *
     return st;
 }
 
-/** Make the light of all crystals in plane[stack], with 0 in pixels that are not
- * rendered, or on the device if `plane` is NULL. */
+/** Make the light of all crystals in plane[pixels of the stack], 0 in pixels that are not
+ * rendered; or on the device if `plane` is NULL. */
 static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
 {
     const size_t n = sim->model.scene.raster.pixels;
@@ -151,7 +151,7 @@ static nb_status make_all(nb_sim *sim, float *plane, nb_error *err)
     return st;
 }
 
-/** Make the plane in memory when it is needed there (a function of nb_late_light). */
+/** Make the plane in memory when a caller needs it there (nb_late_light.make). */
 static nb_status fill_late(void *user, nb_error *err)
 {
     nb_sim *sim = user;

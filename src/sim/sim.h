@@ -114,16 +114,16 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
  * After an error all but the record is as before nb_sim_begin.  Returns the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** Set *out to the moves of sim and `count` new moves (nb_shared_drop, also after an
- * error).  The first moves also set sim->start.  Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Set *out to the moves of sim and `count` new moves.  Free it (nb_shared_drop), also if
+ * this fails.  The first moves also set sim->start.  Errors: NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
                            int count, const nb_moves **out, nb_error *err);
-/** Set configuration, inputs and displacement by the moves.  NB_ERR_INPUT, _NOMEM. */
+/** Apply the moves to configuration, inputs, displacement.  NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_apply_moves(nb_sim *sim, nb_error *err);
 /** Apply the moves to the model of a new record.  Drop, with a note, moves of parameters
  * that this model does not have. */
 nb_status nb_sim_keep_moves(nb_sim *sim, nb_error *err);
-/** Give the start the F of sim->in if they are finer.  *farther: 1 if so, else 0. */
+/** If sim->in has F to finer d, give them to sim->start.  *farther: 1 if so, else 0. */
 nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
 /** Replace *moves by moves without the row's parameters.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
@@ -131,8 +131,8 @@ nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error
 /** Replace F in the same box, and apply the moves.  F is taken, also after an error. */
 nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
-/** Resolve the record `typed`, with the line of its first crystal, into sim->cfg and
- * sim->in; the model is not built.  After an error both are as before. */
+/** Resolve the record `typed`, with the -crystals line of its first crystal, to sim->cfg
+ * and sim->in; the model is not built.  After an error both are as before. */
 nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err);
 
@@ -230,8 +230,8 @@ nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices
                        int each, nb_error *err);
 void nb_pool_close(nb_pool *pool);
 
-/** Render on the next free renderer.  As renderers of a device share its memory, one that
- * fails is closed and another tries; the last of a device returns its error. */
+/** Render on the next free renderer.  If it fails, it is closed to free memory on its
+ * device, and another one renders.  The last renderer of a device returns its error. */
 nb_status nb_pool_render(nb_pool *pool, nb_sim *sim, const nb_rendering *wanted,
                          nb_error *err);
 

@@ -16,8 +16,8 @@ typedef struct nb_reflection_entry {
     double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times fast ... */
     double sum[NB_SUMS];   /* sums of earlier pixels, in photons */
     double peak;           /* photons of the brightest pixel */
-    /* Sums over pixels with s photons of the reflection: of s^2 (square), of s times the
-     * background (under), of s^2 divided by all photons of the pixel (fit). */
+    /* Sums over pixels, s: photons of the reflection in a pixel. Sums of s^2 (square), s
+     * times the background (under), s^2 divided by all photons of the pixel (fit). */
     double square, under, fit;
 } nb_reflection_entry;
 
@@ -31,7 +31,7 @@ typedef struct nb_reflection_table {
     int n_touched;
     int panel;      /* panel of the next samples */
     int last;       /* entry of the last search, probably also of the next sample */
-    double photons; /* photons of all pixels, if samples replace an image */
+    double photons; /* photons of all pixels, if samples give them, not an image */
 } nb_reflection_table;
 
 /** Find or make the entry of h, k, l on the table's panel; NULL: memory is exhausted. */
@@ -63,8 +63,8 @@ typedef struct nb_spot_shares {
      * *background: other photons of the pixel. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,
                       double *background);
-    /** Without an image: photons of a pixel whose weights add up to `weight`. *divided:
-     * photons to divide, or 0. `photons` only selects pixels then. NULL with an image. */
+    /** NULL with an image. Without one, `photons` only selects pixels, and this returns
+     * a pixel's photons from the sum of its weights. *divided: those to divide, or 0. */
     double (*own)(const void *user, int panel, int fast, int slow, double weight,
                   double *divided);
     const void *user;
@@ -80,8 +80,8 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
  * as in the lattice sum. Samples divide the photons of their pixel in proportion. The
  * photons are those of the image, which may come from any renderer. */
 
-/** A footprint. The scene of the job has the pixels before the spread, and its image has
- * the light of the crystal alone, times `parts`. */
+/** A footprint. The job's scene has the pixels before the spread. The job's image has the
+ * light of the crystal alone, times `parts`. */
 typedef struct nb_reflection_spread {
     const nb_scene *seen; /* scene of the spread image */
     const float *parts;   /* factor on the light of each pixel, in place of the mix */
@@ -90,7 +90,7 @@ typedef struct nb_reflection_spread {
 typedef struct nb_reflection_job {
     const nb_scene *scene;
     const float *image; /* [spixels][fpixels] of the scene, or NULL: `render` makes it */
-    /** Make the image. Crystals whose spots end use the photons of samples instead. */
+    /** Make the image. Not used for spots of limited size: samples give their photons. */
     nb_status (*render)(void *user, float *image, nb_error *err);
     void *user;
     const nb_mix *mix;          /* factors and other light of the image */
@@ -103,9 +103,9 @@ typedef struct nb_reflection_job {
     const nb_reflection_spread *spread; /* NULL without -footprint */
 } nb_reflection_job;
 
-/** List the reflections by h, k, l. Sets all of nb_reflection except excitation, d and
- * frame, and all of *out except off_panels. Free *out with nb_reflections_free; zero
- * after an error. Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
+/** List the reflections in order of h, k, l. Sets all of nb_reflection except excitation,
+ * d and frame, and all of *out except off_panels. Free *out with nb_reflections_free; it
+ * is zero after an error. Errors: NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_reflections_find(const nb_reflection_job *job, nb_reflections *out,
                               nb_error *err);
 

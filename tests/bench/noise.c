@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages of a detector's noise for uint16 images of 4096 x 4096 pixels: on the CPU as one
- * panel and as 256 panels, on a device as one. Milliseconds of the first image, including
- * new memory and transforms, and the median of the next images; on a device also by the
- * device's clock. */
+/* Times the stages of a detector's noise for uint16 images of 4096 x 4096 pixels: on the
+ * CPU as one panel and as 256 panels, on a device as one panel. Prints milliseconds: the
+ * first image, with new memory and transforms, and the median of the next images; on a
+ * device also their median by its clock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@ static void draw(const check_grid *g, const nb_spot_pass *p, const nb_spot_box *
         }
 }
 
-/** Adds the light of a possible reflection (nb_spot_sight), for one run and one layer. */
+/** Adds a possible reflection's light (nb_spot_sight) for a layer and an nb_spot_run. */
 static void light(const check_grid *g, const nb_spot_pass *p, const nb_spot_sight *sight,
                   int run, int layer)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """nanobragg view FILE page.html: opens pages in a headless Chromium and uses the mouse.
-
-Screenshots without letters (these differ by machine), as means of 40 x 40 blocks, must equal tests/cli/pages.
+Screenshots must equal those in tests/cli/pages. They are drawn without letters, which
+differ by machine, and compared by the mean colours of 40 x 40 blocks.
 
 usage: NANOBRAGG=program python3 tests/cli/page_check.py [FOLDER]   FOLDER gets the screenshots, FOLDER/blocks new files for tests/cli/pages
 """

@@ -7,13 +7,13 @@ usage: NANOBRAGG=program test_dials.py [nxmx] [smv] [cbf] [stills] [panels] [pol
 
 nxmx, smv, cbf, stills: DIALS imports a lysozyme series, finds spots, indexes them with an
 unknown cell (stills: with the known cell) and refines; cell, orientation, rotation axis,
-beam centre and distance must equal the simulation.  polarization: after integration and
-DIALS' correction, equal intensities are equal at any azimuth.  panels: stills on eight
-tilted panels of a CrystFEL geometry file.  tilt: DIALS reads a tilted detector and
-another spindle, the same from NXmx and CBF.  anomalous: a protein with copper from a PDB
-file, just above the K edge; integrated and scaled intensities and anomalous differences
-agree with calculated ones.  shots: stills as of an X-ray laser, with 0, 1 or several
-crystals.  dose: B of DIALS' scaling grows with the dose.  Needs the Debian package dials.
+beam centre and distance must equal the simulation.  polarization: reflections of equal F,
+integrated and corrected by DIALS, are equal at any azimuth.  panels: stills on eight
+tilted panels of a CrystFEL geometry file.  tilt: DIALS reads the same tilted detector and
+other spindle from NXmx and CBF.  anomalous: a protein with copper from a PDB file, just
+above the K edge; integrated and scaled intensities and anomalous differences agree with
+calculated ones.  shots: stills as of an X-ray laser, with 0, 1 or several crystals.
+dose: B of DIALS' scaling grows with the dose.  Needs the Debian package dials.
 KEEP=folder keeps the files; punx (from PyPI) on the PATH checks the master file too.
 """
 import math
@@ -302,12 +302,12 @@ def tilt(program):
 
 
 def merged_pairs(table, F):
-    """Rows (mean scaled intensity of h k l, of its Friedel mate, both calculated F^2) of
-    reflections, merged by the point group 222."""
+    """A row for each reflection, merged by the point group 222: mean scaled intensity of
+    h k l and of its Friedel mate, then the calculated F^2 of both."""
     value = np.array(table["intensity.scale.value"]) / np.array(table["inverse_scale_factor"])
     sums = {}
     for (h, k, l), x in zip(table["miller_index"], value):
-        mate = (h < 0) ^ (k < 0) ^ (l < 0)  # 222 changes two signs at once
+        mate = (h < 0) ^ (k < 0) ^ (l < 0)  # each rotation of 222 changes two signs
         if h and k and l:  # reflections with an index 0 are centric
             at = sums.setdefault((abs(h), abs(k), abs(l)), [[], []])
             at[int(mate)].append(x)

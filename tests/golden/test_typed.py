@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each frame of a series with varying numbers is rendered again as a single image, with
-typed flags: values of -draws, orientations of the master file, -spectrumout, and a line
-of flags for each crystal. The image has the same bytes."""
+"""Each frame of a series with varying numbers is rendered again as a single image. Its
+flags have values from -draws, orientations from the master file, the spectrum from
+-spectrumout, and a line of flags for each crystal. The image has the same bytes."""
 import json
 import os
 import random
@@ -92,7 +92,7 @@ def draw(rng):
 
 
 def scaled(x, v, c):
-    """x times v / c: if the first value c of a flag becomes v, all values scale."""
+    """x times v / c: all values of a flag scale when the first changes from c to v."""
     return f"{float(x) * v / c:.12g}" if float(x) != c else f"{v:.12g}"
 
 
@@ -222,8 +222,8 @@ def check_series(i, rng):
 
 
 def check_light(i, words, laws):
-    """Frames with diffuse light and varying F or cell, which share tables, have the same
-    bytes as single images, which have a table each."""
+    """Frames with varying F or cell share tables of diffuse light. A single image has a
+    table for itself, and the same bytes."""
     series = Series(by_name(f"{words} -stills 9 -orientations random -oversample 1".split()), laws.split(","))
     for k in range(9) if frames.BIG else (2, 8):
         words, file = series.typed(k)

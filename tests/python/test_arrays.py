@@ -85,7 +85,7 @@ def test_a_crystal_of_another_package_is_named(name):
 
 
 def test_missing_values_are_left_out_as_of_mtz():
-    """Float indices and NaN are accepted: so gemmi returns columns of an MTZ file."""
+    """Float indices and NaN are accepted: gemmi returns such columns of an MTZ file."""
     gone = np.arange(len(F)) % 3 == 0
     table = np.column_stack([H, np.where(gone, np.nan, F)]).astype(np.float32)
     sim = nanobragg.Simulation(**SMALL, hkl=(table[:, :3], table[:, 3]))
@@ -491,7 +491,7 @@ LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=10)
 
 
 def test_diffuse():
-    """diffuse() is the difference between images with and without diffuse light, with the
+    """diffuse() is the image with diffuse light less the image without, both with the
     factors of pixels."""
     factors = dict(transmission=np.linspace(0, 2, 48 * 48, dtype=np.float32).reshape(48, 48), water=10)
     with_it, without = (nanobragg.Simulation(**SMALL, **more, **factors) for more in (LIGHT, dict(hkl=(H, F))))

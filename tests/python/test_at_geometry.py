@@ -71,7 +71,7 @@ CURVED = dict(detpixels=64, pixel=1, curved_det=True)
 @pytest.mark.parametrize("words", [{}, dict(xds=True, ORGX=20, twotheta=15)])
 def test_005_pixels_of_a_curved_detector_are_equal(words):
     """All pixels of a curved detector have the same solid angle, point pixels too. The
-    distance along the beam may be longer than the typed distance, along the normal."""
+    typed distance is along the normal; the distance along the beam may be longer."""
     sim = suite(N=1, nopolar=True, **CURVED, **words)
     pixels, distance = sim.render(), sim.config["detector"]["distance_m"]
     assert pixels == pytest.approx(np.full(pixels.shape, 1e4 * 1e-6 / distance ** 2), rel=1e-6)
@@ -181,8 +181,8 @@ def test_pre_001_headers_are_defaults(tmp_path):
 
 @pytest.mark.parametrize("pivot", ["beam", "sample"])
 def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
-    """CLOSE_DISTANCE and TWOTHETA of a header describe the swung detector: it is not
-    swung again. The header of the new image has the same distance."""
+    """CLOSE_DISTANCE and TWOTHETA of a header describe the detector after its swing,
+    so it is not swung again. The header of the new image has the same distance."""
     base = dict(misset=(10, 20, 30), pivot=pivot)
     sim = suite(**{**base, "distance": 120}, detpixels=8, twotheta=25)
     found, pixels = sim.config["detector"], sim.render()
@@ -193,7 +193,7 @@ def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
     for name in ("distance_mm", "close_distance_mm"):
         assert read.config["detector"][name] == pytest.approx(found[name])
     read.write(intfile=tmp_path / "own.img")
-    base["pivot"] = None  # the header, of this program, has the pivot
+    base["pivot"] = None  # the header that this program wrote has the pivot
     again = suite(**{**base, "distance": None, "pixel": None}, img=tmp_path / "own.img")
     assert np.array_equal(again.render(), read.render())
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares backgrounds by one table over the scattering angle and by smooth tiles with
- * the scalar renderer: any spectrum, divergence, sensor and sampling; tables of F with
- * kinks and changes of sign. */
+/* Backgrounds from one table over the scattering angle and from smooth tiles agree with
+ * the scalar renderer, for any spectrum, divergence, sensor and sampling, and for tables
+ * of F with kinks and changes of sign. */
 #include "../support/check.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { SCENES = 20, EVEN = 12, EDGE = 448, ROWS = 112, SOME = 3 };
 
-/* Pixels below this fraction of the largest are not compared. */
+/* Pixels below this fraction of the largest pixel may differ by as much as this. */
 #define DIM 1e-7
 /* Limit of the error from the table, the smooth factor and rounding to float:
  * plans/paths.md, section 1. */
@@ -45,7 +45,7 @@ static void sample(nb_config *cfg, int n)
     }
 }
 
-/** Keeps one wavelength, which keeps kinks of tables; sets sub-pixels, tilts, sensors. */
+/** Sets sub-pixels, tilts and sensors. One wavelength: kinks of a table stay sharp. */
 static void sample_kinks(nb_config *cfg, int n)
 {
     cfg->oversample = 2 + n % 4;
@@ -158,8 +158,8 @@ UNIT_TEST(the_table_is_the_sum_over_sources)
     unlink(path);
 }
 
-/** With one wavelength, sub-pixels and layers, three tiles in four or more are smooth:
- * they do not sum the rays of a pixel one by one. */
+/** With one wavelength, sub-pixels and layers, at least three tiles in four are smooth:
+ * the rays of their pixels are not summed one by one. */
 UNIT_TEST(kinks_of_water_take_no_rays)
 {
     nb_config cfg = nb_suite_config(1, 3, EDGE);

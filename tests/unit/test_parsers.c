@@ -283,7 +283,7 @@ UNIT_TEST(hkl_without_memory)
         }
         nb_factor_file_free(&t);
     }
-    assert_int_equal(tries, 3); /* list and table */
+    assert_int_equal(tries, 3); /* the allocations of list and table fail first */
 }
 
 /* --- matrix --- */

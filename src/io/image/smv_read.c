@@ -334,7 +334,7 @@ void nb_smv_write_inputs(const nb_config *cfg,
     }
 }
 
-/** Read "fast,slow" (0: unknown) into pixels[]; typed axes stay. 0 for other text. */
+/** Read "fast,slow" (0: unknown) into pixels[], except typed axes. False if it fails. */
 static int read_pixels(const char *text, const int typed[NB_SMV_GROUPS], int *pixels)
 {
     const char *end = text + strlen(text);
@@ -411,7 +411,7 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status st = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* CLOSE_DISTANCE is measured at TWOTHETA and replaces DISTANCE */
+    /* CLOSE_DISTANCE is that of the detector swung by TWOTHETA; it replaces DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
     int final_close = !typed[NB_SMV_DISTANCES] && has_close;
     double unused = NAN; /* DISTANCE is checked but not used */
