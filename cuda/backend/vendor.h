@@ -3,6 +3,7 @@
  * differ between generations. */
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
+#define NB_GPU_VENDOR 1 /* src/terms/lane.h needs this header first */
 
 #ifdef NB_GPU /* the definitions from here on are for the GPU's compiler */
 

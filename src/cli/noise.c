@@ -108,7 +108,8 @@ const nb_sub_command nb_command_noise = {
     .see = "series.md",
     .options = options,
     .borrowed =
-        "hdf5type compress frames_per_file resume time_limit seed flicker deadtime exposure nopoisson psf "
+        "hdf5type compress frames_per_file resume time_limit seed flicker deadtime "
+        "exposure nopoisson psf "
         "psf_fwhm calibration calib_seed "
         "gainmap gain readout_noise adc saturation background water stol 4stol Q "
         "amorphous_thick density MW molecules fluence flux beamsize lambda energy "

@@ -10,7 +10,7 @@
 #ifndef NB_TERMS_LANE_H
 #define NB_TERMS_LANE_H
 
-#if defined(NB_GPU) && !defined(NB_CUDA_VENDOR_H)
+#if defined(NB_GPU) && !defined(NB_GPU_VENDOR)
 #error                                                                                   \
     "include the vendor's header of the GPU first: without it its threads get other instructions"
 #endif
