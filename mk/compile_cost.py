@@ -10,8 +10,8 @@ usage: mk/compile_cost.py [--cpu] [--cuda ARCH...] [--jobs N] [--timeout S] [--f
 
 Runs each command of the Makefile (`make -n -B`) alone, with a separate folder, so that no compiler cache or
 earlier build helps. Seconds are those of the machine of the limits: the measured ones over slowness().
-Fails if a file or a sum is above its limit by more than 30 % (LIMITS), if a kernel has more registers or spills more bytes than its limit (REGISTERS: they keep the
-measured occupancy), or if the compiler warns.
+Fails if a file or a sum is above its limit by more than 30 % (LIMITS), if a kernel has more registers or
+spills more bytes than its limit (REGISTERS: they keep the measured occupancy), or if the compiler warns.
 """
 import argparse
 import os

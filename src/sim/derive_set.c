@@ -416,12 +416,13 @@ static void move_frame(const nb_sim *sim, const nb_variable_name *v, double valu
     }
 }
 
-/** Set a moved parameter of a crystal in a record. */
-static void move_crystal(const nb_variable_name *v, double value, nb_config *cfg)
+/** Set a moved parameter of a crystal that has the flags of the first one. */
+static void move_crystal(const struct nb_start *start, const nb_variable_name *v,
+                         double value, nb_config *cfg)
 {
     if (v->kind == NB_VAR_CELL) {
-        for (int i = cfg->cell_count; i < 6; i++) /* the meaning of a short -cell */
-            cfg->cell[i] = i < 3 ? cfg->cell[0] : 90;
+        for (int i = cfg->cell_count; i < 6; i++) /* a short -cell */
+            cfg->cell[i] = start->cell[i];
         cfg->cell_count = 6;
         cfg->cell[v->axis] = value;
         return;
@@ -442,7 +443,7 @@ void nb_sim_move_further(const nb_sim *sim, nb_further *x)
         if (nb_variable_is_of_frame(&v))
             move_frame(sim, &v, value, &x->cfg);
         else if (x->crystal > 0 && nb_sim_moves_crystal(sim, x, &v))
-            move_crystal(&v, value, &x->cfg);
+            move_crystal(sim->start, &v, value, &x->cfg);
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct nb_lines {
     const char *columns;    /* names of the columns, for messages */
     const char *between;    /* characters that separate numbers, as blanks do: "," */
     const char *comment;    /* up to two characters that begin a comment: "#" */
-    const char *found[2];   /* the next of each in the text; NULL: not yet found */
+    const char *found[2];   /* next place of each in the text, or `all`; NULL at first */
     long line;              /* number of the line, from 1 */
     nb_error *err;
 } nb_lines;
