@@ -64,13 +64,12 @@ static void close_cuda(nb_backend_state *state)
         &state->tile_pairs, &state->spot_sums, &state->image, &state->F,
         &state->lit,        &state->sums,      &state->terms, &state->F2,
         &state->weights,    &state->tables,    &state->small, &state->tile_queue,
-        &state->spot_boxes};
+        &state->spot_boxes, &state->aside};
     nb_cuda_mirror *const mirrors[] = {
-        &state->sources,    &state->orientations, &state->spans,       &state->amorphous,
-        &state->materials,  &state->pieces,       &state->buckets,     &state->panels,
-        &state->sensors,    &state->spot_tables,  &state->tile_tables, &state->cells,
-        &state->cell_lists, &state->mask,         &state->jobs[0],     &state->jobs[1],
-        &state->jobs[2]};
+        &state->sources,   &state->orientations, &state->spans,       &state->amorphous,
+        &state->materials, &state->pieces,       &state->buckets,     &state->panels,
+        &state->sensors,   &state->spot_tables,  &state->tile_tables, &state->mask,
+        &state->jobs[0],   &state->jobs[1]};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     for (nb_cuda_mirror *mirror : mirrors) {

@@ -14,7 +14,6 @@ extern "C" {
 #include "../../src/render/backend.h"
 #include "../../src/render/request.h"
 #include "../../src/terms/cubic_cells.h"
-#include "../../src/terms/materials.h"
 #include "paths.h"
 }
 
@@ -48,15 +47,6 @@ typedef struct nb_cuda_factor_squares {
     int table; /* number of the table, if there is only one */
 } nb_cuda_factor_squares;
 
-/** The scene's materials as cells, on the device. */
-typedef struct nb_cuda_cells {
-    const nb_cell *cells; /* or NULL without cells */
-    const nb_cells *list;
-    int n;
-    double molecules; /* sum over all materials */
-    double per;       /* largest number of cells per metre */
-} nb_cuda_cells;
-
 /** A rectangle of pixels, first inclusive, end exclusive. */
 typedef struct nb_cuda_window {
     int f0, f1, s0, s1;
@@ -74,8 +64,7 @@ typedef struct nb_cuda_launch {
     cudaStream_t stream;
     int multiprocessors;
     nb_vec3 first_incident; /* direction of the first source, in host memory */
-    nb_cuda_cells cells;
-    int few_round; /* nb_cuda_is_few_round */
+    int few_round;          /* nb_cuda_is_few_round */
 } nb_cuda_launch;
 
 /** Several panels for one launch (many.cuh). */
@@ -106,8 +95,7 @@ typedef struct nb_cuda_plain_job {
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted;  /* for the repair: nonzero if a pixel needs a repair */
-    int with_materials; /* for the repair: pixels contain the photons of materials */
+    const int *wanted; /* for the repair: nonzero if a pixel needs a repair */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
@@ -141,7 +129,6 @@ typedef struct nb_cuda_terms {
     nb_cubic_table cubic; /* for the tricubic kernel, like the next two */
     int is_cubic;
     const void *waves; /* sources */
-    double weight_sum; /* sum over all steps */
 } nb_cuda_terms;
 
 /* --- device.cu --- */
@@ -187,23 +174,10 @@ nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_err
 
 /* --- double.cu --- */
 /** If *launch->repair is set, calculate every pixel of the window that is not finite
- * again: the light of the crystal, or with_materials of crystal and materials. */
-void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
-                           const nb_cuda_many *many);
-extern const size_t nb_cuda_plain_job_bytes; /* also for the repair and background.cu */
+ * again. */
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many);
+extern const size_t nb_cuda_plain_job_bytes; /* also for the repair */
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
-
-/* --- background.cu --- */
-/** Add the materials to every pixel of the window. exact: bits of src/physics. */
-void nb_cuda_launch_background(const nb_cuda_launch *launch, int exact,
-                               const nb_cuda_many *many);
-
-/* --- materials.cu --- */
-/** Add the materials of flat panels, with F from cells in float and some factors in
- * double. */
-void nb_cuda_launch_materials(const nb_cuda_launch *launch, const nb_cuda_many *many);
-/** The job has nb_cuda_direct_job_bytes. */
-int nb_cuda_materials_job(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- terms.cu --- */
 void nb_cuda_launch_fill_F2(const nb_factor_table *sf, const nb_cuda_factor_squares *F2,

@@ -9,7 +9,7 @@ static nb_status repair(nb_cuda_job *job, float *image, nb_error *err)
     nb_status st;
     for (int k = 0; k < job->scene->n_panels; k++) {
         nb_cuda_turn(job, k);
-        nb_cuda_launch_repair(&job->launch, 0, NULL);
+        nb_cuda_launch_repair(&job->launch, NULL);
     }
     NB_FORWARD(nb_cuda_check(err, cudaGetLastError(), "starting a kernel"));
     return nb_cuda_download(job->state->ring, image, job->state->image.at,
@@ -31,7 +31,7 @@ static nb_status render_part(nb_cuda_job *job, int *done, nb_error *err)
         st = NB_OK;
     }
     *done = !st && !left->refused;
-    return *done && job->launch.scene.amorphous ? nb_cuda_add_materials(job, err) : st;
+    return st;
 }
 
 static nb_status render_path(nb_cuda_job *job, nb_error *err)

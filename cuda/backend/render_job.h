@@ -44,18 +44,14 @@ typedef struct nb_path_kernel {
      * the path has no tables. */
     nb_status (*prepare)(nb_cuda_job *job, int *fits, nb_error *err);
     int (*parts)(const nb_cuda_job *job); /* limit of parts of a pixel's steps; NULL: 1 */
-    /** Start the kernel for the window and a part of the steps. with_materials: also
-     * render the materials from cells, if is_wet allows it. */
-    void (*submit)(nb_cuda_job *job, int part, int with_materials);
-    /** True if a launch may also render the materials from cells. NULL: never. */
-    int (*is_wet)(const nb_cuda_job *job);
+    /** Start the kernel for the window and a part of the steps. */
+    void (*submit)(nb_cuda_job *job, int part);
     /** Write the job of the panel of the launch, job_bytes long; returns the number of
      * its blocks. before: number of blocks of all earlier panels. NULL:
      * nb_cuda_plain_job_of. */
     int (*job)(const nb_cuda_job *job, const nb_cuda_terms *terms, int before, void *to);
     size_t job_bytes;
     nb_cuda_repair repair;
-    int exact;      /* results equal src/physics in double, bit for bit */
     int adds_parts; /* the sums of a pixel's parts are in state->sums */
 } nb_path_kernel;
 
@@ -68,8 +64,6 @@ static inline const nb_path_kernel *nb_cuda_kernel_of(const nb_backend_state *st
 /* --- steps.cu, and nb_cuda_steps_prepare, nb_cuda_steps_run --- */
 /** Clear the flag of repairs, and the pixels that no kernel writes. */
 nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err);
-/** Render only the materials, of all panels. */
-nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err);
 
 /* --- cuts.cu --- */
 nb_cuda_cut nb_cuda_cut_panel(const nb_cuda_job *job, int k);

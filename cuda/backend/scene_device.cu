@@ -145,49 +145,6 @@ void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *sc, int k,
     launch->scene.raster.mask = lit ? lit + panel->first_pixel : NULL;
 }
 
-/** Upload the materials as cells. */
-static nb_status upload_cells(nb_backend_state *state, const nb_amorphous *a,
-                              nb_error *err)
-{
-    const char *what = "the materials";
-    size_t n = 0;
-    double all = 0, per = 0;
-    for (int i = 0; i < a->n; i++) {
-        n += (size_t)nb_cells_count(a, &a->materials[i]);
-        all += a->materials[i].molecules;
-        per = fmax(per, nb_cells_per(a, &a->materials[i]));
-    }
-    nb_cell *cells = (nb_cell *)nb_alloc(n, sizeof *cells, what, err);
-    nb_cells *list = (nb_cells *)nb_alloc((size_t)a->n, sizeof *list, what, err);
-    nb_status st = cells && list ? NB_OK : NB_ERR_NOMEM;
-    for (int i = 0, first = 0; i < a->n && !st;
-         first = list[i].first + list[i].last + 1, i++) {
-        list[i] = nb_cells_fill(a, i, first, cells + first);
-        list[i].share = (float)(a->materials[i].molecules / (all > 0 ? all : 1));
-    }
-    NB_TRY(
-        nb_cuda_upload_mirror(state, &state->cells, cells, n * sizeof *cells, what, err));
-    NB_TRY(nb_cuda_upload_mirror(state, &state->cell_lists, list,
-                                 (size_t)a->n * sizeof *list, what, err));
-    nb_free(cells);
-    nb_free(list);
-    state->of_cells = {(const nb_cell *)state->cells.device.at,
-                       (const nb_cells *)state->cell_lists.device.at, st ? 0 : a->n, all,
-                       per};
-    return st;
-}
-
-/** True if kernels may take F of materials from cells: the number of a cell fits an
- * integer at the largest angle. */
-static int cells_hold(const nb_scene *sc, double per)
-{
-    const double limit = 1 << 30;
-    double wavenumber = 0;
-    for (int i = 0; i < sc->beam.n_sources; i++)
-        wavenumber = fmax(wavenumber, 1.0 / sc->beam.sources[i].lambda);
-    return per * wavenumber < limit;
-}
-
 /** Upload the tables of the materials; *on_device: their address on the device, or NULL
  * without materials. */
 static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a,
@@ -196,7 +153,6 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
     nb_amorphous copy;
     const char *what = "the materials";
     size_t pieces = 0, buckets = 0;
-    const uint64_t change = state->change;
     nb_status st;
     *on_device = NULL;
     for (int i = 0; a && i < a->n; i++) {
@@ -216,10 +172,8 @@ static nb_status upload_materials(nb_backend_state *state, const nb_amorphous *a
         return st;
     copy = {a->n, (const nb_scatterer *)state->materials.device.at,
             (const nb_table_piece *)state->pieces.device.at,
-            (const int32_t *)state->buckets.device.at};
+            (const int32_t *)state->buckets.device.at, a->hash};
     st = nb_cuda_upload_mirror(state, &state->amorphous, &copy, sizeof copy, what, err);
-    if (!st && (change != state->change || !state->of_cells.n))
-        st = upload_cells(state, a, err);
     *on_device = (const nb_amorphous *)state->amorphous.device.at;
     return st;
 }
@@ -254,9 +208,6 @@ nb_status nb_cuda_upload(nb_backend_state *state, const nb_scene *sc,
     launch->scene.panels = NULL;
     launch->scene.sensors = NULL;
     launch->scene.amorphous = amorphous;
-    launch->cells = {};
-    if (amorphous && cells_hold(sc, state->of_cells.per))
-        launch->cells = state->of_cells;
     launch->scene.beam.sources = (const nb_source *)state->sources.device.at;
     launch->scene.lattice.orientations =
         (const nb_orientation *)state->orientations.device.at;
@@ -334,7 +285,4 @@ void nb_cuda_begin_terms(const nb_plan *plan, nb_cuda_terms *terms)
     terms->count = sc->beam.n_sources * sc->lattice.n_orientations;
     terms->F2.side = 1;
     terms->F2.constant = (float)(F * F);
-    terms->weight_sum = 0;
-    for (int i = 0; i < sc->beam.n_sources; i++)
-        terms->weight_sum += sc->beam.sources[i].weight * sc->lattice.n_orientations;
 }

@@ -19,7 +19,7 @@ typedef struct nb_cuda_mirror {
 enum { NB_CUDA_STREAMS = 4 };
 
 /** Jobs of panels: for a path's fast kernel, for kernels in double, for materials' cells. */
-enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_JOBS_MATERIALS, NB_CUDA_JOBS };
+enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_CUDA_JOBS };
 
 /** Transforms of the point spread of fibre optics, kept for the next image; fibre.cu
  * defines nb_cuda_fibre. */
@@ -55,7 +55,7 @@ typedef struct nb_cuda_products {
 /** Data for the spread of the Bragg light (footprint.cu). */
 typedef struct nb_cuda_footprint {
     nb_cuda_mirror panels, tiles, taps, numbers, mask;
-    nb_cuda_buffer out, background; /* images, owned */
+    nb_cuda_buffer out; /* image, owned */
 } nb_cuda_footprint;
 
 /** Everything that the jobs of a scene's panels depend on. It is compared byte by byte,
@@ -86,10 +86,11 @@ typedef struct nb_cuda_diffuse {
 
 /** Planes that are mixed with the image (mix.cu). */
 typedef struct nb_cuda_mix {
-    nb_cuda_buffer transmission, add, light, absorb; /* owned */
-    nb_cuda_mirror rows;                             /* nb_mix_row of the stack */
+    nb_cuda_buffer transmission, add, light, absorb, under; /* owned */
+    nb_cuda_mirror rows;                                    /* nb_mix_row of the stack */
     uint64_t hash;        /* hash of transmission and add; 0: not uploaded */
     uint64_t absorb_hash; /* hash of `absorb` */
+    uint64_t under_key;   /* hash of `under` */
 } nb_cuda_mix;
 
 struct nb_backend_state {
@@ -111,14 +112,13 @@ struct nb_backend_state {
     size_t spot_pixels;        /* number of pixels of spot_sums; 0: it must be cleared */
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
+    nb_cuda_buffer aside; /* image of the crystals so far */
     nb_cuda_mirror sources, orientations, spans;
     /* tables of the scene's materials */
     nb_cuda_mirror amorphous, materials, pieces, buckets;
-    nb_cuda_mirror cells, cell_lists;
     nb_cuda_mirror mask; /* mask of the stack */
     /* host address of the mask in `mask`; NULL: the last render had no mask */
     const uint8_t *mask_of;
-    nb_cuda_cells of_cells;
     /* host copies only: kernels get panels and sensors by value */
     nb_cuda_mirror panels, sensors;
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* for launches of several panels */
@@ -198,8 +198,6 @@ void nb_cuda_aim_panels(const nb_cuda_launch *launch, const nb_cuda_terms *terms
 int nb_cuda_may_be_present(void);
 
 /* --- steps.cu --- */
-/** True if the last image equals the result of src/physics in double, bit for bit. */
-int nb_cuda_is_exact(const nb_backend_state *state);
 
 /* --- render.cu --- */
 /** Render the pixels of a request into the image on the device, and copy it to `image`,

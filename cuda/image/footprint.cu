@@ -36,8 +36,8 @@ typedef struct footprint_job {
     const int *tiles; /* number of the taps of each tile */
     const taps_job *taps;
     const float *numbers;
-    const uint8_t *mask;             /* mask of the stack; may be NULL */
-    const float *light, *background; /* images; background may be NULL */
+    const uint8_t *mask; /* mask of the stack; may be NULL */
+    const float *light;  /* image before the spread */
     float *out;
     int n_panels;
 } footprint_job;
@@ -129,9 +129,7 @@ __device__ static void put(const footprint_job &job, const panel_job &p, int f, 
         const int64_t at = p.first + (int64_t)y * p.columns + f;
         const int in = f >= p.to.f0 && f < p.to.f1 && y >= p.to.s0 && y < p.to.s1;
         if (y < p.rows)
-            job.out[at] = in && (!job.mask || job.mask[at])
-                              ? sum[i] + (job.background ? job.background[at] : 0.0f)
-                              : 0.0f;
+            job.out[at] = in && (!job.mask || job.mask[at]) ? sum[i] : 0.0f;
     }
 }
 
@@ -275,10 +273,9 @@ nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *er
 {
     nb_status st =
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device");
-    NB_TRY(nb_cuda_reserve(&state->footprint.background, pixels * sizeof(float),
-                           "the background", err));
+    NB_TRY(nb_cuda_reserve(&state->aside, pixels * sizeof(float), "a second image", err));
     if (!st)
-        swap(&state->image, &state->footprint.background);
+        swap(&state->image, &state->aside);
     return st;
 }
 
@@ -299,8 +296,7 @@ static nb_status launch(nb_backend_state *state, footprint_job *job, const int r
 }
 
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
-                         const nb_scene *sc, const nb_scene *sources, int background,
-                         nb_error *err)
+                         const nb_scene *sc, const nb_scene *sources, nb_error *err)
 {
     nb_cuda_footprint *fp = &state->footprint;
     footprint_job job = {};
@@ -317,7 +313,6 @@ nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
                                    "the mask", err);
         job.mask = (const uint8_t *)fp->mask.device.at;
     }
-    job.background = background ? (const float *)fp->background.at : NULL;
     job.n_panels = sc->n_panels;
     if (!st && blocks > 0)
         st = launch(state, &job, room, blocks, err);
@@ -337,5 +332,4 @@ void nb_cuda_footprint_release(nb_cuda_footprint *fp)
         nb_free(mirror->sent);
     }
     nb_cuda_release(&fp->out);
-    nb_cuda_release(&fp->background);
 }

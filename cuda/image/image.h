@@ -133,8 +133,7 @@ void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
 /* --- The footprint of the Bragg light (src/image/footprint.h): entries of nb_image_device --- */
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err);
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
-                         const nb_scene *scene, const nb_scene *sources, int background,
-                         nb_error *err);
+                         const nb_scene *scene, const nb_scene *sources, nb_error *err);
 
 void nb_cuda_footprint_release(nb_cuda_footprint *footprint);
 

@@ -12,18 +12,14 @@ typedef struct mix_job {
     nb_mix mix;
     const nb_mix_row *rows;
     const uint8_t *mask; /* mask of the stack; may be NULL */
-    const float *aside; /* all photons, if `image` has only the background; may be NULL */
     float *image;
 } mix_job;
 
 /** The photons of a pixel after absorption by the crystal. */
 static __device__ float absorbed(const mix_job &p, int64_t pixel)
 {
-    const float last = p.image[pixel];
-    if (!p.mix.absorb)
-        return last;
-    return p.aside ? (float)nb_mix_absorbed(&p.mix, (size_t)pixel, p.aside[pixel], last)
-                   : (float)nb_mix_absorbed(&p.mix, (size_t)pixel, last, 0);
+    const float photons = p.image[pixel];
+    return p.mix.absorb ? (float)nb_mix_absorbed(&p.mix, (size_t)pixel, photons) : photons;
 }
 
 /** Mix a piece of a row of the stack, by a block of threads. */
@@ -38,8 +34,9 @@ __global__ void __launch_bounds__(BLOCK) k_mix(const NB_GRID_CONSTANT mix_job p)
         const int f = first + i * BLOCK;
         const int64_t pixel = row.start + f;
         if (f >= row.first && f < row.end && (!p.mask || p.mask[pixel]))
-            p.image[pixel] =
-                (float)nb_mix_pixel(&p.mix, (size_t)pixel, absorbed(p, pixel));
+            p.image[pixel] = (float)nb_mix_pixel(&p.mix, (size_t)pixel,
+                                                 absorbed(p, pixel) +
+                                                     nb_mix_under(&p.mix, (size_t)pixel));
     }
 }
 
@@ -94,6 +91,12 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
         if (!st)
             on_device->absorb_hash = mix->absorb_hash;
     }
+    if (!st && mix->under && mix->under_key != on_device->under_key) {
+        on_device->under_key = 0;
+        st = send(state, &on_device->under, mix->under, pixels, err);
+        if (!st)
+            on_device->under_key = mix->under_key;
+    }
     return st;
 }
 
@@ -136,6 +139,7 @@ static nb_mix device_mix(const nb_backend_state *state, const nb_mix *mix)
     on_device.transmission =
         mix->transmission ? (const float *)state->mix.transmission.at : NULL;
     on_device.absorb = mix->absorb ? (const float *)state->mix.absorb.at : NULL;
+    on_device.under = mix->under ? (const float *)state->mix.under.at : NULL;
     on_device.add = mix->add ? (const float *)state->mix.add.at : NULL;
     return on_device;
 }
@@ -154,8 +158,6 @@ nb_status nb_cuda_mix_image(nb_backend_state *state, const nb_scene *sc,
     job.mix = device_mix(state, mix);
     job.rows = (const nb_mix_row *)state->mix.rows.device.at;
     job.image = (float *)state->image.at;
-    if (mix->absorb && mix->rest)
-        job.aside = (const float *)state->footprint.background.at;
     launch(state, job, sc);
     st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream),
@@ -178,7 +180,7 @@ nb_status nb_cuda_add_aside(nb_backend_state *state, size_t pixels, nb_error *er
     NB_FORWARD(
         nb_cuda_check(err, cudaSetDevice(state->device.index), "choosing the device"));
     k_add<<<(unsigned)(blocks < 65535 ? blocks : 65535), BLOCK, 0, state->stream>>>(
-        (const float *)state->footprint.background.at, pixels, (float *)state->image.at);
+        (const float *)state->aside.at, pixels, (float *)state->image.at);
     st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     NB_TRY(nb_cuda_check(err, cudaEventRecord(state->ended, state->stream),
                          "recording an event"));
@@ -191,6 +193,7 @@ void nb_cuda_mix_release(nb_cuda_mix *mix)
     nb_cuda_release(&mix->add);
     nb_cuda_release(&mix->light);
     nb_cuda_release(&mix->absorb);
+    nb_cuda_release(&mix->under);
     nb_cuda_release(&mix->rows.device);
     nb_free(mix->rows.sent);
 }

@@ -91,8 +91,6 @@ static double largest_sum(const nb_spots *sp)
 {
     const nb_scene *sc = sp->scene;
     double weights = 0, largest = 0;
-    for (int i = 0; i < sc->beam.n_sources; i++)
-        weights += sc->beam.sources[i].weight;
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];
@@ -128,7 +126,6 @@ static int all_rays_count_alike(const nb_scene *sc)
 static void set_pass(nb_spot_setup *s, const nb_scene *sc)
 {
     nb_spot_pass *p = &s->pass;
-    double weights = 0;
     p->scene = *sc;
     p->spots = s->spots;
     p->spots.scene = NULL;
@@ -149,9 +146,6 @@ static void set_pass(nb_spot_setup *s, const nb_scene *sc)
     }
     p->orientations =
         p->orientations < NB_SPOT_CHUNK ? p->orientations : (int)NB_SPOT_CHUNK;
-    for (int i = 0; i < sc->beam.n_sources; i++)
-        weights += sc->beam.sources[i].weight;
-    p->water = sc->background * weights * sc->lattice.n_orientations;
 }
 
 nb_status nb_spot_setup_build(const nb_plan *plan, nb_spot_setup *s, nb_error *err)
@@ -212,7 +206,6 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *s, int tries, nb_spot_runner *r
     nb_status st = NB_OK;
     pass.regions = s->everything;
     pass.mask = NULL;
-    pass.water = 0;
     *brightest = 0;
     for (int i = 0;
          i < tries && !st && *brightest == 0 && nb_spots_try(&s->spots, i, &pass.limits);

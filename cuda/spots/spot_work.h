@@ -159,7 +159,6 @@ struct nb_spot_pass {
     int64_t columns;
     double per_edge;          /* 1/oversample */
     double unit, per_unit;    /* unit of integer sums, electrons^2 [sr]; its inverse */
-    double water;             /* water per ray, electrons^2 */
     const uint8_t *mask;      /* mask of the stack; NULL: all pixels of the regions */
     unsigned long long *sums; /* sums of the stack's pixels */
     unsigned char *marks; /* [pixels/NB_SPOT_MARK]: 1 if one of its pixels has a sum */
@@ -509,35 +508,6 @@ NB_HD int nb_spot_panel_of(const nb_spot_pass *p, size_t pixel)
     return low;
 }
 
-/** Water of all rays of a pixel, electrons^2 [sr]. */
-NB_HD double nb_spot_water(const nb_spot_pass *p, const nb_panel *panel,
-                           const nb_sensor *sensor, int f, int s)
-{
-    const nb_scene *sc = &p->scene;
-    const int os = sc->oversample, polar = sc->oversample_polar && !sc->beam.nopolar;
-    double sum = 0;
-    if (!sensor->absorb && !sensor->mean_depth && !sc->oversample_omega && !polar)
-        return p->water * os * os * sensor->layers;
-    for (int i = 0; i < sensor->layers * os * os; i++) {
-        const nb_spot_ray at = {sc,
-                                panel,
-                                sensor,
-                                p->spots.source,
-                                f * os + i % os,
-                                s * os + i / os % os,
-                                i / (os * os)};
-        const nb_ray ray = nb_spot_ray_of(&at);
-        double part = polar ? 0 : p->water;
-        for (int k = 0; polar && k < sc->beam.n_sources; k++)
-            part += sc->background * sc->lattice.n_orientations *
-                    sc->beam.sources[k].weight *
-                    nb_polarization(sc->beam.polarization, sc->beam.sources[k].incident,
-                                    ray.direction, sc->beam.polar_axis);
-        sum += part * ray.capture * (sc->oversample_omega ? ray.omega : 1);
-    }
-    return sum;
-}
-
 /** Photons of a pixel of the stack with this sum; 0 if the pixel is outside the region of
  * its panel or masked. */
 NB_HD double nb_spot_photons(const nb_spot_pass *p, size_t pixel, unsigned long long sum)
@@ -548,13 +518,11 @@ NB_HD double nb_spot_photons(const nb_spot_pass *p, size_t pixel, unsigned long 
     const nb_sensor *sensor = &p->sensors[panel.sensor];
     const size_t at = pixel - panel.first_pixel;
     const int f = (int)(at % (size_t)panel.columns), s = (int)(at / (size_t)panel.columns);
-    double terms = (double)sum * p->unit;
+    const double terms = (double)sum * p->unit;
     panel.curved = 0; /* lets the compiler drop code for curved panels */
     if (f < r->fmin || f > r->fmax || s < r->smin || s > r->smax ||
         (p->mask && !p->mask[pixel]))
         return 0;
-    if (p->water > 0)
-        terms += nb_spot_water(p, &panel, sensor, f, s);
     return terms > 0 ? terms * p->scene.intensity_scale *
                            nb_cached_factors(&p->scene, &panel, sensor, f, s)
                      : 0;

@@ -82,7 +82,7 @@ static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t m
     if (i >= p.scene.raster.pixels)
         return;
     const unsigned long long sum = lit ? take_sum(p, i) : 0;
-    image[i] = sum > 0 || p.water > 0 ? (float)nb_spot_photons(&p, i, sum) : 0;
+    image[i] = sum > 0 ? (float)nb_spot_photons(&p, i, sum) : 0;
 }
 
 /** Write the image; a warp takes `each` marks together. */
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(SCAN)
         for (int k = 0; k < each; k += SCAN_MARKS) { /* four dark pixels at once */
             const unsigned some = lit >> k & ((1u << SCAN_MARKS) - 1);
             const size_t at = first + k;
-            if (some == 0 && !(p.water > 0) && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
+            if (some == 0 && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
                 ((float4 *)(image + at * NB_SPOT_MARK))[lane] = dark;
             else
                 for (int i = 0; i < SCAN_MARKS; i++)

@@ -12,7 +12,6 @@ enum {
     SEVERAL = 2,    /* value of TABLE: sources have different tables */
     RUN = 64,       /* number of steps that are summed in one float */
     ONE_BLOCKS = 5, /* blocks of k_one per multiprocessor; 6 and 7 are slower by 4 % */
-    WET_BLOCKS = 4, /* 5 and 6 are as fast, but spill on some devices */
     ONE_CHUNKS = 4
 };
 
@@ -113,50 +112,12 @@ static __device__ __forceinline__ plain_row aim_plain_row(const row_job &p, int 
     return row;
 }
 
-/** Background of pixels with water only. */
-struct dry {
-    const row_job &p;
-    __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
-    {
-        (void)cosine;
-#pragma unroll
-        for (int i = 0; i < PIXELS; i++)
-            to[i] = p.background;
-    }
-};
-
-/** Background of pixels with water and materials. */
-struct wet {
-    const material_job &p;
-    double half; /* 1/(2 lambda), 1/m */
-    __device__ __forceinline__ wet(const material_job &job)
-        : p(job), half(0.5 * inverse_of(job.row.scene.beam.sources[0].lambda))
-    {
-    }
-    __device__ __forceinline__ void at(const double cosine[PIXELS], float to[PIXELS]) const
-    {
-#pragma unroll
-        for (int i = 0; i < PIXELS; i++)
-            to[i] = p.row.background;
-        for (int k = 0; k < p.of.n; k++) {
-            const nb_cells m = p.of.list[k];
-            const float share = p.share * m.share;
-#pragma unroll
-            for (int i = 0; i < PIXELS; i++) {
-                const float F = F_at(p, m, chord(cosine[i]) * half);
-                to[i] = fmaf(share * F, fabsf(F), to[i]);
-            }
-        }
-    }
-};
-
 /** Render a block of the simplest images: one ray and one step (of weight 1) per pixel,
  * no factors except the solid angle and the polarization of an unpolarized beam. Values
- * that are constant along the row are calculated once. materials: dry or wet. */
-template <bool TABLE, bool POINT, int LAW, class MATERIALS>
-static __device__ __forceinline__ void one_block(const row_job &p,
-                                                 const row_job &at_panel, unsigned x,
-                                                 unsigned y, const MATERIALS &materials)
+ * that are constant along the row are calculated once. */
+template <bool TABLE, bool POINT, int LAW>
+static __device__ __forceinline__ void one_block(const row_job &p, const row_job &at_panel,
+                                                 unsigned x, unsigned y)
 {
     int f = first_pixel(at_panel, x),
         s = at_panel.window.s0 + (int)(y * BLOCK_Y + threadIdx.y);
@@ -168,7 +129,7 @@ static __device__ __forceinline__ void one_block(const row_job &p,
     for (int c = 0; c < at_panel.chunks && f < at_panel.window.f1; c++, f += STRIDE) {
         four x;
         double cosine[PIXELS];
-        float value[PIXELS], F2[PIXELS], background[PIXELS];
+        float value[PIXELS], F2[PIXELS];
         pixel_positions<TABLE>(at_panel, first, f, x.F);
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
@@ -176,7 +137,6 @@ static __device__ __forceinline__ void one_block(const row_job &p,
 #pragma unroll
         for (int i = 0; i < PIXELS; i++)
             cosine[i] = at(row.beam, x.F[i]) * x.r[i];
-        materials.at(cosine, background);
         aim_step<TABLE, true, false, LAW>(p, p.terms[0], row.lines, row.constants, x,
                                           p.index.offset, value, F2);
 #pragma unroll
@@ -186,40 +146,23 @@ static __device__ __forceinline__ void one_block(const row_job &p,
                                 at_panel.plain_polar[0]) *
                             (POINT ? r2 : r2 * x.r[i]);
             const float left = TABLE ? value[i] * F2[i] : value[i];
-            value[i] = (LAW == NB_LAW_FRINGES ? fmaf(left, value[i], background[i])
-                                              : left + background[i]) *
-                       (float)factor;
+            value[i] = (LAW == NB_LAW_FRINGES ? left * value[i] : left) * (float)factor;
         }
         store(at_panel, f, s, value);
     }
 }
 
 /** Render the blocks of this block of threads, on one panel or on many. */
-template <bool TABLE, bool POINT, bool MANY, int LAW, class MATERIALS>
-static __device__ __forceinline__ void all_blocks(const row_job &p,
-                                                  const MATERIALS &materials)
-{
-    if constexpr (MANY)
-        for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
-            one_block<TABLE, POINT, LAW>(p, at_panel, x, y, materials);
-        });
-    else
-        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y, materials);
-}
-
 template <bool TABLE, bool POINT, bool MANY, int LAW>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, ONE_BLOCKS)
     k_one(const NB_GRID_CONSTANT row_job p)
 {
-    all_blocks<TABLE, POINT, MANY, LAW>(p, dry{p});
-}
-
-/** k_one with materials. */
-template <bool TABLE, bool POINT, bool MANY>
-__global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, WET_BLOCKS)
-    k_one_wet(const NB_GRID_CONSTANT material_job p)
-{
-    all_blocks<TABLE, POINT, MANY, NB_LAW_FRINGES>(p.row, wet(p));
+    if constexpr (MANY)
+        for_blocks<true>(p, [&](const row_job &at_panel, unsigned x, unsigned y) {
+            one_block<TABLE, POINT, LAW>(p, at_panel, x, y);
+        });
+    else
+        one_block<TABLE, POINT, LAW>(p, p, blockIdx.x, blockIdx.y);
 }
 
 /** Sum over the steps for four pixels. terms: steps of the pixels' panel. */
@@ -278,8 +221,7 @@ __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, LAW == NB_LAW_FEW_SPHERE ? 3
                 if (layer == 0 && sub == 0)
                     factor[i] = cached<DEEP>(at_panel, row, x, i);
                 add_compensated(value[i], error[i],
-                                (sum[i] + p.background) *
-                                    ray_weight<DEEP>(at_panel, row, x, i, layer));
+                                sum[i] * ray_weight<DEEP>(at_panel, row, x, i, layer));
             }
         }
 #pragma unroll
@@ -401,50 +343,7 @@ static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int
     return put_job(of_panel, before, (int)(grid.x * grid.y), to);
 }
 
-/** Factor from F^2 of materials to the units of the crystal's sum, for k_one_wet. */
-static double share_of(const nb_cuda_launch *launch, const row_job *job)
-{
-    return launch->scene.intensity_scale * launch->cells.molecules *
-           launch->scene.lattice.n_orientations / job->scale;
-}
-
-/** True if a launch can include materials: one ray and one step per pixel. */
-static int is_wet(const nb_cuda_job *render)
-{
-    const nb_cuda_launch *launch = &render->launch;
-    row_job job = make_row_job(launch, &render->terms);
-    /* within these limits floats hold share times F^2 */
-    const double share = share_of(launch, &job), far = 1e25;
-    return launch->cells.n > 0 && is_plain(&job) &&
-           nb_shape_law(launch->scene.lattice.shape) == NB_LAW_FRINGES &&
-           share > 1 / far && share < far;
-}
-
-typedef void (*wet_kernel)(material_job);
-
-template <bool MANY> static wet_kernel choose_wet_kernel(int table, int point)
-{
-    static const wet_kernel kernels[2][2] = {
-        {k_one_wet<false, false, MANY>, k_one_wet<false, true, MANY>},
-        {k_one_wet<true, false, MANY>, k_one_wet<true, true, MANY>}};
-    return kernels[table][point];
-}
-
-/** Launch k_one_wet for a job that k_one can render. */
-static void launch_wet(const nb_cuda_launch *launch, const row_job &job, dim3 grid,
-                       const nb_cuda_many *many)
-{
-    const material_job all = {launch->cells, job, (float)share_of(launch, &job)};
-    const int table = job.F2 != NULL, point = launch->panel.point_pixel != 0;
-    const wet_kernel kernel = many ? choose_wet_kernel<true>(table, point)
-                                   : choose_wet_kernel<false>(table, point);
-    if (many)
-        grid =
-            dim3((unsigned)min(many->blocks, (int)WET_BLOCKS * launch->multiprocessors));
-    kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(all);
-}
-
-static void submit(nb_cuda_job *render, int part, int with_materials)
+static void submit(nb_cuda_job *render, int part)
 {
     const nb_cuda_launch *launch = &render->launch;
     const nb_cuda_terms *terms = &render->terms;
@@ -460,10 +359,6 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
     (void)part; /* there is only one part */
-    if (with_materials) {
-        launch_wet(launch, many ? job_of_many(job, many) : job, grid, many);
-        return;
-    }
     if (many) {
         kernel = one ? plain_kernel<true>(law, table, point)
                      : general_kernel<true>(law, tables, deep);
@@ -516,9 +411,7 @@ extern "C" const nb_path_kernel nb_cuda_kernel_direct = {.rate = nb_cuda_direct_
                                                          .prepare = prepare,
                                                          .parts = NULL,
                                                          .submit = submit,
-                                                         .is_wet = is_wet,
                                                          .job = put_panel_job,
                                                          .job_bytes = sizeof(row_job),
                                                          .repair = NB_REPAIR_RARE,
-                                                         .exact = 0,
                                                          .adds_parts = 0};

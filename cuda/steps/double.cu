@@ -15,12 +15,12 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     for (i = lane; i < steps; i += 32) {
         const nb_source *source = &sc->beam.sources[i % sc->beam.n_sources];
         nb_vec3 q = nb_scattering_vector(source, ray->direction);
-        double term = sc->background;
+        double term = 0;
         if (!nb_culled(&sc->factors, q)) {
             nb_sample p =
                 nb_sample_at(&sc->lattice, &sc->factors.table, source->table,
                              &sc->lattice.orientations[i / sc->beam.n_sources], q);
-            term += p.F_cell * p.F_cell * p.F_latt * p.F_latt;
+            term = p.F_cell * p.F_cell * p.F_latt * p.F_latt;
         }
         if (sc->oversample_polar && !sc->beam.nopolar)
             term *= nb_polarization(sc->beam.polarization, source->incident,
@@ -54,7 +54,7 @@ static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *
 
 enum { BLOCK_X = 32, BLOCK_Y = 4 }; /* one thread per pixel */
 
-/** Render the crystal and the water, one thread per pixel. */
+/** Render the crystal, one thread per pixel. */
 template <bool MANY>
 __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y, MANY ? 3 : 0)
     k_double(const NB_GRID_CONSTANT nb_cuda_plain_job p)
@@ -104,7 +104,7 @@ int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to)
 }
 
 /** Start k_double for part `part` of the orientations. */
-static void submit(nb_cuda_job *render, int part, int with_materials)
+static void submit(nb_cuda_job *render, int part)
 {
     const nb_cuda_launch *launch = &render->launch;
     const nb_cuda_many *many = render->many[NB_JOBS_PLAIN];
@@ -113,7 +113,6 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
                       part == parts - 1};
     dim3 grid;
     nb_cuda_plain_job job = make_job(launch, &grid);
-    (void)with_materials; /* not supported */
     p.count = (int)((int64_t)n * (part + 1) / parts) - p.first;
     if (parts > 1)
         p.sums = (double *)render->state->sums.at + launch->panel.first_pixel;
@@ -137,17 +136,13 @@ extern "C" const nb_path_kernel nb_cuda_kernel_double = {.rate = nb_cuda_double_
                                                          .prepare = NULL,
                                                          .parts = parts_max,
                                                          .submit = submit,
-                                                         .is_wet = NULL,
                                                          .job = NULL,
                                                          .job_bytes = 0,
                                                          .repair = NB_REPAIR_NONE,
-                                                         .exact = 1,
                                                          .adds_parts = 1};
 
-/** Calculate the pixels of a panel that are not finite again, each by a warp.
- * with_materials: the image includes the materials. */
-static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
-                                                    int with_materials)
+/** Calculate the pixels of a panel that are not finite again, each by a warp. */
+static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p)
 {
     int lane = threadIdx.x, columns = (p.window.f1 - p.window.f0 + 31) / 32;
     int64_t rows = p.window.s1 - p.window.s0, i;
@@ -158,11 +153,8 @@ static __device__ __forceinline__ void repair_panel(const nb_cuda_plain_job &p,
         unsigned bad = gpuBallot(f < p.window.f1 && !(fabsf(row[f]) <= FLT_MAX));
         for (; bad; bad &= bad - 1) {
             bad_lane = __ffs((int)bad) - 1;
-            double value =
+            const double value =
                 warp_pixel(&p.scene, &p.panel, &p.sensor, f - lane + bad_lane, s, lane);
-            if (with_materials)
-                value += nb_pixel_background(&p.scene, p.scene.amorphous, &p.panel,
-                                             &p.sensor, f - lane + bad_lane, s);
             if (lane == 0)
                 row[f + bad_lane] = (float)value;
         }
@@ -179,18 +171,16 @@ __global__ void __launch_bounds__(128) k_repair(const NB_GRID_CONSTANT nb_cuda_p
         return;
     if constexpr (MANY)
         for (int k = 0; k < p.many.n; k++)
-            repair_panel(((const nb_cuda_plain_job *)p.many.jobs)[k], p.with_materials);
+            repair_panel(((const nb_cuda_plain_job *)p.many.jobs)[k]);
     else
-        repair_panel(p, p.with_materials);
+        repair_panel(p);
 }
 
-void nb_cuda_launch_repair(const nb_cuda_launch *launch, int with_materials,
-                           const nb_cuda_many *many)
+void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many)
 {
     dim3 grid;
     const unsigned blocks = (unsigned)launch->multiprocessors * 8;
-    nb_cuda_plain_job job = make_job(launch, &grid);
-    job.with_materials = with_materials;
+    const nb_cuda_plain_job job = make_job(launch, &grid);
     if (many)
         k_repair<true><<<blocks, dim3(32, 4), 0, launch->stream>>>(job_of_many(job, many));
     else

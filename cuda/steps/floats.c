@@ -77,7 +77,7 @@ static int has_edge(const nb_scene *sc)
 }
 
 /** True if floats hold F^2 (of a table; a constant F^2 is a factor of the sum), the sums
- * of all steps, the water, and the factor that converts sums to photons. */
+ * of all steps, and the factor that converts sums to photons. */
 static int floats_hold_sums(const nb_plan *plan)
 {
     const nb_scene *sc = plan->scene;
@@ -85,7 +85,7 @@ static int floats_hold_sums(const nb_plan *plan)
     double F2 = sf->default_F * sf->default_F, unit = sf->nh > 0 || F2 == 0 ? 1 : F2;
     const double height = nb_largest_lattice(&sc->lattice);
     return nb_plan_floats_carry(plan, unit, plan->terms) && unit < NB_FLOAT_TOP &&
-           unit > NB_FLOAT_LOW && sc->background / unit * plan->terms < NB_FLOAT_TOP &&
+           unit > NB_FLOAT_LOW &&
            floats_hold_photons(sc, has_form(sc) ? unit * height : unit);
 }
 

@@ -8,8 +8,6 @@ static size_t bytes_of_job(const nb_cuda_job *job, int which)
 {
     if (which == NB_JOBS_PLAIN)
         return nb_cuda_plain_job_bytes;
-    if (which == NB_JOBS_MATERIALS)
-        return nb_cuda_direct_job_bytes;
     return nb_cuda_kernel_of(job->state)->job_bytes;
 }
 
@@ -28,8 +26,6 @@ static int write_job(const nb_cuda_job *job, int which, int k, int before, void 
     const nb_cuda_terms terms = nb_cuda_terms_of(job, k);
     if (which == NB_JOBS_PLAIN)
         return nb_cuda_plain_job_of(&job->launch, before, to);
-    if (which == NB_JOBS_MATERIALS)
-        return nb_cuda_materials_job(&job->launch, before, to);
     return nb_cuda_kernel_of(job->state)->job(job, &terms, before, to);
 }
 

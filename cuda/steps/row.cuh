@@ -38,8 +38,7 @@ typedef struct row_job {
     double scale;                /* factor that converts sums to photons */
     double plain_polar[2]; /* k_one: [0] + [1] cos^2, with scale and constants of omega */
     double along[2], square[3], beam[2],
-        beam_slope;   /* k_one: coefficients of polynomials in S, for plain_row */
-    float background; /* water of a ray, in the unit of the sums */
+        beam_slope; /* k_one: coefficients of polynomials in S, for plain_row */
     int polar, polar_oversampled;
     double K;
     /* direction of the first source, and its frame of nb_polarization */
@@ -278,7 +277,7 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    /* dark: nothing but water scatters */
+    /* dark: nothing scatters */
     int dark = !terms->F2.at && terms->F2.constant == 0;
     double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
                   nb_shape_height2(&sc->lattice);
@@ -307,45 +306,8 @@ static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *t
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.scale = sc->intensity_scale * term;
-    job.background = (float)(sc->background * terms->weight_sum / term);
     set_polarization(&job, launch);
     return job;
-}
-
-/** The parameter of kernels with materials. */
-typedef struct material_job {
-    nb_cuda_cells of;
-    row_job row;
-    float share; /* only for k_one_wet: share_of in direct.cu */
-} material_job;
-
-/** |d - i| = 2 sin(theta), from the cosine of the angle between d and i. */
-static __device__ __forceinline__ double chord(double cosine)
-{
-    const double tiny = 1e-200; /* keeps the root finite in the direct beam */
-    const double square = fabs(fma(-2.0, cosine, 2.0)) + tiny, r = gpuRoughRoot(square),
-                 s = square * r, e = fma(-s, r, 1.0);
-    return fma(0.5 * s, e, s); /* to 1e-12 */
-}
-
-/** F at x = sin(theta)/lambda from the table's pieces, for cells without cubic. */
-static __device__ __noinline__ float F_of_pieces(const nb_amorphous *a, int material,
-                                                 double x)
-{
-    return (float)nb_piece_F(nb_piece_of(a, &a->materials[material], x), x);
-}
-
-/** F of a material at x = sin(theta)/lambda. */
-static __device__ __forceinline__ float F_at(const material_job &p, const nb_cells &m,
-                                             double x)
-{
-    const double t = fma(x, m.per, m.shift), sum = t + NB_CELL_MAGIC;
-    const int cell = min(max(__double2loint(sum), 0), m.last);
-    const float4 at = __ldg((const float4 *)p.of.cells + m.first + cell);
-    const float c[4] = {at.x, at.y, at.z, at.w};
-    if (at.x != at.x)
-        return F_of_pieces(p.row.scene.amorphous, m.material, x);
-    return nb_cell_F(c, (float)(t - (sum - NB_CELL_MAGIC)) + 0.5f);
 }
 
 #endif

@@ -4,72 +4,21 @@
 
 #include "../backend/render_job.h"
 
-int nb_cuda_is_exact(const nb_backend_state *state)
-{
-    const nb_path_kernel *kernel = nb_cuda_kernel_of(state);
-    return kernel && kernel->exact;
-}
-
-/** True if materials.cu applies: there are cells, panels are flat, all or no layers are
- * at mean depths, and the polarization does not differ between sources. */
-static int has_cells(const nb_cuda_job *job)
-{
-    const nb_scene *sc = job->scene;
-    if (!job->launch.cells.n || nb_cuda_is_exact(job->state))
-        return 0;
-    for (int i = 1; i < sc->beam.n_sources && sc->oversample_polar && !sc->beam.nopolar;
-         i++)
-        if (memcmp(&sc->beam.sources[i].incident, &sc->beam.sources[0].incident,
-                   sizeof(nb_vec3)) != 0)
-            return 0;
-    const int deep = sc->sensors[sc->panels[0].sensor].mean_depth;
-    for (int k = 0; k < sc->n_panels; k++)
-        if (sc->panels[k].curved || sc->sensors[sc->panels[k].sensor].mean_depth != deep)
-            return 0;
-    return 1;
-}
-
-/** True if the crystal's kernel also renders the materials. */
-static int is_wet(const nb_cuda_job *job)
-{
-    const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
-    return kernel->is_wet && job->launch.scene.amorphous && has_cells(job) &&
-           kernel->is_wet(job);
-}
-
-/** Start the kernel that adds the materials of a panel, or of many panels. */
-static void submit_materials(nb_cuda_job *job)
-{
-    if (has_cells(job))
-        nb_cuda_launch_materials(&job->launch, job->many[NB_JOBS_MATERIALS]);
-    else
-        nb_cuda_launch_background(&job->launch, nb_cuda_is_exact(job->state),
-                                  job->many[NB_JOBS_PLAIN]);
-}
-
-/** True if the device repairs the image, as it stays there or materials are added. */
-static int repairs_there(const nb_cuda_job *job)
-{
-    return job->stays || job->launch.scene.amorphous;
-}
-
 /** True if the host looks for pixels to repair after a download. */
 static int host_repairs(const nb_cuda_job *job)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
-    return kernel && kernel->repair == NB_REPAIR_RARE && !repairs_there(job);
+    return kernel && kernel->repair == NB_REPAIR_RARE && !job->stays;
 }
 
 /** Start the kernels for one part of the steps of the window. */
 static void submit(nb_cuda_job *job, int part)
 {
     const nb_path_kernel *kernel = nb_cuda_kernel_of(job->state);
-    const int wet = is_wet(job), is_last = part == job->cut.parts - 1;
-    kernel->submit(job, part, wet);
+    const int is_last = part == job->cut.parts - 1;
+    kernel->submit(job, part);
     if (is_last && kernel->repair != NB_REPAIR_NONE && !host_repairs(job))
-        nb_cuda_launch_repair(&job->launch, wet, job->many[NB_JOBS_PLAIN]);
-    if (job->launch.scene.amorphous && is_last && !wet)
-        submit_materials(job);
+        nb_cuda_launch_repair(&job->launch, job->many[NB_JOBS_PLAIN]);
 }
 
 /** Wait for launch i, report progress, and stop if the caller asks to. */
@@ -93,8 +42,6 @@ static int needs_plain(const nb_cuda_job *job)
 
 static int needs_jobs(const nb_cuda_job *job, int which)
 {
-    if (which == NB_JOBS_MATERIALS)
-        return job->launch.scene.amorphous && has_cells(job);
     return which == NB_JOBS_FAST ? nb_cuda_kernel_of(job->state)->job != NULL
                                  : needs_plain(job);
 }
@@ -275,22 +222,4 @@ nb_status nb_cuda_steps_run(nb_cuda_job *job, nb_error *err)
                              "partial sums", err);
     NB_TRY(nb_cuda_clear(job, err));
     return st ? st : run_panels(job, err);
-}
-
-nb_status nb_cuda_add_materials(nb_cuda_job *job, nb_error *err)
-{
-    const int n = job->scene->n_panels,
-              which = has_cells(job) ? NB_JOBS_MATERIALS : NB_JOBS_PLAIN;
-    nb_cuda_many many = {};
-    if (n > 1) {
-        nb_status st;
-        NB_FORWARD(nb_cuda_upload_jobs(job, which, err));
-        many = nb_cuda_many_of(job, which, 0, n);
-        job->many[which] = &many;
-    }
-    nb_cuda_turn(job, 0);
-    if (n > 1 ? many.blocks > 0 : nb_region_pixels(job->region) > 0)
-        submit_materials(job);
-    job->many[which] = NULL;
-    return nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
 }

@@ -129,7 +129,7 @@ static __device__ __forceinline__ void collect(const tensor_job &p, int lane,
     gpuSyncLanes();
     for (row = 0; row < 8; row++)
         sum += memory->total[2 * g + (column & 1)][row * 4 + (column >> 1)];
-    memory->sum[lane] += (sum * p.term + p.background) * memory->weight[lane];
+    memory->sum[lane] += sum * p.term * memory->weight[lane];
     gpuSyncLanes();
 }
 #endif
@@ -214,7 +214,7 @@ static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int
     return put_job(of_panel, before, of_panel.many.across, to);
 }
 
-static void submit(nb_cuda_job *render, int part, int with_materials)
+static void submit(nb_cuda_job *render, int part)
 {
     const nb_cuda_launch *launch = &render->launch;
     const nb_cuda_many *many = render->many[NB_JOBS_FAST];
@@ -225,7 +225,6 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
     tensor_kernel kernel = many ? choose_kernel<true>(law, table, job.weights != NULL)
                                 : choose_kernel<false>(law, table, job.weights != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
-    (void)with_materials; /* not supported */
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
@@ -287,9 +286,7 @@ extern "C" const nb_path_kernel nb_cuda_kernel_tensor = {.rate = nb_cuda_tensor_
                                                          .prepare = prepare,
                                                          .parts = parts_max,
                                                          .submit = submit,
-                                                         .is_wet = NULL,
                                                          .job = put_panel_job,
                                                          .job_bytes = sizeof(tensor_job),
                                                          .repair = NB_REPAIR_ALWAYS,
-                                                         .exact = 0,
                                                          .adds_parts = 0};

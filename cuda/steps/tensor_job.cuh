@@ -25,7 +25,6 @@ typedef struct tensor_job {
     int N[3];
     int first, end, add;       /* nb_cuda_octets */
     double term;               /* unit of the sums: constant F^2 or 1, times the height */
-    double background;         /* water of a ray; 0 if an earlier launch has added it */
     double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
     double edge_fast, edge_slow; /* edges of a sub-pixel, m */
     nb_shape_form shape;         /* for shapes other than parallelepipeds */
@@ -106,7 +105,6 @@ static tensor_job make_tensor_job(const nb_cuda_launch *launch, const nb_cuda_te
     job.term = (terms->F2.at || terms->is_cubic ? 1.0 : terms->F2.constant) *
                nb_shape_height2(&sc->lattice);
     job.shape = nb_make_shape_form(&sc->lattice);
-    job.background = octets->add ? 0.0 : sc->background * terms->weight_sum;
     job.path = launch->sensor.layer_step * launch->sensor.mu;
     job.inverse_path = 1.0 / job.path;
     job.edge_fast = launch->panel.pixel_fast / sc->oversample;

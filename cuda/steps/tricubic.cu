@@ -217,7 +217,7 @@ static __device__ __forceinline__ double sum_rays(const tensor_job &p,
         memory[Y][me] = d.y;
         memory[Z][me] = d.z;
         sum_steps<LAW, WHOLE>(p, memory, &cell);
-        memory[SUM][me] += (memory[LIGHT][me] * p.term + p.background) * weight;
+        memory[SUM][me] += memory[LIGHT][me] * p.term * weight;
         memory[SUM_LARGEST][me] += memory[LARGEST][me] * p.term * weight;
     }
     *in_doubt = memory[SUM_LARGEST][me] > NB_CUBIC_DOUBT * memory[SUM][me];
@@ -233,7 +233,7 @@ static __device__ __forceinline__ double sum_rays_exactly(const tensor_job &p,
     for (int ray = 0; ray < rays; ray++) {
         float weight;
         const nb_vec3 d = aim(at, ray, f, s, &weight);
-        sum += (sum_exactly<LAW>(p, d, lane) * p.term + p.background) * weight;
+        sum += sum_exactly<LAW>(p, d, lane) * p.term * weight;
     }
     return sum;
 }
@@ -308,7 +308,7 @@ static int put_panel_job(const nb_cuda_job *job, const nb_cuda_terms *terms, int
     return put_job(of_panel, before, of_panel.many.across, to);
 }
 
-static void submit(nb_cuda_job *render, int part, int with_materials)
+static void submit(nb_cuda_job *render, int part)
 {
     const nb_cuda_launch *launch = &render->launch;
     const nb_cuda_many *many = render->many[NB_JOBS_FAST];
@@ -317,7 +317,6 @@ static void submit(nb_cuda_job *render, int part, int with_materials)
         nb_shape_law(launch->scene.lattice.shape), job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     (void)part; /* there is only one part */
-    (void)with_materials;
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
@@ -421,9 +420,7 @@ extern "C" const nb_path_kernel nb_cuda_kernel_tricubic = {.rate = nb_cuda_tricu
                                                            .prepare = prepare,
                                                            .parts = NULL,
                                                            .submit = submit,
-                                                           .is_wet = NULL,
                                                            .job = put_panel_job,
                                                            .job_bytes = sizeof(tensor_job),
                                                            .repair = NB_REPAIR_ALWAYS,
-                                                           .exact = 0,
                                                            .adds_parts = 0};

@@ -272,7 +272,6 @@ static nb_status find_brightest(nb_tile_setup *s, const nb_tile_runner *run,
         return st;
     whole.spots.regions = s->spots.everything;
     whole.spots.mask = NULL;
-    whole.spots.water = 0;
     st = run->pixel(run->context, s, &whole, &photons, err);
     *brightest = fmax(*brightest * s->part, photons * SUMMED);
     return st;

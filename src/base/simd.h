@@ -46,6 +46,15 @@ NB_INLINE void vd_columns(const double *const row[NB_H], vd to[8])
     }
 }
 #endif
+#ifndef NB_HAVE_VF_COLUMNS
+/** to[j] lane i = rows[index[i]][j], j = 0..3. */
+NB_INLINE void vf_columns(const float (*rows)[4], vi index, vf to[4])
+{
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < NB_W; i++)
+            to[j][i] = rows[index[i]][j];
+}
+#endif
 #ifndef NB_HAVE_BITS
 /** Bits of a mask, whose lanes are 0 or -1: bit i is lane i. */
 NB_INLINE unsigned vl_bits(vl mask)

@@ -129,6 +129,32 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd)_mm512_i32gather_pd(_mm512_cvtpd_epi32((__m512d)index), table, 8);
 }
+/** to[j] lane i = rows[index[i]][j], j = 0..3. */
+#define NB_HAVE_VF_COLUMNS 1
+NB_INLINE void vf_columns(const float (*rows)[4], vi index, vf to[4])
+{
+    __m512 row[4], low[2], high[2];
+    int32_t at[16];
+    memcpy(at, &index, sizeof at);
+    for (int i = 0; i < 4; i++) {
+        row[i] = _mm512_castps128_ps512(_mm_loadu_ps(rows[at[i]]));
+        row[i] = _mm512_insertf32x4(row[i], _mm_loadu_ps(rows[at[i + 4]]), 1);
+        row[i] = _mm512_insertf32x4(row[i], _mm_loadu_ps(rows[at[i + 8]]), 2);
+        row[i] = _mm512_insertf32x4(row[i], _mm_loadu_ps(rows[at[i + 12]]), 3);
+    }
+    for (int i = 0; i < 2; i++) {
+        low[i] = _mm512_unpacklo_ps(row[2 * i], row[2 * i + 1]);
+        high[i] = _mm512_unpackhi_ps(row[2 * i], row[2 * i + 1]);
+    }
+    to[0] = (vf)_mm512_shuffle_ps(low[0], low[1], 0x44);
+    to[1] = (vf)_mm512_shuffle_ps(low[0], low[1], 0xee);
+    to[2] = (vf)_mm512_shuffle_ps(high[0], high[1], 0x44);
+    to[3] = (vf)_mm512_shuffle_ps(high[0], high[1], 0xee);
+}
+NB_INLINE vf vf_sqrt(vf a)
+{
+    return (vf)_mm512_sqrt_ps((__m512)a);
+}
 NB_INLINE vf vf_min(vf a, vf b)
 {
     return (vf)_mm512_min_ps((__m512)a, (__m512)b);

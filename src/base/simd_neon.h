@@ -93,6 +93,10 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
+NB_INLINE vf vf_sqrt(vf a)
+{
+    return (vf)vsqrtq_f32((float32x4_t)a);
+}
 NB_INLINE vf vf_min(vf a, vf b)
 {
     return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);

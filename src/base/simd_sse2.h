@@ -109,6 +109,10 @@ NB_INLINE vd vd_gather(const double *table, vd index)
 {
     return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
+NB_INLINE vf vf_sqrt(vf a)
+{
+    return (vf)_mm_sqrt_ps((__m128)a);
+}
 NB_INLINE vf vf_min(vf a, vf b)
 {
     return (vf)_mm_min_ps((__m128)a, (__m128)b);

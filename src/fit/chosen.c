@@ -128,14 +128,10 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
     return st;
 }
 
-/** True if sums of derivatives make the image: with a point spread, several lattices or an
- * absorbing crystal before a background, or for few pixels with materials, whose tables
- * the backend would make for the whole detector. */
+/** True if sums of derivatives make the image: with a point spread or several lattices. */
 static int is_summed(const nb_chosen *c)
 {
-    const nb_scene *scene = &c->sim->model.scene;
-    return c->sim->cfg.psf != NB_PSF_NONE || c->sim->crowd || nb_sim_mix(c->sim).rest ||
-           (scene->amorphous && FEW * c->n < scene->raster.pixels);
+    return c->sim->cfg.psf != NB_PSF_NONE || c->sim->crowd;
 }
 
 nb_status nb_chosen_image(nb_chosen *c, double *values, nb_error *err)
@@ -148,8 +144,7 @@ nb_status nb_chosen_image(nb_chosen *c, double *values, nb_error *err)
                                                sizeof *c->image, "image of a fit", err)))
         return NB_ERR_NOMEM;
     st = nb_sim_has_footprint(c->sim) ? render_wide(c, err) : render_spans(c, err);
-    if (!st && nb_sim_has_factors(c->sim))
-        nb_sim_factor_spans(c->sim, c->list.spans, c->list.n, c->image);
+    NB_TRY(nb_sim_finish_spans(c->sim, c->list.spans, c->list.n, c->image, err));
     if (st)
         return st;
 #pragma omp parallel for num_threads(nb_image_threads(c->sim->engine.options.threads, n))

@@ -221,6 +221,8 @@ nb_status nb_footprint_sources(const nb_footprint_plan *plan, const nb_scene *sc
     int fast = 0, slow = 0;
     *mask = NULL;
     *sources = *sc;
+    sources->background = 0; /* a footprint spreads the Bragg light alone */
+    sources->amorphous = NULL;
     for (int k = 0; k < sc->n_panels; k++) {
         fast = larger(fast, plan->panels[k].fast);
         slow = larger(slow, plan->panels[k].slow);

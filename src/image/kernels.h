@@ -38,6 +38,38 @@ typedef struct nb_spread_block {
     int fast, slow, columns, rows;
 } nb_spread_block;
 
+/* A row of a tile of the background (background.h) is cut into segments. */
+
+enum {
+    NB_BACKGROUND_ORDER = 8,    /* number of coefficients along fast and along slow */
+    NB_BACKGROUND_SEGMENT = 16, /* pixels */
+    NB_BACKGROUND_EDGE = 256,   /* largest edge of a tile, pixels */
+    NB_BACKGROUND_PARTS = 128   /* limit of layers x curves */
+};
+
+typedef enum nb_background_law {
+    NB_BACKGROUND_WEIGHT,
+    NB_BACKGROUND_SQUARE,   /* square of the mean sine of a pixel's rays */
+    NB_BACKGROUND_VARIANCE, /* of the sine; in a line in cells^2 */
+    NB_BACKGROUND_LAWS
+} nb_background_law;
+
+/** A part: one layer and curve. Polynomials of w, the distance from the middle of the
+ * tile in half segments. */
+typedef struct nb_background_line {
+    double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
+    const float (*cell)[4]; /* [cells]: c0 + t (c1 + t (c2 + t c3)), t = 0..1 */
+    int first, cells; /* number of cell[0], which begins at sine first / per; count */
+    double per;
+} nb_background_line;
+
+typedef struct nb_background_strip {
+    int parts;
+    double middle;                      /* w in the middle of segment 0 */
+    float place[NB_BACKGROUND_SEGMENT]; /* of pixels in a segment, -1 to 1 */
+    nb_background_line line[NB_BACKGROUND_PARTS];
+} nb_background_strip;
+
 typedef struct nb_image_kernels {
     /** Sums of a row; max_at is -1. mask NULL: all pixels count. */
     void (*sums)(const float *row, const uint8_t *mask, int n, nb_row_sums *out);
@@ -50,8 +82,8 @@ typedef struct nb_image_kernels {
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
     /** to[y][x] += k[e][d] from[y + e][x + d], added row by row and from the left. */
     void (*spread)(const nb_spread_block *block);
-    /** image[i] = nb_mix_absorbed of image[i] and rest[i], without light; i < n. */
-    void (*absorb)(const float *absorb, const float *rest, int n, float *image);
+    /** Photons of n segments of a strip, from `first` on; to[NB_BACKGROUND_SEGMENT n]. */
+    void (*background)(const nb_background_strip *strip, int first, int n, float *to);
     /** photons[i] = nb_poisson of mean[i], for NB_NOISE_BLOCK pixels from `first` on. */
     void (*counts)(const double *mean, const struct nb_poisson_key *first,
                    double *photons);

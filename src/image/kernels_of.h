@@ -3,6 +3,7 @@
 #ifndef NB_IMAGE_KERNELS_OF_H
 #define NB_IMAGE_KERNELS_OF_H
 
+#include "background_row.h"
 #include "kernels.h"
 #include "noise_block.h"
 #include "row_pass.h"
@@ -28,9 +29,14 @@ static int u16(const float *row, const uint8_t *mask, int n, double scale,
                 : nb_row_u16(row, NULL, n, scale, adc_offset, out);
 }
 
-const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {
-    sums,          u16,           nb_row_u8,       nb_row_taps,
-    nb_row_spread, nb_row_absorb, nb_counts_block, nb_normal_block,
-    nb_noise_block};
+const nb_image_kernels NB_JOIN(nb_image_kernels_, NB_KERNELS) = {sums,
+                                                                 u16,
+                                                                 nb_row_u8,
+                                                                 nb_row_taps,
+                                                                 nb_row_spread,
+                                                                 nb_row_background,
+                                                                 nb_counts_block,
+                                                                 nb_normal_block,
+                                                                 nb_noise_block};
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../base/memory.h"
 #include "../base/threads.h"
 
 /** Copy of the mix that acts on all pixels of the region. */
@@ -13,35 +14,25 @@ static nb_mix whole(const nb_mix *mix)
     return all;
 }
 
-static void absorb_row(const nb_mix *mix, const nb_scene *scene,
-                       const nb_image_kernels *kernels, int row, const float *rest,
-                       float *image)
+static void absorb_row(const nb_mix *mix, const nb_scene *scene, int row, float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);
     const uint8_t *mask = scene->raster.mask;
-    if (!mask && !mix->light && rest) {
-        const size_t at = (size_t)(r.start + r.first);
-        kernels->absorb(mix->absorb + at, rest + at, r.end - r.first, image + at);
-        return;
-    }
     for (int f = r.first; f < r.end; f++) {
         const size_t pixel = (size_t)r.start + (size_t)f;
         if (!mask || mask[pixel])
-            image[pixel] =
-                (float)nb_mix_absorbed(mix, pixel, image[pixel], rest ? rest[pixel] : 0);
+            image[pixel] = (float)nb_mix_absorbed(mix, pixel, image[pixel]);
     }
 }
 
-void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
-                   const nb_image_kernels *kernels, int threads, const float *rest,
-                   float *image)
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads, float *image)
 {
     const nb_mix all = whole(mix);
     const int rows = scene->raster.rows,
               use = nb_image_threads(threads, (int64_t)scene->raster.pixels);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
     for (int row = 0; row < rows; row++)
-        absorb_row(&all, scene, kernels, row, rest, image);
+        absorb_row(&all, scene, row, image);
     (void)use;
 }
 
@@ -79,38 +70,68 @@ static void add_behind(const float *add, double scale, int n, float *image)
         image[i] += (float)(scale * add[i]);
 }
 
-static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *image)
+/** Add the background to pixels first to end - 1 of a row; to: pixel 0 of the row. */
+static void add_background(const nb_mix *mix, const nb_scene *scene, int row,
+                           const nb_mix_row *r, float *to)
+{
+    const int panel = nb_panel_of_row(scene, row);
+    if (r->end > r->first)
+        nb_background_add(mix->background, scene, panel, r->first,
+                          row - scene->panels[panel].first_row, r->end - r->first,
+                          to + r->first);
+}
+
+/** under: memory of a row for the background, if the mix has one. */
+static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *under,
+                      float *image)
 {
     const nb_mix_row r = nb_mix_row_of(mix, scene, row);
     const uint8_t *mask = scene->raster.mask;
     const size_t at = (size_t)(r.start + r.first);
     const float *light = mix->absorb ? NULL : mix->light;
-    const int n = r.end - r.first;
-    if (!mask && !light && !mix->add) {
+    const int n = r.end - r.first, pass = mask == NULL && !(light && mix->background);
+    if (pass && mix->background && !mix->transmission && !mix->add) {
+        add_background(mix, scene, row, &r, image + r.start);
+        return;
+    }
+    if (pass && !mix->background && !light && !mix->add) {
         if (mix->transmission)
             take_factors(mix->transmission + at, n, image + at);
         return;
     }
-    if (!mask && !mix->transmission && (!light || !mix->add)) {
+    if (pass && !mix->background && !mix->transmission && (!light || !mix->add)) {
         if (light)
             add_light(light + at, n, image + at);
         else
             add_behind(mix->add + at, mix->add_scale, n, image + at);
         return;
     }
+    if (under) {
+        memset(under, 0, (size_t)r.end * sizeof *under);
+        add_background(mix, scene, row, &r, under);
+    }
     for (int f = r.first; f < r.end; f++) {
         const size_t pixel = (size_t)r.start + (size_t)f;
         if (!mask || mask[pixel])
-            image[pixel] = (float)nb_mix_pixel(mix, pixel, image[pixel]);
+            image[pixel] = (float)nb_mix_pixel(
+                mix, pixel, under ? image[pixel] + under[f] : image[pixel]);
     }
 }
 
-void nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads, float *image)
+nb_status nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads,
+                       float *image, nb_error *err)
 {
     const int rows = scene->raster.rows,
               use = nb_image_threads(threads, (int64_t)scene->raster.pixels);
+    const size_t columns = (size_t)scene->raster.columns;
+    float *under = NULL;
+    if (mix->background &&
+        !(under = nb_alloc((size_t)use * columns, sizeof *under, "background", err)))
+        return NB_ERR_NOMEM;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
     for (int row = 0; row < rows; row++)
-        apply_row(mix, scene, row, image);
-    (void)use;
+        apply_row(mix, scene, row,
+                  under ? under + (size_t)nb_thread_number() * columns : NULL, image);
+    nb_free(under);
+    return NB_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** Additions to the scene of an image: crystals, light, a factor for each pixel and light
- * after it: pixel = T (crystals + background + light) + add. */
+ * after it: pixel = T (A (crystals + light) + background) + add. */
 #ifndef NB_IMAGE_MIX_H
 #define NB_IMAGE_MIX_H
 
@@ -10,6 +10,7 @@
 #include "../nanobragg.h"
 #include "../physics/hostdevice.h"
 #include "../physics/panels.h"
+#include "background.h"
 #include "kernels.h"
 
 /** Light that is on a device only, until it is read into memory. */
@@ -24,9 +25,13 @@ typedef struct nb_mix {
     int n_more;
     const nb_scene *const *more; /* [n_more] crystals in addition to the scene's */
     const float *light;          /* photons before the factors, or NULL */
-    nb_late_light *late;  /* for nb_mix_need_light, before `light` is read; or NULL */
-    const float *absorb;  /* factors of light and crystals, without background; NULL: 1 */
-    const nb_scene *rest; /* the background alone, with `absorb`, or NULL */
+    nb_late_light *late; /* for nb_mix_need_light, before `light` is read; or NULL */
+    const float *absorb; /* factors of light and crystals, without background; NULL: 1 */
+    const nb_background *background; /* or NULL: the scene has none */
+    const float *under; /* photons of the background / under_scale; NULL unless a device
+                           keeps the image */
+    double under_scale;
+    uint64_t under_key;        /* hash of `under` */
     const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
     const float *add;          /* photons added after the factors, or NULL */
     double add_scale;          /* factor of `add` */
@@ -51,7 +56,8 @@ static inline nb_status nb_mix_need_light(const nb_mix *mix, nb_error *err)
 /** True if the image is that of the scene alone. */
 static inline int nb_mix_is_plain(const nb_mix *mix)
 {
-    return !mix->n_more && !mix->light && !mix->absorb && !mix->transmission && !mix->add;
+    return !mix->n_more && !mix->light && !mix->absorb && !mix->background &&
+           !mix->transmission && !mix->add;
 }
 
 /** Factor of a number in a plane: positive numbers are the factor, 0 (fresh memory) is
@@ -74,15 +80,20 @@ NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
     return mix->add ? (float)(mix->add_scale * mix->add[pixel]) : 0;
 }
 
-/** Photons after absorption of crystals and light; `background` is not absorbed. */
-NB_HD double nb_mix_absorbed(const nb_mix *mix, size_t pixel, double photons,
-                             double background)
+/** Photons of the background that a device adds to a pixel. */
+NB_HD float nb_mix_under(const nb_mix *mix, size_t pixel)
 {
-    const double light = mix->light ? mix->light[pixel] : 0;
-    return mix->absorb[pixel] * (photons - background + light) + background;
+    return mix->under ? (float)(mix->under_scale * mix->under[pixel]) : 0;
 }
 
-/** Value of a pixel from photons of crystals and background (after nb_mix_absorbed). */
+/** Photons of crystals and light after absorption. */
+NB_HD double nb_mix_absorbed(const nb_mix *mix, size_t pixel, double photons)
+{
+    const double light = mix->light ? mix->light[pixel] : 0;
+    return mix->absorb[pixel] * (photons + light);
+}
+
+/** Value of a pixel from photons of crystals (after nb_mix_absorbed) and background. */
 NB_HD double nb_mix_pixel(const nb_mix *mix, size_t pixel, double photons)
 {
     const double light = mix->light && !mix->absorb ? mix->light[pixel] : 0;
@@ -111,7 +122,7 @@ static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene,
     const nb_region r = nb_panel_region(scene, panel);
     const int s = row - panel->first_row;
     nb_mix_row out = {(int64_t)nb_row_start(scene, row), r.fmin, r.fmax + 1};
-    if (mix->acts && !mix->light) {
+    if (mix->acts && !mix->light && !mix->background) {
         const int32_t *acts = mix->acts + 2 * (size_t)row;
         out.first = acts[0] > out.first ? acts[0] : out.first;
         out.end = acts[1] < out.end ? acts[1] : out.end;
@@ -121,15 +132,14 @@ static inline nb_mix_row nb_mix_row_of(const nb_mix *mix, const nb_scene *scene,
     return out;
 }
 
-/** Apply absorption: image[pixels] has photons of all crystals and the background,
- * rest[pixels] (or NULL) of the background. Pixels masked or outside of the ROI stay. */
-void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene,
-                   const nb_image_kernels *kernels, int threads, const float *rest,
-                   float *image);
+/** Apply absorption: image[pixels] has photons of all crystals. Pixels masked or outside
+ * of the ROI stay. */
+void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads, float *image);
 
-/** Apply the mix: image[pixels] has photons of all crystals and the background. Pixels
- * masked or outside of the ROI stay. Bytes do not depend on threads. */
-void nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads, float *image);
+/** Apply the mix: image[pixels] has photons of all crystals. Pixels masked or outside of
+ * the ROI stay. Bytes do not depend on threads. Errors: NB_ERR_NOMEM. */
+nb_status nb_mix_apply(const nb_mix *mix, const nb_scene *scene, int threads,
+                       float *image, nb_error *err);
 
 /** Scene whose pixels are rendered for the mix. */
 static inline nb_scene nb_mix_scene(const nb_mix *mix, const nb_scene *scene)

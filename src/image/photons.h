@@ -52,17 +52,16 @@ typedef struct nb_image_device {
                       nb_error *err);
     void (*discard)(int device, float *pixels);
     /* The next three functions are all given, or all NULL. */
-    /** Keep the last image, of this number of pixels, for `spread` or `add_aside`. */
+    /** Keep the last image, of this number of pixels, for `add_aside`. */
     nb_status (*set_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
-    /** nb_footprint_spread of the last image, to float precision; rest: add the image set
-     * aside. Only for displacements up to NB_DEVICE_FARTHEST pixels. */
+    /** nb_footprint_spread of the last image, to float precision. Only for displacements
+     * up to NB_DEVICE_FARTHEST pixels. */
     nb_status (*spread)(nb_backend_state *state, const struct nb_footprint_plan *plan,
-                        const nb_scene *scene, const nb_scene *sources, int rest,
-                        nb_error *err);
+                        const nb_scene *scene, const nb_scene *sources, nb_error *err);
     /** Add the image set aside to the last image, of as many pixels. */
     nb_status (*add_aside)(nb_backend_state *state, size_t pixels, nb_error *err);
-    /** Apply nb_mix_absorb and nb_mix_apply to the last image. With mix->absorb and rest,
-     * the last image is that of rest; the scene's is set aside. NULL: mix in memory. */
+    /** Apply nb_mix_absorb and nb_mix_apply to the last image, with the background from
+     * mix->under. NULL: mix in memory. */
     nb_status (*mix)(nb_backend_state *state, const nb_scene *scene,
                      const struct nb_mix *mix, nb_error *err);
     /** After rendering, make the light of the next mix as nb_diffuse_plane_fill, on the

@@ -165,30 +165,6 @@ static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out
     }
 }
 
-/* --- light that a crystal absorbs --- */
-
-static inline void nb_row_absorb(const float *factor, const float *rest, int n,
-                                 float *image)
-{
-    int f = 0;
-    for (; f + NB_LANES <= n; f += NB_LANES) {
-        nb_vf k, b, x;
-        nb_vd background, light;
-        nb_v_load(factor + f, &k);
-        nb_v_load(rest + f, &b);
-        nb_v_load(image + f, &x);
-        background = __builtin_convertvector(b, nb_vd);
-        light = __builtin_convertvector(x, nb_vd) - background;
-        light = __builtin_convertvector(k, nb_vd) * light + background;
-        x = __builtin_convertvector(light, nb_vf);
-        memcpy(image + f, &x, sizeof x);
-    }
-    for (; f < n; f++) {
-        const double background = rest[f], light = image[f] - background;
-        image[f] = (float)(factor[f] * light + background);
-    }
-}
-
 /* --- sums over rows --- */
 
 enum { NB_TAP_VECTORS = 8 }; /* number of vectors of sums that registers hold */

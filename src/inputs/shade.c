@@ -352,8 +352,6 @@ nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads, nb_
     struct nb_absorb_kept *own;
     uint64_t key = nb_hash_bytes(NB_HASH_START, body, sizeof *body);
     key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
-    if (body->mu > 0)
-        model->rest = nb_scene_without_crystal(sc);
     if (in->absorb && in->absorb->key == key)
         return NB_OK;
     nb_shared_drop(in->absorb);
@@ -382,8 +380,6 @@ void nb_inputs_shade(const nb_inputs *in, const nb_model *model, nb_mix *mix)
     mix->add = in->files->add ? in->files->add->pixel : NULL;
     mix->absorb = in->absorb ? in->absorb->plane : NULL;
     mix->absorb_hash = in->absorb ? in->absorb->key : 0;
-    if (mix->absorb && (model->scene.background != 0 || model->scene.amorphous))
-        mix->rest = &model->rest;
     mix->add_scale = of > 0 ? model->fluence / of : 1;
     mix->max = 1;
     mix->hash = in->files->planes_hash;

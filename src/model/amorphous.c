@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/memory.h"
+#include "../base/store.h"
 #include "../params/params.h"
 #include "units.h"
 
@@ -128,7 +129,7 @@ nb_status nb_amorphous_build(const nb_amorphous_source *list, int n,
     pieces = nb_alloc(set->pieces, sizeof *pieces, "tables of materials", err);
     buckets = nb_alloc(n_buckets, sizeof *buckets, "tables of materials", err);
     set->per_area = nb_alloc((size_t)n, sizeof *set->per_area, "materials", err);
-    set->tables = (nb_amorphous){n, materials, pieces, buckets};
+    set->tables = (nb_amorphous){n, materials, pieces, buckets, 0};
     if (!materials || !pieces || !buckets || !set->per_area) {
         nb_amorphous_set_free(set);
         return NB_ERR_NOMEM;
@@ -137,7 +138,11 @@ nb_status nb_amorphous_build(const nb_amorphous_source *list, int n,
         nb_scatterer *m = &materials[i];
         add_material(&list[i], m, pieces + m->first_piece, buckets + m->first_bucket);
         set->per_area[i] = list[i].per_area;
+        set->tables.hash = nb_hash_bytes(i > 0 ? set->tables.hash : NB_HASH_START,
+                                         &m->per, sizeof m->per);
     }
+    set->tables.hash =
+        nb_hash_bytes(set->tables.hash, pieces, set->pieces * sizeof *pieces);
     return NB_OK;
 }
 

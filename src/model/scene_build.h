@@ -175,13 +175,12 @@ typedef struct nb_model {
     nb_damage damage;      /* damage by the dose */
     nb_damaged *damaged;   /* shared; tables of the scene after a dose, or NULL */
     nb_absorber absorber;  /* body of the crystal; mu = 0: no absorption */
-    nb_scene rest; /* scene of the background, if light is absorbed; src/sim fills it */
-    nb_spectrum spectrum; /* owned; -spectrum, or zero */
-    double blocks;        /* blocks of the crystal, in all parts of a twin */
-    double twin_share;    /* fraction of the blocks with this lattice; 1 without a twin */
-    double obliquity;     /* obliquity of this lattice, rad */
-    int auto_oversample;  /* sub-pixels that resolve the fringes of the crystal */
-    int auto_phi_steps;   /* phi steps for the rocking curves; 0 if typed or by a rule */
+    nb_spectrum spectrum;  /* owned; -spectrum, or zero */
+    double blocks;         /* blocks of the crystal, in all parts of a twin */
+    double twin_share;   /* fraction of the blocks with this lattice; 1 without a twin */
+    double obliquity;    /* obliquity of this lattice, rad */
+    int auto_oversample; /* sub-pixels that resolve the fringes of the crystal */
+    int auto_phi_steps;  /* phi steps for the rocking curves; 0 if typed or by a rule */
     double phi0, phi_range, phi_step; /* rad */
     nb_mosaic mosaic;
     nb_footprint footprint;       /* footprint of the Bragg light */

@@ -106,16 +106,16 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return st;
 }
 
-/** Mix for the image of one crystal (NULL: the first): only the factors of pixels.  The
- * first crystal's scene has the background, which it does not absorb (mix.rest). */
-static nb_mix factors_alone(const nb_sim *sim, const nb_further *of)
+/** Mix for the image of one crystal (NULL: the first): only the factors of pixels, and
+ * with the first crystal the background. */
+static nb_mix factors_alone(const nb_mix *all, const nb_further *of)
 {
-    nb_mix mix = nb_sim_mix(sim);
+    nb_mix mix = *all;
     mix.n_more = 0;
     mix.more = NULL;
     mix.light = mix.add = NULL;
     if (of)
-        mix.rest = NULL;
+        mix.background = NULL;
     mix.acts = NULL;
     return mix;
 }
@@ -143,22 +143,6 @@ typedef struct alone {
     nb_sim_engine *engine;
 } alone;
 
-/** Absorb the light of one crystal's image, except the background in it. */
-static nb_status absorb_alone(const alone *a, float *image, nb_error *err)
-{
-    const nb_mix *mix = a->mix;
-    nb_scene lit;
-    nb_status st = NB_OK;
-    if (mix->rest) {
-        lit = nb_mix_scene(mix, mix->rest);
-        st = nb_engine_rest(a->engine, &lit, err);
-    }
-    if (!st)
-        nb_mix_absorb(mix, a->scene, a->engine->kernels, a->engine->options.threads,
-                      mix->rest ? a->engine->rest.image : NULL, image);
-    return st;
-}
-
 static nb_status render_scene(nb_sim_engine *engine, const nb_scene *scene, float *image,
                               nb_error *err)
 {
@@ -175,9 +159,8 @@ static nb_status render_alone(void *user, float *image, nb_error *err)
     const alone *a = user;
     nb_status st = render_scene(a->engine, a->scene, image, err);
     if (!st && a->mix->absorb)
-        st = absorb_alone(a, image, err);
-    if (!st && !nb_mix_is_plain(a->mix))
-        nb_mix_apply(a->mix, a->scene, a->engine->options.threads, image);
+        nb_mix_absorb(a->mix, a->scene, a->engine->options.threads, image);
+    NB_TRY(nb_mix_apply(a->mix, a->scene, a->engine->options.threads, image, err));
     return st;
 }
 
@@ -253,11 +236,11 @@ static nb_status find_spread(const nb_sim *sim, nb_sim_engine *engine, const nb_
 /* --- several crystals --- */
 
 /** Find the reflections of one of several crystals (NULL: the first). */
-static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
+static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_mix *all,
                             const nb_further *of, nb_reflections *out, nb_error *err)
 {
     const nb_model *m = of ? &of->model : &sim->model;
-    const nb_mix mix = factors_alone(sim, of);
+    const nb_mix mix = factors_alone(all, of);
     nb_scene scene = m->scene;
     alone one = {&scene, &mix, engine};
     nb_reflections own = {0};
@@ -273,14 +256,14 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine,
 }
 
 /** Find the reflections crystal by crystal, since photons of crystals must not mix. */
-static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, nb_reflections *out,
-                          nb_error *err)
+static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, const nb_mix *all,
+                          nb_reflections *out, nb_error *err)
 {
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->crystals = 1;
     for (int i = 0; i <= sim->crowd->n && !st; i++)
-        st = find_alone(sim, engine, i ? sim->crowd->all[i - 1] : NULL, out, err);
+        st = find_alone(sim, engine, all, i ? sim->crowd->all[i - 1] : NULL, out, err);
     if (st)
         nb_reflections_free(out);
     else
@@ -293,18 +276,22 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && image && out);
-    const nb_mix mix = nb_sim_mix(sim);
-    nb_sim_engine engine;
-    nb_status st;
-    NB_FORWARD(nb_mix_need_light(&mix, err));
-    if (!sim->crowd && !nb_sim_has_footprint(sim))
-        return find(sim, &sim->model, &sim->model.scene, &mix,
-                    &(wanted_image){.pixels = image}, out, err);
-    engine = nb_engine_like(&sim->engine);
+    const nb_scene *scene = &sim->model.scene;
+    nb_mix mix = nb_sim_mix(sim);
+    nb_sim_engine engine = nb_engine_like(&sim->engine);
+    nb_status st = nb_mix_need_light(&mix, err);
     engine.backend = nb_backend_cpu(&engine.options);
-    st = sim->crowd
-             ? find_all(sim, &engine, out, err)
-             : find_spread(sim, &engine, &sim->model, &sim->model.scene, &mix, out, err);
+    if (sim->engine.background.key == nb_background_key(scene))
+        mix.background = sim->engine.background.of;
+    else
+        NB_TRY(nb_engine_background(&engine, scene, 0, &mix, err));
+    if (!st && sim->crowd)
+        st = find_all(sim, &engine, &mix, out, err);
+    else if (!st && nb_sim_has_footprint(sim))
+        st = find_spread(sim, &engine, &sim->model, scene, &mix, out, err);
+    else if (!st)
+        st = find(sim, &sim->model, scene, &mix, &(wanted_image){.pixels = image}, out,
+                  err);
     nb_engine_free(&engine);
     return st;
 }

@@ -57,23 +57,4 @@ NB_HD double nb_amorphous_at(const nb_amorphous *a, double x)
     return sum;
 }
 
-/** Like nb_source_sum, for the materials. Their sum is added once for each orientation,
- * as intensity_scale divides by the number of orientations. */
-NB_HD double nb_background_source_sum(const nb_scene *sc, const nb_amorphous *a,
-                                      const nb_ray *ray)
-{
-    double sum = 0;
-    int i;
-    for (i = 0; i < sc->beam.n_sources; i++) {
-        const nb_source *source = &sc->beam.sources[i];
-        double x = 0.5 * nb_norm(nb_scattering_vector(source, ray->direction));
-        double term = nb_amorphous_at(a, x);
-        if (sc->oversample_polar && !sc->beam.nopolar)
-            term *= nb_polarization(sc->beam.polarization, source->incident,
-                                    ray->direction, sc->beam.polar_axis);
-        sum += source->weight * term;
-    }
-    return sum * sc->lattice.n_orientations;
-}
-
 #endif

@@ -2,11 +2,11 @@
 /** The sum of one pixel, written once for all backends:
  *
  *     I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
- *             w_source capture [polar] [omega] * sum over orientations (F_cell^2 F_latt^2 + B)
+ *             w_source capture [polar] [omega] * sum over orientations F_cell^2 F_latt^2
  *
  * photons per pixel. polar and omega: values of the pixel's first sub-pixel, layer and
- * source, or with their -oversample flag of each term. B: scattering of water and of
- * materials (amorphous.h); the materials are summed separately. */
+ * source, or with their -oversample flag of each term. Water and materials have the same
+ * sum of their scattering (src/image/background.h). */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -59,7 +59,7 @@ NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *ta
     return sum;
 }
 
-/** Sum over the sources along one ray: w_source [polar] (crystal + background). */
+/** Sum over the sources along one ray: w_source [polar] crystal. */
 NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
 {
     double sum = 0;
@@ -67,9 +67,9 @@ NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
     for (i = 0; i < sc->beam.n_sources; i++) {
         const nb_source *source = &sc->beam.sources[i];
         nb_vec3 q = nb_scattering_vector(source, ray->direction);
-        double term = sc->background * sc->lattice.n_orientations;
+        double term = 0;
         if (!nb_culled(&sc->factors, q))
-            term += nb_crystal_sum(&sc->lattice, &sc->factors.table, source->table, q);
+            term = nb_crystal_sum(&sc->lattice, &sc->factors.table, source->table, q);
         if (sc->oversample_polar && !sc->beam.nopolar)
             term *= nb_polarization(sc->beam.polarization, source->incident,
                                     ray->direction, sc->beam.polar_axis);
@@ -114,43 +114,12 @@ NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
     return sum;
 }
 
-/** nb_pixel_sum for the materials. */
-NB_HD double nb_pixel_background_sum(const nb_scene *sc, const nb_amorphous *amorphous,
-                                     const nb_panel *panel, const nb_sensor *sensor,
-                                     int f, int s)
-{
-    int layer, subf, subs, os = sc->oversample;
-    double sum = 0;
-    for (layer = 0; layer < sensor->layers; layer++)
-        for (subs = 0; subs < os; subs++)
-            for (subf = 0; subf < os; subf++) {
-                nb_ray ray =
-                    nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, subf),
-                              nb_subpixel(panel->pixel_slow, os, s, subs), layer);
-                double weight = ray.capture * (sc->oversample_omega ? ray.omega : 1.0);
-                sum += weight * nb_background_source_sum(sc, amorphous, &ray);
-            }
-    return sum;
-}
-
-/** Photons of the materials in pixel (f, s) of a panel with this sensor. */
-NB_HD double nb_pixel_background(const nb_scene *sc, const nb_amorphous *amorphous,
-                                 const nb_panel *panel, const nb_sensor *sensor, int f,
-                                 int s)
-{
-    return sc->intensity_scale *
-           nb_pixel_background_sum(sc, amorphous, panel, sensor, f, s) *
-           nb_cached_factors(sc, panel, sensor, f, s);
-}
-
-/** Photons in pixel (f, s) of a panel with this sensor. */
+/** Photons of the crystal in pixel (f, s) of a panel with this sensor. */
 NB_HD double nb_pixel_intensity(const nb_scene *sc, const nb_panel *panel,
                                 const nb_sensor *sensor, int f, int s)
 {
-    double sum = nb_pixel_sum(sc, panel, sensor, f, s);
-    if (sc->amorphous)
-        sum += nb_pixel_background_sum(sc, sc->amorphous, panel, sensor, f, s);
-    return sc->intensity_scale * sum * nb_cached_factors(sc, panel, sensor, f, s);
+    return sc->intensity_scale * nb_pixel_sum(sc, panel, sensor, f, s) *
+           nb_cached_factors(sc, panel, sensor, f, s);
 }
 
 #endif

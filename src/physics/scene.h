@@ -132,6 +132,7 @@ typedef struct nb_amorphous {
     const nb_scatterer *materials;
     const nb_table_piece *pieces;
     const int32_t *buckets; /* for each material n_buckets + 1 indices of pieces, from 0 */
+    uint64_t hash;          /* of the tables, without the numbers of molecules */
 } nb_amorphous;
 
 typedef struct nb_scene {

@@ -111,16 +111,6 @@ NB_INLINE void store_block(const row_output *out, int f0, vf v)
         to[i] = value[i];
 }
 
-/** Add v to the block whose first pixel is f0. */
-NB_INLINE void add_block(const row_output *out, int f0, vf v)
-{
-    float value[NB_W], *to = out->first + (f0 - out->start);
-    int i;
-    memcpy(value, &v, sizeof value);
-    for (i = 0; i < NB_W && f0 + i < out->end; i++)
-        to[i] += value[i];
-}
-
 /** Cosine and sine of the curved detector's angle at sub-pixel subf. */
 NB_INLINE void curved_columns(const nb_vector_plan *p, vd f, int subf, vd *cosine,
                               vd *sine)

@@ -7,12 +7,28 @@
 
 #include "../physics/pixel.h"
 #include "simd.h"
-#include "kernel_background.h"
 #include "kernel_double.h"
 #include "kernel_fixed.h"
 #include "kernel_simple.h"
 
+#define NB_PASTE2(a, b) a##b
+#define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
+
+/* A block is NB_W pixels of a row. Several blocks go together through each stage (rays,
+ * crystal, factors): their chains of dependent operations overlap, and a stage keeps its
+ * constants in registers. */
+enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
+
+/** Weight of one source, times its polarization if each term has one. */
+NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
+                            const rays *r)
+{
+    const nb_scene *sc = &p->scene;
+    if (!sc->oversample_polar || sc->beam.nopolar)
+        return vd2_set(b->weight);
+    return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
+}
 
 /** factor, or 0 in lanes where dmin culls the crystal. */
 NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const rays *r,
@@ -78,14 +94,13 @@ NB_STAGE void simple_first(const nb_vector_plan *p, const simple_row *row, const
     simple_geometry(p, row, f0, n, to);
 }
 
-NB_STAGE void simple_second(const nb_vector_plan *p, const simple_row *row,
-                            const simple_block *from, const int *f0, int n,
-                            const row_output *out)
+NB_STAGE void simple_second(const nb_vector_plan *p, const simple_block *from,
+                            const int *f0, int n, const row_output *out)
 {
     switch (NB_CASE_NUMBER(p->table.kind, p->mode)) {
 #define NB_DO(kind, mode)                                                                \
     case NB_CASE_NUMBER(kind, mode):                                                     \
-        simple_photons(p, row, from, f0, n, (fixed_case){kind, mode}, out);              \
+        simple_photons(p, from, f0, n, (fixed_case){kind, mode}, out);                   \
         break;
         NB_FIXED_CASES(NB_DO)
 #undef NB_DO
@@ -97,7 +112,7 @@ static void simple_intensity(const nb_vector_plan *p, const int *f0, int n,
 {
     simple_block blocks[SIMPLE_CHUNK];
     simple_first(p, row, f0, n, blocks);
-    simple_second(p, row, blocks, f0, n, out);
+    simple_second(p, blocks, f0, n, out);
 }
 
 /** Sum over orientations for NB_H pixels, half a block. */
@@ -123,12 +138,11 @@ static vd2 double_one_source(const nb_vector_plan *p, const rays *r,
                  double_half(&p->scene, b->F, q.x.b, q.y.b, q.z.b)};
 }
 
-/** Crystal and water, summed over one source after another. */
+/** The crystal, summed over one source after another. */
 NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
     const int fixed = p->fixed;
-    const double background = sc->background * sc->lattice.n_orientations;
     const double unit = fixed ? p->table.unit : 1.0;
     vd2 crystal[CHUNK];
     int s, i;
@@ -145,30 +159,22 @@ NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd
             vd2 factor = source_factor(p, b, &r[i]);
             vd2 x = vd2_mul(crystal[i], unculled(p, b, &r[i], factor));
             sum[i] = vd2_scale_add(x, unit, sum[i]);
-            sum[i] = vd2_scale_add(factor, background, sum[i]);
         }
     }
 }
 
-/** Crystal and water of all sources in one sum; an array holds the sources' factors. */
+/** The crystal of all sources in one sum; an array holds the sources' factors. */
 NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
-    const double background = sc->background * sc->lattice.n_orientations;
     vf factors[NB_VECTOR_MAX_FACTORS];
-    vd2 all = vd2_set(sc->beam.n_sources);
-    int s;
-    if (p->has_factors) {
-        all = vd2_set(0);
-        for (s = 0; s < sc->beam.n_sources; s++) {
-            const nb_vector_source *b = &p->sources[s];
-            vd2 factor = source_factor(p, b, r), crystal = unculled(p, b, r, factor);
-            all = vd2_add(all, factor);
-            factors[s] = vf_pack(crystal.a, crystal.b);
-        }
+    for (int s = 0; s < sc->beam.n_sources && p->has_factors; s++) {
+        const nb_vector_source *b = &p->sources[s];
+        vd2 crystal = unculled(p, b, r, source_factor(p, b, r));
+        factors[s] = vf_pack(crystal.a, crystal.b);
     }
-    return vd2_scale_add(fixed_all_sources(p, r, p->has_factors ? factors : NULL),
-                         p->table.unit, vd2_scale(all, background));
+    return vd2_scale(fixed_all_sources(p, r, p->has_factors ? factors : NULL),
+                     p->table.unit);
 }
 
 /** Factors that are calculated once per pixel, for its first ray. */
@@ -187,9 +193,7 @@ NB_STAGE void add_rays(const nb_vector_plan *p, const rays *r, const vd2 *captur
     const nb_scene *sc = &p->scene;
     vd2 sum[CHUNK];
     int i;
-    if (p->amorphous)
-        amorphous_sources(p, r, n, sum);
-    else if (p->offsets)
+    if (p->offsets)
         for (i = 0; i < n; i++)
             sum[i] = sources_together(p, &r[i]);
     else
@@ -296,10 +300,7 @@ static void chunk_intensity(const nb_vector_plan *p, const int *f0, int n, int s
         }
     for (i = 0; i < n; i++) {
         vd2 x = vd2_mul(total[i], cached[i]);
-        if (p->amorphous)
-            add_block(out, f0[i], vf_pack(x.a, x.b));
-        else
-            store_block(out, f0[i], vf_pack(x.a, x.b));
+        store_block(out, f0[i], vf_pack(x.a, x.b));
     }
 }
 

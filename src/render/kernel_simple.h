@@ -123,15 +123,15 @@ NB_INLINE void simple_geometry(const nb_vector_plan *p, const simple_row *row,
         to[i] = simple_block_at(p, row, block_pixels(p, f0[i]));
 }
 
-NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_row *row,
-                              const simple_block *from, const int *f0, int n,
-                              const fixed_case how, const row_output *out)
+NB_INLINE void simple_photons(const nb_vector_plan *p, const simple_block *from,
+                              const int *f0, int n, const fixed_case how,
+                              const row_output *out)
 {
     const fixed_constants c = fixed_constants_of(&p->scene);
     int i;
     for (i = 0; i < n; i++) {
         vf term = fixed_step(&p->table, p->table.F2, &c, from[i].t, how);
-        store_block(out, f0[i], (term + vf_set(row->background)) * from[i].factor);
+        store_block(out, f0[i], term * from[i].factor);
     }
 }
 

@@ -23,15 +23,15 @@ struct nb_backend_state {
 
 const nb_kernel_set nb_kernel_sets[] = {
 #if defined(__x86_64__)
-    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2, nb_background_sse2,
-     nb_draw_sse2, nb_slopes_sse2, nb_slope_floats_sse2, nb_slope_dot_sse2},
-    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2, nb_background_avx2,
-     nb_draw_avx2, nb_slopes_avx2, nb_slope_floats_avx2, nb_slope_dot_avx2},
-    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512, nb_background_avx512,
-     nb_draw_avx512, nb_slopes_avx512, nb_slope_floats_avx512, nb_slope_dot_avx512},
+    {NB_ISA_SSE2, nb_row_sse2, nb_spots_sse2, nb_tiles_sse2, nb_draw_sse2, nb_slopes_sse2,
+     nb_slope_floats_sse2, nb_slope_dot_sse2},
+    {NB_ISA_AVX2, nb_row_avx2, nb_spots_avx2, nb_tiles_avx2, nb_draw_avx2, nb_slopes_avx2,
+     nb_slope_floats_avx2, nb_slope_dot_avx2},
+    {NB_ISA_AVX512, nb_row_avx512, nb_spots_avx512, nb_tiles_avx512, nb_draw_avx512,
+     nb_slopes_avx512, nb_slope_floats_avx512, nb_slope_dot_avx512},
 #elif defined(__aarch64__)
-    {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon, nb_background_neon,
-     nb_draw_neon, nb_slopes_neon, nb_slope_floats_neon, nb_slope_dot_neon},
+    {NB_ISA_NEON, nb_row_neon, nb_spots_neon, nb_tiles_neon, nb_draw_neon, nb_slopes_neon,
+     nb_slope_floats_neon, nb_slope_dot_neon},
 #endif
     {.isa = NB_ISA_SCALAR}};
 

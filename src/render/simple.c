@@ -15,7 +15,7 @@ static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
     double size =
         fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
     return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&
-           fmax(size, panel->distance) < 1e4 && sc->background < 1e18 * unit;
+           fmax(size, panel->distance) < 1e4;
 }
 
 /** True for one ray per pixel and a flat panel. */

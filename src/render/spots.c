@@ -165,22 +165,12 @@ static void clear_row(void *context, const nb_span *spans, size_t n, float *row)
     memset(row, 0, (size_t)(last->fast + last->n - spans->fast) * sizeof *row);
 }
 
-nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_error *err)
+nb_status nb_clear_planes(const nb_render *job, const nb_request *request, nb_error *err)
 {
     const nb_hooks quiet = {0};
-    nb_dark_rows water = {.kernel = job->kernels.row};
-    nb_row_job rows = {job->scene, request,      job->planes, &water,
-                       clear_row,  job->threads, &quiet};
-    nb_vector_plan *without = NULL;
-    nb_status st = NB_OK;
-    if (!nb_dark_is_zero(job->scene)) {
-        st = nb_plans_without_crystal(job->plans, job->scene->n_panels, &without, err);
-        water.plans = without;
-        rows.row = nb_dark_row;
-    }
-    NB_TRY(nb_render_rows(&rows, err));
-    nb_free(without);
-    return st;
+    const nb_row_job rows = {job->scene, request,      job->planes, NULL,
+                             clear_row,  job->threads, &quiet};
+    return nb_render_rows(&rows, err);
 }
 
 /** Render a request whose spans are listed. */
@@ -190,7 +180,7 @@ static nb_status render_spans(const nb_render *job, const nb_request *request,
 {
     nb_span_rows rows = {NULL, NULL, NULL};
     nb_bright brightest;
-    nb_status st = nb_render_water(job, request, err);
+    nb_status st = nb_clear_planes(job, request, err);
     if (!st && request->n > 0)
         st = nb_span_rows_build(job->scene, request->spans, request->n, &rows, err);
     if (!st && request->n > 0) {
@@ -260,7 +250,7 @@ static nb_status run(nb_render *r, nb_error *err)
 {
     nb_status st;
     NB_FORWARD(nb_spots_render(r, &r->notes->left, err));
-    return r->notes->left.refused ? nb_steps_run(r, err) : nb_materials_add(r, err);
+    return r->notes->left.refused ? nb_steps_run(r, err) : NB_OK;
 }
 
 static void describe(const nb_path_notes *notes, char *line, size_t size)

@@ -33,28 +33,11 @@ double nb_steps_seconds(const nb_plan *plan, double step)
 
 nb_status nb_steps_run(nb_render *r, nb_error *err)
 {
-    nb_dark_rows rows = {.kernel = r->kernels.row,
-                         .background = r->kernels.background,
-                         .threads = r->threads,
-                         .plans = r->plans};
+    nb_dark_rows rows = {.kernel = r->kernels.row, .plans = r->plans};
     const nb_row_job job = {r->scene,    r->request, r->planes, &rows,
                             nb_dark_row, r->threads, r->hooks};
     nb_status st = r->plans ? nb_dark_rows_build(r->plan, &rows, err) : NB_OK;
     NB_TRY(nb_render_rows(&job, err));
     nb_dark_rows_free(&rows);
-    return st;
-}
-
-nb_status nb_materials_add(nb_render *r, nb_error *err)
-{
-    const nb_hooks quiet = {0};
-    nb_background_rows rows = {.kernel = r->kernels.row, .smooth = r->kernels.background};
-    const nb_row_job job = {r->scene,          r->request, r->planes, &rows,
-                            nb_background_row, r->threads, &quiet};
-    nb_status st =
-        nb_background_rows_build(r->plan->scene, r->plans, r->threads, &rows, err);
-    if (!st && rows.plans)
-        st = nb_render_rows(&job, err);
-    nb_background_rows_free(&rows);
     return st;
 }

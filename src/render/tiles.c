@@ -300,14 +300,11 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 
 /* ------------------------------------------------------------------ bound and choice */
 
-/** Lower bound of the photons of all terms of a pixel, without the background. */
+/** Lower bound of the photons of all terms of a pixel. */
 static double terms_of(const nb_scene *sc, const nb_bright *at)
 {
     const nb_panel *panel = &sc->panels[at->panel];
-    nb_scene crystal = *sc;
-    crystal.background = 0;
-    crystal.amorphous = NULL;
-    return nb_pixel_intensity(&crystal, panel, &sc->sensors[panel->sensor], at->f, at->s) *
+    return nb_pixel_intensity(sc, panel, &sc->sensors[panel->sensor], at->f, at->s) *
            SUMMED;
 }
 
@@ -373,7 +370,7 @@ static nb_status render_spans(tile_pass *pass, const nb_request *request,
 {
     const nb_render *job = pass->job;
     nb_span_rows rows = {NULL, NULL, NULL};
-    nb_status st = nb_render_water(job, request, err);
+    nb_status st = nb_clear_planes(job, request, err);
     if (!st && request->n > 0)
         st = nb_span_rows_build(job->scene, request->spans, request->n, &rows, err);
     pass->rows = &rows;
@@ -473,7 +470,7 @@ static nb_status run(nb_render *r, nb_error *err)
 {
     nb_status st;
     NB_FORWARD(nb_tiles_render(r, &r->notes->left, err));
-    return r->notes->left.refused ? nb_steps_run(r, err) : nb_materials_add(r, err);
+    return r->notes->left.refused ? nb_steps_run(r, err) : NB_OK;
 }
 
 static void describe(const nb_path_notes *notes, char *line, size_t size)

@@ -37,8 +37,6 @@ const char *nb_table_refuse(const nb_factor_table *table);
 double nb_steps_seconds(const nb_plan *plan, double step);
 /** The function `run` of a path: calculate every step of the pixels that are not dark. */
 nb_status nb_steps_run(nb_render *render, nb_error *err);
-/** Add the materials to the planes. */
-nb_status nb_materials_add(nb_render *render, nb_error *err);
 
 /* --- fixed.c --- */
 /** The functions `applies` and `seconds` of a path in fixed point. */
@@ -53,7 +51,7 @@ const char *nb_fixed_refuse(const nb_plan *plan, double turns, double terms);
 int nb_simple_applies(const nb_plan *plan, const char **why);
 
 /* --- spots.c and tiles.c: images by tiles, which are distributed to threads --- */
-/** Fill the planes completely except for materials, or refuse. job->plans:
+/** Fill the planes completely, or refuse. job->plans:
  * NB_SUMS_DOUBLE. The bytes do not depend on threads or on the rendered part. Errors:
  * NB_ERR_NOMEM, NB_ERR_CANCELLED. */
 nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_error *err);
@@ -64,9 +62,8 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 nb_status nb_spots_brightest(const nb_render *job, int tries, nb_bright *brightest,
                              nb_error *err);
 
-/** Fill the planes with the light of the water only: neither crystal nor materials.
- * Errors: as nb_spots_render. */
-nb_status nb_render_water(const nb_render *job, const nb_request *request, nb_error *err);
+/** Set the pixels of a request to 0. Errors: as nb_render_rows. */
+nb_status nb_clear_planes(const nb_render *job, const nb_request *request, nb_error *err);
 
 /** Like nb_spots_render; job->plans: NB_SUMS_FIXED if fixed point applies, else
  * NB_SUMS_DOUBLE; result->bound: upper bound of the photons left out of a pixel. */

@@ -100,7 +100,6 @@ typedef struct nb_vector_plan {
     double *offsets;
     int simple;      /* FIXED: NB_SUMS_SIMPLE */
     int has_factors; /* factors differ between sources or pixels */
-    int amorphous;   /* render only the materials, added to the image (dark_rows.c) */
     /* members of one panel: */
     nb_panel panel;
     nb_sensor sensor;

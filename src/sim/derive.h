@@ -46,8 +46,10 @@ void nb_sim_filter_list(const nb_sim *sim, nb_filter filter, const nb_slope_list
 /** Multiply dloss[pixels] by a filter, for slopes by the pixels before it. */
 void nb_sim_filter_loss(const nb_sim *sim, nb_filter filter, double *dloss);
 
-/** Apply all factors to the spans of an image without background, and add the light. */
-void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image);
+/** Make image[pixels] from photons of the crystal: apply all factors to the spans, and add
+ * background and added light.  Errors: NB_ERR_NOMEM. */
+nb_status nb_sim_finish_spans(nb_sim *sim, const nb_span *spans, size_t n, float *image,
+                              nb_error *err);
 
 /** Check -derivatives and -pullback before rendering.  Errors: NB_ERR_INPUT, _IO. */
 nb_status nb_sim_check_derivatives(const nb_sim *sim, nb_error *err);

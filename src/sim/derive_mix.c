@@ -24,14 +24,29 @@ static double factor_of(const nb_mix *mix, nb_filter filter, size_t pixel)
     return mix->transmission ? nb_mix_factor(mix->transmission[pixel]) : 1;
 }
 
-void nb_sim_factor_spans(const nb_sim *sim, const nb_span *spans, size_t n, float *image)
+nb_status nb_sim_finish_spans(nb_sim *sim, const nb_span *spans, size_t n, float *image,
+                              nb_error *err)
 {
-    const nb_mix mix = nb_sim_mix(sim);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = spans[k].at; i < spans[k].at + (size_t)spans[k].n; i++)
-            image[i] = (float)(factor_of(&mix, NB_FILTER_SHADOW, i) *
-                                   factor_of(&mix, NB_FILTER_ABSORB, i) * image[i] +
-                               nb_mix_added(&mix, i));
+    const nb_scene *sc = &sim->model.scene;
+    float *under = nb_alloc((size_t)sc->raster.columns, sizeof *under, "background", err);
+    nb_mix mix = nb_sim_mix(sim);
+    nb_status st = under ? NB_OK : NB_ERR_NOMEM;
+    mix.light = NULL;
+    NB_TRY(nb_engine_background(&sim->engine, sc, 0, &mix, err));
+    for (size_t k = 0; k < n && !st && !nb_mix_is_plain(&mix); k++) {
+        const nb_span *span = &spans[k];
+        memset(under, 0, (size_t)span->n * sizeof *under);
+        if (mix.background)
+            nb_background_add(mix.background, sc, span->panel, span->fast, span->slow,
+                              span->n, under);
+        for (int f = 0; f < span->n; f++) {
+            const size_t i = span->at + (size_t)f;
+            const double photons = factor_of(&mix, NB_FILTER_ABSORB, i) * image[i];
+            image[i] = (float)nb_mix_pixel(&mix, i, photons + under[f]);
+        }
+    }
+    nb_free(under);
+    return st;
 }
 
 void nb_sim_filter_list(const nb_sim *sim, nb_filter filter, const nb_slope_list *list,

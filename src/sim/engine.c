@@ -80,8 +80,57 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.footprint = (nb_footprint_plan){0};
     like.second = NULL;
     like.second_pixels = 0;
-    like.rest = (nb_kept_rest){0};
+    like.background = (nb_kept_background){0};
     return like;
+}
+
+static void forget_background(nb_kept_background *kept)
+{
+    nb_background_free(kept->of);
+    nb_free(kept->plane);
+    *kept = (nb_kept_background){0};
+}
+
+/** Fill kept->plane with the background of an image of scale 1, also in masked pixels. */
+static nb_status make_plane(nb_kept_background *kept, const nb_scene *scene, int threads,
+                            nb_error *err)
+{
+    nb_scene all = *scene;
+    all.raster.mask = NULL;
+    all.intensity_scale = 1;
+    all.lattice.n_orientations = 1;
+    kept->plane =
+        nb_alloc_large(scene->raster.pixels, sizeof *kept->plane, "background", err);
+    if (!kept->plane)
+        return NB_ERR_NOMEM;
+    nb_background_fill(kept->of, &all, threads, kept->plane);
+    return NB_OK;
+}
+
+nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
+                               int on_device, nb_mix *mix, nb_error *err)
+{
+    nb_kept_background *kept = &engine->background;
+    const uint64_t key = nb_background_key(scene);
+    const int threads = engine->options.threads;
+    nb_isa isa = NB_ISA_SCALAR;
+    nb_status st = NB_OK;
+    if (key == 0)
+        return NB_OK;
+    if (kept->key != key) {
+        forget_background(kept);
+        nb_cpu_choose(engine->options.isa, &isa, NULL);
+        NB_FORWARD(nb_background_make(scene, isa == NB_ISA_SCALAR ? NULL : engine->kernels,
+                                      threads, &kept->of, err));
+        kept->key = key;
+    }
+    if (on_device && !kept->plane)
+        NB_FORWARD(make_plane(kept, scene, threads, err));
+    mix->background = kept->of;
+    mix->under = on_device ? kept->plane : NULL;
+    mix->under_scale = scene->intensity_scale * scene->lattice.n_orientations;
+    mix->under_key = key;
+    return st;
 }
 
 void nb_engine_join(nb_sim_engine *engine)
@@ -116,7 +165,6 @@ void nb_engine_close(nb_sim_engine *engine)
     if (engine->backend && !(engine->backend->device && nb_fork_lost_device()))
         engine->backend->close(engine->state);
     engine->state = NULL;
-    engine->rest.key = 0;
 }
 
 void nb_engine_free(nb_sim_engine *engine)
@@ -129,5 +177,5 @@ void nb_engine_free(nb_sim_engine *engine)
     nb_footprint_plan_free(&engine->footprint);
     nb_free(engine->second);
     engine->second = NULL;
-    nb_kept_rest_free(&engine->rest);
+    forget_background(&engine->background);
 }

@@ -9,22 +9,12 @@
 #include "../physics/scene.h"
 #include "../render/backend.h"
 
-/* If the crystal absorbs, the background is rendered alone, and kept for later images. */
-
-struct nb_sim_engine;
-
-typedef struct nb_kept_rest {
-    float *image; /* owned, [pixels]; NULL before the first rendering */
-    size_t pixels;
-    uint64_t key; /* hash of all that the image depends on; 0: the image is incomplete */
-} nb_kept_rest;
-
-/** Render a scene of nb_scene_without_crystal into engine->rest.image unless it is there.
- * Errors: the backend's, NB_ERR_NOMEM. */
-nb_status nb_engine_rest(struct nb_sim_engine *engine, const nb_scene *scene,
-                         nb_error *err);
-
-void nb_kept_rest_free(nb_kept_rest *rest); /* zeroed is allowed */
+/** The background of the last image, for images with the same key. */
+typedef struct nb_kept_background {
+    nb_background *of; /* owned; NULL: no background was needed */
+    uint64_t key;      /* nb_background_key; 0: none */
+    float *plane;      /* owned, [pixels]; photons / scale, for a device; or NULL */
+} nb_kept_background;
 
 typedef struct nb_sim_engine {
     const nb_backend *backend;
@@ -38,10 +28,10 @@ typedef struct nb_sim_engine {
     nb_footprint_plan footprint;     /* owned; plan of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
-    nb_kept_rest rest; /* owned */
-    nb_lack lack;      /* light left out of a pixel of the last image, for all crystals */
-    char line[256];    /* text of nb_sim_backend */
-    int said_cpu;      /* 1: a note gave the reason for derivatives on the CPU */
+    nb_kept_background background; /* owned */
+    nb_lack lack;   /* light left out of a pixel of the last image, for all crystals */
+    char line[256]; /* text of nb_sim_backend */
+    int said_cpu;   /* 1: a note gave the reason for derivatives on the CPU */
 } nb_sim_engine;
 
 /** Choose the backend of a scene from the word of -device, and start its device. */
@@ -50,6 +40,11 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
 
 /** Make a closed engine for the same backend, which never resets the device. */
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
+
+/** Add the background of a scene to a mix, which uses the engine's; the mix of an image
+ * that stays on a device also gets a plane. Errors: NB_ERR_NOMEM. */
+nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
+                               int on_device, nb_mix *mix, nb_error *err);
 
 /** True if -device is auto or was not typed. */
 int nb_device_is_automatic(const nb_config *cfg);

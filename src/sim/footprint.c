@@ -7,17 +7,6 @@
 #include "../physics/limits.h"
 #include "../render/request.h"
 
-/** Fill the other members of *parts from parts->plan. */
-static nb_status fill_parts(const nb_scene *sc, nb_footprint_parts *parts, nb_error *err)
-{
-    nb_status st = nb_footprint_sources(parts->plan, sc, &parts->bragg, &parts->mask, err);
-    parts->bragg.background = 0;
-    parts->bragg.amorphous = NULL;
-    parts->has_rest = sc->background != 0 || sc->amorphous;
-    parts->rest = nb_scene_without_crystal(sc);
-    return st;
-}
-
 nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *sc, int slopes,
                                 nb_footprint_parts *parts, nb_error *err)
 {
@@ -25,7 +14,8 @@ nb_status nb_footprint_parts_of(const nb_footprint *fp, const nb_scene *sc, int 
     memset(parts, 0, sizeof *parts);
     parts->plan = &parts->own;
     st = nb_footprint_plan_make(fp, sc, slopes, &parts->own, err);
-    return st ? st : fill_parts(sc, parts, err);
+    return st ? st
+              : nb_footprint_sources(parts->plan, sc, &parts->bragg, &parts->mask, err);
 }
 
 void nb_footprint_parts_free(nb_footprint_parts *parts)
@@ -58,53 +48,29 @@ static nb_status render_on_device(const nb_sim_engine *engine, const nb_scene *s
 {
     const nb_image_device *device = engine->photons.device;
     nb_backend_state *state = engine->state;
-    nb_status st = NB_OK;
-    if (parts->has_rest &&
-        !(st = nb_render_scene_as(engine->backend, state, &parts->rest, as, NULL, err)))
-        st = device->set_aside(state, sc->raster.pixels, err);
-    NB_TRY(nb_render_scene_as(engine->backend, state, &parts->bragg, as, NULL, err));
-    NB_TRY(device->spread(state, parts->plan, sc, &parts->bragg, parts->has_rest, err));
+    nb_status st;
+    NB_FORWARD(nb_render_scene_as(engine->backend, state, &parts->bragg, as, NULL, err));
+    st = device->spread(state, parts->plan, sc, &parts->bragg, err);
     if (!st && image)
         st = device->fetch(state, -1, 0, sc->raster.rows, image, err);
-    return st;
-}
-
-/** Render in memory; rest[pixels] is for the background, or NULL without background. */
-static nb_status render_parts(const nb_sim_engine *engine, const nb_scene *sc,
-                              const nb_footprint_parts *parts, const nb_request *as,
-                              float *image, float *rest, nb_error *err)
-{
-    const nb_footprint_work work = {parts->plan, sc, &parts->bragg, engine->kernels,
-                                    engine->options.threads};
-    nb_status st = NB_OK;
-    if (rest)
-        st = nb_render_scene_as(engine->backend, engine->state, &parts->rest, as, rest,
-                                err);
-    NB_TRY(nb_render_scene_as(engine->backend, engine->state, &parts->bragg, as, image,
-                              err));
-    NB_TRY(nb_footprint_spread(&work, image, err));
-    for (size_t i = 0; rest && !st && i < sc->raster.pixels; i++)
-        image[i] += rest[i];
     return st;
 }
 
 nb_status nb_sim_render_footprint(nb_sim *sim, const nb_scene *sc, const nb_request *as,
                                   float *image, nb_error *err)
 {
+    const nb_sim_engine *engine = &sim->engine;
     nb_footprint_parts parts = {.plan = &sim->engine.footprint};
-    float *rest = NULL;
-    nb_status st = fill_parts(sc, &parts, err);
-    if (!st && sim->engine.photons.device) {
-        st = render_on_device(&sim->engine, sc, &parts, as, image, err);
-        nb_footprint_parts_free(&parts);
-        return st;
+    const nb_footprint_work work = {parts.plan, sc, &parts.bragg, engine->kernels,
+                                    engine->options.threads};
+    nb_status st = nb_footprint_sources(parts.plan, sc, &parts.bragg, &parts.mask, err);
+    if (engine->photons.device) {
+        NB_TRY(render_on_device(engine, sc, &parts, as, image, err));
+    } else {
+        NB_TRY(nb_render_scene_as(engine->backend, engine->state, &parts.bragg, as, image,
+                                  err));
+        NB_TRY(nb_footprint_spread(&work, image, err));
     }
-    if (!st && parts.has_rest) {
-        rest = nb_alloc_large(sc->raster.pixels, sizeof *rest, "background", err);
-        st = rest ? NB_OK : NB_ERR_NOMEM;
-    }
-    NB_TRY(render_parts(&sim->engine, sc, &parts, as, image, rest, err));
-    nb_free(rest);
     nb_footprint_parts_free(&parts);
     return st;
 }

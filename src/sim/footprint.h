@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Images with -footprint: render and spread the Bragg light, then add the background. */
+/** Images with -footprint: render and spread the Bragg light. */
 #ifndef NB_SIM_FOOTPRINT_H
 #define NB_SIM_FOOTPRINT_H
 
@@ -19,9 +19,7 @@ typedef struct nb_footprint_parts {
     const nb_footprint_plan *plan;
     nb_footprint_plan own; /* memory of the plan, or empty */
     nb_scene bragg; /* the crystal alone, in all pixels whose light reaches the scene's */
-    nb_scene rest;  /* the background alone */
-    int has_rest;
-    uint8_t *mask; /* owned; mask of bragg, or NULL */
+    uint8_t *mask;  /* owned; mask of bragg, or NULL */
 } nb_footprint_parts;
 
 /** Make *parts, with tap slopes if `slopes`; free it also after NB_ERR_INPUT, _NOMEM. */

@@ -19,13 +19,11 @@ nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,
 {
     const nb_photons *photons = &engine->photons;
     const nb_mix *mix = &photons->mix;
-    const int acts = mix->light || mix->transmission || mix->add; /* absorb() is done */
+    const int acts = mix->light || mix->background || mix->transmission || mix->add;
     nb_status st = NB_OK;
-    if (!photons->device) {
-        if (acts)
-            nb_mix_apply(mix, scene, engine->options.threads, image);
-        return NB_OK;
-    }
+    if (!photons->device)
+        return acts ? nb_mix_apply(mix, scene, engine->options.threads, image, err)
+                    : NB_OK;
     if (acts || mix->absorb)
         st = photons->device->mix(engine->state, scene, mix, err);
     if (!st && image)

@@ -28,10 +28,10 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     home->own = own;
     stays =
         stays && (nb_mix_is_plain(&home->mix) || sim->engine.backend->device->image.mix);
-    stays = stays && (!(home->mix.n_more || home->mix.rest) ||
-                      sim->engine.backend->device->image.add_aside);
+    stays = stays && (!home->mix.n_more || sim->engine.backend->device->image.add_aside);
     if (nb_sim_has_footprint(sim))
         st = nb_sim_plan_footprint(sim, &stays, err);
+    NB_TRY(nb_engine_background(&sim->engine, &sim->model.scene, stays, &home->mix, err));
     if (st)
         return st;
     if (stays) {
@@ -60,7 +60,7 @@ static void add_lack(nb_sim_engine *engine)
     all->part = fmin(1, all->photons / brightest);
 }
 
-/** Render one crystal with its background; image: NULL if the device keeps it. */
+/** Render one crystal; image: NULL if the device keeps it. */
 static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
                               nb_error *err)
 {
@@ -132,35 +132,7 @@ static void describe(nb_sim_engine *engine)
                  engine->lack.part);
 }
 
-/** Make the background alone: in engine->rest, or on a device for nb_sim_apply_mix. */
-static nb_status make_rest(nb_sim_engine *engine, size_t pixels, nb_error *err)
-{
-    const nb_mix *mix = &engine->photons.mix;
-    const nb_request as = {.precision = engine->options.precision};
-    const nb_image_device *device = engine->photons.device;
-    const nb_scene lit = nb_mix_scene(mix, mix->rest);
-    nb_status st;
-    if (!device)
-        return nb_engine_rest(engine, &lit, err);
-    st = device->set_aside(engine->state, pixels, err);
-    return st ? st
-              : nb_render_scene_as(engine->backend, engine->state, &lit, &as, NULL, err);
-}
-
-/** Let the crystal absorb its light; on a device nb_sim_apply_mix does it. */
-static nb_status absorb(nb_sim *sim, float *image, nb_error *err)
-{
-    nb_sim_engine *engine = &sim->engine;
-    const nb_mix *mix = &engine->photons.mix;
-    const nb_scene *sc = &sim->model.scene;
-    nb_status st = mix->rest ? make_rest(engine, sc->raster.pixels, err) : NB_OK;
-    if (!st && !engine->photons.device)
-        nb_mix_absorb(mix, sc, engine->kernels, engine->options.threads,
-                      mix->rest ? engine->rest.image : NULL, image);
-    return st;
-}
-
-/** Render crystals and background and apply the mix; image: NULL on the device. */
+/** Render the crystals and apply the mix; image: NULL on the device. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -173,9 +145,9 @@ static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
     NB_TRY(add_crystals(sim, to, err));
     if (!st)
         describe(engine);
-    if (!st && engine->photons.mix.absorb)
-        st = absorb(sim, to, err);
     NB_TRY(nb_sim_light_there(sim, err));
+    if (!st && engine->photons.mix.absorb && !engine->photons.device)
+        nb_mix_absorb(&engine->photons.mix, sc, engine->options.threads, to);
     if (!st && !plain)
         st = nb_sim_apply_mix(engine, sc, image, err);
     return st;

@@ -48,37 +48,12 @@ static const nb_scene *seen_by(const nb_reflection_job *job)
     return job->spread ? job->spread->seen : job->scene;
 }
 
-/** Render water and materials, without the crystal. */
-static nb_status render_water(finder *f, nb_error *err)
-{
-    const nb_reflection_job *job = f->job;
-    const nb_render_options options = {.isa = job->isa, .threads = job->threads};
-    nb_request as = {.precision = NB_PRECISION_MIXED};
-    nb_scene dark = *seen_by(job);
-    const nb_planes planes = {f->background, dark.raster.pixels};
-    nb_backend_state *state;
-    nb_span *spans = NULL;
-    nb_status st;
-    dark.factors.table = (nb_factor_table){0};
-    dark.factors.dmin = 0;
-    st = nb_spans_build(&dark, &spans, &as.n, err);
-    as.spans = spans;
-    if (!st && !(st = nb_backend_simd.open(&options, &state, err))) {
-        st = nb_backend_simd.render(state, &dark, &as, &planes, err);
-        nb_backend_simd.close(state);
-    }
-    nb_free(spans);
-    return st;
-}
-
-/** Render all photons except those of the crystal. */
+/** Make all photons except those of the crystal. */
 static nb_status render_background(finder *f, nb_error *err)
 {
     const nb_reflection_job *job = f->job;
     const nb_scene *sc = seen_by(job);
-    const int water = sc->background != 0 || sc->amorphous;
-    nb_status st = NB_OK;
-    f->dark = !water && !job->mix->add;
+    f->dark = !job->mix->background && !job->mix->add;
     if (f->dark && !job->mix->light)
         return NB_OK;
     f->background = nb_alloc_large(sc->raster.pixels, sizeof *f->background,
@@ -86,14 +61,9 @@ static nb_status render_background(finder *f, nb_error *err)
     if (!f->background)
         return NB_ERR_NOMEM;
     memset(f->background, 0, sc->raster.pixels * sizeof *f->background);
-    if (water)
-        st = render_water(f, err);
-    for (size_t i = 0;
-         !st && job->mix->absorb && job->mix->light && i < sc->raster.pixels; i++)
-        f->background[i] += job->mix->absorb[i] * job->mix->light[i];
-    if (!st && !nb_mix_is_plain(job->mix))
-        nb_mix_apply(job->mix, sc, job->threads, f->background);
-    return st;
+    if (job->mix->absorb && job->mix->light)
+        nb_mix_absorb(job->mix, sc, job->threads, f->background);
+    return nb_mix_apply(job->mix, sc, job->threads, f->background, err);
 }
 
 static double background_in(const finder *f, size_t pixel)

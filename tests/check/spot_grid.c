@@ -65,8 +65,7 @@ void check_grid_finish(check_grid *g, const nb_spot_pass *pass, double *brightes
     const size_t pixels = pass->scene.raster.pixels;
     for (size_t i = 0; i < pixels; i++) {
         const int marked = g->marks[i / NB_SPOT_MARK];
-        const double photons =
-            marked || pass->water > 0 ? nb_spot_photons(pass, i, g->sums[i]) : 0;
+        const double photons = marked ? nb_spot_photons(pass, i, g->sums[i]) : 0;
         g->sums[i] = 0;
         if (brightest && photons > *brightest) {
             *brightest = photons;

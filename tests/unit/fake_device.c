@@ -223,19 +223,11 @@ static nb_status fake_mix(nb_backend_state *state, const nb_scene *scene,
 {
     fake_state *f = fake_of(state);
     nb_mix there = *mix;
-    (void)err;
     if (mix->light && mix->late && mix->late->missing)
         there.light = f->light;
-    if (mix->absorb && mix->rest) {
-        float *rest = f->image;
-        f->image = f->aside;
-        f->aside = rest;
-    }
     if (mix->absorb)
-        nb_mix_absorb(&there, scene, &nb_image_kernels_base, 1,
-                      mix->rest ? f->aside : NULL, f->image);
-    nb_mix_apply(&there, scene, 1, f->image);
-    return NB_OK;
+        nb_mix_absorb(&there, scene, 1, f->image);
+    return nb_mix_apply(&there, scene, 1, f->image, err);
 }
 
 static void fake_times(const nb_backend_state *state, nb_device_times *times)

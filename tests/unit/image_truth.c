@@ -97,14 +97,6 @@ static void spread(const nb_spread_block *b)
         }
 }
 
-static void absorb(const float *factor, const float *rest, int n, float *image)
-{
-    for (int i = 0; i < n; i++) {
-        const double background = rest[i];
-        image[i] = (float)(factor[i] * (image[i] - background) + background);
-    }
-}
-
 static void counts(const double *mean, const nb_poisson_key *first, double *photons)
 {
     for (int i = 0; i < NB_NOISE_BLOCK; i++) {
@@ -134,5 +126,5 @@ static int noise(const float *mean, const nb_poisson_key *first, double adc_offs
     return clipped;
 }
 
-const nb_image_kernels nb_image_kernels_scalar = {sums,   u16,    u8,      taps, spread,
-                                                  absorb, counts, normals, noise};
+const nb_image_kernels nb_image_kernels_scalar = {sums, u16,    u8,      taps, spread,
+                                                  NULL, counts, normals, noise};

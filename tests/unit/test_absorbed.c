@@ -109,10 +109,10 @@ UNIT_TEST(a_background_is_kept_while_it_is_the_same)
     nb_sim *sim = sim_of(LIT);
     uint64_t key;
     render(sim, image);
-    key = sim->engine.rest.key;
+    key = sim->engine.background.key;
     assert_true(key != 0);
     check_change(sim, "misset", "40 50 60");
-    assert_true(sim->engine.rest.key == key);
+    assert_true(sim->engine.background.key == key);
     check_change(sim, "misset", "1 2 3");
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         check_change(sim, changes[i][0], changes[i][1]);

@@ -122,31 +122,8 @@ static void check_flat(const nb_image_kernels *kernels)
     check_ratio(s.squares, 0.0625 * 0.0625 * (36.0 * 35.0 / 71.0), 1e-9);
 }
 
-static void check_absorb(const nb_image_kernels *kernels)
-{
-    for (int trial = 1; trial < 500; trial++) {
-        row_case c = make_case(trial);
-        float rest[MAX_LENGTH], image[MAX_LENGTH + 1], factor[MAX_LENGTH];
-        if (trial % 3 == 0 || trial % 7 == 0)
-            continue; /* infinity and NaN */
-        for (int i = 0; i < MAX_LENGTH; i++) {
-            rest[i] = c.row[(i * 5 + 1) % MAX_LENGTH];
-            factor[i] = (float)((i * 7 + trial) % 100) * 0.0101f;
-            image[i] = c.row[i];
-        }
-        image[c.n] = 77;
-        kernels->absorb(factor, rest, c.n, image);
-        for (int i = 0; i < c.n; i++) {
-            const double background = rest[i], light = c.row[i] - background;
-            assert_true(image[i] == (float)(factor[i] * light + background));
-        }
-        assert_true(image[c.n] == 77); /* no pixel after the row changes */
-    }
-}
-
 static void check_kernels(const nb_image_kernels *kernels)
 {
-    check_absorb(kernels);
     check_integers(kernels);
     check_sums(kernels);
     check_flat(kernels);

@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: MIT */
+/* Pixels at Chebyshev knots give the polynomials of a tile. Five others test them. */
+#include "background.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/memory.h"
+#include "../base/store.h"
+#include "../base/threads.h"
+#include "../physics/panels.h"
+#include "../physics/pixel.h"
+
+enum {
+    N = NB_BACKGROUND_ORDER,
+    LAWS = NB_BACKGROUND_LAWS,
+    SEGMENT = NB_BACKGROUND_SEGMENT,
+    EDGE = NB_BACKGROUND_EDGE,
+    FINE = 4,        /* samples of a curve to a cell */
+    REACH = 8,       /* samples before the first cell, for its cubic and its tests */
+    NEAR = 12,       /* cells from the beam; nearer cells are NaN */
+    CELLS = 1 << 15, /* limit of the cells of a finer curve */
+    GRIDS = 8        /* limit of resolutions: panels at different distances */
+};
+
+#define ROUGH 3e-7        /* limit of the relative error of a cell */
+#define AUDIT 3e-7        /* limit of the relative error in the test with all rays */
+#define STEEP 0.5         /* limit of the relative change over two pixels */
+#define WRONG 2e-7        /* limit of the relative error of polynomials */
+#define MANY 2e-3         /* part of wrong cells above which cells are cut in half */
+#define COARSE 0.5        /* width of a cell, in the sine of a pixel */
+#define SAME 1.125        /* panels with such ratios of a pixel's sine share curves */
+#define TILE_ANGLE 0.2    /* rad; largest angle of a tile, seen from the sample */
+#define SEGMENT_ANGLE 0.1 /* rad; a panel whose segments are larger sums all rays */
+#define LEAST_RAYS 1e5    /* with fewer rays of all pixels, tiles do not pay */
+
+/** Sources of one direction, seen by the kinds that have one smooth factor. */
+typedef struct group {
+    nb_vec3 incident;
+    const nb_background_kind *kind; /* with a factor; NULL: all kinds without one */
+} group;
+
+/** Curves of all groups at one resolution. */
+typedef struct curves {
+    double pixel, variance; /* smallest sine across a pixel; largest variance of a pixel */
+    double low, high;       /* range of sines */
+    double per;             /* cells for a sine of 1 */
+    int first, n;
+    float (*cell)[4]; /* owned; [group][n]: c0 + t (c1 + t (c2 + t c3)), t = 0..1 */
+} curves;
+
+/** Coefficients of u^i v^j, -1 <= u, v <= 1, of a part of a tile. */
+typedef struct part {
+    double c[LAWS][N][N]; /* [law][i][j] */
+} part;
+
+typedef struct tiles {
+    int edge, across, down; /* edge of a tile, pixels; number of tiles along fast, slow */
+    int layers, grid;
+    double nearest;  /* m; approximate distance of the nearest point */
+    part *part;      /* owned; [down][across][layers][group]; NULL: sum all rays */
+    uint8_t *smooth; /* owned; [down][across]; 0: sum all rays */
+} tiles;
+
+struct nb_background {
+    const nb_image_kernels *kernels;
+    int n_groups, n_grids, n_panels;
+    int one;       /* 1: a pixel has one ray to a layer */
+    group *groups; /* owned */
+    tiles *panels; /* owned; NULL: sum all rays */
+    curves grids[GRIDS];
+};
+
+int nb_has_background(const nb_scene *sc)
+{
+    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+        if ((*k)->has(sc))
+            return 1;
+    return 0;
+}
+
+/* --- the truth: the sum over all rays --- */
+
+/** Scattering of the sources along a ray. */
+static double ray_sum(const nb_scene *sc, const nb_background_kind *kind,
+                      nb_vec3 direction)
+{
+    double sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        const double stol = 0.5 * nb_norm(nb_scattering_vector(source, direction));
+        double term = source->weight * kind->scattering(sc, stol);
+        if (kind->factor)
+            term *= kind->factor(sc, source, direction);
+        if (sc->oversample_polar && !sc->beam.nopolar)
+            term *= nb_polarization(sc->beam.polarization, source->incident, direction,
+                                    sc->beam.polar_axis);
+        sum += term;
+    }
+    return sum;
+}
+
+/** Part of the light along a ray that a layer captures. */
+static double captured(const nb_scene *sc, const nb_ray *ray)
+{
+    return ray->capture * (sc->oversample_omega ? ray->omega : 1.0);
+}
+
+static double scale_of(const nb_scene *sc)
+{
+    return sc->intensity_scale * sc->lattice.n_orientations;
+}
+
+/** nb_pixel_background of an image with scale_of 1. */
+static double all_rays(const nb_scene *sc, const nb_panel *panel, int f, int s)
+{
+    const nb_sensor *sensor = &sc->sensors[panel->sensor];
+    const int os = sc->oversample;
+    double sum = 0;
+    for (int i = 0; i < sensor->layers * os * os; i++) {
+        const nb_ray ray =
+            nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, i % os),
+                      nb_subpixel(panel->pixel_slow, os, s, i / os % os), i / (os * os));
+        for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+            if ((*k)->has(sc))
+                sum += captured(sc, &ray) * ray_sum(sc, *k, ray.direction);
+    }
+    return sum * nb_cached_factors(sc, panel, sensor, f, s);
+}
+
+double nb_pixel_background(const nb_scene *sc, int panel, int f, int s)
+{
+    return scale_of(sc) * all_rays(sc, &sc->panels[panel], f, s);
+}
+
+/* --- groups --- */
+
+static nb_status add_groups(const nb_scene *sc, const nb_background_kind *kind,
+                            nb_background *b, nb_error *err)
+{
+    const int before = b->n_groups;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_vec3 incident = sc->beam.sources[i].incident;
+        int g = before;
+        nb_status st;
+        while (g < b->n_groups && nb_norm(nb_sub(b->groups[g].incident, incident)) > 0)
+            g++;
+        if (g < b->n_groups || g > NB_BACKGROUND_PARTS)
+            continue;
+        NB_FORWARD(nb_grow(&b->groups, (size_t)g, (size_t)g + 1, sizeof *b->groups,
+                           "sources", err));
+        b->groups[g] = (group){incident, kind};
+        b->n_groups = g + 1;
+    }
+    return NB_OK;
+}
+
+static nb_status find_groups(const nb_scene *sc, nb_background *b, nb_error *err)
+{
+    int even = 0;
+    nb_status st = NB_OK;
+    for (const nb_background_kind *const *k = nb_background_kinds; *k && !st; k++)
+        if ((*k)->has(sc)) {
+            even |= !(*k)->factor;
+            if ((*k)->factor)
+                st = add_groups(sc, *k, b, err);
+        }
+    return st || !even ? st : add_groups(sc, NULL, b, err);
+}
+
+/** Scattering of a group at a sine, electrons^2. */
+static double scattering(const nb_scene *sc, const group *g, double sine)
+{
+    double sum = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++) {
+        const nb_source *source = &sc->beam.sources[i];
+        if (nb_norm(nb_sub(source->incident, g->incident)) > 0)
+            continue;
+        for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+            if (g->kind ? *k == g->kind : !(*k)->factor && (*k)->has(sc))
+                sum += source->weight * (*k)->scattering(sc, sine / source->lambda);
+    }
+    return sum;
+}
+
+static double sine_of(const group *g, nb_vec3 direction)
+{
+    return 0.5 * nb_norm(nb_sub(direction, g->incident));
+}
+
+/* --- curves --- */
+
+/** Cubic through four samples that are a cell apart, the second at y[0]. */
+static void set_cell(const double *y, double c[4])
+{
+    const double before = y[-FINE], next = y[FINE], after = y[2 * FINE];
+    c[0] = y[0];
+    c[1] = next - before / 3 - y[0] / 2 - after / 6;
+    c[2] = (next + before) / 2 - y[0];
+    c[3] = (y[0] - next) / 2 + (after - before) / 6;
+}
+
+/** True if the cubic of a cell is wrong in the cell, as the mean over a pixel whose sines
+ * have this variance, cells^2. The other mean takes five samples with the same moments.
+ * Also true where scattering is steep, as floats have the place of a pixel.
+ * pixel: width of a pixel, cells. */
+static int is_wrong(const double *y, const double c[4], double variance, double pixel)
+{
+    const double far = variance / 4, near = variance;
+    int wrong = fabs(y[FINE] - y[-FINE]) * pixel > STEEP * fabs(y[0]);
+    for (int i = 0; i < FINE && !wrong; i++) {
+        const double *m = y + i, t = (double)i / FINE;
+        const double cubic =
+            c[0] + t * (c[1] + t * (c[2] + t * c[3])) + variance * (c[2] + 3 * t * c[3]);
+        const double five = (1 - 2 * far - 2 * near) * m[0] +
+                            near * (m[FINE / 2] + m[-FINE / 2]) +
+                            far * (m[FINE] + m[-FINE]);
+        wrong = !(fabs(cubic - five) <= ROUGH * fabs(five));
+    }
+    return wrong;
+}
+
+/** Make the cells of a group from y, the samples from the first cell on.
+ * Returns the number of wrong cells, which are NaN as their neighbours are. */
+static int fill_cells(const curves *grid, const double *y, double variance,
+                      float (*cell)[4])
+{
+    const int near = variance > 0 ? 2 : 1; /* rays of a pixel reach that far */
+    int wrong = 0;
+    for (int i = 0; i < grid->n; i++) {
+        double c[4];
+        set_cell(y + FINE * i, c);
+        for (int k = 0; k < 4; k++)
+            cell[i][k] = (float)c[k];
+    }
+    for (int i = 0; i < grid->n; i++) {
+        double c[4];
+        set_cell(y + FINE * i, c);
+        if (grid->first + i >= NEAR &&
+            !is_wrong(y + FINE * i, c, variance, grid->per * grid->pixel))
+            continue;
+        wrong += grid->first + i >= NEAR;
+        for (int j = i > near ? i - near : 0; j <= i + near && j < grid->n; j++)
+            cell[j][0] = NAN;
+    }
+    return wrong;
+}
+
+/** Make the curves with this number of cells for a sine of 1. *wrong: number of cells. */
+static nb_status fill_curves(const nb_background *b, const nb_scene *sc, int threads,
+                             curves *grid, int *wrong, nb_error *err)
+{
+    const int first = (int)floor(grid->low * grid->per) - 1,
+              n = (int)ceil(grid->high * grid->per) + 1 - first,
+              samples = FINE * n + 2 * REACH;
+    double *y = nb_alloc((size_t)samples, sizeof *y, "background", err);
+    float(*cell)[4] =
+        nb_alloc((size_t)b->n_groups * (size_t)n, sizeof *cell, "background", err);
+    (void)threads;
+    nb_free(grid->cell);
+    grid->cell = cell;
+    grid->first = first;
+    grid->n = n;
+    *wrong = 0;
+    for (int g = 0; g < b->n_groups && y && cell; g++) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int i = 0; i < samples; i++)
+            y[i] = scattering(sc, &b->groups[g],
+                              fabs((first + (i - REACH) / (double)FINE) / grid->per));
+        *wrong += fill_cells(grid, y + REACH, grid->variance * grid->per * grid->per,
+                             cell + (size_t)g * (size_t)n);
+    }
+    nb_free(y);
+    return y && cell ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Make the curves of a resolution, with finer cells if many are wrong; finer cells do not
+ * mend means over a pixel. */
+static nb_status make_curves(const nb_background *b, const nb_scene *sc, int threads,
+                             curves *grid, nb_error *err)
+{
+    int wrong = 0;
+    nb_status st;
+    grid->per = 1 / (COARSE * grid->pixel);
+    st = fill_curves(b, sc, threads, grid, &wrong, err);
+    while (!st && b->one && wrong > MANY * grid->n * b->n_groups && 2 * grid->n <= CELLS) {
+        grid->per *= 2;
+        st = fill_curves(b, sc, threads, grid, &wrong, err);
+    }
+    return st;
+}
+
+/* --- pixels --- */
+
+/** Data for the tiles of a panel. */
+typedef struct tile_maker {
+    const nb_background *of;
+    const nb_scene *scene;
+    const nb_panel *panel;
+    const tiles *tiles;
+    int knots[N];       /* pixels of a tile */
+    double basis[N][N]; /* coefficients of the polynomials of the knots: basis() */
+} tile_maker;
+
+/** A tile. f, s: first pixel. */
+typedef struct tile_job {
+    const tile_maker *m;
+    int f, s;
+    part *part;
+} tile_job;
+
+/** Place of a pixel in a tile, -1 to 1. */
+static double place_in(int edge, int pixel)
+{
+    return (2.0 * (pixel % edge) + 1) / edge - 1;
+}
+
+static double weight_of(const nb_scene *sc, const group *g, const nb_ray *ray)
+{
+    const nb_source source = {.incident = g->incident};
+    double weight = captured(sc, ray);
+    if (g->kind)
+        weight *= g->kind->factor(sc, &source, ray->direction);
+    if (sc->oversample_polar && !sc->beam.nopolar)
+        weight *= nb_polarization(sc->beam.polarization, g->incident, ray->direction,
+                                  sc->beam.polar_axis);
+    return weight;
+}
+
+/** The laws of a pixel, from four rays with the same first moments as all rays. */
+static void pixel_laws(const tile_job *j, int f, int s, int layer, int g, double law[LAWS])
+{
+    const tile_maker *m = j->m;
+    const nb_panel *panel = m->panel;
+    const nb_sensor *sensor = &m->scene->sensors[panel->sensor];
+    const group *of = &m->of->groups[g];
+    const double os = m->scene->oversample, off = sqrt((1 - 1 / (os * os)) / 12);
+    const int rays = m->of->one ? 1 : 4;
+    double weight[4], sine[4], all = 0, mean = 0, square = 0;
+    for (int i = 0; i < rays; i++) {
+        const nb_ray ray =
+            nb_ray_to(panel, sensor, panel->pixel_fast * (f + 0.5 + (i & 1 ? off : -off)),
+                      panel->pixel_slow * (s + 0.5 + (i & 2 ? off : -off)), layer);
+        weight[i] = weight_of(m->scene, of, &ray);
+        sine[i] = sine_of(of, ray.direction);
+        all += weight[i];
+        mean += weight[i] * sine[i];
+    }
+    mean /= all;
+    for (int i = 0; i < rays; i++)
+        square += weight[i] * (sine[i] - mean) * (sine[i] - mean);
+    law[NB_BACKGROUND_WEIGHT] =
+        nb_cached_factors(m->scene, panel, sensor, f, s) * all * os * os / rays;
+    law[NB_BACKGROUND_SQUARE] = mean * mean;
+    law[NB_BACKGROUND_VARIANCE] = square / all;
+}
+
+/** Photons of a part from its laws; NaN in a wrong cell. */
+static double photons(const tile_job *j, int g, const double law[LAWS])
+{
+    const curves *grid = &j->m->of->grids[j->m->tiles->grid];
+    const double sine = sqrt(fmax(0, law[NB_BACKGROUND_SQUARE]));
+    const double at = fmin(fmax(sine * grid->per - grid->first, 0), grid->n - 1);
+    const float *c = grid->cell[(size_t)g * (size_t)grid->n + (size_t)at];
+    const double t = at - floor(at);
+    return law[NB_BACKGROUND_WEIGHT] *
+           (c[0] + t * (c[1] + t * (c[2] + t * c[3])) +
+            law[NB_BACKGROUND_VARIANCE] * grid->per * grid->per * (c[2] + 3 * t * c[3]));
+}
+
+/* --- tiles --- */
+
+/** to[j][k]: coefficient of u^j in the polynomial that is 1 at u[k], 0 at other knots. */
+static void basis(const double u[N], double to[N][N])
+{
+    for (int k = 0; k < N; k++) {
+        double p[N] = {1};
+        for (int i = 0, degree = 0; i < N; i++) {
+            if (i == k)
+                continue;
+            degree++;
+            for (int j = degree; j >= 0; j--)
+                p[j] = ((j > 0 ? p[j - 1] : 0) - u[i] * (j < degree ? p[j] : 0)) /
+                       (u[k] - u[i]);
+        }
+        for (int j = 0; j < N; j++)
+            to[j][k] = p[j];
+    }
+}
+
+static tile_maker maker_of(const nb_background *b, const nb_scene *sc, int panel)
+{
+    tile_maker m = {b, sc, &sc->panels[panel], &b->panels[panel], {0}, {{0}}};
+    double u[N];
+    for (int k = 0; k < N; k++) {
+        const double at = 0.5 - 0.5 * cos((2 * k + 1) * NB_PI / (2 * N)); /* Chebyshev */
+        m.knots[k] = (int)(at * m.tiles->edge);
+        u[k] = place_in(m.tiles->edge, m.knots[k]);
+    }
+    basis(u, m.basis);
+    return m;
+}
+
+/** Add the laws at a knot to the polynomials. */
+static void add_knot(const tile_job *j, int i, int k)
+{
+    const tile_maker *m = j->m;
+    const int groups = m->of->n_groups;
+    for (int p = 0; p < m->tiles->layers * groups; p++) {
+        double law[LAWS];
+        pixel_laws(j, j->f + m->knots[i], j->s + m->knots[k], p / groups, p % groups, law);
+        for (int l = 0; l < LAWS; l++)
+            for (int a = 0; a < N; a++)
+                for (int b = 0; b < N; b++)
+                    j->part[p].c[l][a][b] += m->basis[a][i] * m->basis[b][k] * law[l];
+    }
+}
+
+static double polynomial(const double c[N], double x)
+{
+    double sum = 0;
+    for (int i = N - 1; i >= 0; i--)
+        sum = sum * x + c[i];
+    return sum;
+}
+
+/** Photons of a pixel from the polynomials, or with `exact` from the laws of the pixel. */
+static double smooth_photons(const tile_job *j, int f, int s, int exact)
+{
+    const int edge = j->m->tiles->edge, groups = j->m->of->n_groups;
+    double sum = 0;
+    for (int p = 0; p < j->m->tiles->layers * groups; p++) {
+        double law[LAWS], c[N];
+        if (exact)
+            pixel_laws(j, f, s, p / groups, p % groups, law);
+        for (int k = 0; k < LAWS && !exact; k++) {
+            for (int a = 0; a < N; a++)
+                c[a] = polynomial(j->part[p].c[k][a], place_in(edge, s));
+            law[k] = polynomial(c, place_in(edge, f));
+        }
+        sum += photons(j, p % groups, law);
+    }
+    return sum;
+}
+
+/** True if the polynomials are right at four pixels along the edges, far from knots, or
+ * the pixels are in wrong cells. */
+static int edges_are_right(const tile_job *j)
+{
+    const int end = j->m->tiles->edge - 1, low = (end + 1) / 8, high = end - low;
+    const int at[4][2] = {{0, low}, {high, 0}, {end, high}, {low, end}};
+    for (int i = 0; i < 4; i++) {
+        const int f = j->f + at[i][0], s = j->s + at[i][1];
+        const double sum = smooth_photons(j, f, s, 1);
+        if (fabs(smooth_photons(j, f, s, 0) - sum) > WRONG * fabs(sum))
+            return 0;
+    }
+    return 1;
+}
+
+/** True if the first pixel in right cells, from the middle of the tile on, agrees with the
+ * sum over all rays. */
+static int middle_is_right(const tile_job *j)
+{
+    for (int i = j->m->tiles->edge / 2; i < j->m->tiles->edge; i++) {
+        const double smooth = smooth_photons(j, j->f + i, j->s + i, 0);
+        double exact;
+        if (isnan(smooth))
+            continue;
+        exact = all_rays(j->m->scene, j->m->panel, j->f + i, j->s + i);
+        return fabs(smooth - exact) <= AUDIT * fabs(exact);
+    }
+    return 0;
+}
+
+static void make_tile(const tile_maker *m, int number)
+{
+    const tiles *t = m->tiles;
+    const size_t parts = (size_t)t->layers * (size_t)m->of->n_groups;
+    const tile_job j = {m, number % t->across * t->edge, number / t->across * t->edge,
+                        t->part + (size_t)number * parts};
+    for (int i = 0; i < N * N; i++)
+        add_knot(&j, i % N, i / N);
+    t->smooth[number] = (uint8_t)(edges_are_right(&j) && middle_is_right(&j));
+}
+
+/* --- panels --- */
+
+/** Smallest distance of some points of a panel, m. */
+static double nearest_of(const nb_panel *panel)
+{
+    enum { POINTS = 9 };
+    double nearest = INFINITY;
+    for (int i = 0; i < POINTS * POINTS; i++)
+        nearest = fmin(
+            nearest,
+            nb_norm(nb_panel_point(
+                panel, i % POINTS * panel->columns * panel->pixel_fast / (POINTS - 1),
+                (int)(i / POINTS) * panel->rows * panel->pixel_slow / (POINTS - 1), 0)));
+    return nearest;
+}
+
+/** Edge of the tiles of a panel: a power of 2 that spans a small angle. */
+static int edge_of(const nb_panel *panel, double nearest)
+{
+    const double pixel = fmax(panel->pixel_fast, panel->pixel_slow);
+    int edge = EDGE;
+    while (edge > SEGMENT && edge * pixel > TILE_ANGLE * nearest)
+        edge /= 2;
+    return edge;
+}
+
+/** Curves for a pixel of this sine; NULL: too many resolutions. */
+static curves *grid_of(nb_background *b, double sine)
+{
+    for (int i = 0; i < b->n_grids; i++) {
+        curves *grid = &b->grids[i];
+        if (sine <= SAME * grid->pixel && grid->pixel <= SAME * sine)
+            return grid;
+    }
+    if (b->n_grids == GRIDS)
+        return NULL;
+    b->grids[b->n_grids] = (curves){.pixel = sine, .low = 1};
+    return &b->grids[b->n_grids++];
+}
+
+/** Widen the range of curves by the sines of a panel. */
+static void survey(const nb_background *b, const nb_scene *sc, const nb_panel *panel,
+                   const tiles *t, curves *grid)
+{
+    const double deep = t->layers * sc->sensors[panel->sensor].layer_step;
+    const double around =
+        0.25 * (t->edge * (panel->pixel_fast + panel->pixel_slow) + deep) / t->nearest;
+    for (int i = 0; i < t->across * t->down * b->n_groups; i++) {
+        const int n = i / b->n_groups;
+        const nb_vec3 middle = nb_unit(
+            nb_panel_point(panel, panel->pixel_fast * t->edge * (n % t->across + 0.5),
+                           panel->pixel_slow * t->edge * (n / t->across + 0.5), deep / 2));
+        const double sine = sine_of(&b->groups[i % b->n_groups], middle);
+        grid->low = fmin(grid->low, fmax(0, sine - around));
+        grid->high = fmax(grid->high, fmin(1, sine + around));
+    }
+}
+
+static nb_status reserve(const nb_scene *sc, nb_background *b, int panel, nb_error *err)
+{
+    const nb_panel *on = &sc->panels[panel];
+    const double pixel = fmax(on->pixel_fast, on->pixel_slow);
+    tiles *t = &b->panels[panel];
+    curves *grid;
+    size_t n;
+    t->layers = sc->sensors[on->sensor].layers;
+    t->nearest = nearest_of(on);
+    t->edge = edge_of(on, t->nearest);
+    t->across = (on->columns - 1) / t->edge + 1;
+    t->down = (on->rows - 1) / t->edge + 1;
+    n = (size_t)t->across * (size_t)t->down;
+    if (t->layers * b->n_groups > NB_BACKGROUND_PARTS ||
+        SEGMENT * pixel > SEGMENT_ANGLE * t->nearest ||
+        !(grid = grid_of(b, 0.5 * pixel / t->nearest)))
+        return NB_OK;
+    t->grid = (int)(grid - b->grids);
+    grid->pixel = fmin(grid->pixel, 0.5 * pixel / t->nearest);
+    if (!b->one)
+        grid->variance = fmax(grid->variance, grid->pixel * grid->pixel / 12);
+    survey(b, sc, on, t, grid);
+    if (nb_region_pixels(nb_panel_region(sc, on)) == 0)
+        return NB_OK;
+    t->smooth = nb_alloc(n, 1, "background", err);
+    t->part = nb_alloc(n * (size_t)(t->layers * b->n_groups), sizeof *t->part,
+                       "background", err);
+    return t->smooth && t->part ? NB_OK : NB_ERR_NOMEM;
+}
+
+/** Make the tiles of a panel that meet the region. */
+static void make_panel(const nb_scene *sc, const nb_background *b, int panel, int threads)
+{
+    const tiles *t = &b->panels[panel];
+    const tile_maker m = maker_of(b, sc, panel);
+    const nb_region r = nb_panel_region(sc, &sc->panels[panel]);
+    const int left = r.fmin / t->edge, top = r.smin / t->edge,
+              across = r.fmax / t->edge - left + 1, down = r.smax / t->edge - top + 1;
+    (void)threads;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (int i = 0; i < across * down; i++)
+        make_tile(&m, (top + i / across) * t->across + left + i % across);
+}
+
+/** True if tiles are quicker than all rays. The region has no effect on the answer. */
+static int pays(const nb_scene *sc)
+{
+    double rays = 0;
+    for (int k = 0; k < sc->n_panels; k++)
+        rays += (double)sc->panels[k].columns * sc->panels[k].rows *
+                sc->sensors[sc->panels[k].sensor].layers * sc->oversample * sc->oversample;
+    return rays >= LEAST_RAYS;
+}
+
+static nb_status build(const nb_scene *sc, int threads, nb_background *b, nb_error *err)
+{
+    nb_status st = find_groups(sc, b, err);
+    b->one = sc->oversample == 1;
+    if (!st &&
+        !(b->panels = nb_alloc((size_t)sc->n_panels, sizeof *b->panels, "panels", err)))
+        st = NB_ERR_NOMEM;
+    b->n_panels = st ? 0 : sc->n_panels;
+    for (int k = 0; k < b->n_panels && !st; k++)
+        st = reserve(sc, b, k, err);
+    for (int i = 0; i < b->n_grids && !st; i++)
+        st = make_curves(b, sc, threads, &b->grids[i], err);
+    for (int k = 0; k < b->n_panels && !st; k++)
+        if (b->panels[k].part)
+            make_panel(sc, b, k, threads);
+    return st;
+}
+
+nb_status nb_background_make(const nb_scene *sc, const nb_image_kernels *kernels,
+                             int threads, nb_background **out, nb_error *err)
+{
+    nb_background *b = *out = nb_alloc(1, sizeof *b, "background", err);
+    nb_status st = b ? NB_OK : NB_ERR_NOMEM;
+    if (st || !kernels || !pays(sc))
+        return st;
+    b->kernels = kernels;
+    st = build(sc, nb_thread_count(threads), b, err);
+    if (st) {
+        nb_background_free(b);
+        *out = NULL;
+    }
+    return st;
+}
+
+void nb_background_free(nb_background *b)
+{
+    if (!b)
+        return;
+    for (int k = 0; k < b->n_panels; k++) {
+        nb_free(b->panels[k].smooth);
+        nb_free(b->panels[k].part);
+    }
+    for (int i = 0; i < b->n_grids; i++)
+        nb_free(b->grids[i].cell);
+    nb_free(b->panels);
+    nb_free(b->groups);
+    nb_free(b);
+}
+
+/* --- rows --- */
+
+/** Polynomials of row s in tile `number` of a panel. */
+static void strip_of(const nb_background *b, const nb_scene *sc, const tiles *t,
+                     int number, int s, nb_background_strip *to)
+{
+    const curves *grid = &b->grids[t->grid];
+    const double v = place_in(t->edge, s), u = 2.0 * SEGMENT / (2 * t->edge);
+    const double scale[LAWS] = {scale_of(sc), 1, grid->per * grid->per};
+    to->parts = t->layers * b->n_groups;
+    to->middle = 1 - (double)t->edge / SEGMENT;
+    for (int i = 0; i < SEGMENT; i++)
+        to->place[i] = (float)((2 * i + 1 - SEGMENT) / (double)SEGMENT);
+    for (int p = 0; p < to->parts; p++) {
+        const part *from = &t->part[(size_t)number * (size_t)to->parts + (size_t)p];
+        nb_background_line *line = &to->line[p];
+        line->cell =
+            (const float(*)[4])grid->cell + (size_t)(p % b->n_groups) * (size_t)grid->n;
+        line->cells = grid->n;
+        line->first = grid->first;
+        line->per = grid->per;
+        for (int law = 0; law < LAWS; law++) {
+            double of = scale[law];
+            for (int i = 0; i < N; i++, of *= u)
+                line->c[law][i] = of * polynomial(from->c[law][i], v);
+        }
+    }
+}
+
+/** Add the photons of pixels f to end - 1 of a row, all in one tile; to: pixel f. Returns
+ * the number of pixels summed ray by ray. */
+static int add_smooth(const nb_background *b, const nb_scene *sc, int panel, int f,
+                      int end, int s, float *to)
+{
+    int summed = 0;
+    const tiles *t = &b->panels[panel];
+    const int number = s / t->edge * t->across + f / t->edge, left = f / t->edge * t->edge;
+    const int first = (f - left) / SEGMENT, n = (end - 1 - left) / SEGMENT + 1 - first;
+    float photons[EDGE];
+    nb_background_strip strip;
+    strip_of(b, sc, t, number, s, &strip);
+    b->kernels->background(&strip, first, n, photons);
+    for (int i = f; i < end; i++) {
+        const float x = photons[i - left - first * SEGMENT];
+        to[i - f] += isnan(x) ? (float)nb_pixel_background(sc, panel, i, s) : x;
+        summed += isnan(x);
+    }
+    return summed;
+}
+
+int nb_background_add(const nb_background *b, const nb_scene *sc, int panel, int f, int s,
+                      int n, float *to)
+{
+    const tiles *t = b->panels ? &b->panels[panel] : NULL;
+    int summed = 0;
+    for (int end = f + n, next; f < end; to += next - f, f = next) {
+        const int edge = t && t->part ? t->edge : n;
+        next = (f / edge + 1) * edge < end ? (f / edge + 1) * edge : end;
+        if (t && t->part && t->smooth[s / edge * t->across + f / edge])
+            summed += add_smooth(b, sc, panel, f, next, s, to);
+        else
+            for (int i = f; i < next; i++, summed++)
+                to[i - f] += (float)nb_pixel_background(sc, panel, i, s);
+    }
+    return summed;
+}
+
+void nb_background_fill(const nb_background *b, const nb_scene *sc, int threads,
+                        float *image)
+{
+    const int use = nb_image_threads(threads, (int64_t)sc->raster.pixels);
+    const uint8_t *mask = sc->raster.mask;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(use)
+    for (int row = 0; row < sc->raster.rows; row++) {
+        const int panel = nb_panel_of_row(sc, row), s = row - sc->panels[panel].first_row;
+        const nb_region r = nb_panel_region(sc, &sc->panels[panel]);
+        const size_t start = nb_row_start(sc, row);
+        for (int f = r.fmin, end; f <= r.fmax && s >= r.smin && s <= r.smax; f = end) {
+            for (end = f + 1; end <= r.fmax && mask &&
+                              !mask[start + (size_t)f] == !mask[start + (size_t)end];)
+                end++;
+            if (!mask)
+                end = r.fmax + 1;
+            if (!mask || mask[start + (size_t)f])
+                nb_background_add(b, sc, panel, f, s, end - f, image + start + (size_t)f);
+        }
+    }
+    (void)use;
+}
+
+/* --- the key --- */
+
+/** Hash the members of *object from a to the end of b. */
+#define HASH_FROM_TO(hash, object, a, b)                                                 \
+    nb_hash_bytes(hash, &(object)->a,                                                    \
+                  offsetof(__typeof__(*(object)), b) + sizeof(object)->b -               \
+                      offsetof(__typeof__(*(object)), a))
+
+static uint64_t hash_beam(uint64_t key, const nb_beam *beam)
+{
+    for (int i = 0; i < beam->n_sources; i++)
+        key = HASH_FROM_TO(key, &beam->sources[i], incident, weight);
+    key = HASH_FROM_TO(key, beam, polarization, polar_axis);
+    return nb_hash_bytes(key, &beam->nopolar, sizeof beam->nopolar);
+}
+
+static uint64_t hash_detector(uint64_t key, const nb_scene *sc)
+{
+    nb_raster raster = sc->raster;
+    int sensors = 0;
+    raster.mask = NULL;
+    key = nb_hash_bytes(key, &raster, sizeof raster);
+    for (int i = 0; i < sc->n_panels; i++)
+        if (sc->panels[i].sensor >= sensors)
+            sensors = sc->panels[i].sensor + 1;
+    key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
+    return nb_hash_bytes(key, sc->sensors, (size_t)sensors * sizeof *sc->sensors);
+}
+
+uint64_t nb_background_key(const nb_scene *sc)
+{
+    uint64_t key = hash_detector(hash_beam(NB_HASH_START, &sc->beam), sc);
+    key = HASH_FROM_TO(key, sc, oversample, oversample_omega);
+    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+        if ((*k)->has(sc))
+            key = (*k)->hash(sc, nb_hash_bytes(key, k, sizeof *k));
+    return nb_has_background(sc) ? key | 1 : 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/** Light that needs no crystal and changes slowly over the detector: scattering by
+ * sin(theta)/lambda of water and of materials without order. docs/physics.md has the
+ * formula.
+ *
+ * A pixel is the sum over layers of the sensor and over directions of the beam of weight
+ * x mean scattering. Tiles have polynomials of the weight (solid angle, polarization,
+ * captured fraction), of the sine of half the scattering angle, and of the variance of
+ * the sine over the rays of a pixel. A curve has the scattering of all wavelengths of a
+ * direction by cubics in even cells of the sine. A cell where the cubic or the mean over
+ * a pixel is wrong, such as at a kink of a table, is NaN: its pixels are summed ray by
+ * ray. */
+#ifndef NB_IMAGE_BACKGROUND_H
+#define NB_IMAGE_BACKGROUND_H
+
+#include <stdint.h>
+
+#include "../nanobragg.h"
+#include "../physics/amorphous.h"
+#include "kernels.h"
+
+/** A kind of background. */
+typedef struct nb_background_kind {
+    const char *name;
+    int (*has)(const nb_scene *sc);
+    /** Scattering at sin(theta)/lambda = stol, 1/m; electrons^2 for a step of the image. */
+    double (*scattering)(const nb_scene *sc, double stol);
+    /** Factor of the scattering into a direction that changes slowly; NULL: 1. */
+    double (*factor)(const nb_scene *sc, const nb_source *source, nb_vec3 direction);
+    /** Extend a hash by everything that the scattering and its factor depend on. */
+    uint64_t (*hash)(const nb_scene *sc, uint64_t key);
+} nb_background_kind;
+
+/** All kinds, NULL-terminated. */
+extern const nb_background_kind *const nb_background_kinds[];
+
+int nb_has_background(const nb_scene *sc);
+
+/** Photons of the background in pixel (f, s) of a panel: the sum over all rays. */
+double nb_pixel_background(const nb_scene *sc, int panel, int f, int s);
+
+/** Everything that the background needs, except for the scale of the image. */
+typedef struct nb_background nb_background;
+
+/** Hash of everything that *nb_background depends on; 0: the scene has no background. */
+uint64_t nb_background_key(const nb_scene *sc);
+/** Make the background for scenes of one key; kernels NULL: sum all rays. The caller frees
+ * *out (nb_background_free). Errors: NB_ERR_NOMEM. */
+nb_status nb_background_make(const nb_scene *sc, const nb_image_kernels *kernels,
+                             int threads, nb_background **out, nb_error *err);
+void nb_background_free(nb_background *background); /* NULL is allowed */
+
+/** Add the photons of n pixels from (f, s) of a panel on to to[n]. The bytes of a pixel
+ * do not depend on its neighbours. Returns the number of pixels summed ray by ray. */
+int nb_background_add(const nb_background *background, const nb_scene *sc, int panel,
+                      int f, int s, int n, float *to);
+/** Add the background to the region of image[pixels of the stack]; masked pixels stay. */
+void nb_background_fill(const nb_background *background, const nb_scene *sc, int threads,
+                        float *image);
+
+#endif
