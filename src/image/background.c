@@ -82,17 +82,25 @@ int nb_has_background(const nb_scene *sc)
 
 /* --- the truth: the sum over all rays --- */
 
-/** Scattering of the sources along a ray. */
-static double ray_sum(const nb_scene *sc, const nb_background_kind *kind,
-                      nb_vec3 direction)
+double nb_background_scattering(const nb_scene *sc, const nb_source *source,
+                                nb_vec3 direction)
+{
+    const double stol = 0.5 * nb_norm(nb_scattering_vector(source, direction));
+    double sum = 0;
+    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+        if ((*k)->has(sc))
+            sum += (*k)->scattering(sc, stol) *
+                   ((*k)->factor ? (*k)->factor(sc, source, direction) : 1);
+    return sum;
+}
+
+/** Scattering of all sources along a ray. */
+static double ray_sum(const nb_scene *sc, nb_vec3 direction)
 {
     double sum = 0;
     for (int i = 0; i < sc->beam.n_sources; i++) {
         const nb_source *source = &sc->beam.sources[i];
-        const double stol = 0.5 * nb_norm(nb_scattering_vector(source, direction));
-        double term = source->weight * kind->scattering(sc, stol);
-        if (kind->factor)
-            term *= kind->factor(sc, source, direction);
+        double term = source->weight * nb_background_scattering(sc, source, direction);
         if (sc->oversample_polar && !sc->beam.nopolar)
             term *= nb_polarization(sc->beam.polarization, source->incident, direction,
                                     sc->beam.polar_axis);
@@ -122,9 +130,7 @@ static double all_rays(const nb_scene *sc, const nb_panel *panel, int f, int s)
         const nb_ray ray =
             nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, i % os),
                       nb_subpixel(panel->pixel_slow, os, s, i / os % os), i / (os * os));
-        for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
-            if ((*k)->has(sc))
-                sum += captured(sc, &ray) * ray_sum(sc, *k, ray.direction);
+        sum += captured(sc, &ray) * ray_sum(sc, ray.direction);
     }
     return sum * nb_cached_factors(sc, panel, sensor, f, s);
 }

@@ -36,6 +36,9 @@ extern const nb_background_kind *const nb_background_kinds[];
 
 int nb_has_background(const nb_scene *sc);
 
+/** Scattering of all kinds from a source into a direction, electrons^2 for a step. */
+double nb_background_scattering(const nb_scene *sc, const nb_source *source,
+                                nb_vec3 direction);
 /** Photons of the background in pixel (f, s) of a panel: the sum over all rays. */
 double nb_pixel_background(const nb_scene *sc, int panel, int f, int s);
 

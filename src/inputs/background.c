@@ -2,7 +2,6 @@
 #include "load.h"
 #include "../base/error.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../image/background.h"
 #include "../io/table/sources.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -141,29 +141,29 @@ const char *nb_background_words(const nb_settings *all, char *text, size_t size)
 }
 
 /** Photons of water and materials in a pixel, from one ray to its middle. */
-static double middle_photons(const nb_scene *dark, size_t pixel)
+static double middle_photons(const nb_scene *sc, size_t pixel)
 {
-    const nb_panel *panel = &dark->panels[nb_panel_of_pixel(dark, pixel)];
-    const size_t at = pixel - panel->first_pixel, columns = (size_t)panel->columns;
-    return nb_pixel_intensity(dark, panel, &dark->sensors[panel->sensor],
-                              (int)(at % columns), (int)(at / columns));
+    const int panel = nb_panel_of_pixel(sc, pixel);
+    const size_t at = pixel - sc->panels[panel].first_pixel,
+                 columns = (size_t)sc->panels[panel].columns;
+    return nb_pixel_background(sc, panel, (int)(at % columns), (int)(at / columns));
 }
 
 double nb_background_about(const nb_model *model)
 {
     enum { SOME = 101 }; /* number of pixels */
-    nb_scene dark = model->scene;
-    const double rays = (double)dark.oversample * dark.oversample;
+    nb_scene one_ray = model->scene;
+    const double rays = (double)one_ray.oversample * one_ray.oversample;
     double sum = 0;
-    if (dark.raster.pixels == 0)
+    if (one_ray.raster.pixels == 0)
         return 0;
-    dark.factors.dmin = DBL_MAX; /* without the crystal */
-    dark.oversample = 1;
-    dark.intensity_scale *= rays;
+    one_ray.oversample = 1;
+    one_ray.intensity_scale *= rays;
     for (size_t i = 0; i < SOME; i++) /* the golden section spreads the pixels evenly */
-        sum += middle_photons(&dark, (size_t)(fmod((double)i * 0.6180339887498949, 1.0) *
-                                              (double)dark.raster.pixels));
-    return sum / SOME * nb_rendered_pixels(&dark);
+        sum +=
+            middle_photons(&one_ray, (size_t)(fmod((double)i * 0.6180339887498949, 1.0) *
+                                              (double)one_ray.raster.pixels));
+    return sum / SOME * nb_rendered_pixels(&one_ray);
 }
 
 void nb_scene_stol(const nb_scene *sc, double range[2])

@@ -5,6 +5,7 @@
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
+#include "../image/background.h"
 #include "../physics/pixel.h"
 #include "../render/request.h"
 #include "../sim/sim.h"
@@ -61,9 +62,8 @@ static double trace_source(const printer *out, const nb_scene *sc, const nb_ray 
     nb_vec3 q = nb_scattering_vector(source, ray->direction);
     double crystal = 0, polar = nb_polarization(sc->beam.polarization, source->incident,
                                                 ray->direction, sc->beam.polar_axis);
-    double B = sc->background +
-               (sc->amorphous ? nb_amorphous_at(sc->amorphous, 0.5 * nb_norm(q)) : 0),
-           background = B * sc->lattice.n_orientations;
+    const double background =
+        nb_background_scattering(sc, source, ray->direction) * sc->lattice.n_orientations;
     int i, culled = nb_culled(&sc->factors, q);
     say(out, " source %d: lambda (A): %.15g weight: %.15g", index, source->lambda * 1e10,
         source->weight);
@@ -146,7 +146,8 @@ nb_status nb_sim_trace(const nb_sim *sim, int fast, int slow,
     say(&out, "r_e^2*fluence%s/steps: %.15g", sim->model.blocks == 1 ? "" : "*blocks",
         sc->intensity_scale);
     say(&out, "intensity (photons): %.15g",
-        nb_pixel_intensity(sc, panel, sensor, at.fast, at.slow));
+        nb_pixel_intensity(sc, panel, sensor, at.fast, at.slow) +
+            nb_pixel_background(sc, at.panel, at.fast, at.slow));
     return NB_OK;
 }
 

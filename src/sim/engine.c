@@ -103,6 +103,7 @@ static nb_status make_plane(nb_kept_background *kept, const nb_scene *scene, int
         nb_alloc_large(scene->raster.pixels, sizeof *kept->plane, "background", err);
     if (!kept->plane)
         return NB_ERR_NOMEM;
+    memset(kept->plane, 0, scene->raster.pixels * sizeof *kept->plane);
     nb_background_fill(kept->of, &all, threads, kept->plane);
     return NB_OK;
 }
