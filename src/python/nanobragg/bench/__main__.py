@@ -10,7 +10,7 @@ import time
 
 import nanobragg
 
-from .. import _build, _plot
+from .. import _build
 from .._programs import Runner, Stop, find, finish, tell
 from . import report
 from .job import Job, case_text
@@ -199,8 +199,6 @@ def run(program, words):
         report.add_others({}, options.others)  # before anything is measured
         if not options.results:
             measure(options, folder, programs)
-        for module in (report, _plot):
-            shutil.copyfile(module.__file__, os.path.join(folder.part, os.path.basename(module.__file__)))
         report.make(folder.part, options.results, options.others)
         folder.commit()
     tell(f"report      {folder.path}\n")

@@ -1,20 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables and plots of `nanobragg bench`: results.json -> summary.md and NAME.svg.
-
-In the folder of a report: python3 report.py (to change a plot, edit this file first).
-"""
+"""Tables and plots of `nanobragg bench`: results.json -> summary.md and NAME.svg."""
 import json
 import math
 import os
 import shutil
-import sys
 from statistics import quantiles
 
-if __package__:
-    from .. import _plot
-else:  # in the folder of a report
-    import _plot
+from .. import _plot
 
 FORMAT = "nanobragg-bench-1"
 # Limits for images of other programs: 1 - correlation, largest error over the brightest pixel.
@@ -508,10 +500,3 @@ def make(folder, results=None, others=()):
     plots = draw_all(root, folder)
     with open(os.path.join(folder, "summary.md"), "w", encoding="utf-8") as stream:
         stream.write(summary(root, plots))
-
-
-if __name__ == "__main__":
-    try:
-        make((sys.argv[1:] or ["."])[0])
-    except Refused as why:
-        sys.exit(str(why))
