@@ -74,7 +74,7 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
         verb, head[0]);
 }
 
-int nb_python_verb(void *target, const nb_sub_line *line)
+int nb_python_verb(void *target, nb_sub_line *line)
 {
     char *program = realpath("/proc/self/exe", NULL);
     nb_error err;

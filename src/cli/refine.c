@@ -312,7 +312,7 @@ static nb_status show_start(const run *r, nb_error *err)
 }
 
 /** Check flags and files, then start the fit in Python (src/python/nanobragg/refine). */
-static int start(void *target, const nb_sub_line *line)
+static int start(void *target, nb_sub_line *line)
 {
     run r = {.typed = target, .line = line};
     nb_error err = {0};

@@ -445,7 +445,7 @@ nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     nb_counts_of counts = {.least = NAN, .max = NAN};
     nb_cbf_pixels first = {.name = file->name};
     nb_status st = measure_sections(file, &first, out, err);
-    NB_TRY(nb_image_allocate(file, out, err));
+    NB_TRY(nb_image_allocate(file->name, out, err));
     NB_TRY(read_sections(file, out, err));
     counts.bits = first.is_real ? 0 : first.bits;
     counts.is_signed = first.is_signed;

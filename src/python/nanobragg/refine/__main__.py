@@ -165,7 +165,7 @@ def _refine_one(line, out):
     sim = Simulation._of_words(line.words, NOTE)
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
-    image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
+    image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow))
     alive = Alive(line, out)
     result = fit_one(sim._sim, image, options, NOTE, alive.stage, alive)
     sim._changed()
