@@ -59,11 +59,10 @@ typedef struct nb_cbf_header {
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out);
 
-/* --- Codes of pixels in binary sections of imgCIF (CBFlib manual, 3.3.1 to 3.3.3) --- */
+/* --- Codes of pixels in binary sections of imgCIF (CBFlib manual, 3.3.2 and 3.3.3) --- */
 
 typedef enum nb_cbf_coding {
     NB_CBF_BYTE_OFFSET,
-    NB_CBF_CANONICAL,
     NB_CBF_PACKED,
     NB_CBF_PACKED_V2,
     NB_CBF_NONE /* plain pixels */
