@@ -62,8 +62,8 @@ ifeq ($(OPT_$(FLAVOR)),)
 $(error FLAVOR=$(FLAVOR) is unknown: release, debug, asan, ubsan, tsan or fuzz)
 endif
 SAN := $(SAN_$(FLAVOR))
-# Fuzzing looks for crashes, not for out of memory: smaller tables.
-DEFS_fuzz := -DNB_SF_MAX_VOXELS=65536
+# Fuzzing looks for crashes, not for out of memory: smaller tables, no large memory.
+DEFS_fuzz := -DNB_SF_MAX_VOXELS=65536 -DNB_ALLOC_MAX=268435456
 
 SET ?= $(notdir $(firstword $(filter-out ccache,$(CC))))-$(FLAVOR)
 B := build/$(SET)

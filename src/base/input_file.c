@@ -105,7 +105,7 @@ static nb_status unpack(const input *in, char **data, size_t *bytes, nb_error *e
 static nb_status read_disk(const char *path, const char *flag, size_t limit, char **data,
                            size_t *bytes, nb_error *err)
 {
-    const input in = {path, flag, limit ? limit : NB_FILE_MAX};
+    input in = {path, flag, limit ? limit : NB_FILE_MAX};
     struct stat st;
     nb_status status;
     int fd;
@@ -118,11 +118,13 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
         status = fail(&in, NB_ERR_IO, errno, err);
     else if (S_ISDIR(st.st_mode))
         status = fail(&in, NB_ERR_INPUT, EISDIR, err);
-    else if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > in.limit)
-        status = too_large(&in, err);
-    else
-        status = read_all(fd, &in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, data,
-                          bytes, err);
+    else {
+        const size_t size = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
+        if (!limit && size > in.limit)
+            in.limit = size;
+        status = size > in.limit ? too_large(&in, err)
+                                 : read_all(fd, &in, size, data, bytes, err);
+    }
     close(fd);
     if (!status)
         status = unpack(&in, data, bytes, err);
@@ -190,63 +192,4 @@ int nb_is_regular_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static int is_packed(int fd)
-{
-    char mark[NB_PACKED_MARK];
-    return nb_is_packed(mark, nb_fd_read(fd, mark, sizeof mark, 0));
-}
-
-nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err)
-{
-    struct stat st;
-    size_t bytes = 0;
-    nb_status status;
-    memset(in, 0, sizeof *in);
-    in->path = path;
-    in->flag = flag;
-    in->fd = -1;
-    if (nb_is_regular_file(path)) /* a pipe can be opened only once */
-        in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (in->fd >= 0 && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        !is_packed(in->fd)) {
-        in->bytes = (uint64_t)st.st_size;
-        return NB_OK;
-    }
-    nb_input_close(in);
-    status = nb_read_file(path, flag, 0, &in->data, &bytes, err);
-    in->bytes = bytes;
-    return status;
-}
-
-/** Fill the error of a failed read; errno 0: the file ended too early. */
-static nb_status cannot_read(const nb_input *in, nb_error *err)
-{
-    char why[128] = "it became shorter while it was read";
-    if (errno)
-        (void)strerror_r(errno, why, sizeof why);
-    return nb_fail(err, NB_ERR_IO, "%s %.300s: cannot read: %s", in->flag, in->path, why);
-}
-
-nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
-                        nb_error *err)
-{
-    errno = 0;
-    if (!in->data)
-        return nb_fd_read(in->fd, out, bytes, offset) == bytes ? NB_OK
-                                                               : cannot_read(in, err);
-    if (offset > in->bytes || bytes > in->bytes - offset)
-        return cannot_read(in, err);
-    memcpy(out, in->data + offset, bytes);
-    return NB_OK;
-}
-
-void nb_input_close(nb_input *in)
-{
-    if (in->fd >= 0)
-        close(in->fd);
-    in->fd = -1;
-    nb_free(in->data);
-    in->data = NULL;
 }

@@ -13,6 +13,10 @@
 
 #include "error.h"
 
+#ifndef NB_ALLOC_MAX /* small in fuzzing builds */
+#define NB_ALLOC_MAX (SIZE_MAX / 2)
+#endif
+
 /* The allocation with this number from now fails; 0: no failure. Only tests set it. */
 static atomic_long fail_countdown;
 
@@ -37,7 +41,7 @@ void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err)
 {
     size_t bytes;
     void *memory;
-    if (!nb_size_mul(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+    if (!nb_size_mul(count, size, &bytes) || bytes > NB_ALLOC_MAX) {
         nb_fail(err, NB_ERR_NOMEM, "size overflow (%zu x %zu bytes for %s)", count, size,
                 what);
         return NULL;

@@ -239,37 +239,6 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err)
     return exists ? keep_rights(out, &st, err) : NB_OK;
 }
 
-/** Open an unnamed file; -1 and errno after an error. */
-static int open_nameless(void)
-{
-    const char *folder = getenv("TMPDIR");
-    char name[NB_PATH_MAX];
-    int fd;
-    snprintf(name, sizeof name, "%.900s/nanobragg.XXXXXX",
-             folder && *folder ? folder : "/tmp");
-    fd = mkstemp(name);
-    if (fd >= 0) {
-        unlink(name);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
-    return fd;
-}
-
-nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err)
-{
-    struct stat st;
-    int is_null = fstat(out->fd, &st) == 0 && S_ISCHR(st.st_mode), fd;
-    if (out->temp[0] || (is_null && lseek(out->fd, 0, SEEK_CUR) >= 0))
-        return NB_OK;
-    fd = open_nameless();
-    if (fd < 0)
-        return nb_fail_errno(err, "create a temporary file for", out->path);
-    out->device = out->fd;
-    out->is_copied = 1;
-    out->fd = fd;
-    return NB_OK;
-}
-
 /* --- writing --- */
 
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err)
@@ -304,10 +273,9 @@ static int close_one(int fd)
 
 static int close_fd(nb_outfile *out)
 {
-    int fd = out->fd, failed = out->is_copied ? close_one(out->device) : 0;
+    int fd = out->fd;
     out->fd = -1;
-    out->is_copied = 0;
-    return fd >= 0 ? close_one(fd) | failed : 0;
+    return fd >= 0 ? close_one(fd) : 0;
 }
 
 static int sync_file(int fd)
@@ -316,26 +284,6 @@ static int sync_file(int fd)
     while ((failed = fsync(fd)) != 0 && errno == EINTR) {
     }
     return failed;
-}
-
-/** Copy the unnamed file to its destination. */
-static nb_status copy_to_device(nb_outfile *out, nb_error *err)
-{
-    char piece[65536];
-    int from = out->fd;
-    off_t offset = 0;
-    ssize_t n;
-    nb_status st = NB_OK;
-    out->fd = out->device;
-    while (!st && (n = pread(from, piece, sizeof piece, offset)) != 0) {
-        if (n < 0 && errno != EINTR)
-            st = nb_fail_errno(err, "read what was written for", out->path);
-        else if (n > 0)
-            st = nb_outfile_write(out, piece, (size_t)n, err);
-        offset += n > 0 ? n : 0;
-    }
-    out->fd = from;
-    return st;
 }
 
 /** Rename over an older file. The older file is held open until then. If the rename freed
@@ -361,9 +309,7 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     if (out->fd < 0)
         return nb_fail(err, NB_ERR_INTERNAL, "commit of %.300s, which is not open",
                        out->path);
-    if (out->is_copied)
-        status = copy_to_device(out, err);
-    if (!out->is_claim && close_fd(out) != 0 && !status)
+    if (!out->is_claim && close_fd(out) != 0)
         status = nb_fail_errno(err, "write", out->path);
     if (!is_file)
         return status;

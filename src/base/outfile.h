@@ -16,8 +16,7 @@ typedef struct nb_outfile {
     char path[NB_PATH_MAX];      /* the final name */
     char temp[NB_PATH_MAX + 32]; /* the name while writing; "" for a pipe, standard output
                                     or a device such as /dev/null */
-    int is_copied, device; /* fd is an unnamed file, and commit copies it to device */
-    int is_claim;          /* the file is locked while it is open */
+    int is_claim;                /* the file is locked while it is open */
 } nb_outfile;
 
 /** True if the output `path` is standard output ("-"). */
@@ -32,10 +31,6 @@ nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
  * system without locks (*no_locks 1, else 0): NB_OK and fd -1. Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
                            nb_error *err);
-/** Call this before the first byte of a format that seeks. If `path` cannot seek (a pipe,
- * standard output), fd becomes an unnamed file in $TMPDIR or /tmp, and commit copies it.
- * Errors: NB_ERR_IO. */
-nb_status nb_outfile_need_seek(nb_outfile *out, nb_error *err);
 /** Append bytes, retrying short writes. */
 nb_status nb_outfile_write(nb_outfile *out, const void *data, size_t bytes, nb_error *err);
 /** Write bytes at an offset, from any thread; not for devices. Offsets may come in any
@@ -57,32 +52,15 @@ nb_status nb_outfile_put(const char *path, const void *data, size_t bytes, nb_er
 void nb_outfile_abort_all(void);
 
 #define NB_FILE_MAX                                                                      \
-    ((size_t)1 << 30) /* bytes of an unpacked input, unless the reader has a limit */
+    ((size_t)1 << 30) /* bytes of a pipe or an unpacked input without another limit */
 
 /** Read a whole file, and unpack it if gzip or bzip2 packed it (base/unpack.h). The
  * caller owns *data (nb_free), with *bytes bytes and one NUL. limit: largest size in
- * bytes, packed or not (0: NB_FILE_MAX). `flag`: option for messages. Errors:
+ * bytes, packed or not (0: that of the file, and at least NB_FILE_MAX). `flag`: option for messages. Errors:
  * NB_ERR_INPUT (cannot be opened, folder, too large); NB_ERR_IO on a read error;
  * NB_ERR_NOMEM. */
 nb_status nb_read_file(const char *path, const char *flag, size_t limit, char **data,
                        size_t *bytes, nb_error *err);
-
-/** A file that is read in pieces. It is not mapped, because a mapped file that becomes
- * shorter would end the process. */
-typedef struct nb_input {
-    const char *path, *flag; /* the caller's, for messages */
-    uint64_t bytes;
-    int fd;
-    char *data; /* owned; the content of a pipe or of a packed file, else NULL */
-} nb_input;
-
-/** Open the file. Errors as nb_read_file. Call nb_input_close at the end, after an error
- * too. */
-nb_status nb_input_open(nb_input *in, const char *path, const char *flag, nb_error *err);
-/** Read exactly these bytes, from any thread. Errors: NB_ERR_IO, also past the end. */
-nb_status nb_input_read(const nb_input *in, uint64_t offset, void *out, size_t bytes,
-                        nb_error *err);
-void nb_input_close(nb_input *in); /* safe to call twice */
 
 /** True for a regular file, which can be opened twice and can seek; false for a pipe. */
 int nb_is_regular_file(const char *path);

@@ -34,6 +34,36 @@ NB_INLINE vd vd_exp2_whole(vd n)
     vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
     return (vd)(bits << 52);
 }
+#ifdef NB_KERNEL_ISA /* operations without an instruction of their own */
+#ifndef NB_HAVE_FMA_ONCE
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c) /* a single rounding */
+{
+    return vf_fma(a, b, c);
+}
+#endif
+#ifndef NB_HAVE_RSQRT
+NB_INLINE vd vd_rsqrt(vd a) /* the divider works in parallel with the multipliers */
+{
+    return 1.0 / vd_sqrt(a);
+}
+#endif
+#ifndef NB_HAVE_GATHER
+NB_INLINE vf vf_gather(const float *table, vi index)
+{
+    return (vf){table[index[0]], table[index[1]], table[index[2]], table[index[3]]};
+}
+NB_INLINE vd vd_gather(const double *table, vd index)
+{
+    return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
+}
+#endif
+#ifndef NB_HAVE_UP_TO
+NB_INLINE vf vf_up_to(vf a, float x) /* a, or 0 where it is above x */
+{
+    return (vf)((vi)(a <= x) & (vi)a);
+}
+#endif
+#endif
 #ifndef NB_HAVE_COLUMNS
 /** to[j] lane i = row[i][j], j = 0..7. */
 NB_INLINE void vd_columns(const double *const row[NB_H], vd to[8])

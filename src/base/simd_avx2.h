@@ -16,10 +16,6 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
-NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
-{
-    return vf_fma(a, b, c);
-}
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
     return (vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
@@ -51,23 +47,12 @@ NB_INLINE vi high_words(vd a, vd b)
 {
     return (vi)_mm256_shuffle_ps((__m256)a, (__m256)b, 0xdd);
 }
-NB_INLINE vi vi_mul(vi a, vi b)
-{
-    return (vi)_mm256_mullo_epi32((__m256i)a, (__m256i)b);
-}
-NB_INLINE vi vi_shl(vi a, int32_t n)
-{
-    return (vi)_mm256_sllv_epi32((__m256i)a, _mm256_set1_epi32(n));
-}
 NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
     return (vi)_mm256_min_epi32(_mm256_max_epi32((__m256i)a, _mm256_setzero_si256()),
                                 _mm256_set1_epi32(limit));
 }
-NB_INLINE vf vf_from_int(vi a)
-{
-    return (vf)_mm256_cvtepi32_ps((__m256i)a);
-}
+#define NB_HAVE_GATHER 1
 NB_INLINE vf vf_gather(const float *table, vi index)
 {
     return (vf)_mm256_i32gather_ps(table, (__m256i)index, 4);
@@ -94,10 +79,6 @@ NB_INLINE vd vd_max(vd a, vd b)
 NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm256_sqrt_pd((__m256d)a);
-}
-NB_INLINE vd vd_rsqrt(vd a) /* the divider works in parallel with the multipliers */
-{
-    return 1.0 / vd_sqrt(a);
 }
 NB_INLINE vd vd_round(vd a)
 {
@@ -146,11 +127,6 @@ NB_INLINE unsigned vf_above(vf a, float x)
 {
     return (unsigned)_mm256_movemask_ps(
         _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_GT_OQ));
-}
-NB_INLINE vf vf_up_to(vf a, float x)
-{
-    return (vf)_mm256_and_ps((__m256)a,
-                             _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_LE_OQ));
 }
 #define NB_HAVE_BITS 1
 NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */

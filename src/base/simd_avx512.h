@@ -16,10 +16,6 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
-NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
-{
-    return vf_fma(a, b, c);
-}
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
     return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
@@ -65,23 +61,12 @@ NB_INLINE vi high_words(vd a, vd b)
         _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     return (vi)_mm512_permutex2var_epi32((__m512i)a, odd, (__m512i)b);
 }
-NB_INLINE vi vi_mul(vi a, vi b)
-{
-    return (vi)_mm512_mullo_epi32((__m512i)a, (__m512i)b);
-}
-NB_INLINE vi vi_shl(vi a, int32_t n)
-{
-    return (vi)_mm512_sllv_epi32((__m512i)a, _mm512_set1_epi32(n));
-}
 NB_INLINE vi vi_clamp(vi a, int32_t limit) /* to 0..limit */
 {
     return (vi)_mm512_min_epi32(_mm512_max_epi32((__m512i)a, _mm512_setzero_si512()),
                                 _mm512_set1_epi32(limit));
 }
-NB_INLINE vf vf_from_int(vi a)
-{
-    return (vf)_mm512_cvtepi32_ps((__m512i)a);
-}
+#define NB_HAVE_GATHER 1
 NB_INLINE vf vf_gather(const float *table, vi index)
 {
     return (vf)_mm512_i32gather_ps((__m512i)index, table, 4);
@@ -108,6 +93,7 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm512_sqrt_pd((__m512d)a);
 }
+#define NB_HAVE_RSQRT 1
 /** 1/sqrt(a), normal a > 0: the estimate r of 14 bits and a correction of fourth order, r
  * (1 + e/2 + 3/8 e^2 + 5/16 e^3), e = 1 - a r^2; further terms are below 2^-53. */
 NB_INLINE vd vd_rsqrt(vd a)
@@ -167,6 +153,7 @@ NB_INLINE unsigned vf_above(vf a, float x) /* a bit for each lane */
 {
     return _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_GT_OQ);
 }
+#define NB_HAVE_UP_TO 1
 NB_INLINE vf vf_up_to(vf a, float x) /* a, or 0 where it is above x */
 {
     return (vf)_mm512_maskz_mov_ps(

@@ -16,10 +16,6 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
-{
-    return vf_fma(a, b, c);
-}
 NB_INLINE vd vd_fma(vd a, vd b, vd c)
 {
     return (vd)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
@@ -36,25 +32,9 @@ NB_INLINE vi high_words(vd a, vd b)
 {
     return (vi)vuzp2q_s32((int32x4_t)a, (int32x4_t)b);
 }
-NB_INLINE vi vi_mul(vi a, vi b)
-{
-    return (vi)vmulq_s32((int32x4_t)a, (int32x4_t)b);
-}
-NB_INLINE vi vi_shl(vi a, int32_t n)
-{
-    return (vi)vshlq_s32((int32x4_t)a, vdupq_n_s32(n));
-}
 NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
     return (vi)vminq_s32(vmaxq_s32((int32x4_t)a, vdupq_n_s32(0)), vdupq_n_s32(limit));
-}
-NB_INLINE vf vf_from_int(vi a)
-{
-    return (vf)vcvtq_f32_s32((int32x4_t)a);
-}
-NB_INLINE vf vf_gather(const float *table, vi index)
-{
-    return (vf){table[index[0]], table[index[1]], table[index[2]], table[index[3]]};
 }
 NB_INLINE vf vf_pack(vd a, vd b)
 {
@@ -77,10 +57,6 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)vsqrtq_f64((float64x2_t)a);
 }
-NB_INLINE vd vd_rsqrt(vd a)
-{
-    return 1.0 / vd_sqrt(a);
-}
 NB_INLINE vd vd_round(vd a) /* halves to even */
 {
     return (vd)vrndnq_f64((float64x2_t)a);
@@ -88,10 +64,6 @@ NB_INLINE vd vd_round(vd a) /* halves to even */
 NB_INLINE vd vd_floor(vd a)
 {
     return (vd)vrndmq_f64((float64x2_t)a);
-}
-NB_INLINE vd vd_gather(const double *table, vd index)
-{
-    return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
 NB_INLINE vf vf_sqrt(vf a)
 {
@@ -112,10 +84,6 @@ NB_INLINE unsigned vf_above(vf a, float x)
     for (unsigned i = 0; i < NB_W; i++)
         bits |= (unsigned)(above[i] & 1) << i;
     return bits;
-}
-NB_INLINE vf vf_up_to(vf a, float x)
-{
-    return (vf)((vi)(a <= x) & (vi)a);
 }
 
 #endif

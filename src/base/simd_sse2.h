@@ -16,6 +16,7 @@ NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: SSE2 has no fused operat
 {
     return a * b + c;
 }
+#define NB_HAVE_FMA_ONCE 1
 /** vf_fma with a single rounding: computed in doubles. */
 NB_INLINE vf vf_fma_once(vf a, vf b, vf c)
 {
@@ -44,31 +45,11 @@ NB_INLINE vi high_words(vd a, vd b)
 {
     return (vi)_mm_shuffle_ps((__m128)a, (__m128)b, 0xdd);
 }
-NB_INLINE vi vi_mul(vi a, vi b)
-{
-    __m128i even = _mm_mul_epu32((__m128i)a, (__m128i)b);
-    __m128i odd =
-        _mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), _mm_srli_epi64((__m128i)b, 32));
-    return (vi)_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08),
-                                  _mm_shuffle_epi32(odd, 0x08));
-}
-NB_INLINE vi vi_shl(vi a, int32_t n)
-{
-    return (vi)_mm_sll_epi32((__m128i)a, _mm_cvtsi32_si128(n));
-}
 NB_INLINE vi vi_clamp(vi a, int32_t limit)
 {
     vi top = vi_set(limit), over = (vi)(a > top);
     a = (over & top) | (~over & a);
     return (vi)(a > 0) & a;
-}
-NB_INLINE vf vf_from_int(vi a)
-{
-    return (vf)_mm_cvtepi32_ps((__m128i)a);
-}
-NB_INLINE vf vf_gather(const float *table, vi index)
-{
-    return (vf){table[index[0]], table[index[1]], table[index[2]], table[index[3]]};
 }
 NB_INLINE vf vf_pack(vd a, vd b)
 {
@@ -90,10 +71,6 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)_mm_sqrt_pd((__m128d)a);
 }
-NB_INLINE vd vd_rsqrt(vd a)
-{
-    return 1.0 / vd_sqrt(a);
-}
 /** Nearest whole number, |a| < 2^51: doubles near the added number have steps of 1. */
 NB_INLINE vd vd_round(vd a)
 {
@@ -104,10 +81,6 @@ NB_INLINE vd vd_floor(vd a)
 {
     vd r = vd_round(a);
     return r - (vd)((vl)(r > a) & (vl)vd_set(1.0));
-}
-NB_INLINE vd vd_gather(const double *table, vd index)
-{
-    return (vd){table[(int32_t)index[0]], table[(int32_t)index[1]]};
 }
 NB_INLINE vf vf_sqrt(vf a)
 {
@@ -124,10 +97,6 @@ NB_INLINE vf vf_max(vf a, vf b)
 NB_INLINE unsigned vf_above(vf a, float x)
 {
     return (unsigned)_mm_movemask_ps(_mm_cmpgt_ps((__m128)a, _mm_set1_ps(x)));
-}
-NB_INLINE vf vf_up_to(vf a, float x)
-{
-    return (vf)_mm_and_ps((__m128)a, _mm_cmple_ps((__m128)a, _mm_set1_ps(x)));
 }
 #define NB_HAVE_BITS 1
 NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */

@@ -40,6 +40,18 @@ NB_INLINE vi vi_sub(vi a, vi b) /* modulo 2^32 */
 {
     return (vi)((vu)a - (vu)b);
 }
+NB_INLINE vi vi_mul(vi a, vi b) /* modulo 2^32 */
+{
+    return (vi)((vu)a * (vu)b);
+}
+NB_INLINE vi vi_shl(vi a, int32_t n)
+{
+    return a << n;
+}
+NB_INLINE vf vf_from_int(vi a)
+{
+    return __builtin_convertvector(a, vf);
+}
 NB_INLINE vd vd_set(double x)
 {
     return x - (vd){0};

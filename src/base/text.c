@@ -200,7 +200,7 @@ int nb_text_edits(const char *a, const char *b)
 
 int nb_text_word(const char **words, char word[NB_TEXT_WORD])
 {
-    const char *p = *words + strspn(*words, " ");
+    const char *p = *words ? *words + strspn(*words, " ") : "";
     const size_t n = strcspn(p, " ");
     snprintf(word, NB_TEXT_WORD, "%.*s", (int)n, p);
     *words = p + n;

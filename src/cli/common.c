@@ -33,19 +33,15 @@ nb_status nb_json_memory(const char *what, nb_error *err)
     return nb_fail(err, NB_ERR_NOMEM, "%s: out of memory", what);
 }
 
-nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
-                           nb_error *err)
+nb_status nb_cli_leave_out(const char *mask, nb_image *image, nb_error *err)
 {
-    nb_config typed;
     nb_image read;
     nb_error why = {0};
     nb_status st;
     if (!mask)
         return NB_OK;
-    nb_config_defaults(&typed);
-    typed.max_read_MB = max_read_MB;
     memset(&read, 0, sizeof read);
-    st = nb_image_read(mask, image->fast, image->slow, &typed, &read, &why);
+    st = nb_image_read(mask, image->fast, image->slow, NULL, &read, &why);
     if (st)
         nb_cli_fail(err, "-mask: %.400s", why.message);
     else

@@ -21,10 +21,9 @@ nb_status nb_json_memory(const char *what, nb_error *err);
 #define NB_CLI_MASK_HELP "image whose pixels of 0 or below are left out"
 
 /** Leave out pixels where the image of the file `mask` (or NULL) is 0 or below. A file
- * without header has the size of the image; max_read_MB is -max_read. Errors: those of
+ * without header has the size of the image. Errors: those of
  * nb_image_read and nb_image_leave_out. */
-nb_status nb_cli_leave_out(const char *mask, double max_read_MB, nb_image *image,
-                           nb_error *err);
+nb_status nb_cli_leave_out(const char *mask, nb_image *image, nb_error *err);
 
 /* --- Messages and exit statuses of the program and its subcommands --- */
 
@@ -62,7 +61,7 @@ typedef struct nb_progress {
     int visible;        /* show a bar on a terminal, else a line from time to time */
     int terminal;       /* standard error is a terminal */
     double pixels;      /* pixels of the image, for the rate */
-    double start, last; /* times of nb_clock, s: first call, last line; 0 before */
+    double start, last; /* seconds of a monotonic clock: first call, last line; 0 before */
 } nb_progress;
 
 /** SIGINT, SIGTERM, SIGHUP and SIGUSR1 request a clean stop. A repeated SIGINT or SIGTERM
@@ -75,9 +74,6 @@ void nb_end_on_signals(void);
 void nb_ignore_broken_pipes(void);
 /** True if a signal has requested a stop. */
 int nb_stop_requested(void);
-
-/** Seconds of a monotonic clock. */
-double nb_clock(void);
 
 /** Start progress; wanted 0: print nothing. quiet: print nothing without a terminal. */
 void nb_progress_init(nb_progress *progress, int wanted, int quiet);

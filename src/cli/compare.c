@@ -419,12 +419,11 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     nb_difference d;
     compared what = {
         line->operands[0], line->operands[1], NULL, NULL, &d, &c->thresholds, 0};
-    const nb_config *cfg = &line->cli.cfg;
     nb_status st = check(c, line, err);
     for (int i = 0; i < 2 && !st; i++)
         st = nb_image_read(line->operands[i], c->size[0], c->size[1], &line->cli.cfg,
                            &images[i], err);
-    NB_TRY(nb_cli_leave_out(c->mask, cfg->max_read_MB, &images[1], err));
+    NB_TRY(nb_cli_leave_out(c->mask, &images[1], err));
     NB_TRY(nb_image_compare(&images[0], &images[1], &c->options, &d, err));
     if (st)
         return st;
@@ -440,7 +439,7 @@ static nb_status both(const compare *c, const nb_sub_line *line, nb_image images
     return st;
 }
 
-static int run(void *target, const nb_sub_line *line)
+static int run(void *target, nb_sub_line *line)
 {
     compare *c = target;
     nb_image images[2] = {0};
@@ -463,7 +462,7 @@ const nb_sub_command nb_command_compare = {
     .what = "Measures how the image A differs from the reference B",
     .see = "compare.md",
     .options = options,
-    .borrowed = "colormap pngscale pnggamma pnglog max_read geom expt expt_number "
+    .borrowed = "colormap pngscale pnggamma pnglog geom expt expt_number "
                 "expt_image nxmx",
     .operands = 2,
     .statuses =

@@ -30,7 +30,7 @@ static nb_status make(nb_config *cfg, nb_error *err)
     return st;
 }
 
-static int run(void *target, const nb_sub_line *line)
+static int run(void *target, nb_sub_line *line)
 {
     nb_config cfg = line->cli.cfg;
     nb_error err = {0};

@@ -111,22 +111,6 @@ int nb_flag_begins_group(const nb_flag *flag)
     return 1;
 }
 
-int nb_next_word(const char **cursor, char *word, size_t size)
-{
-    size_t length;
-
-    if (!*cursor)
-        return 0;
-    *cursor += strspn(*cursor, " ");
-    length = strcspn(*cursor, " ");
-    if (!length || length >= size)
-        return 0;
-    memcpy(word, *cursor, length);
-    word[length] = '\0';
-    *cursor += length;
-    return 1;
-}
-
 const char *nb_bare_name(const char *argument)
 {
     if (argument[0] != '-')

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../params/params.h"
+#include "../base/text.h"
 #include "common.h"
 #include "sub.h"
 
@@ -114,7 +115,7 @@ static int print_meant(FILE *out, const char *topic)
     char word[64], dashed[66];
     int found = 0;
 
-    while (nb_next_word(&cursor, word, sizeof word)) {
+    while (nb_text_word(&cursor, word)) {
         snprintf(dashed, sizeof dashed, "-%s", word);
         nb_help_flag(out, nb_flag_find(dashed));
         found++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print a flag as in -help, and the flags of a group. */
+#include "../base/text.h"
 #include "options.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ static void spell(const nb_flag *flag, char *text, size_t size)
     char word[64], value[200];
     size_t used = (size_t)snprintf(text, size, "-%s", flag->name);
 
-    while (used < size && nb_next_word(&cursor, word, sizeof word))
+    while (used < size && nb_text_word(&cursor, word))
         used += (size_t)snprintf(text + used, size - used, ", -%s", word);
     if (used < size && nb_param_value(flag, value, sizeof value)[0])
         snprintf(text + used, size - used, " %s", value);

@@ -57,44 +57,36 @@ static void say_floats(const nb_series *s)
                            "write uint16, int32, .img or .cbf for counts");
 }
 
-static nb_status make(const nb_series *own, const nb_sub_line *line, nb_error *err)
+static nb_status make(const nb_series *own, const nb_sub_line *line, nb_cli *cli,
+                      nb_error *err)
 {
-    nb_cli cli;
+    nb_series *s = &cli->series;
     nb_progress progress;
     nb_ranks *ranks = NULL;
-    nb_status st;
-    nb_cli_begin(&cli, &line->cli.cfg);
-    cli.progress = line->cli.progress;
-    cli.quiet = line->cli.quiet;
-    st = take_names(line, &cli.series, err);
-    NB_TRY(nb_cli_join(line->word_count + 2, line->words - 2, &cli.cfg.command_line, err));
-    memcpy(cli.series.input_size, own->input_size, sizeof own->input_size);
-    cli.series.input_pedestal_set = !isnan(own->input_pedestal);
-    cli.series.input_pedestal = isnan(own->input_pedestal) ? 0 : own->input_pedestal;
-    cli.series.input_unit = own->input_unit;
-    cli.series.hdf5_type = line->cli.series.hdf5_type;
-    cli.series.compress = line->cli.series.compress;
-    cli.series.frames_per_file = line->cli.series.frames_per_file;
-    cli.series.resume = line->cli.series.resume;
-    cli.series.time_limit_s = line->cli.series.time_limit_s;
-    nb_progress_init(&progress, cli.progress, cli.quiet);
+    nb_status st = take_names(line, s, err);
+    NB_TRY(nb_cli_join(line->word_count + 2, line->words - 2, &cli->cfg.command_line, err));
+    memset(cli->typed, 0, sizeof cli->typed); /* no notes on flags of single images */
+    memcpy(s->input_size, own->input_size, sizeof own->input_size);
+    s->input_pedestal_set = !isnan(own->input_pedestal);
+    s->input_pedestal = isnan(own->input_pedestal) ? 0 : own->input_pedestal;
+    s->input_unit = own->input_unit;
+    nb_progress_init(&progress, cli->progress, cli->quiet);
     NB_TRY(nb_ranks_join(&ranks, err));
     if (!st) {
-        say_floats(&cli.series);
-        st = nb_cli_run_series(&cli, ranks, &progress, err);
+        say_floats(s);
+        st = nb_cli_run_series(cli, ranks, &progress, err);
     }
     nb_ranks_leave(ranks);
-    nb_cli_free(&cli);
     return st;
 }
 
-static int run(void *target, const nb_sub_line *line)
+static int run(void *target, nb_sub_line *line)
 {
     nb_error err = {0};
     nb_status st;
     int rank;
     nb_stop_on_signals();
-    st = make(target, line, &err);
+    st = make(target, line, &line->cli, &err);
     nb_ranks_launched(&rank);
     return rank == 0 || err.message[0] ? nb_cli_end(st, &err) : nb_cli_exit_status(st);
 }
@@ -122,7 +114,7 @@ const nb_sub_command nb_command_noise = {
         "detector_thick detector_abs detector_thicksteps oversample phi osc tiffbits "
         "colormap pngscale pnggamma pnglog pngmax pngblocks pngrings pngshow geomout "
         "exptout report "
-        "threads isa max_read progress noprogress quiet",
+        "threads isa progress noprogress quiet",
     .operands = 2,
     .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input, 130 "
                 "interrupted",

@@ -63,7 +63,7 @@ static int nearest_letters(const char *name, char *nearest, size_t size)
         char word[64], all[256];
         const char *cursor = all;
         snprintf(all, sizeof all, "%s %s", f->name, f->synonyms ? f->synonyms : "");
-        while (nb_next_word(&cursor, word, sizeof word)) {
+        while (nb_text_word(&cursor, word)) {
             int distance = nb_text_edits(name, word);
             if (distance >= best || distance >= (int)strlen(name))
                 continue;
@@ -80,7 +80,7 @@ const char *nb_flags_meant(const char *name)
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         const char *cursor = meanings[i].words;
         char word[64];
-        while (nb_next_word(&cursor, word, sizeof word))
+        while (nb_text_word(&cursor, word))
             if (!strcasecmp(word, name))
                 return meanings[i].flags;
     }
@@ -92,8 +92,7 @@ const char *nb_flags_meant(const char *name)
 static int flag_nearest(const char *argument, char *nearest, size_t size)
 {
     const char *name = nb_bare_name(argument), *meant = name ? nb_flags_meant(name) : NULL;
-    return nb_next_word(&meant, nearest, size) ||
-           (name && nearest_letters(name, nearest, size));
+    return nb_text_word(&meant, nearest) || (name && nearest_letters(name, nearest, size));
 }
 
 /* --- Contradictions between flags of a command line --- */

@@ -98,10 +98,6 @@ int nb_flag_words(const nb_flag *flag, int argc, char *const *argv);
 /** Name after one or two dashes, or NULL. */
 const char *nb_bare_name(const char *argument);
 
-/** Copy the next of the blank-separated words at *cursor into word[size], and advance.
- * Returns 0 at the end.  *cursor may be NULL. */
-int nb_next_word(const char **cursor, char *word, size_t size);
-
 /** Parse argv[1..argc-1] into *cli; all of *cli is written. Flags match exactly, with one
  * or two dashes; the last of equal flags is used. A help or version flag ends the parsing.
  * Returns NB_ERR_INPUT with a message that names the flag, the value and what to type. */

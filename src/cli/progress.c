@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../base/threads.h"
 #include "../nanobragg.h"
 
 /* A signal handler may change only data of this type. */
@@ -78,26 +78,19 @@ int nb_stop_requested(void)
     return stop_signal != 0;
 }
 
-double nb_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void nb_progress_init(nb_progress *progress, int wanted, int quiet)
 {
     memset(progress, 0, sizeof *progress);
     progress->terminal = isatty(STDERR_FILENO);
     progress->visible = wanted && (progress->terminal || !quiet);
     if (!progress->terminal)
-        progress->last = nb_clock(); /* so that a short run prints no line */
+        progress->last = nb_monotonic_seconds(); /* so that a short run prints no line */
 }
 
 int nb_progress_is_due(nb_progress *progress)
 {
     enum { LINES = 30 /* s */ };
-    const double now = progress->visible ? nb_clock() : 0;
+    const double now = progress->visible ? nb_monotonic_seconds() : 0;
     if (!progress->visible || now - progress->last < (progress->terminal ? 0.1 : LINES))
         return 0;
     progress->last = now;
@@ -159,7 +152,7 @@ int nb_progress_hook(void *user, double fraction)
     nb_progress *progress = user;
 
     if (progress->visible && progress->start == 0)
-        progress->start = nb_clock();
+        progress->start = nb_monotonic_seconds();
     if (nb_progress_is_due(progress))
         draw(progress,
              fraction < 0   ? 0

@@ -74,7 +74,7 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
         verb, head[0]);
 }
 
-int nb_python_verb(void *target, const nb_sub_line *line)
+int nb_python_verb(void *target, nb_sub_line *line)
 {
     char *program = realpath("/proc/self/exe", NULL);
     nb_error err;
@@ -91,9 +91,8 @@ static const nb_sub_option bench_options[] = {
     {"quick", 0, NULL, "a short sweep, well under a minute", SWITCH},
     {"sizes", 1, "n,...", "pixels along an edge (default: 256,512,1024,2048,4096)", TEXT},
     {"cases", 1, "name,...",
-     "simple: one step per pixel; heavy: a thousand; xfel: the gain of a tolerance with "
-     "ten thousand; own: the flags behind -- (default: simple,heavy; own if there are "
-     "flags)",
+     "simple: one step per pixel; heavy: a thousand; own: the flags behind -- (default: "
+     "simple,heavy; own if there are flags)",
      TEXT},
     {"sweeps", 1, "name,...",
      "size, precision, threads, oversample, domains, batch, breakdown (default: all)",

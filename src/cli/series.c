@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/threads.h"
 #include "common.h"
 #include "options.h"
 
@@ -26,7 +27,7 @@ static void draw(series_run *run, double fraction)
     const nb_series_progress *p = &run->latest;
     const nb_series *s = &run->cli->series;
     const int frames = p->frames ? p->frames : s->frames + run->stills;
-    const double elapsed = nb_clock() - run->start;
+    const double elapsed = nb_monotonic_seconds() - run->start;
     const double made = fraction - (frames ? (double)p->kept / frames : 0);
     char left[32] = "?";
 
@@ -185,7 +186,7 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             nb_error *err)
 {
-    series_run run = {.progress = progress, .cli = cli, .start = nb_clock()};
+    series_run run = {.progress = progress, .cli = cli, .start = nb_monotonic_seconds()};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
     nb_series series = cli->series; /* shares the texts */

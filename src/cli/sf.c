@@ -36,7 +36,7 @@ static nb_status check_dumps(const nb_config *cfg, int *to_stdout, nb_error *err
     return st;
 }
 
-static int run(void *target, const nb_sub_line *line)
+static int run(void *target, nb_sub_line *line)
 {
     const nb_cli *cli = &line->cli;
     const nb_hooks hooks = {.notice = nb_cli_notice};

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../base/text.h"
 #include "common.h"
 #include "options.h"
 
@@ -85,7 +86,7 @@ static int lends(const nb_sub_command *command, const nb_flag *option)
     const char *cursor = command->borrowed;
     char word[64];
 
-    while (nb_next_word(&cursor, word, sizeof word))
+    while (nb_text_word(&cursor, word))
         if (!strcmp(word, option->name) || (!strcmp(word, "*") && describes(option)))
             return 1;
     return 0;

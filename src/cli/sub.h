@@ -89,7 +89,7 @@ typedef struct nb_sub_command {
     const char *statuses;           /* exit statuses in words */
     void (*defaults)(void *target); /* fills the target, or NULL for all 0 */
     /** Run the command and return the exit status.  If not 0, a message was printed. */
-    int (*run)(void *target, const nb_sub_line *line);
+    int (*run)(void *target, nb_sub_line *line);
 } nb_sub_command;
 
 #define NB_SUB_TARGET 8192

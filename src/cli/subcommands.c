@@ -24,7 +24,7 @@ static void print_borrowed(FILE *out, const nb_sub_command *c)
     const char *cursor = c->borrowed;
     char word[64], line[1024] = "";
 
-    while (nb_next_word(&cursor, word, sizeof word)) {
+    while (nb_text_word(&cursor, word)) {
         size_t used = strlen(line);
         if (!strcmp(word, "*"))
             snprintf(line + used, sizeof line - used,

@@ -16,6 +16,6 @@ extern const nb_sub_command nb_command_view;
 
 /** Become python3, which runs the module of the verb: the word before line->words
  * (python_verb.c).  Returns the exit status if python3 cannot start. */
-int nb_python_verb(void *target, const nb_sub_line *line);
+int nb_python_verb(void *target, nb_sub_line *line);
 
 #endif

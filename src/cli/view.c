@@ -66,7 +66,7 @@ static nb_status read_one(const view *c, const nb_sub_line *line, const char *pa
     if (!st && c->size[0] && (image->fast != c->size[0] || image->slow != c->size[1]))
         st = nb_cli_fail(err, "-size %d %d: %.200s has %d x %d pixels; leave it out",
                          c->size[0], c->size[1], path, image->fast, image->slow);
-    NB_TRY(nb_cli_leave_out(c->mask, cfg->max_read_MB, image, err));
+    NB_TRY(nb_cli_leave_out(c->mask, image, err));
     if (!isnan(c->pedestal))
         image->pedestal = c->pedestal;
     if (!st)
@@ -150,7 +150,7 @@ static nb_status show(const view *c, const nb_sub_line *line, shown *p, nb_error
     return st;
 }
 
-static int run(void *target, const nb_sub_line *line)
+static int run(void *target, nb_sub_line *line)
 {
     shown *p = calloc(1, sizeof *p);
     nb_error err = {0};
@@ -174,7 +174,7 @@ const nb_sub_command nb_command_view = {
                 "energy distance "
                 "close_distance pixel mosflm xds adxv denzo dials Xbeam Ybeam ORGX ORGY "
                 "detector_rotx detector_roty detector_rotz twotheta pivot curved_det "
-                "max_read geom expt expt_number expt_image nxmx",
+                "geom expt expt_number expt_image nxmx",
     .operands = 2,
     .statuses = "0 done, 1 a file cannot be written, or no memory, 2 bad input",
     .defaults = defaults,

@@ -150,15 +150,11 @@ nb_status nb_starts_begin(const nb_starts *starts, nb_sim *sim, int picture, nb_
 nb_status nb_starts_read(const nb_starts *starts, const nb_sim *sim, int picture,
                          nb_image *out, nb_error *err)
 {
-    const double max_MB = nb_sim_config(starts->base)->max_read_MB;
     char name[NB_PATH_MAX];
-    nb_hdf5_wanted frame = {name, 0, 1, max_MB, NULL, starts->reader};
-    nb_config typed;
+    nb_hdf5_wanted frame = {name, 0, 1, NULL, starts->reader};
     int fast, slow;
     if (nb_hdf5_frame_of(starts->pictures[picture], name, &frame.frame))
         return nb_hdf5_read_image(&frame, out, err);
-    nb_config_defaults(&typed);
-    typed.max_read_MB = max_MB;
     nb_sim_size(sim, &fast, &slow);
-    return nb_image_read(starts->pictures[picture], fast, slow, &typed, out, err);
+    return nb_image_read(starts->pictures[picture], fast, slow, NULL, out, err);
 }

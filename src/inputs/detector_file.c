@@ -136,7 +136,6 @@ static nb_key key_of_spec(const nb_config *cfg, const nb_inputs *in)
     nb_key_text(&key, cfg->expt_image);
     nb_key_add(&key, numbers, sizeof numbers);
     nb_key_number(&key, t.distance_mm);
-    nb_key_number(&key, t.max_read_MB);
     nb_key_add(&key, &in->panels_id, sizeof in->panels_id);
     return key;
 }

@@ -22,7 +22,6 @@ nb_geometry_typed nb_geometry_typed_of(const nb_config *cfg)
                                wavelength ? nb_beam_wavelength(all) : NAN,
                                cfg->expt_number,
                                all->value.convention,
-                               cfg->max_read_MB,
                                cfg->source_file[0] != 0,
                                cfg->expt_image};
 }

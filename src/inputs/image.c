@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../base/c_locale.h"
 #include "../base/error.h"
@@ -34,37 +33,22 @@ static void fill_defaults(nb_config *c)
         c->distance_mm = NB_VALUE(c, distance_mm);
 }
 
-/** Read a whole file; more than 1 GB needs -max_read. */
-static nb_status read_bytes(const char *path, const char *flag, double max_MB,
-                            nb_opened_image *in, nb_error *err)
-{
-    const size_t limit = (size_t)fmax((double)NB_FILE_MAX, 1e6 * max_MB);
-    struct stat file;
-    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && (size_t)file.st_size > limit)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "%s %.300s: larger than %zu bytes; type "
-                       "-max_read %.0f to read it",
-                       flag, path, limit, ceil((double)file.st_size / 1e6));
-    return nb_read_file(path, flag, limit, &in->data, &in->file.bytes, err);
-}
-
 /** Open an image: read an HDF5 frame into *out, or the bytes of another file. */
 static nb_status open_image(nb_opened_image *in, const char *path, const char *flag,
-                            double max_MB, nb_image *out, nb_error *err)
+                            nb_image *out, nb_error *err)
 {
     int frame = -1;
     nb_status st;
     memset(in, 0, sizeof *in);
     in->file.name = path;
-    in->file.max_MB = max_MB;
     in->format = NB_FORMAT_HDF5;
     if (nb_hdf5_frame_of(path, in->name, &frame))
         in->file.name = in->name;
     if (frame >= 0) {
-        const nb_hdf5_wanted wanted = {in->name, frame, 1, max_MB, &in->said, NULL};
+        const nb_hdf5_wanted wanted = {in->name, frame, 1, &in->said, NULL};
         return nb_hdf5_read_image(&wanted, out, err);
     }
-    st = read_bytes(path, flag, max_MB, in, err);
+    st = nb_read_file(path, flag, 0, &in->data, &in->file.bytes, err);
     in->file.data = in->data;
     if (!st)
         in->format = nb_image_format_of(&in->file);
@@ -157,7 +141,7 @@ static nb_status parse_image(nb_opened_image *in, const char *path, const char *
                              const nb_config *cfg, int with_pixels, nb_image *image,
                              nb_error *err)
 {
-    nb_status st = open_image(in, path, flag, cfg->max_read_MB, image, err);
+    nb_status st = open_image(in, path, flag, image, err);
     if (!st && in->format == NB_FORMAT_FLOAT)
         st = set_float_size(in, cfg, err);
     if (!st && in->data && (with_pixels || in->format != NB_FORMAT_SMV))
@@ -272,7 +256,6 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     nb_key_file(&key, store, path);
     nb_key_add(&key, cfg->detpixels,
                sizeof cfg->detpixels); /* the size of a headerless file */
-    nb_key_number(&key, cfg->max_read_MB);
     NB_FORWARD(nb_store_take(store, &key, make_header, &r, &object, err));
     h = object;
     st = apply_header(&h->in, h->size, is_mask, flag, hooks, cfg, &found, err);
@@ -296,7 +279,7 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     if (typed && ((st = nb_config_check_fields(typed, err)) ||
                   (st = nb_image_find_panels(NULL, typed, &panels, err))))
         return st;
-    st = open_image(&in, path, "image", typed ? typed->max_read_MB : 0, out, err);
+    st = open_image(&in, path, "image", out, err);
     in.file.fast = fast;
     in.file.slow = slow;
     if (!fast && panels.detector)

@@ -185,10 +185,11 @@ static nb_status load_dump(const nb_config *cfg, const nb_hooks *hooks,
                            nb_factor_file *table, nb_error *err)
 {
     const char *path = nb_dump_name(cfg);
-    nb_input file;
-    nb_status st = nb_input_open(&file, path, "-dump", err);
-    NB_TRY(nb_fdump_read(&file, table, err));
-    nb_input_close(&file);
+    char *data = NULL;
+    size_t bytes = 0;
+    nb_status st = nb_read_file(path, "-dump", 0, &data, &bytes, err);
+    NB_TRY(nb_fdump_parse(data, bytes, path, table, err));
+    nb_free(data);
     if (!st)
         nb_notice(hooks, "structure factors read from the cache %s", path);
     return st;
@@ -332,7 +333,6 @@ static nb_key key_of_files(const nb_config *cfg, const nb_inputs *in, const nb_g
     nb_inputs_key_file(&key, in, cfg->transmission_file, NB_ARRAY_TRANSMISSION);
     nb_inputs_key_file(&key, in, cfg->mosaic_blocks, NB_ARRAY_BLOCKS);
     nb_key_add(&key, numbers, sizeof numbers);
-    nb_key_number(&key, cfg->max_read_MB);
     nb_key_add(&key, &in->spec_key, sizeof in->spec_key);
     return key;
 }

@@ -75,7 +75,6 @@ static nb_status read_image(const plane_file *f, const nb_config *cfg,
     nb_image image = {0};
     nb_status st;
     nb_config_defaults(&scratch);
-    scratch.max_read_MB = cfg->max_read_MB;
     scratch.detpixels[0] = files->spec.n_panels ? 0 : g->fpixels;
     scratch.detpixels[1] = files->spec.n_panels ? 0 : g->spixels;
     st = nb_image_load(f->path, f->flag, NULL, &scratch, &image, NULL, err);
@@ -159,27 +158,25 @@ static nb_status read_plane(const plane_request *r, float *out, nb_error *err)
     const size_t bytes = r->pixels * sizeof *out;
     const nb_image image = {
         .pixels = (float *)(uintptr_t)f->array, .fast = f->fast, .slow = f->slow};
-    nb_input file;
-    nb_status st;
+    char *data = NULL;
+    size_t n = 0;
+    nb_status st = NB_OK;
     if (f->array) {
         st = take_canvas(f, r->cfg, r->geometry, r->files, &image, out, err);
         return st ? st : check_values(f, out, r->pixels, err);
     }
-    NB_FORWARD(nb_input_open(&file, f->path, f->flag, err));
-    if (file.bytes == bytes) {
-        st = nb_input_read(&file, 0, out, bytes, err);
-        nb_input_close(&file);
-    } else if (!f->kind) {
+    NB_FORWARD(nb_read_file(f->path, f->flag, 0, &data, &n, err));
+    if (n == bytes)
+        memcpy(out, data, bytes);
+    else if (!f->kind)
         st = nb_fail_at(
             err, NB_ERR_INPUT, f->path, 0,
-            "%s has %llu bytes, but the detector has %zu pixels, which are %zu "
-            "bytes of 32-bit floats",
-            f->flag, (unsigned long long)file.bytes, r->pixels, bytes);
-        nb_input_close(&file);
-    } else {
-        nb_input_close(&file);
+            "%s has %zu bytes, but the detector has %zu pixels, which are %zu bytes of "
+            "32-bit floats",
+            f->flag, n, r->pixels, bytes);
+    else
         st = read_image(f, r->cfg, r->geometry, r->files, out, err);
-    }
+    nb_free(data);
     return st ? st : check_values(f, out, r->pixels, err);
 }
 

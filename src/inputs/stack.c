@@ -90,7 +90,6 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
         nb_config_copy(&cfg, typed);
         st = nb_config_load_geometry(&cfg, NULL, d, err);
     } else if (!st && hdf5 && !(st = nb_text_put(&cfg.nxmx_file, hdf5, err))) {
-        cfg.max_read_MB = typed ? typed->max_read_MB : 0;
         if (nb_config_load_geometry(&cfg, NULL, d, &unheard))
             memset(d, 0, sizeof *d); /* HDF5 without NXmx geometry: treat as one panel */
     }

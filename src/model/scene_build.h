@@ -248,12 +248,6 @@ int nb_phi_open(double range, double step, int count, int compat);
 /** Number of mosaic domains for a spread [rad; unset: NaN]; unset count: 0. */
 int nb_mosaic_domains(double spread, int count);
 
-/* Error of the photons of a spot due to few sub-pixels (docs/physics.md, section 7). */
-
-/** Relative r.m.s. error of a typical reflection's photons with this number of sub-pixels
- * along the edge of a pixel, for orientations and sources; 0 if exact. Takes a few ms. */
-double nb_sampling_error(const nb_scene *scene, int oversample);
-
 /** Quantity that is sampled by steps: rotation, list of sources, mosaic domains. */
 typedef enum nb_steps_axis {
     NB_STEPS_PHI,

@@ -44,9 +44,8 @@ typedef struct nb_image {
  * Pixels marked by the file's mask or by their values are in left_out. fast, slow: size
  * of a headerless file; 0, 0: square. The geometry of the header completes `typed` (may
  * be NULL), as -img does. Panels are those of a geometry file in `typed`, else of the
- * HDF5 file. typed->max_read_MB limits images that are much larger than their files. Free
- * *out with nb_image_free; it is zero on error. Errors: NB_ERR_INPUT, _IO, _NOMEM,
- * _UNSUPPORTED (no libtiff or HDF5). */
+ * HDF5 file. Free *out with nb_image_free; it is zero on error. Errors: NB_ERR_INPUT,
+ * _IO, _NOMEM, _UNSUPPORTED (no libtiff or HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
 void nb_image_free(nb_image *image); /* frees the owned memory; NULL is allowed */

@@ -610,9 +610,6 @@ MEMBER(double tolerance, "tolerance", NULL, NUMBER(PIXELS | RUNNING, tolerance),
     .fallback = "gauss 1e-11, else 0", .help = "what a pixel may lack, as a part of the brightest pixel; larger is faster")
 MEMBER(double tolerance_photons, "tolerance_photons", NULL, NUMBER(PIXELS | RUNNING, tolerance_photons), WITHIN(1e-30, 1e6),
     .value = "n", .unit = "photons", .help = "what a pixel may lack, in photons; larger is faster")
-MEMBER(double max_read_MB, "max_read", NULL, NUMBER_FROM(NONE, max_read_MB, 0), WITHIN(1, 1e9), .value = "m", .unit = "MB",
-    .fallback = "500",
-    .help = "largest size of a small compressed file when unpacked, and, above 1 GB, of an image file")
 MEMBER(int device_alone, "device_alone", NULL, SWITCH(RUNNING | INNER, device_alone),
     .help = "the device belongs to this process, which may shut it down early")
 MEMBER(nb_text command_line, "command_line", NULL, FIELD(TEXT, INNER, command_line), .help = "for the headers of files")

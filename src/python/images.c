@@ -18,20 +18,16 @@ PyObject *nb_python_image(nb_image *image)
     return result;
 }
 
-/** read_image(path, fast, slow, MB) -> (pixels, fast, slow, format, (x, y), pedestal,
- * mask | None); MB: limit of the data that are read, 0 for the default */
+/** read_image(path, fast, slow) -> (pixels, fast, slow, format, (x, y), pedestal,
+ * mask | None) */
 PyObject *nb_method_read_image(PyObject *Py_UNUSED(self), PyObject *args)
 {
     const char *path;
     int fast, slow;
-    nb_config typed; /* holds no text */
     nb_image image;
-    double limit_MB = 0;
-    if (!PyArg_ParseTuple(args, "sii|d", &path, &fast, &slow, &limit_MB))
+    if (!PyArg_ParseTuple(args, "sii", &path, &fast, &slow))
         return NULL;
-    nb_config_defaults(&typed);
-    typed.max_read_MB = limit_MB > 0 ? limit_MB : typed.max_read_MB;
-    NB_PYTHON_TRY(nb_image_read(path, fast, slow, &typed, &image, &err));
+    NB_PYTHON_TRY(nb_image_read(path, fast, slow, NULL, &image, &err));
     return nb_python_image(&image);
 }
 

@@ -115,8 +115,7 @@ static nb_status load_spectra(nb_frames *f, nb_error *err)
         return NB_OK;
     NB_FORWARD(nb_read_file(path, "-spectra", 0, &data, &bytes, err));
     st = bytes >= 8 && memcmp(data, "\x89HDF\r\n\x1a\n", 8) == 0
-             ? nb_hdf5_read_spectra(path, f->base.max_read_MB, from, f->count,
-                                    &f->spectra, err)
+             ? nb_hdf5_read_spectra(path, from, f->count, &f->spectra, err)
              : nb_spectra_parse(data, bytes, path, from, f->count, &f->spectra, err);
     nb_free(data);
     if (!st)

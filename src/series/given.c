@@ -57,7 +57,7 @@ static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
         return count_files(g, input, err);
     if (g->hdf5 && strcmp(g->files.before, input) == 0) {
         g->first = 0;
-        return nb_hdf5_count_frames(input, g->plain.max_read_MB, &g->frames, err);
+        return nb_hdf5_count_frames(input, &g->frames, err);
     }
     if (!g->hdf5)
         snprintf(g->files.before, sizeof g->files.before, "%s", input);
@@ -193,7 +193,6 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     g->series = *series;
     memcpy(g->size, series->input_size, sizeof g->size);
     nb_config_defaults(&g->plain);
-    g->plain.max_read_MB = cfg->max_read_MB;
     NB_FORWARD(nb_config_check(cfg, err));
     NB_FORWARD(count_frames(g, series->input, err));
     NB_FORWARD(check_count(g, series, err));
@@ -250,8 +249,7 @@ static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_s
                              stored *s, nb_error *err)
 {
     const nb_panel *first = sim->model.scene.panels;
-    const nb_hdf5_wanted wanted = {s->name, g->first + k, with_mask, g->plain.max_read_MB,
-                                   NULL,    g->reader};
+    const nb_hdf5_wanted wanted = {s->name, g->first + k, with_mask, NULL, g->reader};
     int fits;
     nb_status st = NB_OK;
     memset(s, 0, sizeof *s);

@@ -182,21 +182,19 @@ void nb_advise_threads(const nb_hooks *hooks, int asked)
 
 /* --- sampling --- */
 
+/** Note sub-pixels with less than one sample in the narrowest fringe of a crystal, but
+ * not where many domains or sources average the error out. */
 static void advise_sampling(const nb_model *model, const nb_hooks *hooks)
 {
-    int typed = model->settings.value.oversample;
-    int enough =
-        (model->auto_oversample + 1) / 2; /* 1.5 samples across the narrowest fringe */
-    double error;
-    if (typed <= 0 || typed >= enough)
-        return;
-    error = nb_sampling_error(&model->scene, typed);
-    if (error > spot_tolerance)
+    const int typed = model->settings.value.oversample, resolves = model->auto_oversample;
+    const double many = 100, lattices = model->scene.lattice.n_domains;
+    if (typed > 0 && 3.0 * typed < resolves &&
+        lattices * model->scene.beam.n_sources < many)
         nb_notice(
             hooks,
-            "-oversample %d is too coarse for the spots: the photons of a reflection are "
-            "wrong by %.0f %% (root mean square); -oversample %d resolves them",
-            typed, 100 * error, enough);
+            "-oversample %d is too coarse for the spots: the photons of a reflection "
+            "are wrong; -oversample %d resolves them",
+            typed, (resolves + 1) / 2);
 }
 
 /** True if sources have several wavelengths, from -dispersion or from a file. */

@@ -49,7 +49,7 @@ def codes():
     except ImportError:
         print("skip measured-cbf # python3-pycbf is not installed")
         return
-    all_codes = {"canonical": pycbf.CBF_CANONICAL, "packed": pycbf.CBF_PACKED, "packed-v2": pycbf.CBF_PACKED_V2,
+    all_codes = {"packed": pycbf.CBF_PACKED, "packed-v2": pycbf.CBF_PACKED_V2,
                  "plain": pycbf.CBF_NONE, "flat": pycbf.CBF_PACKED | pycbf.CBF_FLAT_IMAGE,
                  "sliced": pycbf.CBF_PACKED_V2 | pycbf.CBF_UNCORRELATED_SECTIONS}
     for name, code in all_codes.items():

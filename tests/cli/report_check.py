@@ -288,11 +288,11 @@ def spot_list(n, *flags):
 
 
 def sampling_error():
-    """The note on coarse sampling states the true rms error of the intensities."""
+    """The note on coarse sampling names a number that resolves the intensities."""
     for name, flags in (("square", ["-N", 10]), ("gauss", ["-N", 12, "-gauss_xtal"]),
                         ("mosaic", ["-N", 10, "-mosaic", 0.3, "-mosaic_dom", 8])):
         said = run(*SPOTS, *flags, "-oversample", 1, "-quiet", "-noint", "-nopgm", "-nonoise")[1]
-        found = re.search(r"wrong by (\S+) %.*; -oversample (\d+) resolves", said)
+        found = re.search(r"too coarse.*; -oversample (\d+) resolves", said)
         true = spot_list(6, *flags)
         bright = [h for h in true if true[h] > 0.02 * max(true.values())]
 
@@ -300,9 +300,8 @@ def sampling_error():
             coarse = spot_list(n, *flags)
             return math.sqrt(sum((coarse.get(h, 0) / true[h] - 1) ** 2 for h in bright) / len(bright))
 
-        measured = error(1), error(found[2]) if found else 1
-        ok(f"sampling-error-{name}", found and 0.75 < float(found[1]) / 100 / measured[0] < 1.33 and
-           measured[1] < 0.02, (said, measured, len(bright)))
+        measured = error(1), error(found[1]) if found else 1
+        ok(f"sampling-error-{name}", found and measured[0] > 0.1 and measured[1] < 0.02, (said, measured, len(bright)))
 
 
 def refused_and_long():

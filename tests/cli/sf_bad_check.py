@@ -147,6 +147,7 @@ def contents():
            ["bad.cif"])
     refuse("cif-with-neither", ["-cif", write("neither.cif", "data_x\n_cell.length_a 10\n"), "-dmin", 2],
            ["neither.cif"])
+    refuse("cif-two-origins", ["-cif", SMALL, "-sg", "F d -3 m", "-dmin", 2], ["two origins", "-sg 'F d -3 m:2'"])
     mtz = read(PAIRS)
     refuse("mtz-cut", ["-mtz", write("cut.mtz", mtz[:len(mtz) // 2])], ["cut.mtz"])
     wild = bytearray(mtz)

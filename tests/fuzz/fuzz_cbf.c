@@ -7,7 +7,7 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    nb_image_file file = {data, size, "fuzz.cbf", 0, 0, 0};
+    nb_image_file file = {data, size, "fuzz.cbf", 0, 0};
     nb_image image = {0};
     nb_cbf_header header;
     nb_error err = {0};

@@ -7,7 +7,7 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, 0, NULL};
+    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, NULL};
     nb_detector_spec d;
     nb_error err = {0};
     nb_status st =

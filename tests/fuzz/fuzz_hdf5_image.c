@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images from HDF5: the reader returns all pixels or a message, within allowed memory. */
+/* Images from HDF5: the reader returns all pixels or a message. */
 #include "../../src/io/hdf5/hdf5_read.h"
 #include "hdf5_build.h"
 
@@ -38,20 +38,18 @@ static void base(const char *path)
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    enum { MAX_MB = 20 };
     fuzz_bytes b = {data, data + size};
     int frame = (int)take_below(&b, 4);
     const char *path = build_hdf5(&b, base, objects);
     nb_hdf5_geometry said = {0};
     nb_image out;
     nb_error err = {0};
-    const nb_hdf5_wanted wanted = {path, frame, 1, MAX_MB, &said, NULL};
+    const nb_hdf5_wanted wanted = {path, frame, 1, &said, NULL};
     nb_status st = nb_hdf5_read_image(&wanted, &out, &err);
     volatile float last = 0;
     NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
     if (!st) {
-        NB_FUZZ_CHECK(out.fast > 0 && out.slow > 0 &&
-                      4.0 * out.fast * out.slow <= 1e6 * MAX_MB);
+        NB_FUZZ_CHECK(out.fast > 0 && out.slow > 0);
         for (size_t i = 0; i < (size_t)out.fast * (size_t)out.slow; i++)
             last = out.pixels[i];
     }

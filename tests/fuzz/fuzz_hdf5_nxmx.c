@@ -16,7 +16,7 @@
 #define AXIS DETECTOR "/axis"
 #define OMEGA "/entry/sample/omega"
 
-enum { MAX_MB = 20, EDGE = 4 };
+enum { EDGE = 4 };
 
 static const char *const groups[] = {"/entry", "/entry/sample",    INSTRUMENT, DETECTOR,
                                      MODULE,   INSTRUMENT "/beam", NULL};
@@ -107,7 +107,7 @@ static void base(const char *path)
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, MAX_MB, 0, NULL};
+    const nb_geometry_typed typed = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, NULL};
     fuzz_bytes b = {data, data + size};
     const char *path = build_hdf5(&b, base, objects);
     nb_detector_spec d;

@@ -9,7 +9,7 @@
 #define BEAM "/entry/instrument/beam"
 #define SPECTRUM BEAM "/incident_wavelength_1Dspectrum"
 
-enum { SHOTS = 2, COLUMNS = 3, MAX_MB = 20 };
+enum { SHOTS = 2, COLUMNS = 3 };
 
 static const char *const groups[] = {"/entry", "/entry/data", "/entry/instrument", BEAM,
                                      NULL};
@@ -39,7 +39,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     const char *path = build_hdf5(&b, base, objects);
     nb_spectra s;
     nb_error err = {0};
-    nb_status st = nb_hdf5_read_spectra(path, MAX_MB, nb_v3(-10, 0, 0), SHOTS, &s, &err);
+    nb_status st = nb_hdf5_read_spectra(path, nb_v3(-10, 0, 0), SHOTS, &s, &err);
     if (st != NB_OK) {
         NB_FUZZ_CHECK(err.code == st && err.message[0] && !s.lines && !s.first);
         return 0;

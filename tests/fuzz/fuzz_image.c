@@ -5,7 +5,7 @@
 
 int nb_fuzz_accepts(const uint8_t *data, size_t size)
 {
-    nb_image_file file = {data, size, "fuzz.image", 0, 0, 0};
+    nb_image_file file = {data, size, "fuzz.image", 0, 0};
     nb_image image;
     nb_error err = {0};
     nb_status status = nb_image_parse(&file, &image, &err);

@@ -99,17 +99,9 @@ def declared(path, side, chunk):
     return path
 
 
-def test_sizes_that_a_small_file_declares(tmp_path):
+def test_chunks_that_were_never_written(tmp_path):
     path = tmp_path / "a.h5"
-    bad(declared(path, 30000, 30000), "-max_read 3600 ")
     bad(declared(path, 512, 64), "never written")  # the other 63 chunks are missing
-    declared(path, 512, 512)
-    assert "-max_read 2 " in run(tmp_path, "compare", path, path, "-max_read", 1).stderr
-    with h5py.File(path, "w") as file:
-        for name in ("wavelength", "weight"):
-            file.create_dataset(name, shape=(20000, 10000), dtype=float, chunks=(1, 10000), compression="gzip")
-    done = run(tmp_path, *SERIES, "-spectra", path, "-max_read", 2)
-    assert done.returncode == 2 and "-max_read 1600 " in done.stderr
 
 
 def virtual(path, *sources):

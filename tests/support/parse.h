@@ -10,14 +10,6 @@
 #include "../../src/io/table/factor_file.h"
 #include "../../src/io/table/hkl.h"
 
-/** As nb_fdump_read, from n bytes in memory. */
-static inline nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
-                                       nb_factor_file *out, nb_error *err)
-{
-    const nb_input in = {.path = name, .bytes = n, .data = (void *)(uintptr_t)data};
-    return nb_fdump_read(&in, out, err);
-}
-
 /** Reads a text of h k l F into a table of F that covers all indices of the text. */
 static inline nb_status nb_hkl_parse(const char *data, size_t n, const char *name,
                                      double default_F, nb_factor_file *out, nb_error *err)

@@ -7,7 +7,7 @@
 #include "io/detector/geom.h"
 #include "../support/parse.h"
 
-static const nb_geometry_typed nothing = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, 0, NULL};
+static const nb_geometry_typed nothing = {NAN, NAN, -1, NB_CONV_MOSFLM, 0, NULL};
 
 /* --- bad CrystFEL geometries --- */
 
@@ -100,7 +100,7 @@ UNIT_TEST(crystfel_text)
         "note\nr/max_fs=2\nr/min_ss=0\nr/max_ss=1\nr/fs=y\n"
         "r/ss=x\nr/corner_x=0\nr/corner_y=0\nr/no_index = 1\nrigid_group_a = p,q\n"
         "unheard_of = 3";
-    nb_geometry_typed typed = {200, 2, -1, NB_CONV_MOSFLM, 0, 0, NULL};
+    nb_geometry_typed typed = {200, 2, -1, NB_CONV_MOSFLM, 0, NULL};
     nb_detector_spec d;
     assert_int_equal(nb_geom_parse(text, sizeof text - 1, "t", &nothing, NULL, &d, NULL),
                      NB_OK);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../src/base/text.h"
 #include "../../src/cli/options.h"
 #include "../../src/cli/common.h"
 
@@ -74,7 +75,7 @@ UNIT_TEST(every_spelling_is_found)
             assert_ptr_equal(nb_flag_find(typed + 1), f);
             assert_null(nb_flag_find(typed + 2));
             spellings++;
-        } while (nb_next_word(&cursor, word, sizeof word));
+        } while (nb_text_word(&cursor, word));
         assert_true(!cursor || !*cursor);
     }
     assert_true(spellings >= 145);
@@ -301,7 +302,7 @@ UNIT_TEST(words_of_others_have_flags)
         const char *cursor = nb_flags_meant(words[i]);
         char word[64], dashed[66];
         assert_non_null(cursor);
-        while (nb_next_word(&cursor, word, sizeof word)) {
+        while (nb_text_word(&cursor, word)) {
             snprintf(dashed, sizeof dashed, "-%s", word);
             assert_non_null(nb_flag_find(dashed));
         }

@@ -401,27 +401,3 @@ SCRATCH_TEST(read_pipe)
     nb_free(data);
     assert_int_equal(waitpid(child, &status, 0), child);
 }
-
-/** A file that becomes shorter while it is read is an error, not a signal. */
-SCRATCH_TEST(shrinking_input)
-{
-    scratch *s = *state;
-    const char *path = scratch_path(s, "cache");
-    char bytes[6];
-    nb_input in;
-    nb_error err = {0};
-    scratch_write(path, "0123456789");
-    assert_int_equal(nb_input_open(&in, path, "-dump", &err), NB_OK);
-    assert_int_equal(in.bytes, 10);
-    assert_int_equal(nb_input_read(&in, 4, bytes, 6, &err), NB_OK);
-    assert_memory_equal(bytes, "456789", 6);
-    assert_int_equal(truncate(path, 5), 0);
-    assert_int_equal(nb_input_read(&in, 0, bytes, 5, &err), NB_OK);
-    assert_int_equal(nb_input_read(&in, 4, bytes, 6, &err), NB_ERR_IO);
-    assert_non_null(strstr(err.message, "-dump "));
-    assert_non_null(strstr(err.message, "shorter"));
-    nb_input_close(&in);
-    nb_input_close(&in);
-    assert_int_equal(nb_input_open(&in, "/nowhere/x", "-dump", &err), NB_ERR_INPUT);
-    nb_input_close(&in);
-}

@@ -361,7 +361,7 @@ UNIT_TEST(settings_have_every_default_of_the_rows)
     assert_ptr_equal(nb_resolve(&cfg, &all), &all);
     assert_true(v->distance_mm == 100 && v->rot_deg[0] == 0 && v->rot_deg[1] == 4);
     assert_true(v->N[0] == 1 && v->N[2] == 1 && v->osc_deg == 2 && v->F_scale == 1);
-    assert_true(v->model == 1 && v->expt_number == 0 && v->max_read_MB == 500);
+    assert_true(v->model == 1 && v->expt_number == 0);
     assert_true(v->mosaic_seed.set && v->mosaic_seed.value == 12345678);
     assert_true(v->calib_seed.set && v->calib_seed.value == 123456789 && !v->seed.set);
     assert_true(v->convention == NB_CONV_MOSFLM && v->layer_depth == NB_LAYER_MEAN);

@@ -13,7 +13,6 @@ typedef struct nb_geometry_typed {
     double distance_mm, wavelength_A;
     int experiment;           /* number of the DIALS experiment; -1: not typed */
     nb_convention convention; /* convention of the run */
-    double max_read_MB;       /* limit of nb_declared_check; 0: NB_DECLARED_MB */
     int has_sources;          /* 1: -sourcefile gives the wavelengths */
     const char *image;        /* image of the DIALS experiment; NULL or "": not typed */
 } nb_geometry_typed;
@@ -107,17 +106,6 @@ int nb_simple_header_loses(const nb_image_meta *m);
 /** Polarization as DIALS stores it: the fraction along the polarization vector, and the
  * normal of the plane of this vector and the beam, in the frame of DIALS. */
 void nb_dials_polarization(const nb_image_meta *m, double *fraction, double normal[3]);
-
-/* --- A limit of the memory that a file may need --- */
-
-/** A header can declare any size, and a few compressed bytes can grow to gigabytes. Allow
- * `wanted` bytes up to ten times the `stored` bytes of the file, or up to max_MB (0 or
- * below: NB_DECLARED_MB). Errors: NB_ERR_INPUT, which names -max_read. */
-nb_status nb_declared_check(const char *name, double wanted, double stored, double max_MB,
-                            nb_error *err);
-
-#define NB_DECLARED_MB 500
-#define NB_DECLARED_RATIO 10
 
 /* --- the axes a* b* c* of a crystal: columns of a matrix A, 1/A, row major --- */
 

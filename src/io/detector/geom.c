@@ -329,7 +329,7 @@ nb_status nb_geom_read(const char *path, const nb_geometry_typed *typed,
     st = nb_geom_text_read(data, n, path, hooks, &text, err);
     if (!st) {
         st = nb_geom_build(&text, typed, out, err);
-        if (!st && (st = nb_geom_mask_files(&text, typed->max_read_MB, out, err)))
+        if (!st && (st = nb_geom_mask_files(&text, out, err)))
             nb_detector_spec_free(out);
         nb_geom_text_free(&text);
     }

@@ -97,8 +97,8 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
 nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error *err);
 
 /** Apply masks in HDF5 files. Errors: also NB_ERR_UNSUPPORTED in a build without HDF5. */
-nb_status nb_geom_mask_files(const nb_geom_text *text, double max_MB,
-                             nb_detector_spec *out, nb_error *err);
+nb_status nb_geom_mask_files(const nb_geom_text *text, nb_detector_spec *out,
+                             nb_error *err);
 
 /* --- A detector as CrystFEL text (docs/formats.md) --- */
 

@@ -264,7 +264,7 @@ static nb_status read_mask(const nb_geom_text *text, int k, int number,
 }
 
 /** Open the file of a mask once and mask all its panels. */
-static nb_status mask_file(const nb_geom_text *text, int k, int number, double max_MB,
+static nb_status mask_file(const nb_geom_text *text, int k, int number,
                            nb_detector_spec *out, nb_error *err)
 {
     const nb_geom_mask_file *mask = &text->panels[k].masks[number];
@@ -273,17 +273,16 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number, double m
     nb_status st;
     NB_FORWARD(find_file(text, mask->file, path, err));
     NB_FORWARD(copy_span(text, mask->data, name, sizeof name, err));
-    NB_FORWARD(nb_h5_start(&in, path, max_MB, NULL, err));
+    NB_FORWARD(nb_h5_start(&in, path, NULL, err));
     return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
 
 #else
 
-static nb_status mask_file(const nb_geom_text *text, int k, int number, double max_MB,
+static nb_status mask_file(const nb_geom_text *text, int k, int number,
                            nb_detector_spec *out, nb_error *err)
 {
     char path[NB_PATH_MAX];
-    (void)max_MB;
     (void)out;
     if (find_file(text, text->panels[k].masks[number].file, path, err))
         return NB_ERR_INPUT;
@@ -302,8 +301,8 @@ static int is_repeated(const nb_geom_text *text, int k, int number)
     return 0;
 }
 
-nb_status nb_geom_mask_files(const nb_geom_text *text, double max_MB,
-                             nb_detector_spec *out, nb_error *err)
+nb_status nb_geom_mask_files(const nb_geom_text *text, nb_detector_spec *out,
+                             nb_error *err)
 {
     int missing = 0;
     nb_status st = NB_OK;
@@ -320,7 +319,7 @@ nb_status nb_geom_mask_files(const nb_geom_text *text, double max_MB,
             if (!mask->file.p || is_repeated(text, k, i))
                 continue;
             st = nb_spec_need_mask(out, err);
-            NB_TRY(mask_file(text, k, i, max_MB, out, err));
+            NB_TRY(mask_file(text, k, i, out, err));
         }
     nb_spec_drop_mask(out);
     return st;

@@ -226,7 +226,7 @@ static int read_key(const nb_h5_input *in, nb_hdf5_data *key)
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key)
 {
     nb_h5_input in;
-    if (nb_h5_start(&in, path, 0, NULL, NULL))
+    if (nb_h5_start(&in, path, NULL, NULL))
         return 0;
     return !nb_h5_stop(&in, read_key(&in, key) ? NB_OK : NB_ERR_INPUT, NULL);
 }
@@ -238,7 +238,7 @@ nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_fra
     nb_h5_input in;
     nb_h5_set set;
     nb_status st;
-    NB_FORWARD(nb_h5_start(&in, path, 0, NULL, err));
+    NB_FORWARD(nb_h5_start(&in, path, NULL, err));
     if (!nb_h5_set_open(&in, TRUTH, -1, &set))
         return nb_h5_stop(&in, nb_h5_wrong(&in, TRUTH, "is missing", err), err);
     if (set.rank != 2 || set.dims[1] < (hsize_t)(first + count) || set.dims[2] != NUMBERS)

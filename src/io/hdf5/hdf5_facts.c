@@ -147,7 +147,7 @@ nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection
 {
     nb_reflection *all = NULL;
     nb_h5_input in;
-    nb_status st = n ? nb_h5_start(&in, path, 0, NULL, err) : NB_OK;
+    nb_status st = n ? nb_h5_start(&in, path, NULL, err) : NB_OK;
     if (st || !n)
         return st;
     if (!read_rows(&in, kind, n, &all))

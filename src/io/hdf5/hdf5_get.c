@@ -89,19 +89,6 @@ static int has_shape(nb_h5_set *set)
     return ok;
 }
 
-/** Size of the file that holds the set (after links); 0 if unknown. */
-static double bytes_of_file(hid_t id)
-{
-    hid_t file = H5(Iget_file_id)(id);
-    hsize_t bytes = 0;
-    if (file < 0)
-        return 0;
-    if (H5(Fget_filesize)(file, &bytes) < 0)
-        bytes = 0;
-    H5(Fclose)(file);
-    return (double)bytes;
-}
-
 int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set)
 {
     int ok;
@@ -113,7 +100,6 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
     if (set->id < 0)
         return 0;
     set->creation = H5(Dget_create_plist)(set->id);
-    set->file_bytes = bytes_of_file(set->id);
     ok = set->creation >= 0 && H5(Pget_external_count)(set->creation) == 0 &&
          has_type(set, row) && has_shape(set);
     if (!ok)
@@ -155,26 +141,15 @@ static size_t chunk_bytes(const nb_h5_set *set, const hsize_t *at)
 /** Check that every chunk of the box exists. */
 static nb_status check_chunks(const nb_h5_set *set, const nb_h5_box *box, nb_error *err)
 {
-    enum { RECORD_BYTES = 16 /* least bytes that describe a chunk */ };
     static const char missing[] =
         "was never written in a part, or its chunks are damaged";
     const int skip = NB_H5_RANK - set->rank;
     hsize_t size[NB_H5_RANK] = {1, 1, 1}, at[NB_H5_RANK], first[NB_H5_RANK];
-    double bytes = (double)set->value_bytes, chunks = 1;
-    nb_status st;
     if (set->rank < 1 ||
         H5(Pget_chunk)(set->creation, set->rank, size + skip) != set->rank)
         return refuse(set, missing, err);
-    for (int i = 0; i < NB_H5_RANK; i++) {
-        const hsize_t last = box->first[i] + box->count[i] - 1;
+    for (int i = 0; i < NB_H5_RANK; i++)
         first[i] = box->first[i] / size[i] * size[i];
-        bytes *= (double)size[i];
-        chunks *= (double)(last / size[i] - first[i] / size[i] + 1);
-    }
-    if (chunks * RECORD_BYTES > set->file_bytes)
-        return refuse(set, missing, err);
-    NB_FORWARD(
-        nb_declared_check(set->in->name, bytes, set->file_bytes, set->in->max_MB, err));
     for (at[0] = first[0]; at[0] < box->first[0] + box->count[0]; at[0] += size[0])
         for (at[1] = first[1]; at[1] < box->first[1] + box->count[1]; at[1] += size[1])
             for (at[2] = first[2]; at[2] < box->first[2] + box->count[2]; at[2] += size[2])
@@ -279,8 +254,8 @@ static nb_status check_written(const nb_h5_set *set, const nb_h5_box *box, nb_er
     case H5D_VIRTUAL:
         return check_sources(set, box, 1, err);
     default:
-        return (double)H5(Dget_storage_size)(set->id) < bytes || set->file_bytes < bytes
-                   ? refuse(set, "was never written, or is cut short", err)
+        return (double)H5(Dget_storage_size)(set->id) < bytes
+                   ? refuse(set, "was never written", err)
                    : NB_OK;
     }
 }
@@ -315,9 +290,7 @@ void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *s
     const nb_h5_box all = nb_h5_whole(set);
     const double n = (double)set->dims[0] * (double)set->dims[1] * (double)set->dims[2];
     void *values = NULL;
-    if ((*st = nb_declared_check(set->in->name, n * (double)bytes, set->file_bytes,
-                                 set->in->max_MB, err)))
-        return NULL;
+    *st = NB_OK;
     if (n < 1)
         *st = refuse(set, "is empty", err);
     else if (!(values = nb_alloc_raw((size_t)n, bytes, "numbers of HDF5", err)))
@@ -399,7 +372,7 @@ void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes)
 {
     uint32_t left_out = 0;
     void *chunk = NULL;
-    if ((*bytes = chunk_bytes(set, at)) && (double)*bytes <= set->file_bytes)
+    if ((*bytes = chunk_bytes(set, at)))
         chunk = nb_alloc_raw(*bytes, 1, "chunk of HDF5", NULL);
     if (chunk && H5(Dread_chunk)(set->id, H5P_DEFAULT, at, &left_out, chunk) >= 0 &&
         !left_out)

@@ -52,7 +52,6 @@ typedef struct nb_h5_set {
     hid_t creation;           /* list of creation properties */
     int rank;                 /* 0 to NB_H5_RANK */
     hsize_t dims[NB_H5_RANK]; /* with leading 1s for a smaller rank */
-    double file_bytes;        /* size of the file that holds the set (after links) */
     size_t value_bytes;       /* bytes of one number or row in the file */
     int is_integer, is_signed;
     int is_native; /* 1: 16 or 32 bits in native byte order */
@@ -78,8 +77,7 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set);
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          void *values, nb_error *err);
 
-/** Read a whole set, as `type` of `bytes` bytes, after a check of the size. Free the
- * array with nb_free; it is NULL if *st is an error. Errors: as nb_h5_set_read. */
+/** Read a whole set, as `type` of `bytes` bytes. Free the array with nb_free; it is NULL if *st is an error. Errors: as nb_h5_set_read. */
 void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
                     nb_error *err);
 

@@ -159,11 +159,11 @@ static hid_t open_file(const char *name, nb_hdf5_reader *reader)
     return H5(Fopen)(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
-nb_status nb_h5_start(nb_h5_input *in, const char *file, double max_MB,
-                      nb_hdf5_reader *reader, nb_error *err)
+nb_status nb_h5_start(nb_h5_input *in, const char *file, nb_hdf5_reader *reader,
+                      nb_error *err)
 {
     nb_status st = check_place(file, err);
-    *in = (nb_h5_input){.name = file, .max_MB = max_MB, .reader = reader};
+    *in = (nb_h5_input){.name = file, .reader = reader};
     if (st || (st = nb_h5_begin(&in->quiet, err)))
         return st;
     in->file = open_file(file, reader);

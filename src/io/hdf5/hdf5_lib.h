@@ -28,7 +28,7 @@
     X(H5allocate_memory) X(H5free_memory) X(H5check_version) \
     X(H5garbage_collect) X(H5Ewalk2) X(H5Aget_space) X(H5Aget_type) \
     X(H5Dget_create_plist) X(H5Dget_storage_size) \
-    X(H5Fget_filesize) X(H5Fget_name) X(H5Iget_file_id) X(H5Pget_chunk) \
+    X(H5Fget_name) X(H5Pget_chunk) \
     X(H5Pget_external_count) X(H5Pget_filter2) X(H5Pget_layout) \
     X(H5Pget_nfilters) X(H5Pget_virtual_count) X(H5Pget_virtual_dsetname) \
     X(H5Pget_virtual_filename) X(H5Pget_virtual_vspace) \
@@ -93,7 +93,6 @@ void nb_h5_note_why(nb_h5_why *why);
 typedef struct nb_h5_input {
     hid_t file;
     const char *name;       /* owned by the caller */
-    double max_MB;          /* for nb_declared_check; 0: no check */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
     nb_h5_quiet quiet;
     nb_hdf5_reader *reader; /* keeps the file open; or NULL: nb_h5_stop closes the file */
@@ -103,8 +102,8 @@ typedef struct nb_h5_input {
 /** Call nb_h5_begin and open the file; after success call nb_h5_stop. Do not move *in
  * until then. A reader (or NULL) keeps the file open until it opens another. Errors:
  * NB_ERR_INPUT (missing, a pipe, or cannot be opened), NB_ERR_UNSUPPORTED. */
-nb_status nb_h5_start(nb_h5_input *in, const char *file, double max_MB,
-                      nb_hdf5_reader *reader, nb_error *err);
+nb_status nb_h5_start(nb_h5_input *in, const char *file, nb_hdf5_reader *reader,
+                      nb_error *err);
 /** Close the file and call nb_h5_end. Returns st, or instead of NB_OK an earlier failure
  * of disk or memory that looked like a missing entry (NB_ERR_IO, NB_ERR_INPUT). */
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);

@@ -13,14 +13,13 @@
 static int is_hdf5(const char *path)
 {
     char first[8];
-    nb_image_file file = {first, sizeof first, path, 0, 0, 0};
-    nb_input in;
-    int yes;
-    if (!nb_is_regular_file(path) || nb_input_open(&in, path, "image", NULL))
+    nb_image_file file = {first, sizeof first, path, 0, 0};
+    int yes, fd = nb_is_regular_file(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
         return 0;
-    yes = !in.data && !nb_input_read(&in, 0, first, sizeof first, NULL) &&
+    yes = nb_fd_read(fd, first, sizeof first, 0) == sizeof first &&
           nb_image_format_of(&file) == NB_FORMAT_HDF5;
-    nb_input_close(&in);
+    close(fd);
     return yes;
 }
 

@@ -171,8 +171,6 @@ typedef struct image_task {
 
 static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_error *err)
 {
-    nb_image_file file = {NULL, (size_t)set->file_bytes, set->in->name, 0,
-                          0,    set->in->max_MB};
     const hsize_t at[3] = {(hsize_t)frame, 0, 0};
     nb_h5_box one = nb_h5_whole(set);
     nb_image *out = t->image;
@@ -185,7 +183,7 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
                                .is_signed = set->is_signed,
                                .least = NAN,
                                .max = NAN};
-    NB_FORWARD(nb_image_allocate(&file, out, err));
+    NB_FORWARD(nb_image_allocate(set->in->name, out, err));
     if (nb_h5_has_packed_frames(set)) /* decompressed later, outside the library */
         t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
     return t->chunk ? NB_OK
@@ -354,7 +352,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
     memset(out, 0, sizeof *out);
     out->centre[0] = out->centre[1] = NAN;
     snprintf(out->format, sizeof out->format, "HDF5");
-    if (!(st = nb_h5_start(&in, file, wanted->max_MB, wanted->reader, err)))
+    if (!(st = nb_h5_start(&in, file, wanted->reader, err)))
         st = nb_h5_stop(&in, read_image(&t, &in, err), err);
     if (!st && t.chunk)
         st = unpack(&t, err);
@@ -400,12 +398,12 @@ static nb_status count_frames(const nb_h5_input *in, const char *named, int *fra
     return NB_OK;
 }
 
-nb_status nb_hdf5_count_frames(const char *path, double max_MB, int *frames, nb_error *err)
+nb_status nb_hdf5_count_frames(const char *path, int *frames, nb_error *err)
 {
     char file[NB_PATH_MAX];
     const char *named = nb_hdf5_set_of(path, file);
     nb_h5_input in;
-    nb_status st = nb_h5_start(&in, file, max_MB, NULL, err);
+    nb_status st = nb_h5_start(&in, file, NULL, err);
     *frames = 0;
     return st ? st : nb_h5_stop(&in, count_frames(&in, named, frames, err), err);
 }
@@ -475,11 +473,11 @@ static nb_status read_spectra(const nb_h5_input *in, nb_vec3 position, int neede
     return st;
 }
 
-nb_status nb_hdf5_read_spectra(const char *path, double max_MB, nb_vec3 position,
-                               int needed, nb_spectra *out, nb_error *err)
+nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
+                               nb_spectra *out, nb_error *err)
 {
     nb_h5_input in;
-    nb_status st = nb_h5_start(&in, path, max_MB, NULL, err);
+    nb_status st = nb_h5_start(&in, path, NULL, err);
     memset(out, 0, sizeof *out);
     NB_TRY(nb_h5_stop(&in, read_spectra(&in, position, needed, out, err), err));
     if (st)

@@ -40,7 +40,6 @@ typedef struct nb_hdf5_wanted {
     const char *path; /* `name` of nb_hdf5_frame_of */
     int frame; /* from 0, over data_000001, ... together, or in data or the named set */
     int mask;  /* 1: use the mask of the file */
-    double max_MB;          /* limit of nb_declared_check, or 0 for the default */
     nb_hdf5_geometry *said; /* filled; or NULL, which is quicker for many frames */
     nb_hdf5_reader *reader; /* keeps the file open; NULL: the file is closed again */
 } nb_hdf5_wanted;
@@ -54,8 +53,7 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
 /** Count the frames for nb_hdf5_read_image. Opens every data file, to find missing and
  * damaged files. Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT if master and data
  * files differ in the number. */
-nb_status nb_hdf5_count_frames(const char *path, double max_MB, int *frames,
-                               nb_error *err);
+nb_status nb_hdf5_count_frames(const char *path, int *frames, nb_error *err);
 
 /** Read panels, wavelength, mask and scan axis of an NXmx file (docs/formats.md). Free
  * *out with nb_detector_spec_free; on error it is zero. Errors: NB_ERR_NOMEM,

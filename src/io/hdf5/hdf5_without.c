@@ -56,9 +56,8 @@ nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection
     return without(path, err);
 }
 
-nb_status nb_hdf5_count_frames(const char *path, double max_MB, int *frames, nb_error *err)
+nb_status nb_hdf5_count_frames(const char *path, int *frames, nb_error *err)
 {
-    (void)max_MB;
     *frames = 0;
     return without(path, err);
 }
@@ -74,10 +73,10 @@ void nb_hdf5_reader_free(nb_hdf5_reader *reader)
     nb_free(reader);
 }
 
-nb_status nb_hdf5_read_spectra(const char *path, double max_MB, nb_vec3 position,
-                               int needed, nb_spectra *out, nb_error *err)
+nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
+                               nb_spectra *out, nb_error *err)
 {
-    (void)max_MB, (void)position, (void)needed;
+    (void)position, (void)needed;
     memset(out, 0, sizeof *out);
     return without(path, err);
 }

@@ -358,8 +358,7 @@ nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
     nb_h5_remarks remarks = {"", ""};
     reader r = {.typed = typed};
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
-    nb_status st =
-        chain ? nb_h5_start(&r.in, path, typed->max_read_MB, NULL, err) : NB_ERR_NOMEM;
+    nb_status st = chain ? nb_h5_start(&r.in, path, NULL, err) : NB_ERR_NOMEM;
     memset(out, 0, sizeof *out);
     r.in.remarks = &remarks;
     NB_TRY(nb_h5_stop(&r.in, read_panels(&r, chain, out, err), err));

@@ -113,122 +113,9 @@ static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
     return NB_OK;
 }
 
-/* --- canonical: differences in a Huffman code, given as a table of lengths --- */
-
-enum { MAX_LENGTH = 64, MAX_DIRECT = 15, MAX_WIDTH = 65 };
-
-/** Huffman code. Symbols 0 to 2^direct - 1 are differences of `direct` bits. Symbol
- * 2^direct ends the data. After symbol 2^direct + w a difference of w bits follows. */
-typedef struct huffman {
-    int direct, widest;
-    int n;
-    unsigned char *length;          /* owned; [n] bits of the codes; 0: unused */
-    uint32_t *order;                /* owned; symbols by length, then by number */
-    uint64_t first[MAX_LENGTH + 1]; /* first code of each length */
-    uint64_t count[MAX_LENGTH + 1]; /* number of symbols of each length */
-    uint32_t begin[MAX_LENGTH + 1]; /* place of the first symbol in `order` */
-} huffman;
-
-static nb_status bad_table(const nb_cbf_pixels *s, nb_error *err)
-{
-    return nb_fail_at(err, NB_ERR_INPUT, s->name, 0, "a damaged table of codes");
-}
-
-/** Symbol of entry i of the table, which has no entries for w = 1 to `direct`. */
-static int symbol_at(const huffman *h, int i)
-{
-    const int end = 1 << h->direct;
-    return i <= end ? i : i + h->direct;
-}
-
-static nb_status read_lengths(const nb_cbf_pixels *s, bits *b, huffman *h, nb_error *err)
-{
-    uint64_t direct, widest, length;
-    if (!skip_parameters(b) || !take(b, 8, &direct) || !take(b, 8, &widest) ||
-        direct > MAX_DIRECT || widest > MAX_WIDTH || widest < direct)
-        return bad_table(s, err);
-    h->direct = (int)direct;
-    h->widest = (int)widest;
-    h->n = (1 << direct) + (int)widest + 1;
-    h->length = nb_alloc((size_t)h->n, 1, "codes", err);
-    h->order = nb_alloc((size_t)h->n, sizeof *h->order, "codes", err);
-    NB_NEED(h->length && h->order);
-    for (int i = 0; symbol_at(h, i) < h->n; i++) {
-        if (!take(b, 8, &length) || length > MAX_LENGTH)
-            return bad_table(s, err);
-        h->length[symbol_at(h, i)] = (unsigned char)length;
-    }
-    return NB_OK;
-}
-
-/** Make canonical codes. first[l] = (last code of l + 1 bits + 1) / 2; longest: 0. */
-static void make_codes(huffman *h)
-{
-    uint32_t at = 0;
-    for (int i = 0; i < h->n; i++)
-        h->count[h->length[i]]++;
-    for (int l = MAX_LENGTH - 1; l > 0; l--)
-        h->first[l] = (h->first[l + 1] + h->count[l + 1]) / 2;
-    for (int l = 1; l <= MAX_LENGTH; l++) {
-        h->begin[l] = at;
-        for (int i = 0; i < h->n; i++)
-            if (h->length[i] == l)
-                h->order[at++] = (uint32_t)i;
-    }
-}
-
-/** Read the next symbol; 0 if no symbol has this code, or the data end. */
-static int next_symbol(const huffman *h, bits *b, int *symbol)
-{
-    uint64_t code = 0, bit;
-    for (int l = 1; l <= MAX_LENGTH; l++) {
-        if (!take(b, 1, &bit))
-            return 0;
-        code = code << 1 | bit;
-        if (h->count[l] && code >= h->first[l] && code - h->first[l] < h->count[l]) {
-            *symbol = (int)h->order[h->begin[l] + (uint32_t)(code - h->first[l])];
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int next_difference(const huffman *h, bits *b, uint64_t *difference)
-{
-    int symbol;
-    if (!next_symbol(h, b, &symbol))
-        return 0;
-    if (symbol < 1 << h->direct) {
-        *difference = extend((uint64_t)symbol, h->direct);
-        return 1;
-    }
-    symbol -= 1 << h->direct;
-    if (symbol == 0 || !take(b, symbol, difference))
-        return 0;
-    *difference = extend(*difference, symbol);
-    return 1;
-}
-
-static nb_status decode_canonical(const nb_cbf_pixels *s, float *to, nb_error *err)
-{
-    huffman h = {.length = NULL};
-    bits b = bits_of(s);
-    uint64_t element = 0, difference;
-    nb_status st = read_lengths(s, &b, &h, err);
-    if (!st)
-        make_codes(&h);
-    for (size_t i = 0, n = pixels_of(s); !st && i < n; i++) {
-        if (!next_difference(&h, &b, &difference))
-            st = cut_short(s, i, err);
-        else if (!number_of(s, element = cut(s, element + difference), &to[i]))
-            st = not_finite(s, i, err);
-    }
-    nb_free(h.length);
-    nb_free(h.order);
-    return st;
-}
-
 /* --- packed: differences from a mean of neighbours, in runs of equal width --- */
+
+enum { MAX_WIDTH = 65 };
 
 /** Sum the decoded elements next to element n > 0; returns their number: 1, 2, 4 or 8. */
 static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
@@ -324,7 +211,5 @@ static nb_status decode_packed(const nb_cbf_pixels *s, float *to, nb_error *err)
 
 nb_status nb_cbf_decode(const nb_cbf_pixels *s, float *to, nb_error *err)
 {
-    return s->coding == NB_CBF_NONE        ? decode_plain(s, to, err)
-           : s->coding == NB_CBF_CANONICAL ? decode_canonical(s, to, err)
-                                           : decode_packed(s, to, err);
+    return s->coding == NB_CBF_NONE ? decode_plain(s, to, err) : decode_packed(s, to, err);
 }

@@ -299,7 +299,6 @@ static int read_coding(span mime, nb_cbf_pixels *out)
         const char *name;
         nb_cbf_coding coding;
     } all[] = {{"x-CBF_BYTE_OFFSET", NB_CBF_BYTE_OFFSET},
-               {"x-CBF_CANONICAL", NB_CBF_CANONICAL},
                {"x-CBF_PACKED_V2", NB_CBF_PACKED_V2},
                {"x-CBF_PACKED", NB_CBF_PACKED},
                {"x-CBF_NONE", NB_CBF_NONE}};
@@ -328,8 +327,7 @@ static nb_status check_section(span mime, span *data, nb_cbf_pixels *out, nb_err
         return nb_fail_at(
             err, NB_ERR_INPUT, out->name, 0,
             "this kind of CBF cannot be read: byte offsets of signed 32-bit "
-            "integers can, and canonical, packed and plain pixels, all in "
-            "little-endian order");
+            "integers can, and packed and plain pixels, all in little-endian order");
     out->fast = whole(mime, "X-Binary-Size-Fastest-Dimension:");
     out->slow = whole(mime, "X-Binary-Size-Second-Dimension:");
     out->deep = whole(mime, "X-Binary-Size-Third-Dimension:");
@@ -445,7 +443,7 @@ nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     nb_counts_of counts = {.least = NAN, .max = NAN};
     nb_cbf_pixels first = {.name = file->name};
     nb_status st = measure_sections(file, &first, out, err);
-    NB_TRY(nb_image_allocate(file, out, err));
+    NB_TRY(nb_image_allocate(file->name, out, err));
     NB_TRY(read_sections(file, out, err));
     counts.bits = first.is_real ? 0 : first.bits;
     counts.is_signed = first.is_signed;

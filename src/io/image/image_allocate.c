@@ -3,20 +3,16 @@
 
 #include "../../base/error.h"
 #include "../../base/memory.h"
-#include "../common/panel_spec.h"
 
-nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *err)
+nb_status nb_image_allocate(const char *name, nb_image *out, nb_error *err)
 {
     size_t n;
-    nb_status st;
     if (out->fast < 1 || out->slow < 1 ||
         (int64_t)out->fast * out->slow > NB_IMAGE_MAX_PIXELS)
-        return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
+        return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "an image of %d x %d pixels cannot be read", out->fast,
                           out->slow);
     n = (size_t)out->fast * (size_t)out->slow;
-    NB_FORWARD(nb_declared_check(file->name, (double)n * sizeof *out->pixels,
-                                 (double)file->bytes, file->max_MB, err));
     out->pixels = nb_alloc_large(n, sizeof *out->pixels, "pixels of an image", err);
     return out->pixels ? NB_OK : NB_ERR_NOMEM;
 }

@@ -56,7 +56,7 @@ static nb_status float_parse(const nb_image_file *file, nb_image *out, nb_error 
                           file->bytes);
     out->fast = said ? file->fast : (int)side;
     out->slow = said ? file->slow : (int)side;
-    NB_FORWARD(nb_image_allocate(file, out, err));
+    NB_FORWARD(nb_image_allocate(file->name, out, err));
     memcpy(out->pixels, file->data, file->bytes);
     return NB_OK;
 }
@@ -69,7 +69,7 @@ static nb_status smv_parse(const nb_image_file *file, nb_image *out, nb_error *e
     NB_TRY(nb_smv_pixels_u16(file->data, file->bytes, &header, &pixels, err));
     out->fast = header.fast;
     out->slow = header.slow;
-    NB_TRY(nb_image_allocate(file, out, err));
+    NB_TRY(nb_image_allocate(file->name, out, err));
     for (size_t i = 0, n = (size_t)out->fast * (size_t)out->slow; !st && i < n; i++)
         out->pixels[i] = pixels[i];
     nb_free(pixels);

@@ -14,7 +14,6 @@ typedef struct nb_image_file {
     size_t bytes;
     const char *name;
     int fast, slow; /* pixels of a headerless file; 0, 0: the image is square */
-    double max_MB;  /* limit for nb_declared_check, or 0 for the default */
 } nb_image_file;
 
 typedef enum nb_image_format {
@@ -47,7 +46,7 @@ nb_status nb_cbf_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err);
 
 /** Allocate out->fast x out->slow pixels, after checks of the number and the memory. */
-nb_status nb_image_allocate(const nb_image_file *file, nb_image *out, nb_error *err);
+nb_status nb_image_allocate(const char *name, nb_image *out, nb_error *err);
 
 /* --- The geometry in the "# " lines of a mini-CBF --- */
 
@@ -60,11 +59,10 @@ typedef struct nb_cbf_header {
 
 void nb_cbf_read_header(const nb_image_file *file, nb_cbf_header *out);
 
-/* --- Codes of pixels in binary sections of imgCIF (CBFlib manual, 3.3.1 to 3.3.3) --- */
+/* --- Codes of pixels in binary sections of imgCIF (CBFlib manual, 3.3.2 and 3.3.3) --- */
 
 typedef enum nb_cbf_coding {
     NB_CBF_BYTE_OFFSET,
-    NB_CBF_CANONICAL,
     NB_CBF_PACKED,
     NB_CBF_PACKED_V2,
     NB_CBF_NONE /* plain pixels */

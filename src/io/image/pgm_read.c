@@ -44,7 +44,7 @@ nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
                           "the pixels are cut short: %d x %d need %zu bytes", out->fast,
                           out->slow, n * width);
-    NB_FORWARD(nb_image_allocate(file, out, err));
+    NB_FORWARD(nb_image_allocate(file->name, out, err));
     for (size_t i = 0; i < n; i++, at += width)
         out->pixels[i] = (float)(width == 2 ? p[at] << 8 | p[at + 1] : p[at]);
     return NB_OK;

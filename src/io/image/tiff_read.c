@@ -127,7 +127,7 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",
                           (unsigned)width, (unsigned)height, s->file->bytes);
     counts = counts_of(k);
-    NB_FORWARD(nb_image_allocate(s->file, out, err));
+    NB_FORWARD(nb_image_allocate(s->file->name, out, err));
     NB_FORWARD(read_rows(tiff, s, k, out, err));
     return nb_leave_out_marks(out, &counts, err);
 }

@@ -106,6 +106,14 @@ static nb_status write_strips(TIFF *tiff, const nb_image_view *image, uint32_t s
     return st;
 }
 
+/** True for a file and for /dev/null. */
+static int can_seek(const nb_outfile *out)
+{
+    struct stat st;
+    return out->temp[0] || (fstat(out->fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+                            lseek(out->fd, 0, SEEK_CUR) >= 0);
+}
+
 static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
                             nb_outfile *out, nb_error *err)
 {
@@ -115,7 +123,10 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
     sink s = {{.read = on_read, .write = on_write, .size = on_size}, out, 0};
     nb_status st = nb_tiff_load(err);
     TIFF *tiff;
-    if (st || (st = nb_outfile_need_seek(out, err)))
+    if (!st && !can_seek(out))
+        st = nb_fail(err, NB_ERR_IO,
+                     "%.300s cannot be written as TIFF, which needs a file", out->path);
+    if (st)
         return st;
     tiff = nb_tiff_open(out->path, row * (size_t)image->slow > classic_limit ? "w8" : "w",
                         &s.stream);

@@ -86,79 +86,58 @@ static uint64_t padded_bytes(const nb_factor_file *t)
            (uint64_t)(t->lmax - t->lmin + 2) * sizeof(double);
 }
 
-static int all_finite(const double *v, int n)
+/** Copy the box, whose rows and planes have one value less than those of the file. */
+static nb_status copy_box(const char *from, const char *name, nb_factor_file *t,
+                          nb_error *err)
 {
-    int finite = 1;
-    for (int i = 0; i < n; i++)
-        finite &= isfinite(v[i]) != 0;
-    return finite;
-}
-
-/** Copy a plane of constant h. Its rows have one value more than those of the table. */
-static nb_status copy_plane(const double *plane, int h, const char *name,
-                            nb_factor_file *t, nb_error *err)
-{
-    int nk = t->kmax - t->kmin + 1, nl = t->lmax - t->lmin + 1;
-    double *row = t->F + (size_t)h * (size_t)nk * (size_t)nl;
-    for (int k = 0; k < nk; k++, row += nl, plane += nl + 1) {
-        memcpy(row, plane, (size_t)nl * sizeof *row);
-        if (!all_finite(row, nl))
-            return nb_fail_at(err, NB_ERR_INPUT, name, 0,
-                              "a structure factor with h = %d, k = %d is not finite",
-                              t->hmin + h, t->kmin + k);
-    }
+    const size_t nl = (size_t)(t->lmax - t->lmin + 1), row = (nl + 1) * sizeof *t->F;
+    const size_t plane = (size_t)(t->kmax - t->kmin + 2) * row;
+    double *to = t->F;
+    for (int h = t->hmin; h <= t->hmax; h++, from += plane)
+        for (int k = t->kmin; k <= t->kmax; k++, to += nl) {
+            int finite = 1;
+            memcpy(to, from + (size_t)(k - t->kmin) * row, nl * sizeof *to);
+            for (size_t i = 0; i < nl; i++)
+                finite &= isfinite(to[i]) != 0;
+            if (!finite)
+                return nb_fail_at(err, NB_ERR_INPUT, name, 0,
+                                  "a structure factor with h = %d, k = %d is not finite",
+                                  h, k);
+        }
     return NB_OK;
 }
 
-static nb_status read_box(const nb_input *in, uint64_t offset, nb_factor_file *t,
-                          nb_error *err)
+/** Read the limits into *t; *values: the first value. */
+static nb_status read_limits(const char *data, size_t n, const char *name,
+                             nb_factor_file *t, const char **values, nb_error *err)
 {
-    int nh = t->hmax - t->hmin + 1;
-    size_t rows = (size_t)(t->kmax - t->kmin + 2);
-    size_t bytes = rows * (size_t)(t->lmax - t->lmin + 2) * sizeof(double);
-    double *plane = nb_alloc_raw(bytes, 1, "one plane of structure factors", err);
-    nb_status st = plane ? NB_OK : NB_ERR_NOMEM;
-    for (int h = 0; !st && h < nh; h++, offset += bytes)
-        if (!(st = nb_input_read(in, offset, plane, bytes, err)))
-            st = copy_plane(plane, h, in->path, t, err);
-    nb_free(plane);
-    return st;
-}
-
-/** Read the limits into *t, and the offset of the first value into *values. */
-static nb_status read_limits(const nb_input *in, nb_factor_file *t, uint64_t *values,
-                             nb_error *err)
-{
-    char head[NB_FDUMP_HEADER];
-    size_t n = in->bytes < sizeof head ? (size_t)in->bytes : sizeof head;
-    nb_status st = nb_input_read(in, 0, head, n, err);
-    const char *end = st ? NULL : read_header(head, head + n, t);
-    if (st)
-        return st;
-    if (!end)
+    uint64_t bytes;
+    nb_status st;
+    if (!(*values = read_header(data, data + n, t)))
         return nb_fail_at(
-            err, NB_ERR_INPUT, in->path, 1,
+            err, NB_ERR_INPUT, name, 1,
             "not a structure-factor dump: six index limits, newline and form "
             "feed must come first");
-    *values = (uint64_t)(end - head);
-    NB_FORWARD(nb_factor_file_check(t, in->path, err));
-    if (padded_bytes(t) == in->bytes - *values)
+    NB_FORWARD(nb_factor_file_check(t, name, err));
+    bytes = (uint64_t)(data + n - *values);
+    if (padded_bytes(t) == bytes)
         return NB_OK;
-    return nb_fail_at(err, NB_ERR_INPUT, in->path, 0,
+    return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                       "%llu bytes of structure factors, but limits %d..%d %d..%d %d..%d "
                       "need %llu: the file is cut short or not a dump",
-                      (unsigned long long)(in->bytes - *values), t->hmin, t->hmax, t->kmin,
-                      t->kmax, t->lmin, t->lmax, (unsigned long long)padded_bytes(t));
+                      (unsigned long long)bytes, t->hmin, t->hmax, t->kmin, t->kmax,
+                      t->lmin, t->lmax, (unsigned long long)padded_bytes(t));
 }
 
-nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err)
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err)
 {
-    uint64_t values = 0;
+    const char *values = NULL;
     nb_status st;
     memset(out, 0, sizeof *out);
-    st = read_limits(in, out, &values, err);
-    NB_TRY(nb_factor_file_alloc(out, in->path, err));
-    NB_TRY(read_box(in, values, out, err));
+    st = read_limits(data, n, name, out, &values, err);
+    NB_TRY(nb_factor_file_alloc(out, name, err));
+    NB_TRY(copy_box(values, name, out, err));
     if (st)
         nb_factor_file_free(out);
     else

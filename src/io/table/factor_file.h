@@ -51,11 +51,11 @@ void nb_factor_file_free(nb_factor_file *table);
 typedef nb_status (*nb_fdump_sink)(void *user, const void *data, size_t bytes,
                                    nb_error *err);
 
-/** Read a dump, plane by plane. Both separator bytes and the length must match exactly;
- * every value in the box must be finite; the extra planes are ignored. Free *out
- * with nb_factor_file_free; on error it is zero. Errors: NB_ERR_INPUT, NB_ERR_NOMEM,
- * NB_ERR_IO. */
-nb_status nb_fdump_read(const nb_input *in, nb_factor_file *out, nb_error *err);
+/** Parse the n bytes of a dump. Both separator bytes and the length must match exactly;
+ * every value in the box must be finite; the extra planes are ignored. Free *out with
+ * nb_factor_file_free; on error it is zero. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+nb_status nb_fdump_parse(const void *data, size_t n, const char *name,
+                         nb_factor_file *out, nb_error *err);
 
 /** Write the header of a dump with both separator bytes and a NUL; returns the length. */
 size_t nb_fdump_header(const nb_factor_file *table, char out[NB_FDUMP_HEADER]);

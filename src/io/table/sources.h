@@ -76,11 +76,10 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
                                 nb_error *err);
 
 /** Read spectra from an HDF5 file: /entry/instrument/beam/incident_wavelength_1Dspectrum
- * and ..._weights, as in masters of nanobragg, or /wavelength and /weight; A. max_MB:
- * memory that a small file may need, 0 for the default (nb_declared_check). Errors: as
- * nb_spectra_parse, NB_ERR_UNSUPPORTED. */
-nb_status nb_hdf5_read_spectra(const char *path, double max_MB, nb_vec3 position,
-                               int needed, nb_spectra *out, nb_error *err);
+ * and ..._weights, as in masters of nanobragg, or /wavelength and /weight; A.
+ * Errors: as nb_spectra_parse, NB_ERR_UNSUPPORTED. */
+nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
+                               nb_spectra *out, nb_error *err);
 
 /** Print a note if each line is one wavelength, as if all lines were one spectrum. */
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,

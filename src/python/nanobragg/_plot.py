@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SVG plots with the standard library only; nanobragg bench adds a copy to its report."""
+"""SVG plots with the standard library only."""
 import base64
 import html
 import math

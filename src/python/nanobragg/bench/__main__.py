@@ -10,7 +10,7 @@ import time
 
 import nanobragg
 
-from .. import _build, _plot
+from .. import _build
 from .._programs import Runner, Stop, find, finish, tell
 from . import report
 from .job import Job, case_text
@@ -99,9 +99,8 @@ def row_of(p):
     row.update({key: value for key, value in (("oversample", job.oversample), ("domains", job.domains)) if value})
     if not p.peer:
         row.update(device=job.device, isa=job.isa, precision=job.precision, threads=job.threads)
-    if p.sweep != "gain":
-        names = ("correlation", "max_error", "mean_relative_error")
-        row["check"] = {"images": p.images, "rows": p.rows, "of_rows": p.of_rows, **dict(zip(names, p.worst))}
+    names = ("correlation", "max_error", "mean_relative_error")
+    row["check"] = {"images": p.images, "rows": p.rows, "of_rows": p.of_rows, **dict(zip(names, p.worst))}
     return row
 
 
@@ -111,17 +110,15 @@ def left_out_of(p):
 
 
 def results(options, points, head):
-    lists = {"batch": "batches", "breakdown": "breakdowns", "gain": "gains"}
+    lists = {"batch": "batches", "breakdown": "breakdowns"}
     root = {"format": report.FORMAT, "name": options.name, "command": options.command, **head, "build": build(),
             "date": date(), "cases": {case: case_text(case, options.own) for case in options.cases},
-            "points": [], "left_out": [], "batches": [], "breakdowns": [], "gains": []}
+            "points": [], "left_out": [], "batches": [], "breakdowns": []}
     for p in points:
         if p.left_out:
             root["left_out"].append(left_out_of(p))
         else:
             root[lists.get(p.sweep, "points")].append(row_of(p))
-    if not root["gains"]:
-        del root["gains"]
     return root
 
 
@@ -199,8 +196,6 @@ def run(program, words):
         report.add_others({}, options.others)  # before anything is measured
         if not options.results:
             measure(options, folder, programs)
-        for module in (report, _plot):
-            shutil.copyfile(module.__file__, os.path.join(folder.part, os.path.basename(module.__file__)))
         report.make(folder.part, options.results, options.others)
         folder.commit()
     tell(f"report      {folder.path}\n")

@@ -60,7 +60,7 @@ class Reference:
         self.job = job.but(device="cpu", isa="scalar", precision="double", threads=0, reports=False)
         sim = self.job.simulation()
         self.slow, fast = sim.shape
-        self.steps = steps_of(sim)
+        self.steps = int(sim.config["sampling"]["steps_per_pixel"])
         self.first, self.each = bands(fast, self.slow, self.steps, budget)
         self.pixels = np.empty((len(self.first), self.each, fast), dtype=np.float32)
         whole = np.empty((self.slow, fast), dtype=np.float32)
@@ -89,8 +89,3 @@ def timed(call, **keywords):
     began = time.monotonic()
     result = call(**keywords)
     return result, time.monotonic() - began
-
-
-def steps_of(sim):
-    """Steps per pixel."""
-    return int(sim.config["sampling"]["steps_per_pixel"])

@@ -13,8 +13,6 @@ CASES = {
     "simple": ("-cell 100 100 100 90 90 90 -default_F 100 -N 5 -lambda 6.2 -distance 100 -pixel 0.1 -oversample 1", ""),
     "heavy": ("-cell 70 80 90 75 85 95 -misset 10 20 30 -default_F 100 -N 20 -lambda 1 -distance 100 -pixel 0.1 "
               "-oversample 1 -mosaic 0.5 -mosaic_domains 100 -dispersion 1 -dispsteps 10", "-compat"),
-    "xfel": ("-cell 79.1 79.1 37.9 90 90 90 -misset 10 20 30 -N 100 -lambda 1.3 -distance 150 -pixel 0.075 "
-             "-oversample 1 -mosaic 0.2 -mosaic_domains 100 -dispersion 0.5 -dispsteps 100", ""),
     "own": ("", "")}
 
 
@@ -41,8 +39,6 @@ class Job:
     osc: float = 0
     frames: int = 0  # frames of a series
     reports: bool = False  # the process prints its stages as JSON
-    shape: str | None = None  # flag of the crystal's shape
-    tolerance: str | None = None  # as typed
     row: int = 0  # only these rows; rows 0: all
     rows: int = 0
 
@@ -57,7 +53,6 @@ class Job:
         """"simple 1024x1024 on cpu avx512 mixed, 2 threads", for messages."""
         isa = f" {self.isa}" if self.device == "cpu" and self.isa != "auto" else ""
         out = f"{self.case} {self.size}x{self.size} on {self.device}{isa} {self.precision}"
-        out += f", {self.shape} -tolerance {self.tolerance or 'unset'}" if self.shape else ""
         out += f", {self.oversample} x {self.oversample} sub-pixels" if self.oversample else ""
         out += f", {self.domains} domains" if self.domains else ""
         return out + (f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else "")
@@ -69,7 +64,6 @@ class Job:
             words += [flag, str(value)] if value else []
         words += ["-phi", f"{self.phi:.12g}", "-phisteps", "1", "-osc", f"{self.osc:.12g}"] if self.osc else []
         words += ["-hkl", self.hkl] if self.hkl else []
-        words += [self.shape] if self.shape else []
         words += ["-roi", "0", str(self.size - 1), str(self.row), str(self.row + self.rows - 1)] if self.rows else []
         return [*words, "-nonoise", "-nopgm"]
 
@@ -77,7 +71,6 @@ class Job:
         """Flags that only nanobragg understands."""
         words = [*CASES[self.case][1].split(), "-device", self.device, "-isa", self.isa, "-precision", self.precision]
         words += ["-threads", str(self.threads)] if self.threads else []
-        words += ["-tolerance", self.tolerance] if self.tolerance else []
         return [*words, "-seed", "1", "-quiet", *(["-time", "json"] if self.reports else [])]
 
     def command(self, is_ours):

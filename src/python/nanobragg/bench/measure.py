@@ -13,7 +13,7 @@ import numpy as np
 import nanobragg
 
 from .._programs import IMAGE, Stop
-from . import gain, gate
+from . import gate
 from .report import statistics
 
 # Limits of steps: a reference (up to a second), also with -quick; a frame of a long series.
@@ -40,7 +40,7 @@ class Bench:
         """Fill the points."""
         self.points, self.total = points, sum(1 + p.wants_cold for p in points)
         self.cold()
-        how = {"batch": self.batch, "breakdown": self.breakdown, "gain": lambda p: gain.measure(self, p)}
+        how = {"batch": self.batch, "breakdown": self.breakdown}
         for p in points:
             self.show(p, p.sweep)
             self.done += 1

@@ -16,7 +16,7 @@ MAX_VALUES, MAX_PEERS, MAX_DEVICES = 16, 4, 4
 # Flags with a list of whole numbers from low to high; flags with a list of words.
 WHOLES = {"sizes": (8, 32768), "oversamples": (1, 64), "domains": (1, 1000000), "threads": (1, 4096),
           "batches": (1, 4096)}
-WORDS = {"cases": (("simple", "heavy", "xfel", "own"), "simple, heavy, xfel or own"),
+WORDS = {"cases": (("simple", "heavy", "own"), "simple, heavy or own"),
          "isas": (ISAS, "scalar, sse2, avx2, avx512, neon or auto"),
          "precisions": (("double", "mixed"), "double or mixed"),
          "sweeps": (SWEEPS, "size, precision, threads, oversample, domains, batch or breakdown")}

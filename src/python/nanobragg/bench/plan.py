@@ -3,15 +3,11 @@
 changes one quantity at one size."""
 
 import itertools
-import math
 import os
 
 from .job import Job
 
-# Images of the case xfel: the first image of a shape is the reference for the others.
-GAINS = (("-gauss_xtal", None), ("-gauss_xtal", "1e-3"), ("-square_xtal", "1e-3"), ("-square_xtal", "1e-4"),
-         ("-square_xtal", "1e-6"), ("-round_xtal", "1e-3"), ("-round_xtal", "1e-4"), ("-round_xtal", "1e-6"))
-CELL, FINEST, BOX = (79.1, 79.1, 37.9), 2.0, 24
+BOX = 24
 
 
 class Point:
@@ -32,7 +28,7 @@ class Point:
         """Key that is equal for points whose times can be estimated from each other."""
         job = self.job
         return (self.peer, job.case, job.isa, job.precision, job.threads, job.device,
-                self.sweep in ("batch", "breakdown", "gain"))
+                self.sweep in ("batch", "breakdown"))
 
     def work(self):
         """Number proportional to the steps of the image."""
@@ -40,21 +36,17 @@ class Point:
 
 
 class Plan:
-    """Fills `points` from options, devices, instruction sets.  folder: for files of F."""
+    """Fills `points` from options, devices, instruction sets.  folder: for a file of F."""
 
     def __init__(self, options, devices, isas, folder):
         self.options, self.devices, self.isas = options, devices, isas
-        self.box, self.sphere = (os.path.join(folder, name) for name in ("reflections.hkl", "xfel.hkl"))
+        self.box = os.path.join(folder, "reflections.hkl")
         self.points = []
-        sized = [case for case in options.cases if case != "xfel"]
         for case in options.cases:
-            for size in options.sizes if case != "xfel" and "size" in options.sweeps else ():
+            for size in options.sizes if "size" in options.sweeps else ():
                 self.sizes(case, size)
             for device in devices:
-                if case == "xfel":
-                    self.gains(device)
-                else:
-                    self.sweeps(case, device, case == sized[0])
+                self.sweeps(case, device, case == options.cases[0])
 
     def job(self, case, device, **more):
         return Job(**{"case": case, "own": tuple(self.options.own), "device": device, "size": self.options.at,
@@ -86,30 +78,14 @@ class Plan:
             for change in some if sweep in o.sweeps else ():
                 self.add(sweep, self.job(case, device, **change))
 
-    def gains(self, device):
-        """Add the points of the case xfel: one size, compared among themselves."""
-        for shape, tolerance in GAINS:
-            self.add("gain", self.job("xfel", device, size=max(self.options.sizes), hkl=self.sphere, shape=shape,
-                                      tolerance=tolerance))
-
     def write_factors(self):
-        """Write files of structure factors: arbitrary F, the same in every run."""
-        for path, lines in ((self.box, box_lines), (self.sphere, sphere_lines)):
-            if any(p.job.hkl == path for p in self.points):
-                with open(path, "w", encoding="ascii") as file:
-                    file.writelines(lines())
+        """Write a file of structure factors: arbitrary F, the same in every run."""
+        if any(p.job.hkl for p in self.points):
+            with open(self.box, "w", encoding="ascii") as file:
+                file.writelines(box_lines())
 
 
 def box_lines():
     """Lines of all reflections that the detectors of the cases can see."""
     for h, k, l in itertools.product(range(-BOX, BOX + 1), repeat=3):
         yield f"{h} {k} {l} {20 + (h * h * 31 + k * k * 17 + l * l * 7 + h * k) % 300}\n"
-
-
-def sphere_lines():
-    """Lines of reflections to the resolution FINEST (A), with F from 10 to 1000."""
-    random = 1
-    for h, k, l in itertools.product(*(range(-int(a / FINEST), int(a / FINEST) + 1) for a in CELL)):
-        random = (random * 1664525 + 1013904223) % 2**32
-        if 0 < math.hypot(h / CELL[0], k / CELL[1], l / CELL[2]) < 1 / FINEST:
-            yield f"{h} {k} {l} {10 * 10**(2.0 * (random >> 8) / (1 << 24)):.1f}\n"

@@ -1,20 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tables and plots of `nanobragg bench`: results.json -> summary.md and NAME.svg.
-
-In the folder of a report: python3 report.py (to change a plot, edit this file first).
-"""
+"""Tables and plots of `nanobragg bench`: results.json -> summary.md and NAME.svg."""
 import json
 import math
 import os
 import shutil
-import sys
 from statistics import quantiles
 
-if __package__:
-    from .. import _plot
-else:  # in the folder of a report
-    import _plot
+from .. import _plot
 
 FORMAT = "nanobragg-bench-1"
 # Limits for images of other programs: 1 - correlation, largest error over the brightest pixel.
@@ -317,37 +309,6 @@ def breakdowns_table(root):
                       [[name] + [digits(1e3 * of.get(name, 0)) for of in stages] for name in longest])
 
 
-def gain_steps(gain):
-    return number(gain, "steps_per_pixel") * number(gain, "pixels")
-
-
-def gain_others(g):
-    for one in items(g, "others"):
-        rate = number(one, "steps_per_s")
-        all_rows = over(gain_steps(g), rate)
-        yield [text(one, "program"), f"`{text(g, 'shape')}`", whole(one, "rows"), digits(number(one, "seconds")),
-               digits(rate / 1e9), digits(all_rows), text(g, "device"), ratio(all_rows, median(g, "whole"))]
-
-
-def gain_tables(root):
-    gains = items(root, "gains")
-    out = section("What a tolerance gains", gains, lambda g: f"""Case xfel, {square(g)}, {whole(g, 'steps_per_pixel')} steps a pixel, N = 100.  Whole images with -tolerance, warm. Every step was
-measured on some rows in the middle of the image, and its time for all rows follows from theirs. Errors: of the
-brightest pixel, in those rows, against every step.""",
-                  "device", ("shape", lambda g: f"`{text(g, 'shape')}`"), ("tolerance", lambda g: text(g, "tolerance") or "unset"),
-                  ("whole image s", lambda g: digits(median(g, "whole"))),
-                  ("every step, Gstep/s", lambda g: digits(number(g, "every_step", "steps_per_s") / 1e9)),
-                  ("rows", lambda g: f"{whole(g, 'every_step', 'rows')} of {whole(g, 'size')}"),
-                  ("every step, all rows, s", lambda g: digits(median(g, "whole") * number(g, "gain"))),
-                  ("gain", lambda g: digits(number(g, "gain"))), ("as Gstep/s", lambda g: ratio(gain_steps(g) / 1e9, median(g, "whole"))),
-                  ("too dark", lambda g: f"{number(g, 'too_dark'):.1e}"), ("too bright", lambda g: f"{number(g, 'too_bright'):.1e}"))
-    others = [row for g in gains for row in gain_others(g)]
-    if others:
-        out += ("Other programs, whole processes of some rows; the time for all rows follows from their rate.\n\n"
-                + table(["program", "shape", "rows", "s", "Gstep/s", "all rows, s", "beside", "times as long"], others))
-    return out
-
-
 def head(root):
     m, b = root.get("machine"), root.get("build")
     driver = text(m, "gpu_driver")
@@ -379,7 +340,7 @@ def left_out(root):
 
 
 def summary(root, plots):
-    out = head(root) + size_tables(root) + sweep_tables(root) + breakdowns_table(root) + gain_tables(root)
+    out = head(root) + size_tables(root) + sweep_tables(root) + breakdowns_table(root)
     out += "## Plots\n\n" if plots else ""
     for name, caption in plots:
         out += f"![{caption}]({name}.svg)\n\n{caption}.\n\n"
@@ -508,10 +469,3 @@ def make(folder, results=None, others=()):
     plots = draw_all(root, folder)
     with open(os.path.join(folder, "summary.md"), "w", encoding="utf-8") as stream:
         stream.write(summary(root, plots))
-
-
-if __name__ == "__main__":
-    try:
-        make((sys.argv[1:] or ["."])[0])
-    except Refused as why:
-        sys.exit(str(why))

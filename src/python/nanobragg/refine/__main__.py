@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""nanobragg refine: the command line.  The program has checked the flags and the names of files (src/cli/refine.c)."""
+"""nanobragg refine: the command line.  The program has checked flags, words, single numbers and names of files
+(src/cli/refine.c)."""
 import functools
 import math
 import shlex
@@ -18,7 +19,8 @@ OWN = {"refine": "names", "system": "system", "joint": "joint", "likelihood": "l
        "select": "select", "spot_half": "spot_half", "spot_sigma": "spot_sigma", "fit_dmin": "dmin", "fit_dmax": "dmax",
        "fit_mask": "mask", "schedule": "schedule", "maxiter": "evaluations", "F_sigma": "F_sigma"}
 NUMBERS = {"spot_half": int, "maxiter": int, "spot_sigma": float, "fit_dmin": float, "fit_dmax": float,
-           "F_sigma": lambda word: None if word == "auto" else float(word)}
+           "F_sigma": lambda word: _F_sigma(word)}
+PAIRS = {"bound": ("bounds", "name=low:high"), "restrain": ("restraints", "name=value:sigma")}
 FILES = ("series", "orientations", "report", "page_frames", "exptout", "plots", "residual")
 SWITCHES = ("quiet", "noprogress", "show_config")
 NOTE = functools.partial(_programs.say, "note")
@@ -39,9 +41,9 @@ class Line:
             elif name in OWN:
                 value = words.pop(0)
                 self.options[OWN[name]] = NUMBERS[name](value) if name in NUMBERS else value
-            elif name in ("bound", "restrain"):
-                key, _, numbers = words.pop(0).partition("=")
-                self.options[name + ("s" if name == "bound" else "ts")].append((key, tuple(map(float, numbers.split(":")))))
+            elif name in PAIRS:
+                key, form = PAIRS[name]
+                self.options[key].append(_pair(f"-{name}", words.pop(0), form))
             elif name in FILES:
                 self.files[name] = words.pop(0)
             elif name in SWITCHES:
@@ -50,9 +52,53 @@ class Line:
                 self.words.append(_borrowed(name, words))
         if "series" in self.files:
             path, _, frames = self.files["series"].rpartition(":")
-            first, _, last = frames.partition("-")
-            self.images += [f"{path}:{k}" for k in range(int(first), int(last) + 1)]
+            first, last = _span("-series", frames, "file.h5:0-99")
+            self.images += [f"{path}:{k}" for k in range(first, last + 1)]
         self.is_many = len(self.images) > 1 or "series" in self.files or "orientations" in self.files
+        self.check()
+
+    def check(self):
+        """Refuse flags that do not fit the number of images."""
+        files, joint = self.files, "joint" in self.options
+        why = None
+        if not self.images:
+            why = "an image is missing; usage: nanobragg refine IMAGE flags -refine list"
+        elif self.is_many and ("plots" in files or "residual" in files):
+            why = "-plots and -residual are of one image; refine one at a time, or use -report"
+        elif "page_frames" in files and not (self.is_many and _page.is_page(files.get("report"))):
+            why = "-page_frames chooses images of -report page.html of several images"
+        elif self.is_many and "exptout" in files and not joint:
+            why = "-exptout is of one image, or of several with -joint; refine one at a time, or use -report"
+        elif not self.is_many and joint:
+            why = (f"-joint {self.options['joint']}: one image has nothing in common with another; name several, or use "
+                   "-series")
+        if why:
+            raise ValueError(why)
+
+
+def _F_sigma(word):
+    if word == "auto":
+        return None
+    if not (_is_number(word) and 0 <= float(word) <= 2):
+        raise ValueError(f"-F_sigma '{word}': write auto, or the relative standard deviation of F, from 0 (exact) to 2")
+    return float(word)
+
+
+def _pair(flag, text, form):
+    """(name, (a, b)) of "name=a:b"."""
+    name, _, numbers = text.partition("=")
+    values = numbers.split(":")
+    if not name or len(values) != 2 or not all(map(_is_number, values)):
+        raise ValueError(f"{flag} '{text}': two numbers must follow the name; write it as {form}")
+    return name, tuple(map(float, values))
+
+
+def _span(flag, text, form):
+    """(a, b) of "a-b"."""
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+        raise ValueError(f"{flag} '{text}': type the first and the last number, the first one the smaller; write it as {form}")
+    return int(first), int(last)
 
 
 def _is_number(word):
@@ -165,7 +211,7 @@ def _refine_one(line, out):
     sim = Simulation._of_words(line.words, NOTE)
     options = _options.Options(**line.options, keep_start=_page.is_page(line.files.get("report")))
     fast, slow = sim._sim.size
-    image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow, float(sim.get("max_read") or 0)))
+    image = _images.of_file(_nanobragg.read_image(line.images[0], fast, slow))
     alive = Alive(line, out)
     result = fit_one(sim._sim, image, options, NOTE, alive.stage, alive)
     sim._changed()
@@ -182,7 +228,7 @@ def _refine_many(line, out):
 
     options, files = _options.Options(**line.options), line.files
     start = Start(_NO_FILES + line.words, {}, [], line.images, files.get("orientations"))
-    frames = tuple(map(int, files["page_frames"].split("-"))) if "page_frames" in files else None
+    frames = _span("-page_frames", files["page_frames"], "0-15") if "page_frames" in files else None
     lost = []
 
     def done(k, result, why):
@@ -216,14 +262,20 @@ def _status_of(error):
     return 2 if isinstance(error, bad) or (isinstance(error, OSError) and ": cannot read: " in str(error)) else 1
 
 
-def main(words):
-    line = Line(words)
+def _run(line):
     stream = sys.stderr if line.files.get("report") == "-" else sys.stdout
     silent = "quiet" in line.switches
     out = lambda text: None if silent else print(text, file=stream, flush=True)  # noqa: E731
+    if "show_config" in line.switches:
+        print(Simulation._of_words(line.words, NOTE)._sim.text("config"))
+        return 0
+    return _refine_many(line, out) if line.is_many else _refine_one(line, out)
+
+
+def main(words):
     _programs.stop_on_signals()
     try:
-        return _refine_many(line, out) if line.is_many else _refine_one(line, out)
+        return _run(Line(words))
     except (_programs.Interrupted, KeyboardInterrupt):
         _programs.say("error", "interrupted")
         return 130
