@@ -61,7 +61,7 @@ check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) python ## the quick tests: unit, c
 	@PYTHON=$(PYTHON) $(RUN) --quick $B
 
 bigtest: all test-programs $(FAULT) python ## every test in its long form
-	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
+	@PYTHON=$(PYTHON) NB_TEST_SECONDS=3600 $(RUN) --big $B
 
 .PHONY: test-real
 test-real: all ## the tests against measured frames (golden_data/real) alone; prints their time

@@ -79,7 +79,7 @@ def lists_are_kept(h5py):
 def parts_are_kept(h5py):
     """A run that is stopped closes its data file early; runs with -resume write the other
     frames to further files, whatever stops these runs."""
-    flags = [*LOUD, "-frames", 60, "-oversample", 12, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
+    flags = [*LOUD, "-frames", 60, "-oversample", 6, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
     began = time.time()
     run(*flags, "-hdf5", "p_master.h5")
     part = (time.time() - began) / 4  # of the time of the series, on a busy machine, too
@@ -91,7 +91,7 @@ def parts_are_kept(h5py):
         if not isinstance(stop, list):
             time.sleep(max(0.7, part))
             process.send_signal(stop)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate()[1]
         names = sorted(glob.glob("q_data_*"))
         frames = sum(len(h5py.File(name)["/entry/data/data"]) for name in names)
         stops.append((process.returncode, len(names), frames, one(error)))
@@ -274,8 +274,7 @@ LONG = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", "4000", "-oversam
 def start(flags, record, **more):
     """Starts a long run and waits for a file that matches `record`."""
     process = subprocess.Popen([PROGRAM, *flags], **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
-    end = time.monotonic() + 20
-    while not glob.glob(record) and process.poll() is None and time.monotonic() < end:
+    while not glob.glob(record) and process.poll() is None:
         time.sleep(0.01)
     return process
 
@@ -294,7 +293,7 @@ def two_at_a_time(h5py):
         error = run(*flags, *files, "-fluence", "1e20", status=2)[1]
         ok(f"other-flags-at-a-time-{name}", first.poll() is None and one(error) and "another run" in error, error)
         out, error = run(*flags, *files)
-        first.wait(timeout=60)
+        first.wait()
         made = [text.split("MB of images")[0].split()[-1] for text in (out, read("said").decode())]
         ones, twos = ([read(path) for path in sorted(glob.glob(f"{stem}_[0-9d]*"))] for stem in ("one", "two"))
         ok(f"two-at-a-time-{name}", ones == twos and "another run makes" in error and not glob.glob("two*resume") and

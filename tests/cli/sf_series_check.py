@@ -122,7 +122,7 @@ def processes():
     flags = ["-pdb", MODEL, *X, *sources(), "-threads", 1, "-stills", 5, "-jitter_fluence", 5]
     run(*flags, "-output", "one_%d.bin")
     done = subprocess.run([mpirun, "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
-                          capture_output=True, text=True, check=False, timeout=120,
+                          capture_output=True, text=True, check=False,
                           env={**os.environ, **mpi.ENVIRONMENT})
     if "does not find the others" in done.stderr:  # MPICH 4.2.0, Ubuntu 24.04, chroot
         print("skip sf_series mpi # mpirun's processes do not find each other here")

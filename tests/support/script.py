@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+BIG = "NB_BIG" in os.environ  # the long forms of tests (make bigtest)
 FAILED = []  # names of failed checks
 SCRIPT = os.path.basename(sys.argv[0]).split("_check")[0]
 
@@ -26,6 +28,20 @@ def run(*args, status=0, env=None, given=None):
     if status is not None and done.returncode != status:
         raise AssertionError(f"exit status {done.returncode}, not {status}: {done.stderr[-300:]}")
     return done.stdout, done.stderr
+
+
+def processor_seconds(process=None):
+    """Processor time of this script and its ended children, or of a running process."""
+    if process is None:
+        return sum(os.times()[:4])
+    words = read(f"/proc/{process}/stat").decode(errors="replace").rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def busy(process, seconds):
+    """Waits until a process has used these seconds of processor time, or has ended."""
+    while process.poll() is None and processor_seconds(process.pid) < seconds:
+        time.sleep(0.01)
 
 
 def read(path):
