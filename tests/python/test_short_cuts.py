@@ -58,7 +58,7 @@ BESIDE = {"plain": {},
           "mask": {"mask": np.arange(576).reshape(24, 24) % 5 > 0},
           "absorption": {"absorb": "sphere:0.5", "absorb_mu": 2, "background": "water:1e-9"},
           "table": {**CALC, "default_F": 0}, "damage": {**CALC, "dose": 3, "damage_cell": 0.1},
-          "diffuse": {**CALC, "diffuse_sigma": 0.4, "diffuse_gamma": 20, "detpixels": 6, "pixel": 1, "oversample": 1, "mosaic_domains": 2},
+          "diffuse": {**CALC, "diffuse_sigma": 0.4, "diffuse_gamma": 5, "detpixels": 6, "pixel": 1, "oversample": 1, "mosaic_domains": 2},
           "shape": {"gauss_xtal": True}}
 MOVES = [row for row in VALUES if row[0] in ("misset_x", "cell_a", "phi", "lambda", "distance", "Xbeam", "fluence", "default_F")]
 
