@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """A test for each rule of docs/python.md."""
-import json
 import multiprocessing
 import os
 import subprocess
@@ -37,23 +36,6 @@ def test_image_is_the_programs_float_file(tmp_path, device):
     assert sim.noise().astype("<u2").tobytes() == noise
 
 
-def test_every_parameter_sets_what_its_flag_sets(tmp_path):
-    values = {"N": 7, "mosaic_spread": 0.4, "misset": (1, 2, 3), "distance": 123.5, "nopolar": True,
-              "osc": 0.7, "oversample": 2, "beam_vector": (1, 0, 0), "detpixels": 33, "phi": 2.5,
-              "roi": (1, 20, 2, 30), "water": 0.3, "gauss_xtal": True, "seed": 9}
-    names = nanobragg.parameters()
-    for name, value in values.items():
-        assert name in names or any(name in p["synonyms"].split() for p in names.values()), name
-        words = [str(v) for v in (value if isinstance(value, tuple) else (value,))]
-        flags = [f"-{name}"] + ([] if value is True else words)
-        done = program(tmp_path, *flags, "-show_config", "-nofloat", "-noint", "-nonoise", "-nopgm")
-        assert done.returncode == 0, (name, done.stderr)
-        theirs = json.loads(done.stdout[done.stdout.index("{"):])
-        ours = nanobragg.Simulation(**{**SMALL, name: value}).config
-        for part in ("beam", "crystal", "detector", "sampling"):
-            assert ours.get(part) == theirs.get(part), (name, part)
-
-
 def test_unknown_keyword_names_the_nearest():
     with pytest.raises(TypeError, match="did you mean 'distance'"):
         nanobragg.Simulation(**SMALL, distanze=3)
@@ -69,24 +51,6 @@ def test_bad_value_says_what_the_program_says(tmp_path):
 def test_missing_file_is_an_os_error():
     with pytest.raises(OSError, match="nosuch.hkl"):
         nanobragg.Simulation(**{**SMALL, "hkl": "nosuch.hkl"})
-
-
-def test_set_gives_the_image_of_a_new_simulation():
-    sim = nanobragg.Simulation(**SMALL)
-    sim.render()
-    sim.set(misset=(4, 5, 6), phi=1.5, distance=80)
-    other = nanobragg.Simulation(**{**SMALL, "misset": (4, 5, 6), "phi": 1.5, "distance": 80})
-    assert np.array_equal(sim.render(), other.render())
-
-
-def test_failed_set_changes_nothing():
-    sim = nanobragg.Simulation(**SMALL)
-    before = sim.render()
-    for bad, kind in ((dict(distance=-1), ValueError), (dict(misset=(1, 2)), ValueError),
-                      (dict(hkl="nosuch"), OSError), (dict(nonsense=1), TypeError)):
-        with pytest.raises(kind):
-            sim.set(**bad)
-        assert np.array_equal(sim.render(), before)
 
 
 def test_failed_write_and_noise_change_nothing(tmp_path):

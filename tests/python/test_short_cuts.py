@@ -101,22 +101,6 @@ def test_what_is_kept_is_that_of_the_new_values(beside):
         check(name, words(more, BESIDE[beside]), values, keyword)
 
 
-@pytest.mark.parametrize("beside", BESIDE)
-def test_set_is_a_fresh_object(beside):
-    """After each set(), and back at the first values, images equal a fresh object's."""
-    base = words(BASE, BESIDE[beside])
-    sim, now = nb.Simulation(**base), dict(base)
-    first = image(sim)
-    changes = [keyword(values[0]) for _, _, values, keyword in MOVES]
-    for change in [*changes, {name: base.get(name) for c in changes for name in c}]:
-        change = {name: value for name, value in change.items() if value is not None}
-        sim.set(**change)
-        now.update(change)
-        assert image(sim) == image(nb.Simulation(**now)), change
-    sim.set(Xbeam=None)
-    assert image(sim) == first
-
-
 def test_files_to_write_change_no_pixel(tmp_path):
     sim = nb.Simulation(**BASE)
     first = image(sim)
