@@ -97,8 +97,7 @@ bench-series: all ## frames a second of series, and their memory; PEER=program: 
 bench-noise: all ## noise onto 1000 frames, and over a long table; NOISIFY=program NONBRAGG=program: beside them
 	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/bench/noise.py $(BENCH_ARGS)
 
-bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
-	@$B/tests/check/check --bench
+bench: all $(BENCH_BIN) ## time the renderers
 	@$B/tests/bench/bench all
 
 .PHONY: bench-cpu

@@ -27,7 +27,7 @@ else
 fi
 
 objects="$build/tests/support/scenes.o $build/tests/support/picture.o"
-for name in check common bench cases cruel print_case; do
+for name in check common cases cruel print_case; do
     objects="$objects $build/tests/check/$name.o"
 done
 

@@ -143,10 +143,9 @@ UNIT_TEST(planes_are_what_each_pixel_has)
     nb_sim *sim = NULL;
     const nb_scene *sc;
     nb_config_defaults(&cfg);
-    nb_words(
-        &cfg,
-        "-cell 50 50 50 90 90 90 -default_F 1 -lambda 1 -distance 100 -detpixels 60 "
-        "-pixel 2 -Xbeam 40 -Ybeam 50 -device cpu");
+    nb_words(&cfg,
+             "-cell 50 50 50 90 90 90 -default_F 1 -lambda 1 -distance 100 -detpixels 60 "
+             "-pixel 2 -Xbeam 40 -Ybeam 50 -device cpu");
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sc = &sim->model.scene;
     for (size_t i = 0; i < 2 * sizeof z / sizeof *z; i++) {
