@@ -19,7 +19,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, PROGRAM, busy, ok, processor_seconds, read  # noqa: E402
+from script import FAILED, PROGRAM, busy, ok, processor_seconds, read, write  # noqa: E402
 
 X = ["-cell", "70", "80", "90", "-N", "3", "-detpixels", "16", "-pixel", "3", "-fluence", "1e28",
      "-seed", "7"]
@@ -34,11 +34,6 @@ HKL = "0 0 0 100\n1 0 0 50\n0 1 0 70\n0 0 1 20\n"
 def run(*args, **more):
     return subprocess.run([PROGRAM, *map(str, args)], stdout=more.pop("stdout", subprocess.PIPE),
                           stderr=subprocess.PIPE, check=False, **more)
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as stream:
-        stream.write(text)
 
 
 def folder_state():

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 from series_check import PROGRAM, ROTATION, X, contents, differences, in_folder, ok, read, run
+from script import write
 
 LOUD = [flag for flag in ROTATION if flag != "-quiet"]
 
@@ -121,11 +122,6 @@ def stills_are_kept(h5py):
     ok("resumed-master-of-stills", not wrong and any("weights" in name for name in whole), wrong)
 
 
-def write(path, text):
-    with open(path, "w", encoding="ascii") as out:
-        out.write(text)
-
-
 def hkl(shift=0, factor=1):
     """Text of an .hkl file; with `shift`, the same F have other indices h."""
     return "".join(f"{h + shift} {k} {l} {factor * (10 + 3 * h + 2 * k + l)}\n"
@@ -142,12 +138,6 @@ def input_files():
     write("a.rot", "1 2 3\n4 5 6\n7 8 9\n")
     write("a.mat", "0.0125 0 0\n0 0.011 0\n0 0 0.012\n")
     run(*SMALL, "-default_F", 100, "-noint", "-nopgm", "-nofloat", "-noisefile", "a.img", "-quiet")
-
-
-def changed(path, text):
-    """Writes text, a changed version of a file a.*, and returns the path."""
-    write(path, text)
-    return path
 
 
 def what_counts(h5py):
@@ -182,10 +172,10 @@ def what_counts(h5py):
     image[1030:1032] = b"\0\0"  # 0: masks one more pixel
     with open("b.img", "wb") as out:
         out.write(image)
-    refuse = {"one F": ["-hkl", changed("b.hkl", hkl(factor=1.001))],
-              "limits": ["-hkl", changed("c.hkl", hkl(shift=1))], "offset": ["-adc", 7],
-              "sources": ["-sourcefile", changed("b.src", "-10 0 0 1 1e-10\n-10 0.01 0 2 1.1e-10\n")],
-              "orientations": ["-orientations", changed("b.rot", "1 2 3\n4 5 6.1\n7 8 9\n")],
+    refuse = {"one F": ["-hkl", write("b.hkl", hkl(factor=1.001))],
+              "limits": ["-hkl", write("c.hkl", hkl(shift=1))], "offset": ["-adc", 7],
+              "sources": ["-sourcefile", write("b.src", "-10 0 0 1 1e-10\n-10 0.01 0 2 1.1e-10\n")],
+              "orientations": ["-orientations", write("b.rot", "1 2 3\n4 5 6.1\n7 8 9\n")],
               "matrix": ["-mat", "a.mat"], "header": ["-img", "header.img"], "mask": ["-mask", "b.img"],
               "type": ["-hdf5type", "int32"], "compression": ["-compress", "none"],
               "fluence": ["-fluence", "2e28"], "truth": ["-truth", "spots"]}

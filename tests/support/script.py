@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Common code of scripts that test the program: runs, and a line for each check."""
+import array
 import importlib
 import os
 import subprocess
@@ -47,6 +48,20 @@ def busy(process, seconds):
 def read(path):
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def floats(path):
+    """Pixels of a float image, without a header."""
+    image = array.array("f")
+    image.frombytes(read(path))
+    return image
+
+
+def write(path, content):
+    """Writes bytes or text; returns the path."""
+    with open(path, "wb") as stream:
+        stream.write(content if isinstance(content, bytes) else content.encode())
+    return path
 
 
 def in_folder(main):
