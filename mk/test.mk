@@ -54,7 +54,7 @@ $(FAULT): tests/fault/fault.c $B/flags
 
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs $(FAULT) python ## every test (about 3 minutes on 2 cores once compiled)
+test: all test-programs $(FAULT) python ## every test in its short form (about 6 minutes on 2 quiet cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) python ## the quick tests: unit, command line, fuzz corpus
