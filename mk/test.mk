@@ -54,14 +54,14 @@ $(FAULT): tests/fault/fault.c $B/flags
 
 RUN := bash tests/run.sh
 .PHONY: test test-dials check bigtest reduced golden-report bench
-test: all test-programs $(FAULT) python ## every test (about 3 minutes on 2 cores once compiled)
+test: all test-programs $(FAULT) python ## every test in its short form (about 6 minutes on 2 quiet cores once compiled)
 	@PYTHON=$(PYTHON) $(RUN) $B
 
 check: all $(UNIT_BIN) $(REPLAY_BIN) $(FAULT) python ## the quick tests: unit, command line, fuzz corpus
 	@PYTHON=$(PYTHON) $(RUN) --quick $B
 
 bigtest: all test-programs $(FAULT) python ## every test in its long form
-	@PYTHON=$(PYTHON) NB_TEST_TIMEOUT=1800 $(RUN) --big $B
+	@PYTHON=$(PYTHON) NB_TEST_SECONDS=3600 $(RUN) --big $B
 
 .PHONY: test-real
 test-real: all ## the tests against measured frames (golden_data/real) alone; prints their time
@@ -97,8 +97,7 @@ bench-series: all ## frames a second of series, and their memory; PEER=program: 
 bench-noise: all ## noise onto 1000 frames, and over a long table; NOISIFY=program NONBRAGG=program: beside them
 	@NANOBRAGG=$(CURDIR)/$B/nanobragg $(PYTHON) tests/bench/noise.py $(BENCH_ARGS)
 
-bench: all $(CHECK_BIN) $(BENCH_BIN) ## time the renderers
-	@$B/tests/check/check --bench
+bench: all $(BENCH_BIN) ## time the renderers
 	@$B/tests/bench/bench all
 
 .PHONY: bench-cpu

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares every instruction set and precision of the vector renderer with the scalar
- * reference, on random valid and on extreme (cruel) cases. --bench prints times.
+ * reference, on random valid and on extreme (cruel) cases.
  *
- *   check [--seed N] [--count N] [--only K] [--isa NAME] [--precision NAME] [--bench] [-v]
+ *   check [--seed N] [--count N] [--only K] [--isa NAME] [--precision NAME] [-v]
  *
  * Prints lines `ok NAME` and `not ok NAME`, and a failing case as flags; `--seed N
  * --only K` runs that case again. */
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "common.h"
 #include "physics/limits.h"
 #include "base/threads.h"
@@ -301,12 +300,8 @@ int main(int argc, char **argv)
     int failures = 0;
     if (!check_parse(&ss.opt, argc, argv, 1)) {
         fprintf(stderr, "usage: check [--seed N] [--count N] [--only K] [--isa NAME] "
-                        "[--precision NAME] [--bench] [-v]\n");
+                        "[--precision NAME] [-v]\n");
         return 2;
-    }
-    if (ss.opt.bench) {
-        check_bench(ss.opt.isa);
-        return 0;
     }
     if (ss.opt.only < 0)
         failures += choice() + cruel_cases(&ss);

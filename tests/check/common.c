@@ -22,8 +22,6 @@ int check_parse(check_settings *o, int argc, char **argv, int with_isa)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "-v") == 0)
             o->verbose = 1;
-        else if (with_isa && strcmp(argv[i], "--bench") == 0)
-            o->bench = 1;
         else if (strcmp(argv[i], "--seed") == 0 && ++i)
             o->seed = strtoull(value, NULL, 10);
         else if (strcmp(argv[i], "--count") == 0 && ++i)

@@ -11,11 +11,11 @@
 
 typedef struct check_settings {
     uint64_t seed;
-    int count, only, verbose, bench;
+    int count, only, verbose;
     const char *isa, *precision; /* NULL: all */
 } check_settings;
 
-/** Returns 0 for an unknown flag. with_isa: the program has flags --isa and --bench. */
+/** Returns 0 for an unknown flag. with_isa: the program has the flag --isa. */
 int check_parse(check_settings *o, int argc, char **argv, int with_isa);
 
 /** True if the filter selects this name; filter NULL selects all names. */

@@ -293,8 +293,9 @@ static void run_way(session *ss, const check_case *c, const nb_scene *sc,
 static void run_scene(session *ss, const check_case *c, const nb_scene *sc,
                       const picture *of, check_rng *rng)
 {
-    for (int turn = 0; turn < (nb_shape_law(sc->lattice.shape) == NB_LAW_EDGE ? 1 : 3);
-         turn++) {
+    const int many = ss->device || getenv("NB_BIG"),
+              turns = many && nb_shape_law(sc->lattice.shape) != NB_LAW_EDGE ? 3 : 1;
+    for (int turn = 0; turn < turns; turn++) {
         nb_tolerance may = some_tolerance(rng, of->brightest, sc->lattice.shape);
         const maker grid = {.name = "grid", .by = BY_GRID},
                     device = {.name = "cuda", .by = BY_DEVICE, .state = ss->device};

@@ -30,7 +30,7 @@ link() {
 
 # planes: succeeds if the reference planes hold
 planes() {
-    NANOBRAGG=$work/nanobragg NB_SOURCE=$PWD NB_DERIVE_MODES=scalar timeout 120 \
+    NANOBRAGG=$work/nanobragg NB_SOURCE=$PWD NB_DERIVE_MODES=scalar prlimit --cpu=120:130 \
         "$python" tests/golden/test_derivatives.py >"$work/out" 2>&1
 }
 

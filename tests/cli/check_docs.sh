@@ -48,6 +48,11 @@ examples() {
 # shorten FILE: reduces a long series to three frames.
 shorten() { sed -i -E 's/-frames [0-9]{2,} /-frames 3 /' "$1"; }
 
+# leave_out_long FILE: removes the fit of the measured still, which refine_real_check.py makes.
+leave_out_long() {
+    [ -n "${NB_BIG:-}" ] || sed -i '/^nanobragg refine frame.cbf/,/[^\\]$/d' "$1"
+}
+
 # List the files of golden_data: no page may add or remove one.
 reference() { (cd "$source/golden_data" && find . | sort); }
 
@@ -90,7 +95,8 @@ run_page() {
         leave_out_absent "docs/$page block $n" "$file"
         examples "docs/$page block $n" "$file"
         shorten "$file"
-        if (cd "$work/run" && PATH=$work/bin:$PATH timeout 150 bash -e "$file") \
+        leave_out_long "$file"
+        if (cd "$work/run" && PATH=$work/bin:$PATH bash -e "$file") \
             >"$work/out" 2>&1 </dev/null; then
             echo "ok docs/$page block $n"
         else
@@ -112,7 +118,7 @@ run_library() {
     [ -f "$work/c/1" ] && mv "$work/c/1" "$work/library/example.c"
     if (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror example.c \
         -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o example &&
-        timeout 60 ./example && [ "$(wc -c <floatimage.bin)" -eq 262144 ]) \
+        ./example && [ "$(wc -c <floatimage.bin)" -eq 262144 ]) \
         >"$work/out" 2>&1; then
         echo "ok docs/library.md"
     else
@@ -129,7 +135,7 @@ run_factors() {
     cp "$work/c/2" "$work/library/factors.c"
     (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror factors.c \
         -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o factors &&
-        timeout 60 ./factors "$source/golden_data/structure_factors/models/1aki.pdb") \
+        ./factors "$source/golden_data/structure_factors/models/1aki.pdb") \
         >"$work/out" 2>&1
     if grep -q '^64664 reflections' "$work/out"; then
         echo "ok docs/library.md factors"
@@ -147,7 +153,7 @@ run_arrays() {
     cp "$work/c/3" "$work/library/arrays.c"
     if (cd "$work/library" && "${CC:-cc}" -std=c11 -Wall -Wextra -Werror arrays.c \
         -I"$source/src" -L"$build" -lnanobragg -Wl,-rpath,"$build" -o arrays &&
-        timeout 60 ./arrays) >"$work/out" 2>&1 &&
+        ./arrays) >"$work/out" 2>&1 &&
         grep -q "$(sed -n 's/^It prints `\(16256 pixels[^`]*\)`.*/\1/p' "$source/docs/library.md")" "$work/out"; then
         echo "ok docs/library.md arrays"
     else

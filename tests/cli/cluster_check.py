@@ -54,7 +54,7 @@ def start(name, **more):
 
 def run(name, **more):
     process = start(name, **more)
-    error = process.communicate(timeout=100)[1]
+    error = process.communicate()[1]
     return f"{name}: status {process.returncode}: {error[-300:]}" if process.returncode else ""
 
 
@@ -73,7 +73,7 @@ def stopped():
     while not os.path.exists(scratch) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=100)
+    process.communicate()
     made = len(glob.glob("out/staged_*.cbf"))
     ok("staged-stopped", process.returncode == 130 and 0 < made < 12 and glob.glob("out/*.resume"),
        f"status {process.returncode}, {made} frames")
@@ -85,7 +85,7 @@ def jobs(h5py):
     want = data(h5py, "one_master.h5") if not wrong else []
     ok("gpus", not wrong and len(want) == 12 and want == data(h5py, "gpus_master.h5"), wrong)
     tasks = [start("array.sh") for _ in range(4)]
-    wrong = "".join(task.communicate(timeout=100)[1] * (task.returncode != 0) for task in tasks)
+    wrong = "".join(task.communicate()[1] * (task.returncode != 0) for task in tasks)
     ok("array", not wrong and want == data(h5py, "array_master.h5") and len(glob.glob("array_*.cbf")) == 12 and
        not glob.glob("array_*.resume"), wrong)
     stopped()

@@ -35,7 +35,7 @@ def result(name, faults):
 
 
 def run(*args):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -97,7 +97,7 @@ def start(job, folder, fault=None, more=()):
         stream.write(bytes(8 * (len(KINDS) + 1)))
     env = {**os.environ, "LD_PRELOAD": LIBRARY, "NB_FAULT_COUNT": os.path.abspath(counts), "NB_FAULT": fault or "",
            "MALLOC_PERTURB_": "165", "MALLOC_CHECK_": "3"}
-    done = subprocess.run([PROGRAM, *job.words, *more], cwd=folder, env=env, capture_output=True, text=True, timeout=60,
+    done = subprocess.run([PROGRAM, *job.words, *more], cwd=folder, env=env, capture_output=True, text=True,
                           check=False, errors="replace")
     numbers = struct.unpack(f"{len(KINDS) + 1}q", read(counts))
     return done, dict(zip((*KINDS, "failed"), numbers))

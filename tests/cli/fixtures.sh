@@ -6,10 +6,12 @@
 X="-default_F 100 -cell 100 -N 5 -detpixels 8"
 C="-default_F 100 -cell 100 -N 5"
 NOFILES="-nofloat -noint -nonoise -nopgm"
+# OTHER: an instruction set of another processor.
+case $(uname -m) in aarch64) OTHER=sse2 ;; *) OTHER=neon ;; esac
 # M: a simulation from atoms; R: one from reflections.
 M="-pdb good.pdb -dmin 3 -N 3 -detpixels 16 -pixel 4"
 R="-mtz good.mtz -N 3 -detpixels 16 -pixel 4"
-export X C M R NOFILES
+export X C M R NOFILES OTHER
 NB_SOURCE=${NB_SOURCE:-$(cd ../.. && pwd)}
 
 # make_fixtures FOLDER: makes the input files that the tables name, some with $NANOBRAGG.
@@ -98,6 +100,7 @@ make_fixtures() {
     cp "$NB_SOURCE/golden_data/structure_factors/reflections/made-intensities.mtz" other.mtz
     printf 'C 12000 0.5 0.7\nC 13000 0.4 0.6\n' >good.fprime
     : >empty.hkl && : >empty.mat && : >empty.src && : >empty.img
+    make_models "$NB_SOURCE/golden_data/structure_factors"
     echo 'this is no image' >text.img
     "$NANOBRAGG" $X -quiet $NOFILES -intfile good.img -adc 0 -distance 90 -scale 1e9 &&
         "$NANOBRAGG" $X -quiet $NOFILES -intfile small.img -detpixels 4 &&
@@ -109,4 +112,37 @@ make_fixtures() {
     sed 's/WAVELENGTH=./WAVELENGTH=x/; s/NANOBRAGG_/SOMEONES__/' good.img >badvalue.img
     head -c 60 good.dump >truncated.dump
     cd - >/dev/null || return 1
+}
+
+# make_models FOLDER: makes models and lists of reflections that must be refused.
+make_models() {
+    cp "$1/models/made-special.pdb" special.pdb
+    cp "$1/models/made-p1121.cif" p1121.cif
+    ln -s "$1/reflections/1dur-sf.cif" sf.cif
+    printf '%s\n' 'CRYST1   20.000   24.000   28.000  90.00  90.00  90.00 P 21 21 21    4' \
+        'ATOM      1  CA  ALA A   1      11.000  12.000  13.000  1.00 20.00           C  ' >ok.pdb
+    : >empty.pdb
+    printf '\0\1\2\377%.0s' {1..1000} >binary.pdb
+    sed 1d ok.pdb >no-cell.pdb
+    sed 's/20.000   24.000   28.000/ 1.000    1.000    1.000/; s/P 21 21 21/P 1       /' ok.pdb >dummy-cell.pdb
+    sed 's/ 90.00  90.00  90.00/170.00  90.00  10.00/' ok.pdb >flat-cell.pdb
+    sed 's/   20.000   24.000   28.000/                           /' ok.pdb >blank-cell.pdb
+    sed 's/P 21 21 21/P 21 99 21/' ok.pdb >unknown-group.pdb
+    { cat ok.pdb && sed '1d; s/    1  CA /    2  XX /; s/          C  /          X  /' ok.pdb; } >unknown-element.pdb
+    sed 's/   28.000/ 1.0e-150/' ok.pdb >tiny-cell.pdb
+    sed 's/  1.00 20.00/ -1.00 20.00/' ok.pdb >occupancy.pdb
+    sed 's/  1.00 20.00/  1.00-20.00/' ok.pdb >B.pdb
+    gzip -c special.pdb | head -c 400 >cut.pdb.gz
+    { cat p1121.cif && printf "\nloop_\n'x\n"; } >bad.cif
+    printf 'data_x\n_cell.length_a 10\n' >neither.cif
+    head -c $(($(wc -c <good.mtz) / 2)) good.mtz >cut.mtz
+    { head -c 80 good.mtz && printf '\0\240\014\106\0\0\141\104' && tail -c +89 good.mtz; } >wild.mtz # h k 9000 900
+    sed 's/END /XXX /g' good.mtz >noend.mtz
+    printf '%s\n' '!FORMAT=XDS_ASCII    MERGE=TRUE    FRIEDEL_S_LAW=TRUE' '!END_OF_HEADER' '1 0 0 5.0E+01 2.0E+00' \
+        '!END_OF_DATA' >xds.hkl
+    printf '%s\n' '   1   0   0  234.50   12.10   1' '  -1 -12   3   34.50    2.10   1' '   0   0   0    0.00    0.00   0' >shelx.hkl
+    printf 'Fe seven 1 2\n' >words.txt
+    printf 'Fe 7112 1\n' >three.txt
+    printf '# no\n' >nothing.txt
+    printf 'Xx 7112 1 2\n' >symbol.txt
 }

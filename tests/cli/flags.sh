@@ -86,17 +86,11 @@ accepts() {
     if [ -n "$wrong" ]; then miss "$id" "$wrong"; else pass "$id"; fi
 }
 
-gemmi_there=$("$NANOBRAGG" -version | grep '^ *gemmi  *yes')
 json_there=1
 "$NANOBRAGG" -detpixels 4 -show_config >/dev/null 2>&1 || json_there=
 while IFS=$'\t' read -r id kind expected args; do
     case $id in \#* | id) continue ;; esac
-    # shellcheck disable=SC2016
-    case $args in
-    *'$M'* | *'$R'* | *-cif* | *-pdb* | *-mtz* | *-spacegroup*) needs_gemmi=1 ;;
-    *) needs_gemmi= ;;
-    esac
-    if [ -n "$needs_gemmi" ] && [ -z "$gemmi_there" ]; then
+    if lacks_gemmi "$args"; then
         echo "skip flag-$id # built without gemmi"
     elif [ "$kind" = json ] && [ -z "$json_there" ]; then
         echo "skip flag-$id # this build has no -show_config"

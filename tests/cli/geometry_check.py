@@ -3,7 +3,6 @@
 
 usage: NANOBRAGG=program python3 tests/cli/geometry_check.py
 """
-import array
 import json
 import math
 import os
@@ -12,16 +11,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, run  # noqa: E402
+from script import FAILED, floats, ok, run  # noqa: E402
 
 QUIET = ["-noint", "-nonoise", "-nopgm", "-device", "cpu"]
-
-
-def floats(path):
-    image = array.array("f")
-    with open(path, "rb") as stream:
-        image.frombytes(stream.read())
-    return image
 
 
 def dot(a, b):

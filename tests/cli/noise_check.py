@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, ok, read, run  # noqa: E402
+from script import FAILED, floats, ok, read, run  # noqa: E402
 
 X = ["-cell", "80", "-N", "6", "-default_F", "100", "-detpixels_f", "37", "-detpixels_s", "29", "-pixel", "1.5",
      "-fluence", "3e30", "-oversample", "2", "-noint", "-nopgm", "-quiet"]
@@ -47,13 +47,6 @@ def normal(seed, pixel, stage):
         if 0 < r < 1:
             return x * math.sqrt(-2 * math.log(r) / r)
         nth += 1
-
-
-def floats(path):
-    image = array.array("f")
-    with open(path, "rb") as stream:
-        image.frombytes(stream.read())
-    return image
 
 
 def simulate(*args):

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, PROGRAM, ok, read, run, write  # noqa: E402
 
 FAST, SLOW = 53, 41
 CRYSTAL = ["-cell", "60", "70", "50", "-N", "8", "-default_F", "80", "-fluence", "2e28", "-lambda", "1.2",
@@ -51,11 +51,6 @@ bad_edge/max_fs = 3
 bad_edge/min_ss = 20
 bad_edge/max_ss = 39
 """
-
-
-def write(name, data):
-    with open(name, "wb") as out:
-        out.write(data if isinstance(data, bytes) else data.encode())
 
 
 def fixtures():

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # The scalar renderer is so slow that any machine shows a progress bar.
-FLAGS = ["-detpixels", "200", "-oversample", "14", "-isa", "scalar", "-threads", "1",
+FLAGS = ["-detpixels", "200", "-oversample", "7", "-isa", "scalar", "-threads", "1",
          "-N", "5", "-cell", "100", "-default_F", "1",
          "-quiet", "-nofloat", "-noint", "-nonoise", "-nopgm"]
 

@@ -13,17 +13,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from script import PROGRAM, in_folder, ok, run  # noqa: E402
+from script import PROGRAM, floats, in_folder, ok, run  # noqa: E402
 
 X = ["-default_F", "100", "-cell", "80", "-N", "8", "-detpixels", "48", "-pixel", "1", "-seed", "7"]
 BRIGHT = X + ["-fluence", "1e31"]
-
-
-def floats(path):
-    image = array.array("f")
-    with open(path, "rb") as stream:
-        image.frombytes(stream.read())
-    return image
 
 
 def clipped(text):

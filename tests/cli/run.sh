@@ -22,8 +22,8 @@ miss() {
 
 . ./fixtures.sh
 
-# Print names of all files in a folder, with sizes and checksums.
-snapshot() { (cd "$1" && find . -print0 | sort -z && find . -type f -exec cksum {} + | sort); }
+# Print names of all files in a folder, with sizes and times of their last change.
+snapshot() { (cd "$1" && find . -type d -printf '%p\n' -o -printf '%p %s %C@\n' | sort); }
 
 # run_in FOLDER ARGS [SECONDS]: evaluates the words of ARGS; writes stdout and stderr to
 # $work and sets $status. SECONDS: limit of processor time.
@@ -31,15 +31,26 @@ run_in() {
     local folder=$1 seconds=${3:-}
     eval "set -- $2" # the tables quote as the shell does
     (cd "$folder" && { [ -z "$seconds" ] || ulimit -t "$seconds"; } &&
-        timeout 60 "$NANOBRAGG" "$@" </dev/null >"$work/stdout" 2>"$work/stderr")
+        "$NANOBRAGG" "$@" </dev/null >"$work/stdout" 2>"$work/stderr")
     status=$?
+}
+
+# lacks_gemmi ARGS: true if ARGS need gemmi and this build has none.
+gemmi_there=$("$NANOBRAGG" -version | grep '^ *gemmi  *yes')
+lacks_gemmi() {
+    [ -z "$gemmi_there" ] || return 1
+    # shellcheck disable=SC2016
+    case $1 in sf* | *'$M'* | *'$R'* | *-cif* | *-pdb* | *-mtz* | *-spacegroup* | *.mtz* | *.cif* | *.pdb*) ;; *) return 1 ;; esac
 }
 
 # refuses ID STATUS TEXT ARGS: the program must refuse ARGS within $refusal seconds of
 # processor time, with one error line that contains TEXT.
 refuses() {
-    local id=$1 expected=$2 text=$3 args=$4 dir=$work/case
-    rm -rf "$dir" && cp -a "$work/fixtures" "$dir"
+    local id=$1 expected=$2 text=$3 args=$4 dir=$work/fixtures
+    if lacks_gemmi "$args"; then
+        echo "skip $id # built without gemmi"
+        return
+    fi
     run_in "$dir" "$args" "$refusal"
     if [ -n "${NB_REDUCED:-}" ] && grep -q 'needs the Python package' "$work/stderr"; then
         echo "skip $id # this build has no Python package"
@@ -52,6 +63,7 @@ refuses() {
         miss "$id" "no '$text' in: $(cat "$work/stderr")"
     elif ! snapshot "$dir" | cmp -s - "$work/before"; then
         miss "$id" "a file was made or changed: $(snapshot "$dir" | diff "$work/before" - | tail -n 2)"
+        snapshot "$dir" >"$work/before"
     else
         pass "$id"
     fi

@@ -6,7 +6,6 @@ tests/unit/test_factors_theorems.c tests theorems on structure factors.
 NB_BIG=1 runs every case with each method and number of threads.
 usage: NANOBRAGG=program python3 tests/cli/sf_check.py
 """
-import array
 import cmath
 import csv
 import gzip
@@ -22,7 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from mtz import read_mtz  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, PROGRAM, floats, ok, read, run  # noqa: E402
 
 DATA = os.environ.get("NB_FACTOR_DATA") or os.path.join(HERE, "..", "..", "golden_data",
                                                         "structure_factors")
@@ -143,13 +142,6 @@ def dumps():
 
 
 # --- images ---
-
-def floats(path):
-    image = array.array("f")
-    with open(path, "rb") as stream:
-        image.frombytes(stream.read())
-    return image
-
 
 def maxrel(a, b, floor=1e-6):
     """Largest |a - b| / b where b is above `floor` times the maximum of b."""

@@ -4,7 +4,6 @@ the crystal of -expt.
 
 usage: NANOBRAGG=program python3 tests/cli/sf_series_check.py
 """
-import array
 import glob
 import json
 import os
@@ -16,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpi  # noqa: E402
-from script import FAILED, PROGRAM, ok, read, run  # noqa: E402
+from script import FAILED, PROGRAM, floats, ok, read, run  # noqa: E402
 
 MODEL = os.path.join(HERE, "..", "..", "golden_data", "structure_factors", "models", "1dur.pdb")
 EDGE = [1.735, 1.741, 1.75]  # A; the K edge of iron
@@ -24,12 +23,6 @@ CRYSTAL = ["-dmin", 3, "-N", 6, "-fluence", "1e28", "-precision", "double", "-se
 X = [*CRYSTAL, "-distance", 80, "-detpixels", 48, "-pixel", 2, "-misset", 10, 20, 30, "-quiet"]
 ALONE = ["-noint", "-nonoise", "-nopgm"]
 SPECTRUM = [(1.735, 1), (1.741, 3), (1.75, 2)]
-
-
-def floats(path):
-    values = array.array("f")
-    values.frombytes(read(path))
-    return values
 
 
 def maxrel(a, b):
@@ -122,7 +115,7 @@ def processes():
     flags = ["-pdb", MODEL, *X, *sources(), "-threads", 1, "-stills", 5, "-jitter_fluence", 5]
     run(*flags, "-output", "one_%d.bin")
     done = subprocess.run([mpirun, "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
-                          capture_output=True, text=True, check=False, timeout=120,
+                          capture_output=True, text=True, check=False,
                           env={**os.environ, **mpi.ENVIRONMENT})
     if "does not find the others" in done.stderr:  # MPICH 4.2.0, Ubuntu 24.04, chroot
         print("skip sf_series mpi # mpirun's processes do not find each other here")

@@ -7,7 +7,7 @@ interrupt() {
     rm -rf "$dir" && mkdir "$dir"
     (cd "$dir" && exec "$NANOBRAGG" -detpixels 3000 -oversample 400 -quiet 2>"$work/stderr") &
     pid=$!
-    sleep 0.7
+    until [ "$(awk '{ print $14 + $15 }' /proc/$pid/stat 2>/dev/null || echo 99)" -gt 40 ]; do sleep 0.05; done # ticks
     kill "-$signal" "$pid"
     wait "$pid"
     status=$?
@@ -29,7 +29,7 @@ interrupt_series() {
     # shellcheck disable=SC2086
     (cd "$dir" && exec "$NANOBRAGG" $flags 2>"$work/stderr") &
     pid=$!
-    for _ in $(seq 200); do [ -e "$dir/s_02.img" ] && break || sleep 0.05; done
+    until [ -e "$dir/s_02.img" ] || ! kill -0 "$pid"; do sleep 0.05; done
     kill "-$signal" "$pid"
     wait "$pid"
     status=$?

@@ -18,6 +18,7 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from combined import GEOMETRY, Scene, by_name, make_files, make_pixels, seed_of, smv, words_of  # noqa: E402
 
 QUIET = "-threads 1 -quiet -noprogress -noint -nopgm".split()
-LIMIT = 20  # limit of a run in seconds
+LIMIT = 20  # limit of a run in seconds of processor time
 # Flags with values that change nothing if the scene does not have the flag already
 OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-dose 0", "-dmin 0", "-fudge 1", "-blocks 1", "-osc 0", "-mosaic 0", "-mosaic_tail 0", "-absorb sphere:200 -absorb_mu 0", "-footprint box:0:0",
        "-footprint gauss:0:0", "-twin h,k,l:0.3", "-twin -h,-k,l:0", "-divergence 0", "-dispersion 0", "-phisteps 1", "-flicker 0", "-detector_thick 0", "-transmission one_PIXELS.bin", "-add zero_PIXELS.bin",
@@ -77,20 +78,16 @@ class Trial(Scene):
         words = ["-device", ARGS.device, *QUIET, *words, *(["-threads", str(threads)] if threads else []), *ARGS.flags.split()]
         self.log.append("$NANOBRAGG " + shlex.join(words))
         self.runs += 1
-        with subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace") as process:
+        with subprocess.Popen(["prlimit", f"--cpu={ARGS.limit}", PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace") as process:
             if kill:
-                stop = time.time() + LIMIT
-                while process.poll() is None and not os.path.exists(kill) and time.time() < stop:
+                while process.poll() is None and not os.path.exists(kill):
                     time.sleep(0.0005)
                 process.kill()
-            try:
-                says = process.communicate(timeout=ARGS.limit)[1]
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                raise Failure(f"still running after {ARGS.limit} s") from None
+            says = process.communicate()[1]
         if kill:
             return
+        if process.returncode == -signal.SIGKILL:
+            raise Failure(f"still running after {ARGS.limit} s of processor time")
         errors = [x for x in says.splitlines() if "error:" in x]
         if "Sanitizer" in says or "runtime error:" in says:
             raise Failure("sanitizer: " + next(x for x in says.splitlines() if "Sanitizer" in x or "runtime error" in x))
@@ -635,7 +632,7 @@ def arguments():
     parse.add_argument("--verbose", action="store_true")
     parse.add_argument("--keep")
     parse.add_argument("--flags", default="")
-    parse.add_argument("--limit", type=float, default=LIMIT)
+    parse.add_argument("--limit", type=int, default=LIMIT)
     return parse.parse_args()
 
 

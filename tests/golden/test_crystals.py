@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Several crystals in an image: their images add, and so do their reflections."""
+"""Several crystals in an image: their reflections and limits add, lists, streams and blocks; test_crowd.py adds images."""
 import json
 import os
 import subprocess
@@ -17,13 +17,6 @@ HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_da
 BASE = ["-cell", "30", "40", "50", "-default_F", "100", "-N", "6", "-detpixels", "48", "-pixel", "2.2", "-distance", "100", "-seed", "5",
         "-fluence", "1e28", "-oversample", "2", "-device", "cpu", "-nodump"]
 SILENT = ["-noint", "-nonoise", "-nopgm"]
-# {name: flags of all crystals and of the image}
-SETS = {"plain": [], "water": ["-water", "1"], "gauss": ["-gauss_xtal", "-N", "12"], "round": ["-round_xtal"],
-        "layers": ["-detector_thick", "450", "-detector_abs", "300", "-thicksteps", "3"],
-        "spectrum": ["-spectrum", "gauss", "-bandwidth", "1", "-wavelengths", "20"],
-        "turned": ["-osc", "1", "-phisteps", "4", "-mosaic", "0.3", "-mosaic_dom", "4"],
-        "footprint": ["-footprint", "gauss:3:2", "-water", "1"], "tolerance": ["-gauss_xtal", "-tolerance", "1e-4"],
-        "scalar": ["-isa", "scalar"], "double": ["-precision", "double"]}
 LINES = [{"N": 5}, {"misset": [10, 20, 30], "default_F": 70, "mosaic": 0.1, "mosaic_dom": 2}, {"misset": [50, -20, 3], "cell": [35, 45, 40]}]
 
 
@@ -39,29 +32,6 @@ def words(line):
     for name, value in line.items():
         out += ["-" + name, *(value if isinstance(value, list) else [value])]
     return out
-
-
-def check_sums(folder):
-    for name, flags in SETS.items():
-        both = image(folder, *flags, "-crystals", json.dumps(LINES))
-        background = image(folder, *flags, "-crystals", "0")
-        alone = [image(folder, *flags, *words(line)) for line in LINES]
-        off = numpy.abs(both - sum(alone) + (len(LINES) - 1) * background).max() / both.max()
-        allowed = 1e-6 + (1e-4 * sum(x.max() for x in alone) / both.max() if "1e-4" in flags else 0)
-        script.ok(f"sum-{name}", off <= allowed, f"{off:.3g} of the brightest pixel, not {allowed:.3g}")
-
-
-def check_mixture(folder):
-    """Crystals with different structure factors add up, for any number of threads."""
-    lines = [{"hkl": os.path.join(HKL, "ort.hkl"), "cell": [28, 34, 40]}, {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [1, 2, 3]},
-             {"hkl": os.path.join(HKL, "tet.hkl"), "cell": [32, 32, 40], "misset": [7, 8, 9]}]
-    path = os.path.join(folder, "lines.jsonl")
-    with open(path, "w", encoding="ascii") as f:
-        f.write("\n\n".join(json.dumps(line) for line in lines) + "\n")
-    both, alone = image(folder, "-crystals", path), [image(folder, *words(line)) for line in lines]
-    script.ok("mixture", numpy.abs(both - sum(alone)).max() <= 1e-6 * both.max())
-    again = image(folder, "-crystals", path, "-threads", "1")
-    script.ok("threads", (both == again).all())
 
 
 def check_box(folder):
@@ -273,8 +243,6 @@ def check_sum(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        check_sums(folder)
-        check_mixture(folder)
         check_box(folder)
         check_lack(folder)
         check_spots(folder)

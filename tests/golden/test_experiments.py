@@ -194,28 +194,11 @@ def check_diffuse(case, folder):
     script.ok(case["id"] + "-sum", abs(got.sum() / want.sum() - 1) <= 5e-4, f"{got.sum() / want.sum() - 1:.3g}")
 
 
-def check_only_frame(folder):
-    """-only_frame makes the same bytes as the frame in its series. The master file has
-    the drawn values."""
+def check_vary_master(folder):
+    """The master file has the drawn values of -draws."""
     laws = ("N:lognormal:40%,cell:normal:0.3%,mosaic:normal:50%,rot_x:normal:3,rot_z:uniform:-1:1,fluence:gamma:4,"
             "distance:uniform:99:101,lambda:normal:1%")
-    common = [*SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
-    two_crystals = ["-orientations", "random", "-crystals", "2", "-water", "10"]
-    model = ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), "-dmin", "5"]
-    halos = [*model[:2], "-diffuse_sigma", "0.4", "-diffuse_gamma", "12"] if HAS_FFTW else model
-    for name, crystal, kind in (("stills", CELL, ["-stills", "4", "-orientations", "random", "-spectrum", "gauss", "-bandwidth", "1"]),
-                                ("model", model, ["-stills", "2", "-orientations", "random"]),
-                                ("model-diffuse", halos, ["-stills", "3", "-orientations", "random"]),
-                                ("rotation", CELL, ["-frames", "3", "-osc", "1"]),
-                                ("crystals", CELL, ["-stills", "4", *two_crystals, "-vary", laws + ",crystals:poisson:1.5"]),
-                                ("crystals-turned", CELL, ["-frames", "2", "-osc", "1", "-crystals", "3"])):
-        flags = [*crystal, *common]
-        script.run(*flags, *kind, "-output", os.path.join(folder, name + "_%d.bin"), "-threads", "3")
-        for k in range(int(kind[1])):
-            one = os.path.join(folder, "one.bin")
-            script.run(*flags, *kind, "-only_frame", k, "-floatfile", one, "-nonoise", "-noint", "-nopgm", "-threads", "1")
-            script.ok(f"only-frame-{name}-{k}", script.read(one) == script.read(os.path.join(folder, f"{name}_{k + 1}.bin")))
-    flags = [*CELL, *common]
+    flags = [*CELL, *SMALL, "-N", "5", "-pixel", "2", "-mosaic", "0.1", "-mosaic_dom", "3", "-seed", "7", "-fluence", "1e24", "-vary", laws]
     table = os.path.join(folder, "table.txt")
     script.run(*flags, "-stills", "4", "-draws", table)
     with open(table, encoding="ascii") as f:
@@ -301,29 +284,6 @@ def check_shadow(case, folder):
     plain, _ = image(folder, "-roi", "3", "40", "5", "44")
     got, _ = image(folder, "-roi", "3", "40", "5", "44", *flags)
     script.ok(case["id"] + "-roi", (got == mixed(factor, plain)).all())
-
-
-def check_diffuse_frames(folder):
-    """Frames with diffuse light and varying cell and B have the same bytes if made alone,
-    with any number of threads, or in a region."""
-    if not HAS_FFTW:
-        print("skip experiments diffuse-frames # no FFTW in this build")
-        return
-    flags = ["-nodump", "-N", "5", "-lambda", "1", "-distance", "300", "-pixel", "4", "-detpixels", "32", "-oversample", "1", "-seed", "5",
-             "-device", "cpu", "-diffuse_only", "-diffuse_sigma", "0.4", "-diffuse_gamma", "25", "-orientations", "random", "-stills", "9"]
-    alone = ["-nonoise", "-noint", "-nopgm", "-floatfile"]
-    one, name = os.path.join(folder, "one.bin"), os.path.join(folder, "light_%d.bin")
-    for kind, crystal in (("list", ["-hkl", os.path.join(CASES, "hkl", "tet.hkl"), "-cell", "32", "32", "40", "90", "90", "90",
-                                    "-vary", "cell:normal:1%,Badd:uniform:-4:6"]),
-                          ("model", ["-pdb", os.path.join(CASES, "..", "structure_factors", "models", "1orc.pdb"), "-vary", "cell:normal:1%"])):
-        script.run(*crystal, *flags, "-output", name, "-threads", "3")
-        for k, threads in ((2, 1), (5, 2)):
-            frame = numpy.fromfile(name % (k + 1), "f4").reshape(32, 32)
-            script.run(*crystal, *flags, "-only_frame", k, "-threads", threads, *alone, one)
-            script.ok(f"diffuse-frames-{kind}-{k}", frame.any() and script.read(one) == frame.tobytes())
-            script.run(*crystal, *flags, "-only_frame", k, "-roi", "3", "9", "20", "30", *alone, one)
-            part = numpy.fromfile(one, "f4").reshape(32, 32)[20:31, 3:10]
-            script.ok(f"diffuse-frames-{kind}-{k}-roi", (part == frame[20:31, 3:10]).all())
 
 
 def check_mix(folder):
@@ -605,8 +565,7 @@ def main():
         check_factors(folder, hkl)
         check_typed_again(folder)
         check_hits(folder)
-        check_only_frame(folder)
-        check_diffuse_frames(folder)
+        check_vary_master(folder)
         check_mix(folder)
         check_damage(folder, hkl)
         if h5py and HAS_HDF5:

@@ -1,31 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Frames with the physics of an experiment: random command lines of all flags give the
-same bytes in every way, and the automatic number of wavelengths is large enough."""
-import glob
+"""The automatic number of wavelengths is large enough; draws flags of series for
+test_typed.py and test_crowd.py."""
 import json
 import math
 import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import mpi  # noqa: E402
 import script  # noqa: E402
-from master import contents, differences  # noqa: E402
 
-numpy = script.need("numpy")
-
-try:
-    import h5py
-except ImportError:
-    h5py = None
-
-BIG = "NB_BIG" in os.environ
+numpy, BIG = script.need("numpy"), script.BIG
 HKL = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "experiments", "hkl", "tet.hkl")
 EDGE = 24
 BASE = ["-hkl", HKL, "-cell", 32, 32, 40, "-detpixels", EDGE, "-distance", 100, "-pixel", 1.5, "-fluence", "1e26", "-device", "cpu", "-nodump", "-nointerpolate"]
@@ -67,85 +54,12 @@ def draw(rng):
     return [*flags, "-N", rng.choice([3, 5, 8]), "-seed", rng.randrange(1000), *(["-vary", ",".join(laws)] if laws else [])]
 
 
-def same_frames(flags, name, more):
-    """Images and draws have the same bytes with one thread and with `more`; -only_frame
-    makes the same second frame. Returns True if the first frame has light."""
-    seen = []
-    for threads in (1, *more):
-        if BIG or threads == 1:
-            script.run(*BASE, *flags, "-threads", threads, "-draws", "draws.txt", "-noprogress")
-        _, says = script.run(*BASE, *flags, "-threads", threads, "-output", "f_%d.bin", "-noprogress")
-        seen.append([script.read(x) for x in ("draws.txt", "f_1.bin", "f_2.bin")])
-    script.run(*BASE, *flags, "-only_frame", 1, "-floatfile", "one.bin", "-nonoise", "-noint", "-nopgm")
-    good = all(x == seen[0] for x in seen) and script.read("one.bin") == seen[0][2]
-    script.ok(name, good and len(seen[0][1]) == 4 * EDGE * EDGE, f"other bytes: {says[-100:]} {' '.join(map(str, flags))}")
-    return numpy.frombuffer(seen[0][1], "f4").any()
-
-
-def killed(args):
-    """Kills a run when its first frames are on disk."""
-    process = subprocess.Popen([script.PROGRAM, *map(str, args)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    while process.poll() is None and not glob.glob("m_data_*"):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-
-
-def same_masters(flags, name):
-    """The master file with counts has the same content with one thread, with more, if
-    killed and resumed, and with three processes."""
-    flags = list(flags)
-    kind = "-frames" if "-frames" in flags else "-stills"
-    flags[flags.index(kind) + 1] = 6
-    args = [*BASE, *flags, "-hdf5", "m_master.h5", "-frames_per_file", 2, "-noprogress"]
-
-    def made():
-        found = contents(h5py, "m_master.h5")
-        for file in glob.glob("m_*"):
-            os.remove(file)
-        return found
-    script.run(*args, "-threads", 1)
-    one, other = made(), {}
-    for threads in (2, 7):
-        script.run(*args, "-threads", threads)
-        other[f"{threads} threads"] = made()
-    killed([*args, "-threads", 2])
-    script.run(*args, "-threads", 2, "-resume")
-    other["resumed"] = made()
-    mpirun = mpi.mpirun(mpi.version())
-    if mpirun:
-        subprocess.run([mpirun, "-n", "3", script.PROGRAM, *map(str, args), "-threads", "1"], check=True, capture_output=True,
-                       env={**os.environ, **mpi.ENVIRONMENT})
-        other["3 processes"] = made()
-    wrong = {how: differences(one, found) for how, found in other.items() if found != one}
-    script.ok(name, not wrong and "/entry/data/data" in one, f"{wrong} {' '.join(map(str, flags))}")
-
-
-def check_masters():
-    if not h5py or "hdf5 yes" not in " ".join(script.run("-version")[0].lower().split()):
-        print("skip frames masters # no HDF5 in this build, or python3-h5py is not installed")
-        return
-    if not mpi.mpirun(mpi.version()):
-        print("skip frames masters-of-processes # no MPI in this build, or no mpirun")
-    rng = random.Random(13)
-    for i in range(30 if BIG else 3):
-        same_masters(draw(rng), f"masters-{i}")
-
-
 def make_files():
     """Writes the files that flags of CHOICES name."""
     numpy.random.default_rng(1).uniform(0, 2, EDGE * EDGE).astype("f4").tofile("t.bin")
     numpy.random.default_rng(2).uniform(0, 9, EDGE * EDGE).astype("f4").tofile("a.bin")
     with open("blocks.txt", "w", encoding="ascii") as f:
         f.write("0 0 0 1\n0.5 0 0 2\n0 0.3 0.1 1\n")
-
-
-def check_lines():
-    rng, lit = random.Random(35), 0
-    lines = 300 if BIG else 30
-    for i in range(lines):
-        lit += same_frames(draw(rng), f"line-{i}", (2, 7) if BIG else (2,))
-    script.ok("lit", lit > lines / 2, f"{lit} of {lines} first frames have light")
 
 
 def spots(*flags):
@@ -235,9 +149,6 @@ def check_rule_of_large_crystals():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        make_files()
-        check_lines()
-        check_masters()
         check_rule()
         check_rule_of_large_crystals()
         os.chdir("/")

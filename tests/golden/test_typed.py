@@ -13,7 +13,12 @@ import tempfile
 import test_frames as frames  # the flags that may come together
 from combined import by_name, words_of
 
-numpy, h5py, script = frames.numpy, frames.h5py, frames.script
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+numpy, script = frames.numpy, frames.script
 # (laws of -vary, flags that the laws need). draw() takes at most one row of each list.
 CRYSTAL = [
     [("N:lognormal:30%", ""), ("N:normal:1", "-Na 3 -Nb 4 -Nc 5"), ("Na:uniform:2:6,Nc:normal:2", ""), ("Nb:poisson:5", ""), ("samplesize:uniform:8e-6:2e-5", "-samplesize 1e-5"),

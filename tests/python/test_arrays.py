@@ -487,7 +487,7 @@ def test_diffuse_at():
         nanobragg.Simulation(**SMALL, hkl=(H, F)).diffuse_at(hkl)
 
 
-LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=10)
+LIGHT = dict(hkl=(H, F), diffuse_sigma=0.4, diffuse_gamma=3)
 
 
 def test_diffuse():

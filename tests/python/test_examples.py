@@ -61,5 +61,5 @@ def test_network_learns_from_a_data_loader(start, monkeypatch):
         here = [example.Frames(4)[i][0] for i in range(4)]
         assert all((a == b).all() for a, b in zip(here, (x for frames, _ in loader for x in frames)))
         return
-    before, after = example.train(128, 2, start)
+    before, after = example.train(128 if "NB_BIG" in os.environ else 48, 2, start)
     assert after < 0.5 * before

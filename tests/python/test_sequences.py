@@ -490,7 +490,7 @@ def trials(first, count):
         yield number, failure, done
 
 
-@pytest.mark.parametrize("first", range(0, 6000 if os.environ.get("NB_BIG") else 300, 100))
+@pytest.mark.parametrize("first", range(0, 6000 if os.environ.get("NB_BIG") else 100, 100))
 def test_an_object_is_what_a_fresh_one_is(first):
     calls = 0
     for number, failure, done in trials(first, 100):

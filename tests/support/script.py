@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Common code of scripts that test the program: runs, and a line for each check."""
+import array
 import importlib
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = os.path.abspath(os.environ["NANOBRAGG"])
+BIG = "NB_BIG" in os.environ  # the long forms of tests (make bigtest)
 FAILED = []  # names of failed checks
 SCRIPT = os.path.basename(sys.argv[0]).split("_check")[0]
 
@@ -28,9 +31,37 @@ def run(*args, status=0, env=None, given=None):
     return done.stdout, done.stderr
 
 
+def processor_seconds(process=None):
+    """Processor time of this script and its ended children, or of a running process."""
+    if process is None:
+        return sum(os.times()[:4])
+    words = read(f"/proc/{process}/stat").decode(errors="replace").rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def busy(process, seconds):
+    """Waits until a process has used these seconds of processor time, or has ended."""
+    while process.poll() is None and processor_seconds(process.pid) < seconds:
+        time.sleep(0.01)
+
+
 def read(path):
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def floats(path):
+    """Pixels of a float image, without a header."""
+    image = array.array("f")
+    image.frombytes(read(path))
+    return image
+
+
+def write(path, content):
+    """Writes bytes or text; returns the path."""
+    with open(path, "wb") as stream:
+        stream.write(content if isinstance(content, bytes) else content.encode())
+    return path
 
 
 def in_folder(main):
