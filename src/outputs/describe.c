@@ -81,22 +81,37 @@ static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
     memcpy(t->polar_axis, m->polar_axis, sizeof t->polar_axis);
 }
 
-/** Mark the crystal as absent or unknown. */
-static void forget_crystal(nb_hdf5_frame *t)
+/** Take the crystal of another image, and the beam as far as no flag sets it. */
+static void take_crystal(const nb_model *m, const nb_hdf5_frame *from, nb_hdf5_frame *t)
 {
-    for (int i = 0; i < 9; i++)
-        t->A[i] = t->A_drawn[i] = NAN;
-    for (int i = 0; i < 3; i++)
-        t->N[i] = t->misset[i] = NAN;
-    t->blocks = t->mosaic_deg = NAN;
+    const nb_settings *all = &m->settings;
+    memcpy(t->A, from->A, sizeof t->A);
+    memcpy(t->A_drawn, from->A_drawn, sizeof t->A_drawn);
+    memcpy(t->misset, from->misset, sizeof t->misset);
+    memcpy(t->N, from->N, sizeof t->N);
+    t->blocks = from->blocks;
+    t->mosaic_deg = from->mosaic_deg;
+    if (!isnan(from->dose_MGy)) {
+        t->dose_MGy = from->dose_MGy;
+        t->B_added = from->B_added;
+        t->cell_factor = from->cell_factor;
+    }
+    if (!isnan(from->phi_deg) && !NB_TYPED(all, phi_deg) && !NB_TYPED(all, osc_deg)) {
+        t->phi_deg = from->phi_deg;
+        t->osc_deg = from->osc_deg;
+    }
+    if (!isnan(from->fluence) && !NB_TYPED(all, fluence) && !NB_TYPED(all, flux))
+        t->fluence = from->fluence;
+    if (!isnan(from->exposure_s) && !NB_TYPED(all, exposure_s))
+        t->exposure_s = from->exposure_s;
 }
 
-nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored)
 {
     const nb_model *m = &sim->model;
     const nb_crystal *x = &m->crystal;
     const nb_image_meta meta = nb_sim_describe(sim);
-    nb_hdf5_frame t = {0};
+    nb_hdf5_frame t = {0}, unknown;
     nb_vec3 drawn[3];
     put_geometry(&meta, &t);
     nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
@@ -108,7 +123,11 @@ nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
     t.seed = sim->seed;
 #define NUMBER(part, member, name, unit, value) t.member = value;
 #include "../io/hdf5/truth_rows.h"
-    if (no_crystal || (sim->crowd && !sim->crowd->crystals))
-        forget_crystal(&t);
+    if (sim->crowd && !sim->crowd->crystals) {
+        memset(&unknown, 0xff, sizeof unknown); /* NaN */
+        stored = &unknown;
+    }
+    if (stored)
+        take_crystal(m, stored, &t);
     return t;
 }

@@ -32,8 +32,9 @@ nb_status nb_canvas_factors(const nb_sim *sim, float **factors, nb_error *err);
 nb_status nb_canvas_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
 void nb_canvas_panels_free(nb_hdf5_panels *panels);
 
-/** Truth of the image of sim->model; no_crystal: 1 if the crystal is unknown. */
-nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal);
+/** Truth of the image of sim->model. stored (or NULL): truth of the image that replaces a
+ * rendered one, NaN where it is unknown. */
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored);
 
 /* --- -geomout and -exptout --- */
 

@@ -9,9 +9,11 @@
 
 #include "../inputs/load.h"
 #include "../outputs/picture.h"
+#include "../outputs/write.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/store.h"
+#include "../base/text.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -137,6 +139,116 @@ static nb_status check_background(const nb_given *g, unsigned open, nb_error *er
                    g->series.input, line);
 }
 
+/* --- the geometry of each frame --- */
+
+/** Name image k, from 0, in messages and for readers of headers. */
+static void image_name(const nb_given *g, int k, char name[NB_PATH_MAX + 16])
+{
+    (void)nb_template_name(&g->files, k, name, NULL);
+    if (g->hdf5)
+        snprintf(name + strlen(name), 16, ":%d", g->first + k);
+}
+
+/** The next flag after p that headers set, and whose value in frame k is not that of the
+ * first frame; NULL at the end. */
+static const nb_param *next_other(const nb_given *g, int k, const nb_param *p)
+{
+    const int panels = nb_config_geometry_flag(&g->cfg) || g->cfg.detector;
+    const unsigned fixed = panels ? NB_PARAM_PLACES | NB_PARAM_REPLACED : 0;
+    while ((p = nb_param_next(p, NB_PARAM_PIXELS)))
+        if (!(p->flags & (fixed | NB_PARAM_SERIES)) &&
+            !nb_param_same(p, &g->rows[k], &g->rows[0]))
+            return p;
+    return NULL;
+}
+
+/** Write the values of the header of frame k into its record: nb_frames.override. */
+static nb_status change_frame(void *user, int k, nb_config *cfg, nb_error *err)
+{
+    const nb_given *g = user;
+    (void)err;
+    for (const nb_param *p = NULL; (p = next_other(g, k, p));)
+        nb_param_copy(p, cfg, &g->rows[k]);
+    return NB_OK;
+}
+
+void nb_given_vary(nb_given *g, nb_frames *f)
+{
+    f->override = g->differ ? change_frame : NULL;
+    f->user = g;
+}
+
+/** Compare image k with the frame that follows from the first image and -osc. */
+static void compare_row(nb_given *g, int k)
+{
+    const double phi = NB_VALUE(&g->rows[0], phi_deg), osc = g->cfg.osc_deg;
+    for (const nb_param *p = NULL; (p = next_other(g, k, p));) {
+        const int phi_alone = NB_IS(p, phi_deg);
+        g->differ |= !phi_alone || g->rows[k].phi_deg != nb_typeable(phi + k * osc);
+        g->moves |= !phi_alone && !NB_IS(p, osc_deg) && !(p->flags & NB_PARAM_CRYSTAL);
+    }
+}
+
+/** Geometry of a frame of a master: that of its first frame, with the true values. */
+static nb_hdf5_geometry geometry_of(const nb_hdf5_geometry *first, const nb_hdf5_frame *t)
+{
+    nb_hdf5_geometry g = *first;
+    if (!isnan(g.said.osc_deg)) { /* a scan */
+        g.said.phi_deg = t->phi_deg;
+        g.said.osc_deg = t->osc_deg;
+    }
+    g.said.wavelength_A = t->wavelength_A;
+    g.said.distance_mm = t->distance_mm;
+    g.said.beam_px[0] = t->beam_fast;
+    g.said.beam_px[1] = t->beam_slow;
+    memcpy(g.pix0_mm, t->pix0_mm, sizeof g.pix0_mm);
+    memcpy(g.fast_axis, t->fast_axis, sizeof g.fast_axis);
+    memcpy(g.slow_axis, t->slow_axis, sizeof g.slow_axis);
+    memcpy(g.beam, t->beam, sizeof g.beam);
+    memcpy(g.spindle, t->spindle, sizeof g.spindle);
+    memcpy(g.polar_axis, t->polar_axis, sizeof g.polar_axis);
+    return g;
+}
+
+/** Complete row k from the header of image k. said: the headers of an HDF5 file. */
+static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_error *err)
+{
+    char name[NB_PATH_MAX];
+    nb_opened_image in = {.format = NB_FORMAT_HDF5};
+    nb_header_found found;
+    (void)nb_template_name(&g->files, k, name, NULL);
+    if (!g->hdf5)
+        return nb_image_take_header(name, "the input", &g->rows[k], err);
+    in.file.name = name;
+    in.said = g->truth ? geometry_of(said, &g->truth[k]) : said[k];
+    return nb_header_apply(&in, "the input", NULL, &g->rows[k], &found, err);
+}
+
+/** Read the headers of all images. typed: the configuration without a header. */
+static nb_status read_rows(nb_given *g, const nb_config *typed, nb_error *err)
+{
+    const size_t n = (size_t)g->frames;
+    nb_hdf5_geometry *said = NULL;
+    int differ = 1;
+    nb_status st = NB_OK;
+    if (g->frames == 1)
+        return NB_OK;
+    g->rows = nb_configs_new(n, err);
+    if (!g->rows || !(said = nb_alloc(n, sizeof *said, "geometry", err)))
+        return NB_ERR_NOMEM;
+    if (g->hdf5)
+        st = nb_hdf5_read_geometry(g->files.before, g->frames, said, &differ, err);
+    for (int k = 0; !st && differ && k < g->frames; k++) {
+        nb_config_copy(&g->rows[k], typed);
+        st = read_row(g, k, said, err);
+        memcpy(g->rows[k].detpixels, g->cfg.detpixels, sizeof g->cfg.detpixels);
+        if (!st)
+            compare_row(g, k);
+    }
+    nb_free(said);
+    return st;
+}
+
 /** Complete the configuration from the header of the first image. */
 static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
@@ -145,9 +257,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     unsigned fields = 0, open;
     nb_image image = {0};
     nb_status st;
-    (void)nb_template_name(&g->files, 0, name, NULL);
-    if (g->hdf5)
-        snprintf(name + strlen(name), 16, ":%d", g->first);
+    image_name(g, 0, name);
     if (g->size[0])
         memcpy(cfg->detpixels, g->size, sizeof cfg->detpixels);
     NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
@@ -166,9 +276,11 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 /** Take an HDF5 file of several panels as detector, unless a flag names another one. */
 static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
+    NB_OWN_CONFIG typed = {0};
     const char *file = g->files.before;
     nb_image panels = {0};
     nb_status st = NB_OK;
+    nb_config_copy(&typed, &g->cfg);
     if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->hdf5) {
         st = nb_image_find_panels(file, NULL, &panels, err);
         if (!st && panels.detector)
@@ -177,9 +289,25 @@ static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err
     }
     if (st)
         return st;
-    if (nb_config_geometry_flag(&g->cfg) || g->cfg.detector)
-        return check_background(g, 0, err);
-    return take_header(g, hooks, err);
+    st = nb_config_geometry_flag(&g->cfg) || g->cfg.detector ? check_background(g, 0, err)
+                                                             : take_header(g, hooks, err);
+    return st ? st : read_rows(g, &typed, err);
+}
+
+/** Read the true values of the frames from a master of nanobragg. */
+static nb_status read_truth(nb_given *g, nb_error *err)
+{
+    char file[NB_PATH_MAX];
+    int all;
+    nb_status st;
+    if (nb_hdf5_set_of(g->files.before, file))
+        return NB_OK;
+    NB_FORWARD(nb_hdf5_count_frames(file, g->plain.max_read_MB, &all, err));
+    g->whole = all == g->frames;
+    NB_FORWARD(nb_hdf5_read_rows(file, all, &g->truth, err));
+    if (g->truth)
+        memmove(g->truth, g->truth + g->first, (size_t)g->frames * sizeof *g->truth);
+    return NB_OK;
 }
 
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
@@ -198,6 +326,8 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     NB_FORWARD(count_frames(g, series->input, err));
     NB_FORWARD(check_count(g, series, err));
     NB_FORWARD(leave_crystal_out(&g->cfg, err));
+    if (g->hdf5)
+        NB_FORWARD(read_truth(g, err));
     NB_FORWARD(find_detector(g, hooks, err));
     g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
     g->series.stills = g->frames - g->series.frames;
@@ -223,6 +353,8 @@ void nb_given_free(nb_given *g)
     if (!g)
         return;
     nb_hdf5_reader_free(g->reader);
+    nb_configs_free(g->rows, g->rows ? (size_t)g->frames : 0);
+    nb_free(g->truth);
     nb_config_drop(&g->cfg);
     nb_image_free(&g->image);
     nb_free(g->background);
@@ -289,8 +421,8 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
                : NULL;
 }
 
-/** Put photons and background of row j of a panel into image: 0 in pixels that are not
- * rendered, only background in marked pixels. Returns the first pixel that is not finite,
+/** Add the photons of row j of a panel to the background in image: 0 in pixels that are
+ * not rendered, only background in marked pixels. Returns the first pixel that is not finite,
  * or the number of columns. */
 static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
@@ -308,8 +440,7 @@ static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
     int bad = p->columns;
     for (int i = 0; i < p->columns; i++) {
         float x = marks && marks[i] ? 0 : (float)((from[i] - pedestal) * unit);
-        if (g->background)
-            x += g->background[at + (size_t)i];
+        x += image[at + (size_t)i];
         if (!inside || i < r.fmin || i > r.fmax || (mask && !mask[i]))
             x = 0;
         image[at + (size_t)i] = x;
@@ -319,12 +450,27 @@ static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
     return bad;
 }
 
-nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *image,
+/** Put the background of the frame of sim into image. */
+static nb_status put_background(const nb_given *g, nb_sim *sim, float *image,
+                                nb_error *err)
+{
+    const size_t bytes = sim->model.scene.raster.pixels * sizeof *image;
+    if (!g->background)
+        memset(image, 0, bytes);
+    else if (g->moves)
+        return nb_sim_render(sim, image, NULL, err);
+    else
+        memcpy(image, g->background, bytes);
+    return NB_OK;
+}
+
+nb_status nb_given_frame(const nb_given *g, int k, nb_sim *sim, float *image,
                          nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     stored s;
     nb_status st = open_stored(g, k, 0, sim, &s, err);
+    NB_TRY(put_background(g, sim, image, err));
     for (int i = 0; !st && i < sc->n_panels; i++)
         for (int j = 0; !st && j < sc->panels[i].rows; j++) {
             const int bad = take_row(g, sc, i, j, &s, image);
@@ -336,6 +482,13 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
         }
     close_stored(&s);
     return st;
+}
+
+nb_hdf5_frame nb_given_truth(const nb_given *g, int k, const nb_sim *sim)
+{
+    nb_hdf5_frame unknown;
+    memset(&unknown, 0xff, sizeof unknown); /* NaN */
+    return nb_sim_truth(sim, !g ? NULL : g->truth ? &g->truth[k] : &unknown);
 }
 
 /* --- before the first frame --- */

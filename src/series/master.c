@@ -184,7 +184,9 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->rotation = f->rotation;
     master->moving = f->moving;
     master->jobs = run->series->calls.override_text;
-    master->damaged = run->base->model.damage.given;
+    master->damaged =
+        run->base->model.damage.given ||
+        (run->given && run->given->truth && !isnan(run->given->truth[0].dose_MGy));
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master->wavelengths = run->base->model.spectrum.n;
@@ -204,6 +206,11 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     const nb_sim *base = run->base;
     const nb_image_meta meta = nb_sim_describe(base);
     const nb_pieces *pieces = &run->truths.pieces;
+    const nb_given *given = run->given;
+    const char *stored = given && given->truth && given->whole &&
+                                 pieces->all[pieces->n].first == given->frames
+                             ? given->files.before
+                             : NULL;
     uint8_t *bad = NULL;
     float *factors = NULL;
     char *config = NULL, background[NB_PATH_MAX];
@@ -232,7 +239,8 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
                              .noise = noise_of(run),
                              .background = nb_background_words(
                                  &base->model.settings, background, sizeof background),
-                             .config = config,
+                             .config = stored ? NULL : config,
+                             .stored = stored,
                              .data_name = link_name,
                              .user = run};
         st = describe_frames(run, &crystals, &master, err);

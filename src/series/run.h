@@ -100,7 +100,11 @@ typedef struct nb_given {
     nb_image image;    /* owned; the image of a single file, else empty */
     nb_config plain;   /* default values, for readers that ignore the header */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
-    float *background;             /* owned; [pixels of all panels], photons, or NULL */
+    nb_config *rows;      /* owned, [frames]: typed values and the header of each image */
+    int differ, moves;    /* 1: the rows differ, also in what a background depends on */
+    nb_hdf5_frame *truth; /* owned, [frames]: true values of the input, or NULL */
+    int whole;            /* 1: the frames are all frames of an HDF5 file */
+    float *background;    /* owned; [pixels of all panels], photons, or NULL */
 } nb_given;
 
 /** Find the number of frames of series->input and the geometry of its first image. hooks
@@ -109,18 +113,24 @@ typedef struct nb_given {
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err);
 
+/** Let the frames of f have the geometry that each image has in its header. */
+void nb_given_vary(nb_given *given, nb_frames *f);
+
 /** Mask the pixels that the first image marks as unused, and render the background of
  * given->cfg once. base: the simulation of given->cfg. */
 nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 
 /** Put the photons of frame k and the background into image[pixels of all panels]; 0 in
- * pixels that sim does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
+ * pixels that sim, at frame k, does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
  * damaged image, another size, a pixel that is not finite), NB_ERR_NOMEM. */
-nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float *image,
+nb_status nb_given_frame(const nb_given *given, int k, nb_sim *sim, float *image,
                          nb_error *err);
 
 /** Continue the hash h with sizes and times of the stored images. */
 uint64_t nb_given_hash(const nb_given *given, uint64_t h);
+
+/** True values of frame k: sim's, and those that a stored image (given or NULL) has. */
+nb_hdf5_frame nb_given_truth(const nb_given *given, int k, const nb_sim *sim);
 void nb_given_free(nb_given *given); /* NULL is fine */
 
 /* --- data that the threads share --- */

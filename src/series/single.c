@@ -153,8 +153,7 @@ static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
 
 static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
 {
-    const int several =
-        nb_frames_have_crystals(f) || (f->sim && f->series->calls.override);
+    const int several = nb_frames_have_crystals(f) || (f->sim && f->override);
     const nb_jitter jitter = nb_jitter_draw(f->series, 0); /* which flags are on */
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");

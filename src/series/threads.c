@@ -308,7 +308,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->truth = nb_sim_truth(f->sim, run->given != NULL);
+    slot->truth = nb_given_truth(run->given, k, f->sim);
     st = render(run, f, slot, err);
     look_at(&f->stats, &slot->truth.facts);
     NB_TRY(make_outputs(run, f, slot, err));

@@ -90,6 +90,11 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
                              nb_error *err);
 
+/** Read the true values of all frames of a master of nanobragg; free *rows with nb_free.
+ * NaN: the master lacks the value. *rows is NULL for another file. NB_ERR_NOMEM. */
+nb_status nb_hdf5_read_rows(const char *path, int frames, nb_hdf5_frame **rows,
+                            nb_error *err);
+
 /** Read the n rows of reflections of a data file; kind: layout.reflections. Errors:
  * NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build without HDF5). */
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
@@ -164,6 +169,7 @@ typedef struct nb_hdf5_master {
     char (*images)[256]; /* [frames]: image names of a stream of -orientations, or NULL */
     const nb_hdf5_crystals *crystals; /* -crystals; NULL: one crystal per frame */
     int damaged;                      /* 1: the frames have a dose */
+    const char *stored; /* master of the stored images: its further truth is copied; or NULL */
     /** Name of data file n (from 0), relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user; /* argument of all functions */
