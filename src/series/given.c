@@ -59,23 +59,12 @@ static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
         return count_files(g, input, err);
     if (g->hdf5 && strcmp(g->files.before, input) == 0) {
         g->first = 0;
+        g->whole = 1;
         return nb_hdf5_count_frames(input, g->plain.max_read_MB, &g->frames, err);
     }
     if (!g->hdf5)
         snprintf(g->files.before, sizeof g->files.before, "%s", input);
     g->frames = 1;
-    return NB_OK;
-}
-
-/** Check that the input has the number of frames that the caller asks for. */
-static nb_status check_count(const nb_given *g, const nb_series *s, nb_error *err)
-{
-    const int asked = s->frames + s->stills;
-    if (asked > 0 && asked != g->frames)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "the input %.300s has %d frame%s, but %d are asked for; leave "
-                       "the number out",
-                       s->input, g->frames, g->frames == 1 ? "" : "s", asked);
     return NB_OK;
 }
 
@@ -189,27 +178,6 @@ static void compare_row(nb_given *g, int k)
     }
 }
 
-/** Geometry of a frame of a master: that of its first frame, with the true values. */
-static nb_hdf5_geometry geometry_of(const nb_hdf5_geometry *first, const nb_hdf5_frame *t)
-{
-    nb_hdf5_geometry g = *first;
-    if (!isnan(g.said.osc_deg)) { /* a scan */
-        g.said.phi_deg = t->phi_deg;
-        g.said.osc_deg = t->osc_deg;
-    }
-    g.said.wavelength_A = t->wavelength_A;
-    g.said.distance_mm = t->distance_mm;
-    g.said.beam_px[0] = t->beam_fast;
-    g.said.beam_px[1] = t->beam_slow;
-    memcpy(g.pix0_mm, t->pix0_mm, sizeof g.pix0_mm);
-    memcpy(g.fast_axis, t->fast_axis, sizeof g.fast_axis);
-    memcpy(g.slow_axis, t->slow_axis, sizeof g.slow_axis);
-    memcpy(g.beam, t->beam, sizeof g.beam);
-    memcpy(g.spindle, t->spindle, sizeof g.spindle);
-    memcpy(g.polar_axis, t->polar_axis, sizeof g.polar_axis);
-    return g;
-}
-
 /** Complete row k from the header of image k. said: the headers of an HDF5 file. */
 static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_error *err)
 {
@@ -220,7 +188,7 @@ static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_e
     if (!g->hdf5)
         return nb_image_take_header(name, "the input", &g->rows[k], err);
     in.file.name = name;
-    in.said = g->truth ? geometry_of(said, &g->truth[k]) : said[k];
+    in.said = said[k];
     return nb_header_apply(&in, "the input", NULL, &g->rows[k], &found, err);
 }
 
@@ -237,7 +205,8 @@ static nb_status read_rows(nb_given *g, const nb_config *typed, nb_error *err)
     if (!g->rows || !(said = nb_alloc(n, sizeof *said, "geometry", err)))
         return NB_ERR_NOMEM;
     if (g->hdf5)
-        st = nb_hdf5_read_geometry(g->files.before, g->frames, said, &differ, err);
+        st = nb_hdf5_read_geometry(g->files.before, g->frames, g->truth, said, &differ,
+                                   err);
     for (int k = 0; !st && differ && k < g->frames; k++) {
         nb_config_copy(&g->rows[k], typed);
         st = read_row(g, k, said, err);
@@ -294,26 +263,11 @@ static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err
     return st ? st : read_rows(g, &typed, err);
 }
 
-/** Read the true values of the frames from a master of nanobragg. */
-static nb_status read_truth(nb_given *g, nb_error *err)
-{
-    char file[NB_PATH_MAX];
-    int all;
-    nb_status st;
-    if (nb_hdf5_set_of(g->files.before, file))
-        return NB_OK;
-    NB_FORWARD(nb_hdf5_count_frames(file, g->plain.max_read_MB, &all, err));
-    g->whole = all == g->frames;
-    NB_FORWARD(nb_hdf5_read_rows(file, all, &g->truth, err));
-    if (g->truth)
-        memmove(g->truth, g->truth + g->first, (size_t)g->frames * sizeof *g->truth);
-    return NB_OK;
-}
-
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err)
 {
     nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
+    char file[NB_PATH_MAX];
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
     if (st || !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
         return NB_ERR_NOMEM;
@@ -324,10 +278,9 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     g->plain.max_read_MB = cfg->max_read_MB;
     NB_FORWARD(nb_config_check(cfg, err));
     NB_FORWARD(count_frames(g, series->input, err));
-    NB_FORWARD(check_count(g, series, err));
     NB_FORWARD(leave_crystal_out(&g->cfg, err));
-    if (g->hdf5)
-        NB_FORWARD(read_truth(g, err));
+    if (g->hdf5 && !nb_hdf5_set_of(g->files.before, file))
+        NB_FORWARD(nb_hdf5_read_rows(file, g->first, g->frames, &g->truth, err));
     NB_FORWARD(find_detector(g, hooks, err));
     g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
     g->series.stills = g->frames - g->series.frames;

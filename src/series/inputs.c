@@ -208,8 +208,8 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {
-    nb_geometry g = *h;
-    nb_status st = f->override ? plain_geometry(f, k, &g, err) : NB_OK;
+    nb_geometry g;
+    const nb_status st = plain_geometry(f, k, &g, err);
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
     f->places_differ |= moves(first, h);
@@ -224,7 +224,7 @@ nb_status nb_frames_survey(nb_frames *f, nb_error *err)
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
         st = check_frame(f, k, &cfg, &s, err);
-        if (!st && (f->override || f->vary.n) && f->series->hdf5_file[0])
+        if (!st && f->override && f->series->hdf5_file[0])
             st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }

@@ -103,7 +103,7 @@ typedef struct nb_given {
     nb_config *rows;      /* owned, [frames]: typed values and the header of each image */
     int differ, moves;    /* 1: the rows differ, also in what a background depends on */
     nb_hdf5_frame *truth; /* owned, [frames]: true values of the input, or NULL */
-    int whole;            /* 1: the frames are all frames of an HDF5 file */
+    int whole;            /* 1: the input is an HDF5 file with all its frames */
     float *background;    /* owned; [pixels of all panels], photons, or NULL */
 } nb_given;
 
@@ -135,12 +135,6 @@ void nb_given_free(nb_given *given); /* NULL is fine */
 
 /* --- data that the threads share --- */
 
-typedef struct nb_experiments {
-    int wanted; /* 1: this process writes -exptout */
-    nb_outfile file;
-    nb_detector_spec detector; /* owned; detector of the base simulation */
-} nb_experiments;
-
 typedef struct nb_truths {
     nb_pieces pieces;    /* owned; the HDF5 data files */
     nb_sim *sim;         /* owned; calculates true values without HDF5 */
@@ -162,7 +156,6 @@ typedef struct nb_run {
     nb_work work;     /* blocks of frames; `lock` guards it while threads take frames */
     nb_truths truths; /* true values of all frames, read after the last frame */
     nb_sum sum;       /* sum for -sumfile */
-    nb_experiments experiments;
     int threads, threads_each;
 
     pthread_mutex_t lock; /* guards the members below */
@@ -216,12 +209,9 @@ void nb_truths_free(nb_truths *t); /* zeroed is fine */
 
 /* --- -exptout of a series of stills --- */
 
-/** Open the file in rank 0. Errors: NB_ERR_IO, those of nb_sim_detector_spec. */
-nb_status nb_experiments_open(nb_run *run, nb_error *err);
-/** Write the whole file, if it is open. Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Write the file in rank 0, if a flag names one. Errors: NB_ERR_IO, NB_ERR_NOMEM, those
+ * of nb_sim_detector_spec. */
 nb_status nb_experiments_write(nb_run *run, nb_error *err);
-/** Free e, which may be zero. If the file was not written, an older file stays. */
-void nb_experiments_close(nb_experiments *e);
 
 /* --- the master file over the data files --- */
 

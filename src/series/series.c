@@ -330,7 +330,6 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
             run->frames.rotation ? run->series->frames : 0, err);
-    NB_TRY(nb_experiments_open(run, err));
     if (!st && run->place.rank == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
@@ -585,7 +584,6 @@ static void tear_down(nb_run *run, nb_status st)
     }
     nb_free(run->slots);
     nb_truths_free(&run->truths);
-    nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
     if (useless && run->begun.fd >= 0)
         nb_work_remove_data(&run->work);

@@ -90,9 +90,9 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
                              nb_error *err);
 
-/** Read the true values of all frames of a master of nanobragg; free *rows with nb_free.
- * NaN: the master lacks the value. *rows is NULL for another file. NB_ERR_NOMEM. */
-nb_status nb_hdf5_read_rows(const char *path, int frames, nb_hdf5_frame **rows,
+/** Read the true values of frames of a master of nanobragg; free *rows with nb_free. NaN:
+ * the master lacks the value. *rows is NULL for another file. NB_ERR_NOMEM. */
+nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_frame **rows,
                             nb_error *err);
 
 /** Read the n rows of reflections of a data file; kind: layout.reflections. Errors:

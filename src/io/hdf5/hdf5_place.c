@@ -6,7 +6,6 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../common/panel_spec.h"
-#include "../common/panel_spec.h"
 #include "hdf5_put.h"
 
 #define DETECTOR NB_HDF5_DETECTOR
@@ -368,20 +367,21 @@ static void put_truths(nb_h5 *h, const nb_hdf5_master *master, int parts)
     }
 }
 
-/** Copy the numbers [frames][n] of the set at path to `offset` of the rows. */
+/** Copy n numbers of each frame from the set at path to `offset` of the rows. */
 static void read_column(const nb_h5_input *in, const char *path, size_t n, size_t offset,
-                        nb_hdf5_frame *rows, int frames)
+                        int first, int frames, nb_hdf5_frame *rows)
 {
     hsize_t dims[NB_H5_RANK];
     int rank;
     double *all = nb_h5_get_numbers(in, path, &rank, dims);
-    if (all && dims[0] * dims[1] * dims[2] == (hsize_t)frames * n)
+    if (all && dims[0] * dims[1] * dims[2] >= (hsize_t)(first + frames) * n)
         for (int i = 0; i < frames; i++)
-            memcpy((char *)&rows[i] + offset, all + (size_t)i * n, n * sizeof *all);
+            memcpy((char *)&rows[i] + offset, all + (size_t)(first + i) * n,
+                   n * sizeof *all);
     nb_free(all);
 }
 
-nb_status nb_hdf5_read_rows(const char *path, int frames, nb_hdf5_frame **rows,
+nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_frame **rows,
                             nb_error *err)
 {
     char name[PATH];
@@ -398,7 +398,7 @@ nb_status nb_hdf5_read_rows(const char *path, int frames, nb_hdf5_frame **rows,
         snprintf(name, sizeof name, SIMULATION "/%s", truths[i].name);
         if (is_misset || (!truths[i].row && !truths[i].is_int64))
             read_column(&in, name, (size_t)truths[i].values,
-                        is_misset ? OF(misset) : truths[i].offset, *rows, frames);
+                        is_misset ? OF(misset) : truths[i].offset, first, frames, *rows);
     }
     return nb_h5_stop(&in, NB_OK, err);
 }

@@ -12,7 +12,7 @@
 #include "../../model/units.h"
 #include "../image/image_read.h"
 #include "../table/sources.h"
-#include "hdf5_chunk.h"
+#include "hdf5_file.h"
 #include "hdf5_get.h"
 
 enum { PATH = NB_H5_PATH };
@@ -387,8 +387,30 @@ static int is_scan(const nb_said_geometry *first, const nb_said_geometry *last, 
     return fabs(moved - (frames - 1) * osc) < 1e-6 * frames;
 }
 
-nb_status nb_hdf5_read_geometry(const char *path, int frames, nb_hdf5_geometry *said,
-                                int *differ, nb_error *err)
+/** Geometry of a frame of a master of nanobragg, by its true values and the first
+ * frame. */
+static nb_hdf5_geometry geometry_of(const nb_hdf5_geometry *first, const nb_hdf5_frame *t)
+{
+    nb_hdf5_geometry g = *first;
+    if (!isnan(g.said.osc_deg)) { /* a scan */
+        g.said.phi_deg = t->phi_deg;
+        g.said.osc_deg = t->osc_deg;
+    }
+    g.said.wavelength_A = t->wavelength_A;
+    g.said.distance_mm = t->distance_mm;
+    g.said.beam_px[0] = t->beam_fast;
+    g.said.beam_px[1] = t->beam_slow;
+    memcpy(g.pix0_mm, t->pix0_mm, sizeof g.pix0_mm);
+    memcpy(g.fast_axis, t->fast_axis, sizeof g.fast_axis);
+    memcpy(g.slow_axis, t->slow_axis, sizeof g.slow_axis);
+    memcpy(g.beam, t->beam, sizeof g.beam);
+    memcpy(g.spindle, t->spindle, sizeof g.spindle);
+    memcpy(g.polar_axis, t->polar_axis, sizeof g.polar_axis);
+    return g;
+}
+
+nb_status nb_hdf5_read_geometry(const char *path, int frames, const nb_hdf5_frame *truth,
+                                nb_hdf5_geometry *said, int *differ, nb_error *err)
 {
     const int end = frames - 1;
     char file[NB_PATH_MAX];
@@ -404,8 +426,11 @@ nb_status nb_hdf5_read_geometry(const char *path, int frames, nb_hdf5_geometry *
     st = read_geometry(&in, &p, 0, differ, &said[0], err);
     NB_TRY(read_geometry(&in, &p, end, NULL, &said[end], err));
     *differ |= !is_scan(&said[0].said, &said[end].said, frames);
-    for (int k = 1; !st && *differ && !said->said.own && k < end; k++)
-        st = read_geometry(&in, &p, k, NULL, &said[k], err);
+    for (int k = 1; !st && *differ && (truth ? k <= end : k < end); k++)
+        if (truth)
+            said[k] = geometry_of(&said[0], &truth[k]);
+        else
+            st = read_geometry(&in, &p, k, NULL, &said[k], err);
     return nb_h5_stop(&in, st, err);
 }
 
