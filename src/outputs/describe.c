@@ -128,7 +128,7 @@ nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored)
 #define NUMBER(part, member, name, unit, value) t.member = value;
 #include "../io/hdf5/truth_rows.h"
     if (sim->crowd && !sim->crowd->crystals) {
-        memset(&unknown, 0xff, sizeof unknown); /* NaN */
+        nb_hdf5_forget(&unknown);
         stored = &unknown;
     }
     if (stored)

@@ -440,7 +440,7 @@ nb_status nb_given_frame(const nb_given *g, int k, nb_sim *sim, float *image,
 nb_hdf5_frame nb_given_truth(const nb_given *g, int k, const nb_sim *sim)
 {
     nb_hdf5_frame unknown;
-    memset(&unknown, 0xff, sizeof unknown); /* NaN */
+    nb_hdf5_forget(&unknown);
     return nb_sim_truth(sim, !g ? NULL : g->truth ? &g->truth[k] : &unknown);
 }
 

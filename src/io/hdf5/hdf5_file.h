@@ -5,6 +5,8 @@
 #ifndef NB_IO_HDF5_FILE_H
 #define NB_IO_HDF5_FILE_H
 
+#include <math.h>
+
 #include "../../base/outfile.h"
 #include "hdf5_chunk.h"
 #include "../common/meta.h"
@@ -44,6 +46,14 @@ typedef struct nb_hdf5_frame {
     nb_hdf5_list list; /* if layout.reflections is not 0 */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
+
+/** Make all true values unknown: NaN. */
+static inline void nb_hdf5_forget(nb_hdf5_frame *frame)
+{
+    double *all = (double *)(void *)frame;
+    for (size_t i = 0; i < sizeof *frame / sizeof *all; i++)
+        all[i] = (double)NAN;
+}
 
 /** The series that a data file belongs to. */
 typedef struct nb_series_key {

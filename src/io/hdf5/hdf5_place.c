@@ -392,7 +392,8 @@ nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_fra
         return st ? st : nb_h5_stop(&in, NB_OK, err);
     if (!(*rows = nb_alloc_raw((size_t)frames, sizeof **rows, "truth", err)))
         return nb_h5_stop(&in, NB_ERR_NOMEM, err);
-    memset(*rows, 0xff, (size_t)frames * sizeof **rows); /* NaN */
+    for (int i = 0; i < frames; i++)
+        nb_hdf5_forget(&(*rows)[i]);
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
         const int is_misset = truths[i].row && truths[i].offset == MISSET;
         snprintf(name, sizeof name, SIMULATION "/%s", truths[i].name);
