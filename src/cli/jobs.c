@@ -248,9 +248,6 @@ nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_con
     }
     snprintf(jobs->path, sizeof jobs->path, "%s", path);
     jobs->data = data;
-    jobs->tag = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        jobs->tag = (jobs->tag ^ (unsigned char)data[i]) * 0x100000001b3u;
     if (!split(jobs, bytes))
         return no_memory(err);
     if (!jobs->count)

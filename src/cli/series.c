@@ -178,7 +178,6 @@ static nb_status use_jobs(const nb_cli *cli, nb_series *series, series_run *run,
                            cli->jobs_file, lines, frames);
     series->calls.override = on_frame;
     series->calls.override_place = place_of;
-    series->calls.override_tag = run->jobs->tag;
     series->calls.override_text = run->jobs->data;
     return NB_OK;
 }

@@ -159,7 +159,6 @@ typedef struct nb_jobs {
     char *data; /* text of the file */
     nb_job *list;
     int count;
-    uint64_t tag; /* hash of the file */
     char path[NB_PATH_MAX];
     char ignored[NB_FLAG_MAX]; /* flags without effect on a frame */
 } nb_jobs;

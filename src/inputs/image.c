@@ -209,6 +209,20 @@ nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hook
     return st;
 }
 
+nb_status nb_image_take_header(const char *path, const char *flag, nb_config *cfg,
+                               nb_error *err)
+{
+    nb_opened_image in = {.file.name = path};
+    nb_header_found found;
+    nb_status st = read_bytes(path, flag, cfg->max_read_MB, &in, err);
+    in.file.data = in.data;
+    if (!st)
+        in.format = nb_image_format_of(&in.file);
+    NB_TRY(nb_header_apply(&in, flag, NULL, cfg, &found, err));
+    nb_free(in.data);
+    return st;
+}
+
 /** An opened image in the store, for its header. */
 typedef struct kept_header {
     nb_opened_image in; /* in.data is owned */

@@ -88,6 +88,10 @@ nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
 
+/** Complete cfg, but for the size, from the header of a file that is not HDF5. */
+nb_status nb_image_take_header(const char *path, const char *flag, nb_config *cfg,
+                               nb_error *err);
+
 /** Complete cfg from the header alone, which the store keeps.  is_mask: 1 for -mask. */
 nb_status nb_image_apply_header(nb_store *store, const char *path, const char *flag,
                                 int is_mask, const nb_hooks *hooks, nb_config *cfg,

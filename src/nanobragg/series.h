@@ -86,7 +86,6 @@ typedef struct nb_series_calls {
     /** Location of the changes of a frame for messages ("-jobs runs.jsonl:3"), into
      * text[size]; may be NULL. Called from several threads. */
     void (*override_place)(void *user, int frame, char *text, size_t size);
-    uint64_t override_tag;     /* must differ if overrides differ: `resume` compares it */
     const char *override_text; /* changes, a line per frame, for the master; or NULL */
     /** Called after every frame, one call at a time. Non-zero: stop. May be NULL. */
     int (*progress)(void *user, const nb_series_progress *progress);
@@ -111,28 +110,24 @@ void nb_series_set_calls(nb_series *series, const nb_series_calls *calls);
  * With series->input no crystal is rendered: the photons of frame k are those of image k
  * of the input, plus the water and the materials of cfg. The input is a file that
  * nb_image_read reads (all frames of an HDF5 file, or "file.h5:k"), or numbered files
- * ("in_%05d.bin", from 0 or 1 on). Frames and stills may be 0: the input gives the
- * number. The header of the first image completes cfg, as -img does; a file of several
- * panels gives the detector. After an error no master is written, and no frame is kept.
- * Further errors: NB_ERR_INPUT for a crystal, a damaged or short input, another number of
- * frames, a pixel that is not finite, or a background without geometry or fluence. */
+ * ("in_%05d.bin", from 0 or 1 on). The input gives the number of frames. The header of
+ * each image completes cfg, as -img does; a file of several panels gives the detector.
+ * After an error no master is written, and no frame is kept. Further errors: NB_ERR_INPUT
+ * for a crystal, a damaged or short input, a pixel that is not finite, or a background
+ * without geometry or fluence. */
 nb_status nb_series_run(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_series_progress *result, nb_error *err);
 
-/** Make the configuration of a single image with the pixels of frame k: for -only_frame,
- * and (k 0 without frames) -vary. *out is written whole. Errors: as nb_sim_create,
- * NB_ERR_INPUT (k is too large, -spectra), NB_ERR_UNSUPPORTED (an A matrix). */
-nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
-                           const nb_hooks *hooks, nb_config *out, nb_error *err);
-
-/** Make the configurations of all crystals of the frame. nb_sim_set_crystals gives the
- * second and further crystals to a simulation. *out is written whole. */
+/** Make the configurations of a single image with the pixels of frame k, one for each
+ * crystal: for -only_frame, and (k 0 without frames) -vary. nb_sim_set_crystals gives the
+ * second and further crystals to a simulation. *out is written whole. Errors: as
+ * nb_sim_create, NB_ERR_INPUT (k is too large, -spectra). */
 nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int k,
                              const nb_hooks *hooks, nb_crystals *out, nb_error *err);
 void nb_crystals_free(nb_crystals *all); /* *all: zero or filled */
 
 /** Write cfg->draws_file: names, then a row per frame with number, crystal, seed and
- * draws of series->vary, between tabs. Errors: as nb_series_single, NB_ERR_IO. */
+ * draws of series->vary, between tabs. Errors: as nb_series_crystals, NB_ERR_IO. */
 nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
                           const nb_hooks *hooks, nb_error *err);
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Describe an image in files: metadata of headers, and truth of masters. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "../base/memory.h"
+#include "../base/text.h"
 #include "../model/scene_build.h"
+#include "../params/params.h"
 #include "../sim/crystals.h"
 #include "write.h"
 #include "../sim/noise.h"
@@ -81,22 +85,37 @@ static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
     memcpy(t->polar_axis, m->polar_axis, sizeof t->polar_axis);
 }
 
-/** Mark the crystal as absent or unknown. */
-static void forget_crystal(nb_hdf5_frame *t)
+/** Take the crystal of another image, and the beam as far as no flag sets it. */
+static void take_crystal(const nb_model *m, const nb_hdf5_frame *from, nb_hdf5_frame *t)
 {
-    for (int i = 0; i < 9; i++)
-        t->A[i] = t->A_drawn[i] = NAN;
-    for (int i = 0; i < 3; i++)
-        t->N[i] = t->misset[i] = NAN;
-    t->blocks = t->mosaic_deg = NAN;
+    const nb_settings *all = &m->settings;
+    memcpy(t->A, from->A, sizeof t->A);
+    memcpy(t->A_drawn, from->A_drawn, sizeof t->A_drawn);
+    memcpy(t->misset, from->misset, sizeof t->misset);
+    memcpy(t->N, from->N, sizeof t->N);
+    t->blocks = from->blocks;
+    t->mosaic_deg = from->mosaic_deg;
+    if (!isnan(from->dose_MGy)) {
+        t->dose_MGy = from->dose_MGy;
+        t->B_added = from->B_added;
+        t->cell_factor = from->cell_factor;
+    }
+    if (!isnan(from->phi_deg) && !NB_TYPED(all, phi_deg) && !NB_TYPED(all, osc_deg)) {
+        t->phi_deg = from->phi_deg;
+        t->osc_deg = from->osc_deg;
+    }
+    if (!isnan(from->fluence) && !NB_TYPED(all, fluence) && !NB_TYPED(all, flux))
+        t->fluence = from->fluence;
+    if (!isnan(from->exposure_s) && !NB_TYPED(all, exposure_s))
+        t->exposure_s = from->exposure_s;
 }
 
-nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored)
 {
     const nb_model *m = &sim->model;
     const nb_crystal *x = &m->crystal;
     const nb_image_meta meta = nb_sim_describe(sim);
-    nb_hdf5_frame t = {0};
+    nb_hdf5_frame t = {0}, unknown;
     nb_vec3 drawn[3];
     put_geometry(&meta, &t);
     nb_put_columns(x->astar, x->bstar, x->cstar, t.A);
@@ -108,7 +127,85 @@ nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal)
     t.seed = sim->seed;
 #define NUMBER(part, member, name, unit, value) t.member = value;
 #include "../io/hdf5/truth_rows.h"
-    if (no_crystal || (sim->crowd && !sim->crowd->crystals))
-        forget_crystal(&t);
+    if (sim->crowd && !sim->crowd->crystals) {
+        nb_hdf5_forget(&unknown);
+        stored = &unknown;
+    }
+    if (stored)
+        take_crystal(m, stored, &t);
     return t;
+}
+
+nb_hdf5_noise nb_sim_noise_truth(const nb_sim *sim, nb_noise_file file)
+{
+    const nb_settings *all = &sim->model.settings;
+    const nb_config *cfg = &all->value;
+    const nb_noise n = nb_noise_of(all);
+    double adc = cfg->adc_set ? cfg->adc_offset : 0;
+    nb_hdf5_noise noise = {.wanted = n.chained || cfg->adc_set,
+                           .gain = n.gain,
+                           .adc_offset = adc,
+                           .readout = n.readout,
+                           .calibration = n.calibration,
+                           .calib_seed = n.calib_seed,
+                           .psf = n.psf ? nb_param_choice("psf", (int)n.psf) : "none",
+                           .psf_fwhm_um = n.psf ? n.fwhm * 1e6 : 0};
+    if (n.chained)
+        noise.trusted = nb_sim_noise_largest(sim, file) - 1;
+    return cfg->write_noise ? noise : (nb_hdf5_noise){0};
+}
+
+/** Make room for n more rows. */
+static nb_status reserve_rows(nb_hdf5_crystals *all, size_t n, nb_error *err)
+{
+    if (all->n + n <= all->room)
+        return NB_OK;
+    all->room = 2 * (all->n + n);
+    return nb_grow(&all->rows, all->n, all->room, sizeof *all->rows, "truth", err);
+}
+
+static const char *factors_of(const nb_config *cfg)
+{
+    const char *const names[] = {cfg->pdb_file, cfg->mtz_file, cfg->cif_file,
+                                 cfg->hkl_file};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i][0])
+            return names[i];
+    return "";
+}
+
+nb_status nb_sim_crystal_rows(const nb_sim *sim, int frame, int crystal, nb_config *cfg,
+                              nb_hdf5_crystals *rows, nb_error *err)
+{
+    const nb_settings *settings;
+    nb_crystal first, x;
+    nb_twin twin = {0};
+    nb_status st = nb_sim_crystal_of(sim, cfg, &first, err);
+    NB_TRY(nb_twin_read(cfg->twin, &twin, err));
+    NB_TRY(reserve_rows(rows, (size_t)twin.n + 1, err));
+    if (st)
+        return st;
+    settings = NB_RESOLVED(cfg);
+    for (int i = 0; i <= twin.n; i++) {
+        nb_hdf5_crystal *row = &rows->rows[rows->n++];
+        memset(row, 0, sizeof *row);
+        x = first;
+        nb_twin_turn(&twin, i, &x);
+        row->frame = frame;
+        row->crystal = crystal;
+        row->twin = i;
+        row->part = nb_twin_share(&twin, i);
+        nb_put_columns(x.astar, x.bstar, x.cstar, row->A);
+        nb_crystal_misset(&x, row->misset);
+        memcpy(row->N, x.N, sizeof row->N);
+        nb_cell_of(&x, row->cell);
+        for (int j = 0; j < 6; j++)
+            row->cell[j] = nb_typeable(row->cell[j]);
+        row->blocks = nb_crystal_blocks(settings, &x);
+        row->mosaic_deg = settings->value.mosaic_spread_deg;
+        row->B_added = settings->value.B_add;
+        row->F_scale = NB_TYPED_OR(settings, F_scale, 1);
+        snprintf(row->file, sizeof row->file, "%.255s", factors_of(cfg));
+    }
+    return NB_OK;
 }

@@ -32,8 +32,18 @@ nb_status nb_canvas_factors(const nb_sim *sim, float **factors, nb_error *err);
 nb_status nb_canvas_panels(const nb_sim *sim, nb_hdf5_panels *out, nb_error *err);
 void nb_canvas_panels_free(nb_hdf5_panels *panels);
 
-/** Truth of the image of sim->model; no_crystal: 1 if the crystal is unknown. */
-nb_hdf5_frame nb_sim_truth(const nb_sim *sim, int no_crystal);
+/** Truth of the image of sim->model. stored (or NULL): truth of the image that replaces a
+ * rendered one, NaN where it is unknown. */
+nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored);
+
+/** Noise of the detector in a file of this kind; 0 without noise. */
+nb_hdf5_noise nb_sim_noise_truth(const nb_sim *sim, nb_noise_file file);
+
+/** Add a row for each twin part of a crystal with the record cfg, which is resolved. A, N,
+ * cell, blocks: NaN if its files are not loaded. Errors: NB_ERR_NOMEM, those of
+ * nb_sim_crystal_of. */
+nb_status nb_sim_crystal_rows(const nb_sim *sim, int frame, int crystal, nb_config *cfg,
+                              nb_hdf5_crystals *rows, nb_error *err);
 
 /* --- -geomout and -exptout --- */
 

@@ -17,23 +17,12 @@ static uint64_t hash_field(uint64_t h, const void *of, const nb_param *p)
     return nb_hash_bytes(h, field, p->size);
 }
 
-/** The field after `last` (NULL: the first) in nb_config or nb_series, or NULL. */
-static const nb_param *next_field(const nb_param *last, unsigned series)
-{
-    size_t count;
-    const nb_param *table = nb_params(&count), *next = NULL;
-    for (size_t i = 0; i < count; i++)
-        if ((table[i].flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) == series &&
-            (!last || table[i].offset > last->offset) &&
-            (!next || table[i].offset < next->offset))
-            next = &table[i];
-    return next;
-}
-
 uint64_t nb_params_hash(uint64_t h, const void *of, unsigned series, unsigned counts)
 {
-    for (const nb_param *p = next_field(NULL, series); p; p = next_field(p, series))
-        if (p->flags & counts)
+    size_t count;
+    const nb_param *table = nb_params(&count);
+    for (const nb_param *p = table; p < table + count; p++)
+        if ((p->flags & (NB_PARAM_VIEW | NB_PARAM_SERIES)) == series && p->flags & counts)
             h = hash_field(h, of, p);
     return h;
 }

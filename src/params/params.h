@@ -51,7 +51,7 @@ int nb_param_is_text(const nb_param *param);
 /** The text at this offset in a struct. */
 nb_text nb_text_at(const void *base, size_t offset);
 /** Continue hash h with the values of nb_config (series 0) or nb_series (NB_PARAM_SERIES)
- * in rows with one of the flags `counts`, in the order of the struct. */
+ * in rows with one of the flags `counts`. */
 uint64_t nb_params_hash(uint64_t h, const void *of, unsigned series, unsigned counts);
 
 /** True if the row has the same value in both structs. */

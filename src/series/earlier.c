@@ -17,53 +17,39 @@ static unsigned what_counts(const nb_series *s)
            (format ? format->params : 0);
 }
 
-static uint64_t hash_shots(uint64_t h, const nb_frames *f)
+/** Hash the rows of the table of frames: the record of each crystal, and what files give
+ * to a frame besides. */
+static nb_status hash_frames(uint64_t *h, const nb_frames *f, unsigned counts,
+                             nb_error *err)
 {
-    const nb_spectra *s = &f->spectra;
-    size_t n = (size_t)s->count;
-    int random = f->series->orientations[0] && !f->lines.missets;
-    h = nb_hash_bytes(h, &random, sizeof random);
-    h = nb_hash_array(h, f->lines.missets, f->lines.n, sizeof *f->lines.missets);
-    h = nb_hash_array(h, f->lines.crystals, f->lines.n, sizeof *f->lines.crystals);
-    h = nb_hash_bytes(h, f->stream.crystal,
-                      (size_t)f->stream.n * sizeof *f->stream.crystal);
-    h = nb_hash_bytes(h, f->stream.first,
-                      f->stream.images ? ((size_t)f->stream.images + 1) * sizeof(int) : 0);
-    if (!n)
-        return nb_hash_bytes(h, "", 0);
-    h = nb_hash_bytes(h, s->first, (n + 1) * sizeof *s->first);
-    return nb_hash_bytes(h, s->lines, s->first[n] * sizeof *s->lines);
-}
-
-/** Resolved base with the values that the series sets for all frames; shares texts. */
-static nb_config whole_of(const nb_frames *f)
-{
-    nb_config all = f->whole;
-    all.seed = f->base.seed;
-    all.misset_seed = f->base.misset_seed;
-    all.scale = f->base.scale;
-    all.add_fluence = f->base.add_fluence;
-    all.wavelengths = f->base.wavelengths;
-    return all;
+    nb_matrix matrix;
+    nb_crystals all;
+    nb_status st = NB_OK;
+    for (int k = 0; !st && k < f->count; k++) {
+        const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
+        st = nb_frames_crystals(f, k, &all, err);
+        for (int m = 0; !st && m < (all.n ? all.n : 1); m++)
+            *h = nb_params_hash(*h, &all.configs[m], 0, counts);
+        *h = nb_hash_bytes(*h, &all.n, sizeof all.n);
+        *h = nb_hash_array(*h, extra.lines, extra.n_lines, sizeof *extra.lines);
+        *h = nb_hash_bytes(*h, matrix.at, extra.matrix ? sizeof matrix.at : 0);
+        *h = nb_hash_bytes(*h, matrix.ends, extra.matrix ? sizeof matrix.ends : 0);
+        nb_crystals_free(&all);
+    }
+    return st;
 }
 
 /* Fingerprint of flags and file contents that change a pixel of a frame. The renderer is
  * left out, so that processes with several renderers can share a series. */
-static uint64_t nb_fingerprint(const nb_sim *base, const nb_frames *frames)
+static nb_status hash_series(const nb_sim *base, const nb_frames *frames, uint64_t *h,
+                             nb_error *err)
 {
-    unsigned counts = what_counts(frames->series);
-    const nb_config whole = whole_of(frames);
-    uint64_t h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
-    h = nb_params_hash(h, &whole, 0, counts);
-    h = nb_params_hash(h, frames->series, NB_PARAM_SERIES, counts);
-    h = nb_hash_bytes(h, &frames->series->calls.override_tag,
-                      sizeof frames->series->calls.override_tag);
-    h = nb_sim_hash_files(h, base);
-    if (frames->series->only_frame[0]) {
-        h = nb_hash_bytes(h, &frames->first, sizeof frames->first);
-        h = nb_hash_bytes(h, &frames->count, sizeof frames->count);
-    }
-    return hash_shots(h, frames);
+    const unsigned counts = what_counts(frames->series);
+    *h = nb_hash_bytes(NB_HASH_START, NB_VERSION, strlen(NB_VERSION));
+    *h = nb_params_hash(*h, &frames->whole, 0, counts);
+    *h = nb_params_hash(*h, frames->series, NB_PARAM_SERIES, counts);
+    *h = nb_sim_hash_files(*h, base);
+    return hash_frames(h, frames, counts, err);
 }
 
 static uint64_t hash_renderer(uint64_t h, const char *name)
@@ -96,19 +82,21 @@ static const char *fingerprint_maker(uint64_t hash, uint64_t whole)
 nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *fingerprint,
                                  nb_error *err)
 {
-    uint64_t mine = nb_fingerprint(run->base, &run->frames);
+    const char *maker;
+    uint64_t mine, first[2];
+    nb_status st = hash_series(run->base, &run->frames, &mine, err);
     mine = run->given ? nb_given_hash(run->given, mine) : mine;
-    uint64_t first[2] = {mine, hash_renderer(mine, renderer_of(&run->base->engine))};
-    const char *maker = fingerprint_maker(mine, earlier);
-    nb_status st = NB_OK;
-    if (maker && earlier != first[1] && run->place.rank == 0)
+    first[0] = mine;
+    first[1] = hash_renderer(mine, renderer_of(&run->base->engine));
+    maker = fingerprint_maker(mine, earlier);
+    if (!st && maker && earlier != first[1] && run->place.rank == 0)
         st = nb_fail(
             err, NB_ERR_INPUT,
             "-resume: the series was begun with the renderer %s, but this renderer "
             "(%.100s) gives other last digits; type the same -device or -isa as before",
             maker, run->base->engine.line);
     nb_ranks_share(run->ranks, first, sizeof first);
-    if (mine != first[0])
+    if (!st && mine != first[0])
         st = nb_fail(err, NB_ERR_INPUT,
                      "its input files differ from those of rank 0; every process needs "
                      "the same files");

@@ -21,19 +21,6 @@ static void image_of(void *user, int k, char *name, int *at)
     }
 }
 
-nb_status nb_experiments_open(nb_run *run, nb_error *err)
-{
-    nb_experiments *e = &run->experiments;
-    const char *path = run->base->cfg.exptout_file;
-    nb_status st;
-    e->wanted = path[0] && !run->frames.rotation && run->place.rank == 0;
-    e->file.fd = -1;
-    if (!e->wanted)
-        return NB_OK;
-    st = nb_sim_detector_spec(run->base, &e->detector, err);
-    return st ? st : nb_outfile_open(&e->file, path, err);
-}
-
 /** Set the lowest and highest pixel value (ADU) that DIALS shall trust. */
 static void trust(const nb_run *run, double trusted[2])
 {
@@ -49,14 +36,17 @@ static void trust(const nb_run *run, double trusted[2])
 
 nb_status nb_experiments_write(nb_run *run, nb_error *err)
 {
-    nb_experiments *e = &run->experiments;
+    const char *path = run->base->cfg.exptout_file;
     const nb_format *format = run->work.name.format;
     nb_hdf5_crystals crystals = {0};
     nb_expt_stills stills = {
         .frames = run->frames.count, .truth = nb_truths_get, .user = run};
+    nb_detector_spec detector;
+    nb_outfile file;
     nb_status st = NB_OK;
-    if (!e->wanted)
+    if (!path[0] || run->frames.rotation)
         return NB_OK;
+    NB_FORWARD(nb_sim_detector_spec(run->base, &detector, err));
     if (run->series->hdf5_file[0] || (format && format->header))
         stills.image = image_of;
     trust(run, stills.trusted);
@@ -64,15 +54,13 @@ nb_status nb_experiments_write(nb_run *run, nb_error *err)
         st = nb_master_crystals(run, run->frames.count, &crystals, err);
         stills.crystals = &crystals;
     }
-    NB_TRY(nb_expt_stills_write(run->base, &e->detector, &stills, &e->file, err));
+    NB_TRY(nb_outfile_open(&file, path, err));
+    if (!st) {
+        st = nb_expt_stills_write(run->base, &detector, &stills, &file, err);
+        NB_TRY(nb_outfile_commit(&file, err));
+        nb_outfile_abort(&file);
+    }
     nb_master_crystals_free(&crystals);
-    return st ? st : nb_outfile_commit(&e->file, err);
-}
-
-void nb_experiments_close(nb_experiments *e)
-{
-    if (!e->wanted)
-        return;
-    nb_outfile_abort(&e->file);
-    nb_detector_spec_free(&e->detector);
+    nb_detector_spec_free(&detector);
+    return st;
 }

@@ -7,7 +7,6 @@
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/outfile.h"
-#include "../base/outfile.h"
 
 enum { OWN = NB_FILES_MAX + 5, FAMILIES = 4, FIRST_NUMBER = 1 };
 

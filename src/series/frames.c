@@ -177,7 +177,7 @@ static nb_status count_lines(nb_frames *f, int *lines, nb_error *err)
 {
     nb_status st = NB_OK;
     *lines = f->count;
-    if (!nb_frames_have_crystals(f) && !f->series->calls.override)
+    if (!nb_frames_have_crystals(f) && !f->override)
         return NB_OK;
     f->first_line =
         nb_alloc((size_t)f->count + 1, sizeof *f->first_line, "orientations", err);
@@ -275,8 +275,7 @@ static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
 /** Set the dose at mid-frame: doses of all earlier frames, half the dose of the frame. */
 static nb_status add_doses(nb_frames *f, nb_error *err)
 {
-    const int alike =
-        !f->series->calls.override && !f->vary.n && !f->sim->model.spectrum.n;
+    const int alike = !f->override && !f->vary.n && !f->sim->model.spectrum.n;
     NB_OWN_CONFIG cfg = {0};
     double own = 0, before = 0, *doses;
     nb_status st = NB_OK;
@@ -308,6 +307,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     memset(f, 0, sizeof *f);
     NB_FORWARD(check(series, base, err));
     f->series = series;
+    f->override = series->calls.override;
+    f->user = series->calls.user;
     f->sim = base;
     nb_config_copy(&f->base, &base->typed);
     nb_config_copy(&f->whole, &base->cfg);
@@ -554,7 +555,7 @@ static nb_status override(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
     double misset[3];
     nb_status st;
     memcpy(misset, cfg->misset_deg, sizeof misset);
-    st = f->series->calls.override(f->series->calls.user, at.frame, cfg, err);
+    st = f->override(f->user, at.frame, cfg, err);
     if (!st && (f->whole.detector || nb_config_geometry_flag(cfg)))
         st = check_detector(f, cfg, err);
     if (at.crystal > 0) {
@@ -583,7 +584,7 @@ nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg
     const nb_crystal_at whole = {f->first + at.frame, at.crystal};
     const int64_t seed = nb_series_seed(f->base.seed.value, whole.frame);
     nb_status st = plain_crystal(f, whole, seed, cfg, err);
-    if (!st && f->series->calls.override)
+    if (!st && f->override)
         st = override(f, whole, cfg, err);
     if (!st && at.crystal > 0 && cfg->seed.value != seed && !f->rotation) {
         /* the seed of the override places the further crystals */

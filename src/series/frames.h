@@ -76,13 +76,15 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
 
 typedef struct nb_frames {
     const nb_series *series;
+    nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
+    void *user; /* argument of `override`: changes of -jobs or of stored images; or NULL */
     const nb_sim *sim; /* the base simulation */
     nb_config base;    /* record (typed values) of the series; its seed is set */
     nb_config whole;   /* resolved base, without the line of a crystal */
     int count;         /* frames of this run */
     int first;         /* number in the whole series of frame k = 0 of this run */
     int rotation;
-    int moving;        /* 1: the override moves the detector of some frame */
+    int moving;        /* 1: `override` moves the detector of some frame */
     int places_differ; /* 1: the detector has several places */
     double phi_deg, osc_deg;
     nb_orientations lines; /* owned; lines of -orientations FILE, or empty */

@@ -9,9 +9,11 @@
 
 #include "../inputs/load.h"
 #include "../outputs/picture.h"
+#include "../outputs/write.h"
 #include "../base/error.h"
 #include "../base/memory.h"
 #include "../base/store.h"
+#include "../base/text.h"
 #include "../io/hdf5/hdf5_read.h"
 #include "../model/units.h"
 #include "../params/params.h"
@@ -57,23 +59,12 @@ static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
         return count_files(g, input, err);
     if (g->hdf5 && strcmp(g->files.before, input) == 0) {
         g->first = 0;
+        g->whole = 1;
         return nb_hdf5_count_frames(input, &g->frames, err);
     }
     if (!g->hdf5)
         snprintf(g->files.before, sizeof g->files.before, "%s", input);
     g->frames = 1;
-    return NB_OK;
-}
-
-/** Check that the input has the number of frames that the caller asks for. */
-static nb_status check_count(const nb_given *g, const nb_series *s, nb_error *err)
-{
-    const int asked = s->frames + s->stills;
-    if (asked > 0 && asked != g->frames)
-        return nb_fail(err, NB_ERR_INPUT,
-                       "the input %.300s has %d frame%s, but %d are asked for; leave "
-                       "the number out",
-                       s->input, g->frames, g->frames == 1 ? "" : "s", asked);
     return NB_OK;
 }
 
@@ -137,6 +128,96 @@ static nb_status check_background(const nb_given *g, unsigned open, nb_error *er
                    g->series.input, line);
 }
 
+/* --- the geometry of each frame --- */
+
+/** Name image k, from 0, in messages and for readers of headers. */
+static void image_name(const nb_given *g, int k, char name[NB_PATH_MAX + 16])
+{
+    (void)nb_template_name(&g->files, k, name, NULL);
+    if (g->hdf5)
+        snprintf(name + strlen(name), 16, ":%d", g->first + k);
+}
+
+/** The next flag after p that headers set, and whose value in frame k is not that of the
+ * first frame; NULL at the end. */
+static const nb_param *next_other(const nb_given *g, int k, const nb_param *p)
+{
+    const int panels = nb_config_geometry_flag(&g->cfg) || g->cfg.detector;
+    const unsigned fixed = panels ? NB_PARAM_PLACES | NB_PARAM_REPLACED : 0;
+    while ((p = nb_param_next(p, NB_PARAM_PIXELS)))
+        if (!(p->flags & (fixed | NB_PARAM_SERIES)) &&
+            !nb_param_same(p, &g->rows[k], &g->rows[0]))
+            return p;
+    return NULL;
+}
+
+/** Write the values of the header of frame k into its record: nb_frames.override. */
+static nb_status change_frame(void *user, int k, nb_config *cfg, nb_error *err)
+{
+    const nb_given *g = user;
+    (void)err;
+    for (const nb_param *p = NULL; (p = next_other(g, k, p));)
+        nb_param_copy(p, cfg, &g->rows[k]);
+    return NB_OK;
+}
+
+void nb_given_vary(nb_given *g, nb_frames *f)
+{
+    f->override = g->differ ? change_frame : NULL;
+    f->user = g;
+}
+
+/** Compare image k with the frame that follows from the first image and -osc. */
+static void compare_row(nb_given *g, int k)
+{
+    const double phi = NB_VALUE(&g->rows[0], phi_deg), osc = g->cfg.osc_deg;
+    for (const nb_param *p = NULL; (p = next_other(g, k, p));) {
+        const int phi_alone = NB_IS(p, phi_deg);
+        g->differ |= !phi_alone || g->rows[k].phi_deg != nb_typeable(phi + k * osc);
+        g->moves |= !phi_alone && !NB_IS(p, osc_deg) && !(p->flags & NB_PARAM_CRYSTAL);
+    }
+}
+
+/** Complete row k from the header of image k. said: the headers of an HDF5 file. */
+static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_error *err)
+{
+    char name[NB_PATH_MAX];
+    nb_opened_image in = {.format = NB_FORMAT_HDF5};
+    nb_header_found found;
+    (void)nb_template_name(&g->files, k, name, NULL);
+    if (!g->hdf5)
+        return nb_image_take_header(name, "the input", &g->rows[k], err);
+    in.file.name = name;
+    in.said = said[k];
+    return nb_header_apply(&in, "the input", NULL, &g->rows[k], &found, err);
+}
+
+/** Read the headers of all images. typed: the configuration without a header. */
+static nb_status read_rows(nb_given *g, const nb_config *typed, nb_error *err)
+{
+    const size_t n = (size_t)g->frames;
+    nb_hdf5_geometry *said = NULL;
+    int differ = 1;
+    nb_status st = NB_OK;
+    if (g->frames == 1)
+        return NB_OK;
+    g->rows = nb_configs_new(n, err);
+    if (!g->rows || !(said = nb_alloc(n, sizeof *said, "geometry", err)))
+        return NB_ERR_NOMEM;
+    if (g->hdf5)
+        st = nb_hdf5_read_geometry(g->files.before, g->frames, g->truth, said, &differ,
+                                   err);
+    for (int k = 0; !st && differ && k < g->frames; k++) {
+        nb_config_copy(&g->rows[k], typed);
+        st = read_row(g, k, said, err);
+        memcpy(g->rows[k].detpixels, g->cfg.detpixels, sizeof g->cfg.detpixels);
+        if (!st)
+            compare_row(g, k);
+    }
+    nb_free(said);
+    return st;
+}
+
 /** Complete the configuration from the header of the first image. */
 static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
@@ -145,9 +226,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     unsigned fields = 0, open;
     nb_image image = {0};
     nb_status st;
-    (void)nb_template_name(&g->files, 0, name, NULL);
-    if (g->hdf5)
-        snprintf(name + strlen(name), 16, ":%d", g->first);
+    image_name(g, 0, name);
     if (g->size[0])
         memcpy(cfg->detpixels, g->size, sizeof cfg->detpixels);
     NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
@@ -166,9 +245,11 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 /** Take an HDF5 file of several panels as detector, unless a flag names another one. */
 static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
 {
+    NB_OWN_CONFIG typed = {0};
     const char *file = g->files.before;
     nb_image panels = {0};
     nb_status st = NB_OK;
+    nb_config_copy(&typed, &g->cfg);
     if (!nb_config_geometry_flag(&g->cfg) && !g->cfg.detector && g->hdf5) {
         st = nb_image_find_panels(file, NULL, &panels, err);
         if (!st && panels.detector)
@@ -177,15 +258,16 @@ static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err
     }
     if (st)
         return st;
-    if (nb_config_geometry_flag(&g->cfg) || g->cfg.detector)
-        return check_background(g, 0, err);
-    return take_header(g, hooks, err);
+    st = nb_config_geometry_flag(&g->cfg) || g->cfg.detector ? check_background(g, 0, err)
+                                                             : take_header(g, hooks, err);
+    return st ? st : read_rows(g, &typed, err);
 }
 
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err)
 {
     nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
+    char file[NB_PATH_MAX];
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
     if (st || !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
         return NB_ERR_NOMEM;
@@ -195,8 +277,9 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     nb_config_defaults(&g->plain);
     NB_FORWARD(nb_config_check(cfg, err));
     NB_FORWARD(count_frames(g, series->input, err));
-    NB_FORWARD(check_count(g, series, err));
     NB_FORWARD(leave_crystal_out(&g->cfg, err));
+    if (g->hdf5 && !nb_hdf5_set_of(g->files.before, file))
+        NB_FORWARD(nb_hdf5_read_rows(file, g->first, g->frames, &g->truth, err));
     NB_FORWARD(find_detector(g, hooks, err));
     g->series.frames = g->cfg.osc_deg > 0 ? g->frames : 0;
     g->series.stills = g->frames - g->series.frames;
@@ -222,6 +305,8 @@ void nb_given_free(nb_given *g)
     if (!g)
         return;
     nb_hdf5_reader_free(g->reader);
+    nb_configs_free(g->rows, g->rows ? (size_t)g->frames : 0);
+    nb_free(g->truth);
     nb_config_drop(&g->cfg);
     nb_image_free(&g->image);
     nb_free(g->background);
@@ -287,8 +372,8 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
                : NULL;
 }
 
-/** Put photons and background of row j of a panel into image: 0 in pixels that are not
- * rendered, only background in marked pixels. Returns the first pixel that is not finite,
+/** Add the photons of row j of a panel to the background in image: 0 in pixels that are
+ * not rendered, only background in marked pixels. Returns the first pixel that is not finite,
  * or the number of columns. */
 static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
@@ -306,8 +391,7 @@ static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
     int bad = p->columns;
     for (int i = 0; i < p->columns; i++) {
         float x = marks && marks[i] ? 0 : (float)((from[i] - pedestal) * unit);
-        if (g->background)
-            x += g->background[at + (size_t)i];
+        x += image[at + (size_t)i];
         if (!inside || i < r.fmin || i > r.fmax || (mask && !mask[i]))
             x = 0;
         image[at + (size_t)i] = x;
@@ -317,12 +401,27 @@ static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
     return bad;
 }
 
-nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *image,
+/** Put the background of the frame of sim into image. */
+static nb_status put_background(const nb_given *g, nb_sim *sim, float *image,
+                                nb_error *err)
+{
+    const size_t bytes = sim->model.scene.raster.pixels * sizeof *image;
+    if (!g->background)
+        memset(image, 0, bytes);
+    else if (g->moves)
+        return nb_sim_render(sim, image, NULL, err);
+    else
+        memcpy(image, g->background, bytes);
+    return NB_OK;
+}
+
+nb_status nb_given_frame(const nb_given *g, int k, nb_sim *sim, float *image,
                          nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     stored s;
     nb_status st = open_stored(g, k, 0, sim, &s, err);
+    NB_TRY(put_background(g, sim, image, err));
     for (int i = 0; !st && i < sc->n_panels; i++)
         for (int j = 0; !st && j < sc->panels[i].rows; j++) {
             const int bad = take_row(g, sc, i, j, &s, image);
@@ -334,6 +433,13 @@ nb_status nb_given_frame(const nb_given *g, int k, const nb_sim *sim, float *ima
         }
     close_stored(&s);
     return st;
+}
+
+nb_hdf5_frame nb_given_truth(const nb_given *g, int k, const nb_sim *sim)
+{
+    nb_hdf5_frame unknown;
+    nb_hdf5_forget(&unknown);
+    return nb_sim_truth(sim, !g ? NULL : g->truth ? &g->truth[k] : &unknown);
 }
 
 /* --- before the first frame --- */

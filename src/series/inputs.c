@@ -15,7 +15,7 @@
 static int reaches_differ(const nb_frames *f)
 {
     const nb_series *s = f->series;
-    return s->calls.override || f->vary.n || f->spectra.count || f->stream.images ||
+    return f->override || f->vary.n || f->spectra.count || f->stream.images ||
            f->lines.crystals || s->jitter_lambda_pct > 0 || s->jitter_cell_pct > 0 ||
            s->jitter_beam_mm > 0;
 }
@@ -172,9 +172,9 @@ static nb_status check_frame(const nb_frames *f, int k, nb_config *cfg, nb_surve
     s->bright = 0;
     st = check_crystal(f, (nb_crystal_at){k, 0}, cfg, s, err);
     NB_TRY(nb_frames_check(f, &s->geometry, cfg, err));
-    if (!st && f->series->calls.override)
+    if (!st && f->override)
         st = nb_crystals_check(&f->sim->in, cfg, err);
-    if (!st && f->series->calls.override)
+    if (!st && f->override)
         st = nb_crystals_count(&f->sim->in, cfg, &n, err);
     for (int m = 1; m < n && !st; m++)
         st = check_crystal(f, (nb_crystal_at){k, m}, cfg, s, err);
@@ -208,8 +208,8 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {
-    nb_geometry g = *h;
-    nb_status st = f->series->calls.override ? plain_geometry(f, k, &g, err) : NB_OK;
+    nb_geometry g;
+    const nb_status st = plain_geometry(f, k, &g, err);
     *first = k ? *first : *h;
     f->moving |= moves(&g, h);
     f->places_differ |= moves(first, h);
@@ -224,7 +224,7 @@ nb_status nb_frames_survey(nb_frames *f, nb_error *err)
     nb_status st = NB_OK;
     for (int k = 0; !st && frames_differ(f) && k < f->count; k++) {
         st = check_frame(f, k, &cfg, &s, err);
-        if (!st && (f->series->calls.override || f->vary.n) && f->series->hdf5_file[0])
+        if (!st && f->override && f->series->hdf5_file[0])
             st = compare_places(f, k, &s.geometry, &first, err);
         (void)nb_frames_at(f, k, st, err);
     }

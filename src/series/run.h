@@ -100,7 +100,11 @@ typedef struct nb_given {
     nb_image image;    /* owned; the image of a single file, else empty */
     nb_config plain;   /* default values, for readers that ignore the header */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
-    float *background;             /* owned; [pixels of all panels], photons, or NULL */
+    nb_config *rows;      /* owned, [frames]: typed values and the header of each image */
+    int differ, moves;    /* 1: the rows differ, also in what a background depends on */
+    nb_hdf5_frame *truth; /* owned, [frames]: true values of the input, or NULL */
+    int whole;            /* 1: the input is an HDF5 file with all its frames */
+    float *background;    /* owned; [pixels of all panels], photons, or NULL */
 } nb_given;
 
 /** Find the number of frames of series->input and the geometry of its first image. hooks
@@ -109,27 +113,27 @@ typedef struct nb_given {
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err);
 
+/** Let the frames of f have the geometry that each image has in its header. */
+void nb_given_vary(nb_given *given, nb_frames *f);
+
 /** Mask the pixels that the first image marks as unused, and render the background of
  * given->cfg once. base: the simulation of given->cfg. */
 nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
 
 /** Put the photons of frame k and the background into image[pixels of all panels]; 0 in
- * pixels that sim does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
+ * pixels that sim, at frame k, does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
  * damaged image, another size, a pixel that is not finite), NB_ERR_NOMEM. */
-nb_status nb_given_frame(const nb_given *given, int k, const nb_sim *sim, float *image,
+nb_status nb_given_frame(const nb_given *given, int k, nb_sim *sim, float *image,
                          nb_error *err);
 
 /** Continue the hash h with sizes and times of the stored images. */
 uint64_t nb_given_hash(const nb_given *given, uint64_t h);
+
+/** True values of frame k: sim's, and those that a stored image (given or NULL) has. */
+nb_hdf5_frame nb_given_truth(const nb_given *given, int k, const nb_sim *sim);
 void nb_given_free(nb_given *given); /* NULL is fine */
 
 /* --- data that the threads share --- */
-
-typedef struct nb_experiments {
-    int wanted; /* 1: this process writes -exptout */
-    nb_outfile file;
-    nb_detector_spec detector; /* owned; detector of the base simulation */
-} nb_experiments;
 
 typedef struct nb_truths {
     nb_pieces pieces;    /* owned; the HDF5 data files */
@@ -152,7 +156,6 @@ typedef struct nb_run {
     nb_work work;     /* blocks of frames; `lock` guards it while threads take frames */
     nb_truths truths; /* true values of all frames, read after the last frame */
     nb_sum sum;       /* sum for -sumfile */
-    nb_experiments experiments;
     int threads, threads_each;
 
     pthread_mutex_t lock; /* guards the members below */
@@ -206,12 +209,9 @@ void nb_truths_free(nb_truths *t); /* zeroed is fine */
 
 /* --- -exptout of a series of stills --- */
 
-/** Open the file in rank 0. Errors: NB_ERR_IO, those of nb_sim_detector_spec. */
-nb_status nb_experiments_open(nb_run *run, nb_error *err);
-/** Write the whole file, if it is open. Errors: NB_ERR_IO, NB_ERR_NOMEM. */
+/** Write the file in rank 0, if a flag names one. Errors: NB_ERR_IO, NB_ERR_NOMEM, those
+ * of nb_sim_detector_spec. */
 nb_status nb_experiments_write(nb_run *run, nb_error *err);
-/** Free e, which may be zero. If the file was not written, an older file stays. */
-void nb_experiments_close(nb_experiments *e);
 
 /* --- the master file over the data files --- */
 

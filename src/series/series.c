@@ -34,6 +34,8 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     st = nb_sim_create_for(&first, frames / run->place.count, &run->hooks, &run->base,
                            err);
     NB_TRY(nb_frames_init(&run->frames, run->series, run->base, err));
+    if (!st && run->given)
+        nb_given_vary(run->given, &run->frames);
     NB_TRY(nb_frames_widen_factors(&run->frames, run->base, err));
     if (!st)
         nb_frames_narrow(&run->frames);
@@ -288,9 +290,11 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_err
     if (run->place.rank == 0 && (st = nb_run_stream_check(run, err)))
         return st;
     if (run->frames.moving && run->frames.places_differ)
-        nb_notice(&run->hooks, "-jobs moves the detector: the master has the geometry of "
-                               "each frame, but DIALS uses that of the first frame for "
-                               "all frames; for DIALS use -output 'img_%%05d.cbf'");
+        nb_notice(&run->hooks,
+                  "%s moves the detector: the master has the geometry of each frame, but "
+                  "DIALS uses that of the first frame for all frames; for DIALS use "
+                  "-output 'img_%%05d.cbf'",
+                  run->given ? "the input" : "-jobs");
     notice_lost(run);
     notice_noise(run);
     notice_turned(run);
@@ -326,7 +330,6 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
         st = nb_sim_write_detector(
             run->base, run->series->hdf5_file[0] ? run->series->hdf5_file : NULL,
             run->frames.rotation ? run->series->frames : 0, err);
-    NB_TRY(nb_experiments_open(run, err));
     if (!st && run->place.rank == 0)
         st = nb_sim_write_spectrum(run->base, err);
     return nb_ranks_agree(run->ranks, st, err);
@@ -581,7 +584,6 @@ static void tear_down(nb_run *run, nb_status st)
     }
     nb_free(run->slots);
     nb_truths_free(&run->truths);
-    nb_experiments_close(&run->experiments);
     nb_sum_close(&run->sum);
     if (useless && run->begun.fd >= 0)
         nb_work_remove_data(&run->work);

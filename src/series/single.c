@@ -82,24 +82,6 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     return st;
 }
 
-nb_status nb_series_single(const nb_config *cfg, const nb_series *series, int k,
-                           const nb_hooks *hooks, nb_config *out, nb_error *err)
-{
-    NB_REFUSE_NULL(out);
-    nb_crystals all;
-    nb_status st = nb_series_crystals(cfg, series, k, hooks, &all, err);
-    if (!st && all.arrays)
-        st = nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "frame %d has an A matrix of its own, which a configuration cannot hold: "
-            "use nb_series_crystals",
-            k);
-    if (!st)
-        nb_config_copy(out, &all.configs[0]);
-    nb_crystals_free(&all);
-    return st;
-}
-
 /* ------------------------------------------------------------------ table */
 
 /** Columns of nb_jitter. */
@@ -107,87 +89,76 @@ static const char *const jitters[] = {"jitter_fluence",   "jitter_lambda",
                                       "jitter_cell",      "jitter_mosaic",
                                       "jitter_beam_fast", "jitter_beam_slow"};
 
-/** Add the row of a crystal, or (-1) of a frame without one. f->sim may be NULL. */
-static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
+/** Name column i behind frame, crystal and seed, and get its value; *name is NULL after
+ * the last column. */
+static nb_status column(const nb_frames *f, int i, nb_crystal_at at, const char **name,
+                        double *value, nb_error *err)
 {
     const nb_vary *v = &f->vary;
-    const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
-    const int64_t seed = nb_series_seed(v->seed, at.frame);
-    const nb_jitter jitter = nb_jitter_draw(f->series, seed);
+    const nb_jitter jitter = nb_jitter_draw(f->series, nb_series_seed(v->seed, at.frame));
     nb_spectrum spectrum;
-    double value;
-    nb_status st = NB_OK;
-    nb_draft_put(t, "%d\t%d\t%lld", at.frame, at.crystal, (long long)seed);
-    for (int i = 0; i < v->n && !st; i++)
-        if (!(st = nb_vary_draw(v, i, drawn, &value, err)))
-            nb_draft_put(t, "\t%.12g", value);
-    for (int i = 0; i < 6; i++)
-        if (jitter.amount[i] > 0)
-            nb_draft_put(t, "\t%.12g", jitter.value[i]);
-    if (!st && f->sim && f->sim->model.spectrum.n) {
+    nb_status st;
+    *name = i < v->n ? v->items[i].name : NULL;
+    if (*name)
+        return nb_vary_draw(v, i, at, value, err);
+    i -= v->n;
+    for (int j = 0; j < 6; j++)
+        if (jitter.amount[j] > 0 && i-- == 0) {
+            *name = jitters[j];
+            *value = jitter.value[j];
+            return NB_OK;
+        }
+    if (f->sim->model.spectrum.n && i-- == 0) {
+        *name = "spectrum_factor";
         st = nb_frames_spectrum(f, at.frame, &spectrum, err);
-        nb_draft_put(t, "\t%.12g", spectrum.factor);
+        *value = spectrum.factor;
         nb_spectrum_free(&spectrum);
+        return st;
     }
-    if (f->doses)
-        nb_draft_put(t, "\t%.12g", f->doses[at.frame]);
-    nb_draft_put(t, "\n");
-    return st;
+    if (f->doses && i == 0) {
+        *name = "dose";
+        *value = f->doses[at.frame];
+    }
+    return NB_OK;
 }
 
-/** Count the crystals of frame k. */
-static nb_status count(const nb_frames *f, int k, int *n, nb_error *err)
+/** Add the row of a crystal, or (-1) of a frame without one. */
+static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
-    NB_OWN_CONFIG cfg = {0};
-    nb_status st;
-    if (f->sim)
-        return nb_frames_count(f, k, n, err);
-    nb_config_copy(&cfg, &f->base);
-    st = nb_vary_apply(&f->vary, (nb_crystal_at){k, 0}, &cfg, err);
-    if (!st && nb_crystals_kind_of(cfg.crystals, n) != NB_CRYSTALS_NUMBER)
-        st = nb_fail(err, NB_ERR_INPUT,
-                     "-draws with lines of -crystals: needs a crystal; type -cell and "
-                     "-default_F, or their files");
+    const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
+    const char *name;
+    double value;
+    nb_status st = NB_OK;
+    nb_draft_put(t, "%d\t%d\t%lld", at.frame, at.crystal,
+                 (long long)nb_series_seed(f->vary.seed, at.frame));
+    for (int i = 0; !(st = column(f, i, drawn, &name, &value, err)) && name; i++)
+        nb_draft_put(t, "\t%.12g", value);
+    nb_draft_put(t, "\n");
     return st;
 }
 
 static nb_status fill(nb_draft *t, const nb_frames *f, nb_error *err)
 {
-    const int several =
-        nb_frames_have_crystals(f) || (f->sim && f->series->calls.override);
-    const nb_jitter jitter = nb_jitter_draw(f->series, 0); /* which flags are on */
+    const int several = nb_frames_have_crystals(f) || f->override;
+    const char *name;
+    double value;
     nb_status st = NB_OK;
     nb_draft_put(t, "frame\tcrystal\tseed");
-    for (int i = 0; i < f->vary.n; i++)
-        nb_draft_put(t, "\t%s", f->vary.items[i].name);
-    for (int i = 0; i < 6; i++)
-        if (jitter.amount[i] > 0)
-            nb_draft_put(t, "\t%s", jitters[i]);
-    if (f->sim && f->sim->model.spectrum.n)
-        nb_draft_put(t, "\tspectrum_factor");
-    if (f->doses)
-        nb_draft_put(t, "\tdose");
+    for (int i = 0; !(st = column(f, i, (nb_crystal_at){0}, &name, &value, err)) && name;
+         i++)
+        nb_draft_put(t, "\t%s", name);
     nb_draft_put(t, "\n");
-    for (int k = 0; k < f->vary.frames && !st; k++) {
+    for (int k = 0; k < f->count && !st; k++) {
         int n = 1;
         st = nb_stop_check(err);
         if (!st && several)
-            st = count(f, k, &n, err);
+            st = nb_frames_count(f, k, &n, err);
         if (!st && n == 0)
             st = add_row(t, f, (nb_crystal_at){k, -1}, err);
         for (int m = 0; m < n && !st; m++)
             st = add_row(t, f, (nb_crystal_at){k, m}, err);
     }
     return st;
-}
-
-/** True if cfg has a crystal, so that a simulation can be made. */
-static int has_crystal(const nb_config *cfg)
-{
-    return (cfg->cell_count || cfg->mat_file[0] || nb_config_has_factor_file(cfg) ||
-            cfg->expt_file[0]) &&
-           (cfg->hkl_file[0] || nb_config_has_factor_file(cfg) ||
-            NB_GIVEN(cfg, default_F) || cfg->dump_file[0]);
 }
 
 nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
@@ -200,20 +171,15 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_frames f = {0};
     nb_sim *base = NULL;
     nb_draft t = {0};
-    nb_config seeded = *cfg; /* shares the texts */
+    nb_config plain = *cfg; /* shares the texts */
     nb_status st;
     NB_FORWARD(nb_series_check_files(cfg, series, err));
-    seeded.draws_file = nb_no_text; /* this function writes the file */
-    if (has_crystal(cfg)) {
-        if (!(st = nb_sim_create(&seeded, hooks, &base, err)))
-            st = nb_frames_init(&f, &all, base, err);
-    } else if (!cfg->seed.set) {
-        st = nb_fail(err, NB_ERR_INPUT, "-draws without a crystal needs -seed");
-    } else {
-        nb_config_copy(&f.base, &seeded);
-        f.series = &all;
-        st = nb_vary_read(all.vary, &f.base, &all, NULL, &f.vary, err);
-    }
+    plain.draws_file = nb_no_text; /* this function writes the file */
+    if ((cfg->cell_count || cfg->mat_file[0]) && !cfg->hkl_file[0] &&
+        !cfg->dump_file[0] && !nb_config_has_factor_file(cfg) && !NB_GIVEN(cfg, default_F))
+        plain.default_F = 0; /* no draw depends on F */
+    st = nb_sim_create(&plain, hooks, &base, err);
+    NB_TRY(nb_frames_init(&f, &all, base, err));
     NB_TRY(fill(&t, &f, err));
     NB_TRY(t.failed ? nb_fail_memory(err, t.room, "-draws")
                     : nb_outfile_put(cfg->draws_file, t.data, t.n, err));

@@ -171,16 +171,3 @@ int nb_template_later(const nb_template *t, int number, char *name)
             return 1;
     return 0;
 }
-
-nb_status nb_template_record(const nb_template *t, char *name, nb_error *err)
-{
-    char part[16] = "";
-    int n;
-    if (t->is_part)
-        snprintf(part, sizeof part, "_%d", t->first + 1);
-    n = snprintf(name, NB_PATH_MAX, "%sseries%s%s.resume", t->before, part, t->after);
-    if (n < 0 || n >= NB_PATH_MAX)
-        return nb_fail(err, NB_ERR_INPUT, "-output %.200s...: the file name is too long",
-                       t->before);
-    return NB_OK;
-}

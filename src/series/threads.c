@@ -241,15 +241,6 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
     return st ? st : write_slopes(f->sim, run->frames.first + k + 1, err);
 }
 
-/** Copy the brightest pixel and the sum of the rendered image. */
-static void look_at(const nb_stats *stats, nb_hdf5_facts *facts)
-{
-    facts->max = stats->max;
-    facts->max_fast = stats->max_fast;
-    facts->max_slow = stats->max_slow;
-    facts->sum = stats->sum;
-}
-
 /** Make the frame for HDF5: pixels, and reflections if the layout has them. */
 static nb_status encode(nb_run *run, nb_frame *f, nb_slot *slot, nb_error *err)
 {
@@ -308,9 +299,10 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->truth = nb_sim_truth(f->sim, run->given != NULL);
+    slot->truth = nb_given_truth(run->given, k, f->sim);
     st = render(run, f, slot, err);
-    look_at(&f->stats, &slot->truth.facts);
+    slot->truth.facts = (nb_hdf5_facts){0, f->stats.max, f->stats.max_fast,
+                                        f->stats.max_slow, f->stats.sum};
     NB_TRY(make_outputs(run, f, slot, err));
     if (!st && run->sum.pixel)
         st = nb_frame_sum(f, run->work.stem[0] ? NULL : run->work.name.format,

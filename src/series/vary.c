@@ -486,9 +486,7 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     const char *p = text;
     nb_status st = NB_OK;
     memset(v, 0, sizeof *v);
-    v->frames = series->frames > 0   ? series->frames
-                : series->stills > 0 ? series->stills
-                                     : 1;
+    v->frames = series->frames + series->stills;
     v->stills = series->frames <= 0;
     v->seed = cfg->seed.value;
     if (!*text)

@@ -50,8 +50,8 @@ void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH
 nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                              nb_error *err)
 {
-    char stem[NB_PATH_MAX];
-    nb_template name;
+    char stem[NB_PATH_MAX], part[16] = "";
+    nb_template t;
     nb_status st;
     if (series->hdf5_file[0]) {
         if (!(st = nb_work_stem(series->hdf5_file, stem, err)))
@@ -59,8 +59,14 @@ nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                      stem);
         return st;
     }
-    st = nb_template_of(series, &name, err);
-    return st ? st : nb_template_record(&name, path, err);
+    NB_FORWARD(nb_template_of(series, &t, err));
+    if (t.is_part)
+        snprintf(part, sizeof part, "_%d", t.first + 1);
+    return snprintf(path, NB_PATH_MAX, "%sseries%s%s.resume", t.before, part, t.after) <
+                   NB_PATH_MAX
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INPUT,
+                         "-output %.200s...: the file name is too long", t.before);
 }
 
 int nb_work_size(const nb_series *s)

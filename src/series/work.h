@@ -46,10 +46,6 @@ nb_status nb_template_name(const nb_template *t, int number, char *name, nb_erro
 /** Write the name of the first existing file of the next 1000 numbers. 0: no file. */
 int nb_template_later(const nb_template *t, int number, char *name);
 
-/** Name of the resume file: the template with "series" (of a part: "series_" and its
- * first number) as number, and ".resume". */
-nb_status nb_template_record(const nb_template *t, char *name, nb_error *err);
-
 /** nb_check_files for the frames, HDF5 files, resume file and input files of a series,
  * and for series->calls.also. Opens no file. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
@@ -148,7 +144,8 @@ typedef struct nb_work {
 nb_status nb_work_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err);
 /** Write the name of data file `piece` of a block, both from 0. */
 void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH_MAX]);
-/** Write the name of the resume file of the series. */
+/** Write the name of the resume file: STEM_series.h5.resume, or without HDF5 the template
+ * with "series" (of a part: "series_" and its first number) as number, and ".resume". */
 nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                              nb_error *err);
 /** Number of frames of a block. */

@@ -115,6 +115,7 @@ def series():
     said = json.loads(run("-img", "h1.h5:2", "-show_config", "-default_F", 1, "-cell", 60)[0])
     ok("geometry-goes-along", abs(said["spindle"]["phi_deg"] - 3.8) < 1e-9, said["spindle"])
     run("noise", "photons.h5", "said.h5", "-seed", 23, "-quiet", "-report", "said.json")
+    run("noise", "p_%03d.bin", "bare.h5", "-size", FAST, SLOW, "-pixel", "0.6", "-seed", 23, "-quiet")
     with open("said.json", encoding="utf-8") as stream:
         said = json.load(stream)
     try:
@@ -122,7 +123,7 @@ def series():
     except ImportError:
         print("skip noise_verb crystal-is-not-known # no h5py")
     else:
-        with h5py.File("said.h5") as h5:
+        with h5py.File("bare.h5") as h5:
             ok("crystal-is-not-known", all((h5["/entry/simulation/" + n][()] != h5["/entry/simulation/" + n][()]).all()
                                            for n in ("A", "U", "N", "mosaic")))
     ok("report", "noise photons.h5 said.h5 -seed 23" in json.dumps(said), list(said))
@@ -146,6 +147,41 @@ def resume():
     os.utime("p_3.bin", (1e9, 1e9))
     error = run(*flags, "-resume", status=2)[1]
     ok("resume-refuses-another-input", "made with other flags or files" in error, error)
+
+
+def frames_of_their_own():
+    """Each frame has the geometry of its image, from a master and from headers; the true
+    values of a master are copied."""
+    run(*CRYSTAL, *PLACE, "-quiet", "-stills", 5, "-orientations", "random", "-seed", 3, "-mosaic", 0.1, "-mosaic_dom", 2,
+        "-jitter_lambda", 2, "-jitter_beam", 1, "-vary", "crystals:choice:1:2,distance:normal:1%", "-truth", "spots",
+        "-mask", "mask.pgm", "-hdf5", "p.h5", "-hdf5type", "float32", "-frames_per_file", 2, "-output", "p_%d.cbf", "-nonoise")
+    water = ["-background", "water:0.5", "-fluence", "1e26", "-beamsize", "0.05", "-seed", 4, "-quiet"]
+    run("noise", "p.h5", "h_%d.bin", *water)
+    run("noise", "p_%d.cbf", "c_%d.bin", *water)
+    for name, image in (("h", "p.h5:{}"), ("c", "p_{}.cbf")):
+        for k in range(5):
+            run("noise", image.format(k + (name == "c")), "one.bin", *water)
+            ok(f"background-of-frame-{name}{k}", read("one.bin") == read(f"{name}_{k + 1}.bin"))
+    ok("backgrounds-differ", read("h_1.bin") != read("h_2.bin"))
+    os.mkdir("away")
+    err = run("noise", "p.h5", "away/o.h5", "-seed", 4, "-frames_per_file", 3)[1]
+    ok("moving-detector-is-told", "the input moves the detector" in err, err)
+    run("noise", "p.h5:3", "one.h5", "-seed", 4, "-quiet")
+    try:
+        import h5py
+    except ImportError:
+        print("skip noise_verb truth-is-copied # no h5py")
+        return
+    with h5py.File("p.h5") as a, h5py.File("away/o.h5") as b, h5py.File("one.h5") as one:
+        a, b, one = (h["/entry/simulation"] for h in (a, b, one))
+        names = []
+        a.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+        near = ("pix0_vector", "beam_fast", "beam_slow", "distance")  # calculated again
+        differ = [n for n in names if n not in b or (
+            abs(a[n][()] - b[n][()]).max() > 1e-9 if n in near else a[n][()].tobytes() != b[n][()].tobytes())]
+        ok("truth-is-copied", sorted(differ) == ["command_line", "seed"] and {"A", "crystals/A", "vary/distance", "reflections/table"}
+           <= set(names), differ)
+        ok("truth-of-one-frame", all(one[n][0].tobytes() == a[n][3].tobytes() for n in ("A", "N", "misset", "wavelength", "mosaic")))
 
 
 def panels():
@@ -272,7 +308,7 @@ def masked_nan():
 def main():
     folder = tempfile.mkdtemp()
     try:
-        for part in (of_one_image, series, resume, panels, masked_input, masked_nan, background, notes, bad_input):
+        for part in (of_one_image, series, resume, frames_of_their_own, panels, masked_input, masked_nan, background, notes, bad_input):
             os.mkdir(os.path.join(folder, part.__name__))
             os.chdir(os.path.join(folder, part.__name__))
             fixtures()

@@ -365,7 +365,7 @@ UNIT_TEST(public_structs_keep_their_sizes)
         {"nb_reflections", sizeof(nb_reflections), 56},
         {"nb_scan_points", sizeof(nb_scan_points), 56},
         {"nb_seed", sizeof(nb_seed), 16},
-        {"nb_series_calls", sizeof(nb_series_calls), 80},
+        {"nb_series_calls", sizeof(nb_series_calls), 72},
         {"nb_series_progress", sizeof(nb_series_progress), 496},
         {"nb_spectrum_line", sizeof(nb_spectrum_line), 32},
         {"nb_stats", sizeof(nb_stats), 80},

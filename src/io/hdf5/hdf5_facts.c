@@ -121,15 +121,21 @@ static void put_units(nb_h5 *h, int reflections)
     nb_h5_attr_texts(h, TABLE, "units", units, whole + REAL);
 }
 
-hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
+/** Begin the table in a file with /entry/simulation. */
+static hid_t begin_table(nb_h5 *h, int kind)
 {
     hid_t type = row_type(kind, 1), table;
-    nb_h5_group(h, "/entry/simulation", "NXcollection");
     nb_h5_group(h, GROUP, "NXcollection");
     table = create_table(h, type);
     put_units(h, kind);
     H5(Tclose)(type);
     return table;
+}
+
+hid_t nb_hdf5_open_table(nb_h5 *h, int kind)
+{
+    nb_h5_group(h, "/entry/simulation", "NXcollection");
+    return begin_table(h, kind);
 }
 
 void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
@@ -140,6 +146,43 @@ void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
     h->ok = h->ok && H5(Dset_extent)(table, &all) >= 0;
     nb_h5_put_piece(h, table, type, at, list->count, list->list);
     H5(Tclose)(type);
+}
+
+/** Copy all rows of an open table of this kind. */
+static void copy_rows(nb_h5 *h, const nb_h5_set *set, int kind)
+{
+    enum { PART = 1 << 14 };
+    nb_reflection *rows = nb_alloc_raw(PART, sizeof *rows, "lists", NULL);
+    const hid_t type = row_type(kind, 0), table = begin_table(h, kind);
+    nb_h5_box box = nb_h5_whole(set);
+    const hsize_t all = box.count[2];
+    h->ok &= rows != NULL;
+    for (hsize_t at = 0; h->ok && at < all; at += PART) {
+        const nb_reflections list = {.list = rows,
+                                     .count = all - at < PART ? all - at : PART};
+        box.first[2] = at;
+        box.count[2] = list.count;
+        h->ok = !nb_h5_set_read(set, &box, type, rows, NULL);
+        nb_hdf5_add_rows(h, table, kind, at, &list);
+    }
+    nb_h5_close_set(h, table);
+    H5(Tclose)(type);
+    nb_free(rows);
+}
+
+void nb_hdf5_copy_table(nb_h5 *h, const nb_h5_input *in)
+{
+    static const int kinds[] = {1, 2, 1 + WITH_CRYSTAL, 2 + WITH_CRYSTAL};
+    for (size_t i = 0; nb_h5_there(in, TABLE) && i < sizeof kinds / sizeof *kinds; i++) {
+        const hid_t type = row_type(kinds[i], 1);
+        nb_h5_set set;
+        if (nb_h5_set_open(in, TABLE, type, &set)) {
+            copy_rows(h, &set, kinds[i]);
+            nb_h5_set_close(&set);
+            i = sizeof kinds / sizeof *kinds; /* the kind is found */
+        }
+        H5(Tclose)(type);
+    }
 }
 
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,

@@ -5,6 +5,8 @@
 #ifndef NB_IO_HDF5_FILE_H
 #define NB_IO_HDF5_FILE_H
 
+#include <math.h>
+
 #include "../../base/outfile.h"
 #include "hdf5_chunk.h"
 #include "../common/meta.h"
@@ -44,6 +46,14 @@ typedef struct nb_hdf5_frame {
     nb_hdf5_list list; /* if layout.reflections is not 0 */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
+
+/** Make all true values unknown: NaN. */
+static inline void nb_hdf5_forget(nb_hdf5_frame *frame)
+{
+    double *all = (double *)(void *)frame;
+    for (size_t i = 0; i < sizeof *frame / sizeof *all; i++)
+        all[i] = (double)NAN;
+}
 
 /** The series that a data file belongs to. */
 typedef struct nb_series_key {
@@ -89,6 +99,11 @@ int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 /** Read true values of `count` frames of a file. Errors: NB_ERR_INPUT, NB_ERR_IO. */
 nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
                              nb_error *err);
+
+/** Read the true values of frames of a master of nanobragg; free *rows with nb_free. NaN:
+ * the master lacks the value. *rows is NULL for another file. NB_ERR_NOMEM. */
+nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_frame **rows,
+                            nb_error *err);
 
 /** Read the n rows of reflections of a data file; kind: layout.reflections. Errors:
  * NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build without HDF5). */
@@ -164,6 +179,7 @@ typedef struct nb_hdf5_master {
     char (*images)[256]; /* [frames]: image names of a stream of -orientations, or NULL */
     const nb_hdf5_crystals *crystals; /* -crystals; NULL: one crystal per frame */
     int damaged;                      /* 1: the frames have a dose */
+    const char *stored; /* master of the stored images: its further truth is copied; or NULL */
     /** Name of data file n (from 0), relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user; /* argument of all functions */

@@ -95,6 +95,7 @@ int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set
     memset(set, 0, sizeof *set);
     set->in = in;
     set->path = path;
+    set->row = row;
     set->creation = -1;
     set->id = H5(Dopen2)(in->file, path, H5P_DEFAULT);
     if (set->id < 0)
@@ -209,7 +210,7 @@ static nb_status check_source(const nb_h5_set *set, size_t i, int depth, nb_erro
     if (!source_names(set, i, path, name))
         return refuse(set, "is virtual, and the names of its sources cannot be read", err);
     in.file = nb_is_regular_file(path) ? H5(Fopen)(path, H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
-    if (in.file >= 0 && (there = nb_h5_set_open(&in, name, -1, &source))) {
+    if (in.file >= 0 && (there = nb_h5_set_open(&in, name, set->row, &source))) {
         all = nb_h5_whole(&source);
         if (H5(Pget_layout)(source.creation) == H5D_VIRTUAL)
             st = check_sources(&source, &all, depth + 1, err);
@@ -309,6 +310,8 @@ double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, i
     if (!nb_h5_there(in, path) || !nb_h5_set_open(in, path, -1, &set))
         return NAN;
     n = (double)set.dims[0] * (double)set.dims[1] * (double)set.dims[2];
+    if (in->several)
+        *in->several |= n > width;
     if ((double)at >= n)
         at = n >= width ? at % width : 0;
     for (int i = NB_H5_RANK - 1; i >= 0 && n > 0; i--) {

@@ -49,6 +49,7 @@ typedef struct nb_h5_set {
     const nb_h5_input *in;
     const char *path;
     hid_t id;                 /* -1: closed */
+    hid_t row;                /* required type of a row; -1: numbers */
     hid_t creation;           /* list of creation properties */
     int rank;                 /* 0 to NB_H5_RANK */
     hsize_t dims[NB_H5_RANK]; /* with leading 1s for a smaller rank */

@@ -34,7 +34,7 @@
     X(H5Pget_virtual_filename) X(H5Pget_virtual_vspace) \
     X(H5Tequal) X(H5Tget_cset) X(H5Tget_size) X(H5Tget_sign) \
     X(H5Tis_variable_str) X(H5Gget_info) X(H5Gopen2) X(H5Lget_name_by_idx) \
-    X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints)
+    X(H5Dget_chunk_storage_size) X(H5Sget_select_npoints) X(H5Ocopy)
 #define NB_HDF5_VARIABLES(X) \
     X(H5E_IO_g) X(H5E_RESOURCE_g) X(H5P_CLS_DATASET_CREATE_ID_g) X(H5T_C_S1_g) \
     X(H5T_NATIVE_DOUBLE_g) X(H5T_NATIVE_FLOAT_g) X(H5T_NATIVE_INT16_g) X(H5T_NATIVE_INT32_g) \
@@ -94,6 +94,8 @@ typedef struct nb_h5_input {
     hid_t file;
     const char *name;       /* owned by the caller */
     nb_h5_remarks *remarks; /* owned by the caller; may be NULL */
+    int *several;           /* set to 1 if nb_h5_get_number reads one of several rows; or
+                               NULL */
     nb_h5_quiet quiet;
     nb_hdf5_reader *reader; /* keeps the file open; or NULL: nb_h5_stop closes the file */
     nb_h5_why why;

@@ -6,7 +6,6 @@
 #include "../../base/memory.h"
 #include "../../base/text.h"
 #include "../common/panel_spec.h"
-#include "../common/panel_spec.h"
 #include "hdf5_put.h"
 
 #define DETECTOR NB_HDF5_DETECTOR
@@ -368,6 +367,72 @@ static void put_truths(nb_h5 *h, const nb_hdf5_master *master, int parts)
     }
 }
 
+/** Copy n numbers of each frame from the set at path to `offset` of the rows. */
+static void read_column(const nb_h5_input *in, const char *path, size_t n, size_t offset,
+                        int first, int frames, nb_hdf5_frame *rows)
+{
+    hsize_t dims[NB_H5_RANK];
+    int rank;
+    double *all = nb_h5_get_numbers(in, path, &rank, dims);
+    if (all && dims[0] * dims[1] * dims[2] >= (hsize_t)(first + frames) * n)
+        for (int i = 0; i < frames; i++)
+            memcpy((char *)&rows[i] + offset, all + (size_t)(first + i) * n,
+                   n * sizeof *all);
+    nb_free(all);
+}
+
+nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_frame **rows,
+                            nb_error *err)
+{
+    char name[PATH];
+    nb_h5_input in;
+    nb_status st = nb_h5_start(&in, path, 0, NULL, err);
+    *rows = NULL;
+    if (st || !nb_h5_there(&in, SIMULATION "/A"))
+        return st ? st : nb_h5_stop(&in, NB_OK, err);
+    if (!(*rows = nb_alloc_raw((size_t)frames, sizeof **rows, "truth", err)))
+        return nb_h5_stop(&in, NB_ERR_NOMEM, err);
+    for (int i = 0; i < frames; i++)
+        nb_hdf5_forget(&(*rows)[i]);
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        const int is_misset = truths[i].row && truths[i].offset == MISSET;
+        snprintf(name, sizeof name, SIMULATION "/%s", truths[i].name);
+        if (is_misset || (!truths[i].row && !truths[i].is_int64))
+            read_column(&in, name, (size_t)truths[i].values,
+                        is_misset ? OF(misset) : truths[i].offset, first, frames, *rows);
+    }
+    return nb_h5_stop(&in, NB_OK, err);
+}
+
+/** Copy what the master of the stored images has, and this one lacks, of a group. */
+static void copy_rest(nb_h5 *h, const nb_h5_input *in, const char *group)
+{
+    enum { MEMBERS = 1000 };
+    char(*paths)[NB_H5_NAME];
+    int n;
+    h->ok &= !nb_h5_children(in, group, NULL, MEMBERS, &paths, &n, NULL);
+    for (int i = 0; i < n; i++)
+        if (H5(Lexists)(h->file, paths[i], H5P_DEFAULT) == 0)
+            h->ok = h->ok && H5(Ocopy)(in->file, paths[i], h->file, paths[i], H5P_DEFAULT,
+                                       H5P_DEFAULT) >= 0;
+    nb_free(paths);
+}
+
+/** Copy the lists, spectra and texts of the true values of stored images. */
+static void put_stored(nb_h5 *h, const char *path)
+{
+    nb_h5_input in;
+    h->ok &= !nb_h5_start(&in, path, 0, NULL, NULL);
+    if (!h->ok)
+        return;
+    nb_hdf5_copy_table(h, &in);
+    copy_rest(h, &in, SIMULATION);
+    copy_rest(h, &in, SIMULATION "/reflections");
+    copy_rest(h, &in, "/entry/instrument/beam");
+    h->ok &= !nb_h5_stop(&in, NB_OK, NULL);
+    nb_h5_note_why(&h->why);
+}
+
 /** Write the values that -vary draws for each frame. */
 static void put_varied(nb_h5 *h, const nb_hdf5_master *master)
 {
@@ -537,4 +602,6 @@ void nb_hdf5_put_truth(nb_h5 *h, const nb_hdf5_master *master)
         put_spectrum_numbers(h, master->frames, master->first);
     if (master->layout.reflections)
         nb_hdf5_link_lists(h, master);
+    if (master->stored)
+        put_stored(h, master->stored);
 }

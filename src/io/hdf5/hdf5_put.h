@@ -150,6 +150,9 @@ void nb_hdf5_add_rows(nb_h5 *h, hid_t table, int kind, hsize_t at,
 /** Write number of rows, first row and sums of photons of each frame. */
 void nb_hdf5_put_lists(nb_h5 *h, int frames, const nb_hdf5_list *lists);
 
+/** Copy the table of another master, if it has one. /entry/simulation must exist. */
+void nb_hdf5_copy_table(nb_h5 *h, const nb_h5_input *in);
+
 /** Write the lists into the master and join the tables of the data files.
  * /entry/simulation must exist. */
 void nb_hdf5_link_lists(nb_h5 *h, const nb_hdf5_master *master);

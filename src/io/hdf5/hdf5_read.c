@@ -9,9 +9,10 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "../../base/text.h"
+#include "../../model/units.h"
 #include "../image/image_read.h"
 #include "../table/sources.h"
-#include "hdf5_chunk.h"
+#include "hdf5_file.h"
 #include "hdf5_get.h"
 
 enum { PATH = NB_H5_PATH };
@@ -80,8 +81,9 @@ typedef struct places {
     char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
 } places;
 
+/** *several (or NULL): set to 1 if other frames may have other values, the scan aside. */
 static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame,
-                               nb_hdf5_geometry *g, nb_error *err)
+                               int *several, nb_hdf5_geometry *g, nb_error *err)
 {
     nb_h5_input heard = *in;
     nb_nx_chain *chain = nb_alloc(1, sizeof *chain, "transformations", err);
@@ -91,6 +93,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     NB_FORWARD(chain ? NB_OK : NB_ERR_NOMEM);
     g->remarks = (nb_h5_remarks){"", ""};
     heard.remarks = &g->remarks;
+    heard.several = several;
     g->said.own = nb_h5_there(in, "/entry/simulation");
     st = nb_nx_check_probe(in, p->entry, p->instrument, err);
     g->said.pivot = NB_PIVOT_SAMPLE;
@@ -102,6 +105,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     else if (g->said.own) /* K with its sign, of the polarization vector */
         g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
+    heard.several = NULL;
     (void)nb_nx_scan_read(&heard, p->entry, frame, chain, &scan, NULL);
     g->said.phi_deg = scan.phi_deg;
     g->said.osc_deg = scan.osc_deg;
@@ -319,6 +323,13 @@ static nb_status open_frame(const nb_h5_input *in, const char *entry, image_task
     return st;
 }
 
+/** Find the groups of the entry. */
+static void find_groups(const nb_h5_input *in, places *p)
+{
+    nb_nx_find_group(in, p->entry, "NXinstrument", "instrument", p->instrument);
+    nb_nx_find_group(in, p->instrument, "NXdetector", "detector", p->detector);
+}
+
 /** Do the part of the task that needs the library. */
 static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
 {
@@ -332,10 +343,9 @@ static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
         snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
     if ((st && !t->set) || (st = open_frame(in, p.entry, t, &set, &there, err)))
         return st;
-    nb_nx_find_group(in, p.entry, "NXinstrument", "instrument", p.instrument);
-    nb_nx_find_group(in, p.instrument, "NXdetector", "detector", p.detector);
+    find_groups(in, &p);
     if (!(st = read_pixels(t, &set, there, err)) && w->said)
-        st = read_geometry(in, &p, w->frame, w->said, err);
+        st = read_geometry(in, &p, w->frame, NULL, w->said, err);
     if (!st && nexus)
         st = read_limits(in, p.detector, t, err);
     nb_h5_set_close(&set);
@@ -365,6 +375,61 @@ nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_err
         out->left_out = NULL;
     }
     return st;
+}
+
+/** True if the frames from the first to the last one are one scan. */
+static int is_scan(const nb_said_geometry *first, const nb_said_geometry *last, int frames)
+{
+    const double moved = nb_said_or(last->phi_deg - first->phi_deg, 0),
+                 osc = nb_said_or(first->osc_deg, 0);
+    return fabs(moved - (frames - 1) * osc) < 1e-6 * frames;
+}
+
+/** Geometry of a frame of a master of nanobragg, by its true values and the first
+ * frame. */
+static nb_hdf5_geometry geometry_of(const nb_hdf5_geometry *first, const nb_hdf5_frame *t)
+{
+    nb_hdf5_geometry g = *first;
+    if (!isnan(g.said.osc_deg)) { /* a scan */
+        g.said.phi_deg = t->phi_deg;
+        g.said.osc_deg = t->osc_deg;
+    }
+    g.said.wavelength_A = t->wavelength_A;
+    g.said.distance_mm = t->distance_mm;
+    g.said.beam_px[0] = t->beam_fast;
+    g.said.beam_px[1] = t->beam_slow;
+    memcpy(g.pix0_mm, t->pix0_mm, sizeof g.pix0_mm);
+    memcpy(g.fast_axis, t->fast_axis, sizeof g.fast_axis);
+    memcpy(g.slow_axis, t->slow_axis, sizeof g.slow_axis);
+    memcpy(g.beam, t->beam, sizeof g.beam);
+    memcpy(g.spindle, t->spindle, sizeof g.spindle);
+    memcpy(g.polar_axis, t->polar_axis, sizeof g.polar_axis);
+    return g;
+}
+
+nb_status nb_hdf5_read_geometry(const char *path, int frames, const nb_hdf5_frame *truth,
+                                nb_hdf5_geometry *said, int *differ, nb_error *err)
+{
+    const int end = frames - 1;
+    char file[NB_PATH_MAX];
+    nb_h5_input in;
+    places p;
+    nb_status st;
+    *differ = 0;
+    (void)nb_hdf5_set_of(path, file);
+    NB_FORWARD(nb_h5_start(&in, file, 0, NULL, err));
+    if (nb_nx_entry(&in, p.entry, NULL))
+        snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
+    find_groups(&in, &p);
+    st = read_geometry(&in, &p, 0, differ, &said[0], err);
+    NB_TRY(read_geometry(&in, &p, end, NULL, &said[end], err));
+    *differ |= !is_scan(&said[0].said, &said[end].said, frames);
+    for (int k = 1; !st && *differ && (truth ? k <= end : k < end); k++)
+        if (truth)
+            said[k] = geometry_of(&said[0], &truth[k]);
+        else
+            st = read_geometry(&in, &p, k, NULL, &said[k], err);
+    return nb_h5_stop(&in, st, err);
 }
 
 /* --- number of frames --- */

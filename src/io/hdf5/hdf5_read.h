@@ -50,6 +50,14 @@ typedef struct nb_hdf5_wanted {
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
 nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err);
 
+struct nb_hdf5_frame;
+/** Read the geometry of the frames (at least 1) of a file. *differ: 0 if they are one scan
+ * or stills of one geometry; then said has only the first and the last. truth: values of
+ * nb_hdf5_read_rows, or NULL. Errors: as nb_hdf5_read_image. */
+nb_status nb_hdf5_read_geometry(const char *path, int frames,
+                                const struct nb_hdf5_frame *truth, nb_hdf5_geometry *said,
+                                int *differ, nb_error *err);
+
 /** Count the frames for nb_hdf5_read_image. Opens every data file, to find missing and
  * damaged files. Errors: those of nb_hdf5_read_image, and NB_ERR_INPUT if master and data
  * files differ in the number. */
