@@ -214,7 +214,7 @@ nb_status nb_image_take_header(const char *path, const char *flag, nb_config *cf
 {
     nb_opened_image in = {.file.name = path};
     nb_header_found found;
-    nb_status st = read_bytes(path, flag, cfg->max_read_MB, &in, err);
+    nb_status st = nb_read_file(path, flag, 0, &in.data, &in.file.bytes, err);
     in.file.data = in.data;
     if (!st)
         in.format = nb_image_format_of(&in.file);
