@@ -150,10 +150,19 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
 int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
                   double distance);
 
+/** Convert the multiplicities of a small-molecule CIF into orders of the sites. Some
+ * programs write the number of positions in the cell (core CIF dictionary), others the
+ * order (SHELXL-97). The meaning that agrees with more coordinates is taken. */
+void nb_take_multiplicities(nb_structure *structure);
+
 /** Order of the site of an atom of a small-molecule CIF: order in the file, unless the
  * coordinates contradict it (counted in *contradicted); else the number of images within
  * NB_SAME_SITE. *near counts atoms without an order that overlap an image (< 0.5 A). */
 int nb_small_site_order(const nb_structure *structure, const double A[9],
                         const nb_atom *atom, size_t *contradicted, size_t *near);
+
+/** Choose the first or second origin of a symbol by orders of sites, then formula units,
+ * then distances of atoms. Without a reason, the first. The note names the choice. */
+void nb_choose_origin(nb_structure *structure);
 
 #endif

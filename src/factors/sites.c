@@ -282,7 +282,7 @@ static void weigh(const placing *p, int models, nb_sites *sites, const char *nam
         "the number of operators that keep the position");
     say(hooks, name, contradicted,
         "atoms have coordinates that contradict the symmetry that the file gives their "
-        "sites (site_symmetry_order); the coordinates count");
+        "sites (site_symmetry_order, multiplicity); the coordinates count");
     say(hooks, name, near,
         "atoms stand within 0.5 A of their own images; as the file gives no "
         "site_symmetry_order, they count as general positions");

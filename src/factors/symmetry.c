@@ -2,6 +2,7 @@
 #include "factors.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/memory.h"
@@ -187,6 +188,39 @@ int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
     return n;
 }
 
+/** True if order n agrees with the coordinates. */
+static int agrees(const nb_symmetry *sg, const double A[9], const nb_atom *a, int n)
+{
+    return n >= nb_site_order(sg, A, a->r, NB_SAME_SITE) &&
+           n <= nb_site_order(sg, A, a->r, NEAR);
+}
+
+static int order_of(const nb_symmetry *sg, int multiplicity)
+{
+    return sg->count % multiplicity ? 0 : sg->count / multiplicity;
+}
+
+void nb_take_multiplicities(nb_structure *s)
+{
+    const nb_symmetry *sg = &s->symmetry;
+    double A[9];
+    int as_order = 0, as_positions = 0;
+    nb_cell_axes(s->cell, A);
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        const nb_atom *a = &s->atoms[i];
+        if (a->site_multiplicity > 0) {
+            as_order += agrees(sg, A, a, a->site_multiplicity);
+            as_positions += agrees(sg, A, a, order_of(sg, a->site_multiplicity));
+        }
+    }
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        nb_atom *a = &s->atoms[i];
+        if (a->site_multiplicity > 0 && !a->site_order)
+            a->site_order = as_order > as_positions ? a->site_multiplicity
+                                                    : order_of(sg, a->site_multiplicity);
+    }
+}
+
 int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom *a,
                         size_t *contradicted, size_t *near)
 {
@@ -199,4 +233,102 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
     *contradicted += said > 0;
     *near += said == 0 && around > same && around * a->occupancy > same * TOO_MANY;
     return same;
+}
+
+/* --- Choice between the two origins of a symbol in International Tables --- */
+
+#define TOO_NEAR 0.9 /* A; real atoms other than hydrogen are farther apart */
+#define ALIKE 0.05   /* largest difference of misfits that decides nothing */
+enum { PAIRS_MAX = 5000000 };
+
+/** The group of a symbol with one of its two origins, and figures for the choice. */
+typedef struct origin {
+    nb_symmetry sg;
+    double atoms;   /* number of atoms in the cell, without hydrogen */
+    double nearest; /* A; smallest distance of different sites */
+    size_t wrong_orders;
+} origin;
+
+/** Smallest distance of atom a from images of atom b, without images on the site of a. */
+static double nearest(const nb_symmetry *sg, const double A[9], const double a[3],
+                      const double b[3])
+{
+    double least = INFINITY;
+    for (int i = 0; i < sg->count; i++) {
+        const double length = sqrt(squared_distance(&sg->ops[i], A, a, b));
+        if (length > NB_SAME_SITE && length < least)
+            least = length;
+    }
+    return least;
+}
+
+static void judge(const nb_structure *s, const double A[9], origin *o)
+{
+    const int pairs = s->n_atoms * s->n_atoms * (size_t)o->sg.count < PAIRS_MAX;
+    o->atoms = 0;
+    o->wrong_orders = 0;
+    o->nearest = INFINITY;
+    for (size_t i = 0; i < s->n_atoms; i++) {
+        const nb_atom *a = &s->atoms[i];
+        const int n = nb_site_order(&o->sg, A, a->r, NB_SAME_SITE);
+        o->wrong_orders += a->site_order > 0 && a->site_order != n;
+        if (a->Z == 1)
+            continue;
+        o->atoms += a->occupancy * o->sg.count / n;
+        for (size_t j = 0; pairs && j <= i; j++)
+            if (s->atoms[j].Z != 1 && !a->is_alternate && !s->atoms[j].is_alternate)
+                o->nearest = fmin(o->nearest, nearest(&o->sg, A, a->r, s->atoms[j].r));
+    }
+}
+
+/** |log| of (number of atoms / number in the formula); 0 if either is unknown. */
+static double misfit(double atoms, double expected)
+{
+    return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;
+}
+
+/** Set *better to 1 if b is better than a. Returns the reason, or NULL if a and b tie. */
+static const char *compare(const origin *a, const origin *b, double expected, int *better)
+{
+    double of_a = misfit(a->atoms, expected), of_b = misfit(b->atoms, expected);
+    *better = b->wrong_orders < a->wrong_orders;
+    if (a->wrong_orders != b->wrong_orders)
+        return "the symmetry of its sites";
+    *better = of_b < of_a;
+    if (fabs(of_a - of_b) > ALIKE)
+        return "its formula units";
+    *better = a->nearest < b->nearest;
+    if ((a->nearest < TOO_NEAR) != (b->nearest < TOO_NEAR))
+        return "the distances of its atoms";
+    *better = 0;
+    return NULL;
+}
+
+void nb_choose_origin(nb_structure *s)
+{
+    nb_symmetry *sg = &s->symmetry;
+    const size_t n = strlen(sg->name);
+    origin first = {.sg = *sg}, second;
+    char name[sizeof sg->name];
+    double A[9];
+    const char *why;
+    int better;
+    if (!sg->is_origin_open || n < 2)
+        return;
+    memcpy(name, sg->name, sizeof name);
+    name[n - 1] = '2';
+    if (nb_symmetry_find(name, s->cell, &second.sg, NULL))
+        return;
+    nb_cell_axes(s->cell, A);
+    judge(s, A, &first);
+    judge(s, A, &second);
+    why = compare(&first, &second, s->atoms_expected, &better);
+    if (better)
+        *sg = second.sg;
+    name[n - 2] = '\0';
+    snprintf(sg->note, sizeof sg->note,
+             "the space group %s has two origins; origin %d is used%s%s (-sg '%s:%d' for "
+             "the other)",
+             name, better ? 2 : 1, why ? ", by " : "", why ? why : "", name,
+             better ? 1 : 2);
 }

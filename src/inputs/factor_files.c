@@ -385,13 +385,9 @@ static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmet
                   path);
         be_P1(own);
     }
-    if (own == &m->model.symmetry && m->model.kind == NB_STRUCTURE_SMALL &&
-        own->is_origin_open) {
-        const int n = (int)strlen(own->name) - 2; /* without ":1" */
-        return nb_fail_at(err, NB_ERR_INPUT, path, 0,
-                          "the space group %.*s has two origins: name one with -sg "
-                          "'%.*s:1' or -sg '%.*s:2'",
-                          n, own->name, n, own->name, n, own->name);
+    if (own == &m->model.symmetry && m->model.kind == NB_STRUCTURE_SMALL) {
+        nb_take_multiplicities(&m->model);
+        nb_choose_origin(&m->model);
     }
     if (own->note[0])
         nb_notice(hooks, "%s: %s", path, own->note);

@@ -82,19 +82,23 @@ UNIT_TEST(sites_of_small_molecules)
 {
     static const struct {
         double x, q; /* x: fraction of 20 A, the twofold axis is at 0 */
-        int order, is_general;
+        int order, multiplicity, is_general,
+            of_general; /* the last: multiplicity of another atom */
         double counts;
         int notices;
     } sites[] = {
-        {0.009, 0.5, 1, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
-        {0.009, 0.5, 0, 1, 0.5, 0}, /* the same by a negative disorder group */
-        {0.009, 0.5, 0, 0, 0.5, 0}, /* no statement: too far for one site */
-        {0.009, 1, 0, 0, 1, 1},     /* impossible, and noted */
-        {0.009, 1, 2, 0, 0.5, 0},   /* a rounded coordinate */
-        {0.001, 1, 0, 0, 0.5, 0},   /* 0.04 A */
-        {0, 1, 2, 0, 0.5, 0},       {0, 0.5, 1, 0, 0.5, 0},
-        {0, 1, 1, 0, 0.5, 1}, /* two whole atoms on one site */
-        {0.1, 1, 2, 0, 1, 1}, /* its image is 4 A away */
+        {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
+        {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative disorder group */
+        {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
+        {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
+        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a rounded coordinate */
+        {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
+        {0, 1, 2, 0, 0, 0, 0.5, 0},       {0, 0.5, 1, 0, 0, 0, 0.5, 0},
+        {0, 1, 1, 0, 0, 0, 0.5, 1},     /* two whole atoms on one site */
+        {0.1, 1, 2, 0, 0, 0, 1, 1},     /* its image is 4 A away */
+        {0.009, 1, 0, 2, 0, 4, 0.5, 0}, /* 2 of 4 positions in the cell */
+        {0.009, 0.5, 0, 4, 0, 4, 0.5, 0}, {0.009, 1, 0, 2, 0, 1, 0.5, 0}, /* SHELXL-97 */
+        {0.009, 0.5, 0, 1, 0, 1, 0.5, 0},
     };
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
         test_model m = test_model_make(&orthorhombic, 2, 1);
@@ -107,8 +111,11 @@ UNIT_TEST(sites_of_small_molecules)
         memcpy(a[1].r, general, sizeof general);
         a[0].occupancy = sites[i].q;
         a[0].site_order = sites[i].order;
+        a[0].site_multiplicity = sites[i].multiplicity;
         a[0].is_general = sites[i].is_general;
+        a[1].site_multiplicity = sites[i].of_general;
         a[1].Z = a[0].Z;
+        nb_take_multiplicities(&m.structure);
         s = sites_of(&m, &h);
         if (fabs(s.site[0].q - sites[i].counts) > 1e-15 || h.count != sites[i].notices)
             fail_msg("%zu: %g counts, %d notices (%s)", i, s.site[0].q, h.count, h.last);

@@ -53,8 +53,8 @@ UNIT_TEST(bad_models)
     check_bad_model("data_a\n" SITES "C1 0 0\n", 2, "Wrong number of values");
     check_bad_model("data_a\n_cell_length_a 'x\n" SITES "C1 0 0 0\n", 2, "unterminated");
     check_bad_model("data_a\n_entry.id a\n", 0, "no atom");
-    check_bad_model("data_a\n" SITES "C1 0 0 0\nC2 0 ? 0\n", 2, "no coordinates");
-    check_bad_model("data_a\n" SITES "C1 0 0 0\nC2 0 1x 0\n", 2, "no number: 1x");
+    check_bad_model("data_a\n" SITES "C1 0 0 0\nC2 0 ? 0\n", 8, "no coordinates");
+    check_bad_model("data_a\n" SITES "C1 0 0 0\nC2 0 1x 0\n", 8, "no number: 1x");
     check_bad_model(
         "data_a\n_cell_length_a 5\n_cell_length_b -5\n_cell_length_c 5\n" SITES
         "C1 0 0 0\n",
@@ -134,7 +134,7 @@ UNIT_TEST(unknown_groups)
     }
 }
 
-/* Atoms have the order and line numbers of the file, whatever the residues. */
+/* Atoms have the order and line numbers of the file, whatever the residues; also CIF. */
 UNIT_TEST(order_of_atoms)
 {
     const char *const text = CELL
@@ -150,6 +150,10 @@ UNIT_TEST(order_of_atoms)
     assert_int_equal(s.atoms[1].serial, 100000);
     assert_true(s.atoms[2].is_alternate && !s.atoms[1].is_alternate);
     assert_true(s.atoms[2].occupancy == 0.25);
+    nb_structure_free(&s);
+    s = model("models/5i55.cif");
+    assert_int_equal(s.atoms[0].line, 1529);
+    assert_int_equal(s.atoms[2].line, 1531);
     nb_structure_free(&s);
 }
 

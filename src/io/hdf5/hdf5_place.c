@@ -386,7 +386,7 @@ nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_fra
 {
     char name[PATH];
     nb_h5_input in;
-    nb_status st = nb_h5_start(&in, path, 0, NULL, err);
+    nb_status st = nb_h5_start(&in, path, NULL, err);
     *rows = NULL;
     if (st || !nb_h5_there(&in, SIMULATION "/A"))
         return st ? st : nb_h5_stop(&in, NB_OK, err);
@@ -422,7 +422,7 @@ static void copy_rest(nb_h5 *h, const nb_h5_input *in, const char *group)
 static void put_stored(nb_h5 *h, const char *path)
 {
     nb_h5_input in;
-    h->ok &= !nb_h5_start(&in, path, 0, NULL, NULL);
+    h->ok &= !nb_h5_start(&in, path, NULL, NULL);
     if (!h->ok)
         return;
     nb_hdf5_copy_table(h, &in);

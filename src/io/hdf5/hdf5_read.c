@@ -417,7 +417,7 @@ nb_status nb_hdf5_read_geometry(const char *path, int frames, const nb_hdf5_fram
     nb_status st;
     *differ = 0;
     (void)nb_hdf5_set_of(path, file);
-    NB_FORWARD(nb_h5_start(&in, file, 0, NULL, err));
+    NB_FORWARD(nb_h5_start(&in, file, NULL, err));
     if (nb_nx_entry(&in, p.entry, NULL))
         snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
     find_groups(&in, &p);

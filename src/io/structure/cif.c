@@ -71,6 +71,36 @@ int nb_cif_number(const char *text, double *value)
     return p == end && isfinite(*value);
 }
 
+static const char *next_line(const char *p, const char *end)
+{
+    const char *newline = memchr(p, '\n', (size_t)(end - p));
+    return newline ? newline + 1 : end;
+}
+
+static int begins_row(const char *p, const char *end)
+{
+    while (p < end && nb_text_blank(*p))
+        p++;
+    return p < end && *p != '\n' && *p != '#' && *p != '_' && *p != ';' &&
+           strncasecmp(p, "loop_", (size_t)(end - p < 5 ? end - p : 5)) &&
+           strncasecmp(p, "data_", (size_t)(end - p < 5 ? end - p : 5));
+}
+
+long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column)
+{
+    const char *p = cif->data;
+    long line = 1, first;
+    size_t rows = 0;
+    for (; line < column->line && p < cif->end; line++)
+        p = next_line(p, cif->end);
+    /* skip loop_ and the tags */
+    for (; p < cif->end && (line == column->line || !begins_row(p, cif->end)); line++)
+        p = next_line(p, cif->end);
+    for (first = line; p < cif->end && begins_row(p, cif->end); rows++)
+        p = next_line(p, cif->end);
+    return rows == column->rows ? first : 0;
+}
+
 static nb_status take_cell(const nb_cif *cif, int block, double cell[6], nb_error *err)
 {
     const char *names = "_cell_length_a _cell_length_b _cell_length_c "

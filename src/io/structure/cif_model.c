@@ -19,6 +19,7 @@ typedef struct {
     const nb_cif *cif;
     const nb_cif_column *columns[MAX_COLUMNS];
     size_t rows;
+    long first; /* line of row 0; 0: a row may have several lines */
 } cif_table;
 
 /** Find the columns with these names (blanks between); "." leaves an entry empty. */
@@ -35,13 +36,13 @@ static cif_table find_table(const nb_cif *cif, int block, const char *category,
             t.rows = column ? column->rows : 0;
         t.columns[i] = column && column->rows == t.rows ? column : NULL;
     }
+    t.first = t.columns[0] ? nb_cif_first_line(cif, t.columns[0]) : 0;
     return t;
 }
 
-/** Line where the loop begins. */
-static long line_of(const cif_table *t)
+static long line_of(const cif_table *t, size_t row)
 {
-    return t->columns[0] ? t->columns[0]->line : 0;
+    return t->first ? t->first + (long)row : t->columns[0] ? t->columns[0]->line : 0;
 }
 
 /* Text of a value; NULL without the column or for an unknown value ('?' or '.'). */
@@ -61,7 +62,7 @@ static nb_status number_at(const cif_table *t, int column, size_t row, double *v
         return NB_OK;
     }
     if (!nb_cif_number(text, value))
-        return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t),
+        return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
                           "%.40s of row %zu of the loop is no number: %.40s",
                           t->columns[column]->tag, row + 1, text);
     return NB_OK;
@@ -82,7 +83,7 @@ static nb_status take_position(const cif_table *t, size_t row, nb_atom *atom,
         nb_status st;
         NB_FORWARD(number_at(t, 1 + i, row, &atom->r[i], &blank, err));
         if (blank)
-            return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t),
+            return nb_fail_at(err, NB_ERR_INPUT, t->cif->name, line_of(t, row),
                               "atom %.20s (row %zu of the loop) has no coordinates",
                               id ? id : "?", row + 1);
     }
@@ -187,6 +188,7 @@ static nb_status take_atom(const cif_table *t, const displacements *U, size_t ro
     if (iso == 5)
         atom->B *= U_TO_B;
     atom->Z = type ? nb_element_of_label(type, has_type) : 0;
+    atom->line = t->first ? (int)line_of(t, row) : 0;
     copy_text(atom->element, sizeof atom->element, type);
     return NB_OK;
 }
@@ -293,6 +295,35 @@ static int count_at(const cif_table *t, int column, size_t row)
     return value >= 1 && value <= NB_SYMOPS_MAX ? (int)value : 0;
 }
 
+/* Number of atoms of "C12 H10 O2" without hydrogen. */
+static double heavy_atoms(const char *formula)
+{
+    double sum = 0;
+    for (const char *p = formula; *p;) {
+        const char *end = p + strcspn(p, " ,");
+        const size_t letters =
+            strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+        double n = 1;
+        if (p + letters < end && nb_text_double(p + letters, end, &n) != end)
+            return 0;
+        if (!(letters == 1 && (*p == 'H' || *p == 'D')))
+            sum += n;
+        p = end + strspn(end, " ,");
+    }
+    return sum;
+}
+
+static double expected_atoms(const nb_cif *cif, int block)
+{
+    const char *Z = nb_cif_first(cif, block, "_cell_formula_units_Z");
+    const char *sum = nb_cif_first(cif, block, "_chemical_formula_sum");
+    double n, atoms;
+    if (!Z || !sum || !nb_cif_number(Z, &n))
+        return 0;
+    atoms = n * heavy_atoms(sum);
+    return isfinite(atoms) && atoms > 0 ? atoms : 0;
+}
+
 static nb_status take_small_atom(const cif_table *t, const displacements *U, size_t row,
                                  nb_structure *out, nb_error *err)
 {
@@ -306,6 +337,7 @@ static nb_status take_small_atom(const cif_table *t, const displacements *U, siz
     atom->is_alternate = group && strcmp(group, "0");
     atom->is_general = group && *group == '-';
     atom->site_order = count_at(t, 10, row);
+    atom->site_multiplicity = count_at(t, t->columns[11] ? 11 : 12, row);
     atom->serial = (int)row + 1;
     copy_text(atom->name, sizeof atom->name, text_at(t, 0, row));
     return NB_OK;
@@ -317,7 +349,8 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *ou
     const cif_table t = find_table(
         cif, block, "_atom_site_",
         "label fract_x fract_y fract_z occupancy U_iso_or_equiv B_iso_or_equiv "
-        "type_symbol disorder_group calc_flag site_symmetry_order");
+        "type_symbol disorder_group calc_flag site_symmetry_order "
+        "symmetry_multiplicity site_symmetry_multiplicity");
     const cif_table tensors = find_table(cif, block, "_atom_site_aniso_",
                                          "label U_11 U_22 U_33 U_12 U_13 U_23 "
                                          "B_11 B_22 B_33 B_12 B_13 B_23");
@@ -334,6 +367,7 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *ou
         out->n_atoms++;
     }
     out->n_models = 1;
+    out->atoms_expected = expected_atoms(cif, block);
     nb_free(U.rows);
     return st;
 }

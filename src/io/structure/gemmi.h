@@ -39,9 +39,10 @@ typedef struct nb_atom {
     int model;   /* number from 0, in the order of the file */
     int is_alternate; /* 1: an alternative conformation */
     int site_order;   /* NB_STRUCTURE_SMALL: operators that keep the site; 0 if missing */
+    int site_multiplicity; /* sites; in some files site_order (factors.h); 0: missing */
     int is_general; /* 1: near a special position, not on it (negative group of SHELXL) */
     int serial;
-    int line; /* line of a PDB file; 0: unknown */
+    int line; /* line of the file; 0: unknown */
     char name[12], element[4];
 } nb_atom;
 
@@ -70,7 +71,8 @@ typedef struct nb_structure {
     nb_ncs *ncs; /* owned, without the identity */
     int n_ncs;
     size_t blank_occupancies, blank_B, missing_U; /* numbers of atoms */
-    int has_residual_B; /* 1: the B factors of the file lack the part of TLS groups */
+    int has_residual_B;    /* 1: the B factors of the file lack the part of TLS groups */
+    double atoms_expected; /* in the cell, without H: from formula units; 0 if unknown */
 } nb_structure;
 
 /** One column of a reflection file. */

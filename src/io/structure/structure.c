@@ -147,6 +147,8 @@ static nb_status parse_cif(const char *data, size_t n, const char *name,
     nb_cif cif;
     const char *body = nb_text_body(data, data + n);
     nb_status st = nb_cif_parse(body, n - (size_t)(body - data), name, &cif, err);
+    cif.data = data;
+    cif.end = data + n;
     NB_TRY(model ? nb_cif_model(&cif, model, err) : nb_cif_reflections(&cif, file, err));
     nb_cif_free(&cif);
     return st;

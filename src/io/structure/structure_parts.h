@@ -59,6 +59,7 @@ typedef struct nb_cif_column {
 /** Items of a CIF for structures and reflections, in the order of the file. */
 typedef struct nb_cif {
     const char *name;       /* name of the file */
+    const char *data, *end; /* bytes of the file */
     nb_cif_column *columns; /* owned, as are values and text */
     size_t n_columns;
     int n_blocks;
@@ -77,6 +78,8 @@ int nb_cif_block_with(const nb_cif *cif, const char *tag);
 const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 /** Read a number with or without an uncertainty: "1.23(4)"; 0 for another text. */
 int nb_cif_number(const char *text, double *value);
+/** Line of row 0 of a loop in which every row is one line; 0 for another loop. */
+long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column);
 /** Read cell and symmetry of a block; if it has no cell, of the first block with one. */
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err);

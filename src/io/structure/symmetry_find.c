@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Find space groups by their symbols. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,13 +59,95 @@ static int same_symbol(const char *a, const char *b)
     }
 }
 
+/* Number (0 to 2) of the only angle that is not 90 deg; -1 if no or several angles. */
+static int oblique_angle(const double cell[6])
+{
+    int found = -1;
+    for (int i = 0; i < 3; i++)
+        if (fabs(cell[3 + i] - 90) > 0.005) {
+            if (found >= 0)
+                return -1;
+            found = i;
+        }
+    return found;
+}
+
+/* If a monoclinic symbol names no axis, take the unique axis from the cell's angles. */
+static void take_axis_of_cell(const char *text, const double cell[6], const char *name,
+                              nb_symmetry *sg)
+{
+    char symbol[40], other[48];
+    const int axis = cell && cell[0] > 0 ? oblique_angle(cell) : -1;
+    const size_t n = strlen(sg->name);
+    nb_symmetry found = {0};
+    nb_error ignored;
+    if ((axis != 0 && axis != 2) || n < 7 || strncmp(sg->name + 1, " 1 ", 3) ||
+        strcmp(sg->name + n - 2, " 1") || same_symbol(text, sg->name))
+        return;
+    short_name(sg->name, symbol);
+    snprintf(other, sizeof other, axis == 2 ? "%c 1 1%s" : "%c%s 1 1", symbol[0],
+             symbol + 1);
+    if (nb_symmetry_symbol(other, cell, name, &found, &ignored))
+        return;
+    *sg = found;
+    snprintf(sg->note, sizeof sg->note,
+             "the space group %.40s leaves its unique axis open; by the cell it is %s",
+             text, sg->name);
+}
+
+/* Shorten a full symbol: "F 4/m -3 2/m" to "F m -3 m", "P 4/m 2/m 2/m" to "P 4/m m m". */
+static void shorten(const char *text, char out[48])
+{
+    size_t used = 0;
+    int token = 0;
+    for (const char *p = text + strspn(text, " "); *p && used + 16 < 48; token++) {
+        const size_t length = strcspn(p, " ");
+        const char *next = p + length + strspn(p + length, " ");
+        const char *slash = memchr(p, '/', length);
+        const int is_main =
+            token == 1 && strchr("346", *p) && *next && strncmp(next, "-3", 2);
+        const char *from = slash && !is_main ? slash + 1 : p;
+        used +=
+            (size_t)snprintf(out + used, 48 - used, "%s%.*s", token ? " " : "",
+                             (int)(p + length - from > 8 ? 8 : p + length - from), from);
+        p = next;
+    }
+    out[used] = '\0';
+}
+
+/* Convert a setting letter of ICSD: "F d -3 m Z" to "F d -3 m:2"; 0 without a letter. */
+static int mark_setting(const char *text, char out[48])
+{
+    static const char letters[] = "SZHR", marks[] = "12HR";
+    const size_t n = strlen(text);
+    const char *letter = n > 3 && n < 40 ? strchr(letters, text[n - 1]) : NULL;
+    if (!letter || strchr(text, ':'))
+        return 0;
+    snprintf(out, 48, "%.*s:%c", (int)(n - (text[n - 2] == ' ' ? 2 : 1)), text,
+             marks[letter - letters]);
+    return 1;
+}
+
 /* Find a symbol or number in International Tables, with the axes of this cell. */
 static nb_status find_symbol(const char *text, const double cell[6], const char *name,
                              nb_symmetry *out, nb_error *err)
 {
+    nb_status st = nb_symmetry_symbol(text, cell, name, out, err);
+    char other[48];
     size_t n;
-    nb_status st;
-    NB_FORWARD(nb_symmetry_symbol(text, cell, name, out, err));
+    int marked = st == NB_ERR_INPUT && mark_setting(text, other);
+    if (marked || (st == NB_ERR_INPUT && strchr(text, '/'))) {
+        nb_error ignored;
+        if (marked)
+            text = other;
+        else
+            shorten(text, other);
+        if (!nb_symmetry_symbol(other, cell, name, out, &ignored))
+            st = NB_OK;
+    }
+    if (st)
+        return st;
+    take_axis_of_cell(text, cell, name, out);
     n = strlen(out->name);
     out->is_origin_open = n > 2 && !strcmp(out->name + n - 2, ":1") && !strchr(text, ':');
     return NB_OK;
