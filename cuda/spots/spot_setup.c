@@ -91,6 +91,8 @@ static double largest_sum(const nb_spots *sp)
 {
     const nb_scene *sc = sp->scene;
     double weights = 0, largest = 0;
+    for (int i = 0; i < sc->beam.n_sources; i++)
+        weights += sc->beam.sources[i].weight;
     for (int k = 0; k < sc->n_panels; k++) {
         const nb_panel *panel = &sc->panels[k];
         const nb_sensor *sensor = &sc->sensors[panel->sensor];

@@ -2,12 +2,10 @@
 /* Pixels at Chebyshev knots give the polynomials of a tile. Five others test them. */
 #include "background.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "../base/error.h"
 #include "../base/memory.h"
-#include "../base/store.h"
 #include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
@@ -71,74 +69,6 @@ struct nb_background {
     tiles *panels; /* owned; NULL: sum all rays */
     curves grids[GRIDS];
 };
-
-int nb_has_background(const nb_scene *sc)
-{
-    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
-        if ((*k)->has(sc))
-            return 1;
-    return 0;
-}
-
-/* --- the truth: the sum over all rays --- */
-
-double nb_background_scattering(const nb_scene *sc, const nb_source *source,
-                                nb_vec3 direction)
-{
-    const double stol = 0.5 * nb_norm(nb_scattering_vector(source, direction));
-    double sum = 0;
-    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
-        if ((*k)->has(sc))
-            sum += (*k)->scattering(sc, stol) *
-                   ((*k)->factor ? (*k)->factor(sc, source, direction) : 1);
-    return sum;
-}
-
-/** Scattering of all sources along a ray. */
-static double ray_sum(const nb_scene *sc, nb_vec3 direction)
-{
-    double sum = 0;
-    for (int i = 0; i < sc->beam.n_sources; i++) {
-        const nb_source *source = &sc->beam.sources[i];
-        double term = source->weight * nb_background_scattering(sc, source, direction);
-        if (sc->oversample_polar && !sc->beam.nopolar)
-            term *= nb_polarization(sc->beam.polarization, source->incident, direction,
-                                    sc->beam.polar_axis);
-        sum += term;
-    }
-    return sum;
-}
-
-/** Part of the light along a ray that a layer captures. */
-static double captured(const nb_scene *sc, const nb_ray *ray)
-{
-    return ray->capture * (sc->oversample_omega ? ray->omega : 1.0);
-}
-
-static double scale_of(const nb_scene *sc)
-{
-    return sc->intensity_scale * sc->lattice.n_orientations;
-}
-
-/** nb_pixel_background of an image with scale_of 1. */
-static double all_rays(const nb_scene *sc, const nb_panel *panel, int f, int s)
-{
-    const nb_sensor *sensor = &sc->sensors[panel->sensor];
-    const int os = sc->oversample;
-    double sum = 0;
-    for (int i = 0; i < sensor->layers * os * os; i++) {
-        const nb_ray ray =
-            nb_ray_to(panel, sensor, nb_subpixel(panel->pixel_fast, os, f, i % os),
-                      nb_subpixel(panel->pixel_slow, os, s, i / os % os), i / (os * os));
-        sum += captured(sc, &ray) * ray_sum(sc, ray.direction);
-    }
-    return sum * nb_cached_factors(sc, panel, sensor, f, s);
-}
-
-double nb_pixel_background(const nb_scene *sc, int panel, int f, int s)
-{
-    return scale_of(sc) * all_rays(sc, &sc->panels[panel], f, s);
-}
 
 /* --- groups --- */
 
@@ -303,6 +233,7 @@ static nb_status make_curves(const nb_background *b, const nb_scene *sc, int thr
 typedef struct tile_maker {
     const nb_background *of;
     const nb_scene *scene;
+    int number; /* of the panel */
     const nb_panel *panel;
     const tiles *tiles;
     int knots[N];       /* pixels of a tile */
@@ -325,7 +256,7 @@ static double place_in(int edge, int pixel)
 static double weight_of(const nb_scene *sc, const group *g, const nb_ray *ray)
 {
     const nb_source source = {.incident = g->incident};
-    double weight = captured(sc, ray);
+    double weight = nb_background_captured(sc, ray);
     if (g->kind)
         weight *= g->kind->factor(sc, &source, ray->direction);
     if (sc->oversample_polar && !sc->beam.nopolar)
@@ -397,7 +328,7 @@ static void basis(const double u[N], double to[N][N])
 
 static tile_maker maker_of(const nb_background *b, const nb_scene *sc, int panel)
 {
-    tile_maker m = {b, sc, &sc->panels[panel], &b->panels[panel], {0}, {{0}}};
+    tile_maker m = {b, sc, panel, &sc->panels[panel], &b->panels[panel], {0}, {{0}}};
     double u[N];
     for (int k = 0; k < N; k++) {
         const double at = 0.5 - 0.5 * cos((2 * k + 1) * NB_PI / (2 * N)); /* Chebyshev */
@@ -474,7 +405,7 @@ static int middle_is_right(const tile_job *j)
         double exact;
         if (isnan(smooth))
             continue;
-        exact = all_rays(j->m->scene, j->m->panel, j->f + i, j->s + i);
+        exact = nb_pixel_background(j->m->scene, j->m->number, j->f + i, j->s + i);
         return fabs(smooth - exact) <= AUDIT * fabs(exact);
     }
     return 0;
@@ -621,15 +552,25 @@ static nb_status build(const nb_scene *sc, int threads, nb_background *b, nb_err
     return st;
 }
 
+/** Scene with scale 1, whose background a device has as a plane. */
+static nb_scene unit_of(const nb_scene *sc)
+{
+    nb_scene unit = *sc;
+    unit.intensity_scale = 1;
+    unit.lattice.n_orientations = 1;
+    return unit;
+}
+
 nb_status nb_background_make(const nb_scene *sc, const nb_image_kernels *kernels,
                              int threads, nb_background **out, nb_error *err)
 {
     nb_background *b = *out = nb_alloc(1, sizeof *b, "background", err);
+    const nb_scene unit = unit_of(sc);
     nb_status st = b ? NB_OK : NB_ERR_NOMEM;
     if (st || !kernels || !pays(sc))
         return st;
     b->kernels = kernels;
-    st = build(sc, nb_thread_count(threads), b, err);
+    st = build(&unit, nb_thread_count(threads), b, err);
     if (st) {
         nb_background_free(b);
         *out = NULL;
@@ -655,12 +596,12 @@ void nb_background_free(nb_background *b)
 /* --- rows --- */
 
 /** Polynomials of row s in tile `number` of a panel. */
-static void strip_of(const nb_background *b, const nb_scene *sc, const tiles *t,
-                     int number, int s, nb_background_strip *to)
+static void strip_of(const nb_background *b, const tiles *t, int number, int s,
+                     nb_background_strip *to)
 {
     const curves *grid = &b->grids[t->grid];
     const double v = place_in(t->edge, s), u = 2.0 * SEGMENT / (2 * t->edge);
-    const double scale[LAWS] = {scale_of(sc), 1, grid->per * grid->per};
+    const double scale[LAWS] = {1, 1, grid->per * grid->per};
     to->parts = t->layers * b->n_groups;
     to->middle = 1 - (double)t->edge / SEGMENT;
     for (int i = 0; i < SEGMENT; i++)
@@ -681,102 +622,62 @@ static void strip_of(const nb_background *b, const nb_scene *sc, const tiles *t,
     }
 }
 
-/** Add the photons of pixels f to end - 1 of a row, all in one tile; to: pixel f. Returns
- * the number of pixels summed ray by ray. */
-static int add_smooth(const nb_background *b, const nb_scene *sc, int panel, int f,
-                      int end, int s, float *to)
+/** Add `scale` times the photons of pixels f to end - 1 of a row, all in one tile; to:
+ * pixel f. unit: the scene with scale 1. Returns the number of pixels summed ray by ray. */
+static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, int f,
+                      int end, int s, double scale, float *to)
 {
     int summed = 0;
     const tiles *t = &b->panels[panel];
     const int number = s / t->edge * t->across + f / t->edge, left = f / t->edge * t->edge;
     const int first = (f - left) / SEGMENT, n = (end - 1 - left) / SEGMENT + 1 - first;
-    float photons[EDGE];
+    float photons[EDGE], *from = photons + f - left - first * SEGMENT;
     nb_background_strip strip;
-    strip_of(b, sc, t, number, s, &strip);
+    strip_of(b, t, number, s, &strip);
     b->kernels->background(&strip, first, n, photons);
-    for (int i = f; i < end; i++) {
-        const float x = photons[i - left - first * SEGMENT];
-        to[i - f] += isnan(x) ? (float)nb_pixel_background(sc, panel, i, s) : x;
-        summed += isnan(x);
-    }
+    for (int i = 0; i < end - f; i++)
+        if (isnan(from[i])) {
+            from[i] = (float)nb_pixel_background(unit, panel, f + i, s);
+            summed++;
+        }
+    for (int i = 0; i < end - f; i++)
+        to[i] += (float)(scale * from[i]);
     return summed;
 }
 
 int nb_background_add(const nb_background *b, const nb_scene *sc, int panel, int f, int s,
                       int n, float *to)
 {
-    const tiles *t = b->panels ? &b->panels[panel] : NULL;
+    const tiles *t = b->panels && b->panels[panel].part ? &b->panels[panel] : NULL;
+    const nb_scene unit = unit_of(sc);
+    const double scale = nb_background_scale(sc);
+    const int edge = t ? t->edge : n;
     int summed = 0;
     for (int end = f + n, next; f < end; to += next - f, f = next) {
-        const int edge = t && t->part ? t->edge : n;
         next = (f / edge + 1) * edge < end ? (f / edge + 1) * edge : end;
-        if (t && t->part && t->smooth[s / edge * t->across + f / edge])
-            summed += add_smooth(b, sc, panel, f, next, s, to);
+        if (t && t->smooth[s / edge * t->across + f / edge])
+            summed += add_smooth(b, &unit, panel, f, next, s, scale, to);
         else
             for (int i = f; i < next; i++, summed++)
-                to[i - f] += (float)nb_pixel_background(sc, panel, i, s);
+                to[i - f] +=
+                    (float)(scale * (float)nb_pixel_background(&unit, panel, i, s));
     }
     return summed;
 }
 
-void nb_background_fill(const nb_background *b, const nb_scene *sc, int threads,
-                        float *image)
+void nb_background_plane(const nb_background *b, const nb_scene *sc, int threads,
+                         float *plane)
 {
     const int use = nb_image_threads(threads, (int64_t)sc->raster.pixels);
-    const uint8_t *mask = sc->raster.mask;
+    const nb_scene unit = unit_of(sc);
+    memset(plane, 0, sc->raster.pixels * sizeof *plane);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
     for (int row = 0; row < sc->raster.rows; row++) {
         const int panel = nb_panel_of_row(sc, row), s = row - sc->panels[panel].first_row;
         const nb_region r = nb_panel_region(sc, &sc->panels[panel]);
-        const size_t start = nb_row_start(sc, row);
-        for (int f = r.fmin, end; f <= r.fmax && s >= r.smin && s <= r.smax; f = end) {
-            for (end = f + 1; end <= r.fmax && mask &&
-                              !mask[start + (size_t)f] == !mask[start + (size_t)end];)
-                end++;
-            if (!mask)
-                end = r.fmax + 1;
-            if (!mask || mask[start + (size_t)f])
-                nb_background_add(b, sc, panel, f, s, end - f, image + start + (size_t)f);
-        }
+        if (r.fmax >= r.fmin && s >= r.smin && s <= r.smax)
+            nb_background_add(b, &unit, panel, r.fmin, s, r.fmax - r.fmin + 1,
+                              plane + nb_row_start(sc, row) + (size_t)r.fmin);
     }
     (void)use;
-}
-
-/* --- the key --- */
-
-/** Hash the members of *object from a to the end of b. */
-#define HASH_FROM_TO(hash, object, a, b)                                                 \
-    nb_hash_bytes(hash, &(object)->a,                                                    \
-                  offsetof(__typeof__(*(object)), b) + sizeof(object)->b -               \
-                      offsetof(__typeof__(*(object)), a))
-
-static uint64_t hash_beam(uint64_t key, const nb_beam *beam)
-{
-    for (int i = 0; i < beam->n_sources; i++)
-        key = HASH_FROM_TO(key, &beam->sources[i], incident, weight);
-    key = HASH_FROM_TO(key, beam, polarization, polar_axis);
-    return nb_hash_bytes(key, &beam->nopolar, sizeof beam->nopolar);
-}
-
-static uint64_t hash_detector(uint64_t key, const nb_scene *sc)
-{
-    nb_raster raster = sc->raster;
-    int sensors = 0;
-    raster.mask = NULL;
-    key = nb_hash_bytes(key, &raster, sizeof raster);
-    for (int i = 0; i < sc->n_panels; i++)
-        if (sc->panels[i].sensor >= sensors)
-            sensors = sc->panels[i].sensor + 1;
-    key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
-    return nb_hash_bytes(key, sc->sensors, (size_t)sensors * sizeof *sc->sensors);
-}
-
-uint64_t nb_background_key(const nb_scene *sc)
-{
-    uint64_t key = hash_detector(hash_beam(NB_HASH_START, &sc->beam), sc);
-    key = HASH_FROM_TO(key, sc, oversample, oversample_omega);
-    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
-        if ((*k)->has(sc))
-            key = (*k)->hash(sc, nb_hash_bytes(key, k, sizeof *k));
-    return nb_has_background(sc) ? key | 1 : 0;
 }

@@ -91,23 +91,6 @@ static void forget_background(nb_kept_background *kept)
     *kept = (nb_kept_background){0};
 }
 
-/** Fill kept->plane with the background of an image of scale 1, also in masked pixels. */
-static nb_status make_plane(nb_kept_background *kept, const nb_scene *scene, int threads,
-                            nb_error *err)
-{
-    nb_scene all = *scene;
-    all.raster.mask = NULL;
-    all.intensity_scale = 1;
-    all.lattice.n_orientations = 1;
-    kept->plane =
-        nb_alloc_large(scene->raster.pixels, sizeof *kept->plane, "background", err);
-    if (!kept->plane)
-        return NB_ERR_NOMEM;
-    memset(kept->plane, 0, scene->raster.pixels * sizeof *kept->plane);
-    nb_background_fill(kept->of, &all, threads, kept->plane);
-    return NB_OK;
-}
-
 nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
                                int on_device, nb_mix *mix, nb_error *err)
 {
@@ -125,11 +108,16 @@ nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
                                       threads, &kept->of, err));
         kept->key = key;
     }
-    if (on_device && !kept->plane)
-        NB_FORWARD(make_plane(kept, scene, threads, err));
+    if (on_device && !kept->plane) {
+        kept->plane =
+            nb_alloc_large(scene->raster.pixels, sizeof *kept->plane, "background", err);
+        if (!kept->plane)
+            return NB_ERR_NOMEM;
+        nb_background_plane(kept->of, scene, threads, kept->plane);
+    }
     mix->background = kept->of;
     mix->under = on_device ? kept->plane : NULL;
-    mix->under_scale = scene->intensity_scale * scene->lattice.n_orientations;
+    mix->under_scale = nb_background_scale(scene);
     mix->under_key = key;
     return st;
 }

@@ -406,7 +406,7 @@ def refusals(folder):
     ok("refused series", "nanobragg view MASTER.h5" in error and not os.path.exists(f"{folder}/s_1.img"), error)
     fit = ["refine", f"{folder}/a.img", f"{folder}/a.img", *CRYSTAL[:-3], "-detpixels", SIZE, "-distance", 100, "-pixel", "0.2", "-refine", "scale"]
     for more, text in ((("-report", f"{folder}/x.html", "-page_frames", "1-2"), "the pictures are 0 to 1"),
-                       (("-report", f"{folder}/x.html", "-page_frames", "1"), "type the first and the last image"),
+                       (("-report", f"{folder}/x.html", "-page_frames", "1"), "type the first and the last number"),
                        (("-report", f"{folder}/x.json", "-page_frames", "0-1"), "chooses images of -report page.html")):
         error = run(*fit, *more, status=2)[1]
         ok("refused fits", text in error, error)
