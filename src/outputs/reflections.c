@@ -281,10 +281,7 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     nb_sim_engine engine = nb_engine_like(&sim->engine);
     nb_status st = nb_mix_need_light(&mix, err);
     engine.backend = nb_backend_cpu(&engine.options);
-    if (sim->engine.background.key == nb_background_key(scene))
-        mix.background = sim->engine.background.of;
-    else
-        NB_TRY(nb_engine_background(&engine, scene, 0, &mix, err));
+    NB_TRY(nb_engine_background(&engine, sim->in.store, scene, 0, &mix, err));
     if (!st && sim->crowd)
         st = find_all(sim, &engine, &mix, out, err);
     else if (!st && nb_sim_has_footprint(sim))

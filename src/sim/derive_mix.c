@@ -32,7 +32,7 @@ nb_status nb_sim_finish_spans(nb_sim *sim, const nb_span *spans, size_t n, float
     nb_mix mix = nb_sim_mix(sim);
     nb_status st = under ? NB_OK : NB_ERR_NOMEM;
     mix.light = NULL;
-    NB_TRY(nb_engine_background(&sim->engine, sc, 0, &mix, err));
+    NB_TRY(nb_engine_background(&sim->engine, sim->in.store, sc, 0, &mix, err));
     for (size_t k = 0; k < n && !st && !nb_mix_is_plain(&mix); k++) {
         const nb_span *span = &spans[k];
         memset(under, 0, (size_t)span->n * sizeof *under);

@@ -8,6 +8,7 @@
 
 #include "../base/error.h"
 #include "../base/stop.h"
+#include "../base/store.h"
 #include "../base/memory.h"
 #include "../params/config.h"
 #include "../render/request.h"
@@ -80,46 +81,81 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.footprint = (nb_footprint_plan){0};
     like.second = NULL;
     like.second_pixels = 0;
-    like.background = (nb_kept_background){0};
+    like.background = NULL;
     return like;
 }
 
-static void forget_background(nb_kept_background *kept)
+/** The background of all images with one key, in the store. */
+struct nb_kept_background {
+    uint64_t key;      /* nb_background_key */
+    nb_background *of; /* owned */
+    float *plane;      /* owned, [pixels], nb_background_plane for a device; or NULL */
+};
+
+static void clear_background(void *object)
 {
+    struct nb_kept_background *kept = object;
     nb_background_free(kept->of);
     nb_free(kept->plane);
-    *kept = (nb_kept_background){0};
 }
 
-nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
-                               int on_device, nb_mix *mix, nb_error *err)
+typedef struct background_request {
+    const nb_scene *scene;
+    const nb_image_kernels *kernels; /* NULL: sum all rays */
+    int threads, on_device;
+    uint64_t key;
+} background_request;
+
+static nb_status make_background(void *user, void **object, size_t *bytes, nb_error *err)
 {
-    nb_kept_background *kept = &engine->background;
-    const uint64_t key = nb_background_key(scene);
-    const int threads = engine->options.threads;
-    nb_isa isa = NB_ISA_SCALAR;
-    nb_status st = NB_OK;
-    if (key == 0)
+    const background_request *r = user;
+    const size_t pixels = r->scene->raster.pixels;
+    struct nb_kept_background *kept =
+        nb_shared_new(sizeof *kept, clear_background, "background", err);
+    nb_status st;
+    if (!(*object = kept))
+        return NB_ERR_NOMEM;
+    kept->key = r->key;
+    *bytes = sizeof *kept + (r->on_device ? pixels * sizeof *kept->plane : 0);
+    NB_FORWARD(nb_background_make(r->scene, r->kernels, r->threads, &kept->of, err));
+    if (!r->on_device)
         return NB_OK;
-    if (kept->key != key) {
-        forget_background(kept);
-        nb_cpu_choose(engine->options.isa, &isa, NULL);
-        NB_FORWARD(nb_background_make(scene, isa == NB_ISA_SCALAR ? NULL : engine->kernels,
-                                      threads, &kept->of, err));
-        kept->key = key;
+    kept->plane = nb_alloc_large(pixels, sizeof *kept->plane, "background", err);
+    if (!kept->plane)
+        return NB_ERR_NOMEM;
+    nb_background_plane(kept->of, r->scene, r->threads, kept->plane);
+    return NB_OK;
+}
+
+nb_status nb_engine_background(nb_sim_engine *engine, nb_store *store,
+                               const nb_scene *scene, int on_device, nb_mix *mix,
+                               nb_error *err)
+{
+    background_request r = {scene, engine->kernels, engine->options.threads, on_device,
+                            nb_background_key(scene)};
+    nb_isa isa = NB_ISA_SCALAR;
+    nb_key key = nb_key_of("background");
+    void *object;
+    nb_status st;
+    if (r.key == 0)
+        return NB_OK;
+    nb_cpu_choose(engine->options.isa, &isa, NULL);
+    if (isa == NB_ISA_SCALAR)
+        r.kernels = NULL;
+    if (!engine->background || engine->background->key != r.key ||
+        (on_device && !engine->background->plane)) {
+        nb_key_add(&key, &r.key, sizeof r.key);
+        nb_key_number(&key, on_device);
+        nb_key_number(&key, isa);
+        NB_FORWARD(nb_store_take(store, &key, make_background, &r, &object, err));
+        nb_shared_drop(engine->background);
+        engine->background = object;
     }
-    if (on_device && !kept->plane) {
-        kept->plane =
-            nb_alloc_large(scene->raster.pixels, sizeof *kept->plane, "background", err);
-        if (!kept->plane)
-            return NB_ERR_NOMEM;
-        nb_background_plane(kept->of, scene, threads, kept->plane);
-    }
-    mix->background = kept->of;
-    mix->under = on_device ? kept->plane : NULL;
+    mix->background = engine->background->of;
+    mix->under = on_device ? engine->background->plane : NULL;
     mix->under_scale = nb_background_scale(scene);
-    mix->under_key = key;
-    return st;
+    mix->under_key = r.key;
+    return NB_OK;
 }
 
 void nb_engine_join(nb_sim_engine *engine)
@@ -166,5 +202,6 @@ void nb_engine_free(nb_sim_engine *engine)
     nb_footprint_plan_free(&engine->footprint);
     nb_free(engine->second);
     engine->second = NULL;
-    forget_background(&engine->background);
+    nb_shared_drop(engine->background);
+    engine->background = NULL;
 }

@@ -9,12 +9,7 @@
 #include "../physics/scene.h"
 #include "../render/backend.h"
 
-/** The background of the last image, for images with the same key. */
-typedef struct nb_kept_background {
-    nb_background *of; /* owned; NULL: no background was needed */
-    uint64_t key;      /* nb_background_key; 0: none */
-    float *plane;      /* owned, [pixels]; photons / scale, for a device; or NULL */
-} nb_kept_background;
+struct nb_store;
 
 typedef struct nb_sim_engine {
     const nb_backend *backend;
@@ -28,7 +23,7 @@ typedef struct nb_sim_engine {
     nb_footprint_plan footprint;     /* owned; plan of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;
-    nb_kept_background background; /* owned */
+    struct nb_kept_background *background; /* shared; of the last image, or NULL */
     nb_lack lack;   /* light left out of a pixel of the last image, for all crystals */
     char line[256]; /* text of nb_sim_backend */
     int said_cpu;   /* 1: a note gave the reason for derivatives on the CPU */
@@ -41,10 +36,12 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
 /** Make a closed engine for the same backend, which never resets the device. */
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine);
 
-/** Add the background of a scene to a mix, which uses the engine's; the mix of an image
- * that stays on a device also gets a plane. Errors: NB_ERR_NOMEM. */
-nb_status nb_engine_background(nb_sim_engine *engine, const nb_scene *scene,
-                               int on_device, nb_mix *mix, nb_error *err);
+/** Add the background of a scene to a mix, until the engine's next background; the mix of
+ * an image that stays on a device gets a plane. Simulations with one store make it once.
+ * Errors: NB_ERR_NOMEM. */
+nb_status nb_engine_background(nb_sim_engine *engine, struct nb_store *store,
+                               const nb_scene *scene, int on_device, nb_mix *mix,
+                               nb_error *err);
 
 /** True if -device is auto or was not typed. */
 int nb_device_is_automatic(const nb_config *cfg);

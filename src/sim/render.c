@@ -31,7 +31,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     stays = stays && (!home->mix.n_more || sim->engine.backend->device->image.add_aside);
     if (nb_sim_has_footprint(sim))
         st = nb_sim_plan_footprint(sim, &stays, err);
-    NB_TRY(nb_engine_background(&sim->engine, &sim->model.scene, stays, &home->mix, err));
+    NB_TRY(nb_engine_background(&sim->engine, sim->in.store, &sim->model.scene, stays,
+                                &home->mix, err));
     if (st)
         return st;
     if (stays) {

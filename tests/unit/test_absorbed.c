@@ -107,12 +107,12 @@ UNIT_TEST(a_background_is_kept_while_it_is_the_same)
         {"mosaic_domains", "3", "1"}};
     static float image[SIDE * SIDE];
     nb_sim *sim = sim_of(LIT);
-    uint64_t key;
+    const struct nb_kept_background *first;
     render(sim, image);
-    key = sim->engine.background.key;
-    assert_true(key != 0);
+    first = sim->engine.background;
+    assert_non_null(first);
     check_change(sim, "misset", "40 50 60");
-    assert_true(sim->engine.background.key == key);
+    assert_ptr_equal(sim->engine.background, first);
     check_change(sim, "misset", "1 2 3");
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         check_change(sim, changes[i][0], changes[i][1]);
