@@ -39,8 +39,7 @@ static const lab_row rows[] = {
     {"device", "[TEXT|errors]", "kernels and calls of a GPU, cases that contain TEXT",
      lab_device, 0},
     {"spots", "[TEXT]", "images from reflections beside every step", lab_spots, 0},
-    {"panels", "[tricubic]", "pairs on a GPU: panels, materials, tricubic F", lab_panels,
-     0},
+    {"panels", "[tricubic]", "pairs on a GPU: panels, tricubic F", lab_panels, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -114,14 +114,6 @@ static int panels(nb_backend_state *state, int heavy)
                 cfg, heavy ? "1.03" : "1.15");
 }
 
-static int material(nb_backend_state *state, int heavy)
-{
-    nb_config cfg[2] = {config_of(heavy), config_of(heavy)};
-    nb_put_text(&cfg[1].background, "water:0.01");
-    return pair(state, heavy ? "heavy: no material, water" : "simple: no material, water",
-                cfg, heavy ? "1.03" : "2");
-}
-
 /** Render the image by a path (NANOBRAGG_CUDA_PATH), and time it. */
 static nb_status by_path(nb_backend_state *state, const nb_scene *sc, const char *path,
                          float *image, figures *f, nb_error *err)
@@ -176,78 +168,6 @@ static int tricubic(nb_backend_state *state)
     return st != NB_OK;
 }
 
-/** A small scene with materials whose pixels have one ray and one step. */
-static nb_config wet_config(int i)
-{
-    static const char *const materials[] = {"water:0.01", "water:0.5,air:20", "ice:0.3"};
-    nb_config cfg = config_of(0);
-    nb_set_pixels(&cfg, 260, 300);
-    cfg.pixel_mm = 0.9;
-    nb_put_text(&cfg.background, "%s", materials[i % 3]);
-    cfg.nopolar = i == 1;
-    cfg.point_pixel = i == 2 || i == 4;
-    cfg.fluence = i == 3 ? 1e20 : cfg.fluence;
-    if (i == 3)
-        nb_set_cell(&cfg, 300, 200, 250, 80, 95, 105);
-    if (i >= 4) {
-        nb_put_golden(&cfg.geom_file, "detectors/geom/jf16m.geom");
-        cfg.detpixels[0] = cfg.detpixels[1] = 0;
-        cfg.pixel_mm = cfg.distance_mm = NAN;
-    }
-    return cfg;
-}
-
-/** Largest relative difference of a pixel from double precision; < 0 without an image. */
-static double wet_difference(nb_backend_state *state, const nb_scene *sc, nb_error *err)
-{
-    const size_t n = sc->raster.pixels;
-    float *images[2] = {malloc(n * sizeof(float)), malloc(n * sizeof(float))};
-    double largest = images[0] && images[1] ? 0 : -1;
-    for (int i = 0; i < 2 && largest >= 0; i++)
-        if (nb_render_scene(&nb_backend_cuda, state, sc,
-                            i ? NB_PRECISION_DOUBLE : NB_PRECISION_MIXED, images[i], err))
-            largest = -1;
-    for (size_t i = 0; i < n && largest >= 0; i++) {
-        const double off = fabs((double)images[0][i] - images[1][i]);
-        largest = off > 0 ? fmax(largest, off / images[1][i]) : largest;
-        largest = isfinite(images[0][i]) ? largest : INFINITY;
-    }
-    free(images[0]);
-    free(images[1]);
-    return largest;
-}
-
-/** Compare images of materials, without and with a crystal, with double precision. */
-static int wet_scenes(nb_backend_state *state)
-{
-    enum { SCENES = 6 };
-    double worst = 0;
-    for (int i = 0; i < 2 * SCENES; i++) {
-        const nb_config cfg = wet_config(i % SCENES);
-        nb_error err = {0};
-        nb_sim *sim = NULL;
-        double *F = NULL, off = -1;
-        if (!nb_sim_create(&cfg, NULL, &sim, &err)) {
-            nb_scene sc = sim->model.scene;
-            if (i >= SCENES) {
-                F = lab_random_F(&sc.factors.table, 100, 1);
-                nb_factor_table_measure(&sc.factors.table);
-            }
-            off = wet_difference(state, &sc, &err);
-        }
-        if (off < 0)
-            printf("materials %d: failed: %s\n", i, err.message);
-        worst = off < 0 ? INFINITY : fmax(worst, off);
-        nb_sim_free(sim);
-        free(F);
-    }
-    printf(
-        "\nMaterials with one ray and step a pixel, %d scenes: within %.1e of each pixel "
-        "in double\n",
-        2 * SCENES, worst);
-    return !(worst <= 1e-5);
-}
-
 int lab_panels(const lab *l)
 {
     const int all = strcmp(lab_word(l, 0, ""), "tricubic") != 0;
@@ -261,9 +181,6 @@ int lab_panels(const lab *l)
     puts("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for (int heavy = 0; all && heavy < 2; heavy++)
         failed += panels(state, heavy);
-    for (int heavy = 0; all && heavy < 2; heavy++)
-        failed += material(state, heavy);
-    failed += all ? wet_scenes(state) : 0;
     failed += tricubic(state);
     nb_backend_cuda.close(state);
     return failed;
