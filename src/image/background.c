@@ -37,6 +37,7 @@ enum {
 typedef struct group {
     nb_vec3 incident;
     const nb_background_kind *kind; /* with a factor; NULL: all kinds without one */
+    int flat;                       /* 1: all its kinds are */
 } group;
 
 /** Curves of all groups at one resolution. */
@@ -72,7 +73,7 @@ struct nb_background {
 
 /* --- groups --- */
 
-static nb_status add_groups(const nb_scene *sc, const nb_background_kind *kind,
+static nb_status add_groups(const nb_scene *sc, const nb_background_kind *kind, int flat,
                             nb_background *b, nb_error *err)
 {
     const int before = b->n_groups;
@@ -86,7 +87,7 @@ static nb_status add_groups(const nb_scene *sc, const nb_background_kind *kind,
             continue;
         NB_FORWARD(nb_grow(&b->groups, (size_t)g, (size_t)g + 1, sizeof *b->groups,
                            "sources", err));
-        b->groups[g] = (group){incident, kind};
+        b->groups[g] = (group){incident, kind, flat};
         b->n_groups = g + 1;
     }
     return NB_OK;
@@ -94,15 +95,18 @@ static nb_status add_groups(const nb_scene *sc, const nb_background_kind *kind,
 
 static nb_status find_groups(const nb_scene *sc, nb_background *b, nb_error *err)
 {
-    int even = 0;
+    int even = 0, flat = 1;
     nb_status st = NB_OK;
     for (const nb_background_kind *const *k = nb_background_kinds; *k && !st; k++)
         if ((*k)->has(sc)) {
-            even |= !(*k)->factor;
-            if ((*k)->factor)
-                st = add_groups(sc, *k, b, err);
+            if ((*k)->factor) {
+                st = add_groups(sc, *k, (*k)->flat, b, err);
+            } else {
+                even = 1;
+                flat &= (*k)->flat;
+            }
         }
-    return st || !even ? st : add_groups(sc, NULL, b, err);
+    return st || !even ? st : add_groups(sc, NULL, flat, b, err);
 }
 
 /** Scattering of a group at a sine, electrons^2. */
@@ -204,8 +208,12 @@ static nb_status fill_curves(const nb_background *b, const nb_scene *sc, int thr
         for (int i = 0; i < samples; i++)
             y[i] = scattering(sc, &b->groups[g],
                               fabs((first + (i - REACH) / (double)FINE) / grid->per));
-        *wrong += fill_cells(grid, y + REACH, grid->variance * grid->per * grid->per,
-                             cell + (size_t)g * (size_t)n);
+        if (b->groups[g].flat)
+            for (int i = 0; i < n; i++)
+                cell[(size_t)g * (size_t)n + (size_t)i][0] = (float)y[0];
+        else
+            *wrong += fill_cells(grid, y + REACH, grid->variance * grid->per * grid->per,
+                                 cell + (size_t)g * (size_t)n);
     }
     nb_free(y);
     return y && cell ? NB_OK : NB_ERR_NOMEM;
@@ -601,16 +609,19 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
 {
     const curves *grid = &b->grids[t->grid];
     const double v = place_in(t->edge, s), u = 2.0 * SEGMENT / (2 * t->edge);
-    const double scale[LAWS] = {1, 1, grid->per * grid->per};
     to->parts = t->layers * b->n_groups;
     to->middle = 1 - (double)t->edge / SEGMENT;
     for (int i = 0; i < SEGMENT; i++)
         to->place[i] = (float)((2 * i + 1 - SEGMENT) / (double)SEGMENT);
     for (int p = 0; p < to->parts; p++) {
         const part *from = &t->part[(size_t)number * (size_t)to->parts + (size_t)p];
+        const int g = p % b->n_groups;
+        const float(*cell)[4] =
+            (const float(*)[4])grid->cell + (size_t)g * (size_t)grid->n;
+        const double scale[LAWS] = {b->groups[g].flat ? cell[0][0] : 1, 1,
+                                    grid->per * grid->per};
         nb_background_line *line = &to->line[p];
-        line->cell =
-            (const float(*)[4])grid->cell + (size_t)(p % b->n_groups) * (size_t)grid->n;
+        line->cell = b->groups[g].flat ? NULL : cell;
         line->cells = grid->n;
         line->first = grid->first;
         line->per = grid->per;
@@ -635,11 +646,13 @@ static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, i
     nb_background_strip strip;
     strip_of(b, t, number, s, &strip);
     b->kernels->background(&strip, first, n, photons);
+#pragma omp simd reduction(+ : summed)
     for (int i = 0; i < end - f; i++)
-        if (isnan(from[i])) {
+        summed += from[i] != from[i];
+    for (int i = 0; i < end - f && summed; i++)
+        if (isnan(from[i]))
             from[i] = (float)nb_pixel_background(unit, panel, f + i, s);
-            summed++;
-        }
+#pragma omp simd
     for (int i = 0; i < end - f; i++)
         to[i] += (float)(scale * from[i]);
     return summed;

@@ -22,6 +22,7 @@
 /** A kind of background. */
 typedef struct nb_background_kind {
     const char *name;
+    int flat; /* 1: the scattering is the same at every angle */
     int (*has)(const nb_scene *sc);
     /** Scattering at sin(theta)/lambda = stol, 1/m; electrons^2 for a step of the image. */
     double (*scattering)(const nb_scene *sc, double stol);

@@ -22,7 +22,8 @@ static uint64_t hash_water(const nb_scene *sc, uint64_t key)
     return nb_hash_bytes(key, &sc->background, sizeof sc->background);
 }
 
-static const nb_background_kind of_water = {"water", has_water, water, NULL, hash_water};
+static const nb_background_kind of_water = {"water", 1,    has_water,
+                                            water,   NULL, hash_water};
 
 /* --- materials without order: tables of F --- */
 
@@ -45,7 +46,7 @@ static uint64_t hash_materials(const nb_scene *sc, uint64_t key)
     return key;
 }
 
-static const nb_background_kind of_materials = {"materials", has_materials, materials,
-                                                NULL, hash_materials};
+static const nb_background_kind of_materials = {"materials", 0,    has_materials,
+                                                materials,   NULL, hash_materials};
 
 const nb_background_kind *const nb_background_kinds[] = {&of_water, &of_materials, NULL};

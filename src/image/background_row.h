@@ -71,11 +71,11 @@ NB_INLINE vf nb_segment_photons(const nb_background_line *line, const nb_segment
     const vi cell = vi_clamp((vi)(at - 0.5f + magic) - (vi)magic + first, line->cells - 1);
     const vf place = at - vf_from_int(cell - first);
     const vf spread = nb_segment_law(t->variance, NB_VARIANCE_TERMS, i, x);
+    const vf weight = nb_segment_law(t->weight, NB_WEIGHT_TERMS, i, x);
     vf c[4], mean;
     vf_columns(line->cell, cell, c);
     mean = vf_fma(vf_fma(vf_fma(c[3], place, c[2]), place, c[1]), place, c[0]);
-    return vf_fma(spread, vf_fma(3 * c[3], place, c[2]), mean) *
-           nb_segment_law(t->weight, NB_WEIGHT_TERMS, i, x);
+    return vf_fma(spread, vf_fma(3 * c[3], place, c[2]), mean) * weight;
 }
 
 /** Kernel: to[NB_BACKGROUND_SEGMENT n] = photons of n segments from `first` on. */
@@ -87,7 +87,7 @@ static inline void nb_row_background(const nb_background_strip *strip, int first
     for (int part = 0; part < strip->parts; part++)
         for (int s = 0; s < n; s += NB_H) {
             nb_segment_terms terms;
-            vd w;
+            vd w = vd_set(0);
             for (int i = 0; i < NB_H; i++)
                 w[i] = strip->middle + 2.0 * (first + s + i);
             nb_expand_segments(&strip->line[part], w, &terms);
@@ -97,7 +97,9 @@ static inline void nb_row_background(const nb_background_strip *strip, int first
                     vf x, sum;
                     memcpy(&x, strip->place + f, sizeof x);
                     memcpy(&sum, at, sizeof sum);
-                    sum += nb_segment_photons(&strip->line[part], &terms, i, x);
+                    sum += strip->line[part].cell
+                               ? nb_segment_photons(&strip->line[part], &terms, i, x)
+                               : nb_segment_law(terms.weight, NB_WEIGHT_TERMS, i, x);
                     memcpy(at, &sum, sizeof sum);
                 }
         }

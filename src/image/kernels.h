@@ -58,7 +58,7 @@ typedef enum nb_background_law {
  * tile in half segments. */
 typedef struct nb_background_line {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
-    const float (*cell)[4]; /* [cells]: c0 + t (c1 + t (c2 + t c3)), t = 0..1 */
+    const float (*cell)[4]; /* [cells]: c0 + t (c1 + t (c2 + t c3)), t = 0..1; NULL: 1 */
     int first, cells; /* number of cell[0], which begins at sine first / per; count */
     double per;
 } nb_background_line;
