@@ -25,6 +25,7 @@ enum {
 #define ROUGH 3e-7        /* limit of the relative error of a cell */
 #define AUDIT 3e-7        /* limit of the relative error in the test with all rays */
 #define STEEP 0.5         /* limit of the relative change over two pixels */
+#define BENT 2e-4         /* limit of the relative bend from ray to ray */
 #define WRONG 2e-7        /* limit of the relative error of polynomials */
 #define MANY 2e-3         /* part of wrong cells above which cells are cut in half */
 #define COARSE 0.5        /* width of a cell, in the sine of a pixel */
@@ -273,32 +274,82 @@ static double weight_of(const nb_scene *sc, const group *g, const nb_ray *ray)
     return weight;
 }
 
+/** Laws of a pixel, and the change of the sine over a pixel along fast and slow. */
+typedef struct pixel_law {
+    double law[LAWS], across[2];
+} pixel_law;
+
 /** The laws of a pixel, from four rays with the same first moments as all rays. */
-static void pixel_laws(const tile_job *j, int f, int s, int layer, int g, double law[LAWS])
+static pixel_law laws_of(const tile_maker *m, int f, int s, int layer, int g)
 {
-    const tile_maker *m = j->m;
     const nb_panel *panel = m->panel;
     const nb_sensor *sensor = &m->scene->sensors[panel->sensor];
     const group *of = &m->of->groups[g];
     const double os = m->scene->oversample, off = sqrt((1 - 1 / (os * os)) / 12);
     const int rays = m->of->one ? 1 : 4;
     double weight[4], sine[4], all = 0, mean = 0, square = 0;
+    pixel_law to = {{0}, {0}};
     for (int i = 0; i < rays; i++) {
-        const nb_ray ray =
-            nb_ray_to(panel, sensor, panel->pixel_fast * (f + 0.5 + (i & 1 ? off : -off)),
-                      panel->pixel_slow * (s + 0.5 + (i & 2 ? off : -off)), layer);
+        const double x = i & 1 ? off : -off, y = i & 2 ? off : -off;
+        const nb_ray ray = nb_ray_to(panel, sensor, panel->pixel_fast * (f + 0.5 + x),
+                                     panel->pixel_slow * (s + 0.5 + y), layer);
         weight[i] = weight_of(m->scene, of, &ray);
         sine[i] = sine_of(of, ray.direction);
         all += weight[i];
         mean += weight[i] * sine[i];
+        to.across[0] += rays > 1 ? sine[i] / (4 * x) : 0;
+        to.across[1] += rays > 1 ? sine[i] / (4 * y) : 0;
     }
     mean /= all;
     for (int i = 0; i < rays; i++)
         square += weight[i] * (sine[i] - mean) * (sine[i] - mean);
-    law[NB_BACKGROUND_WEIGHT] =
+    to.law[NB_BACKGROUND_WEIGHT] =
         nb_cached_factors(m->scene, panel, sensor, f, s) * all * os * os / rays;
-    law[NB_BACKGROUND_SQUARE] = mean * mean;
-    law[NB_BACKGROUND_VARIANCE] = square / all;
+    to.law[NB_BACKGROUND_SQUARE] = mean * mean;
+    to.law[NB_BACKGROUND_VARIANCE] = square / all;
+    return to;
+}
+
+/** Mean scattering of the rays of a pixel, whose sines are linear in the pixel. *bend:
+ * largest second difference along the steeper axis. */
+static double mean_of_rays(const tile_maker *m, int g, double sine, const pixel_law *of,
+                           double *bend)
+{
+    const int os = m->scene->oversample, steep = fabs(of->across[1]) > fabs(of->across[0]);
+    double sum = 0, last = 0, before = 0;
+    *bend = 0;
+    for (int i = 0; i < os * os; i++) {
+        const double x = (i % os + 0.5) / os - 0.5, y = (i / os % os + 0.5) / os - 0.5;
+        const double at =
+            scattering(m->scene, &m->of->groups[g],
+                       sine + of->across[steep] * x + of->across[!steep] * y);
+        if (i % os >= 2)
+            *bend = fmax(*bend, fabs(at - 2 * last + before));
+        before = last;
+        last = at;
+        sum += at;
+    }
+    return sum / (os * os);
+}
+
+/** Photons of a pixel in wrong cells. All rays are summed near the beam, and where the
+ * scattering bends so much that the curvature of the sines matters. */
+static double ray_photons(const tile_maker *m, int f, int s)
+{
+    const curves *grid = &m->of->grids[m->tiles->grid];
+    const int groups = m->of->n_groups;
+    double sum = 0;
+    if (m->scene->oversample == 2) /* too few rays to see a bend */
+        return nb_pixel_background(m->scene, m->number, f, s);
+    for (int p = 0; p < m->tiles->layers * groups; p++) {
+        const pixel_law of = laws_of(m, f, s, p / groups, p % groups);
+        const double sine = sqrt(of.law[NB_BACKGROUND_SQUARE]);
+        double bend, mean = mean_of_rays(m, p % groups, sine, &of, &bend);
+        if (sine * grid->per < 2 * NEAR || !(bend <= BENT * fabs(mean)))
+            return nb_pixel_background(m->scene, m->number, f, s);
+        sum += of.law[NB_BACKGROUND_WEIGHT] * mean;
+    }
+    return sum;
 }
 
 /** Photons of a part from its laws; NaN in a wrong cell. */
@@ -353,12 +404,12 @@ static void add_knot(const tile_job *j, int i, int k)
     const tile_maker *m = j->m;
     const int groups = m->of->n_groups;
     for (int p = 0; p < m->tiles->layers * groups; p++) {
-        double law[LAWS];
-        pixel_laws(j, j->f + m->knots[i], j->s + m->knots[k], p / groups, p % groups, law);
+        const pixel_law of =
+            laws_of(m, j->f + m->knots[i], j->s + m->knots[k], p / groups, p % groups);
         for (int l = 0; l < LAWS; l++)
             for (int a = 0; a < N; a++)
                 for (int b = 0; b < N; b++)
-                    j->part[p].c[l][a][b] += m->basis[a][i] * m->basis[b][k] * law[l];
+                    j->part[p].c[l][a][b] += m->basis[a][i] * m->basis[b][k] * of.law[l];
     }
 }
 
@@ -377,8 +428,9 @@ static double smooth_photons(const tile_job *j, int f, int s, int exact)
     double sum = 0;
     for (int p = 0; p < j->m->tiles->layers * groups; p++) {
         double law[LAWS], c[N];
-        if (exact)
-            pixel_laws(j, f, s, p / groups, p % groups, law);
+        const pixel_law of =
+            exact ? laws_of(j->m, f, s, p / groups, p % groups) : (pixel_law){{0}, {0}};
+        memcpy(law, of.law, sizeof law);
         for (int k = 0; k < LAWS && !exact; k++) {
             for (int a = 0; a < N; a++)
                 c[a] = polynomial(j->part[p].c[k][a], place_in(edge, s));
@@ -643,6 +695,7 @@ static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, i
     const int number = s / t->edge * t->across + f / t->edge, left = f / t->edge * t->edge;
     const int first = (f - left) / SEGMENT, n = (end - 1 - left) / SEGMENT + 1 - first;
     float photons[EDGE], *from = photons + f - left - first * SEGMENT;
+    const tile_maker m = {b, unit, panel, &unit->panels[panel], t, {0}, {{0}}};
     nb_background_strip strip;
     strip_of(b, t, number, s, &strip);
     b->kernels->background(&strip, first, n, photons);
@@ -651,7 +704,7 @@ static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, i
         summed += from[i] != from[i];
     for (int i = 0; i < end - f && summed; i++)
         if (isnan(from[i]))
-            from[i] = (float)nb_pixel_background(unit, panel, f + i, s);
+            from[i] = (float)ray_photons(&m, f + i, s);
 #pragma omp simd
     for (int i = 0; i < end - f; i++)
         to[i] += (float)(scale * from[i]);
