@@ -87,17 +87,33 @@ static uint64_t hash_beam(uint64_t key, const nb_beam *beam)
     return nb_hash_bytes(key, &beam->nopolar, sizeof beam->nopolar);
 }
 
+/* Members are hashed apart, since the padding between them has any value. */
+
+static uint64_t hash_panel(uint64_t key, const nb_panel *p)
+{
+    key = HASH_FROM_TO(key, p, columns, first_row);
+    key = HASH_FROM_TO(key, p, first_pixel, first_pixel);
+    key = HASH_FROM_TO(key, p, pixel_fast, close_distance);
+    key = HASH_FROM_TO(key, p, point_pixel, point_pixel);
+    key = HASH_FROM_TO(key, p, pixel_area, Sbeam);
+    key = HASH_FROM_TO(key, p, curved, exact_omega);
+    return HASH_FROM_TO(key, p, curved_fast, curved_slow);
+}
+
+static uint64_t hash_sensor(uint64_t key, const nb_sensor *s)
+{
+    key = HASH_FROM_TO(key, s, layers, layers);
+    key = HASH_FROM_TO(key, s, layer_step, mu);
+    return HASH_FROM_TO(key, s, absorb, mean_depth);
+}
+
 static uint64_t hash_detector(uint64_t key, const nb_scene *sc)
 {
-    nb_raster raster = sc->raster;
-    int sensors = 0;
-    raster.mask = NULL;
-    key = nb_hash_bytes(key, &raster, sizeof raster);
+    key = HASH_FROM_TO(key, &sc->raster, pixels, roi);
     for (int i = 0; i < sc->n_panels; i++)
-        if (sc->panels[i].sensor >= sensors)
-            sensors = sc->panels[i].sensor + 1;
-    key = nb_hash_bytes(key, sc->panels, (size_t)sc->n_panels * sizeof *sc->panels);
-    return nb_hash_bytes(key, sc->sensors, (size_t)sensors * sizeof *sc->sensors);
+        key = hash_sensor(hash_panel(key, &sc->panels[i]),
+                          &sc->sensors[sc->panels[i].sensor]);
+    return key;
 }
 
 uint64_t nb_background_key(const nb_scene *sc)
