@@ -110,7 +110,7 @@ static nb_status find_groups(const nb_scene *sc, nb_background *b, nb_error *err
     return st || !even ? st : add_groups(sc, NULL, flat, b, err);
 }
 
-/** Scattering of a group at a sine, electrons^2. */
+/** Scattering of a group at a sine, times the scale of the scene. */
 static double scattering(const nb_scene *sc, const group *g, double sine)
 {
     double sum = 0;
@@ -122,7 +122,7 @@ static double scattering(const nb_scene *sc, const group *g, double sine)
             if (g->kind ? *k == g->kind : !(*k)->factor && (*k)->has(sc))
                 sum += source->weight * (*k)->scattering(sc, sine / source->lambda);
     }
-    return sum;
+    return sum * sc->intensity_scale;
 }
 
 static double sine_of(const group *g, nb_vec3 direction)
@@ -612,11 +612,28 @@ static nb_status build(const nb_scene *sc, int threads, nb_background *b, nb_err
     return st;
 }
 
-/** Scene with scale 1, whose background a device has as a plane. */
+/** Size of the scattering, electrons^2. It makes a plane independent of the number of
+ * blocks, by which scattering and the scale of an image divide and multiply. */
+static double size_of(const nb_scene *sc)
+{
+    enum { POINTS = 16 };
+    double sum = 0;
+    for (const nb_background_kind *const *k = nb_background_kinds; *k; k++)
+        for (int i = 1; i <= POINTS && (*k)->has(sc); i++)
+            sum += fabs((*k)->scattering(sc, i * 4e9 / POINTS)); /* to 0.4 1/A */
+    return sum > 0 ? sum : 1;
+}
+
+double nb_background_scale(const nb_scene *sc)
+{
+    return sc->intensity_scale * sc->lattice.n_orientations * size_of(sc);
+}
+
+/** Scene of a plane. */
 static nb_scene unit_of(const nb_scene *sc)
 {
     nb_scene unit = *sc;
-    unit.intensity_scale = 1;
+    unit.intensity_scale = 1 / size_of(sc);
     unit.lattice.n_orientations = 1;
     return unit;
 }
@@ -711,24 +728,30 @@ static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, i
     return summed;
 }
 
-int nb_background_add(const nb_background *b, const nb_scene *sc, int panel, int f, int s,
-                      int n, float *to)
+/** Add `scale` times the plane of a unit scene. */
+static int add_unit(const nb_background *b, const nb_scene *unit, int panel, int f, int s,
+                    int n, double scale, float *to)
 {
     const tiles *t = b->panels && b->panels[panel].part ? &b->panels[panel] : NULL;
-    const nb_scene unit = unit_of(sc);
-    const double scale = nb_background_scale(sc);
     const int edge = t ? t->edge : n;
     int summed = 0;
     for (int end = f + n, next; f < end; to += next - f, f = next) {
         next = (f / edge + 1) * edge < end ? (f / edge + 1) * edge : end;
         if (t && t->smooth[s / edge * t->across + f / edge])
-            summed += add_smooth(b, &unit, panel, f, next, s, scale, to);
+            summed += add_smooth(b, unit, panel, f, next, s, scale, to);
         else
             for (int i = f; i < next; i++, summed++)
                 to[i - f] +=
-                    (float)(scale * (float)nb_pixel_background(&unit, panel, i, s));
+                    (float)(scale * (float)nb_pixel_background(unit, panel, i, s));
     }
     return summed;
+}
+
+int nb_background_add(const nb_background *b, const nb_scene *sc, int panel, int f, int s,
+                      int n, float *to)
+{
+    const nb_scene unit = unit_of(sc);
+    return add_unit(b, &unit, panel, f, s, n, nb_background_scale(sc), to);
 }
 
 void nb_background_plane(const nb_background *b, const nb_scene *sc, int threads,
@@ -742,8 +765,8 @@ void nb_background_plane(const nb_background *b, const nb_scene *sc, int threads
         const int panel = nb_panel_of_row(sc, row), s = row - sc->panels[panel].first_row;
         const nb_region r = nb_panel_region(sc, &sc->panels[panel]);
         if (r.fmax >= r.fmin && s >= r.smin && s <= r.smax)
-            nb_background_add(b, &unit, panel, r.fmin, s, r.fmax - r.fmin + 1,
-                              plane + nb_row_start(sc, row) + (size_t)r.fmin);
+            add_unit(b, &unit, panel, r.fmin, s, r.fmax - r.fmin + 1, 1,
+                     plane + nb_row_start(sc, row) + (size_t)r.fmin);
     }
     (void)use;
 }

@@ -42,7 +42,7 @@ double nb_background_scattering(const nb_scene *sc, const nb_source *source,
                                 nb_vec3 direction);
 /** Part of the light along a ray that a layer captures [times the ray's solid angle]. */
 double nb_background_captured(const nb_scene *sc, const nb_ray *ray);
-/** Factor of the background of all pixels. */
+/** Factor of nb_background_plane in an image. */
 double nb_background_scale(const nb_scene *sc);
 /** Photons of the background in pixel (f, s) of a panel: the sum over all rays. */
 double nb_pixel_background(const nb_scene *sc, int panel, int f, int s);

@@ -51,11 +51,6 @@ double nb_background_captured(const nb_scene *sc, const nb_ray *ray)
     return ray->capture * (sc->oversample_omega ? ray->omega : 1.0);
 }
 
-double nb_background_scale(const nb_scene *sc)
-{
-    return sc->intensity_scale * sc->lattice.n_orientations;
-}
-
 double nb_pixel_background(const nb_scene *sc, int number, int f, int s)
 {
     const nb_panel *panel = &sc->panels[number];
@@ -68,7 +63,8 @@ double nb_pixel_background(const nb_scene *sc, int number, int f, int s)
                       nb_subpixel(panel->pixel_slow, os, s, i / os % os), i / (os * os));
         sum += nb_background_captured(sc, &ray) * ray_sum(sc, ray.direction);
     }
-    return nb_background_scale(sc) * sum * nb_cached_factors(sc, panel, sensor, f, s);
+    return sc->intensity_scale * sc->lattice.n_orientations * sum *
+           nb_cached_factors(sc, panel, sensor, f, s);
 }
 
 /* --- the key --- */
