@@ -92,8 +92,6 @@ nb_status nb_chosen_slopes(nb_chosen *c, const char *const *names, int count,
     return st ? st : nb_sim_slopes_at(c->sim, names, count, &of, values, err);
 }
 
-enum { FEW = 8 }; /* a list of less than 1/FEW of the pixels is short */
-
 /* Images come from the backend, which is quicker than sums of derivatives. */
 
 static nb_status render_spans(nb_chosen *c, nb_error *err)

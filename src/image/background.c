@@ -67,6 +67,7 @@ struct nb_background {
     const nb_image_kernels *kernels;
     int n_groups, n_grids, n_panels;
     int one;       /* 1: a pixel has one ray to a layer */
+    double size;   /* size_of */
     group *groups; /* owned */
     tiles *panels; /* owned; NULL: sum all rays */
     curves grids[GRIDS];
@@ -624,16 +625,16 @@ static double size_of(const nb_scene *sc)
     return sum > 0 ? sum : 1;
 }
 
-double nb_background_scale(const nb_scene *sc)
+double nb_background_scale(const nb_background *b, const nb_scene *sc)
 {
-    return sc->intensity_scale * sc->lattice.n_orientations * size_of(sc);
+    return sc->intensity_scale * sc->lattice.n_orientations * b->size;
 }
 
-/** Scene of a plane. */
-static nb_scene unit_of(const nb_scene *sc)
+/** Scene of a plane: its scale is 1 / size. */
+static nb_scene unit_of(const nb_background *b, const nb_scene *sc)
 {
     nb_scene unit = *sc;
-    unit.intensity_scale = 1 / size_of(sc);
+    unit.intensity_scale = 1 / b->size;
     unit.lattice.n_orientations = 1;
     return unit;
 }
@@ -642,11 +643,15 @@ nb_status nb_background_make(const nb_scene *sc, const nb_image_kernels *kernels
                              int threads, nb_background **out, nb_error *err)
 {
     nb_background *b = *out = nb_alloc(1, sizeof *b, "background", err);
-    const nb_scene unit = unit_of(sc);
-    nb_status st = b ? NB_OK : NB_ERR_NOMEM;
-    if (st || !kernels || !pays(sc))
-        return st;
+    nb_scene unit;
+    nb_status st;
+    if (!b)
+        return NB_ERR_NOMEM;
+    b->size = size_of(sc);
+    if (!kernels || !pays(sc))
+        return NB_OK;
     b->kernels = kernels;
+    unit = unit_of(b, sc);
     st = build(&unit, nb_thread_count(threads), b, err);
     if (st) {
         nb_background_free(b);
@@ -703,7 +708,7 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
 }
 
 /** Add `scale` times the photons of pixels f to end - 1 of a row, all in one tile; to:
- * pixel f. unit: the scene with scale 1. Returns the number of pixels summed ray by ray. */
+ * pixel f. unit: unit_of. Returns the number of pixels summed ray by ray. */
 static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, int f,
                       int end, int s, double scale, float *to)
 {
@@ -750,15 +755,15 @@ static int add_unit(const nb_background *b, const nb_scene *unit, int panel, int
 int nb_background_add(const nb_background *b, const nb_scene *sc, int panel, int f, int s,
                       int n, float *to)
 {
-    const nb_scene unit = unit_of(sc);
-    return add_unit(b, &unit, panel, f, s, n, nb_background_scale(sc), to);
+    const nb_scene unit = unit_of(b, sc);
+    return add_unit(b, &unit, panel, f, s, n, nb_background_scale(b, sc), to);
 }
 
 void nb_background_plane(const nb_background *b, const nb_scene *sc, int threads,
                          float *plane)
 {
     const int use = nb_image_threads(threads, (int64_t)sc->raster.pixels);
-    const nb_scene unit = unit_of(sc);
+    const nb_scene unit = unit_of(b, sc);
     memset(plane, 0, sc->raster.pixels * sizeof *plane);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(use)
     for (int row = 0; row < sc->raster.rows; row++) {

@@ -42,8 +42,6 @@ double nb_background_scattering(const nb_scene *sc, const nb_source *source,
                                 nb_vec3 direction);
 /** Part of the light along a ray that a layer captures [times the ray's solid angle]. */
 double nb_background_captured(const nb_scene *sc, const nb_ray *ray);
-/** Factor of nb_background_plane in an image. */
-double nb_background_scale(const nb_scene *sc);
 /** Photons of the background in pixel (f, s) of a panel: the sum over all rays. */
 double nb_pixel_background(const nb_scene *sc, int panel, int f, int s);
 
@@ -62,6 +60,8 @@ void nb_background_free(nb_background *background); /* NULL is allowed */
  * do not depend on its neighbours. Returns the number of pixels summed ray by ray. */
 int nb_background_add(const nb_background *background, const nb_scene *sc, int panel,
                       int f, int s, int n, float *to);
+/** Factor of nb_background_plane in an image. */
+double nb_background_scale(const nb_background *background, const nb_scene *sc);
 /** Make plane[pixels of the stack]: photons of the region / nb_background_scale, which
  * give the bytes of nb_background_add; 0 outside of the region. */
 void nb_background_plane(const nb_background *background, const nb_scene *sc, int threads,

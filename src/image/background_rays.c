@@ -45,7 +45,6 @@ static double ray_sum(const nb_scene *sc, nb_vec3 direction)
     return sum;
 }
 
-/** Part of the light along a ray that a layer captures. */
 double nb_background_captured(const nb_scene *sc, const nb_ray *ray)
 {
     return ray->capture * (sc->oversample_omega ? ray->omega : 1.0);

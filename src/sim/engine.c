@@ -153,7 +153,7 @@ nb_status nb_engine_background(nb_sim_engine *engine, nb_store *store,
     }
     mix->background = engine->background->of;
     mix->under = on_device ? engine->background->plane : NULL;
-    mix->under_scale = nb_background_scale(scene);
+    mix->under_scale = nb_background_scale(engine->background->of, scene);
     mix->under_key = r.key;
     return NB_OK;
 }

@@ -78,7 +78,8 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set);
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          void *values, nb_error *err);
 
-/** Read a whole set, as `type` of `bytes` bytes. Free the array with nb_free; it is NULL if *st is an error. Errors: as nb_h5_set_read. */
+/** Read a whole set, as `type` of `bytes` bytes. Free the array with nb_free; it is NULL if
+ * *st is an error. Errors: as nb_h5_set_read. */
 void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
                     nb_error *err);
 
