@@ -52,7 +52,7 @@ typedef struct curves {
 
 /** Coefficients of u^i v^j, -1 <= u, v <= 1, of a part of a tile. */
 typedef struct part {
-    double c[LAWS][N][N]; /* [law][i][j] */
+    double c[LAWS][N][N]; /* [law][j][i] */
 } part;
 
 typedef struct tiles {
@@ -67,6 +67,7 @@ struct nb_background {
     const nb_image_kernels *kernels;
     int n_groups, n_grids, n_panels;
     int one;       /* 1: a pixel has one ray to a layer */
+    int flat;      /* 1: all groups are */
     double size;   /* size_of */
     group *groups; /* owned */
     tiles *panels; /* owned; NULL: sum all rays */
@@ -108,7 +109,12 @@ static nb_status find_groups(const nb_scene *sc, nb_background *b, nb_error *err
                 flat &= (*k)->flat;
             }
         }
-    return st || !even ? st : add_groups(sc, NULL, flat, b, err);
+    if (!st && even)
+        st = add_groups(sc, NULL, flat, b, err);
+    b->flat = 1;
+    for (int g = 0; g < b->n_groups; g++)
+        b->flat &= b->groups[g].flat;
+    return st;
 }
 
 /** Scattering of a group at a sine, times the scale of the scene. */
@@ -410,7 +416,7 @@ static void add_knot(const tile_job *j, int i, int k)
         for (int l = 0; l < LAWS; l++)
             for (int a = 0; a < N; a++)
                 for (int b = 0; b < N; b++)
-                    j->part[p].c[l][a][b] += m->basis[a][i] * m->basis[b][k] * of.law[l];
+                    j->part[p].c[l][b][a] += m->basis[a][i] * m->basis[b][k] * of.law[l];
     }
 }
 
@@ -420,6 +426,16 @@ static double polynomial(const double c[N], double x)
     for (int i = N - 1; i >= 0; i--)
         sum = sum * x + c[i];
     return sum;
+}
+
+/** Coefficients of u^i at v. */
+static void along_row(double (*c)[N], double v, double to[N])
+{
+    memcpy(to, c[N - 1], N * sizeof *to);
+    for (int j = N - 2; j >= 0; j--)
+#pragma omp simd
+        for (int i = 0; i < N; i++)
+            to[i] = to[i] * v + c[j][i];
 }
 
 /** Photons of a pixel from the polynomials, or with `exact` from the laws of the pixel. */
@@ -433,8 +449,7 @@ static double smooth_photons(const tile_job *j, int f, int s, int exact)
             exact ? laws_of(j->m, f, s, p / groups, p % groups) : (pixel_law){{0}, {0}};
         memcpy(law, of.law, sizeof law);
         for (int k = 0; k < LAWS && !exact; k++) {
-            for (int a = 0; a < N; a++)
-                c[a] = polynomial(j->part[p].c[k][a], place_in(edge, s));
+            along_row(j->part[p].c[k], place_in(edge, s), c);
             law[k] = polynomial(c, place_in(edge, f));
         }
         sum += photons(j, p % groups, law);
@@ -688,7 +703,7 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
     for (int i = 0; i < SEGMENT; i++)
         to->place[i] = (float)((2 * i + 1 - SEGMENT) / (double)SEGMENT);
     for (int p = 0; p < to->parts; p++) {
-        const part *from = &t->part[(size_t)number * (size_t)to->parts + (size_t)p];
+        part *from = &t->part[(size_t)number * (size_t)to->parts + (size_t)p];
         const int g = p % b->n_groups;
         const float(*cell)[4] =
             (const float(*)[4])grid->cell + (size_t)g * (size_t)grid->n;
@@ -699,12 +714,31 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
         line->cells = grid->n;
         line->first = grid->first;
         line->per = grid->per;
-        for (int law = 0; law < LAWS; law++) {
+        for (int law = 0; law < (line->cell ? LAWS : 1); law++) {
             double of = scale[law];
+            along_row(from->c[law], v, line->c[law]);
             for (int i = 0; i < N; i++, of *= u)
-                line->c[law][i] = of * polynomial(from->c[law][i], v);
+                line->c[law][i] *= of;
         }
     }
+}
+
+/** Sum the rays of those of n pixels that are NaN. Returns their number. */
+static int mend(const nb_background *b, const nb_scene *unit, int panel, int f, int s,
+                int n, float *photons)
+{
+    int wrong = 0;
+#pragma omp simd reduction(+ : wrong)
+    for (int i = 0; i < n; i++)
+        wrong += photons[i] != photons[i];
+    if (wrong) {
+        const tile_maker m = {b,   unit, panel, &unit->panels[panel], &b->panels[panel],
+                              {0}, {{0}}};
+        for (int i = 0; i < n; i++)
+            if (isnan(photons[i]))
+                photons[i] = (float)ray_photons(&m, f + i, s);
+    }
+    return wrong;
 }
 
 /** Add `scale` times the photons of pixels f to end - 1 of a row, all in one tile; to:
@@ -712,21 +746,15 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
 static int add_smooth(const nb_background *b, const nb_scene *unit, int panel, int f,
                       int end, int s, double scale, float *to)
 {
-    int summed = 0;
     const tiles *t = &b->panels[panel];
     const int number = s / t->edge * t->across + f / t->edge, left = f / t->edge * t->edge;
     const int first = (f - left) / SEGMENT, n = (end - 1 - left) / SEGMENT + 1 - first;
     float photons[EDGE], *from = photons + f - left - first * SEGMENT;
-    const tile_maker m = {b, unit, panel, &unit->panels[panel], t, {0}, {{0}}};
     nb_background_strip strip;
+    int summed;
     strip_of(b, t, number, s, &strip);
     b->kernels->background(&strip, first, n, photons);
-#pragma omp simd reduction(+ : summed)
-    for (int i = 0; i < end - f; i++)
-        summed += from[i] != from[i];
-    for (int i = 0; i < end - f && summed; i++)
-        if (isnan(from[i]))
-            from[i] = (float)ray_photons(&m, f + i, s);
+    summed = b->flat ? 0 : mend(b, unit, panel, f, s, end - f, from);
 #pragma omp simd
     for (int i = 0; i < end - f; i++)
         to[i] += (float)(scale * from[i]);

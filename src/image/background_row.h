@@ -78,31 +78,68 @@ NB_INLINE vf nb_segment_photons(const nb_background_line *line, const nb_segment
     return vf_fma(spread, vf_fma(3 * c[3], place, c[2]), mean) * weight;
 }
 
+NB_INLINE void nb_add_photons(float *to, vf photons)
+{
+    vf sum;
+    memcpy(&sum, to, sizeof sum);
+    sum += photons;
+    memcpy(to, &sum, sizeof sum);
+}
+
+/** Add the photons of a part whose scattering is the same at every angle. */
+NB_INLINE void nb_add_flat(const nb_background_strip *strip, int part, int first, int n,
+                           float *to)
+{
+    const double *law = strip->line[part].c[NB_BACKGROUND_WEIGHT];
+    vf c[NB_BACKGROUND_ORDER];
+    for (int i = 0; i < NB_BACKGROUND_ORDER; i++)
+        c[i] = vf_set((float)law[i]);
+    for (int s = 0; s < n; s++, to += NB_BACKGROUND_SEGMENT) {
+        const vf middle = vf_set((float)(strip->middle + 2.0 * (first + s)));
+        vf x[NB_BACKGROUND_SEGMENT / NB_W], sum[NB_BACKGROUND_SEGMENT / NB_W];
+        memcpy(x, strip->place, sizeof x);
+        for (int k = 0; k < NB_BACKGROUND_SEGMENT / NB_W; k++) {
+            x[k] += middle;
+            sum[k] = c[NB_BACKGROUND_ORDER - 1];
+        }
+        for (int i = NB_BACKGROUND_ORDER - 2; i >= 0; i--)
+            for (int k = 0; k < NB_BACKGROUND_SEGMENT / NB_W; k++)
+                sum[k] = vf_fma(sum[k], x[k], c[i]);
+        for (int k = 0; k < NB_BACKGROUND_SEGMENT / NB_W; k++)
+            nb_add_photons(to + k * NB_W, sum[k]);
+    }
+}
+
+/** Add the photons of a part with curves. */
+NB_INLINE void nb_add_curved(const nb_background_strip *strip, int part, int first, int n,
+                             float *to)
+{
+    for (int s = 0; s < n; s += NB_H) {
+        nb_segment_terms terms;
+        vd w = vd_set(0);
+        for (int i = 0; i < NB_H; i++)
+            w[i] = strip->middle + 2.0 * (first + s + i);
+        nb_expand_segments(&strip->line[part], w, &terms);
+        for (int i = 0; i < NB_H && s + i < n; i++)
+            for (int f = 0; f < NB_BACKGROUND_SEGMENT; f += NB_W) {
+                vf x;
+                memcpy(&x, strip->place + f, sizeof x);
+                nb_add_photons(to + (s + i) * NB_BACKGROUND_SEGMENT + f,
+                               nb_segment_photons(&strip->line[part], &terms, i, x));
+            }
+    }
+}
+
 /** Kernel: to[NB_BACKGROUND_SEGMENT n] = photons of n segments from `first` on. */
 static inline void nb_row_background(const nb_background_strip *strip, int first, int n,
                                      float *to)
 {
-    const int size = NB_BACKGROUND_SEGMENT;
-    memset(to, 0, (size_t)(n * size) * sizeof *to);
+    memset(to, 0, (size_t)(n * NB_BACKGROUND_SEGMENT) * sizeof *to);
     for (int part = 0; part < strip->parts; part++)
-        for (int s = 0; s < n; s += NB_H) {
-            nb_segment_terms terms;
-            vd w = vd_set(0);
-            for (int i = 0; i < NB_H; i++)
-                w[i] = strip->middle + 2.0 * (first + s + i);
-            nb_expand_segments(&strip->line[part], w, &terms);
-            for (int i = 0; i < NB_H && s + i < n; i++)
-                for (int f = 0; f < size; f += NB_W) {
-                    float *at = to + (s + i) * size + f;
-                    vf x, sum;
-                    memcpy(&x, strip->place + f, sizeof x);
-                    memcpy(&sum, at, sizeof sum);
-                    sum += strip->line[part].cell
-                               ? nb_segment_photons(&strip->line[part], &terms, i, x)
-                               : nb_segment_law(terms.weight, NB_WEIGHT_TERMS, i, x);
-                    memcpy(at, &sum, sizeof sum);
-                }
-        }
+        if (strip->line[part].cell)
+            nb_add_curved(strip, part, first, n, to);
+        else
+            nb_add_flat(strip, part, first, n, to);
 }
 
 #endif
