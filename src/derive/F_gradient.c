@@ -10,7 +10,7 @@
 #include "products.h"
 
 enum { MAX_STRIPES = 16 };
-#define MAX_BYTES 2.5e8 /* limit of the tables of all stripes */
+#define MAX_BYTES 2.5e8 /* bytes; limit of the tables of all stripes together */
 
 /** Tables of gradients, one for each stripe (rows that one thread takes in order). */
 typedef struct F_sink {
@@ -50,7 +50,8 @@ static void scatter(const F_table *to, const nb_F_slope *F, double x)
                     x * F->w[0][i] * F->w[1][j] * F->w[2][m]);
 }
 
-/** Add all orientations of one source. weight: slope of the loss by F^2 L^2. */
+/** Add all orientations of one source. weight: slope of the loss by F^2 L^2 (L: the
+ * lattice factor). */
 static void add_source(const nb_scene *sc, const nb_source *source, nb_vec3 q,
                        double weight, const F_table *to)
 {
@@ -142,7 +143,7 @@ static nb_status list(const F_sink *k, nb_hkl_gradient *F, nb_error *err)
     return NB_OK;
 }
 
-/** Visit all pixels. No slopes are made here: take() calculates each pixel. */
+/** Call take() for all pixels, which calculates the gradient of each pixel. */
 static nb_status walk(const nb_slope_run *run, const nb_slope_sink *sink, nb_error *err)
 {
     const nb_sums sums = {.job = run->job, .sink = sink};
@@ -166,7 +167,9 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
     room = MAX_BYTES /
-           (9.0 * (double)(k.voxels + 1)); /* the result does not depend on threads */
+           /* the number of stripes depends on the size of the table, so that the result
+            * does not depend on the number of threads */
+           (9.0 * (double)(k.voxels + 1));
     sink.stripes = room > MAX_STRIPES ? MAX_STRIPES : room < 1 ? 1 : (int)room;
     k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);

@@ -27,7 +27,7 @@ static void turn_crystal(const nb_crystal *x, nb_vec3 n, nb_tangent *t)
     set_index(x, da, t);
 }
 
-/** Axis of a misset angle after the later rotations of the crystal. */
+/** Axis of a misset angle after the rotations of the crystal that follow it. */
 static nb_vec3 misset_axis(const nb_subject *of, int axis)
 {
     const double *angle = of->crystal->misset, *r = of->moved->rot;
@@ -79,8 +79,8 @@ static void stretch_crystal(const nb_crystal *x, int axis, nb_tangent *t)
     set_index(x, da, t);
 }
 
-/** Move the crystal's axes by h times the change `index` of its indices, then turn it by
- * the law of the twin. */
+/** Change the crystal's axes so that its indices change by h times `index`, then turn the
+ * crystal by the law of the twin. */
 static nb_crystal moved_twin(const nb_subject *of, const nb_twin *laws,
                              const double index[9], double h)
 {
@@ -99,7 +99,8 @@ static nb_crystal moved_twin(const nb_subject *of, const nb_twin *laws,
 }
 
 /** Replace the tangent of the first part of a twin by that of this part: a central
- * difference, right to 1e-10, since the law's turn is a smooth function of the axes. */
+ * difference. It is right to 1e-10, since the rotation of the twin law is a smooth
+ * function of the axes. */
 static void turn_tangent(const nb_subject *of, nb_tangent *t)
 {
     double max = 0;
@@ -117,7 +118,7 @@ static void turn_tangent(const nb_subject *of, nb_tangent *t)
     set_index(&of->model->crystal, da, t);
 }
 
-/** Power of the volume of a block by which the number of blocks in the beam falls. */
+/** Exponent n if the number of blocks in the beam falls as (volume of a block)^-n. */
 static double blocks_fall(const nb_settings *cfg, const nb_crystal *x)
 {
     if (NB_TYPED(cfg, crystal_volume_um3))

@@ -6,7 +6,8 @@
 #include "../physics/panels.h"
 #include "variables.h"
 
-/** Rates of origin and axes of a panel, and of the point of the panel in the beam. */
+/** Rates of change of a panel's origin and axes, and of the panel's point that the beam
+ * hits. */
 typedef struct motion {
     nb_vec3 velocity, spin, spot;
 } motion;
@@ -14,7 +15,7 @@ typedef struct motion {
 static const nb_vec3 zero = {0, 0, 0};
 static const nb_vec3 unit_axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/** Add the rate of the point in the beam that moves with the panel. */
+/** Set the rate of the point that the beam hits, if this point moves with the panel. */
 static motion with_spot(const nb_panel *p, motion by)
 {
     nb_vec3 arm = nb_sub(nb_scale(p->distance, p->beam), p->pix0);
@@ -22,8 +23,9 @@ static motion with_spot(const nb_panel *p, motion by)
     return by;
 }
 
-/** Step 6 of docs/physics.md, section 4. Distance and beam centre follow from the rate of
- * the point in the beam. If this rate is 0, their rates are exactly 0 too. */
+/** Slopes of a panel that moves as a rigid body (docs/physics.md, section 4, step 6). The
+ * rates of distance and beam centre follow from the rate of the point that the beam hits.
+ * If that rate is 0, they are exactly 0 too. */
 static nb_panel_slope rigid(const nb_panel *p, motion by)
 {
     nb_panel_slope s = {0};
@@ -128,13 +130,13 @@ static motion placement(const nb_subject *of, const nb_variable_name *v,
         by.velocity =
             nb_add(by.velocity, nb_cross(by.spin, nb_along_axes(&g->body, along)));
         if (g->pivot != NB_PIVOT_SAMPLE && !is_displaced(of->moved))
-            return by; /* the panel turns about the point in the beam */
+            return by; /* The panel turns about the point that the beam hits. */
         break;
     }
     return with_spot(panel, by);
 }
 
-/** Place of panel k without displacements. */
+/** Position of panel k without displacements. */
 static nb_body undisplaced(const nb_subject *of, int k)
 {
     nb_geometry plain = of->model->geometry;

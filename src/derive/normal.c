@@ -13,7 +13,8 @@ typedef struct fit_sink {
     double *partial; /* [NB_PASS_STRIPES][1 + n + n^2]: loss, gradient, Fisher matrix */
 } fit_sink;
 
-/** Slope and weight of the loss, first knot, and weights of two knots (hat), by pixel. */
+/** For each pixel: slope and weight of the loss, first knot, and the weights of two knots
+ * (hat). */
 typedef struct fit_batch {
     int n, knot[NB_PASS_PIECE];
     double slope[NB_PASS_PIECE], weight[NB_PASS_PIECE], hat[NB_PASS_PIECE][2];
@@ -26,7 +27,8 @@ static void weigh(const double *weight, const double *plane, int n, double *prod
         product[i] = weight[i] * plane[i];
 }
 
-/** Add the knots to gradient and matrix. A pixel depends on at most two knots. */
+/** Add the slopes by the values at the knots to gradient and matrix. A pixel depends on
+ * at most two knots. */
 static void add_knots(const fit_sink *k, const fit_batch *batch,
                       const nb_slope_values *row, double *sums)
 {

@@ -13,7 +13,7 @@
 typedef struct plane_sink {
     const nb_slope_job *job;
     const nb_slope_planes_out *out;
-    int streamed; /* 1: float planes are too large for a cache */
+    int streamed; /* 1: write past the cache, as float planes are too large for it */
 } plane_sink;
 
 /** Write n numbers of plane p from pixel `at` on. */
@@ -94,7 +94,7 @@ static void clear_planes(const nb_slope_job *job, const nb_slope_planes_out *out
         memset(out->expected, 0, pixels * sizeof *out->expected);
 }
 
-/** Copy given slopes (an nb_slope_row). */
+/** Copy slopes that the caller gave (a function nb_slope_row). */
 static void given_row(const void *of, const nb_span *spans, size_t n, double *out,
                       size_t stride)
 {

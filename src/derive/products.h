@@ -12,9 +12,9 @@
 typedef struct nb_slope_pixels {
     nb_span *spans; /* owned, [n] */
     size_t n;
-    uint64_t number; /* a device keeps the list by this number; 0: not kept */
+    uint64_t number; /* a device stores the list under this number; 0: it is not stored */
 } nb_slope_pixels;
-void nb_slope_pixels_free(nb_slope_pixels *pixels); /* zeroed is allowed */
+void nb_slope_pixels_free(nb_slope_pixels *pixels); /* The pixels may be all zero. */
 
 /** Places of the pixels of a list in planes that have only these pixels. */
 typedef struct nb_slope_list {
@@ -29,10 +29,11 @@ typedef struct nb_slope_run {
     const nb_backend *backend;
     nb_backend_state *state;
     nb_precision precision;
-    int threads; /* threads of the work outside of the renderer */
+    int threads; /* number of threads for work outside of the renderer */
     const nb_hooks *hooks;
-    const double *given; /* [1 + count][given_of->n]: image, slopes; or NULL to render */
-    const nb_slope_list *given_of; /* pixels of given */
+    /* [1 + count][given_of->n]: image and slopes of the caller; NULL: render them */
+    const double *given;
+    const nb_slope_list *given_of; /* pixels of `given` */
 } nb_slope_run;
 
 /** Write the wanted planes and images, 0 outside of the region and the mask. */
@@ -77,7 +78,8 @@ nb_status nb_slope_scene_pixels(const nb_scene *scene, nb_slope_pixels *out,
 nb_status nb_slope_observed(const nb_slope_job *job, const nb_observation *seen,
                             nb_slope_pixels *out, nb_error *err);
 
-/** Sum loss, gradient[n], fisher[n][n], n = count + knots. Pointers may be NULL. */
+/** Calculate loss, gradient[n] and fisher[n][n], n = count + knots. Pointers may be
+ * NULL. */
 nb_status nb_slope_normal(const nb_slope_run *run, const nb_slope_fit *fit,
                           const nb_slope_pixels *pixels, double *loss, double *gradient,
                           double *fisher, nb_error *err);
@@ -89,7 +91,7 @@ nb_status nb_slope_expected(const nb_slope_run *run, const nb_observation *seen,
 /** Open *list. The caller frees *list, also after an error: NB_ERR_NOMEM. */
 nb_status nb_slope_list_open(const nb_scene *scene, const nb_slope_pixels *pixels,
                              nb_slope_list *list, nb_error *err);
-void nb_slope_list_free(nb_slope_list *list); /* zeroed is allowed */
+void nb_slope_list_free(nb_slope_list *list); /* The list may be all zero. */
 
 /** Write image and slopes of the pixels of a list to the first n numbers of each row of
  * values[1 + count][stride]. Errors as nb_slope_render. */

@@ -12,9 +12,10 @@
 #include "../model/units.h"
 #include "../params/params.h"
 
-#define LEAST_FLUENCE 1e-100 /* photons/m^2; a smaller fluence gives no usable slope */
+/* photons/m^2; with a smaller fluence the slope is useless */
+#define LEAST_FLUENCE 1e-100
 
-/** Place of an entry in a table. */
+/** Index of the entry of h k l in a table. */
 static int64_t entry_of(const nb_factor_table *sf, const int hkl[3])
 {
     return ((int64_t)(hkl[0] - sf->hmin) * sf->nk + (hkl[1] - sf->kmin)) * sf->nl +
@@ -124,7 +125,7 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
     return v->sums & NB_SLOPE_RAY ? move_panels(of, v, t, err) : NB_OK;
 }
 
-/** Axis and rate of each orientation by the mosaic spread. */
+/** Make the axis and the rate by which the mosaic spread turns each orientation. */
 static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_model *m = of->model;
@@ -148,7 +149,7 @@ static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *e
     return rates && job->turns ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** Rate of each source by the width of the spectrum (percent). */
+/** Make the rate of each source's wavelength by the width of the spectrum (percent). */
 static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;
@@ -171,7 +172,7 @@ static nb_status make_spectrum(const nb_subject *of, nb_slope_job *job, nb_error
     return job->spectrum ? NB_OK : NB_ERR_NOMEM;
 }
 
-/** True if a typed range spreads the directions along an axis. */
+/** True if the user typed a range of directions along this axis. */
 static int has_range(const nb_subject *of, int axis)
 {
     const nb_settings *cfg = of->cfg;
@@ -180,7 +181,7 @@ static int has_range(const nb_subject *of, int axis)
     return !of->has_sources && range > 0;
 }
 
-/** Rates of the directions of the sources by both ranges of divergence. */
+/** Make the rates of the sources' directions by both ranges of divergence. */
 static nb_status make_beam(const nb_subject *of, nb_slope_job *job, nb_error *err)
 {
     const nb_beam *beam = &of->model->scene.beam;

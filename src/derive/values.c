@@ -145,7 +145,7 @@ static nb_status check_F(const nb_subject *of, const nb_variable_name *v, nb_err
                    sf->nh > 0 ? "" : " (there is no table: -hkl, -pdb, -mtz)");
 }
 
-/** Check a parameter of a detector that is placed by flags. */
+/** Check a parameter of the detector if flags place the detector. */
 static nb_status check_placement(const nb_subject *of, const nb_variable_name *v,
                                  nb_error *err)
 {
@@ -174,7 +174,8 @@ static nb_status check_sensor(const nb_subject *of, const nb_variable_name *v,
     return nb_fail(err, NB_ERR_INPUT, "%s: type a start value, %s um", v->name, v->flag);
 }
 
-/** A divergence step without a range means two directions. Refuse it; ask for a range. */
+/** A divergence step without a range means two directions. Refuse such a step, and ask
+ * for a range. */
 static nb_status check_divergence(const nb_subject *of, const nb_variable_name *v,
                                   nb_error *err)
 {

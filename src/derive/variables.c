@@ -17,7 +17,7 @@ typedef struct row {
     nb_variable_kind kind;
     int axis;
     const char *unit, *flag, *moves;
-    unsigned sums; /* NB_SLOPE_* */
+    unsigned sums; /* bits NB_SLOPE_*: sums that the parameter needs */
     int of_panel;  /* 1: allowed for one panel, name@panel */
 } row;
 

@@ -37,7 +37,8 @@ typedef enum nb_variable_kind {
     NB_VAR_DEFAULT_F,
     NB_VAR_F,     /* one entry of the table */
     NB_VAR_ALL_F, /* "F": every entry, for a pullback */
-    NB_VAR_OTHER  /* a parameter of another crystal of the image: moves nothing here */
+    /* a parameter of another crystal of the image, which has no effect on this crystal */
+    NB_VAR_OTHER
 } nb_variable_kind;
 
 /** A parsed name. */
@@ -47,7 +48,7 @@ typedef struct nb_variable_name {
     int panel; /* -1 for all panels */
     int hkl[3];
     const char *unit, *flag, *moves;
-    unsigned sums;               /* NB_SLOPE_* */
+    unsigned sums;               /* bits NB_SLOPE_*: sums that the parameter needs */
     size_t member;               /* offset of the flag in nb_config, if it has a flag */
     char name[NB_VARIABLE_NAME]; /* name as in nb_variable */
 } nb_variable_name;
@@ -104,7 +105,7 @@ int nb_centre_moves(const nb_subject *of, int axis);
  * also after an error. Errors: NB_ERR_INPUT (nb_variable_check), NB_ERR_NOMEM. */
 nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names,
                              int count, nb_slope_job *job, nb_error *err);
-void nb_slope_job_free(nb_slope_job *job); /* zeroed is allowed */
+void nb_slope_job_free(nb_slope_job *job); /* The job may be all zero. */
 
 /** Reason why a parameter moves no pixel, or NULL. */
 const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_name *v);

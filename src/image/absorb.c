@@ -10,25 +10,28 @@
 #include "../physics/structure_factor.h"
 
 enum { ANGLES = 128 }; /* points of the table of a sphere */
-#define BENT 0.03      /* rad; largest patch with a bend */
+#define BENT 0.03      /* rad; largest size of a patch in which the transmission bends */
 #define FAINT 1e-9     /* a smaller transmission may be inexact */
 
 typedef struct absorbing {
     const nb_absorber *body;
     const nb_scene *scene;
-    double table[ANGLES + 1]; /* transmission of a sphere; begins one step below 0 */
+    /* transmission of a sphere; the first entry is one step below 0 */
+    double table[ANGLES + 1];
     float *plane;
 } absorbing;
 
-/* Points are equally spaced in sqrt(sin(two-theta/2)), as thick spheres bend near 0. */
+/* Points are equally spaced in sqrt(sin(two-theta/2)): the transmission of thick spheres
+ * bends near 0. */
 
-/** Place in the table for the cosine of the scattering angle. */
+/** Fractional index in the table for the cosine of the scattering angle. */
 static double place_of(double c)
 {
     return sqrt(sqrt(fmax(0.5 * (1 - c), 0))) * (ANGLES - 1);
 }
 
-/** Least cosine of the scattering angle of a pixel; -1 if it may not be at a corner. */
+/** Least cosine of the scattering angle of all pixels, or -1 if another point than a
+ * corner of a panel may have it. */
 static double least_cosine(const absorbing *job)
 {
     double least = 1;
@@ -54,7 +57,7 @@ static void make_table(absorbing *job)
         job->table[i + 1] = nb_sphere_transmission(job->body->mu * job->body->half[0],
                                                    2 * asin(root * root));
     }
-    job->table[0] = job->table[2]; /* the table is even about the beam */
+    job->table[0] = job->table[2]; /* the transmission is an even function of the angle */
 }
 
 /** Transmission for the cosine of the scattering angle. */
@@ -96,7 +99,8 @@ static double at_pixel(const absorbing *job, const nb_panel *panel, double f, do
     return towards(job, pixel_direction(panel, f, s));
 }
 
-/** Bits: side of the pixel at each plane along two edges, where transmission bends. */
+/** Bits that give, for each plane along two edges of the box, the side on which the pixel
+ * is. The transmission bends at these planes. */
 static unsigned sides_of(const absorbing *job, const nb_panel *panel, double f, double s)
 {
     const nb_vec3 d = pixel_direction(panel, f, s);
@@ -115,7 +119,7 @@ static int pixels_in(const nb_panel *panel, double angle)
     return pixels > 256 ? 256 : pixels > 2 ? (int)pixels : 2;
 }
 
-/** A rectangle of pixels, ends included, with parabolas through 3 x 3 points. */
+/** A rectangle of pixels, ends included. Parabolas go through 3 x 3 points of it. */
 typedef struct patch {
     double f, s, wide, high, at[3][3];
 } patch;
@@ -139,12 +143,14 @@ static int is_bent(const absorbing *job, const nb_panel *panel, const patch *p)
            sides_of(job, panel, p->f + p->wide, p->s + p->high) != side;
 }
 
-/** True if parabolas fail where their error is largest, or a large patch has a bend. */
+/** True if parabolas are wrong at the points where their error is largest, or if the
+ * transmission bends in a large patch. */
 static int is_off(const absorbing *job, const nb_panel *panel, const patch *p)
 {
     static const double place[6][2] = {{0.25, 0.5}, {0.5, 0.25},  {0.75, 0.5},
                                        {0.5, 0.75}, {0.25, 0.75}, {0.75, 0.25}};
-    const double allowed = job->body->box ? 3e-4 : 3e-5; /* promised: 1e-3, 1e-4 */
+    /* the documented errors are 1e-3 and 1e-4 */
+    const double allowed = job->body->box ? 3e-4 : 3e-5;
     const int bent = is_bent(job, panel, p);
     if (bent && fmax(p->wide, p->high) > pixels_in(panel, BENT))
         return 1;

@@ -6,7 +6,7 @@
 
 #include "../physics/hostdevice.h"
 
-enum { MAX_NODES = 96 }; /* limit of the nodes of a rule */
+enum { MAX_NODES = 96 }; /* limit of the number of nodes of a rule */
 
 /** Nodes x[n] and weights w[n] of Gauss-Legendre integration over (0, 1). */
 static void gauss(int n, double *x, double *w)
@@ -37,7 +37,7 @@ static int nodes_of(double z)
     return z < 1 ? 8 : z < 4 ? 12 : z < 16 ? 24 : z < 64 ? 48 : MAX_NODES;
 }
 
-/** A rule with n nodes, made again when n changes. */
+/** An integration rule with n nodes. It is made again when n changes. */
 typedef struct disc_rule {
     double x[MAX_NODES], w[MAX_NODES];
     int n;
@@ -57,7 +57,8 @@ static double chord(double z, double phi, double c, double s, const disc_rule *r
     const double half = cos(phi), b = sin(phi);
     double sum = 0;
     for (int k = 0; k < r->n; k++) {
-        /* denser nodes at both ends of the chord, where the way out is a square root */
+        /* nodes are denser at both ends of the chord, where the length of the way out
+         * changes like a square root */
         const double x = r->x[k], u = x * x * (3 - 2 * x), way = 2 * half * u;
         const double a = -half + way, along = a * c + b * s;
         const double root = 1 - (a * a + b * b) + along * along;
@@ -66,7 +67,8 @@ static double chord(double z, double phi, double c, double s, const disc_rule *r
     return 2 * half * sum;
 }
 
-/** Integral over a disc parallel to both rays, cut at the phi where chord() bends. */
+/** Integral over a disc parallel to both rays, in parts that meet at the phi where
+ * chord() bends. */
 static double disc(double z, double two_theta, const disc_rule *r)
 {
     const double c = cos(two_theta), s = sin(two_theta),
@@ -124,7 +126,8 @@ static double volume_left(const box_edge *e, double s, double t)
     return volume;
 }
 
-/** Sort the cuts between cut[0] and cut[1], and drop others. Returns their number. */
+/** Sort the cuts between cut[0] and cut[1] and remove the others. Returns the number
+ * left. */
 static int order_cuts(double *cut, int n)
 {
     const double end = cut[1];
@@ -166,7 +169,8 @@ static double over_out(const box_rule *r, const box_edge *e, double s)
     return r->mu * sum;
 }
 
-/** Find cuts s where over_out bends: its end changes edges, or meets a bend of G. */
+/** Find the s where over_out bends, because the end of its integral moves to another edge
+ * or meets a bend of G. */
 static int cuts_of(const box_edge *e, double *cut)
 {
     int cuts = 2;
@@ -188,7 +192,8 @@ static int cuts_of(const box_edge *e, double *cut)
     return cuts;
 }
 
-/** Number of nodes for a body with the widest edge z = mu L (tested against 28 nodes). */
+/** Number of nodes for a body with the widest edge z = mu L (tested against more
+ * nodes). */
 static int box_nodes(double z, int fine)
 {
     static const struct {

@@ -47,7 +47,8 @@ NB_HD int nb_large_clips(double photons)
     return photons >= 2147483647.0;
 }
 
-/** Least and largest trusted value of a type. Brighter pixels get the value max + 1. */
+/** Least and largest trusted value of a file type. Brighter pixels get the value max +
+ * 1. */
 typedef struct nb_adu_range {
     double least, max;
 } nb_adu_range;
@@ -69,7 +70,7 @@ NB_HD nb_adu_range nb_adu_range_of(nb_pixel_type type)
  * least. */
 NB_HD int32_t nb_whole_adu(double x, nb_adu_range held)
 {
-    const double above = floor(held.max) + 1; /* at most 2147483646 */
+    const double above = floor(held.max) + 1; /* max is at most 2147483646 */
     double v = x + 0.5;
     int32_t k;
     v = v > held.least ? v : held.least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The background of a pixel as the sum over all rays, which is the truth; the key of a
+/* The background of a pixel as the sum over all rays, which is exact, and the key of a
  * background. */
 #include "background.h"
 
@@ -82,7 +82,7 @@ static uint64_t hash_beam(uint64_t key, const nb_beam *beam)
     return nb_hash_bytes(key, &beam->nopolar, sizeof beam->nopolar);
 }
 
-/* Members are hashed apart, since the padding between them has any value. */
+/* Members are hashed apart, since the padding between them is undefined. */
 
 static uint64_t hash_panel(uint64_t key, const nb_panel *p)
 {

@@ -6,7 +6,7 @@
 #include "../base/simd.h"
 #include "kernels.h"
 
-/* Number of coefficients of the laws that matter in a segment. */
+/* For each law, the number of coefficients that matter in a segment. */
 enum { NB_WEIGHT_TERMS = 5, NB_SQUARE_TERMS = 6, NB_VARIANCE_TERMS = 4 };
 
 typedef float nb_halves __attribute__((vector_size(4 * NB_H))); /* for NB_H segments */
@@ -15,11 +15,12 @@ typedef float nb_halves __attribute__((vector_size(4 * NB_H))); /* for NB_H segm
 typedef struct nb_segment_terms {
     nb_halves weight[NB_WEIGHT_TERMS], square[NB_SQUARE_TERMS],
         variance[NB_VARIANCE_TERMS];
-    nb_halves root, within; /* sine in the middle; its place in its cell */
-    vd cell;                /* number of the cell of this sine */
+    /* sine in the middle of a segment, and its position in its cell */
+    nb_halves root, within;
+    vd cell; /* number of this cell */
 } nb_segment_terms;
 
-/** Expand a polynomial around the places w: Taylor coefficients by repeated division.
+/** Expand a polynomial around the positions w: Taylor coefficients by repeated division.
  * Returns coefficient 0. */
 NB_INLINE vd nb_expand(const double from[NB_BACKGROUND_ORDER], vd w, int terms,
                        nb_halves *to)
@@ -57,15 +58,16 @@ NB_INLINE vf nb_segment_law(const nb_halves *c, int terms, int i, vf x)
     return sum;
 }
 
-/** Photons of a part in NB_W pixels of segment i; x: their places, -1 to 1. */
+/** Photons of a part in NB_W pixels of segment i; x: positions of the pixels in the
+ * segment, -1 to 1. */
 NB_INLINE vf nb_segment_photons(const nb_background_line *line, const nb_segment_terms *t,
                                 int i, vf x)
 {
-    const vf magic = vf_set(0x1.8p23f); /* a sum with it rounds to a whole number */
+    const vf magic = vf_set(0x1.8p23f); /* adding it rounds to a whole number */
     const int first = (int)t->cell[i] - line->first;
     const vf more = x * nb_segment_law(t->square + 1, NB_SQUARE_TERMS - 1, i, x);
     const vf sine = vf_sqrt(vf_max(vf_set(t->square[0][i]) + more, vf_set(0)));
-    /* the difference of the sine from the middle's, without loss of digits */
+    /* difference between the sine here and in the middle, without loss of digits */
     const vf off = more / (sine + t->root[i]);
     const vf at = vf_fma(off, vf_set((float)line->per), vf_set(t->within[i]));
     const vi cell = vi_clamp((vi)(at - 0.5f + magic) - (vi)magic + first, line->cells - 1);

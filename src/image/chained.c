@@ -10,7 +10,7 @@
 #include "light.h"
 #include "stages.h"
 
-/** Place of a stage in the order of the instrument. */
+/** Rank of a stage in the order in which an instrument has the stages. */
 static int rank_of(nb_stage_kind kind)
 {
     static const int ranks[] = {
@@ -73,7 +73,8 @@ static void hide_unseen(const nb_product *p, const nb_stack_row *r, double value
             x[f] = value;
 }
 
-/** Round half up and limit to the file's type. Returns the number of overloads. */
+/** Round half up and limit to the file's type. Returns the number of overloads (pixels
+ * above the largest trusted value). */
 static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range held,
                         void *out)
 {
@@ -83,7 +84,7 @@ static int64_t to_whole(const double *x, int n, nb_pixel_type type, nb_adu_range
         over += whole > held.max;
         if (type == NB_PIXEL_I32)
             ((int32_t *)out)[i] = whole;
-        else /* signed or unsigned: the same 16 bits */
+        else /* signed and unsigned types have the same 16 bits */
             ((uint16_t *)out)[i] = (uint16_t)whole;
     }
     return over;
@@ -123,8 +124,9 @@ static void whole_row(nb_product *p, int row, const nb_stack_row *r, row_room *r
     __atomic_fetch_add(&p->overloads, over, __ATOMIC_RELAXED);
 }
 
-/** Make pixels first to end - 1, which may begin or end within a row of the stack. Two
- * calls that share a row both make it; the call where it begins counts overloads. */
+/** Make pixels first to end - 1, which may begin or end within a row of the stack. If two
+ * calls share a row, both make the row, and the call that has its first pixel counts its
+ * overloads. */
 static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room, char *out)
 {
     const nb_scene *sc = nb_photons_stack(p->photons);
@@ -138,7 +140,8 @@ static void make_pixels(nb_product *p, size_t first, size_t end, row_room *room,
         if (at == r.start && to == stop) {
             whole_row(p, row, &r, room, out);
         } else {
-            nb_product part = *p; /* overloads count where the row begins */
+            /* only the call with the row's first pixel counts overloads */
+            nb_product part = *p;
             part.overloads = 0;
             whole_row(&part, row, &r, room, room->row);
             memcpy(out, room->row + (at - r.start) * bytes, (to - at) * bytes);

@@ -12,7 +12,7 @@
 #include "../base/threads.h"
 #include "stages.h"
 
-enum { TOGETHER = 8 /* columns that are transformed together */ };
+enum { TOGETHER = 8 /* number of columns that are transformed together */ };
 
 /** Transform of the point spread function for panels of one size. The function is even
  * along both edges, so its transform is real and even. */
@@ -69,7 +69,8 @@ void nb_fibres_free(nb_fibres *f)
 /** Rows of a piece for a thread, the same for any number of threads. */
 enum { ROWS = 64 };
 
-/** Call `make` for n rows or columns, `step` at a time; 0 without memory or on a stop. */
+/** Call `make` for n rows or columns, `step` at a time. Returns 0 if memory is exhausted
+ * or the user stops the work. */
 static int in_pieces(int n, int step, int threads,
                      int (*make)(const void *job, int from, int to), const void *job)
 {
@@ -193,7 +194,8 @@ static nb_status make_hat(transform *t, int threads, nb_error *err)
 
 /* --- stored transforms --- */
 
-/** Make the plans. Arrays of nb_alloc have one alignment, so plans fit all arrays. */
+/** Make the plans. All arrays of nb_alloc have the same alignment, so that a plan fits
+ * each array. */
 static int make_plans(transform *t)
 {
     size_t longest = (size_t)(t->wide > t->high ? t->wide : t->high) + 2;
@@ -246,7 +248,8 @@ static int fits(const transform *t, const nb_panel *panel, double fwhm)
            t->fast == panel->pixel_fast && t->slow == panel->pixel_slow && t->fwhm == fwhm;
 }
 
-/** Limit of unused transforms; few detectors have more sizes of panels. */
+/** Limit of the stored transforms that are not in use. Few detectors have panels of more
+ * sizes. */
 enum { KEPT = 4 };
 
 /** Free unused transforms except a few. */
@@ -297,7 +300,7 @@ typedef struct convolution {
     const nb_panel *panel;
     double *data; /* owned; [rows][2 frequencies] */
     double *out;  /* [rows][columns] */
-    int back;     /* 1: rows from frequencies to light; 0: from counts to frequencies */
+    int back;     /* 1: transform rows back, from frequencies to light; 0: forward */
 } convolution;
 
 /** Transform rows `from` to `to` - 1. */

@@ -16,7 +16,7 @@ struct nb_light_source;
  * use them at once. The caller frees *fibres. */
 typedef struct nb_fibres nb_fibres;
 nb_status nb_fibres_new(nb_fibres **fibres, nb_error *err);
-void nb_fibres_free(nb_fibres *fibres); /* NULL is fine */
+void nb_fibres_free(nb_fibres *fibres); /* NULL is allowed */
 
 /** Spread counts of panel i to out[rows][columns]; fwhm in m. Errors: nb_light_make. */
 nb_status nb_fibre_spread(nb_fibres *fibres, const struct nb_light_source *source, int i,
@@ -28,8 +28,8 @@ nb_status nb_fibre_spread(nb_fibres *fibres, const struct nb_light_source *sourc
 #define NB_SPREAD_LEAST 1e-17
 
 /** Set the weights of the Gaussian along one edge: k[d + n - 1] for displacements d of
- * -(n-1) to n-1. Returns the largest d with a weight of NB_SPREAD_LEAST or more. Only on
- * the host, which sends the weights to devices, so that all use the same. */
+ * -(n-1) to n-1. Returns the largest d with a weight of NB_SPREAD_LEAST or more. Only the
+ * host calls this. It sends the weights to devices, so that all use the same weights. */
 static inline int nb_gauss_weights(double fwhm, double pixel, int n, double *k)
 {
     const double edge = sqrt(4 * log(2)) / fwhm * pixel;

@@ -10,10 +10,10 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/* Limit of the error (pixels) of light from the edge of the cross-section. The error is
- * due to tiles: all pixels of a tile have the taps of its middle. */
+/* Limit of the error (pixels) of light from the edge of the cross-section. The error
+ * arises because all pixels of a tile use the taps of the tile's middle. */
 #define TILE_ERROR 0.05
-enum { TILES_MAX = 64 }; /* limit of tiles along an edge */
+enum { TILES_MAX = 64 }; /* limit of the number of tiles along an edge */
 #define SAME_MAP 1e-9    /* maps that differ less, in pixels, are equal */
 
 /* --- tiles --- */
@@ -81,7 +81,7 @@ static nb_status too_wide(const nb_footprint *fp, const nb_panel *p, nb_error *e
         fp->box ? "box" : "gauss", NB_TAPS_FARTHEST, p->pixel_fast * 1e3);
 }
 
-/** Make the taps of a tile, or take those of the tile before it if equal. */
+/** Make the taps of a tile, or use the taps of the previous tile if its map is equal. */
 static nb_status make_taps(const nb_footprint *fp, const nb_panel *p, int slopes,
                            nb_footprint_plan *plan, nb_footprint_tile *t, double last[4],
                            nb_error *err)
@@ -171,7 +171,7 @@ static void grow_row(const uint8_t *from, int n, int reach, uint8_t *to)
     }
 }
 
-/** grow_row for the columns of a panel, in place; last: work space of a row. */
+/** grow_row for the columns of a panel, in place; last: work space for a row. */
 static void grow_columns(uint8_t *mask, int columns, int rows, int reach, int *last)
 {
     for (int way = 0; way < 2; way++) {
@@ -183,7 +183,7 @@ static void grow_columns(uint8_t *mask, int columns, int rows, int reach, int *l
                 if (row[f] & 1)
                     last[f] = i;
                 else if (i - last[f] <= reach)
-                    row[f] = 2; /* lit by a neighbour */
+                    row[f] = 2; /* light of a neighbour reaches this pixel */
             }
         }
     }
@@ -244,7 +244,7 @@ enum { STEP = 8 * NB_SPREAD_ROWS /* rows of the image that a thread makes at a t
 
 /** Taps for nb_spread_block. */
 typedef struct float_taps {
-    float *k; /* owned, as all; with rows of 0 above and below */
+    float *k; /* owned, as all arrays; with rows of 0 above and below */
     nb_spread_run *runs;
     int *first_run;
 } float_taps;
@@ -254,18 +254,19 @@ typedef struct spreading {
     const nb_footprint_plan *plan;
     const nb_image_kernels *kernels;
     const float_taps *weights; /* [plan->n_taps] */
-    int threads, columns, one; /* one: the panel has a single tile */
+    int threads, columns, one; /* one: 1 if the panel has a single tile */
     nb_region to, from; /* regions of the panel: wanted pixels, and pixels with light */
     const float *light; /* light of the panel */
     float *image;       /* image of the panel */
 } spreading;
 
-/** The light of one tile, in rows with 0 on both sides. */
+/** The light of one tile. Each row has zeros on both sides. */
 typedef struct tile_light {
     int fast, slow, wide, high; /* pixels of the tile */
-    size_t margin, stride;      /* floats before the first pixel of a row, and in a row */
-    float *pixels;              /* owned; [high][stride] */
-    uint8_t *lit;               /* owned; [high]; 0: no light in the row */
+    /* number of floats before the first pixel of a row, and in a row */
+    size_t margin, stride;
+    float *pixels; /* owned; [high][stride] */
+    uint8_t *lit;  /* owned; [high]; 0: no light in the row */
 } tile_light;
 
 static uint8_t any_light(const float *row, int n)
@@ -389,7 +390,8 @@ static nb_status spread_panel(spreading *j, const nb_footprint_panel *on,
     return st;
 }
 
-/** Find the rows of the image that light row e reaches at displacement d, or return 0. */
+/** Find the rows of the image that the light of row e reaches at displacement d along
+ * fast. Returns 0 if no row is reached. */
 static int rows_reached(const nb_spread_block *b, int e, int d, nb_spread_run *run)
 {
     int any = 0;
@@ -402,7 +404,7 @@ static int rows_reached(const nb_spread_block *b, int e, int d, nb_spread_run *r
     return any;
 }
 
-/** Find the runs of light row e. Returns their number. */
+/** Find the runs of taps of row e of the light. Returns the number of runs. */
 static int find_runs(const nb_spread_block *b, int e, nb_spread_run *runs)
 {
     int n = 0;
@@ -502,7 +504,8 @@ static void add_shifted(double weight, const double *restrict from, int first, i
         to[f] += weight * from[f];
 }
 
-/** Add light of the tile's row s to row s + d, or (back) of row s + d to row s. */
+/** Add the light of the tile's row s to row s + d, or with `back` the light of row s + d
+ * to row s. */
 static void pass_part(const pass *p, const nb_footprint_tile *t, int s, int d)
 {
     const nb_taps *taps = &p->plan->taps[t->taps];
@@ -535,8 +538,9 @@ static void pass_row(const pass *p, int s)
 {
     const int tiles = p->on->across * p->on->down;
     for (int d = -p->on->slow; d <= p->on->slow; d++) {
-        const int from = p->back ? s + d : s - d; /* row of the light, or of the loss */
-        const int of = p->back ? s : from;        /* row of the tile */
+        /* row of the light; with `back`, of the loss */
+        const int from = p->back ? s + d : s - d;
+        const int of = p->back ? s : from; /* row of the tile */
         if (from < 0 || from >= p->panel->rows)
             continue;
         for (int i = 0; i < tiles; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which part of a pixel's light, before the footprint, a list of reflections counts. */
+/* The fraction of a pixel's light that a list of reflections counts: of its light before
+ * the footprint is applied. */
 #include "footprint.h"
 
 #include "../base/error.h"
@@ -10,8 +11,9 @@
 typedef struct counting {
     const nb_scene *scene;
     const nb_footprint_plan *plan;
-    float **k;       /* owned; taps as floats, like those that spread the image */
-    double **sums;   /* owned; [2 slow + 2][2 fast + 2]: sum of all taps left and above */
+    float **k; /* owned; taps as floats, like those that spread the image */
+    /* owned; [2 slow + 2][2 fast + 2]: sum of all taps to the left and above */
+    double **sums;
     uint8_t *uneven; /* owned; 1: the pixel's light reaches a pixel with factor not 1 */
     double *off;     /* owned; photons of each row that leave the panel */
     const float *factors, *image;
@@ -43,7 +45,7 @@ static double sum_inside(const nb_taps *t, const double *sums, const nb_panel *p
     return to[x_end] - from[x_end] - (to[x] - from[x]);
 }
 
-/** sum_inside, with each tap times the factor of the pixel that it reaches. */
+/** Like sum_inside, with each tap times the factor of the pixel that the tap reaches. */
 static double sum_factors(const counting *c, int taps, const nb_panel *p, int f, int s)
 {
     const nb_taps *t = &c->plan->taps[taps];
@@ -126,7 +128,7 @@ static int open_taps(counting *c)
     return ok;
 }
 
-/** Open c; call close_counting, after an error too. */
+/** Open c. The caller calls close_counting, after an error too. */
 static nb_status open_counting(counting *c, nb_error *err)
 {
     nb_scene other = *c->scene, sources;

@@ -12,7 +12,7 @@
 /* The even light of a pixel, moved by u and counted in pixel d, is tri(u_x-d_x)
  * tri(u_y-d_y) with tri(z) = max(0, 1 - |z|). A tap is its mean over the footprint: an
  * integral in closed form along y, and by Gauss-Legendre between kinks along x. Taps are
- * even: x >= 0 is enough. */
+ * even, so that x >= 0 suffices. */
 
 static const double SIGMAS = 6;       /* range of a Gaussian, standard deviations */
 static const double ROUNDING = 1e-15; /* smaller taps are 0 */
@@ -49,20 +49,24 @@ static rule legendre(int n)
     return r;
 }
 
-/** The taps in work. x is the edge of numerical integration: fast or slow. */
+/** The taps that are being made. x is the edge along which the integration is numerical:
+ * fast or slow. */
 typedef struct sums {
-    int x, y;             /* reach: taps from -x to x, -y to y */
+    int x, y;             /* taps go from -x to x and from -y to y */
     ptrdiff_t by_x, by_y; /* steps from one tap to the next */
-    double *w;            /* middle tap */
-    double *slope[4]; /* middle slopes; gauss: by xx, xy, yy of the covariance; or NULL */
-    double *line;     /* [3][2 y + 3], work space for one x */
+    double *w;            /* address of the middle tap */
+    /* addresses of the middle slopes, or NULL; of a Gaussian: by xx, xy, yy of the
+     * covariance */
+    double *slope[4];
+    double *line; /* [3][2 y + 3], work space for one x */
 } sums;
 
 /* --- Gaussian --- */
 
 typedef struct normal {
     double xx, across,
-        s; /* variance of x; across times x is the mean of y, s its deviation */
+        /* variance of x; at a given x, y has mean `across` x and standard deviation s */
+        s;
 } normal;
 
 static double density(double t)
@@ -75,7 +79,8 @@ static double second(const double *p)
     return p[-1] - 2 * p[0] + p[1];
 }
 
-/** Fill to->line at x, for each j: mean of max(0, y - j), part of y > j, density at j. */
+/** Fill to->line at x. For each j: the mean of max(0, y - j), the fraction of y > j, and
+ * the density at y = j. */
 static void gauss_line(const sums *to, const normal *g, double x)
 {
     const int n = 2 * to->y + 3;
@@ -162,7 +167,8 @@ static void gauss_slopes(const double M[4], int turned, nb_taps *t)
     }
 }
 
-/** Correct slopes if g->s is held at its minimum, whatever the variance of y is. */
+/** Correct the slopes if g->s is held at its minimum and so does not follow the variance
+ * of y. */
 static void hold_sharpness(const sums *to, const normal *g, size_t n)
 {
     const double kept = g->xx < 1 ? SHARPEST * SHARPEST : 0;
@@ -192,7 +198,8 @@ static void gauss(const double M[4], nb_taps *t, sums *to, int turned)
 
 /* --- box --- */
 
-/** The box in its axes: (u, v) = (p[0] x + q[0] y, p[1] x + q[1] y), within +-1/2. */
+/** The box in coordinates u, v, which are within +-1/2: (u, v) = (p[0] x + q[0] y, p[1] x
+ * + q[1] y). */
 typedef struct slab {
     double p[2], q[2], area, x_end;
 } slab;
@@ -258,8 +265,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Find the kinks of the integrand at x > 0, in order; return their number. at: room for
- * to->x + 4 (2 to->y + 3) + 5. */
+/** Find the kinks of the integrand at x > 0, in order; return their number. at: memory
+ * for to->x + 4 (2 to->y + 3) + 5 kinks. */
 static int slab_kinks(const sums *to, const slab *b, const double M[4], double *at)
 {
     int n = 0;
@@ -291,7 +298,7 @@ static void slab_taps(const sums *to, const slab *b, const double *at, int n)
     }
 }
 
-/** Widen a box that is nearly a line or a point to NARROW. */
+/** Widen a box that is nearly a line or a point to the width NARROW. */
 static void widen(const double from[4], double M[4])
 {
     const double a = hypot(from[0], from[2]), b = hypot(from[1], from[3]);
@@ -365,7 +372,7 @@ static void normalise(nb_taps *t)
 static int reach_of(int box, double a, double b)
 {
     const double far = box ? (fabs(a) + fabs(b) + 2 * NARROW) / 2 : SIGMAS * hypot(a, b);
-    return far <= NB_TAPS_FARTHEST ? (int)ceil(far) : -1; /* also for NaN */
+    return far <= NB_TAPS_FARTHEST ? (int)ceil(far) : -1; /* NaN gives -1 too */
 }
 
 int nb_taps_reach(int box, const double M[4], int *fast, int *slow)
@@ -406,7 +413,7 @@ nb_status nb_taps_make(int is_box, const double M[4], int slopes, nb_taps *t,
     else if (M[0] != 0 || M[1] != 0 || M[2] != 0 || M[3] != 0)
         gauss(M, t, &to, turned);
     else
-        to.w[0] = 0.5; /* a point */
+        to.w[0] = 0.5; /* the footprint is a point */
     nb_free(to.line);
     if (st)
         nb_taps_free(t);

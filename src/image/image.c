@@ -79,7 +79,7 @@ int nb_product_in_order(const nb_product *p)
     return p->stream != NULL;
 }
 
-/* --- on the device --- */
+/* --- products that the device makes --- */
 
 static int is_same(const nb_product *a, const nb_product *b)
 {
@@ -89,7 +89,8 @@ static int is_same(const nb_product *a, const nb_product *b)
             (a->trusted == b->trusted && a->trusted_of == b->trusted_of));
 }
 
-/** Set `place` of products for the device; equal products share it. Returns the count. */
+/** Set `place` of the products for the device. Equal products share a place. Returns the
+ * number of places. */
 static int give_places(const nb_photons *photons, nb_product *wanted, int n,
                        nb_product *made[NB_PRODUCTS_MAX])
 {
@@ -155,7 +156,7 @@ static void rows_u16(nb_product *p, int first, int rows, uint16_t *out)
     __atomic_fetch_add(&p->overloads, cut, __ATOMIC_RELAXED);
 }
 
-/** Count of a pixel that 16 bits do not hold. */
+/** Count of a pixel if it does not fit in 16 bits. */
 static double large_count(const nb_product *p, size_t pixel)
 {
     if (p->stages)
@@ -296,7 +297,8 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
     for (int i = 0; i < n && !st; i++)
         st = begin(&wanted[i], photons, stages, n_stages, i, err);
     if (!st && !photons->pixels && !photons->device)
-        st = nb_photons_fetch(photons, err); /* fails: no image */
+        /* if the photons cannot be fetched, the image fails */
+        st = nb_photons_fetch(photons, err);
     if (!st && photons->device)
         st = make_on_device(photons, wanted, n, err);
     for (int i = 0; i < n && !st; i++)

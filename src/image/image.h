@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** One call for all products of an image, single or in a series, on CPU and device. */
+/** One call that makes all products of an image, for single images and series, on CPU and
+ * device. */
 #ifndef NB_IMAGE_IMAGE_H
 #define NB_IMAGE_IMAGE_H
 
@@ -18,11 +19,13 @@ nb_status nb_image_make(nb_photons *photons, const nb_stage *stages, int n_stage
 
 /** Write rows first to first + rows - 1 of a made product to out[rows][fpixels] of its
  * type. Several threads may call at once, each row once (a second call counts overloads
- * again). With nb_product_in_order: from the first row to the last. See nb_image_view. */
+ * again). If nb_product_in_order is true, call from the first row to the last. See
+ * nb_image_view. */
 nb_status nb_product_rows(void *product, int first, int rows, void *out, nb_error *err);
 int nb_product_in_order(const nb_product *product);
 
-void nb_products_free(nb_product *products, int n); /* frees their members */
+/* Free the members of the products. */
+void nb_products_free(nb_product *products, int n);
 
 /* Rows of products after several stages, rounded to the file's type. */
 
@@ -79,13 +82,15 @@ int64_t nb_noise_row(const nb_product *product, size_t pixel, int n, uint16_t *o
 /** Poisson deviate of pixel s fpixels + f, before offset and clamping. */
 double nb_noise_photons(const nb_photons *photons, const nb_stage *stage, size_t pixel);
 
-/** Start nanoBragg's noise image (NB_STAGE_POISSON_COMPAT): one serial ran1 stream
- * through the region of interest, masked pixels too; sums are truncated. The frame is not
- * used. The caller frees the stream (nb_free); NULL and err if memory is exhausted. */
+/** Start nanoBragg's noise image (NB_STAGE_POISSON_COMPAT): one serial ran1 stream runs
+ * through the region of interest, including masked pixels, and sums are truncated. The
+ * frame is not used. The caller frees the stream (nb_free); NULL and err if memory is
+ * exhausted. */
 typedef struct nb_compat_noise nb_compat_noise;
 nb_compat_noise *nb_noise_compat_start(const nb_stage *stage, nb_error *err);
 
-/** nb_noise_row from product->stream; call it for all rows in order. */
+/** Like nb_noise_row, with deviates from product->stream. Call it for all rows in
+ * order. */
 int64_t nb_noise_compat_row(const nb_product *product, size_t pixel, int n, uint16_t *out);
 
 #endif

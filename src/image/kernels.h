@@ -11,12 +11,12 @@
 
 struct nb_poisson_key;
 
-enum { NB_SPREAD_CHUNK = 128 /* limit of floats read after a block */ };
+enum { NB_SPREAD_CHUNK = 128 /* limit of the floats that are read after a block */ };
 
 enum { NB_SPREAD_ROWS = 2 /* rows of the image that are made at once */ };
 
-/** Taps of one row of light for neighbouring rows of the image: rows `first` to `last`
- * have taps other than 0, at displacements `from` to `end` - 1. */
+/** A run of taps that bring light of one row to neighbouring rows of the image: rows
+ * `first` to `last` have taps other than 0 at displacements `from` to `end` - 1. */
 typedef struct nb_spread_run {
     short from, end, first, last;
 } nb_spread_run;
@@ -29,10 +29,11 @@ typedef struct nb_spread_block {
     const float *const *from;
     /** Even taps [2 slow + 1][2 fast + 1], with NB_SPREAD_ROWS - 1 rows of 0 around. */
     const float *k;
-    /** Runs of all rows of light, in order from the left. Cut runs give equal bits. */
+    /** Runs of all rows of light, in order from the left. Runs that are cut in two give
+     * the same bits. */
     const nb_spread_run *runs;
     const int *first_run; /* [2 slow + NB_SPREAD_ROWS + 1] */
-    int fresh;            /* 1: write light to `to`; 0: add it */
+    int fresh;            /* 1: store the light in `to`; 0: add the light to `to` */
     float *to;
     size_t to_stride;
     int fast, slow, columns, rows;
@@ -50,7 +51,7 @@ enum {
 typedef enum nb_background_law {
     NB_BACKGROUND_WEIGHT,
     NB_BACKGROUND_SQUARE,   /* square of the mean sine of a pixel's rays */
-    NB_BACKGROUND_VARIANCE, /* of the sine; in a line in cells^2 */
+    NB_BACKGROUND_VARIANCE, /* variance of the sine; in nb_background_line in cells^2 */
     NB_BACKGROUND_LAWS
 } nb_background_law;
 
@@ -58,15 +59,18 @@ typedef enum nb_background_law {
  * tile in half segments. */
 typedef struct nb_background_line {
     double c[NB_BACKGROUND_LAWS][NB_BACKGROUND_ORDER];
-    const float (*cell)[4]; /* [cells]: c0 + t (c1 + t (c2 + t c3)), t = 0..1; NULL: 1 */
-    int first, cells; /* number of cell[0], which begins at sine first / per; count */
+    /* [cells]: c0 + t (c1 + t (c2 + t c3)), t = 0..1; NULL: the constant 1 */
+    const float (*cell)[4];
+    /* number of cell[0], which begins at sine first / per, and number of cells */
+    int first, cells;
     double per;
 } nb_background_line;
 
 typedef struct nb_background_strip {
     int parts;
-    double middle;                      /* w in the middle of segment 0 */
-    float place[NB_BACKGROUND_SEGMENT]; /* of pixels in a segment, -1 to 1 */
+    double middle; /* w in the middle of segment 0 */
+    /* positions of the pixels in a segment, -1 to 1 */
+    float place[NB_BACKGROUND_SEGMENT];
     nb_background_line line[NB_BACKGROUND_PARTS];
 } nb_background_strip;
 
@@ -80,7 +84,8 @@ typedef struct nb_image_kernels {
     void (*u8)(const float *row, int n, double scale, uint8_t *out);
     /** out[i] = k[0] rows[0][i] + k[1] rows[1][i] + ..., added in this order; i < n. */
     void (*taps)(const double *const *rows, const double *k, int taps, int n, double *out);
-    /** to[y][x] += k[e][d] from[y + e][x + d], added row by row and from the left. */
+    /** to[y][x] += k[e][d] from[y + e][x + d], added row by row, in each row from the
+     * left. */
     void (*spread)(const nb_spread_block *block);
     /** Photons of n segments of a strip, from `first` on; to[NB_BACKGROUND_SEGMENT n]. */
     void (*background)(const nb_background_strip *strip, int first, int n, float *to);

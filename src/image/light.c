@@ -37,7 +37,8 @@ static int spread_rows(const gaussian *g, int slow, int first, int step)
     const double **from = nb_alloc(2 * (size_t)reach + 1, sizeof *from, "row", NULL);
     const int ok = n && from;
     for (int s = first; ok && s <= last && !nb_stop_asked(g->asking); s += step) {
-        /* light of pixel r moves by s - r, so `from` goes from high to low */
+        /* light of pixel r moves by s - r, so the index `from` of the weights falls while
+         * r rises */
         const int low = slow && s - reach < 0 ? 0 : s - reach,
                   high = slow && s + reach > last ? last : s + reach;
         double *to = (slow ? g->data : g->rows) + (size_t)s * columns;

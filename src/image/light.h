@@ -14,7 +14,7 @@ typedef struct nb_light nb_light;
  * *light, which needs photons->scene. NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no FFTW). */
 nb_status nb_light_make(const nb_photons *photons, const nb_stage *stages, int at,
                         nb_light **light, nb_error *err);
-void nb_light_free(nb_light *light); /* NULL is fine */
+void nb_light_free(nb_light *light); /* NULL is allowed */
 
 /** Copy row `row` of the stack to out[columns of its panel]. Threads may call at once. */
 void nb_light_row(const nb_light *light, int row, double *out);
@@ -24,8 +24,9 @@ void nb_light_row(const nb_light *light, int row, double *out);
 typedef struct nb_shade {
     float *transmission; /* owned (free), [pixels], for nb_mix_factor; NULL: use file */
     int32_t *acts;       /* [2 rows] owned; as nb_mix.acts, or NULL for all pixels */
-    uint8_t *lit; /* [pixels] owned; mask without dark pixels, or NULL if few are dark */
-    double max;   /* largest factor */
+    /* [pixels] owned; mask that leaves out dark pixels, or NULL if few pixels are dark */
+    uint8_t *lit;
+    double max;        /* largest factor */
     int64_t dark, dim; /* rendered pixels with factor 0, and with factors below 0.5 */
     int all_dark;      /* 1: all rendered pixels are dark */
 } nb_shade;
@@ -34,7 +35,7 @@ typedef struct nb_shade {
  * free it with nb_shade_free, after an error too. Errors: NB_ERR_NOMEM. */
 nb_status nb_shade_make(const nb_shadow *shadow, const float *file, const nb_scene *scene,
                         int threads, nb_shade *out, nb_error *err);
-void nb_shade_free(nb_shade *shade); /* zeroed is fine */
+void nb_shade_free(nb_shade *shade); /* The factors may be all zero. */
 
 /* Transmission of a crystal: the mean over its body of exp(-mu (p_in + p_out)). */
 

@@ -6,7 +6,8 @@
 #include "../base/memory.h"
 #include "../base/threads.h"
 
-/** Copy of the mix that acts on all pixels of the region. */
+/** Copy of the mix whose factors and additions act on all pixels of the region (no
+ * `acts`). */
 static nb_mix whole(const nb_mix *mix)
 {
     nb_mix all = *mix;
@@ -37,7 +38,8 @@ void nb_mix_absorb(const nb_mix *mix, const nb_scene *scene, int threads, float 
 }
 
 /* A sum or product of two floats has the same bits if it is rounded to double first. So a
- * mix of one addition or factor uses float vectors: 0.4-0.8 ms a megapixel, not 1.8-2. */
+ * mix that has only one addition or factor uses float vectors: they take 0.4-0.8 ms per
+ * megapixel, doubles 1.8-2 ms. */
 
 static void add_light(const float *light, int n, float *image)
 {
@@ -46,7 +48,8 @@ static void add_light(const float *light, int n, float *image)
         image[i] += light[i];
 }
 
-/** Multiply by nb_mix_factor(t), no branch: t = 0 acts as 1, t < 0 clears all bits. */
+/** Multiply by nb_mix_factor(t) without a branch: t = 0 is replaced by 1, and t < 0
+ * clears all bits of the product. */
 static void take_factors(const float *factors, int n, float *image)
 {
 #pragma omp simd
@@ -81,7 +84,7 @@ static void add_background(const nb_mix *mix, const nb_scene *scene, int row,
                           to + r->first);
 }
 
-/** under: memory of a row for the background, if the mix has one. */
+/** under: memory for a row of the background, if the mix has a background. */
 static void apply_row(const nb_mix *mix, const nb_scene *scene, int row, float *under,
                       float *image)
 {

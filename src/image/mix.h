@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Additions to the scene of an image: crystals, light, a factor for each pixel and light
- * after it: pixel = T (A (crystals + light) + background) + add. */
+/** What an image adds to its scene: more crystals, light, background, a factor for each
+ * pixel (A or T), and light after the factors. pixel = T (A (crystals + light) +
+ * background) + add. */
 #ifndef NB_IMAGE_MIX_H
 #define NB_IMAGE_MIX_H
 
@@ -13,26 +14,29 @@
 #include "background.h"
 #include "kernels.h"
 
-/** Light that is on a device only, until it is read into memory. */
+/** Light that only a device holds until a caller needs it in memory. */
 typedef struct nb_late_light {
-    int missing;                                /* 1: not in memory */
-    nb_status (*make)(void *of, nb_error *err); /* brings it into memory */
+    int missing;                                /* 1: the light is not in memory */
+    nb_status (*make)(void *of, nb_error *err); /* copies the light into memory */
     void *of;                                   /* argument of `make` */
 } nb_late_light;
 
 /** Others own the arrays, as long as the photons live. Planes: [pixels of the stack]. */
 typedef struct nb_mix {
     int n_more;
-    const nb_scene *const *more; /* [n_more] crystals in addition to the scene's */
+    const nb_scene *const *more; /* [n_more] crystals in addition to that of the scene */
     const float *light;          /* photons before the factors, or NULL */
-    nb_late_light *late; /* for nb_mix_need_light, before `light` is read; or NULL */
-    const float *absorb; /* factors of light and crystals, without background; NULL: 1 */
-    const nb_background *background; /* or NULL: the scene has none */
+    /* argument of nb_mix_need_light, which callers call before they read `light`; or
+     * NULL */
+    nb_late_light *late;
+    /* factors of crystals and light, but not of the background; NULL: 1 */
+    const float *absorb;
+    const nb_background *background; /* NULL: the image has no background */
     const float *under; /* photons of the background / under_scale; NULL unless a device
                            keeps the image */
     double under_scale;
     uint64_t under_key;        /* hash of `under` */
-    const float *transmission; /* factors, as nb_mix_factor reads them; NULL: 1 */
+    const float *transmission; /* factors in the form that nb_mix_factor reads; NULL: 1 */
     const float *add;          /* photons added after the factors, or NULL */
     double add_scale;          /* factor of `add` */
     const int32_t *acts;  /* [2 rows of the stack] first column and end of pixels with a
@@ -53,7 +57,7 @@ static inline nb_status nb_mix_need_light(const nb_mix *mix, nb_error *err)
     return st;
 }
 
-/** True if the image is that of the scene alone. */
+/** True if the mix adds nothing to the image of the scene. */
 static inline int nb_mix_is_plain(const nb_mix *mix)
 {
     return !mix->n_more && !mix->light && !mix->absorb && !mix->background &&
@@ -74,7 +78,8 @@ NB_HD float nb_mix_crystal(const nb_mix *mix, size_t pixel)
     return factor * (mix->absorb ? mix->absorb[pixel] : 1);
 }
 
-/** Photons added to a pixel after its factor: a float, as host and device must agree. */
+/** Photons added to a pixel after its factor: a float, since host and device must give
+ * the same number. */
 NB_HD double nb_mix_added(const nb_mix *mix, size_t pixel)
 {
     return mix->add ? (float)(mix->add_scale * mix->add[pixel]) : 0;

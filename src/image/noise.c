@@ -30,7 +30,8 @@ int64_t nb_noise_row(const nb_product *p, size_t pixel, int n, uint16_t *out)
         memcpy(padded, mean, (size_t)left * sizeof *mean);
         cut = kernels->noise(padded, &key, p->adc_offset, adu);
         memcpy(out + f, adu, (size_t)left * sizeof *out);
-        /* zeros of the padding are clipped only if the offset alone is above the limit */
+        /* the zeros of the padding count as clipped only if the offset alone is above the
+         * limit */
         clipped += cut < left ? cut : left;
     }
     return clipped;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Poisson and normal deviates of 64 neighbouring pixels, several at a time, by the
- * operations of nb_poisson for each pixel, so with the same integers. kernels_*.c compile
- * it once for each instruction set. */
+/** Poisson and normal deviates of 64 neighbouring pixels, several at a time. Each pixel
+ * has the operations of nb_poisson, so the integers are the same. kernels_*.c compile it
+ * once for each instruction set. */
 #ifndef NB_IMAGE_NOISE_BLOCK_H
 #define NB_IMAGE_NOISE_BLOCK_H
 
@@ -47,10 +47,10 @@ static inline void nb_v_philox(const nb_poisson_key *first, uint64_t offset,
     nb_v_philox_at(first, &pixel, draw, w);
 }
 
-/** nb_v_philox, draw 0, of several vectors at a time: one is a long chain of operations.
- * Only the first two words are made: w[4 * i] and w[4 * i + 1] of vector i. The pixels
- * have the same high word, so common parts of the first rounds are calculated once. The
- * last rounds leave out operations on the other two words. */
+/** nb_v_philox for draw 0 of several vectors at a time, because one vector alone is a
+ * long chain of operations. Only the first two words are made: w[4 * i] and w[4 * i + 1]
+ * of vector i. The pixels have the same high word, so common parts of the first rounds
+ * are calculated once. The last rounds leave out operations on the other two words. */
 static inline void nb_v_philox_two(const nb_poisson_key *first, uint64_t offset,
                                    int vectors, nb_vu *w)
 {
@@ -116,7 +116,7 @@ static inline void nb_v_exact_exp(const nb_vd *of, nb_vd *power)
 
 enum {
     NB_TOGETHER = NB_LANES >= 4 ? 4 : 2
-}; /* vectors at a time, limited by registers */
+}; /* number of vectors at a time, limited by the number of registers */
 
 /** True if a lane of one of the vectors is true. */
 static inline int nb_v_any(const nb_vi *mask)
@@ -128,8 +128,9 @@ static inline int nb_v_any(const nb_vi *mask)
 }
 
 /** nb_poisson_inversion of NB_TOGETHER vectors, whose chains of operations overlap. All
- * end together: a mispredicted branch takes longer than some idle steps. Pixels without
- * photons are the usual case; they need no e^-mean, because it is at least 1 - mean. */
+ * vectors end together, because a mispredicted branch takes longer than some idle steps.
+ * Usually pixels have no photons: if u <= 1 - mean, which is at most e^-mean, the
+ * exponential is not needed. */
 static inline void nb_v_inversion(const nb_vd *mean, const nb_vd *u, nb_vd *photons)
 {
     const nb_vd zero = {0}, one = zero + 1.0;
@@ -238,8 +239,8 @@ static inline void nb_v_hat_of(const nb_vd *mean, nb_v_hat *hat)
     hat->v_certain = 0.9277 - 3.6224 / (hat->b - 2.0);
 }
 
-/** One draw of nb_poisson_rejection for the open lanes. *accepted: lanes that have their
- * k now. */
+/** One draw of nb_poisson_rejection for the open lanes. *accepted: lanes whose k is
+ * accepted by this draw. */
 static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const nb_vu w[4],
                                   const nb_vi *open, nb_vd *of_k, nb_vi *accepted)
 {
@@ -252,7 +253,8 @@ static inline void nb_v_rejection(const nb_vd *mean, const nb_v_hat *hat, const 
     nb_v_abs(&u, &us);
     us = 0.5 - us;
     x = (2.0 * hat->a / us + hat->b) * u + *mean + 0.43;
-    k = (x + NB_ROUND_DOUBLE) - NB_ROUND_DOUBLE; /* nearest, then down: floor */
+    /* to the nearest whole number, then down: floor */
+    k = (x + NB_ROUND_DOUBLE) - NB_ROUND_DOUBLE;
     k -= NB_V_WHERE(k > x, zero + 1.0);
     certain = *open & (us >= 0.07) & (v <= hat->v_certain);
     possible = *open & ~certain & (k >= zero) & ~((us < 0.013) & (v > us));
@@ -278,7 +280,8 @@ static inline void nb_v_large(const double *mean, const nb_poisson_key *first,
     large = m >= NB_POISSON_SMALL;
     open = large & (m <= NB_POISSON_HUGE);
     large &= ~open;
-    m = NB_V_CHOOSE(open, m, zero + 100.0); /* a harmless mean in other lanes */
+    /* other lanes get a mean that causes no error */
+    m = NB_V_CHOOSE(open, m, zero + 100.0);
     nb_v_hat_of(&m, &hat);
     for (uint32_t draw = 0; nb_v_bits(&open); draw++) {
         nb_vu w[4];
@@ -379,7 +382,8 @@ static inline void nb_counts_block(const double *mean, const nb_poisson_key *fir
 
 /* --- normal deviates, by the operations of nb_normal for each pixel --- */
 
-/** Pixels of a block that still need a draw (open), and values for the others. */
+/** Pixels of a block that still need a draw (open), and the values of the other
+ * pixels. */
 typedef struct nb_polar {
     double x[NB_NOISE_BLOCK], r2[NB_NOISE_BLOCK];
     uint8_t open[NB_NOISE_BLOCK + NB_LANES]; /* the last lanes are idle */

@@ -20,14 +20,15 @@
 #include "../base/philox.h"
 #include "../physics/hostdevice.h"
 
-#define NB_POISSON_SMALL 12.0 /* below: inversion */
-#define NB_POISSON_HUGE 1e9   /* above: normal */
+#define NB_POISSON_SMALL 12.0 /* below this mean: inversion */
+#define NB_POISSON_HUGE 1e9   /* above this mean: normal distribution */
 #define NB_POISSON_LONGEST                                                               \
     128 /* P(k >= 128 | mean 12) < 1e-83: the search always ends earlier */
 
 /** e^x for -700 <= x <= 700, within 1e-15: x = n ln 2 + r, Taylor's series of r to r^13.
- * Grouped by pairs (Estrin) to shorten the chain of operations.  Adding 1.5 * 2^52 rounds to
- * whole n and leaves it in the lowest bits, from where it is shifted into the exponent. */
+ * The terms are grouped by pairs (Estrin) to shorten the chain of operations. Adding 1.5
+ * * 2^52 rounds to a whole n and leaves n in the lowest bits, from which a shift moves it
+ * into the exponent. */
 NB_HD double nb_exact_exp(double x)
 {
     double shifted = x * NB_LOG2_E + NB_ROUND_DOUBLE;
@@ -64,9 +65,9 @@ NB_HD double nb_exact_log(double x)
     s = f / (m + 1.0);
     z = s * s;
     series = 2.0 / 25;
-    for (i = 23; i >= 3; i -= 2) /* |s| <= 0.172: what is left out is below 2^-60 */
+    for (i = 23; i >= 3; i -= 2) /* |s| <= 0.172: the terms left out are below 2^-60 */
         series = series * z + 2.0 / i;
-    /* 2s + s^3 ... with 2s = f - s f, so that f is exact and the rest is small */
+    /* 2s + s^3 ... with 2s = f - s f, so that f is exact and the other terms are small */
     return n * NB_LN2_HIGH + (n * NB_LN2_LOW + (f - s * (f - z * series)));
 }
 
@@ -74,7 +75,8 @@ NB_HD double nb_exact_log(double x)
 NB_HD double nb_stirling_rest(double k)
 {
     double k2 = k * k, rest = 0;
-    /* small k: the exact recurrence rest(k) = rest(k+1) + (k+1/2) ln(1+1/k) - 1 */
+    /* for small k, use the exact recurrence rest(k) = rest(k+1) + (k+1/2) ln(1+1/k) -
+     * 1 */
     while (k < 16) {
         rest += (k + 0.5) * nb_exact_log((k + 1.0) / k) - 1.0;
         k += 1.0;

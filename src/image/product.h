@@ -9,21 +9,24 @@
 
 /** Stages in the order of the instrument (docs/physics.md, section 20). */
 typedef enum nb_stage_kind {
-    NB_STAGE_POISSON = 0,    /* counts; alone, or after earlier stages */
-    NB_STAGE_POISSON_COMPAT, /* nanoBragg's counts, pixel by pixel: -compat */
-    NB_STAGE_FLICKER,        /* before the counts: times `amount`, nb_flicker_factor */
-    NB_STAGE_DEADTIME,       /* before the counts: m exp(-m amount) */
-    NB_STAGE_SPREAD,         /* light of a pixel in others: `shape`, width `amount`, m */
-    NB_STAGE_CALIBRATION,    /* times 1 + `amount` g, at least 0; g: normal deviate */
-    NB_STAGE_GAINMAP,        /* times map[pixel] */
-    NB_STAGE_GAIN,           /* times the gain, plus the product's offset: ADU */
-    NB_STAGE_READOUT         /* plus `amount` g */
+    NB_STAGE_POISSON = 0, /* counts, as the first stage or after other stages */
+    /* counts as nanoBragg makes them, in the order of the pixels: -compat */
+    NB_STAGE_POISSON_COMPAT,
+    /* before the counts: times `amount`, which is nb_flicker_factor */
+    NB_STAGE_FLICKER,
+    NB_STAGE_DEADTIME, /* before the counts: m exp(-m amount) */
+    /* spread of light to other pixels: `shape`, with the width `amount`, m */
+    NB_STAGE_SPREAD,
+    NB_STAGE_CALIBRATION, /* times 1 + `amount` g, at least 0; g: normal deviate */
+    NB_STAGE_GAINMAP,     /* times map[pixel] */
+    NB_STAGE_GAIN,        /* times the gain, plus the product's offset: ADU */
+    NB_STAGE_READOUT      /* plus `amount` g */
 } nb_stage_kind;
 
 typedef struct nb_stage {
     nb_stage_kind kind;
     int64_t seed;
-    uint32_t frame; /* frames of one seed have independent noise */
+    uint32_t frame; /* frame; frames with the same seed have independent noise */
     double amount;
     nb_psf_shape shape;
     const float *map;         /* [pixels of the stack] */
@@ -31,7 +34,7 @@ typedef struct nb_stage {
     struct nb_fibres *fibres; /* kept transforms; not NULL for NB_PSF_FIBRE */
 } nb_stage;
 
-/** Place of the stage of this kind among n, or -1. */
+/** Index of the stage of this kind among n stages, or -1. */
 int nb_stage_at(const nb_stage *stages, int n, nb_stage_kind kind);
 
 enum {
@@ -43,7 +46,7 @@ typedef struct nb_product {
     /* --- request --- */
     nb_pixel_type type;       /* F32: photons, or ADU; U16, I16, I32: nb_int_adu or
                            counts; U8: greys of the PGM */
-    int stages;               /* number of stages before it; U8: 0 */
+    int stages;               /* number of stages before the product; U8: 0 */
     double scale;             /* scale of expected photons; unused after a stage */
     double adc_offset;        /* offset of U16, and of all types after NB_STAGE_GAIN */
     double trusted;           /* largest good value after NB_STAGE_GAIN */
@@ -53,17 +56,21 @@ typedef struct nb_product {
     void *pixels;    /* [spixels][fpixels], the caller's; NULL: see nb_product_rows */
     nb_stats *stats; /* statistics of F32, without solid angle; or NULL */
     /* --- result --- */
-    int64_t overloads;             /* pixels cut to fit the type; U16, I16, I32 */
-    nb_stage stage;                /* last of `stages`, for products of counts alone */
+    /* number of pixels that were cut to fit the type; for U16, I16, I32 */
+    int64_t overloads;
+    /* last of the stages, for products that have only counts */
+    nb_stage stage;
     nb_stage chain[NB_STAGES_MAX]; /* all stages */
-    int place; /* number of the product on the device; -1: made from the photons */
+    /* number of the product on the device; -1: the CPU makes it from the photons */
+    int place;
     const struct nb_photons *photons;
     struct nb_compat_noise *stream; /* owned (nb_products_free) */
     struct nb_light *light;         /* light after NB_STAGE_SPREAD, in memory, or NULL */
     int owns_light;                 /* 1: nb_products_free frees `light` */
 } nb_product;
 
-/** True if p needs nb_chained_rows: it has more than counts and an offset, or is I16. */
+/** True if p needs nb_chained_rows: it needs more than counts and an offset, or its type
+ * is I16. */
 static inline int nb_product_is_chained(const nb_product *p)
 {
     return (p->stages > 0 && p->chain[p->stages - 1].kind >= NB_STAGE_FLICKER) ||

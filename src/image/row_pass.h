@@ -36,7 +36,7 @@ static inline double nb_add_lanes(const nb_vd *v)
     return sum;
 }
 
-/** Add one vector of the row to the sums; lit: pixels that the mask leaves. */
+/** Add one vector of the row to the sums; lit: pixels that the mask does not exclude. */
 static inline void nb_sum_vector(const nb_vf *values, const nb_vi *lit, nb_vd *all,
                                  nb_vd *sum, nb_vd *sum2, nb_vd *max)
 {
@@ -68,7 +68,8 @@ static inline double nb_row_squares(const float *row, int n, double mean)
             square[j] += d * d;
         }
     }
-    residue = nb_add_lanes(off); /* not quite 0, because the mean is rounded */
+    /* sum of the deviations, which is not exactly 0 because the mean is rounded */
+    residue = nb_add_lanes(off);
     return nb_add_lanes(square) - residue * residue / n;
 }
 
@@ -138,7 +139,8 @@ static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, doubl
         v = NB_V_CHOOSE(v > 65535.0, zero + 65535.0, v);
         v = NB_V_WHERE(v > zero, v + 0.5);
         single = __builtin_convertvector(v, nb_vf);
-        whole = __builtin_convertvector(single, nb_vw); /* positive: truncation is floor */
+        /* numbers are positive, so truncation is floor */
+        whole = __builtin_convertvector(single, nb_vw);
         narrow = __builtin_convertvector(whole, nb_vh);
         memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left * 2 : sizeof narrow);
     }
@@ -234,7 +236,8 @@ static inline __attribute__((always_inline)) void nb_spread_taps(
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
             nb_vl v;
             memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
-            NB_IN_REGISTER(v); /* read once: such reads cross cache lines */
+            /* read the light only once, because such reads cross cache lines */
+            NB_IN_REGISTER(v);
             for (int i = first; i <= last; i++)
                 sum[i][j] += k[d - i * row] * v;
         }

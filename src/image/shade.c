@@ -13,7 +13,7 @@
 
 enum {
     BLOCK = 32,   /* edge in pixels of a block that is checked at once */
-    FEW_DARK = 64 /* fewer dark pixels than 1 of 64 are not worth a mask */
+    FEW_DARK = 64 /* if fewer than 1 of 64 pixels are dark, a mask does not pay */
 };
 
 typedef struct shading {
@@ -41,7 +41,7 @@ static int place_of(const shading *job, const nb_panel *panel, double f, double 
 typedef enum look { MIXED, CLEAR, DARK } look;
 
 /** CLEAR if all factors of the shadows between these columns of a band are 1, DARK if all
- * are 0. A flat piece lies in the circle around its corners. */
+ * are 0. A flat piece of a panel lies inside the circle around its corners. */
 static look look_at(const shading *job, const band *b, int fast, int fast_end)
 {
     double x[4], y[4], cx = 0, cy = 0, far2 = 0, reach;
@@ -68,7 +68,7 @@ static look look_at(const shading *job, const band *b, int fast, int fast_end)
     return near ? MIXED : CLEAR;
 }
 
-/** Number that nb_mix_factor reads as this factor. */
+/** Number that nb_mix_factor converts to this factor. */
 static float written(double factor)
 {
     const float value = (float)factor;
@@ -111,7 +111,7 @@ static void shade_band(const shading *job, int row, int rows)
     }
 }
 
-/** End of the band of a row: BLOCK rows, or the end of the panel. */
+/** End of the band that begins at a row: after BLOCK rows, or at the end of the panel. */
 static int band_end(const nb_scene *sc, int row)
 {
     const nb_panel *panel = &sc->panels[nb_panel_of_row(sc, row)];
@@ -222,7 +222,8 @@ nb_status nb_shade_make(const nb_shadow *shadow, const float *file, const nb_sce
     memset(out, 0, sizeof *out);
     if (shadow->n) {
         out->acts = nb_alloc_raw(2 * rows, sizeof *out->acts, "shadow", err);
-        /* nb_alloc writes all pages; with calloc, pages without shadow cost nothing */
+        /* not nb_alloc, which writes all pages: with calloc, pages without shadow take no
+         * memory */
         out->transmission = calloc(scene->raster.pixels, sizeof *out->transmission);
         if (!out->acts || !out->transmission)
             return nb_fail_memory(err, scene->raster.pixels * sizeof *out->transmission,

@@ -94,7 +94,7 @@ static void apply_one(const nb_stage_piece *piece, const nb_stage *stage, double
         for (int i = 0; i < NB_PIECE; i++)
             v[i] = v[i] + stage->amount * drawn[i];
         return;
-    default: /* refused before, or not a stage on single pixels */
+    default: /* a stage that was refused before, or that does not act on single pixels */
         return;
     }
 }

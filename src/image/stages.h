@@ -13,9 +13,9 @@
 #include "poisson.h"
 #include "product.h"
 
-enum { NB_PIECE = 64 /* NB_NOISE_BLOCK */ };
+enum { NB_PIECE = 64 /* equals NB_NOISE_BLOCK */ };
 
-/** Pixels of a row, all of one panel. */
+/** Consecutive pixels of a row, all in one panel. */
 typedef struct nb_stage_piece {
     const nb_photons *photons;
     size_t pixel; /* first pixel, in the stack */
@@ -28,16 +28,17 @@ typedef struct nb_stack_row {
     int panel;
     size_t start;   /* first pixel, in the stack */
     int columns;    /* columns of the panel */
-    int first, end; /* rendered columns; first == end without any */
+    int first, end; /* rendered columns; first == end if none is rendered */
 } nb_stack_row;
 
 nb_stack_row nb_stack_row_of(const nb_scene *scene, int row);
 
-/** v[NB_PIECE] = expected photons; 0 for masked pixels and after the last one. */
+/** Set v[NB_PIECE] to the expected photons, or to 0 for masked pixels and after the last
+ * pixel. */
 void nb_piece_load(const nb_stage_piece *piece, double *v);
 
-/** Apply stages[from ... to-1], without SPREAD, to v[NB_PIECE]. NB_STAGE_GAIN adds
- * adc. */
+/** Apply stages[from ... to-1], except NB_STAGE_SPREAD, to v[NB_PIECE]. NB_STAGE_GAIN
+ * adds adc. */
 void nb_piece_apply(const nb_stage_piece *piece, const nb_stage *stages, int from, int to,
                     double adc, double *v);
 
@@ -51,13 +52,14 @@ typedef struct nb_light_source {
 /** Write the counts of a row of the stack to n[columns of its panel + NB_PIECE]. */
 void nb_light_counts(const nb_light_source *source, int row, double *n);
 
-/** Factor of the beam in a frame, from the r.m.s. of the flicker (NB_STAGE_FLICKER). */
+/** Factor of the beam's intensity in a frame; rms: relative r.m.s. of the flicker
+ * (NB_STAGE_FLICKER). */
 double nb_flicker_factor(int64_t seed, uint32_t frame, double rms);
 
 /* Stages on one pixel, and its integer, in the same way on host and device. No operation
  * may be contracted, as in poisson.h. */
 
-/** Mean counts of a paralysable counter. */
+/** Mean counts of a paralysable counter for a mean of photons without dead time. */
 NB_HD double nb_after_deadtime(double mean, double per_exposure)
 {
     double dead = mean * per_exposure;
@@ -66,7 +68,7 @@ NB_HD double nb_after_deadtime(double mean, double per_exposure)
     return dead < 700 ? mean * nb_exact_exp(-dead) : 0;
 }
 
-/** Mean after the n stages before the counts. */
+/** Mean of a pixel after the n stages that come before the counts. */
 NB_HD double nb_mean_behind(const nb_stage *stages, int n, double mean)
 {
     for (int i = 0; i < n; i++) {

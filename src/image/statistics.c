@@ -10,12 +10,14 @@
 #include "../physics/panels.h"
 
 /* All sums have one order: in eight lanes along a row, over the lanes, over the rows of a
- * stripe (a group of rows), over the stripes. The region's height alone sets stripes. */
+ * stripe (a group of rows), over the stripes. The stripes depend only on the region's
+ * height. */
 enum { STRIPES = 128 };
 
 typedef struct partial {
-    double sum, sum2;    /* of unmasked pixels: values and squares */
-    double all, squares; /* of all pixels: values and squared deviations from the mean */
+    double sum, sum2; /* sums over unmasked pixels: of values, and of squares */
+    /* sums over all pixels: of values, and of squared deviations from the mean */
+    double all, squares;
     int64_t pixels, rendered;
     double max;
     int max_fast, max_slow; /* max_fast < 0: no pixel yet */
@@ -98,7 +100,8 @@ void nb_statistics_of_rows(const nb_row_sums *rows, const nb_scene *scene, nb_st
     conclude(&total, stats);
 }
 
-/** Add up the rows of an image in memory. Find the place of the first largest value. */
+/** Add up the rows of an image in memory. Find the first pixel that has the largest
+ * value. */
 static void sum_rows(const nb_photons *photons, nb_row_sums *sums)
 {
     const nb_raster *raster = &photons->scene->raster;

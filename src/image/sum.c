@@ -57,8 +57,8 @@ static void add_value(nb_sum_pixel *to, double value)
     if (!(fabs(value) < WHOLE_MAX))
         return;
     one.whole = (int64_t)whole;
-    one.part = (uint64_t)((value - whole) *
-                          NB_TWO_52); /* below 2^52, as a double has no more digits */
+    /* below 2^52, because a double has 53 bits */
+    one.part = (uint64_t)((value - whole) * NB_TWO_52);
     nb_sum_pixel_add(to, &one);
 }
 

@@ -8,7 +8,8 @@
 #include "../physics/scene.h"
 #include "product.h"
 
-/** Sum of a pixel in whole units and parts of 2^-52: equal for any order of frames. */
+/** Sum of a pixel in whole units and parts of 2^-52, so that any order of frames gives
+ * the same sum. */
 typedef struct nb_sum_pixel {
     int64_t whole;
     uint64_t part; /* below 2^52 */
@@ -23,7 +24,7 @@ typedef struct nb_sum {
 
 /** Open the sum. Errors: NB_ERR_NOMEM. */
 nb_status nb_sum_open(nb_sum *sum, size_t pixels, nb_error *err);
-void nb_sum_close(nb_sum *sum); /* zero or open */
+void nb_sum_close(nb_sum *sum); /* The sum may be all zero. */
 
 /** Add the pixel of another sum. */
 void nb_sum_pixel_add(nb_sum_pixel *to, const nb_sum_pixel *more);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Scattering of amorphous materials: N F|F|, with F from a table of sin(theta)/lambda. */
+/** Scattering of amorphous materials: the sum over materials of N F|F| (F^2 with the sign
+ * of F). N is a number of molecules; F comes from a table of sin(theta)/lambda. */
 #ifndef NB_PHYSICS_AMORPHOUS_H
 #define NB_PHYSICS_AMORPHOUS_H
 
@@ -36,7 +37,7 @@ NB_HD const nb_table_piece *nb_piece_of(const nb_amorphous *a, const nb_scattere
                             a->buckets[bucket + 1], x);
 }
 
-/** F of a molecule at sin(theta)/lambda = x, 1/m, by the piece that holds x; electrons. */
+/** F of a molecule in electrons at sin(theta)/lambda = x, 1/m. Piece p holds x. */
 NB_HD double nb_piece_F(const nb_table_piece *p, double x)
 {
     double F =

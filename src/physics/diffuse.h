@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** Diffuse scattering by liquid-like motions. Displacements of the crystal's points are
  * Gaussian; at a distance r they have the covariance U_ij C(r). So two points interfere
- * with factor exp(-X (1 - C)). By its power series a block of N cells of volume V gives
+ * with the factor exp(-X (1 - C)). Its power series gives, for a block of N cells of
+ * volume V,
  *
  *     D(h) = (N/V) mean over R of exp(-X) sum_n X^n/n! sum_g I0(g) Gamma_n(u^2((h - g) R)),   X = X(h R)
  *
- * in electrons^2, in addition to |F|^2 |F_latt|^2 (docs/physics.md, section 25). Here all
- * orders n of all reflections g are summed: the reference for ../light. */
+ * in electrons^2, in addition to |F|^2 |F_latt|^2 (docs/physics.md, section 25). This
+ * file sums all orders n of all reflections g. It is the reference for the tables of
+ * ../light. */
 #ifndef NB_PHYSICS_DIFFUSE_H
 #define NB_PHYSICS_DIFFUSE_H
 
@@ -16,7 +18,8 @@
 #define NB_DIFFUSE_ORDERS 4096 /* limit at one point: enough up to X = 20,000 */
 
 /** The model for one rotation R of the crystal's point group. X and u2: coefficients of
- * quadratic forms of h k l, as in nb_shape_radius2. t: parts along a*, c x a*, c; 1/A. */
+ * quadratic forms of h k l, as in nb_shape_radius2. t: components of h along a*, c x a*,
+ * c; 1/A. */
 typedef struct nb_diffuse_form {
     double part;  /* weight in the mean over the rotations */
     double X[6];  /* 4 pi^2 sum (sigma_i t_i)^2 */

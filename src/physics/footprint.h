@@ -23,9 +23,10 @@ static inline double nb_footprint_det(nb_vec3 a, nb_vec3 b, nb_vec3 c)
     return nb_dot(a, nb_cross(b, c));
 }
 
-/** Light from the sample's origin hits a panel at (F, S), m. Shift of this image for
- * light from a or b: M = {fast by a, fast by b, slow by a, slow by b}, pixels. A point r
- * shifts it by r - s1 (r.n)/(s1.n): s1 is the ray, n the plane's normal. */
+/** Calculate M, which describes the shift on a panel of light that comes from a point
+ * other than the sample's origin: {fast by a, fast by b, slow by a, slow by b}, pixels.
+ * Light from the origin hits the panel at (F, S), m. A point r shifts it by r - s1
+ * (r.n)/(s1.n): s1 is the ray, n the plane's normal. */
 static inline void nb_footprint_map(const nb_panel *panel, double F, double S, nb_vec3 a,
                                     nb_vec3 b, double M[4])
 {

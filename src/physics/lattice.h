@@ -10,8 +10,7 @@
  * series is exact in double precision. */
 #define NB_SPHERE_SERIES 0.05
 
-/** The reciprocal cell, 1/m: the product of reciprocal[i] with axis i is 1, with the other axes
- * 0. */
+/** The reciprocal cell, 1/m: reciprocal[i] times axis i is 1; times another axis, 0. */
 NB_HD void nb_reciprocal_cell(const nb_orientation *cell, nb_vec3 reciprocal[3])
 {
     double inverse = 1.0 / nb_dot(cell->a, nb_cross(cell->b, cell->c));
@@ -49,7 +48,8 @@ NB_HD double nb_sphere_transform(double x)
     return 3.0 * (sin(x) / x - cos(x)) / x2;
 }
 
-/** R^2 of the laws of decay and edge at d = h - h0 (scene.h: radius2). */
+/** R^2, the squared distance in units of the spot, for the laws of decay and edge at d =
+ * h - h0; m is nb_lattice.radius2. */
 NB_HD double nb_shape_radius2(const double *m, double dh, double dk, double dl)
 {
     return m[0] * dh * dh + m[1] * dk * dk + m[2] * dl * dl + m[3] * dh * dk +

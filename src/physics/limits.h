@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Bounds of a scene's numbers: they decide whether floats suffice, and limit the
- * brightest pixel. Host code. */
+/** Bounds of a scene's numbers. They decide whether floats suffice, and give an upper
+ * bound of the brightest pixel. Host code. */
 #ifndef NB_PHYSICS_LIMITS_H
 #define NB_PHYSICS_LIMITS_H
 
@@ -11,8 +11,9 @@
 
 #include "scene.h"
 
-/* Sums in single precision stay between these: a factor of 100 below FLT_MAX, and 1e6 above
- * FLT_MIN, so that a weak term keeps its digits. */
+/* Sums in single precision stay between these limits. The upper one is a factor of 100
+ * below FLT_MAX; the lower one is 1e6 above FLT_MIN, so that a weak term keeps its
+ * digits. */
 #define NB_FLOAT_TOP 1e36
 #define NB_FLOAT_LOW 1e-32
 
@@ -122,7 +123,7 @@ static inline double nb_largest_F(const nb_factor_table *box)
     return box->nh > 0 ? fmax(fabs(box->default_F), box->largest) : fabs(box->default_F);
 }
 
-/** Smallest |F| of all tables and default_F that is not 0; 0 when all are. */
+/** Smallest |F| other than 0 of all tables and default_F, or 0 if all are 0. */
 static inline double nb_dimmest_F(const nb_factor_table *box)
 {
     double F = fabs(box->default_F);
@@ -140,8 +141,8 @@ static inline double nb_largest_lattice(const nb_lattice *lattice)
 }
 
 /** True if single precision can sum the scene; otherwise use double precision. A sum has
- * `terms` terms, each of a weight up to `weight`, with F^2 in units of `unit`,
- * electrons^2 (0: nothing scatters). */
+ * `terms` terms with weights up to `weight`. F^2 is in units of `unit`, electrons^2; 0 if
+ * nothing scatters. */
 static inline int nb_floats_carry(const nb_scene *sc, double unit, double terms,
                                   double weight)
 {

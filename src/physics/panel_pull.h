@@ -20,7 +20,8 @@ NB_HD nb_vec3 nb_across(nb_vec3 v, nb_vec3 d)
     return nb_sub(v, nb_scale(nb_dot(v, d), d));
 }
 
-/** Flat panel: add slopes to *to. X: slope by the ray's end point, at depth O (m). */
+/** Flat panel: add slopes to *to. X: slope by the ray's end point, which is at depth O
+ * (m). */
 NB_HD void nb_pull_flat(const nb_panel *panel, const nb_pull_point *at, double O,
                         nb_vec3 X, nb_panel_slope *to)
 {

@@ -48,8 +48,8 @@ static inline size_t nb_row_start(const nb_scene *sc, int row)
     return nb_panel_pixel(panel, 0, row - panel->first_row);
 }
 
-/** The part of a panel in the region of interest, in pixels of the panel; empty (no rows or
- * columns) if the panel is outside. */
+/** The part of a panel in the region of interest, in pixels of the panel; without rows or
+ * columns if the panel is outside the region. */
 static inline nb_region nb_panel_region(const nb_scene *sc, const nb_panel *panel)
 {
     nb_region r = sc->raster.roi;

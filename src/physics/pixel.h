@@ -4,9 +4,9 @@
  *     I = r_e^2 fluence / samples * sum over layers, sub-pixels, sources of
  *             w_source capture [polar] [omega] * sum over orientations F_cell^2 F_latt^2
  *
- * photons per pixel. polar and omega: values of the pixel's first sub-pixel, layer and
- * source, or with their -oversample flag of each term. Water and materials have the same
- * sum of their scattering (src/image/background.h). */
+ * in photons per pixel. polar and omega have the values of the pixel's first sub-pixel,
+ * layer and source, or of each term with -oversample_polar or -oversample_omega. Water
+ * and materials have the same sum with their scattering (src/image/background.h). */
 #ifndef NB_PHYSICS_PIXEL_H
 #define NB_PHYSICS_PIXEL_H
 
@@ -46,7 +46,8 @@ NB_HD nb_sample nb_sample_at(const nb_lattice *lattice, const nb_factor_table *t
     return p;
 }
 
-/** Sum over phi steps and domains of F_cell^2 F_latt^2 at q by table n, electrons^2. */
+/** Sum over phi steps and domains of F_cell^2 F_latt^2 at q, electrons^2; F from table
+ * n. */
 NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *table,
                             int n, nb_vec3 q)
 {
@@ -59,7 +60,7 @@ NB_HD double nb_crystal_sum(const nb_lattice *lattice, const nb_factor_table *ta
     return sum;
 }
 
-/** Sum over the sources along one ray: w_source [polar] crystal. */
+/** Sum over the sources along one ray of w_source [polar] times nb_crystal_sum. */
 NB_HD double nb_source_sum(const nb_scene *sc, const nb_ray *ray)
 {
     double sum = 0;
@@ -95,8 +96,8 @@ NB_HD double nb_cached_factors(const nb_scene *sc, const nb_panel *panel,
     return factor;
 }
 
-/** The pixel's sum over layers, sub-pixels and sources of this scene's orientations, before
- * the scale and the cached factors. */
+/** The pixel's sum over layers, sub-pixels, sources and orientations, without the scale
+ * and the cached factors. */
 NB_HD double nb_pixel_sum(const nb_scene *sc, const nb_panel *panel,
                           const nb_sensor *sensor, int f, int s)
 {

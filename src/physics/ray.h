@@ -53,8 +53,9 @@ NB_HD nb_ray nb_ray_along(nb_vec3 position)
     return ray;
 }
 
-/** Solid angle of a pixel, sr.  Flat: area/R^2 times the obliquity.  Curved: area/R^2, or with
- * exact_omega cos u du dv, the pixel's part of the sphere, the same at every depth. */
+/** Solid angle of a pixel, sr. Flat panel: area/R^2 times the obliquity. Curved panel:
+ * area/R^2, or with exact_omega the pixel's area on the unit sphere, cos u du dv, which
+ * is the same at every depth. */
 NB_HD double nb_solid_angle(const nb_panel *panel, const nb_ray *ray)
 {
     double R = ray->airpath, omega = panel->pixel_area / (R * R), sine;
@@ -75,7 +76,8 @@ NB_HD double nb_layer_path(const nb_panel *panel, const nb_sensor *sensor,
     return sensor->layer_step * sensor->mu / parallax;
 }
 
-/** Fraction of photons along `direction` that pass layers 0..layer-1 and stop in `layer`. */
+/** Fraction of the photons along `direction` that pass layers 0..layer-1 and stop in
+ * `layer`. */
 NB_HD double nb_capture(const nb_panel *panel, const nb_sensor *sensor, int layer,
                         nb_vec3 direction)
 {
@@ -119,9 +121,9 @@ NB_HD nb_ray nb_go_deep(const nb_panel *panel, const nb_sensor *sensor,
     return ray;
 }
 
-/** The ray to the point (F, S) of a layer. Capture and mean depth belong to the ray to
- * the layer's front face. Position, direction and omega belong to the depth of the
- * layer. */
+/** The ray to the point (F, S) of a layer. Capture and mean depth are those of the ray to
+ * the layer's front face. Position, direction and omega are those of the point at the
+ * layer's depth. */
 NB_HD nb_ray nb_ray_to(const nb_panel *panel, const nb_sensor *sensor, double F, double S,
                        int layer)
 {

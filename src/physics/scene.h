@@ -19,7 +19,7 @@ typedef struct nb_region {
 
 /** The image in memory: a stack of panels, one after the other, each with rows of pixels. */
 typedef struct nb_raster {
-    size_t pixels;       /* number in all panels */
+    size_t pixels;       /* number of pixels of all panels */
     int columns, rows;   /* size of the stack; the widest panel gives its columns */
     nb_region roi;       /* the rendered region, inside the stack */
     const uint8_t *mask; /* [pixels], 0 = not rendered; NULL = all rendered */
@@ -28,8 +28,8 @@ typedef struct nb_raster {
 /** The position of one piece of the detector, and of its pixels in the stack. */
 typedef struct nb_panel {
     int columns, rows;
-    int first_row;                 /* number in the stack */
-    size_t first_pixel;            /* number in the stack */
+    int first_row;                 /* index of the panel's first row in the stack */
+    size_t first_pixel;            /* index of the panel's first pixel in the stack */
     int sensor;                    /* index in the scene's sensors */
     double pixel_fast, pixel_slow; /* edges of a pixel, m */
     nb_vec3 fast, slow, normal;    /* unit */
@@ -81,25 +81,27 @@ typedef struct nb_lattice {
     int n_orientations; /* phi steps * mosaic domains, phi outer */
     int n_phi, n_domains;
     const nb_orientation *orientations;
-    int shape;         /* nb_shape: shapes.h */
-    double N[3];       /* unit cells along a, b, c; >= 1 */
-    double fudge;      /* shape factor (-fudge) */
-    double radius2[6]; /* laws of decay and edge (shapes.h): R^2 = d.M.d, d = h - h0;
-                          M = xx yy zz xy xz yz, with the factors 2 of mixed terms */
+    int shape;    /* nb_shape: shapes.h */
+    double N[3];  /* unit cells along a, b, c; >= 1 */
+    double fudge; /* shape factor (-fudge) */
+    /* for the laws of decay and edge (shapes.h): R^2 = d.M.d, d = h - h0. The elements xx
+     * yy zz xy xz yz of M; mixed ones include a factor of 2 */
+    double radius2[6];
 } nb_lattice;
 
-/** Structure-factor amplitudes over a box of Miller indices: one table, or one for each group of
- * sources (nb_source.table), all over the same box.
- * F[((table*nh + h-hmin)*nk + k-kmin)*nl + l-lmin], electrons; outside the box: default_F. */
+/** Structure-factor amplitudes over a box of Miller indices: one table, or a table for
+ * each group of sources (nb_source.table). All tables have the same box. F[((table*nh +
+ * h-hmin)*nk + k-kmin)*nl + l-lmin], electrons; outside the box: default_F. */
 typedef struct nb_factor_table {
     int hmin, kmin, lmin;
     int nh, nk, nl;  /* 0: no table, every reflection is default_F */
     const double *F; /* n_tables*nh*nk*nl */
     double default_F;
-    int interpolate; /* tricubic, if the 4x4x4 entries around a point are in the box */
+    /* 1: tricubic where the 4x4x4 entries around a point are in the box */
+    int interpolate;
     int measured; /* largest, least, dimmest and hash are set (nb_factor_table_measure) */
     double largest, least, dimmest; /* largest, smallest, smallest nonzero |F| */
-    int n_tables;                   /* 0 is the same as 1 */
+    int n_tables;                   /* number of tables; 0 means 1 */
     uint64_t hash; /* hash of all F, if `measured` and n_tables > 1; else 0 */
 } nb_factor_table;
 
@@ -108,9 +110,9 @@ typedef struct nb_factors {
     double dmin;           /* shortest d that scatters, m; 0: no limit */
 } nb_factors;
 
-/** F from x to the next point of a table: a cubic with Newton's divided differences d1,
- * d2, d3 over x, `next`, `before` and (d3) a fourth point. Its values are limited to F ..
- * F_next. If F is constant, all differences are 0. */
+/** A piece of a table: F from x to the next point. It is a cubic with Newton's divided
+ * differences d1, d2, d3 over x, `next`, `before` and (d3) a fourth point. Its values are
+ * limited to the range from F to F_next. If F is constant, all differences are 0. */
 typedef struct nb_table_piece {
     double x;            /* sin(theta)/lambda at its start, 1/m; 0 for the first piece */
     double next, before; /* 1/m */
@@ -124,7 +126,7 @@ typedef struct nb_scatterer {
     int first_piece, first_bucket, n_buckets;
     double per;       /* m */
     double largest;   /* largest |F| of the table's points */
-    double molecules; /* number in the beam / number of mosaic blocks */
+    double molecules; /* number of molecules in the beam / number of mosaic blocks */
 } nb_scatterer;
 
 typedef struct nb_amorphous {
@@ -132,7 +134,7 @@ typedef struct nb_amorphous {
     const nb_scatterer *materials;
     const nb_table_piece *pieces;
     const int32_t *buckets; /* for each material n_buckets + 1 indices of pieces, from 0 */
-    uint64_t hash;          /* of the tables, without the numbers of molecules */
+    uint64_t hash;          /* hash of the tables, without the numbers of molecules */
 } nb_amorphous;
 
 typedef struct nb_scene {

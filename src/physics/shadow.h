@@ -43,8 +43,8 @@ static inline int nb_shadow_place(const nb_shadow *s, nb_vec3 direction, double 
     return along > 0;
 }
 
-/** Fraction of the light that passes the stops to a pixel of this edge at (x, y), m in
- * the plane of the stops. */
+/** Fraction of a pixel's light that passes the stops. The pixel is at (x, y) in the plane
+ * of the stops and `edge` wide there, m. */
 static inline double nb_shadow_factor(const nb_shadow *s, double x, double y, double edge)
 {
     double factor = 1;

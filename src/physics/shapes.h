@@ -7,10 +7,10 @@
 #include "../nanobragg/config.h"
 #include "hostdevice.h"
 
-/** How F_latt falls with the distance d = h - h0 from a reflection. All but the fringes are
- * functions of g R^2: R is the length of d in units of the spot, g the shape factor (-fudge).
- * Formulas: lattice.h (scalar), slopes.h (derivatives), ../terms/lattice.h (vectors),
- * shapes.cuh of the devices (floats). */
+/** How F_latt falls with the distance d = h - h0 from a reflection. All laws but the
+ * fringes are functions of g R^2. R is the length of d in units of the spot, g is the
+ * shape factor (-fudge). Formulas: lattice.h (scalar), slopes.h (derivatives),
+ * ../terms/lattice.h (vectors), shapes.cuh of the devices (floats). */
 typedef enum nb_law {
     NB_LAW_FRINGES, /* product over the axes of sin(pi N d)/sin(pi d) */
     NB_LAW_SPHERE, /* transform of a uniform sphere at pi sqrt(g R^2), R^2 = sum (N d)^2 */

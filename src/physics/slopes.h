@@ -34,7 +34,7 @@ NB_HD double nb_interference_slope(double d, double N, double s)
     }
     sine = sin(x);
     cosine = cos(x);
-    if (N < 1.5) /* rearranged, as N cos(N x) and s cos(x) nearly cancel */
+    if (N < 1.5) /* rearranged, because N cos(N x) and s cos(x) nearly cancel */
         return NB_PI *
                (e * sine * cosine * cos(e * x) - sin(e * x) * (1 + e * sine * sine)) /
                (sine * sine);
@@ -151,8 +151,8 @@ NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const doub
     }
 }
 
-/** F of a sample, the slopes of F, and the entries of the table that give F: the nearest
- * entry, or the 64 around a point between reflections. */
+/** F of a sample, the slopes of F, and the entries of the table that F depends on: the
+ * nearest entry, or with interpolation the 64 entries around the sample. */
 typedef struct nb_F_slope {
     double F;
     double d[3];      /* by h, k, l; 0 for the nearest F */
@@ -224,8 +224,8 @@ NB_HD void nb_F_slope_at(const nb_factor_table *sf, int n, const double h[3],
     out->F = nb_table_at(sf, n)[out->entry];
 }
 
-/** Slope of nb_polarization by the direction (docs/physics.md, section 14, with c, e and
- * b as here). */
+/** Slope of nb_polarization by the direction (docs/physics.md, section 14, has the same
+ * c, e and b). */
 NB_HD nb_vec3 nb_polarization_slope(double K, nb_vec3 incident, nb_vec3 direction,
                                     nb_vec3 axis)
 {

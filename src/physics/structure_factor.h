@@ -22,7 +22,8 @@ NB_HD double nb_F_nearest(const nb_factor_table *sf, int n, double h0, double k0
     return nb_table_at(sf, n)[((int64_t)h * sf->nk + (int64_t)k) * sf->nl + (int64_t)l];
 }
 
-/** Weights at t of the values at -1, 0, 1, 2, for the cubic through them (Lagrange). */
+/** Weights w[4] of the values at -1, 0, 1, 2: they give the value at t of the cubic
+ * through these points (Lagrange). */
 NB_HD void nb_cubic_weights(double t, double w[4])
 {
     w[0] = -t * (t - 1.0) * (t - 2.0) / 6.0;

@@ -7,8 +7,9 @@
 /* Smallest number of steps per entry of the table. With fewer steps, reading the table
  * takes longer than it saves. */
 #define STEPS_PER_ENTRY 16
-/* Distance along an index up to which F of a reflection counts: as the nearest one, and
- * as one of 64 of a tricubic. Kernels with steps of 2^-32 of an index need the margin. */
+/* Half the edge of the box of indices, around a reflection, in which its F has an effect:
+ * as the nearest F, and as one of the 64 of a tricubic. Kernels with steps of 2^-32 of an
+ * index need the margin. */
 #define NEAREST_REACH (0.5 + 1e-6)
 #define TRICUBIC_REACH (2 + 1e-6)
 #define ROOM 1e-6 /* margins for rounding: relative to |q|, and in rad */
@@ -63,7 +64,8 @@ static double farthest2(const nb_vec3 b[3], const double h[3], double half)
 /** Largest |q|^2 so far, and the limit below which no reflection can exceed it. */
 typedef struct reach_search {
     nb_vec3 b[3];
-    double half, corner; /* corner: largest distance of a corner from the reflection */
+    /* corner: largest distance in 1/m of the box's corners from the reflection */
+    double half, corner;
     double largest,
         less; /* squares; a reflection with |q|^2 below `less` cannot be the farthest */
 } reach_search;
@@ -107,7 +109,8 @@ static void look_at_row(reach_search *s, const double *row, int n, const double 
     look_at(s, first[0], first[1], first[2] + high);
 }
 
-/** Largest |q| at indices within `half` of a reflection with F > 0, 1/m; or INFINITY. */
+/** Largest |q| in 1/m in the boxes of +-half around reflections with F > 0; or
+ * INFINITY. */
 static double factor_reach(const nb_scene *sc, double half)
 {
     const nb_factor_table *sf = &sc->factors.table;
@@ -160,7 +163,9 @@ nb_lit_cone nb_lit_cone_of(const nb_plan *plan)
     nb_lit_cone cone = {1, {0, 0, 0}, 0};
     double reach;
     if (nb_shape_is_scaled(sc->lattice.shape) && !(sc->lattice.fudge > 0))
-        return cone; /* F_latt may be infinite, and 0 times infinity is not 0 */
+        /* not a test of the product: F_latt may be infinite, and 0 times infinity is
+         * NaN */
+        return cone;
     reach = crystal_reach(plan);
     if (!isfinite(reach))
         return cone;
@@ -178,9 +183,9 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
     nb_lit_panel lit = {.all = 1};
     double nearest =
         fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
-    double size =
-        0.5 * (panel->pixel_fast + panel->pixel_slow) +
-        sensor->layers * sensor->layer_step; /* from the middle of a pixel's front face */
+    double size = 0.5 * (panel->pixel_fast + panel->pixel_slow) +
+                  /* the ray is that to the middle of a pixel's front face */
+                  sensor->layers * sensor->layer_step;
     double angle;
     if (cone->all || panel->curved || !(size < 0.5 * nearest))
         return lit;
@@ -202,8 +207,8 @@ static int bounded(double x, int largest)
     return x < 0 ? 0 : x > largest ? largest : (int)x;
 }
 
-/* On a row P = U + x V, the cone (P.axis)^2 > cos^2 P^2 is p x^2 + 2 q x + r > 0. p < 0
- * if the row leaves the cone on both sides. */
+/* On a row P = U + x V, the cone (P.axis)^2 > cos^2 P^2 is p x^2 + 2 q x + r > 0. If p <
+ * 0, both ends of the row are outside the cone. */
 void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
 {
     nb_vec3 U = nb_add(lit->start, nb_scale(slow, lit->step)), V = lit->along;
@@ -215,7 +220,8 @@ void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last)
     if (lit->all || !(p < -1e-3))
         return;
     low = -q / p;
-    if (root2 < 0 || u + v * low < 0) { /* outside of the cone, or in the opposite half */
+    /* outside the cone, or in the cone's mirror image behind the sample */
+    if (root2 < 0 || u + v * low < 0) {
         *last = -1;
         return;
     }

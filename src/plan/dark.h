@@ -7,7 +7,8 @@
 
 #include "plan.h"
 
-/** Rays that reflections may reach: within an angle of an axis. */
+/** A cone that contains all rays that reflections may reach: the rays within an angle of
+ * an axis. */
 typedef struct nb_lit_cone {
     int all; /* 1: reflections may reach every ray */
     nb_vec3 axis;
@@ -28,16 +29,17 @@ typedef struct nb_lit_panel {
     int all;
     nb_vec3 axis;
     double cos2; /* cos^2 of the angle, widened by a pixel and the depth of the sensor */
-    nb_vec3 start, step, along; /* m, m, unit; middle of pixel (0, s): start + s step */
-    double pixel;               /* m; size of a pixel along a row */
+    /* middle of pixel (0, s): start + s step, m. along: unit vector along a row */
+    nb_vec3 start, step, along;
+    double pixel; /* m; size of a pixel along a row */
     int columns;
 } nb_lit_panel;
 
 nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
                              const nb_sensor *sensor);
 
-/** Find the columns *first to *last of a row that reflections may reach. *last < *first:
- * the row is dark. A few columns at the ends may be dark too. */
+/** Find the columns *first to *last of a row that reflections may reach. If *last <
+ * *first, the row is dark. A few columns at the ends may be dark too. */
 void nb_lit_columns(const nb_lit_panel *lit, int slow, int *first, int *last);
 
 #endif

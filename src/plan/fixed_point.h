@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Miller indices in fixed point. In NB_FIXED_MAGIC - h the last bit is 2^-32: the low word is the
- * fraction of -h, and the high word counts whole numbers. The sign is negative so that rounding
- * down sends halves of h down, as nb_nearest_index does. The interference function is even. */
+/** Miller indices in fixed point. The double NB_FIXED_MAGIC - h has a last bit of 2^-32,
+ * so that its low word is the fraction of -h and its high word counts whole numbers. The
+ * sign is negative so that rounding down sends halves of h down, as nb_nearest_index
+ * does. The sign has no effect on the interference function, which is even. */
 #ifndef NB_PLAN_FIXED_POINT_H
 #define NB_PLAN_FIXED_POINT_H
 

@@ -35,7 +35,8 @@ double nb_path_every_step(const nb_plan *plan)
     const char *unused;
     for (const nb_path *const *p = plan->paths; *p; p++) {
         const double seconds = (*p)->skips ? INFINITY : (*p)->seconds(plan);
-        if (seconds < least && (*p)->applies(plan, &unused)) /* last, as it is slow */
+        /* applies() is called last, because it is slow */
+        if (seconds < least && (*p)->applies(plan, &unused))
             least = seconds;
     }
     return least;

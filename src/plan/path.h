@@ -13,8 +13,9 @@ typedef struct nb_render nb_render;
 
 /** Facts about an image, for the report. */
 typedef struct nb_path_notes {
-    const char *why;      /* set by nb_path_choose */
-    nb_spots_result left; /* light that was left out, or the reason why none was */
+    const char *why; /* set by nb_path_choose */
+    /* light that was left out, or the reason why no light was left out */
+    nb_spots_result left;
 } nb_path_notes;
 
 typedef struct nb_path {
@@ -34,7 +35,7 @@ typedef struct nb_path {
     nb_status (*run)(nb_render *render, nb_error *err);
     /** Write a part of a line about the image for the user; or NULL. */
     void (*describe)(const nb_path_notes *notes, char *line, size_t size);
-    int sums; /* 1: the path makes the slopes of a plan with sums; 0: images alone */
+    int sums; /* 1: the path also makes slopes (nb_plan.sums); 0: only images */
     const struct nb_path_kernel *kernel; /* data of a renderer for run, or NULL */
 } nb_path;
 
@@ -48,8 +49,9 @@ static inline int nb_path_refuse(const char **why, const char *reason)
     return 0;
 }
 
-/** Quickest path of plan->paths that applies, the first of equals. *why is the reason
- * against the first path of the list, or "" if that path applies. */
+/** Quickest path of plan->paths that applies, the first in the list if several are
+ * equally quick. *why is the reason against the first path of the list, or "" if that
+ * path applies. */
 const nb_path *nb_path_choose(const nb_plan *plan, const char **why);
 
 /** Seconds of the quickest path of plan->paths that takes every step and applies. */

@@ -7,7 +7,7 @@
 #include "../physics/limits.h"
 #include "../physics/panels.h"
 
-/** Bound of the indices: |a| |d - i|/lambda <= 2 |a|/lambda. */
+/** Upper bound of |h|, |k| and |l|: |a| |d - i|/lambda <= 2 |a|/lambda. */
 static double index_bound(const nb_lattice *lattice, const nb_beam *beam)
 {
     double length2 = 0, inv_lambda = 0;

@@ -45,7 +45,8 @@ struct nb_slope_job;
 typedef struct nb_plan {
     const nb_scene *scene;
     nb_precision precision;
-    nb_tolerance tolerance; /* set by the caller; if all 0, every step is calculated */
+    /* set by the caller; if all members are 0, every step is calculated */
+    nb_tolerance tolerance;
     nb_engine engine;
     /* The caller sets paths, forced and sums before a path is chosen. */
     const struct nb_path *const *paths; /* NULL-terminated, the last always applies */
@@ -69,11 +70,11 @@ nb_plan nb_plan_of(const nb_scene *scene, nb_precision precision, const nb_engin
 int nb_plan_floats_carry(const nb_plan *plan, double unit, double terms);
 
 /** Reason, in a few words, why no fast path can render this lattice in this precision; or
- * NULL. Up to real_cells cells along an axis, the number of cells need not be whole. */
+ * NULL. The number of cells along an axis must be whole if it exceeds real_cells. */
 const char *nb_plan_needs_double(const nb_plan *plan, double real_cells);
 
-/** A box of reflections, all NEGATED: -h0, so that floor(1/2 - h) sends halves down as
- * nb_nearest_index does. */
+/** A box of reflections. All indices have the opposite sign, -h0, so that floor(1/2 - h)
+ * sends halves down as nb_nearest_index does. */
 typedef struct nb_index_box {
     int32_t low[3], n[3]; /* first and count along each axis */
 } nb_index_box;

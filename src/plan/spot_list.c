@@ -47,8 +47,9 @@ typedef struct search {
     nb_spot_list *list;
     tile_pair *pairs;
     size_t spots_room, pairs_room;
-    double reach; /* largest R of the terms of the strongest reflection */
-    double far; /* largest distance of rays from the middle of a reflection of the group */
+    double reach; /* largest R at which the strongest reflection has terms */
+    /* largest distance of lit rays from the middle of a reflection of the group */
+    double far;
     nb_error *err;
 } search;
 
@@ -132,7 +133,7 @@ static int add_reflection(search *s, const nb_spot_group *group, nb_spot spot,
     const double g = sqrt(spot.g2), off = fabs(sqrt(nb_spot_dot(p, p)) - 1);
     double far = far_of(s, group, s->reach, g);
     int seen = 0;
-    if (off > far) /* out of reach for any F */
+    if (off > far) /* no F makes the reflection visible */
         return 1;
     spot.reach2 =
         nb_spot_reach2(sp, s->limits, nb_spot_F2_of(&sp->scene->factors.table, spot.h));
@@ -250,7 +251,8 @@ static nb_status sort_pairs(nb_spot_list *list, const tile_pair *pairs, nb_error
         list->first[pairs[i].tile + 2]++;
     for (size_t i = 1; i <= list->tiles; i++)
         list->first[i + 1] += list->first[i];
-    for (size_t i = 0; i < list->pairs; i++) /* first[t + 1]: next place of tile t */
+    /* first[t + 1]: index of the next pair of tile t */
+    for (size_t i = 0; i < list->pairs; i++)
         list->of[list->first[pairs[i].tile + 1]++] = pairs[i].spot;
     return NB_OK;
 }

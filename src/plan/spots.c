@@ -15,7 +15,8 @@
  * fewer reflections, smaller groups have tighter boxes. */
 #define GROUP_ANGLE 0.03
 
-/** Find L with R^2 = d.M.d = |L d|^2, M with the fudge. Returns 0 if M has no such L. */
+/** Find L with R^2 = d.M.d = |L d|^2, where M includes the shape factor (-fudge). Returns
+ * 0 if M has no such L. */
 static int split_metric(const nb_lattice *lattice, double L[3][3])
 {
     const double *r = lattice->radius2, f = lattice->fudge;
@@ -105,7 +106,7 @@ static const char *refuse_crystal(const nb_plan *plan)
     if (!(lattice->fudge > 0) || !split_metric(lattice, L))
         return "the size of the spots is not known";
     if (shape.law == NB_LAW_DECAY && may->part > 0)
-        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* the least reach */
+        reach2 = fmax(0, -0.5 * shape.width * log(may->part)); /* the smallest limit */
     invert(L, inverse);
     if (!(sqrt(reach2) * widest_index(inverse) * (1 + NB_SPOT_ROOM) <= 0.5))
         return "spots of so few cells overlap";
@@ -179,7 +180,8 @@ static int same_run(const nb_source *a, const nb_source *b)
 /** Add a run of sources. The entries follow the entries of earlier runs. */
 static void add_run(nb_spots *sp, const sorted_source *from, int n)
 {
-    const double far_away = 1e150; /* the square does not overflow */
+    /* so large that no source reaches it, and its square does not overflow */
+    const double far_away = 1e150;
     nb_spot_run *run = &sp->runs[sp->n_runs];
     *run = (nb_spot_run){.incident = from->source->incident, .table = from->source->table};
     if (sp->n_runs > 0)
@@ -477,7 +479,7 @@ void nb_spots_free(nb_spots *sp)
     memset(sp, 0, sizeof *sp);
 }
 
-/* --- Estimated time of an image that is rendered from its reflections --- */
+/* --- Estimated time to render an image from its reflections --- */
 
 /** Seconds on one core: `start` once, `pair` for each reflection and orientation, `ray`
  * (several sources: ray_of_sources) for each ray of the box of a pair, `term` for each
@@ -489,22 +491,24 @@ typedef struct spot_costs {
 static const spot_costs tophat_costs = {4e-4, 7e-8, 1.2e-8, 7e-9, 4.4e-9, 7e-10},
                         gauss_costs = {2.5e-3, 5e-7, 1.3e-9, 8.5e-9, 2e-10, 2.5e-9},
                         table_costs = {1e-3, 3e-8, 3.5e-9, 2e-9, 6e-10, 1.2e-9};
-/* Seconds of the first search of the brightest pixel, which adds fewer terms. */
+/* Seconds of the first search of the brightest pixel, which adds fewer terms than an
+ * image. */
 #define LOOK_START 3e-4
 #define LOOK_COLUMN 6e-8
 #define LOOK_PAIR 1.2e-7
 #define LOOK_RAY 3e-9
-#define LOOK_REACH 0.63 /* R of the terms that the first search takes */
+#define LOOK_REACH 0.63 /* largest R of the terms of the first search */
 #define DIM 1.0         /* dim (nb_spots_work_of) with which the costs were fitted */
 
 typedef struct extents {
-    double volume;             /* volume of the cell, m^3 */
+    double volume;             /* volume of the unit cell, m^3 */
     double reach;              /* largest R of a term */
     double axis;               /* approximate longest semi-axis of R <= reach, 1/m */
     double largest;            /* largest |q|, 1/m */
-    double wavelength, spread; /* middle, m; range / middle */
-    double rays, pixels;       /* numbers of the whole detector */
-    double subpixel;           /* rad; smallest angle of a sub-pixel at close distance */
+    double wavelength, spread; /* middle of the wavelengths, m; their range / middle */
+    double rays, pixels;       /* numbers of rays and pixels of the whole detector */
+    /* rad; smallest angle of a sub-pixel, which is at the close distance */
+    double subpixel;
     double layers;
 } extents;
 
@@ -535,7 +539,8 @@ static void measure_detector(const nb_scene *sc, extents *e)
     e->rays = e->pixels * sc->oversample * sc->oversample * e->layers;
 }
 
-/** Approximate ratio: a term of the brightest reflection / terms that may be left out. */
+/** Approximate ratio of the largest term of the brightest reflection to the terms that
+ * may be left out. */
 static double range_of(const nb_plan *plan, double dim)
 {
     const nb_tolerance *may = &plan->tolerance;
@@ -566,8 +571,8 @@ static extents measure(const nb_plan *plan, double reach)
     return e;
 }
 
-/* The part of the Ewald sphere with |q| < Q has the area pi Q^2. Reflections within a
- * reach of this part are excited. */
+/* The part of the Ewald sphere with |q| < Q has the area pi Q^2. Reflections within the
+ * reach of this area are excited. */
 static nb_spots_work work_of(const nb_plan *plan, const extents e)
 {
     const nb_scene *sc = plan->scene;

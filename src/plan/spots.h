@@ -19,7 +19,7 @@ enum {
     NB_SPOT_PAD = 16
 }; /* padding after the last source of each run: the lanes of a vector */
 
-/** Factor of R^2 in exp(-2 R^2/width) = 2^(factor R^2). */
+/** The factor in exp(-2 R^2/width) = 2^(factor R^2). */
 NB_HD double nb_spot_fall(double width)
 {
     return -2.0 / width * NB_LOG2_E;
@@ -29,7 +29,7 @@ NB_HD double nb_spot_fall(double width)
 typedef struct nb_spot_run {
     nb_vec3 incident;
     int table, n;
-    size_t first;             /* place in the arrays of nb_spots */
+    size_t first;             /* index of the first entry in the arrays of nb_spots */
     double middle;            /* middle kappa, 1/m */
     double shortest, longest; /* wavelengths, m */
     double per;               /* approximate number of entries per 1/m */
@@ -42,8 +42,8 @@ typedef struct nb_spot_cell {
     double E[3][3]; /* columns: semi-axes of the ellipsoid R <= 1, 1/m */
 } nb_spot_cell;
 
-/** A group of orientations: first .. end - 1, of one cell and within an angle of the
- * first. */
+/** A group of orientations, first .. end - 1. They have the same cell and are within an
+ * angle of the first. */
 typedef struct nb_spot_group {
     int first, end;
     double chord; /* |U v - v| <= chord |v| for each rotation U from the first */
@@ -68,10 +68,11 @@ typedef struct nb_spots {
     nb_spot_cell *cells;
     double *along; /* [3][stride] incident . reciprocal axis of each orientation */
     size_t stride;
-    int *source;       /* index in the scene of each entry of a run */
-    double *offset;    /* kappa - middle, 1/m; out of reach in the padding */
+    int *source; /* index in the scene of each entry of a run */
+    /* kappa - middle, 1/m; in the padding so large that no term counts */
+    double *offset;
     double *weight;    /* 0 in the padding */
-    double even;       /* weight of all sources, if equal; else 0 */
+    double even;       /* weight of every source if all are equal; else 0 */
     double *wave;      /* weight times wavelength, m */
     double *below;     /* sum of the weights of earlier entries of the run */
     nb_index_box box;  /* box of reflections, not negated */
@@ -105,7 +106,7 @@ typedef struct nb_spot_plane {
 
 nb_spot_plane nb_spot_plane_of(const nb_panel *panel, const nb_sensor *sensor);
 
-/** Limits and bounds of the light that an image lacks. */
+/** Limits and bounds of the light that is missing in an image. */
 typedef struct nb_spots_result {
     const char *refused; /* reason why nothing was rendered, in a few words; or NULL */
     double bound;        /* photons that a pixel may lack */
@@ -113,7 +114,8 @@ typedef struct nb_spots_result {
     double reach;        /* largest R of an added term */
 } nb_spots_result;
 
-/** True if the spots of the crystal end or fall below every tolerance. */
+/** True if the spots of the crystal have an edge, or fall below any tolerance at some
+ * distance. */
 int nb_spots_suit(const nb_scene *scene);
 
 /** Reason why a scene cannot be rendered from reflections, in a few words; or NULL. */
@@ -132,8 +134,8 @@ typedef struct nb_spots_work {
     double rays;    /* rays in the boxes of the pairs */
     double terms, pixels;
 } nb_spots_work;
-/** Estimate the work. Gaussian terms above tolerance/dim (unit: the largest peak) are
- * counted. The costs of spots.c were fitted with its DIM. */
+/** Estimate the work. Gaussian terms above tolerance/dim are counted, in units of the
+ * largest peak. The costs of spots.c were fitted with dim = DIM. */
 nb_spots_work nb_spots_work_of(const nb_plan *plan, double dim);
 
 /** Estimated seconds of one core for the whole detector. */
@@ -143,8 +145,8 @@ double nb_spots_seconds(const nb_plan *plan);
 double nb_spots_look_seconds(const nb_plan *plan);
 
 /** Estimated seconds of all steps for the whole detector with one thread, to compare with
- * the seconds of spots. The choice must not depend on the region or the threads, because
- * the bytes depend on the choice. */
+ * nb_spots_seconds. The choice must not depend on the region or the threads, because the
+ * bytes depend on the choice. */
 double nb_spots_whole(const nb_plan *plan, double (*seconds)(const nb_plan *plan));
 
 /** Largest number of photons of a pixel if all terms are 1 electron^2. */
@@ -158,12 +160,14 @@ void nb_spots_free(nb_spots *spots);
 
 enum {
     NB_SPOTS_TRIES = 8,
-    NB_SPOTS_MIDDLES = 3 /* number of first tries, with R < 0.6 and different F limits */
+    /* number of the first tries, which have R < 0.6 and differ in the limit of F */
+    NB_SPOTS_MIDDLES = 3
 };
 
-/** Terms of try i to find a lower bound of the brightest pixel of the whole detector. The
- * first NB_SPOTS_MIDDLES tries take strong, then weaker reflections near their middles
- * (R < 0.6). Later tries take larger R. Returns 0 after the last try. */
+/** Set the terms that try i calculates to find a lower bound of the brightest pixel of
+ * the whole detector. The first NB_SPOTS_MIDDLES tries take strong, then weaker
+ * reflections near their middles (R < 0.6). Later tries take larger R. Returns 0 after
+ * the last try. */
 int nb_spots_try(const nb_spots *spots, int i, nb_spot_limits *limits);
 
 /** True if try i repeats try i - 1: all reflections are equally strong, and the try adds
@@ -175,7 +179,8 @@ int nb_spots_repeats(const nb_spots *spots, int i);
 void nb_spots_limit(const nb_spots *spots, const nb_tolerance *may,
                     nb_spot_limits *limits, nb_spots_result *result);
 
-/** Largest part of the brightest pixel that a pixel may lack, from nb_spots_limit. */
+/** Largest amount of light that a pixel may lack after nb_spots_limit, as a fraction of
+ * the brightest pixel. */
 double nb_spots_part(const nb_spots_result *result);
 
 /** Text of the report: "from its reflections" and the part that may be missing. */
@@ -199,8 +204,9 @@ typedef struct nb_spot_list {
     nb_spot_plane *planes; /* owned; [panels] */
     nb_spot_grid *grids;   /* owned; [panels] */
     nb_spot *spots;        /* owned; [n] */
-    size_t *first;         /* owned; [tiles + 1] places in `of` */
-    uint32_t *of;          /* owned; [pairs] spots of each tile, indices in spots */
+    /* owned; [tiles + 1] index in `of` of the first spot of each tile */
+    size_t *first;
+    uint32_t *of; /* owned; [pairs] spots of each tile, indices in spots */
 } nb_spot_list;
 
 /** Make a list. regions: [panels], empty in a panel that is not rendered. Errors:
@@ -214,8 +220,9 @@ void nb_spot_list_free(nb_spot_list *list);
  * reflection, an orientation and a box of pixels only save work. Mathematics:
  * plans/paths.md, section 3. */
 
-#define NB_SPOT_ROOM 1e-6    /* margin for rounding, in parts of R and in sub-pixels */
-#define NB_SPOT_GRAZING 0.01 /* rays with a smaller cosine to a panel have no box */
+#define NB_SPOT_ROOM 1e-6 /* margin for rounding, in parts of R and in sub-pixels */
+/* rays whose angle to the panel's normal has a smaller cosine have no box */
+#define NB_SPOT_GRAZING 0.01
 
 enum { NB_SPOT_NOWHERE = 0, NB_SPOT_BOXED, NB_SPOT_ANYWHERE };
 
@@ -243,8 +250,8 @@ NB_HD double nb_spot_F2_of(const nb_factor_table *sf, const int32_t h[3])
     return largest;
 }
 
-/** Largest R^2 of the terms of a reflection; 0 without terms. Law of decay:
- * exp(-2 R^2/width) A is above the threshold. Law of edge: end of the spot. */
+/** Largest R^2 of the terms of a reflection; 0 without terms. Law of decay: up to this
+ * R^2, exp(-2 R^2/width) A is above the threshold. Law of edge: the spot ends there. */
 NB_HD double nb_spot_reach2(const nb_spots *sp, const nb_spot_limits *limits, double F2)
 {
     double A = F2 * sp->cells2;
@@ -278,7 +285,8 @@ NB_HD int nb_spot_inside_sphere(const double p[3], const double v[3], double rad
     return 1;
 }
 
-/** Largest distance, on the unit sphere, from a reflection to rays it reaches. g: |g|. */
+/** Largest distance on the unit sphere from a reflection to the rays that it lights. g:
+ * |g|. */
 NB_HD double nb_spot_far(const nb_spots *sp, const nb_spot_group *group, double reach,
                          double g)
 {
@@ -321,7 +329,8 @@ NB_HD void nb_spot_extent(const nb_spot_plane *plane, int axis, const double rat
     }
 }
 
-/** Find pixels whose rays may be within `far` of p: range[axis] if NB_SPOT_BOXED. */
+/** Find the pixels whose rays may be within `far` of p. They are in range[axis] if the
+ * function returns NB_SPOT_BOXED. */
 NB_HD int nb_spot_near(const nb_spot_plane *plane, const double p[3], double far,
                        double range[2][2])
 {

@@ -14,11 +14,12 @@
 
 enum { PAD = 16 };    /* rows are padded to the widest vector */
 #define UP (1 + 1e-6) /* factor to round floats up */
-/* Largest change of an index over a first block. */
+/* Largest change of an index over one of the first, largest blocks. */
 #define BLOCK_INDEX 0.4
-#define FEW_STEPS 8       /* with fewer steps of a ray, blocks are slow */
+/* if a ray has fewer steps, blocks are slower than single rays */
+#define FEW_STEPS 8
 #define MANY_STEPS 2e8    /* limit of the steps: lists need much memory */
-#define LARGEST_TABLE 6e7 /* limit of the reflections of a table */
+#define LARGEST_TABLE 6e7 /* limit of the number of reflections of a table */
 
 int nb_tiles_suit(const nb_scene *sc)
 {
@@ -47,7 +48,8 @@ static const char *refuse_crystal(const nb_plan *plan)
     return NULL;
 }
 
-/** True for a tilted normal: depths are not monotonous over a block. */
+/** True if the panel's normal is tilted, so that the mean depth is not monotonous over a
+ * block. */
 static int leans(const nb_panel *panel)
 {
     return !(fabs(nb_dot(panel->normal, panel->fast)) < 1e-9 &&
@@ -231,7 +233,8 @@ static nb_vec3 turn_of(const nb_vec3 reciprocal[3], const nb_orientation *u)
     return turn;
 }
 
-/** Place on a space-filling curve: neighbours on the curve are neighbours in space. */
+/** Position of a rotation on a space-filling curve. Neighbours on the curve are
+ * neighbours in space. */
 static uint64_t curve_of(nb_vec3 turn, double largest)
 {
     const double x[3] = {turn.x, turn.y, turn.z};
@@ -313,8 +316,8 @@ static int groups_of(int n)
     return (n + NB_TILE_STEPS - 1) / NB_TILE_STEPS;
 }
 
-/** Choose groups of sources or of orientations, whichever gives fewer groups. Sources
- * differ less and are preferred. */
+/** Choose groups of sources or of orientations, whichever gives fewer groups. Groups of
+ * sources are preferred, because sources differ less from each other. */
 static void set_sizes(nb_tiles *t)
 {
     const int M = t->scene->lattice.n_orientations, S = t->scene->beam.n_sources;
@@ -327,7 +330,8 @@ static void set_sizes(nb_tiles *t)
     t->row_stride = (size_t)(t->rows + PAD - 1) / PAD * PAD;
 }
 
-/** Take n numbers of a size from the memory at *used. With base NULL, only count. */
+/** Take n numbers of a size from the memory at *used, and advance *used. If base is NULL,
+ * only count the bytes. */
 static void *cut(char *base, size_t *used, size_t n, size_t size)
 {
     void *at = base ? base + *used : NULL;
@@ -377,7 +381,8 @@ static void set_shape(nb_tiles *t)
     t->peak = (float)(height * cells * (height * cells) * (1 + 1e-5));
 }
 
-/* For R < 0.6, sinc^2(R)/Gaussian is smallest at R = 0.6, sphere/Gaussian at R = 0. */
+/* For R < 0.6, the ratio of sinc^2(R) to the Gaussian is smallest at R = 0.6, and that of
+ * the sphere at R = 0. */
 double nb_tiles_like(const nb_scene *scene, nb_scene *like)
 {
     const nb_lattice *lattice = &scene->lattice;
@@ -461,7 +466,7 @@ static double index_of_step(const nb_plan *plan)
     return length * largest / sc->oversample / sc->beam.sources[0].lambda;
 }
 
-/* Fitted to the blocks of 263 random scenes (reports/cpu). */
+/* The constants are fitted to the blocks of 263 random scenes (reports/cpu). */
 double nb_tiles_gain(const nb_plan *plan)
 {
     const double part = plan->tolerance.part > 0 ? plan->tolerance.part : 1e-4;
@@ -475,7 +480,9 @@ double nb_tiles_gain(const nb_plan *plan)
 
 enum {
     RIM = 2
-}; /* places on each side of the table: one with neighbours inside, one without */
+    /* extra entries on each side of the table: one whose neighbours are in the table, and one
+ * without such neighbours */
+};
 
 static int bits_of(int n)
 {
@@ -491,7 +498,8 @@ static float *row_of(const nb_tile_factors *f, int h, int k)
     return f->pairs + 2 * (((size_t)h << f->shift[0]) + ((size_t)k << f->shift[1]));
 }
 
-/** F^2 of a row, and the largest F^2 of each place and its neighbours along the row. */
+/** Fill a row with F^2 of each entry, and with the largest F^2 of the entry and its
+ * neighbours along the row. */
 static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors *f,
                      int h, int k)
 {
@@ -510,13 +518,14 @@ static void fill_row(const nb_factor_table *sf, double per_unit, nb_tile_factors
 }
 
 /** Replace the second number of each pair in n rows, `apart` floats apart, by the largest
- * of this row, the row before and the row after. before: [length], scratch. */
+ * of this row, the row before and the row after. before: work space, [length]. */
 static void spread_rows(float *row, size_t apart, int n, int length,
                         float *restrict before)
 {
     memset(before, 0, (size_t)length * sizeof *before);
     for (int i = 0; i < n; i++, row += apart) {
-        const float *after = i + 1 < n ? row + apart : row; /* the last row has no next */
+        /* the last row has no row after it */
+        const float *after = i + 1 < n ? row + apart : row;
         for (int l = 0; l < length; l++) {
             const float here = row[2 * l + 1], next = after[2 * l + 1],
                         largest = before[l] > next ? before[l] : next;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Find the steps that may matter for a block of rays, for crystals whose spots have long
- * tails. Steps are in groups of 16. Mathematics and bounds: plans/paths.md, section 4.
+/** Find the steps whose terms may count for a block of rays, for crystals whose spots
+ * have long tails. Steps are in groups of 16. Mathematics and bounds: plans/paths.md,
+ * section 4.
  *
  *   d          ray, unit        i, kappa  source: direction, 1/wavelength
  *   h_k        kappa a_k.(d - i), a_k: axis k of an orientation
@@ -14,8 +15,9 @@
 
 enum { NB_TILE_STEPS = 16 };
 
-/** F^2 / unit: pairs[2 i] of a reflection, pairs[2 i + 1] the largest of the reflection
- * and 26 neighbours. i = (i_h << shift[0]) + (i_k << shift[1]) + i_l, each 0..n - 1. */
+/** F^2 / unit: pairs[2 i] belongs to a reflection, and pairs[2 i + 1] is the largest
+ * value of this reflection and its 26 neighbours. i = (i_h << shift[0]) + (i_k <<
+ * shift[1]) + i_l, each 0..n - 1. */
 typedef struct nb_tile_factors {
     int32_t low[3], n[3], shift[2];
     float *pairs; /* owned */
@@ -46,7 +48,9 @@ typedef struct nb_tiles {
     float *kappa_range;  /* [columns] largest |kappa/middle - 1| */
     float *stray;        /* [columns] largest |i - middle| times the largest kappa */
     float *weights;      /* [columns] sum of the weights */
-    int *uniform;        /* [columns] 1: one direction; 2: same as in the column before */
+    /* [columns] 1: all sources have one direction; 2: the same direction as in the column
+     * before */
+    int *uniform;
     /* Beam and crystal as a whole. */
     double kappa_max;
     nb_vec3 beam;      /* middle of the directions */
@@ -86,10 +90,11 @@ int nb_tile_block(const nb_tiles *tiles, const nb_panel *panel);
 nb_status nb_tiles_build(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 void nb_tiles_free(nb_tiles *tiles);
 
-/** Make *tiles like nb_tiles_build, except factors.pairs, which the caller fills. */
+/** Make *tiles like nb_tiles_build, without factors.pairs, which the caller fills. */
 nb_status nb_tiles_build_steps(const nb_plan *plan, nb_tiles *tiles, nb_error *err);
 
-/** Set the box of factors, and fill factors.pairs (_build). Errors: NB_ERR_NOMEM. */
+/** Set the box of factors, and with nb_tile_factors_build also fill factors.pairs.
+ * Errors: NB_ERR_NOMEM. */
 void nb_tile_factors_shape(const nb_factor_table *table, nb_tile_factors *factors);
 nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
                                 nb_tile_factors *factors, nb_error *err);
@@ -98,8 +103,8 @@ nb_status nb_tile_factors_build(const nb_factor_table *table, double unit,
 
 #define NB_TILE_PAIR_UP (1 + 1e-6)
 
-/** Largest F^2 of all tables at a place of the box, in units of 1/per_unit, rounded up by
- * NB_TILE_PAIR_UP. */
+/** Largest F^2 of all tables at an entry of the box, in units of 1/per_unit, rounded up
+ * by NB_TILE_PAIR_UP. */
 NB_HD float nb_tile_square(const nb_factor_table *sf, const nb_tile_factors *f,
                            const int at[3], double per_unit)
 {

@@ -14,7 +14,8 @@ typedef struct index_range {
     double min[3], max[3];
 } index_range;
 
-/* The cone of the corners contains a flat patch: a cone below 90 degrees is convex. */
+/* The cone around the corners of a flat patch contains the patch, since a cone of less
+ * than 90 degrees is convex. */
 nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double F[2],
                    const double S[2])
 {
@@ -36,7 +37,8 @@ nb_cone nb_cone_of(const nb_panel *panel, const nb_sensor *sensor, const double 
     return c;
 }
 
-/** Edge number i of pixels first..last that are divided into `side` equal parts. */
+/** Position of edge number i if pixels first..last are divided into `side` equal
+ * parts. */
 static double part(int first, int last, int i, int side)
 {
     return first + (double)i * (last + 1 - first) / side;

@@ -2,14 +2,15 @@
 /* Find the part of a box of reflections near the Ewald sphere, row by row.
  *
  * Signs are negative, as in the boxes: G = -q = h a* + k b* + l c* lies on a sphere of
- * radius kappa = 1/lambda around kappa i, i the direction of the beam. A row is a line
- * g + l c*, with samples within `blur` of the line. |G - kappa i| - kappa falls as kappa
+ * radius kappa = 1/lambda around kappa i, i the direction of the beam. A row is a line g
+ * + l c*, with samples within `blur` of the line. |G - kappa i| - kappa falls as kappa
  * grows. So a sphere of kappa in [shortest, longest] is within `blur` of G if and only if
  *   |G - longest i| <= longest + blur   and   |G - shortest i| >= shortest - blur.
- * Along a line these are the inside of one interval and the outside of another. A row has
- * samples on all lines of a square, which reaches half an index to each side. The near
- * end f of an interval is convex over the square, the far end concave. A corner has the
- * largest f. As f(x) + f(2c - x) >= 2 f(c), c the middle, f >= 2 f(c) - largest f. */
+ * On a line, the first condition holds inside one interval and the second outside
+ * another. A row has samples on all lines of a square, which reaches half an index to
+ * each side. The near end f of an interval is convex over the square, the far end
+ * concave. A corner has the largest f. Since f(x) + f(2c - x) >= 2 f(c) for the middle c,
+ * f is at least 2 f(c) - largest f. */
 #include <math.h>
 
 #include "../base/memory.h"
@@ -19,7 +20,7 @@
 /* Limits of the groups of consecutive orientations and of the evaluations for all rows */
 enum { MAX_GROUPS = 16, MAX_EVALUATIONS = 200000 };
 
-/** Half a step of an index, plus room for errors of rounding. */
+/** Half a step of an index, plus a margin for rounding. */
 #define HALF_STEP 0.51
 
 /** A group of similar orientations, with all sources. */
@@ -30,8 +31,8 @@ typedef struct shell {
     double blur;              /* 1/m; largest shift by orientations and directions */
 } shell;
 
-/** Frobenius norm of (sum star_i u_i) - 1: largest shift of a unit vector if its indices
- * in orientation u are taken as indices in the orientation of `star`. */
+/** Frobenius norm of (sum star_i u_i) - 1. This is the largest shift of a unit vector if
+ * its indices for orientation u are used as indices for the orientation of `star`. */
 static double difference(const nb_vec3 star[3], const nb_orientation *u)
 {
     const nb_vec3 cell[3] = {u->a, u->b, u->c};
@@ -116,7 +117,7 @@ static void widen(double from, double to, const double limit[2], range *r)
     }
 }
 
-/** Widen *r by the part inside of the outer cut and outside of the inner cut. */
+/** Widen *r by the part inside the outer cut and outside the inner cut. */
 static void widen_between(cut outer, cut inner, const double limit[2], range *r)
 {
     if (!is_cut(inner)) {
@@ -127,7 +128,7 @@ static void widen_between(cut outer, cut inner, const double limit[2], range *r)
     widen(fmax(outer.from, inner.to), outer.to, limit, r);
 }
 
-/** Widen *r by the middle line of a row, with a blur as wide as the square. */
+/** Widen *r by the middle line of a row, with a blur that includes the whole square. */
 static void widen_by_line(const shell *s, nb_vec3 g, int axis, const double limit[2],
                           range *r)
 {

@@ -4,8 +4,8 @@
  * in the distances from its middle, so that a step needs 63 multiply-adds; a thread keeps
  * the cell for following steps. Coefficients are floats, so the error of F is relative to
  * the largest F of the cell. If a pixel's photons come from places with a much smaller F,
- * the pixel is calculated again by nb_cubic_exact in double. Indices are negated, as in
- * src/plan/fixed_point.h. For host and device. */
+ * the pixel is calculated again by nb_cubic_exact in double. Indices have the opposite
+ * sign, as in src/plan/fixed_point.h. Host and device compile this file. */
 #ifndef NB_TERMS_CUBIC_CELLS_H
 #define NB_TERMS_CUBIC_CELLS_H
 

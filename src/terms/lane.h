@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Types and operations of formulas that have one source text for all processors:
- *   vectors, if the file includes ../base/simd.h: a lane is a pixel, step or orientation;
- *   plain numbers, in C or for a thread of a GPU (after its vendor's header): one lane.
+/** Types and operations of formulas that have one source text for all processors. In a
+ * file that includes ../base/simd.h they are vectors, and a lane is a pixel, step or
+ * orientation. Otherwise, in C or in a thread of a GPU (after its vendor's header), they
+ * are plain numbers, with one lane.
  *
  *   vf, vi, vd           float, 32-bit integer, double
  *   vf_mask, vd_mask     lanes with a true comparison, (vf_mask)(x < y); join by | and &
@@ -70,7 +71,7 @@ NB_TERM vd vd_where(vd_mask mask, vd x)
 {
     return (vd)(mask & (vl)x);
 }
-/** The larger of a and b; b if a is not a number. */
+/** The larger of a and b, or b if a is NaN. */
 NB_TERM vd vd_max_number(vd a, vd b)
 {
     return vd_pick((vd_mask)(a > b), a, b);

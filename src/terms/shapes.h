@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** The edge of a top hat and the transform of a sphere, from fractions of indices in
- * 32-bit fixed point. plans/paths.md, section 2. For host and device. */
+ * 32-bit fixed point (plans/paths.md, section 2). Host and device compile this file. */
 #ifndef NB_TERMS_SHAPES_H
 #define NB_TERMS_SHAPES_H
 
@@ -10,10 +10,11 @@
 #include "../plan/fixed_point.h"
 #include "lane.h"
 
-/* --- The edge of a top hat: a step too near to the edge for floats is decided in doubles
- * --- */
+/* --- The edge of a top hat: doubles decide about a step that is too near to the edge for
+ * floats --- */
 
-/* Largest error of a fraction: rounding to 2^-32, and of doubles <= NB_FIXED_INDICES. */
+/* Largest error of a fraction, due to the rounding to 2^-32 and to that of doubles up to
+ * NB_FIXED_INDICES. */
 #define NB_EDGE_FRACTION 1.5e-9
 /* Number of roundings of a term of R^2: in its coefficient, its two fractions, and the
  * sums that contain the term. */
@@ -88,9 +89,9 @@ NB_HD nb_shape_form nb_edge_form(const nb_lattice *lattice)
 
 #define NB_SPHERE_FLAT 3.0f /* the closed form loses digits below this x^2 */
 
-/* In float, sin x - x cos x has an error of 1e-7 x. If it is below this factor times x,
- * it is calculated again in double: otherwise pixels of 1e-6 of the brightest could have
- * errors above 1e-4. */
+/* In float, sin x - x cos x has an error of 1e-7 x. Where its size is below this factor
+ * times x, it is calculated again in double. Otherwise pixels with 1e-6 of the brightest
+ * pixel's light could have relative errors above 1e-4. */
 #define NB_SPHERE_DOUBT 0.003f
 
 #ifdef NB_GPU_DEVICE_PASS
@@ -133,8 +134,8 @@ NB_HD float nb_sphere_exact(double u2)
     return (float)(f * f);
 }
 
-/** sin(pi x) and cos(pi x) for |x| <= 1/2, by series around the zero of the cosine: zeros
- * of the transform are near it. */
+/** sin(pi x) and cos(pi x) for |x| <= 1/2, by series around x = 1/2, where the cosine is
+ * 0, since zeros of the transform are near there. */
 NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
 {
     const float z = (0.5f - fabsf(x)) * (float)NB_PI, y = z * z;
@@ -153,7 +154,8 @@ NB_HD void nb_sphere_half_turn(float x, float *sine, float *cosine)
     *cosine = fmaf(s, y, 1.0f) * z;
 }
 
-/** sin and cos of pi u = *x, u^2 = u2, up to a common sign; rough2: u2 as float. */
+/** Calculate *x = pi u, and its sine and cosine up to a common sign. u^2 = u2; rough2: u2
+ * as float. */
 NB_HD void nb_sphere_quick_waves(double u2, float rough2, float *x, float *sine,
                                  float *cosine)
 {

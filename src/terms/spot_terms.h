@@ -28,7 +28,7 @@ typedef struct nb_spot_pair {
     int m; /* orientation */
     double A[3][3], Lh[3];
     double F2;     /* F^2 F_latt^2 at the reflection */
-    double R2_max; /* largest R^2 of terms */
+    double R2_max; /* largest R^2 of terms that count */
     const double *offset, *weight, *below;
 } nb_spot_pair;
 
@@ -41,7 +41,8 @@ typedef struct nb_spot_ray {
     int u, v, layer;    /* sub-pixel of the panel */
 } nb_spot_ray;
 
-/** R^2 of a ray, by the source's `offset`: across2 + slope2 (offset + shift)^2. */
+/** R^2 of a ray as a function of a source's `offset`: across2 + slope2 (offset +
+ * shift)^2. */
 typedef struct nb_spot_line {
     /* last: largest offset that -dmin does not cull */
     double across2, slope2, shift, last;
@@ -54,7 +55,7 @@ NB_HD void nb_spot_point(const nb_spot_cell *cell, const int32_t h[3], double g[
         g[x] = h[0] * cell->b[0][x] + h[1] * cell->b[1][x] + h[2] * cell->b[2][x];
 }
 
-/** F^2 F_latt^2 at a reflection, with F from the run's table. */
+/** F^2 F_latt^2 at the centre of a reflection, with F from the run's table. */
 NB_HD double nb_spot_peak(const nb_spots *sp, const nb_factor_table *table,
                           const nb_spot *spot, const nb_spot_run *run)
 {
@@ -96,7 +97,7 @@ NB_HD nb_ray nb_spot_ray_of(const nb_spot_ray *at)
 {
     const int os = at->scene->oversample;
     nb_panel panel = *at->panel;
-    panel.curved = 0; /* lets the compiler drop code for curved panels */
+    panel.curved = 0; /* The compiler can drop the code for curved panels. */
     return nb_ray_to(&panel, at->sensor, nb_edge_point(panel.pixel_fast / os, 1, at->u, 0),
                      nb_edge_point(panel.pixel_slow / os, 1, at->v, 0), at->layer);
 }
@@ -142,7 +143,7 @@ NB_HD int nb_spot_tophat_lit(const nb_spot_pair *pair, const nb_spot_ray *at, in
                           at->sources[pair->run->first + (size_t)entry]);
 }
 
-/** First entry (source) of the run whose offset is at least x. */
+/** Index of the run's first entry (source) whose offset is at least x. */
 NB_HD int nb_spot_entry(const nb_spot_pair *pair, double x)
 {
     const int n = pair->run->n;
@@ -213,8 +214,9 @@ NB_TERM vd nb_spot_decay_term(const nb_spots *sp, const nb_spot_pair *pair, vd R
 
 /** Rays relative to a pair, by lanes. */
 typedef struct nb_spot_aim {
-    vd G[3], U[3]; /* A q and kappa A q - L hkl, kappa: middle of the run; q = d - i */
-    vd last;       /* largest offset that -dmin does not cull */
+    /* A q and kappa A q - L hkl, with q = d - i and the kappa in the middle of the run */
+    vd G[3], U[3];
+    vd last; /* largest offset that -dmin does not cull */
 } nb_spot_aim;
 
 NB_TERM vd nb_spot_last_offset(const nb_spot_pair *pair, double dmin, const vd q[3])
@@ -264,7 +266,8 @@ NB_TERM nb_spot_lines nb_spot_lines_of(const nb_spot_aim *aim)
     line.by_slope2 = vd_divisor_of(line.slope2);
     line.shift =
         vd_divided(vd_fma(U[0], G[0], vd_fma(U[1], G[1], U[2] * G[2])), line.by_slope2);
-    for (int i = 0; i < 3; i++) /* across the line: small, with full relative precision */
+    /* The distance across the line is small. Its sum has full relative precision. */
+    for (int i = 0; i < 3; i++)
         across.U[i] = vd_fnma(line.shift, G[i], U[i]);
     line.across2 = nb_spot_radius2(&across);
     return line;

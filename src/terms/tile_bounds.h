@@ -14,16 +14,18 @@
  * i|, and from d and i, which are of size 1. */
 #define NB_TILE_ROUNDING 6e-7
 #define NB_TILE_UNIT_ROUNDING 2.4e-7
-#define NB_TILE_WIDEN (1 + 1e-6)   /* margin of half-widths for rounding */
-#define NB_TILE_ACROSS 0.49999f    /* from here on a neighbour may be nearest */
-#define NB_TILE_WIDE 0.99999f      /* from here on any reflection may be nearest */
+#define NB_TILE_WIDEN (1 + 1e-6) /* margin of half-widths for rounding */
+/* from this half-width on, a neighbour may be the nearest reflection */
+#define NB_TILE_ACROSS 0.49999f
+/* from this half-width on, any reflection may be the nearest */
+#define NB_TILE_WIDE 0.99999f
 #define NB_TILE_ROUND_FLOOR 1e-20f /* keeps the bound of a sphere finite at its middle */
 
 /** A block of rays d. */
 typedef struct nb_ray_block {
     double c[3];   /* middle of the rays' directions */
     float half[3]; /* largest difference of a step's index from its value for c */
-    float off;     /* largest |c - i| of a source */
+    float off;     /* largest |c - i|, i: direction of a source */
 } nb_ray_block;
 
 /** Largest change of a direction in a block because the mean depth varies. extent: sum of
