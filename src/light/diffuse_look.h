@@ -12,11 +12,13 @@
 #include "../physics/hostdevice.h"
 #include "diffuse_table.h"
 
-/* Curves over u^2: straight between columns, evenly spaced in an octave of 1 + u^2 */
+/* Curves over u^2: straight between columns, which are evenly spaced in each octave of 1
+ * + u^2 */
 
 enum { NB_CURVE_BITS = 7 }; /* an octave has 2^NB_CURVE_BITS pieces */
 
-/** Column at or before u2 (exponent, first bits of 1 + u2). *part: 0..1 to the next. */
+/** Column at or before u2, from the exponent and the first bits of 1 + u2. *part: 0..1,
+ * position of u2 between this column and the next. */
 NB_HD int nb_curve_at(float u2, float *part)
 {
     const float y = 1 + (u2 > 0 ? u2 : 0);
@@ -36,29 +38,36 @@ static inline double nb_curve_u2(int column)
 }
 
 /* Sums over single reflections: the light near reflections, which the grid leaves out,
- * and all light where Gaussian halos end */
+ * and all light at points where Gaussian halos have ended */
 
 /* Gaussian halos of the first order end before the wider halos of higher orders. */
-#define NB_FAINT_LIGHT 1e-13 /* light that counts as 0; unit: brightest halo middle */
-#define NB_FAINT_SHARE 1e-18 /* orders with a smaller share are left out */
-#define NB_FAINT_STEEP 40    /* largest (light around)/(light at a point) for a spline */
-#define NB_FAINT_LEFT 1e-7   /* orders that add a smaller part of a sum are left out */
-#define NB_FAINT_FIRST 16.0  /* u^2 of the first ellipsoid of reflections */
+/* light that counts as 0, in units of the brightest halo's middle */
+#define NB_FAINT_LIGHT 1e-13
+#define NB_FAINT_SHARE 1e-18 /* orders with a smaller share of the light are left out */
+/* a spline is used if (light around a point) / (light at the point) is smaller */
+#define NB_FAINT_STEEP 40
+#define NB_FAINT_LEFT 1e-7  /* orders that add a smaller part of a sum are left out */
+#define NB_FAINT_FIRST 16.0 /* u^2 of the first ellipsoid of reflections */
 
 enum { NB_FAINT_ORDERS = 1024 }; /* limit of the orders of a sample */
 
 /** Halo at a sample: from two rows of a table, or a sum of Gaussian orders (row NULL). */
 typedef struct nb_halo {
-    const float *row, *next; /* rows of near halos around X */
-    float part;              /* weight of next; 1 - part of row */
-    int from, n;             /* orders from + 1 to n */
+    /* rows of the table of near halos with X before and after that of the sample */
+    const float *row, *next;
+    /* weight of the row `next`; 1 - part is the weight of `row` */
+    float part;
+    int from, n; /* orders from + 1 to n */
     double X,
-        first; /* share of order from + 1; order n has X/n times the share of n - 1 */
+        /* share of order from + 1; the share of order n is X/n times that of order n -
+         * 1 */
+        first;
     double inner2, near2; /* the sum takes reflections with u^2 = inner2 ... near2 */
     double least;         /* reflections with a smaller I0 are left out */
 } nb_halo;
 
-/** Sum of Gaussian orders at u2. The sum can end early, as the terms have one maximum. */
+/** Sum of Gaussian orders at u2. The sum can end before the last order, because the terms
+ * have a single maximum. */
 NB_HD double nb_halo_gauss(const nb_halo *o, double u2)
 {
     double sum = 0, w = o->first;
@@ -83,7 +92,7 @@ NB_HD double nb_halo_at(const nb_halo *o, double u2)
            part * (o->row[i + 1] + o->part * (o->next[i + 1] - o->row[i + 1]));
 }
 
-/** ceil of an index, without a call of the C library. */
+/** The function ceil for an index, without a call of the C library. */
 NB_HD int nb_near_ceil(double x)
 {
     return (int)x + (x > (int)x);
@@ -103,7 +112,7 @@ NB_HD double nb_near_row(const nb_diffuse_table *t, const nb_diffuse_part *p,
     int first, last;
     if (room <= 0)
         return 0;
-    room = sqrt(room); /* z + b in -room .. room, z = h[2] - l */
+    room = sqrt(room); /* reflections l with z + b in -room .. room, z = h[2] - l */
     first = nb_near_ceil(fmax(h[2] + b - room, (double)t->low[2]));
     last = -nb_near_ceil(-fmin(h[2] + b + room, (double)(t->low[2] + t->n[2] - 1)));
     for (int l = first; l <= last; l++) {
@@ -156,7 +165,7 @@ NB_HD nb_halo nb_faint_halo(int largest, double X)
     return o;
 }
 
-/** Leave out the first orders, as far as they add no light outside of u^2 = inner2. */
+/** Leave out the first orders that add no light outside of u^2 = inner2. */
 NB_HD void nb_faint_begin(nb_halo *o)
 {
     for (int n = o->from; n + 1 < o->n; n++) {
@@ -170,7 +179,7 @@ NB_HD void nb_faint_begin(nb_halo *o)
 }
 
 /** Sum over reflections in growing ellipsoids. The sum ends if the reflections outside
- * add at most 1e-4 of the sum, or at most the light `least`. */
+ * the ellipsoid add at most 1e-4 of the sum, or at most the light `least`. */
 NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, nb_halo *o,
                           const double h[3], double least)
 {
@@ -190,7 +199,8 @@ NB_HD double nb_faint_sum(const nb_diffuse_table *t, const nb_diffuse_part *p, n
     return sum;
 }
 
-/** D/scale where Gaussian halos end: a sum over reflections of all orders. */
+/** D/scale at a point where Gaussian halos have ended: a sum of all orders over
+ * reflections. */
 NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 {
     double sum = 0;
@@ -207,8 +217,9 @@ NB_HD_CALL double nb_diffuse_faint(const nb_diffuse_table *t, const double h[3])
 
 /* Splines of the fifth degree through the points of a grid: coefficients and weights */
 
-#define NB_SPLINE_TERMS 6  /* number of coefficients of a value along an axis */
-#define NB_SPLINE_BEFORE 2 /* place of the coefficient at or before the point */
+#define NB_SPLINE_TERMS 6 /* number of coefficients of a value along an axis */
+/* index, among the six, of the coefficient at or before the point */
+#define NB_SPLINE_BEFORE 2
 
 /** Weights of six coefficients for a point at distance t (0..1) after the third one. */
 NB_HD void nb_spline_weights(float t, float w[NB_SPLINE_TERMS])
@@ -231,8 +242,9 @@ NB_HD int nb_spline_at(double y, int n, float w[NB_SPLINE_TERMS])
     return at - NB_SPLINE_BEFORE;
 }
 
-/** Turn values a[n0][n1][n2] into coefficients; n_i >= 6. Lines continue by reflection in
- * the end points. The error of this falls by a factor of 0.43 from point to point. */
+/** Turn values a[n0][n1][n2] into coefficients; n_i >= 6. Lines continue after their end
+ * points by reflection. The error of this reflection falls by a factor of 0.43 from point
+ * to point. */
 void nb_spline_of(float *a, const int n[3], int threads);
 
 /** First coefficient for a point, and the weights of the coefficients along each axis. */
@@ -274,7 +286,8 @@ typedef float nb_light_four __attribute__((vector_size(16)));
 typedef float nb_light_four_anywhere
     __attribute__((vector_size(16), aligned(4), may_alias));
 
-/** Spline at a point of a grid, in vectors of four. Compilers do not find the vectors. */
+/** Spline at a point of a grid, with explicit vectors of four, which compilers do not
+ * find. */
 NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 {
     nb_light_four first = {0}, last = {0}; /* terms 0..3 and 4..5 along the third axis */
@@ -295,7 +308,8 @@ NB_HD float nb_diffuse_spline(const nb_diffuse_spot *s)
 }
 #endif
 
-/** Largest of 14 coefficients around a point: corners and face middles of 6 x 6 x 6. */
+/** Largest of 14 coefficients around a point: the corners and the middles of the faces of
+ * the 6 x 6 x 6 around it. */
 NB_HD float nb_diffuse_about(const nb_diffuse_spot *s)
 {
     const size_t at[3] = {s->plane, s->row, 1}, middle = 2 * (at[0] + at[1] + at[2]);

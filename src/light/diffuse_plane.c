@@ -11,14 +11,17 @@
 #include "../physics/panels.h"
 #include "diffuse_table.h"
 
-#define NODE_MAX 0.3   /* largest u from node to node */
+/* largest distance from node to node, as u (in widths of a halo) */
+#define NODE_MAX 0.3
 #define NODE_APART 0.2 /* largest u from node to node on isolated halos */
 #define ONE_RAY 0.055  /* largest u of a pixel with one ray, if each pixel is a node */
 #define TWO_RAYS 0.6   /* largest u of a pixel with two rays along each edge */
 #define ONE_LAYER                                                                        \
-    0.15 /* largest u of the depth with one ray for all layers: an error up to u/2 */
-/** Factor (m) from a distance in reciprocal space to u, for halos and the change of X. */
-static double scale_of(const nb_diffuse *d, double reach, double gamma)
+/* largest u over the depth if one ray serves all layers: the error is up to u/2 */
+0.15
+    /** Factor (m) from a distance in reciprocal space to u, for halos and the change of X. */
+    static double
+    scale_of(const nb_diffuse *d, double reach, double gamma)
 {
     double X = 4 * NB_PI * NB_PI * d->sigma * d->sigma * reach;
     return hypot(2 * NB_PI * gamma, X) * 1e-10;
@@ -48,7 +51,8 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
     wave = weight > 0 ? wave / weight : 1 / beam->sources[0].lambda;
     mean = nb_unit(mean);
     p->middle = (nb_light_beam){1, wave, nb_scale(wave, mean), mean};
-    reach = reach * 1e10 / wave; /* 2 sin(theta): shift of q per shift of wave number */
+    /* reach becomes 2 sin(theta), the shift of q per shift of wave number */
+    reach = reach * 1e10 / wave;
     for (int i = 0; i < n; i++) {
         const nb_source *s = &beam->sources[i];
         double k = 1 / s->lambda;
@@ -69,7 +73,8 @@ static nb_status merge_beam(nb_diffuse_plane *p, double reach, nb_error *err)
     return NB_OK;
 }
 
-/** Matrix m (rows) that turns a cell into another. Returns 1 if m is a rotation. */
+/** Find the matrix m (rows) that turns one cell into another. Returns 1 if m is a
+ * rotation. */
 static int turn_of(const nb_orientation *from, const nb_orientation *to, double m[9])
 {
     nb_vec3 star[3];
@@ -94,8 +99,8 @@ static int turn_of(const nb_orientation *from, const nb_orientation *to, double 
     return off < 1e-9;
 }
 
-/** Twice the unit quaternion of a rotation: the distance of two is the angle between the
- * rotations (Shepperd, J. Guid. Control 1, 223 (1978)). */
+/** Twice the unit quaternion of a rotation: the distance between two such quaternions is
+ * about the angle between the rotations (Shepperd, J. Guid. Control 1, 223 (1978)). */
 static void quaternion_of(const double m[9], double y[4])
 {
     const double trace = m[0] + m[4] + m[8];
@@ -161,8 +166,9 @@ static nb_status merge_cells(nb_diffuse_plane *p, double reach, nb_error *err)
     return NB_OK;
 }
 
-/** u from node to node. A cubic errs by u^4 times the part of a strong halo (4 times the
- * mean) in the light at its middle. Other halos add pi^2 / (volume of an index cell). */
+/** Distance u from node to node. The error of a cubic is u^4 times the fraction of the
+ * light that a strong halo (4 times the mean) has at its middle. Other halos add pi^2 /
+ * (volume of an index cell) there. */
 static double node_of(const nb_diffuse *d)
 {
     double part = 0;
@@ -186,14 +192,16 @@ static nb_light_sampling sampling_of(const nb_diffuse_plane *p, const nb_panel *
                            .between = steps >= 2 || (steps >= 1 && os > 1)};
     s.layers = depth < ONE_LAYER || panel->curved ? 1 : sensor->layers;
     s.rays = s.between || pixel * sqrt(1 - 1.0 / os / os) < ONE_RAY ? 1 : os;
-    if (s.rays > 2 && pixel < TWO_RAYS) { /* mean and mean square of sub-pixels */
+    /* two rays with the mean and the mean square of the sub-pixels */
+    if (s.rays > 2 && pixel < TWO_RAYS) {
         s.rays = 2;
         s.apart = sqrt((1 - 1.0 / os / os) / 3);
     }
     return s;
 }
 
-/** Apply -dmin to pixels f .. f + n - 1 of a row: halve until all are on one side. */
+/** Apply -dmin to pixels f .. f + n - 1 of a row: halve the range until all its pixels
+ * are on one side of the limit. */
 static void limit_pixels(const nb_diffuse_plane *p, const nb_panel *panel, int f, int n,
                          int s, float *image)
 {
@@ -233,7 +241,7 @@ nb_light_grid nb_light_grid_of(const nb_diffuse_plane *p, const nb_panel *panel)
     return g;
 }
 
-/** A panel, and the grid and light of the nodes. */
+/** A panel, the grid of its nodes, and their light. */
 typedef struct nodes {
     const nb_panel *panel;
     nb_light_grid grid;
@@ -262,13 +270,14 @@ static void between_columns(const nodes *n, const float *line, float *out)
     for (int j = 0; j + 3 < n->grid.wide; j++, out += step) {
         const float *a = line + j;
 #pragma omp simd
-        for (int t = 0; t < NB_LIGHT_STEP; t++) /* the next j overwrites out[step] ... */
+        /* the next j overwrites the numbers from out[step] on */
+        for (int t = 0; t < NB_LIGHT_STEP; t++)
             out[t] = n->grid.w[0][t] * a[0] + n->grid.w[1][t] * a[1] +
                      n->grid.w[2][t] * a[2] + n->grid.w[3][t] * a[3];
     }
 }
 
-/** Number of floats of a line of nodes and of the pixels of the line. */
+/** Number of floats for a line of nodes and the pixels between them. */
 static size_t line_room(const nodes *n)
 {
     return (size_t)n->grid.wide * (size_t)(n->grid.s.step + 1) + NB_LIGHT_STEP;
@@ -354,7 +363,8 @@ double nb_diffuse_plane_samples(const nb_diffuse_plane *p)
 {
     nb_diffuse_plane whole = *p;
     nb_raster *raster = &whole.scene.raster;
-    const int limited = p->scene.factors.dmin > 0; /* 1: every ray of every source */
+    /* 1: -dmin limits; calculate every ray of every source */
+    const int limited = p->scene.factors.dmin > 0;
     double sum = 0;
     raster->roi = (nb_region){0, raster->columns - 1, 0, raster->rows - 1};
     for (int i = 0; i < p->scene.n_panels; i++) {

@@ -5,8 +5,9 @@
 
 #include "diffuse_look.h"
 
-/* Host and devices share this code. If halos are smooth, samples of a pixel are merged
- * and pixels interpolated between nodes (docs/physics.md). u: distance in halo widths. */
+/* Host and devices share this code. If halos are smooth, samples of a pixel are merged,
+ * and pixels are interpolated between nodes (docs/physics.md). u is a distance in units
+ * of a halo's width. */
 
 enum { NB_LIGHT_STEP = 8 }; /* limit of the pixels from node to node */
 
@@ -33,7 +34,7 @@ typedef struct nb_diffuse_plane {
     const nb_light_beam *beams; /* owned */
     const nb_light_cell *cells; /* owned */
     nb_light_beam middle;
-    double spread; /* 1/m; largest change of q from `middle` to a source */
+    double spread; /* 1/m; largest change of q between `middle` and a source */
 } nb_diffuse_plane;
 
 /** Sampling of a panel. */
@@ -103,7 +104,8 @@ NB_HD_CALL double nb_light_ray_sum(const nb_diffuse_plane *p, nb_vec3 direction,
     return sum / sc->beam.n_sources;
 }
 
-/** A ray to a point of a layer, or to the mean of all layers, weighted by capture. */
+/** A ray to a point of a layer, or to the mean of all layers, which are weighted by their
+ * capture. */
 NB_HD nb_ray nb_light_ray(const nb_light_sampling *s, const nb_panel *panel,
                           const nb_sensor *sensor, double F, double S, int layer)
 {
@@ -171,7 +173,7 @@ NB_HD int nb_light_side(const nb_diffuse_plane *p, const nb_panel *panel,
     return q + blur < limit ? 1 : q - blur > limit ? -1 : 0;
 }
 
-/** Sampling of pixels that -dmin may cut: every ray of every source. */
+/** Sampling of pixels that -dmin may affect: every ray of every source. */
 NB_HD nb_light_sampling nb_light_every(const nb_scene *sc, const nb_sensor *sensor)
 {
     const nb_light_sampling every = {1, 0, sc->oversample, 0, sensor->layers, 1};
@@ -194,7 +196,8 @@ NB_HD float nb_light_node(const nb_diffuse_plane *p, const nb_light_grid *g,
     return (float)nb_light_pixel(p, &g->s, panel, sensor, f, row);
 }
 
-/** Interpolate along an axis: host and devices take the same operations in one order. */
+/** Interpolate along an axis, with the same operations in the same order on host and
+ * devices. */
 NB_HD float nb_light_between(const nb_light_grid *g, int t, float a, float b, float c,
                              float d)
 {
@@ -228,9 +231,10 @@ typedef struct nb_merge_item {
     double weight, y[NB_MERGE_SPACE];
 } nb_merge_item;
 
-/** Merge n samples in place. Returns their number. per (1/length): |f''| <= 4.2 f per^2.
- * If 2.1 per^2 (mean square distance) is below 5e-4, one sample replaces all (error of
- * second order). Else near samples become pairs (fourth order); distant ones stay. */
+/** Merge n samples in place. Returns their number. per (1/length) bounds the function:
+ * |f''| <= 4.2 f per^2. If 2.1 per^2 (mean square distance) is below 5e-4, one sample
+ * replaces all (an error of second order). Otherwise samples near the mean become pairs
+ * (fourth order), and distant samples stay. */
 int nb_merge(nb_merge_item *items, int n, double per);
 
 #endif

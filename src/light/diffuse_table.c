@@ -19,11 +19,15 @@ enum {
 #define POINTS 16e6      /* limit of the points of all forms: 64 MB, some core seconds */
 #define ORDERS_LEFT 1e-5 /* share of the orders that are left out */
 #define X_LIMIT 600.0    /* limit of X, so that exp(X) is finite */
-#define STEP_WHOLE 0.5   /* u from point to point: error 3e-3 of an isolated halo */
-/* Step / (u inside of which halos are soft): error 1e-3 among halos that differ */
+/* largest u from point to point, for an error of 3e-3 of an isolated halo */
+#define STEP_WHOLE 0.5
+/* Ratio of the step to the u inside of which halos are soft, for an error of 1e-3 among
+ * halos of different strength */
 #define STEP_SOFT 0.3
-#define STEP_ALIKE 1.25   /* largest ratio of the steps along the axes, if possible */
-#define WIDER_BYTES 256e6 /* limit of the memory of simultaneous sums after the first */
+/* largest wanted ratio between the steps along different axes */
+#define STEP_ALIKE 1.25
+/* limit of the memory for simultaneous sums, without the first */
+#define WIDER_BYTES 256e6
 
 /** Smallest order above which all orders together have less than the share `left`. */
 static int orders_of(double X, double left)
@@ -65,7 +69,8 @@ static int shifts_of(const nb_diffuse_part *p)
     return p->per[0] * p->per[1] * p->per[2];
 }
 
-/** Choose points for whole halos, within the limits. If steps are too long, set near2. */
+/** Choose the points for a grid of whole halos, within the limits. If its steps are too
+ * long, set near2, so that the grid has soft halos. */
 static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
 {
     double longest = lay_points(reach, 1, p);
@@ -81,7 +86,7 @@ static void choose_points(const int reach[3], double points, nb_diffuse_part *p)
         p->near2 = longest * longest / STEP_SOFT / STEP_SOFT;
 }
 
-/** Largest u^2 from a point to a reflection. */
+/** Largest u^2 between a point and a reflection. */
 static double farthest2(const nb_diffuse_table *t, const nb_diffuse_part *p,
                         const int reach[3])
 {
@@ -97,7 +102,7 @@ static void plan_part(const nb_diffuse_source *s, const nb_diffuse_table *t,
 {
     if (!s->direct)
         choose_points(reach, POINTS / t->model.n_forms, p);
-    else if (!t->model.gauss) /* sums of Gaussian orders need no limit */
+    else if (!t->model.gauss) /* sums of Gaussian orders need no limit of X */
         p->near2 = farthest2(t, p, reach);
     if (p->near2 > 0) {
         nb_diffuse_half(p->form.u2, p->near2, p->half);
@@ -122,7 +127,8 @@ static void clear_table(void *object)
     }
 }
 
-/** Make a table with a plan and without values. reach: largest indices of the points. */
+/** Make a table whose points are planned but have no values yet. reach: largest indices
+ * of the points. */
 static nb_diffuse_table *plan_table(const nb_diffuse_source *s, int reach[3],
                                     nb_error *err)
 {
@@ -229,7 +235,7 @@ static void power_row(const nb_diffuse_source *s, const nb_diffuse_table *t,
                                               t->low[1] + at[1], t->low[2] + l);
 }
 
-/** I0 of all reflections of a form, in parts of the largest, and the light t->faint. */
+/** I0 of all reflections of a form, divided by the largest I0, and set t->faint. */
 static nb_status make_power(const nb_diffuse_source *s, nb_diffuse_table *t,
                             nb_diffuse_part *p, nb_error *err)
 {
@@ -286,7 +292,8 @@ static void kernel_row(const void *data, const double x[3], int n, double *out)
     }
 }
 
-/** Add a row of sums of a term at the points of a shift, times the shares at X. */
+/** Add a row of sums of a term at the points of a shift, times the term's share at each
+ * point's X. */
 static void add_row(const filling *f, int place, int term, const int at[2],
                     const int shift[3])
 {
@@ -337,7 +344,7 @@ static void make_sum(const filling *f, int place, int job)
     nb_lattice_sum_make(&f->sum, place, kernel_row, &own, x);
 }
 
-/** Make several sums at the same time, and add the sums in order. */
+/** Make several sums at the same time, and add them to the grid in a fixed order. */
 static nb_status fill_points(const filling *f, nb_error *err)
 {
     const int jobs = f->terms.n * shifts_of(f->p);

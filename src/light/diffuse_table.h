@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Table of D of physics/diffuse.h, divided like an Ewald sum. A soft halo is a halo with
- * a polynomial in u^2 inside of u^2 = near2. FFT sums soft halos at the points of a grid;
- * a spline interpolates. Halo minus soft halo is added for each near reflection. */
+/** Table of D of physics/diffuse.h, in two parts like an Ewald sum. A soft halo is a halo
+ * whose part inside of u^2 = near2 is replaced by a polynomial in u^2. An FFT sums the
+ * soft halos at the points of a grid, and a spline interpolates between the points. To
+ * this, a look-up adds halo minus soft halo for each near reflection. */
 #ifndef NB_LIGHT_DIFFUSE_TABLE_H
 #define NB_LIGHT_DIFFUSE_TABLE_H
 
@@ -10,14 +11,15 @@
 #include "../nanobragg.h"
 #include "../physics/diffuse.h"
 
-#define NB_DIFFUSE_BEHIND 2  /* spare floats after coefficients: vectors of 4 are read */
-#define NB_NEAR_ROWS 128     /* number of rows of near halos, by X */
+/* spare floats after the coefficients, since they are read in vectors of 4 */
+#define NB_DIFFUSE_BEHIND 2
+#define NB_NEAR_ROWS 128     /* number of rows of near halos, one for each X */
 #define NB_DIFFUSE_X_UNIT 4. /* rows are at equal steps of log(1 + X/unit) */
 
 /** Grid and near halos of a form (nb_diffuse_form). */
 typedef struct nb_diffuse_part {
     nb_diffuse_form form;
-    int per[3];       /* number of points from an index to the next */
+    int per[3];       /* number of points per Miller index */
     int low[3], n[3]; /* first point and number of points along each axis */
     float *c;       /* owned; [n0][n1][n2] coefficients of D/(1 - exp(-X)); may be NULL */
     float *power;   /* owned; I0/largest of each reflection, or NULL if not needed */
@@ -39,7 +41,8 @@ typedef struct nb_diffuse_table {
     int orders;       /* orders with all but 1e-5 of the light at X_max */
     int faint_orders; /* limit of the orders in nb_diffuse_faint */
     double faint;     /* light of Gaussian halos that counts as 0 */
-    uint64_t mark;    /* devices keep tables by this number; 0: not kept */
+    /* devices keep the table under this number; 0: they do not keep it */
+    uint64_t mark;
     nb_diffuse_part parts[NB_DIFFUSE_FORMS];
 } nb_diffuse_table;
 
@@ -50,7 +53,8 @@ typedef struct nb_diffuse_source {
     int table;      /* number of the table in factors */
     double edge[3]; /* A; edges of the cell */
     double reach;   /* 1/A; largest |q| */
-    int direct;     /* 1: no grid; each look-up sums all reflections (few samples) */
+    /* 1: no grid; each look-up sums all reflections, which is quicker for few samples */
+    int direct;
     int threads;
 } nb_diffuse_source;
 
@@ -73,37 +77,42 @@ enum { NB_LATTICE_PLACES = 16 }; /* limit of simultaneous sums */
 
 typedef struct nb_lattice_sum {
     int period[3];
-    size_t row;     /* number of doubles from a row to the next */
+    size_t row;     /* number of doubles from one row to the next */
     void *in, *out; /* owned; plans of transforms in place */
     double *source; /* owned; transform of I, divided by the number of points */
-    double *work[NB_LATTICE_PLACES]; /* owned; K, then transform of K, product, S */
+    /* owned; in turn K, its transform, the product, and S */
+    double *work[NB_LATTICE_PLACES];
     int places, threads;
 } nb_lattice_sum;
 
-/** Begin sums at |index| <= reach, also shifted, over sources I[n0][n1][n2] from index
- * `low` on, in 1 to `places` places, as memory allows. The period is so long that K
- * cannot wrap. Clear *sum after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (FFTW). */
+/** Begin sums over sources I[n0][n1][n2] from index `low` on, at points with |index| <=
+ * reach and at shifted points. As memory allows, there are 1 to `places` work arrays
+ * (places). The period of the transform is so long that K does not overlap with its
+ * repetition. The caller clears *sum, after errors too: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED
+ * (no FFTW). */
 nb_status nb_lattice_sum_new(const float *I, const int low[3], const int n[3],
                              const int reach[3], int places, int threads,
                              nb_lattice_sum *sum, nb_error *err);
 void nb_lattice_sum_clear(nb_lattice_sum *sum);
 
-/** Make S(o + shift) for all whole |o| <= reach in a place, for nb_lattice_sum_row.
- * Several threads may call with different places. */
+/** Make S(o + shift) for all whole |o| <= reach in work array `place`, for
+ * nb_lattice_sum_row. Several threads may call with different places. */
 void nb_lattice_sum_make(const nb_lattice_sum *sum, int place,
                          nb_lattice_kernel_fn *kernel, const void *data,
                          const double shift[3]);
 
-/** Row of S at (h, k, l) + shift, |l| <= reach[2]; l < 0 is at l + period[2]. */
+/** Row of S at (h, k, l) + shift, |l| <= reach[2]; a negative l has index l +
+ * period[2]. */
 const double *nb_lattice_sum_row(const nb_lattice_sum *sum, int place, int h, int k);
 
-/** Bytes of the sources. Each place needs the same number. */
+/** Bytes for the sources. Each work array needs the same number. */
 double nb_lattice_sum_bytes(const int low[3], const int n[3], const int reach[3]);
 
-/* Halos of all orders as functions of u^2 and X, and kernels whose sums make a grid */
+/* Halos of all orders as functions of u^2 and X, and the kernels whose sums make a
+ * grid */
 
 /** D/(1 - exp(-X)) of a reflection is a sum of kernels (functions of u^2) times shares
- * (functions of X): halos at a few X times Lagrange weights. */
+ * (functions of X): the kernels are halos at a few X, the shares are Lagrange weights. */
 typedef struct nb_diffuse_terms {
     int n, columns;
     double *kernel; /* owned; [n][columns] soft halos (columns: nb_curve_at) */
@@ -116,15 +125,15 @@ enum {
     NB_TERM_SHARES = 8192 /* number of steps in X */
 };
 
-/** Make kernels up to u^2 = far2, soft inside of near2. The caller clears *terms, also
- * after errors: NB_ERR_NOMEM. */
+/** Make the kernels up to u^2 = far2. They are soft inside of u^2 = near2. The caller
+ * clears *terms, also after errors: NB_ERR_NOMEM. */
 nb_status nb_diffuse_terms_new(int gauss, double X_max, double near2, double far2,
                                nb_diffuse_terms *terms, nb_error *err);
 void nb_diffuse_terms_clear(nb_diffuse_terms *terms);
 /** Number of terms for X <= X_max. */
 int nb_diffuse_terms_count(int gauss, double X_max);
 
-/** Share of a term at X, in steps of the share. */
+/** Share of a term; X is in units of the steps of the shares. */
 static inline float nb_diffuse_share(const float *share, double X)
 {
     const int i = X < NB_TERM_SHARES - 1 ? (int)X : NB_TERM_SHARES - 1;

@@ -8,7 +8,7 @@
 #include "diffuse_look.h"
 
 enum { DEGREE = 3 };     /* degree in u^2 of soft halos */
-#define TERMS_ERROR 3e-4 /* largest error in parts of a halo, at any X */
+#define TERMS_ERROR 3e-4 /* largest relative error of a halo at any X */
 /* Largest u^2 at which TERMS_ERROR holds. Gaussian halos are faint at larger u^2. */
 #define FAR_EXP 1e5
 #define FAR_GAUSS 60.0
@@ -34,7 +34,7 @@ int nb_curve_columns(double far2)
     return nb_curve_at((float)far2, &part) + 2;
 }
 
-/** Orders at X, with weights that add up to 1. */
+/** Set the orders at X, with weights that add up to 1. */
 static void orders_of(double X, nb_diffuse_series *s)
 {
     s->first = s->n = 1;
@@ -46,7 +46,8 @@ static void orders_of(double X, nb_diffuse_series *s)
         s->weight[i] /= -expm1(-X);
 }
 
-/** Taylor series sum_j poly[j] (near2 - u^2)^j of the halo at near2; 0 if near2 is 0. */
+/** Taylor series sum_j poly[j] (near2 - u^2)^j of the halo around u^2 = near2; 0 if near2
+ * is 0. */
 static void soften(int gauss, const nb_diffuse_series *s, double near2,
                    double poly[DEGREE + 1])
 {
@@ -112,7 +113,7 @@ static void some_values(int gauss, double X, double out[SOME])
         out[i] = nb_diffuse_orders(gauss, &s, expm1(far * i / (SOME - 1)));
 }
 
-/** Largest error of n terms, in parts of the halo. */
+/** Largest relative error of the halo with n terms. */
 static double error_of(int gauss, double X_max, int n)
 {
     enum { STEPS = 40 };

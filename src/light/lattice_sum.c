@@ -21,7 +21,8 @@ static int quick(int n)
     }
 }
 
-/** Smallest quick period for which all distances from sources to points are distinct. */
+/** Smallest period of the form of quick() in which all distances from sources to points
+ * have an index of their own. */
 static int period_of(int low, int n, int reach)
 {
     int high = low + n - 1, far = -low > high ? -low : high;
@@ -41,7 +42,7 @@ static size_t room_of(const nb_lattice_sum *s)
     return (size_t)s->period[0] * (size_t)s->period[1] * s->row;
 }
 
-/** Place of row (h, k). Negative indices are at the ends. */
+/** Index of row (h, k). Negative indices are counted from the end. */
 static size_t place_of(const nb_lattice_sum *s, int h, int k)
 {
     h += h < 0 ? s->period[0] : 0;

@@ -6,7 +6,7 @@
 
 enum { D = NB_MERGE_SPACE };
 
-#define TO_MEAN 5e-4 /* largest error if one sample replaces all */
+#define TO_MEAN 5e-4 /* largest relative error if one sample replaces all */
 #define WIDE2                                                                            \
     0.0225 /* limit of the mean square distance of samples that are merged, in 1/per^2 */
 #define REACH 0.5 /* limit of the largest distance from the mean, in 1/per */
@@ -66,7 +66,8 @@ static void find_axes(double a[D][D], double v[D][D])
             }
 }
 
-/** Move the items below the mean along an axis to the front. Returns their number. */
+/** Move the items that are below the mean along an axis to the front. Returns their
+ * number. */
 static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], int axis)
 {
     int before = 0;
@@ -83,7 +84,8 @@ static int divide(nb_merge_item *items, int n, const cloud *c, double v[D][D], i
     return before;
 }
 
-/** Put pairs of equal covariance on the axes. Returns the number, or 0 if not fewer. */
+/** Replace the items by pairs on the axes with the same covariance. Returns the new
+ * number of items, or 0 if it is not smaller. */
 static int make_pairs(nb_merge_item *items, int n, const cloud *c, double v[D][D],
                       double sum)
 {

@@ -2,7 +2,8 @@
 #include "diffuse_look.h"
 
 /** Solve (c[i-1] + m c[i] + c[i+1])/(m + 2) = a[i], c = a at both ends, for `width` lines
- * of n points, `step` floats apart (Thomas' algorithm; the divisors soon converge). */
+ * of n points, `step` floats apart (Thomas' algorithm; the divisors converge after a few
+ * points). */
 static void solve(float *a, int n, size_t step, size_t width, double m)
 {
     const float sum = (float)(m + 2);
@@ -25,10 +26,12 @@ static void solve(float *a, int n, size_t step, size_t width, double m)
     }
 }
 
-/** Solve for (1, 26, 66, 26, 1)/120, the product of two filters (1, m, 1)/(m + 2). */
+/** Solve for the filter (1, 26, 66, 26, 1)/120, which is the product of two filters (1,
+ * m, 1)/(m + 2). */
 static void solve_both(float *a, int n, size_t step, size_t width)
 {
-    solve(a, n, step, width, 23.246950765959598); /* both m: m^2 - 26 m + 64 = 0 */
+    /* both m are roots of m^2 - 26 m + 64 = 0 */
+    solve(a, n, step, width, 23.246950765959598);
     solve(a, n, step, width, 2.7530492340404018);
 }
 

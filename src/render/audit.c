@@ -8,9 +8,11 @@
 #include "../physics/panels.h"
 
 enum {
-    PEAKS = 32, /* with fewer samples near a peak, one pixel may dominate the plane */
-    LOOKS = 4,  /* number of pixels that are compared with the reference */
-    STRONG = 64 /* pixels down to 1/STRONG of the strongest pixel are replaced */
+    /* if an image has fewer samples near peaks, one pixel may dominate the plane */
+    PEAKS = 32,
+    LOOKS = 4, /* number of pixels that are compared with the reference */
+    /* pixels of at least 1/STRONG of the strongest pixel's strength are replaced */
+    STRONG = 64
 };
 
 /* Largest accepted error, as a part of the plane's largest value: half the tolerance of
@@ -39,7 +41,8 @@ int nb_slope_audit_wanted(const nb_slope_job *job)
 static double weight_of(const nb_scene *sc, const nb_tangent *t)
 {
     const double *N = sc->lattice.N,
-                 slope = 10; /* typical h: its relative change x changes terms by N h x */
+                 /* a typical h: a relative change x of the cell changes terms by N h x */
+        slope = 10;
     double size = fabs(t->mosaic) + fabs(t->phi) + fabs(t->osc);
     size *= slope * fmax(N[0], fmax(N[1], N[2]));
     for (int i = 0; i < 9; i++)

@@ -17,7 +17,8 @@ typedef struct nb_render_options {
     nb_precision precision; /* for estimates; nb_request.precision is for a render */
     int device_index;       /* -1: any device */
     nb_hooks hooks;
-    int device_alone; /* no other code in this process uses the device: close resets it */
+    /* 1: no other code in this process uses the device, so that `close` may reset it */
+    int device_alone;
     /* number of images to render, for the choice of a backend; 0 counts as 1 */
     int images;
     nb_tolerance tolerance; /* for estimates; nb_request.tolerance is for a render */
@@ -30,7 +31,7 @@ typedef struct nb_render_options {
 /** The device that a word of -device selects. */
 typedef struct nb_device {
     int index; /* -1: any */
-    int all;   /* every device of the host, for the frames of a series */
+    int all;   /* 1: every device of the host, for the frames of a series */
 } nb_device;
 
 /** n pixels of a row of a panel; at: index of the first pixel in each plane. */
@@ -96,7 +97,8 @@ typedef struct nb_backend {
     const char *const *words;
     /** Returns 1 and fills *device if `word` is one of the words. NULL without words. */
     int (*parse)(const char *word, nb_device *device);
-    const nb_feature *feature; /* the backend's line of nb_feature_at, or NULL */
+    /* the backend's entry in the list of nb_feature_at, or NULL */
+    const nb_feature *feature;
     /** Estimated seconds for options->images images, including the start of a device. < 0
      * if the backend cannot render the scene; `why` then has the reason in one line. */
     double (*estimate)(const nb_scene *scene, const nb_render_options *options, char *why,
@@ -110,10 +112,10 @@ typedef struct nb_backend {
     nb_lack (*lack)(const nb_backend_state *state);
     /** One line for the user: instruction set or device, threads, precision. */
     void (*describe)(const nb_backend_state *state, char *line, size_t size);
-    void (*close)(nb_backend_state *state); /* NULL is fine */
+    void (*close)(nb_backend_state *state); /* NULL is allowed */
     const nb_backend_device *device; /* NULL: images are in the caller's memory only */
-    /** Returns, within microseconds, 0 if the device is surely not in this machine. NULL:
-     * the backend needs no device. */
+    /** Returns 0 if the device is certainly not in this machine; takes microseconds.
+     * NULL: the backend needs no device. */
     int (*present)(void);
 } nb_backend;
 

@@ -9,10 +9,11 @@
 #include "../physics/limits.h"
 #include "simd.h"
 
-/* If the CPU needs less than this time (s), no device is considered: a process with a
- * device takes at least 0.33 s, and to look for one takes half of that. */
+/* If the CPU needs less than this time (s), no device is considered: a process that uses
+ * a device takes at least 0.33 s, half of which is the search for it. */
 #define DEVICE_LEAST 0.36
-/* Seconds to identify a device: a part of its start, over when the choice is made. */
+/* Seconds to identify a device. They are a part of its start, and have passed when the
+ * choice is made. */
 #define ASKING 0.15
 /* A device is taken if the CPU's estimate exceeds MARGIN times the device's. The CPU's
  * estimate is 0.6 to 2.2 times its real time, so it is more often too long. */
@@ -155,7 +156,8 @@ nb_status nb_backend_choose(const nb_scene *scene, const char *word,
 int nb_backend_renderers(const nb_backend *backend, const nb_scene *scene,
                          const nb_render_options *options)
 {
-    enum { LIMIT = 5, BYTES_OF_PIXEL = 32 /* floats, sums, counts */, BYTES_OF_F = 16 };
+    /* bytes for floats, sums and counts */
+    enum { LIMIT = 5, BYTES_OF_PIXEL = 32, BYTES_OF_F = 16 };
     const double bytes = (double)scene->raster.pixels * BYTES_OF_PIXEL +
                          (double)nb_table_values(&scene->factors.table) * BYTES_OF_F;
     nb_render_options one = *options, two = *options;

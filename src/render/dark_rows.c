@@ -24,7 +24,8 @@ void nb_dark_rows_free(nb_dark_rows *rows)
     nb_free(rows->lit);
 }
 
-/** Copy columns first..last of spans[*next], ... to cuts[SOME]; returns their number. */
+/** Copy the parts of spans[*next], ... in columns first..last to cuts[SOME]; returns the
+ * number of cuts. */
 static int cut(const nb_span *spans, size_t n, size_t *next, int first, int last,
                nb_span *cuts)
 {

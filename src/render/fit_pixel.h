@@ -20,8 +20,9 @@ typedef struct nb_slope_fit {
  * background. */
 typedef struct nb_fit_pixel {
     double loss, slope, weight; /* dloss/dm; Fisher information of m */
-    int knot;                   /* first of the two; -1 without a radial background */
-    double hat[2];              /* weights of the two knots */
+    /* index of the first of the two knots; -1 without a radial background */
+    int knot;
+    double hat[2]; /* weights of the two knots */
 } nb_fit_pixel;
 
 NB_HD nb_fit_pixel nb_no_pixel(void)

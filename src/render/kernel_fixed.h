@@ -9,8 +9,8 @@
  *
  * An N that is not whole (NB_FIXED_REAL) is split into a whole number and a fraction,
  * which floats multiply. For many cells (NB_FIXED_FRINGES) a step of 2^-32 of h is too
- * large a part of a fringe. Then N h is split into words, too, and N (h - h0) is the
- * whole part of N h, less N h0, plus the fraction. */
+ * large a part of a fringe. Then N h is also split into words, and N (h - h0) is the
+ * whole part of N h minus N h0, plus the fraction. */
 #ifndef NB_RENDER_KERNEL_FIXED_H
 #define NB_RENDER_KERNEL_FIXED_H
 
@@ -132,7 +132,8 @@ NB_INLINE vf fixed_step(const nb_factor_squares *table, const float *F2,
         else if (how.kind == NB_F_CONST)
             w[i] = low_words(h[i].a, h[i].b);
         else
-            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN; /* removes the added 1/2 */
+            /* removes the 1/2 that was added to t */
+            w[i] = low_words(h[i].a, h[i].b) ^ INT32_MIN;
     if (how.mode == NB_FIXED_INDEX)
         args = args_of_words(w, c);
     else if (how.mode == NB_FIXED_REAL)
@@ -210,7 +211,7 @@ NB_INLINE void fixed_direct(const nb_vector_plan *p, const rays *r, int n,
     const float *F2 = squares_of(p, source, how);
     int block, m, i;
     for (block = 0; block < n; block++, r++) {
-        const vd2 x = vd2_scale_add(r->x, -k, vd2_set(beam.x)); /* -q */
+        const vd2 x = vd2_scale_add(r->x, -k, vd2_set(beam.x)); /* x, y, z are -q */
         const vd2 y = vd2_scale_add(r->y, -k, vd2_set(beam.y));
         const vd2 z = vd2_scale_add(r->z, -k, vd2_set(beam.z));
         vd2 total = vd2_set(0);

@@ -64,7 +64,9 @@ NB_INLINE row_line line_of(const nb_vector_plan *p, int s, int subs, int layer)
            O = layer * sensor->layer_step;
     row_line line;
     if (panel->curved) {
-        if (sensor->mean_depth) { /* photons go straight through: one depth everywhere */
+        /* photons cross the curved sensor at a right angle, so that all pixels have the
+         * same depth */
+        if (sensor->mean_depth) {
             double path = sensor->layer_step * sensor->mu;
             O += nb_mean_depth(path, nb_stopped(path)) * sensor->layer_step;
         }
@@ -210,9 +212,11 @@ NB_INLINE vd2 capture(const nb_vector_plan *p, const rays *r, int layer)
 /** A row of points on the front face of a layer. */
 typedef struct layer_row {
     int layer;
-    int plain;            /* slope 0, and the layer is thin compared with the height */
-    double step, path;    /* thickness of the layer, in m and in attenuation lengths */
-    double height, slope; /* height + F slope: m along the normal, from sample to F */
+    /* 1: the slope is 0, and the layer is thin compared with the height */
+    int plain;
+    double step, path; /* thickness of the layer, in m and in attenuation lengths */
+    /* height + F slope: distance in m along the normal, from the sample to the point F */
+    double height, slope;
 } layer_row;
 
 /** A series gives 1/|X|, X = P + depth normal, if |X|^2 / |P|^2 - 1 is below this. */

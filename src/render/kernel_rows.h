@@ -15,9 +15,9 @@
 #define NB_PASTE(a, b) NB_PASTE2(a, b)
 #define NB_ROW_KERNEL NB_PASTE(nb_row_, NB_KERNEL_ISA)
 
-/* A block is NB_W pixels of a row. Several blocks go together through each stage (rays,
- * crystal, factors): their chains of dependent operations overlap, and a stage keeps its
- * constants in registers. */
+/* A block is NB_W pixels of a row. Several blocks go through each stage (rays, crystal,
+ * factors) together, so that their chains of dependent operations overlap and a stage
+ * keeps its constants in registers. */
 enum { CHUNK = 256 / NB_W, SIMPLE_CHUNK = 512 / NB_W, MAX_LINES = 64 };
 
 /** Weight of one source, times its polarization if each term has one. */
@@ -30,7 +30,7 @@ NB_INLINE vd2 source_factor(const nb_vector_plan *p, const nb_vector_source *b,
     return vd2_scale(polarization(sc->beam.polarization, b, r), b->weight);
 }
 
-/** factor, or 0 in lanes where dmin culls the crystal. */
+/** The factor, or 0 in lanes where dmin removes the crystal's scattering. */
 NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const rays *r,
                        vd2 factor)
 {
@@ -43,7 +43,8 @@ NB_INLINE vd2 unculled(const nb_vector_plan *p, const nb_vector_source *b, const
                  (vd)(~culled(dmin, q.x.b, q.y.b, q.z.b) & (vl)factor.b)};
 }
 
-/* One function for each case: gcc is far slower with a single function for all cases. */
+/* One function for each case: the code that gcc makes of a single function for all cases
+ * is far slower. */
 #define NB_DO(kind, mode)                                                                \
     NB_STAGE vd2 structured_##kind##_##mode(const nb_vector_plan *p, const rays *r,      \
                                             const vf *factors)                           \
@@ -138,7 +139,7 @@ static vd2 double_one_source(const nb_vector_plan *p, const rays *r,
                  double_half(&p->scene, b->F, q.x.b, q.y.b, q.z.b)};
 }
 
-/** The crystal, summed over one source after another. */
+/** Sum the crystal's terms of one source after the other. */
 NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd2 *sum)
 {
     const nb_scene *sc = &p->scene;
@@ -163,7 +164,8 @@ NB_STAGE void source_by_source(const nb_vector_plan *p, const rays *r, int n, vd
     }
 }
 
-/** The crystal of all sources in one sum; an array holds the sources' factors. */
+/** Sum the crystal's terms of all sources in one loop; an array holds the sources'
+ * factors. */
 NB_STAGE vd2 sources_together(const nb_vector_plan *p, const rays *r)
 {
     const nb_scene *sc = &p->scene;
@@ -261,8 +263,8 @@ static void chunk_deep_rays(const nb_vector_plan *p, const int *f0, int n,
     chunk_deep(p, n, &row, depth, r);
 }
 
-/** Fraction of each ray that the layer captures, for rays to the layer's front face or
- * straight through a curved sensor. */
+/** Fraction of each ray that the layer captures, for rays to the layer's front face, or
+ * for rays that cross a curved sensor at a right angle. */
 NB_STAGE void capture_rays(const nb_vector_plan *p, const rays *r, int n, int layer,
                            vd2 *captured)
 {

@@ -17,11 +17,11 @@ typedef struct simple_row {
     double pixel, start; /* x = pixel f + start, m */
     double P2;           /* |P|^2 */
     row_dot cell[3];     /* -a/lambda .. -c/lambda */
-    double offset[3];    /* added for fixed_step */
+    double offset[3];    /* added to the indices for fixed_step */
     row_dot incident, B, E;
     int oblique; /* the solid angle is proportional to 1/R^3, not 1/R^2 */
-    /* photons per F_latt^2 at R = 1 m; half the photons if polarization counts. For an
-     * unpolarized beam, `incident` is multiplied by the square root of `crystal` */
+    /* photons per F_latt^2 at R = 1 m, or half of them if polarization counts. For an
+     * unpolarized beam, `incident` contains the square root of `crystal` as a factor */
     double crystal;
     float background; /* in units of F_latt^2 */
 } simple_row;
@@ -81,7 +81,7 @@ NB_INLINE vd2 row_polarization(const simple_row *row, double K, vd2 x, vd2 inv2)
     vd2 c = component(row->incident, x), c2 = vd2_mul(c, c);
     if (K == 0)
         return vd2_fma(c2, inv2, vd2_set(row->crystal));
-    /* the angle depends on a ratio of two components: R cancels */
+    /* the angle depends on the ratio of two components, from which R cancels */
     return vd2_scale(
         polarized(K, vd2_mul(c2, inv2), component(row->E, x), component(row->B, x)),
         2.0 * row->crystal);
@@ -89,7 +89,7 @@ NB_INLINE vd2 row_polarization(const simple_row *row, double K, vd2 x, vd2 inv2)
 
 /** Results of simple_geometry for simple_photons. */
 typedef struct simple_block {
-    vd2 t[3];  /* for fixed_step */
+    vd2 t[3];  /* arguments of fixed_step */
     vf factor; /* photons per F_latt^2 */
 } simple_block;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Slopes if each pixel has one step and no parameter moves the detector. Indices are in
- * double, all later numbers in single precision (nb_vector_slopes.light). */
+/** Slopes of light scenes: each pixel has one step, and no parameter moves the detector.
+ * Indices are in double, all later numbers in single precision
+ * (nb_vector_slopes.light). */
 #ifndef NB_RENDER_KERNEL_SLOPE_LIGHT_H
 #define NB_RENDER_KERNEL_SLOPE_LIGHT_H
 
@@ -72,7 +73,9 @@ NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
 
 enum {
     LIGHT_GROUP = 8
-}; /* blocks that go through each loop together: their chains of operations overlap */
+    /* blocks that go through each loop together, so that their chains of operations
+ * overlap */
+};
 
 typedef struct light_group {
     simple_block block[LIGHT_GROUP];

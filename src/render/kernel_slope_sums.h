@@ -30,9 +30,10 @@ typedef struct slope_constants {
     fixed_constants fixed;
     vf N[3];
     vf half_fringe[3]; /* nb_slope_edge */
-    vf varies[3];      /* 1 or 0 (nb_slope_varies): factor of sums, not of each term */
-    double fall;       /* law of decay: slope of log2 L^2 by R^2 */
-    float steep;       /* law of decay: twice the slope of ln L^2 by R^2 */
+    /* 1 or 0 (nb_slope_varies): factor that is applied to the sums, not to each term */
+    vf varies[3];
+    double fall; /* law of decay: slope of log2 L^2 by R^2 */
+    float steep; /* law of decay: twice the slope of ln L^2 by R^2 */
 } slope_constants;
 
 NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
@@ -50,8 +51,8 @@ NB_INLINE slope_constants slope_constants_of(const nb_scene *sc, double width)
     return c;
 }
 
-/** A term's three indices in fixed point (kernel_fixed.h), split: d holds -d, u
- * the fraction of -N d, h holds -h, and high the word that counts whole numbers. */
+/** A term's three indices in fixed point (kernel_fixed.h), in parts: d holds -d, u the
+ * fraction of -N d, h holds -h, and `high` the high word, which counts whole numbers. */
 typedef struct slope_index {
     vf d[3], u[3], h[3];
     vi high[3];
@@ -77,7 +78,7 @@ NB_INLINE void index_phase(const slope_constants *c, const vd2 t[3], const int p
     }
 }
 
-/** t: -h alone, here and in the functions of the next phases. */
+/** t: -h without nb_fixed_start, also in the functions for the following phases. */
 NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_index *x)
 {
     const vd2 start = vd2_set(nb_fixed_start(1));
@@ -94,7 +95,7 @@ NB_INLINE void fringe_phase(const slope_constants *c, const vd2 t[3], slope_inde
     }
 }
 
-/** t less its nearest whole number, which the high words count. */
+/** t minus its nearest whole number, which is the one that the high words count. */
 NB_INLINE vd2 from_nearest(vd2 t)
 {
     return (vd2){t.a - vd_floor(t.a + 0.5), t.b - vd_floor(t.b + 0.5)};
@@ -178,7 +179,7 @@ NB_INLINE const float *squares_of_source(const nb_vector_plan *p,
     return nb_has_tables(p->table.kind) ? b->F2 : p->table.F2;
 }
 
-/** F^2 of a term times its weight. */
+/** F^2 of a term times the term's weight. */
 NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_index *x,
                           vf weight)
 {
@@ -196,7 +197,7 @@ NB_INLINE vf slope_square(const nb_vector_plan *p, const float *F2, const slope_
     return weight * vf_gather(F2, index);
 }
 
-/** A term of the parallelepiped that waits for its only division. */
+/** A term of the parallelepiped before its only division. */
 typedef struct square_begun {
     nb_slope_parts of[3];
     vf inverse, F2;
@@ -276,7 +277,7 @@ NB_INLINE vd2 block_of(const double *fast)
     return f;
 }
 
-/* --- sums over the terms of a ray; every derivative contracts these sums
+/* --- sums over the terms of a ray; every derivative is a weighted sum of these sums
  * (docs/physics.md, section 26). They are in float over NB_VECTOR_SUM_RUN terms, then in
  * double ---
  *
@@ -417,7 +418,7 @@ NB_INLINE int slope_sums_of(int level)
     return level == NB_SLOPES_ALL ? SLOPE_SUMS : SLOPE_V;
 }
 
-/** The state of the sums of one block of pixels. */
+/** The sums of one block of pixels while terms are added. */
 typedef struct slope_run {
     slope_part parts[SLOPE_PARTS];
     slope_owner owners[SLOPE_PARTS];
@@ -483,7 +484,7 @@ NB_INLINE void slope_close(const nb_vector_slopes *t, const slope_constants *c,
     copy_first(r->run, first);
 }
 
-/** Set a term's index, and return F^2 times the term's weight. */
+/** Set the index (nb_slope_index) of a term, and return F^2 times the term's weight. */
 NB_INLINE vf slope_aim_at(const nb_vector_slopes *t, const nb_vector_plan *p,
                           const slope_constants *c, const vd2 D[3], int s, vf weight,
                           slope_index *x, const slope_case how)
@@ -556,7 +557,7 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
 {
     const nb_scene *sc = &p->scene;
     const slope_constants c = slope_constants_of(sc, t->width);
-    vf first[SLOPE_SUMS]; /* in registers between two second loops */
+    vf first[SLOPE_SUMS]; /* kept in registers until the second loop runs */
     int m, k, i;
     for (i = 0; i < SLOPE_SUMS; i++) {
         r->run[i] = vf_set(0.0f);
@@ -570,7 +571,7 @@ NB_INLINE void slope_sums(const nb_vector_slopes *t, const nb_vector_plan *p,
         for (k = 0; k < t->n_groups; k++) {
             const nb_slope_group *group = &t->groups[k];
             const double *incident = t->incident[m * t->n_directions + group->direction];
-            slope_part part; /* in registers */
+            slope_part part; /* kept in registers */
             vd2 D[3];        /* -h times the wavelength */
             for (i = 0; i < 3; i++) {
                 D[i] = vd2_add(vd2_scale(A[i], -1), vd2_set(incident[i]));

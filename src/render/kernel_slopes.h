@@ -56,7 +56,7 @@ NB_INLINE lanes3 lanes_across(lanes3 v, lanes3 d)
 typedef struct flat_ray {
     rays r;       /* to the depth of the photons that stop in the layer */
     lanes3 front; /* direction to the layer's face */
-    vd2 front_inv_r, F, depth, captured; /* 1/m, m, m */
+    vd2 front_inv_r, F, depth, captured; /* 1/m, m, m; captured: a fraction */
     double S;                            /* m */
     int layer;
 } flat_ray;
@@ -207,8 +207,8 @@ NB_INLINE void add_flat_ray(const nb_vector_slopes *t, const nb_vector_plan *p,
 
 /** Factors that are calculated once per pixel. */
 typedef struct flat_once {
-    vd2 factor;       /* all, with the scale */
-    vd2 omega;        /* the solid angle, with the scale */
+    vd2 factor;       /* product of all factors and the scale */
+    vd2 omega;        /* the solid angle times the scale */
     vd2 polarization; /* slope by Kahn's factor */
     vd2 beam[2];      /* slopes of the polarization by turns of the beam */
     lanes3 turn;      /* slope of the polarization by the direction */
@@ -288,7 +288,8 @@ NB_INLINE void pull_once(const nb_vector_plan *p, const flat_once *once, vd2 ima
 #define NB_SLOPE_CASE(law, phase, level)                                                 \
     (16 * (int)(law) + 4 * (int)(phase) + (int)(level))
 
-/* One function for each case: gcc is far slower with a single function for all cases. */
+/* One function for each case: the code that gcc makes of a single function for all cases
+ * is far slower. */
 #define NB_DO(law, phase, level)                                                         \
     NB_STAGE void sums_##law##_##phase##_##level(                                        \
         const nb_vector_slopes *t, const nb_vector_plan *p, const rays *ray,             \
@@ -395,7 +396,8 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->spectrum = -sum[SLOPE_DISPERSION];
     to->beam[0] = sum[SLOPE_BEAM];
     to->beam[1] = sum[SLOPE_BEAM + 1];
-    if (sc->factors.table.default_F != 0) /* every F is default_F */
+    /* table without entries: every F is default_F */
+    if (sc->factors.table.default_F != 0)
         to->default_F = 2 * sum[SLOPE_IMAGE] / sc->factors.table.default_F;
 }
 
@@ -631,7 +633,8 @@ NB_INLINE int take_pixels(slope_batch *b, int fast, int n)
     return taken;
 }
 
-/** Run the pixels of all spans of a row in full batches; pixels of a batch may lie apart. */
+/** Run the pixels of all spans of a row in full batches; the pixels of a batch need not
+ * be neighbours. */
 static void take_spans(slope_batch *b, const nb_span *spans, size_t n)
 {
     for (size_t i = 0; i < n; i++)

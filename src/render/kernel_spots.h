@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Add the terms of a tile's reflections (spot_tile.h) in double, for the instruction set
- * of the including file. The sum of a ray depends only on tests of that ray: boxes and
- * ranges of orientations and sources only save work. */
+ * of the including file. A test of each ray decides which terms are added to it. Boxes
+ * and ranges of orientations and sources only save work. */
 #ifndef NB_RENDER_KERNEL_SPOTS_H
 #define NB_RENDER_KERNEL_SPOTS_H
 
@@ -155,14 +155,15 @@ NB_INLINE nb_spot_ray spot_ray_at(const nb_spot_tile *t, int u, int v)
     return at;
 }
 
-/** The lines of NB_H rays, and their smallest and largest offset of sources within reach. */
+/** The lines of NB_H rays, and the smallest and largest offset of the sources within
+ * reach of any of them. */
 typedef struct spot_lines {
     nb_spot_lines of;
     vd low, high;
 } spot_lines;
 
-/** Sum of weight exp(-2 R^2/width) over sources in reach of ray i. *lambda, or NULL: the
- * sum of the same times the wavelength. */
+/** Sum of weight exp(-2 R^2/width) over sources in reach of ray i. *lambda, unless NULL,
+ * is set to the same sum with each term times its wavelength. */
 NB_INLINE double decay_weights(const nb_spot_tile *t, const nb_spot_pair *pair,
                                const spot_lines *lines, int i, double *lambda)
 {
@@ -249,8 +250,8 @@ NB_INLINE vd one_source(const nb_spot_tile *t, const nb_spot_pair *pair, vd R2, 
     return nb_spot_decay_term(t->spots, pair, R2, near);
 }
 
-/** Weighted F_latt^2/cells2 of NB_H rays from at[0] on in row at[1]. *lambda, or NULL:
- * the same times the wavelengths. */
+/** Weighted F_latt^2/cells2 of NB_H rays from at[0] on in row at[1]. *lambda, unless
+ * NULL, is set to the same with each term times its wavelength. */
 NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const vd q[3],
                         const int at[2], vd *lambda)
 {
@@ -281,7 +282,7 @@ NB_INLINE vd pair_terms(const nb_spot_tile *t, const nb_spot_pair *pair, const v
 }
 
 /** Add a pair's terms, times the number of the phi step and times the wavelengths, to the
- * sums at place `to`. */
+ * sums at index `to`. */
 NB_INLINE void add_moments(nb_spot_tile *t, const nb_spot_pair *pair, size_t to, vd terms,
                            vd lambda)
 {
@@ -328,7 +329,7 @@ static void add_picture(nb_spot_tile *t, const nb_spot_pair *pair, int box[2][2]
         add_row(t, pair, v, box[0], 0);
 }
 
-/** Extend t->drawn by sub-pixels across[0] .. across[1] of row v. */
+/** Extend t->drawn to include sub-pixels across[0] .. across[1] of row v. */
 NB_INLINE void extend_drawn(nb_spot_tile *t, int v, const int across[2])
 {
     const int last = across[1] + NB_H - 1 < t->nu ? across[1] + NB_H - 1 : t->nu - 1;
@@ -378,7 +379,7 @@ static void draw_orientation(nb_spot_tile *t, const nb_spot *spot, int m)
     }
 }
 
-/** Draw a spot in orientations m[0] .. m[count - 1]; m has NB_H valid numbers. */
+/** Draw a spot in orientations m[0] .. m[count - 1]; all NB_H numbers of m are valid. */
 static void draw_some(nb_spot_tile *t, const spot_view *view, const nb_spot *spot,
                       const int *m, int count)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Upper bounds of the terms of a block of rays (../terms/tile_bounds.h): the data of
- * NB_W steps or groups, and the threshold that the budget allows. */
+/** Upper bounds of the terms of a block of rays (../terms/tile_bounds.h). This file
+ * prepares the data of NB_W steps or groups, and finds the threshold that the budget
+ * allows. */
 #ifndef NB_RENDER_KERNEL_TILE_BOUNDS_H
 #define NB_RENDER_KERNEL_TILE_BOUNDS_H
 
@@ -140,7 +141,8 @@ NB_INLINE float group_sum(const nb_tiles *t, const nb_ray_block *b, nb_tile_grou
     return vf_sum(sum) * NB_TILE_UP;
 }
 
-enum { TILE_LADDER = 12 }; /* tried thresholds, each three times the previous */
+/* number of tried thresholds, each three times the previous one */
+enum { TILE_LADDER = 12 };
 
 /** The largest tried threshold such that the bounds up to it have a sum within the
  * budget. *spent: that sum. bounds[] has room for a vector after its n numbers. */
@@ -155,7 +157,7 @@ static float tile_threshold(float *bounds, size_t n, double budget, double *spen
         all = all + vf_load(bounds + i);
     *spent = vf_sum(all) * up;
     if (*spent <= budget)
-        return INFINITY; /* no group is needed */
+        return INFINITY; /* the budget covers all groups, so that none is needed */
     threshold[0] = (float)(budget / (double)n);
     for (int k = 1; k < TILE_LADDER; k++)
         threshold[k] = 3 * threshold[k - 1];

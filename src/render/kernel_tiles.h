@@ -154,7 +154,7 @@ NB_INLINE vd double_term(const nb_scene *sc, const double *table, vd x, vd y, vd
     vd F;
     for (int i = 0; i < 3; i++) {
         p.h[i] = -minus[i];
-        p.h0[i] = -vd_floor(0.5 + minus[i]); /* halves go down */
+        p.h0[i] = -vd_floor(0.5 + minus[i]); /* halves are rounded down */
         p.d[i] = p.h[i] - p.h0[i];
     }
     F = F_lanes(&sc->factors.table, table, p.h, p.h0) *
@@ -196,7 +196,8 @@ NB_STAGE double all_double_terms(const nb_ray_tile *tile, const tile_ray *ray)
     }
 }
 
-/** Set the weights of the sources for a ray: with polarization, or 0 if -dmin culls. */
+/** Set the weights of the sources for a ray: with the polarization, or 0 if -dmin removes
+ * the scattering. */
 static void weigh_sources(const nb_ray_tile *tile, const double d[3])
 {
     const nb_scene *sc = &tile->rays.plan->scene;

@@ -20,7 +20,9 @@ typedef struct nb_slope_sums {
     double background; /* weight of the water, per electron^2 */
     double index[9], cells[3];
     double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;
-    nb_vec3 ray; /* slope by its direction: w v/lambda, plus that of each polarization */
+    /* slope by the ray's direction: the sum of w v/lambda, plus the slope of each
+     * polarization */
+    nb_vec3 ray;
 #ifndef NB_GPU
     double beam[2];
 #endif
@@ -152,8 +154,8 @@ NB_HD void nb_scale_place(double k, nb_panel_slope *place)
     place->mu *= k;
 }
 
-/** Multiply the totals by the factors that are calculated once per pixel. Add the
- * factors' slopes by K and by the panel's position. */
+/** Multiply the totals by the factors that are calculated once per pixel. Add the slopes
+ * that the factors have by K and by the panel's position. */
 NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
                             const nb_pull_point *first, nb_pixel_totals *t)
 {
@@ -204,7 +206,7 @@ typedef struct nb_contraction {
 /** Errors: NB_ERR_NOMEM.  Free it after an error, too. */
 nb_status nb_contraction_build(const nb_slope_job *job, nb_contraction *out,
                                nb_error *err);
-void nb_contraction_free(nb_contraction *c); /* zeroed is fine */
+void nb_contraction_free(nb_contraction *c); /* The contraction may be all zero. */
 
 /** True if a parameter moves the detector. */
 int nb_slope_job_moves(const nb_slope_job *job);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The sums of a ray in double, one term after the other: the reference on every machine. */
+/** The sums of a ray in double, one term after the other. They are the reference on every
+ * machine. */
 #ifndef NB_RENDER_RAY_SUMS_H
 #define NB_RENDER_RAY_SUMS_H
 
@@ -9,7 +10,7 @@
 #include "../physics/slopes.h"
 #include "pixel_sums.h"
 
-/* --- the entries of the table of F that make up a sample's F --- */
+/* --- the entries of the table from which a sample's F is made --- */
 
 /** Derivative (weight) of a sample's F by entry `at` of the table. */
 NB_HD double nb_F_share(const nb_factor_table *sf, const nb_F_slope *F, int64_t at)
@@ -73,7 +74,7 @@ NB_HD void nb_run_entries(nb_source_run *run, const nb_ray_term *t)
         run->sums.entry[i] += k * nb_F_share(sf, &t->F, run->job->entries[i]);
 }
 
-/** Add a term's gradient by q, and its slopes by rotations of the crystal. */
+/** Add a term's gradient by q, and the term's slopes by rotations of the crystal. */
 NB_HD void nb_run_gradient(nb_source_run *run, const nb_orientation *u, int m,
                            const nb_ray_term *t)
 {
@@ -199,7 +200,8 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
     if (job->scene->amorphous)
         value += nb_run_materials(run, &wave);
 #ifndef NB_GPU
-    if (length > 0) /* here the slope of the materials is a vector along q */
+    /* in this function, the slope of the materials must be a vector along q */
+    if (length > 0)
         v = nb_add(v, nb_scale((wave - alone) / (length * length), run->q));
 #endif
     if (polar) {

@@ -4,7 +4,7 @@
 
 #include "simd.h"
 
-/* without nvcc a stub that reports the missing backend */
+/* in a build without nvcc, a stub that reports that the backend is missing */
 extern const nb_backend nb_backend_cuda;
 
 const nb_backend *const nb_backends[] = {&nb_backend_simd, &nb_backend_scalar,

@@ -8,7 +8,8 @@
 #include "../physics/panels.h"
 #include "sums.h"
 
-/** The first rendered pixel of a row from f on, or `end` if the mask leaves out all. */
+/** The first rendered pixel of a row from f on, or `end` if the mask excludes all
+ * pixels. */
 static int next_lit(const uint8_t *mask, int f, int end)
 {
     uint64_t eight = 0;
@@ -86,8 +87,8 @@ nb_span nb_span_of_pixel(const nb_scene *sc, int fast, int row)
                      nb_row_start(sc, row) + (size_t)fast};
 }
 
-/** The end of the spans, from `first` on, that lie in one row and have the same distances
- * in the planes as in the panel. */
+/** The end of the spans, from `first` on, that lie in one row and whose distances in the
+ * planes equal those in the panel. */
 static size_t row_end(const nb_request *request, size_t first)
 {
     const nb_span *a = &request->spans[first], *b = a;

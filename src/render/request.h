@@ -7,7 +7,7 @@
 #include "backend.h"
 
 /** Spans of all rendered pixels of a scene: each run of pixels in a row is one span, and
- * its place in the planes is its place in the stack. *spans[*n] belongs to the caller
+ * has the same index in the planes as in the stack. *spans[*n] belongs to the caller
  * (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_spans_build(const nb_scene *scene, nb_span **spans, size_t *n, nb_error *err);
 
@@ -15,7 +15,7 @@ nb_status nb_spans_build(const nb_scene *scene, nb_span **spans, size_t *n, nb_e
 nb_span nb_span_of_pixel(const nb_scene *scene, int fast, int row);
 
 /** The rows of a request: row r has the spans (*first)[r] to (*first)[r + 1] - 1, which
- * are neighbours in the list and have the same distances in the planes as in the panel.
+ * are neighbours in the list and whose distances in the planes equal those in the panel.
  * *first[*rows + 1] belongs to the caller (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_request_rows(const nb_request *request, size_t **first, int *rows,
                           nb_error *err);
@@ -69,8 +69,8 @@ typedef struct nb_row_job {
     const nb_planes *planes;
     void *context;
     /** Render n spans of one row. row points at the first pixel of the first span; pixel
-     * f of the panel is at row[f - spans->fast]. Pixels between the spans may be
-     * written, too. */
+     * f of the panel is at row[f - spans->fast]. The function may also write to pixels
+     * between the spans. */
     void (*row)(void *context, const nb_span *spans, size_t n, float *row);
     int threads;
     const nb_hooks *hooks; /* progress is called by the calling thread only */

@@ -32,7 +32,8 @@ typedef struct row_run {
     atomic_int done, stop;
 } row_run;
 
-/** Place in the planes where row r begins; r = rows: where the last row ends. */
+/** Index in the planes at which row r begins, or for r = rows at which the last row
+ * ends. */
 static size_t row_start(const row_run *run, int r)
 {
     const nb_span *spans = run->job->request->spans;
@@ -46,7 +47,7 @@ static size_t row_start(const row_run *run, int r)
  * time of a second populate call. */
 static int are_present(char *at, size_t bytes)
 {
-    unsigned char present[512]; /* the small pages of a large page */
+    unsigned char present[512]; /* one byte for each small page of a large page */
     size_t pages = bytes / (size_t)sysconf(_SC_PAGESIZE), i;
     int all = 1;
     if (pages > sizeof present || mincore(at, bytes, present) != 0)
@@ -87,7 +88,7 @@ static void bring_pages(const row_run *run, int row, int n)
 }
 
 /** Zero the pixels between span i - 1 and span i, or from the last span to the end of the
- * plane (i = n). The thread of span i does this, as its cache has these pixels. */
+ * plane (i = n). The thread of span i does this, because its cache has these pixels. */
 static void clear_before(const row_run *run, size_t i)
 {
     const nb_request *request = run->job->request;
@@ -167,9 +168,9 @@ static void run_stripes(row_run *run, int from, int to)
     }
 }
 
-/** Render all rows; every thread of a team calls this. Pages are brought a few megabytes
- * ahead of the rows, so that they are still in the caches when they are filled. No thread
- * waits for another one. */
+/** Render all rows; every thread of a team calls this. Pages are brought into memory a
+ * few megabytes ahead of the rows, so that they are still in the caches when they are
+ * filled. No thread waits for another one. */
 static void run_rows(row_run *run)
 {
     const size_t pixels = row_start(run, run->rows) - row_start(run, 0);
@@ -184,7 +185,7 @@ static void run_rows(row_run *run)
     }
 }
 
-/** Run a request whose spans are listed. */
+/** Run a request that has a list of spans. */
 static nb_status run_spans(row_run *run, int stripes, nb_error *err)
 {
     const nb_row_job *job = run->job;
@@ -208,7 +209,7 @@ static nb_status run_spans(row_run *run, int stripes, nb_error *err)
     return NB_OK;
 }
 
-/** Run a request with or without spans; the rows of *run are not set yet. */
+/** Run a request with or without a list of spans. This function sets the rows of *run. */
 static nb_status run_request(row_run *run, int stripes, nb_error *err)
 {
     nb_row_job whole = *run->job;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference renderer: double precision, one pixel after the other, by src/physics. */
+/* The reference renderer: double precision, one pixel after the other, with the functions
+ * of src/physics. */
 #include <math.h>
 #include <stdio.h>
 
@@ -53,7 +54,8 @@ static void render_row(void *context, const nb_span *spans, size_t n, float *row
                 (float)nb_pixel_intensity(sc, panel, sensor, f, spans->slow);
 }
 
-/** Number of pixels that take some hundredths of a second, or 0 if a row has fewer. */
+/** Number of pixels that together take some hundredths of a second, or 0 if a whole row
+ * takes less. */
 static int piece_of(const nb_scene *sc)
 {
     const nb_engine engine = {.threads = 1};

@@ -80,11 +80,11 @@ void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
     }
 }
 
-/** The factors that are calculated once per pixel, at its first point. */
+/** The factors that are calculated once per pixel, for its first point. */
 typedef struct cached {
     nb_pixel_point at;
     double polar, omega; /* 1 if each term was multiplied by its factor */
-    nb_vec3 polar_slope; /* by the direction */
+    nb_vec3 polar_slope; /* slope of the polarization by the direction */
     double polar_by_K;
 } cached;
 

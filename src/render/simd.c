@@ -17,7 +17,7 @@ struct nb_backend_state {
     int threads;
     const nb_path *path;  /* path of the last scene; NULL: the scene had no pixels */
     nb_path_notes notes;  /* notes on the last image */
-    int asked;            /* the user set a tolerance for the last scene */
+    int asked;            /* 1: the user set a tolerance for the last scene */
     nb_kept_squares kept; /* kept from the last scene with several tables of F */
 };
 

@@ -19,9 +19,10 @@ typedef void nb_row_kernel(const nb_vector_plan *plan, const nb_span *spans, siz
 
 nb_row_kernel nb_row_sse2, nb_row_avx2, nb_row_avx512, nb_row_neon;
 
-/** open: NB_ERR_UNSUPPORTED when options->isa does not run here (cpu.h). SCALAR, from the
- * options or from NANOBRAGG_ISA, and scenes with Miller indices or tables of more than
- * 32 bits use the scalar backend; estimate and describe report it. */
+/** The vector backend. `open` returns NB_ERR_UNSUPPORTED if this CPU does not have
+ * options->isa (cpu.h). The scalar backend renders if SCALAR is selected, by the options
+ * or by NANOBRAGG_ISA, and for scenes whose Miller indices or tables need more than 32
+ * bits; `estimate` and `describe` report this. */
 extern const nb_backend nb_backend_simd;
 
 /** The vector kernels of an instruction set. */
@@ -48,12 +49,12 @@ typedef struct nb_dark_rows {
     nb_lit_panel *lit;           /* one per panel; owned; NULL: every pixel may be lit */
 } nb_dark_rows;
 
-/** The plans must outlive the rows. The caller zeroes rows except for kernel and plans.
- * Errors: NB_ERR_NOMEM. */
+/** Find the dark pixels of the rows. The plans must outlive the rows. Before the call,
+ * all members of *rows are 0 except kernel and plans. Errors: NB_ERR_NOMEM. */
 nb_status nb_dark_rows_build(const nb_plan *plan, nb_dark_rows *rows, nb_error *err);
 void nb_dark_rows_free(nb_dark_rows *rows);
 
-/** For nb_row_job; context: a nb_dark_rows. */
+/** Function `row` of an nb_row_job whose context is an nb_dark_rows. */
 void nb_dark_row(void *context, const nb_span *spans, size_t n, float *row);
 
 #endif

@@ -11,7 +11,8 @@ static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
     const nb_scene *sc = plan->scene;
     double unit = plan->largest * plan->largest;
     double photons = sc->intensity_scale * sc->beam.sources[0].weight *
-                     panel->pixel_area * unit; /* approximate, per F_latt^2 at 1 m */
+                     /* approximate photons per F_latt^2 at 1 m */
+                     panel->pixel_area * unit;
     double size =
         fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
     return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&

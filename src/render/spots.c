@@ -82,7 +82,7 @@ static void free_pass(spot_pass *pass)
     nb_spot_list_free(&pass->list);
 }
 
-/** The rendered region of each panel of a scene; the array belongs to the caller. */
+/** The rendered region of each panel of a scene; the caller frees the array. */
 static nb_region *regions_of(const nb_scene *sc, nb_error *err)
 {
     nb_region *regions = nb_alloc((size_t)sc->n_panels, sizeof *regions, "panels", err);
@@ -91,8 +91,8 @@ static nb_region *regions_of(const nb_scene *sc, nb_error *err)
     return regions;
 }
 
-/** Sum the terms that `limits` allows in the rendered region. The sums go to `rows`, or
- * nowhere if `rows` is NULL. */
+/** Sum the terms that `limits` allows in the rendered region. The sums are added to the
+ * image of `rows`; if `rows` is NULL, only the brightest pixel is found. */
 static nb_status run_pass(const nb_render *job, const nb_spots *spots,
                           const nb_spot_limits *limits, const nb_span_rows *rows,
                           nb_bright *brightest, nb_error *err)
@@ -173,7 +173,7 @@ nb_status nb_clear_planes(const nb_render *job, const nb_request *request, nb_er
     return nb_render_rows(&rows, err);
 }
 
-/** Render a request whose spans are listed. */
+/** Render a request that has a list of spans. */
 static nb_status render_spans(const nb_render *job, const nb_request *request,
                               const nb_spots *spots, const nb_spot_limits *limits,
                               nb_spots_result *result, nb_error *err)
@@ -216,8 +216,8 @@ nb_status nb_spots_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Measured seconds of this path / nb_spots_seconds. `applies` compares nb_spots_seconds
- * with the time of every step, without this factor. */
+/* Ratio of the measured seconds of this path to nb_spots_seconds. `applies` compares
+ * nb_spots_seconds with the time of every step, without this factor. */
 #define LONGER 0.5
 
 static int applies(const nb_plan *plan, const char **why)

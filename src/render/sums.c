@@ -17,8 +17,8 @@ typedef struct slope_walk {
     size_t widest;   /* pixels of a piece */
     double *buffers; /* [threads][1 + count][widest] */
     int audited;
-    nb_slope_audit audit; /* used if audited */
-    double limit;         /* strength from which on pixels are calculated in double */
+    nb_slope_audit audit; /* used if the slopes are audited */
+    double limit;         /* pixels of at least this strength are calculated in double */
 } slope_walk;
 
 /** Set *piece to the next pixels of a row, from span *i on, and move *i forward. A long

@@ -17,33 +17,35 @@
  * l; v: gradient of the term by q. */
 enum nb_slope_sum {
     NB_SLOPE_INDEX = 1,  /* nine: w g_i h_j */
-    NB_SLOPE_CELLS = 2,  /* three: by N */
+    NB_SLOPE_CELLS = 2,  /* three: slopes by N */
     NB_SLOPE_RAY = 4,    /* three: w v/lambda, of each ray */
     NB_SLOPE_MOSAIC = 8, /* w turn.(v x q), with nb_slope_job.turns of the orientation */
     /* two: w spindle.(v x q), and the same times the place in the oscillation */
     NB_SLOPE_SPINDLE = 16,
-    NB_SLOPE_FUDGE = 32, /* by the shape factor */
+    NB_SLOPE_FUDGE = 32, /* slope by the shape factor */
     /* two: -w v.q, and the same times the source's place in the spectrum */
     NB_SLOPE_WAVE = 64,
-    NB_SLOPE_F = 128,     /* by default_F and by entries of the table */
-    NB_SLOPE_POLAR = 256, /* by the Kahn factor, where each term has a polarization */
-    NB_SLOPE_BEAM = 512   /* two: by turns of the sources' directions; only on a CPU */
+    NB_SLOPE_F = 128,     /* slopes by default_F and by entries of the table */
+    NB_SLOPE_POLAR = 256, /* slope by the Kahn factor, if each term has a polarization */
+    /* two: slopes by turns of the sources' directions; only on a CPU */
+    NB_SLOPE_BEAM = 512
 };
 
 /** Slopes of the scene's numbers by one parameter: changes per unit of the parameter. */
 typedef struct nb_tangent {
-    double index[9];       /* dh_i = index[3 i + j] h_j */
-    double cells[3];       /* change of N */
-    double mosaic;         /* mosaic spread, rad */
-    double phi, osc;       /* rotation and oscillation, rad */
-    double fudge;          /* shape factor */
-    double wave;           /* dlambda/lambda of all sources */
-    double spectrum;       /* multiplies nb_slope_job.spectrum */
-    double beam[2];        /* multiply nb_slope_job.beam */
-    double crystal, image; /* relative changes of the crystal's photons, of all photons */
-    double background;     /* change of scene.background, electrons^2 */
-    double polarization;   /* Kahn's K */
-    double default_F;      /* electrons */
+    double index[9]; /* dh_i = index[3 i + j] h_j */
+    double cells[3]; /* change of N */
+    double mosaic;   /* mosaic spread, rad */
+    double phi, osc; /* rotation and oscillation, rad */
+    double fudge;    /* shape factor */
+    double wave;     /* dlambda/lambda of all sources */
+    double spectrum; /* factor of nb_slope_job.spectrum */
+    double beam[2];  /* factors of nb_slope_job.beam */
+    /* relative change of the crystal's photons, and of all photons */
+    double crystal, image;
+    double background;   /* change of scene.background, electrons^2 */
+    double polarization; /* change of Kahn's K */
+    double default_F;    /* change of default_F, electrons */
     /* number of the entry of nb_slope_job.entries that changes by 1 electron, or -1 */
     int entry;
     /* [n_panels], owned by the job; NULL: the detector does not move */
@@ -63,7 +65,8 @@ typedef struct nb_slope_job {
     /* [n_sources] each, for BEAM: change of a source's direction per rad of the
      * horizontal and of the vertical divergence; NULL: no change */
     nb_vec3 *beam[2];
-    int64_t *entries; /* [n_entries]: places in a table of F; -1: outside the box */
+    /* [n_entries]: indices of entries in a table of F; -1: outside the box */
+    int64_t *entries;
     int n_entries;
 } nb_slope_job;
 
@@ -71,7 +74,8 @@ typedef struct nb_slope_job {
  * otherwise NULL. */
 const char *nb_slopes_need_double(const nb_plan *plan, const nb_slope_job *job);
 
-/** Upper bound of a term's sums relative to F^2 L^2: bound of its slope by h times h. */
+/** Upper bound of a term's sums relative to F^2 L^2: bound of the term's slope by h,
+ * times h. */
 double nb_slope_steepest(const nb_plan *plan);
 
 /** Calculate the slopes of the pixels of one row. of: data that the path prepared; for
@@ -122,7 +126,8 @@ typedef struct nb_slope_planes_out {
 
 /** A loss given by its slopes by the pixels: dloss[pixels of the stack] of `type`, in
  * memory of the host or of the device that renders. gradient[count] = sum of dloss dI/dp.
- * If a number of dloss is not finite, a number of a device's gradient is not finite. */
+ * If a number of dloss is not finite, a device returns a gradient with a number that is
+ * not finite. */
 typedef struct nb_slope_loss {
     nb_real_type type;
     const void *dloss;
@@ -145,8 +150,8 @@ typedef struct nb_slope_sink {
     const nb_slope_fit_out *fit;
     void *user;
     void (*take)(void *user, const nb_slope_values *row);
-    /** Forget all slopes so far, as all are given again (nb_slope_audit). NULL: new
-     * slopes simply replace the old ones. */
+    /** Forget all slopes so far, because all of them will be given again
+     * (nb_slope_audit). NULL: the new slopes simply replace the old ones. */
     void (*again)(void *user);
     /** For a sink that only needs sums of slopes times dloss: fill dloss[pixels of the
      * row] and return sums[count] of the row's stripe, to which a path adds. The path may
@@ -168,7 +173,7 @@ typedef struct nb_sums {
 /** Functions of a path that make rows. */
 typedef struct nb_slope_rows {
     const void *of;
-    nb_slope_row *row; /* NULL: the sink takes pixels without values */
+    nb_slope_row *row; /* NULL: the sink takes the pixels without values */
     /* the same numbers as floats, if the sink takes floats; may be NULL */
     nb_slope_floats *floats;
     /* add to the sums of sink->weigh, quicker than by `row`; may be NULL */
@@ -207,10 +212,11 @@ int nb_slope_audit_wanted(const nb_slope_job *job);
  * after an error, too. */
 nb_status nb_slope_audit_open(const nb_slope_job *job, int stripes, nb_slope_audit *out,
                               nb_error *err);
-/** Take a piece into the statistics; pieces of one stripe come in order. */
+/** Add a piece to the statistics. The pieces of a stripe must come in order. */
 void nb_slope_audit_take(nb_slope_audit *audit, const nb_slope_values *piece);
 
-/** Strength from which on pixels must be calculated in double; INFINITY: no pixel. */
+/** Pixels of at least this strength must be calculated in double. INFINITY: no pixel
+ * must. */
 double nb_slope_audit_limit(const nb_slope_audit *audit);
 
 /** Replace the values of the pixels of a piece that have at least this strength by values
@@ -218,10 +224,10 @@ double nb_slope_audit_limit(const nb_slope_audit *audit);
 void nb_slope_audit_mend(const nb_slope_audit *audit, double limit,
                          const nb_slope_values *piece, double *values);
 
-void nb_slope_audit_close(nb_slope_audit *audit); /* zeroed is fine */
+void nb_slope_audit_close(nb_slope_audit *audit); /* The audit may be all zero. */
 
-/** Audit the pixels of spans[n] in finished planes and in their image. *weak: 1 if planes
- * must be calculated in double. Errors: NB_ERR_NOMEM. */
+/** Audit the pixels of spans[n] after all planes and the image are finished. *weak: 1 if
+ * planes must be calculated in double. Errors: NB_ERR_NOMEM. */
 nb_status nb_slope_audit_planes(const nb_slope_job *job, const nb_span *spans, size_t n,
                                 const nb_slope_planes_out *out, int *weak, nb_error *err);
 

@@ -78,7 +78,8 @@ static double write_row(const nb_spot_tile *t, const nb_span_rows *rows, float *
             float *to = image + span->at + (f - span->fast);
             if (photons > 0) {
                 *to = (float)(*to + photons);
-                brightest = photons > brightest ? photons : brightest; /* no call */
+                /* a comparison, not fmax, which would be a call */
+                brightest = photons > brightest ? photons : brightest;
             }
         }
     }
@@ -130,7 +131,7 @@ static nb_bright look_at_row(const nb_spot_tile *t, int panel, int s, double per
 nb_bright nb_tile_look(const nb_spot_tile *t, int panel, nb_bright best)
 {
     const nb_scene *sc = &t->plan->scene;
-    /* the polarization is at most 1 here (nb_spots_refuse_beam) */
+    /* the polarization is at most 1 (see nb_spots_refuse_beam) */
     const double omega =
         sc->oversample_omega ? 1 : nb_largest_solid_angle(&t->plan->panel);
     for (int s = 0; s < t->ns; s++)

@@ -10,15 +10,16 @@
 #include "vector_plan.h"
 
 /* A tile of a panel. Kernels either draw its reflections (../plan/spots.h), or search the
- * steps that matter to its rays (../plan/tiles.h). */
+ * steps that count for its rays (../plan/tiles.h). */
 
 typedef struct nb_spot_tile {
     const nb_spots *spots;
     const nb_spot_list *list;
     const nb_vector_plan *plan; /* plan of the panel */
     const nb_spot_plane *plane;
-    size_t tile;                /* number in the list */
-    int tophat, has_factor;     /* shape is a top hat; `factor` is used */
+    size_t tile; /* number of the tile in the list */
+    /* 1: the shape is a top hat; 1: the array `factor` is used */
+    int tophat, has_factor;
     int f0, s0, nf, ns;         /* first pixel and number along fast and slow */
     int nu, nv;                 /* number of sub-pixels along fast and slow */
     int layer;                  /* the layer that is being drawn */
@@ -29,7 +30,8 @@ typedef struct nb_spot_tile {
     double *phi, *lambda; /* sums of terms times their phi step and wavelength */
     int (*wanted)[2]; /* [ns]: first and last wanted sub-pixel of each row of pixels */
     int drawn[2][2];  /* first and last sub-pixels that terms may have been added to */
-    unsigned char *aimed, *touched; /* [nv]: 1 if a row has rays of the layer; has sums */
+    /* [nv]: 1 if the row has rays of the layer, and 1 if it has sums */
+    unsigned char *aimed, *touched;
 } nb_spot_tile;
 
 /** Sum the terms of the tile's reflections; rows without terms are not `touched`. */
@@ -44,8 +46,9 @@ typedef void nb_spot_draw(nb_spot_tile *tile, const nb_spot *spot);
 
 nb_spot_draw nb_draw_sse2, nb_draw_avx2, nb_draw_avx512, nb_draw_neon;
 
-/** Set box to the sub-pixels of the tile that a run of sources may light in the layer. g:
- * the reflection's vector in the orientation. Returns 0 if there is no such sub-pixel. */
+/** Set box to the sub-pixels of the tile that the reflection g may light in the layer
+ * with the sources of a run. g: reciprocal-lattice vector of the reflection in the
+ * orientation. Returns 0 if there is no such sub-pixel. */
 int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cell *cell,
                 const nb_spot_run *run, const double g[3], int box[2][2]);
 
@@ -53,11 +56,12 @@ int nb_spot_box(const nb_spot_tile *tile, const nb_spot *spot, const nb_spot_cel
 int nb_spot_tile_place(nb_spot_tile *tile, const nb_spots *spots, const nb_spot_list *list,
                        const nb_vector_plan *plans, size_t number);
 
-/** Memory for tiles of this number of sub-pixels along an edge. Errors: NB_ERR_NOMEM. */
+/** Allocate memory for tiles with this number of sub-pixels along an edge. Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_spot_tile_alloc(nb_spot_tile *tile, int edge, nb_error *err);
 void nb_spot_tile_free(nb_spot_tile *tile);
 
-/* --- A tile for the search of the steps that matter to its rays (../plan/tiles.h) --- */
+/* --- A tile for the search of the steps that count for its rays (../plan/tiles.h) --- */
 
 enum { NB_TILE_LEVELS = 6 }; /* sizes of blocks, from 64 rays along an edge to 2 */
 
@@ -75,13 +79,14 @@ typedef struct nb_tile_counts {
 } nb_tile_counts;
 
 typedef struct nb_ray_tile {
-    nb_spot_tile rays; /* without spots and list */
+    nb_spot_tile rays; /* its spots and list are not used */
     const nb_tiles *tiles;
     int block;           /* edge of the first blocks, sub-pixels */
     int only_count;      /* do not calculate terms */
     unsigned char *want; /* [ns][nf] pixels that may be lit and are requested; owned */
     double budget;       /* limit of `lack` */
-    /* worst ray: sum of the left-out terms' bounds / tiles->unit, times solid angle */
+    /* largest value of all rays of (sum of the bounds of the terms left out /
+     * tiles->unit) times solid angle */
     double lack;
     nb_tile_counts counts;
     /* scratch, owned */
@@ -101,18 +106,21 @@ double nb_tile_solid_angle(const nb_ray_tile *tile, int u, int v, int n);
 /** True if a pixel of the block of n x n rays from (u, v) is wanted. */
 int nb_tile_wanted(const nb_ray_tile *tile, int u, int v, int n);
 
-/** Memory for a tile of this number of sub-pixels along an edge. Errors: NB_ERR_NOMEM. */
+/** Allocate memory for a tile with this number of sub-pixels along an edge. Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_ray_tile_alloc(nb_ray_tile *tile, const nb_tiles *tiles, int edge,
                             nb_error *err);
 void nb_ray_tile_free(nb_ray_tile *tile);
 
-/** Spans by row: row r of the stack has spans[order[i]], first[r] <= i < first[r + 1]. */
+/** Spans of each row: row r of the stack has spans[order[i]] with first[r] <= i < first[r
+ * + 1]. */
 typedef struct nb_span_rows {
     const nb_span *spans;
     size_t *first, *order; /* owned */
 } nb_span_rows;
 
-/** Errors: NB_ERR_NOMEM; rows must be freed after an error, too. */
+/** Sort the spans by row. Errors: NB_ERR_NOMEM. The caller frees *rows, after an error
+ * too. */
 nb_status nb_span_rows_build(const nb_scene *scene, const nb_span *spans, size_t n,
                              nb_span_rows *rows, nb_error *err);
 void nb_span_rows_free(nb_span_rows *rows);

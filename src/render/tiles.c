@@ -22,7 +22,8 @@ enum {
 
 /* Measured costs (reports/cpu); unit: a group of steps in the kernel of every step. */
 typedef struct tile_costs {
-    double ray, block, group, steps, terms; /* of one of each count of nb_tile_counts */
+    /* cost of one unit of each member of nb_tile_counts */
+    double ray, block, group, steps, terms;
 } tile_costs;
 static const tile_costs fixed_costs = {1, 4, 0.5, 1.2, 1.35},
                         double_costs = {0.4, 1.5, 0.2, 0.4, 1.25};
@@ -78,7 +79,7 @@ static double brightness_of(const tile_pass *pass, const nb_sensor *sensor)
            (sensor->absorb ? 1 : sensor->layers) * pass->steps->unit;
 }
 
-/** Set a thread's tile to tile `tile`. Tiles end at the panel's edges, not at the
+/** Set a thread's tile to number `tile`. Tiles end at the panel's edges, not at the
  * region's edges, so that the bytes do not depend on the region. */
 static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
 {
@@ -104,8 +105,8 @@ static nb_ray_tile *place_tile(const tile_pass *pass, size_t tile, int thread)
     return t;
 }
 
-/** Mark columns first .. end - 1 of the panel in row s of the tile. Returns 0 if no
- * column is in the tile. */
+/** Mark the pixels in columns first .. end - 1 of the panel, in row s of the tile.
+ * Returns 0 if no column is in the tile. */
 static int want_columns(nb_ray_tile *t, int s, int first, int end)
 {
     const nb_spot_tile *r = &t->rays;
@@ -281,7 +282,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 {
     nb_status st;
     pass->scene = plan->scene;
-    atomic_store(&pass->done, 0); /* the pilot pass counted its tiles here, too */
+    atomic_store(&pass->done, 0); /* the pilot pass also counted its tiles here */
     st = make_grids(pass, plan, err);
     NB_TRY(alloc_tiles(pass, err));
     if (!st)
@@ -300,7 +301,7 @@ static nb_status run_pass(tile_pass *pass, const nb_plan *plan, nb_spots_result 
 
 /* ------------------------------------------------------------------ bound and choice */
 
-/** Lower bound of the photons of all terms of a pixel. */
+/** Lower bound of the photons of a pixel from all its terms. */
 static double terms_of(const nb_scene *sc, const nb_bright *at)
 {
     const nb_panel *panel = &sc->panels[at->panel];
@@ -308,9 +309,10 @@ static double terms_of(const nb_scene *sc, const nb_bright *at)
            SUMMED;
 }
 
-/** nb_spots_brightest for any shape: near its middle a spot is a Gaussian up to a factor
- * (nb_tiles_like). These middles give a quarter to a half of the pixel's photons. A sum
- * over all terms of the pixel, if they are not too many, then gives all its photons. */
+/** Like nb_spots_brightest, for any shape: near its middle a spot is a Gaussian up to a
+ * factor (nb_tiles_like). The middles of the spots give a quarter to a half of the
+ * pixel's photons. If the pixel does not have too many terms, a sum over all its terms
+ * then gives all its photons. */
 static nb_status find_brightest(const nb_render *job, double *brightest, nb_error *err)
 {
     nb_scene like;
@@ -364,7 +366,7 @@ static nb_status try_blocks(tile_pass *pass, nb_spots_result *result, nb_error *
     return st;
 }
 
-/** Render a request whose spans are listed. */
+/** Render a request that has a list of spans. */
 static nb_status render_spans(tile_pass *pass, const nb_request *request,
                               nb_spots_result *result, nb_error *err)
 {
@@ -418,7 +420,7 @@ nb_status nb_tiles_render(const nb_render *job, nb_spots_result *result, nb_erro
 
 /* ------------------------------------------------------------------ the path */
 
-/* Seconds of the path / seconds of its estimate by nb_tiles_gain (tests/bench/choose.c). */
+/* Ratio of the path's seconds to the estimate by nb_tiles_gain (tests/bench/choose.c). */
 #define LONGER 2.8
 /* Seconds of a trial on one core, measured (reports/cpu): it searches the brightest pixel
  * and makes bounds for some blocks. If every step takes less time than FEW_TRIALS trials,
@@ -448,8 +450,8 @@ static int applies(const nb_plan *plan, const char **why)
     return 1;
 }
 
-/** Estimated seconds, always less than the time of every step: if the path applies it is
- * tried, and the work of some blocks then decides. */
+/** Estimated seconds, always less than the time of every step: so a path that applies is
+ * tried first, and the work of some blocks then decides. */
 static double seconds(const nb_plan *plan)
 {
     return nb_tiles_refuse(plan)

@@ -42,7 +42,8 @@ static void overlap(const nb_factor_squares *t, int axis, int first, int count,
 
 typedef struct overlap_box {
     int begin[3], end[3];
-    int partial; /* 1: the table has entries outside the file, which are default_F */
+    /* 1: the table has entries outside the table of the file; they are default_F */
+    int partial;
 } overlap_box;
 
 static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table *sf)
@@ -58,7 +59,8 @@ static overlap_box overlap_of(const nb_factor_squares *t, const nb_factor_table 
     return o;
 }
 
-/** The address F for row (i, j) of the table: entry k of the row is F[-k] of the file. */
+/** Address F in the table of the file for row (i, j) of this table: entry k of the row is
+ * F[-k]. */
 static const double *file_row(const nb_factor_squares *t, const nb_factor_table *sf,
                               int i, int j)
 {

@@ -15,8 +15,10 @@
 #include "../plan/plan.h"
 
 enum {
-    NB_VECTOR_MAX_FACTORS = 256, /* sources whose factors a kernel keeps on its stack */
-    NB_VECTOR_SUM_RUN = 32       /* float terms added before they go to a double */
+    /* limit of the sources whose factors a kernel keeps on its stack */
+    NB_VECTOR_MAX_FACTORS = 256,
+    /* number of terms that are added in float before the sum is added to a double */
+    NB_VECTOR_SUM_RUN = 32
 };
 
 /** How the fixed-point kernel calculates the interference function of an axis. */
@@ -37,7 +39,7 @@ typedef enum nb_vector_sums {
 
 /** Where the kernels get F^2 from. */
 typedef enum nb_f_kind {
-    NB_F_ZERO,    /* nothing visible scatters */
+    NB_F_ZERO,    /* F is 0 for every visible reflection */
     NB_F_CONST,   /* one value for every visible reflection */
     NB_F_BOX,     /* table of all visible reflections; indices need no test */
     NB_F_CLAMPED, /* table of a part; indices outside are moved to its rim of default_F */
@@ -48,17 +50,18 @@ typedef enum nb_f_kind {
 /** F^2 over a box of reflections. Index: (i_h << shift[0]) + (i_k << shift[1]) + i_l.
  * TABLES: the values of one reflection in all tables are adjacent (shift[2] > 0):
  * consecutive sources of nearly one wavelength see the same reflection, so they read the
- * same lines of a cache. The index is cut to the bits of `mask`: places along the axis
- * with the largest shift repeat, because only short runs of its rows are visible. */
+ * same lines of a cache. The index is cut to the bits of `mask`. So entries along the
+ * axis with the largest shift are used again for other reflections, which is possible
+ * because only short runs along this axis are visible. */
 typedef struct nb_factor_squares {
     nb_f_kind kind;
     /* relative to `unit`; owned, except for TABLES, which nb_kept_squares owns */
     float *F2;
     double unit; /* electrons^2 of 1 in F2, or the constant F^2 */
     nb_index_box box;
-    int32_t shift[3]; /* shift[2] is 0 without TABLES */
-    int32_t offset;   /* nb_fixed_offset */
-    int32_t mask;     /* TABLES */
+    int32_t shift[3]; /* shift[2] is 0 except for TABLES */
+    int32_t offset;   /* value of nb_fixed_offset */
+    int32_t mask;     /* for TABLES */
 } nb_factor_squares;
 
 static inline int nb_has_tables(int kind)
@@ -121,7 +124,7 @@ static inline double nb_vector_start(int kind, int mode)
 nb_status nb_vector_plans_build(const nb_plan *plan, nb_vector_sums sums,
                                 nb_kept_squares *kept, nb_vector_plan **plans,
                                 nb_error *err);
-void nb_vector_plans_free(nb_vector_plan *plans); /* NULL or built */
+void nb_vector_plans_free(nb_vector_plan *plans); /* NULL is allowed */
 
 /** to[orientation][source][3] = start + a.i/lambda, for a, b and c. */
 void nb_fill_offsets(const nb_vector_plan *plan, double start, double *to);

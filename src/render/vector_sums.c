@@ -10,7 +10,7 @@
 #include "pixel_sums.h"
 #include "vector_paths.h"
 
-/* Limit of the bytes of the table of incident directions. */
+/* Limit in bytes of the table of incident directions. */
 #define MAX_INCIDENT 2.5e8
 enum {
     TOGETHER_MAX = NB_VECTOR_SUM_RUN / 2
@@ -244,8 +244,8 @@ static nb_status fill_lines(nb_vector_slopes *v, nb_error *err)
     return fill_places(v, err);
 }
 
-/** True for one step per pixel whose numbers floats hold, and parameters that only
- * contract the sums of kernel_slope_light.h. */
+/** True for a light scene: each pixel has one step, floats hold its numbers, and the sums
+ * of kernel_slope_light.h suffice for all parameters. */
 static int is_light(const nb_vector_slopes *v, const nb_plan *plan)
 {
     const char *why;
@@ -300,7 +300,7 @@ static nb_status open_tables(const nb_render *r, nb_vector_slopes *v, nb_error *
     return NB_OK;
 }
 
-/** Contract the sums of a light scene's pixels. */
+/** Make the parameters' slopes from the sums of a light scene's pixels. */
 static void light_dot(const void *of, const nb_span *spans, size_t n, const double *dloss,
                       double *sums)
 {

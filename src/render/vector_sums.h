@@ -104,12 +104,12 @@ typedef struct nb_vector_slopes {
     double start;      /* added to -h: nb_fixed_start(1) for INDEX and PARTS, else 0 */
     double (*incident)[3]; /* [orientation][direction]: a.i, b.i, c.i of the incident direction */
     nb_slope_group *groups;
-    /* together: largest number of sources of a group */
+    /* numbers of groups and of directions; largest number of sources of a group */
     int n_groups, n_directions, together;
     float *relative;   /* [source]: wavenumber relative to the first source's */
     float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
     float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL if not summed */
-    /* [orientation]: place in the oscillation, 0 .. 1; NULL if not summed */
+    /* [orientation]: position in the oscillation, 0 .. 1; NULL if not summed */
     float *turned;
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL if not summed */
     /* [direction]: nb_slope_job.beam, 0 if fixed; NULL if not summed */

@@ -16,7 +16,8 @@
 
 enum {
     INDEX_BITS = 30,
-    CHUNK = 64,   /* reflections filled together: their lines stay in the L1 cache */
+    /* reflections that are filled together, so that their lines stay in the L1 cache */
+    CHUNK = 64,
     TOGETHER = 8, /* tables that are filled together */
     LINE = 8      /* doubles in a line of memory */
 };
@@ -53,8 +54,8 @@ typedef struct filled_rows {
     int axis;
 } filled_rows;
 
-/** Set box, shifts, mask and offset. fold: the axis with the largest shift; its places
- * repeat after at least `length` places. */
+/** Set box, shifts, mask and offset. fold: the axis with the largest shift. Entries along
+ * it are used again after at least `length` entries. */
 static void set_tables(int n_tables, const nb_index_box *box, int fold, int length,
                        nb_factor_squares *t)
 {
@@ -77,7 +78,7 @@ static double bytes_of(const nb_factor_squares *t)
     return t->mask ? sizeof(float) * ((double)t->mask + 1) : INFINITY;
 }
 
-/** The longest run; *sum: length of all runs. */
+/** Length of the longest run. *sum: length of all runs together. */
 static int longest_run(const nb_index_box *box, const filled_rows *rows, double *sum)
 {
     const size_t n =
@@ -98,7 +99,7 @@ static nb_index_run filled_run(const nb_index_box *box, const filled_rows *rows,
     return rows->runs ? rows->runs[i] : all;
 }
 
-/** Index of a reflection in the file's tables; -1: outside. */
+/** Index of a reflection in the file's tables; -1: outside their box. */
 static int32_t file_place(const nb_factor_table *sf, const nb_index_box *box,
                           const int at[3])
 {
@@ -118,8 +119,9 @@ static cell cell_of(const nb_factor_squares *t, const nb_factor_table *sf, const
     return (cell){file_place(sf, &t->box, at), (int32_t)(to & (uint32_t)t->mask)};
 }
 
-/** Add the cells of group number `outer` of `inner` rows to the list. next[] is scratch
- * memory: index of the next cell for each place along the axis of the rows. */
+/** Add the cells of group number `outer` of `inner` rows to the list. next[] is work
+ * space: the index in the list of the next cell for each position along the axis of the
+ * rows. */
 static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
                       const filled_rows *rows, size_t outer, size_t inner,
                       cell_list *list, size_t *next)
@@ -147,8 +149,8 @@ static void list_rows(const nb_factor_squares *t, const nb_factor_table *sf,
     }
 }
 
-/** List the cells to fill in the order of the file: indices of the table fall along each
- * axis. Errors: NB_ERR_NOMEM. */
+/** List the cells to fill in the order of the file's table. Indices of the table of
+ * squares fall along each axis. Errors: NB_ERR_NOMEM. */
 static nb_status list_cells(const nb_factor_squares *t, const nb_factor_table *sf,
                             const filled_rows *rows, cell_list *list, nb_error *err)
 {
@@ -223,8 +225,8 @@ static void fill_tables(const nb_plan *plan, const nb_factor_squares *t,
     }
 }
 
-/** Forbid large pages: the system would clear whole large pages, although little of the
- * memory is filled. */
+/** Forbid large pages. Only a small part of the memory is filled, but the system would
+ * clear whole large pages. */
 static void keep_pages_small(float *F2, size_t bytes)
 {
 #ifdef MADV_NOHUGEPAGE
@@ -294,7 +296,7 @@ static nb_status make_tables(const nb_plan *plan, const filled_rows *rows,
     cell_list list = {0};
     nb_status st;
     NB_FORWARD(take_memory(kept, t, err));
-    kept->from.measured = 0; /* until the tables are filled */
+    kept->from.measured = 0; /* 0 until the tables are filled */
     st = list_cells(t, sf, rows, &list, err);
     if (!st)
         fill_tables(plan, t, &list);
