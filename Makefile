@@ -75,6 +75,12 @@ PACKAGE_PNG := libpng-dev
 PACKAGE_CJSON := libcjson-dev
 PACKAGE_RANDOM123 := librandom123-dev
 PACKAGE_ZLIB := zlib1g-dev
+PACKAGE_TIFF := libtiff-dev
+PACKAGE_HDF5 := libhdf5-dev
+PACKAGE_FFTW := libfftw3-dev
+PACKAGE_LIBDEFLATE := libdeflate-dev
+PACKAGE_BZIP2 := libbz2-dev
+PACKAGE_LZ4 := liblz4-dev
 COMPILES := $(if $(MAKECMDGOALS),$(filter-out list help clean format dist release,$(MAKECMDGOALS)),all)
 ifneq ($(COMPILES),)
 $(shell mkdir -p $(B) && OPTIONAL='$(OPTIONAL)' MPICC='$(MPICC)' sh mk/detect.sh '$(CC)' '$(CUDA)' '$(CXX)' '$(GEMMI)' $(SAN) >$(B)/config.$$PPID && \
@@ -86,9 +92,9 @@ endif
 CU_SRC := $(if $(NVCC),$(sort $(wildcard cuda/*/*.cu)))
 HAVE_CUDA := $(if $(CU_SRC),1)
 CUDA_VERSION := $(NVCC_VERSION)
-NEEDED := PNG CJSON RANDOM123 ZLIB
+NEEDED := PNG CJSON RANDOM123 ZLIB TIFF HDF5 FFTW LIBDEFLATE BZIP2 LZ4
 PACKAGES := $(foreach f,$(NEEDED),$(if $(HAVE_$f),,$(PACKAGE_$f)))
-FEATURES := $(NEEDED) TIFF GEMMI FFTW XRAYLIB HDF5 LIBDEFLATE BZIP2 LZ4 OPENMP MPI CUDA
+FEATURES := $(NEEDED) GEMMI XRAYLIB OPENMP MPI CUDA
 ifneq ($(and $(COMPILES),$(strip $(PACKAGES))),)
 $(error needed and not found by $(CC) and pkg-config: the Debian packages $(strip $(PACKAGES)) (sh mk/packages.sh build installs them))
 endif
@@ -155,9 +161,7 @@ isa_of = $(strip $(foreach i,sse2 avx2 avx512 neon,$(if $(filter %_$i,$(basename
 ROOMS := $(filter-out cli python tools,$(patsubst src/%/,%,$(sort $(wildcard src/*/))))
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$r/*.c src/$r/*/*.c))) $(sort $(wildcard cuda/*/*.c))
 ISA_SRC := $(foreach i,sse2 avx2 avx512 neon,$(filter %_$i.c,$(ROOM_SRC)))
-WITH_HDF5 := $(addprefix src/io/hdf5/,hdf5_data.c hdf5_facts.c hdf5_get.c hdf5_lib.c hdf5_nexus.c hdf5_place.c hdf5_put.c \
-    hdf5_read.c nx_fields.c nxmx.c)
-LIB_SRC := $(filter-out $(ISA_SRC) $(if $(HAVE_HDF5),src/io/hdf5/hdf5_without.c,$(WITH_HDF5)),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
+LIB_SRC := $(filter-out $(ISA_SRC),$(ROOM_SRC)) $(foreach i,$(ISAS),$(filter %_$i.c,$(ISA_SRC)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c))
 CXX_SRC := $(if $(HAVE_GEMMI),src/io/structure/gemmi.cc) # the one C++ file
 LIB_OBJ := $(LIB_SRC:%.c=$B/%.o) $(CXX_SRC:%.cc=$B/%.o) $(CU_SRC:%.cu=$B/%.cu.o)
@@ -178,8 +182,7 @@ UNIT_BIN := $(if $(HAVE_CMOCKA),$(call programs,unit) $(ALONE:%=$B/%))
 GOLDEN_BIN := $(call programs,golden)
 CHECK_BIN := $(call programs,check)
 BENCH_BIN := $(call programs,bench)
-FUZZ_WITHOUT := $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5_%) \
-    $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c)
+FUZZ_WITHOUT := $(if $(HAVE_GEMMI),,tests/fuzz/fuzz_structure.c tests/fuzz/fuzz_reflections.c)
 FUZZ_SRC := $(filter-out $(FUZZ_WITHOUT),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_NAMES := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
 FUZZ_HELP := $(filter-out tests/fuzz/fuzz_%.c tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
@@ -211,15 +214,9 @@ config: ## what was found on this machine
 	@printf '  %-10s %s\n' SIMD '$(or $(ISAS),none)' \
 	    TESTS '$(if $(HAVE_CMOCKA),cmocka $(CMOCKA_VERSION),no cmocka: unit tests are left out)'
 
-WITHOUT_TIFF := (-tifffile is off; libtiff-dev)
 WITHOUT_GEMMI := $(if $(filter 0,$(GEMMI)),(GEMMI=0),(no models or reflection files; gemmi-dev \
     or libgemmi-dev, tao-pegtl-dev, g++))
-WITHOUT_FFTW := (structure factors by direct sums alone, more slowly; libfftw3-dev)
 WITHOUT_XRAYLIB := (-sensor is off; libxrl-dev)
-WITHOUT_HDF5 := (-hdf5 is off; libhdf5-dev)
-WITHOUT_LIBDEFLATE := (-compress gzip takes zlib, slower; libdeflate-dev)
-WITHOUT_BZIP2 := (.bz2 files cannot be read; libbz2-dev)
-WITHOUT_LZ4 := (-compress bslz4 is off; liblz4-dev)
 WITHOUT_OPENMP := (one thread; gcc, or libomp-dev for clang)
 WITHOUT_MPI := (a series under mpirun is refused; libmpich-dev or libopenmpi-dev)
 WITHOUT_CUDA := $(if $(filter 0,$(CUDA)),(CUDA=0),$(if $(NVCC),(nvcc $(NVCC_VERSION) is \

@@ -14,7 +14,7 @@ DEMO_FLAGS := $(DEMO_CRYSTAL) -misset 10 20 30 -N 30 -gauss_xtal \
     -distance 100 -detpixels $(DEMO_PIXELS) -pixel $(DEMO_PIXEL_MM) -seed 1
 DEMO_FILES := -floatfile $(DEMO_DIR)/lysozyme.bin -intfile $(DEMO_DIR)/lysozyme.img \
     -noisefile $(DEMO_DIR)/lysozyme_noise.img -pgmfile $(DEMO_DIR)/lysozyme.pgm \
-    -pngfile $(DEMO_DIR)/lysozyme.png$(if $(HAVE_TIFF), -tifffile $(DEMO_DIR)/lysozyme.tif) \
+    -pngfile $(DEMO_DIR)/lysozyme.png -tifffile $(DEMO_DIR)/lysozyme.tif \
     -dump $(DEMO_DIR)/Fdump.bin
 
 # A measured still and its simulation, with the commands of docs/reality.md; gemmi must be there to read the atoms.
@@ -106,7 +106,8 @@ bench-cpu: all ## time the program on this CPU as markdown tables (PEER=nanoBrag
 
 # --- NEON, on a machine of another kind ---------------------------------------------------------
 # Needs the packages gcc-aarch64-linux-gnu qemu-user-static librandom123-dev, and after `dpkg --add-architecture arm64`
-# libcjson-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64; NEON_PKG is the folder of their .pc files.
+# libcjson-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64 libtiff-dev:arm64 libhdf5-dev:arm64 libfftw3-dev:arm64
+# libdeflate-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64; NEON_PKG is the folder of their .pc files.
 NEON_PKG ?= /usr/lib/aarch64-linux-gnu/pkgconfig
 NEON_CC ?= aarch64-linux-gnu-gcc
 NEON_RUN ?= qemu-aarch64-static

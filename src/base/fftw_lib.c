@@ -3,7 +3,6 @@
 
 #include "error.h"
 
-#ifdef NB_HAVE_FFTW
 NB_LATE_LIBRARY_DEFINE(fftw, NB_FFTW_FUNCTIONS, "Fourier transforms: the library",
                        NB_FFTW_SONAME, .package = "libfftw3-double3")
 
@@ -23,19 +22,3 @@ void nb_fftw_unlock(void)
 {
     nb_late_library_leave(&late);
 }
-#else
-nb_status nb_fftw_need(const char *what, nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "%s: this build has no FFTW: install libfftw3-dev and build again",
-                   what);
-}
-
-void nb_fftw_lock(void)
-{
-}
-
-void nb_fftw_unlock(void)
-{
-}
-#endif

@@ -8,8 +8,8 @@
 
 #include "../nanobragg.h"
 
-/** Load FFTW. Errors: NB_ERR_UNSUPPORTED, also in a build without FFTW. `what` is the
- * flag that needs FFTW, for the message. */
+/** Load FFTW. Errors: NB_ERR_UNSUPPORTED. `what` is the flag that needs FFTW, for the
+ * message. */
 nb_status nb_fftw_need(const char *what, nb_error *err);
 
 /** Only one thread of the process may make or destroy plans at a time. Any thread may
@@ -17,7 +17,6 @@ nb_status nb_fftw_need(const char *what, nb_error *err);
 void nb_fftw_lock(void);
 void nb_fftw_unlock(void);
 
-#ifdef NB_HAVE_FFTW
 #include <fftw3.h>
 
 #include "late_library.h"
@@ -42,24 +41,4 @@ NB_LATE_LIBRARY_DECLARE(fftw, NB_FFTW_FUNCTIONS)
 #define fftw_plan_many_dft (nb_fftw()->fftw_plan_many_dft_)
 #define fftw_plan_many_dft_c2r (nb_fftw()->fftw_plan_many_dft_c2r_)
 #define fftw_plan_many_dft_r2c (nb_fftw()->fftw_plan_many_dft_r2c_)
-#else
-/* Placeholders, so that a build without FFTW compiles; nb_fftw_need refuses to run. */
-typedef void *fftw_plan;
-typedef double fftw_complex[2];
-enum { FFTW_ESTIMATE, FFTW_FORWARD, FFTW_BACKWARD };
-
-static inline void *nb_no_fftw(int unused, ...)
-{
-    (void)unused;
-    return NULL;
-}
-
-#define fftw_destroy_plan(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_execute_dft(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_execute_dft_c2r(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_execute_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_plan_dft_c2r(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_plan_dft_r2c(...) nb_no_fftw(0, __VA_ARGS__)
-#define fftw_plan_many_dft(rank, n, many, in, ...) nb_no_fftw(0, n, in)
-#endif
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "unpack.h"
 
+#include <bzlib.h>
 #include <string.h>
 #include <zlib.h>
-
-#ifdef NB_HAVE_BZIP2
-#include <bzlib.h>
-#endif
 
 #include "error.h"
 #include "memory.h"
@@ -27,9 +24,7 @@ static const char *const names[] = {[GZIP] = "gzip", [BZIP2] = "bzip2"};
 
 typedef union stream {
     z_stream z;
-#ifdef NB_HAVE_BZIP2
     bz_stream b;
-#endif
 } stream;
 
 static unsigned piece(size_t n)
@@ -50,14 +45,7 @@ static void advance(flow *f, unsigned left, unsigned room)
 static nb_status open_stream(packer p, stream *s, nb_error *err)
 {
     int failed = p == GZIP && inflateInit2(&s->z, 15 + 16) != Z_OK;
-#ifdef NB_HAVE_BZIP2
     failed |= p == BZIP2 && BZ2_bzDecompressInit(&s->b, 0, 0) != BZ_OK;
-#else
-    if (p == BZIP2)
-        return nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "this build cannot unpack bzip2: install libbz2-dev and build again");
-#endif
     return failed ? nb_fail_memory(err, sizeof *s, "unpacking a file") : NB_OK;
 }
 
@@ -76,7 +64,6 @@ static outcome step_gzip(z_stream *z, flow *f)
                                                      : DAMAGED;
 }
 
-#ifdef NB_HAVE_BZIP2
 static outcome step_bzip2(bz_stream *b, flow *f)
 {
     int result;
@@ -91,14 +78,11 @@ static outcome step_bzip2(bz_stream *b, flow *f)
            : result == BZ_MEM_ERROR ? NO_MEMORY
                                     : DAMAGED;
 }
-#endif
 
 static outcome step(packer p, stream *s, flow *f)
 {
-#ifdef NB_HAVE_BZIP2
     if (p == BZIP2)
         return step_bzip2(&s->b, f);
-#endif
     return p == GZIP ? step_gzip(&s->z, f) : DAMAGED;
 }
 
@@ -106,10 +90,8 @@ static void close_stream(packer p, stream *s)
 {
     if (p == GZIP)
         inflateEnd(&s->z);
-#ifdef NB_HAVE_BZIP2
     if (p == BZIP2)
         BZ2_bzDecompressEnd(&s->b);
-#endif
 }
 
 /** A file of numbers may begin with any bytes, so the whole mark is tested. */

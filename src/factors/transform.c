@@ -37,7 +37,6 @@ static size_t lines_column_room(const line_plans *lines)
     return (size_t)lines->n[0] * COLUMNS;
 }
 
-#ifdef NB_HAVE_FFTW
 /** Make plans with temporary buffers. A plan is also valid for other buffers of the same
  * alignment, which all allocations have. */
 static nb_status make_plans(line_plans *lines, nb_error *err)
@@ -68,14 +67,6 @@ static nb_status make_plans(line_plans *lines, nb_error *err)
     return NB_OK;
 }
 
-#else
-static nb_status make_plans(line_plans *lines, nb_error *err)
-{
-    (void)lines;
-    return nb_fftw_need("a Fourier transform", err);
-}
-#endif
-
 static nb_status make_waves(line_plans *lines, nb_error *err)
 {
     for (int i = 0; i < 3; i++) {
@@ -94,13 +85,11 @@ static nb_status make_waves(line_plans *lines, nb_error *err)
 static void lines_close(line_plans *lines)
 {
     for (int i = 0; i < 3; i++) {
-#ifdef NB_HAVE_FFTW
         if (lines->plan[i]) {
             nb_fftw_lock();
             fftw_destroy_plan(lines->plan[i]);
             nb_fftw_unlock();
         }
-#endif
         nb_free(lines->waves[i]);
     }
 }
@@ -152,13 +141,11 @@ static const double *lines_plane(const line_plans *lines, double *plane, double 
 {
     size_t n1 = (size_t)lines->n[1], rows = half(lines);
     double *out = buffer + 2 * n1 * rows;
-#ifdef NB_HAVE_FFTW
     if (lines->plan[2]) {
         fftw_execute_dft_r2c(lines->plan[2], plane, (fftw_complex *)buffer);
         fftw_execute_dft(lines->plan[1], (fftw_complex *)buffer, (fftw_complex *)out);
         return out;
     }
-#endif
     for (size_t v = 0; v < n1; v++)
         plain_row(lines, plane + v * (size_t)lines->n[2], buffer + 2 * v * rows);
     for (size_t l = 0; l < rows; l++)
@@ -170,12 +157,10 @@ static const double *lines_plane(const line_plans *lines, double *plane, double 
 /* Transform COLUMNS columns, pitch apart, to out, with h at column * n0 + (h mod n0). */
 static void lines_columns(const line_plans *lines, double *columns, double *out)
 {
-#ifdef NB_HAVE_FFTW
     if (lines->plan[0]) {
         fftw_execute_dft(lines->plan[0], (fftw_complex *)columns, (fftw_complex *)out);
         return;
     }
-#endif
     for (size_t j = 0; j < COLUMNS; j++)
         plain_line(lines->waves[0], lines->n[0], lines->H[0], columns + 2 * j,
                    lines->pitch, out + 2 * j * (size_t)lines->n[0]);

@@ -68,7 +68,7 @@ typedef struct nb_detector_spec {
  * and cfg unchanged. nb_sim_create does this if cfg has no detector. Free *detector with
  * nb_detector_spec_free after the last use of cfg. hooks may be NULL. Errors:
  * NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
- * NB_ERR_UNSUPPORTED (no cJSON, no HDF5). */
+ * NB_ERR_UNSUPPORTED (no libhdf5). */
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 

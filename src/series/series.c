@@ -128,8 +128,6 @@ static nb_status open_blocks(nb_run *run, uint64_t fingerprint, nb_error *err)
                        .key = {fingerprint, run->frames.base.seed.value, b->per_block}};
     b->rank = run->place.rank;
     b->ranks = run->place.count;
-    if (!st && b->stem[0])
-        st = nb_hdf5_chunk_check(&run->layout, err);
     if (!st && run->base->cfg.sum_file[0]) {
         b->kept = nb_alloc((size_t)b->count, sizeof *b->kept, "blocks", err);
         st = b->kept ? NB_OK : NB_ERR_NOMEM;

@@ -29,8 +29,8 @@ judge make-list-leaves-stamps "$(find $stamps -mmin -30)$(make -q $stamps 2>&1 |
 make -q CFLAGS=-O1 build/gcc-release/flags && judge make-knows-other-flags 'other flags are the same'
 
 said=$(PKG_CONFIG_LIBDIR=/nonexistent make -s config 2>&1) && judge make-needs-libraries 'no error'
-judge make-names-packages "$(grep -q 'Debian packages libpng-dev libcjson-dev zlib1g-dev' <<<"$said" || echo "$said")"
-make -s OPTIONAL=0 config | grep -E 'HDF5 +no' >/dev/null || judge make-optional 'HDF5 is there'
+judge make-names-packages "$(grep -q 'Debian packages libpng-dev libcjson-dev zlib1g-dev libtiff-dev libhdf5-dev libfftw3-dev libdeflate-dev liblz4-dev' <<<"$said" || echo "$said")"
+make -s OPTIONAL=0 config | grep -E 'XRAYLIB +no' >/dev/null || judge make-optional 'xraylib is there'
 
 # arches WANTED ARGS...: `make ARGS config` must name the GPU architectures WANTED on a
 # machine whose cards have the compute capabilities $cards

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_build.h"
 
-#ifdef NB_HAVE_HDF5
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -366,7 +365,3 @@ const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects)
     end_file(file);
     return main_path;
 }
-
-#else
-typedef int nb_hdf5_build_is_not_in_this_build;
-#endif

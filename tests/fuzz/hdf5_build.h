@@ -5,7 +5,6 @@
 #ifndef NB_TESTS_FUZZ_HDF5_BUILD_H
 #define NB_TESTS_FUZZ_HDF5_BUILD_H
 
-#ifdef NB_HAVE_HDF5
 #include "../../src/io/hdf5/hdf5_lib.h"
 #include "fuzz.h"
 
@@ -36,5 +35,4 @@ void put_array(hid_t file, const char *path, hid_t type, int rank, const hsize_t
  * bytes. Returns the path, which the builder owns. */
 const char *build_hdf5(fuzz_bytes *b, base_file *base, const object *objects);
 
-#endif
 #endif

@@ -168,7 +168,7 @@ static_analysis() {
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
         --suppress=missingIncludeSystem --suppress=unusedStructMember \
         --suppressions-list=tests/lint/cppcheck.txt --error-exitcode=1 -j 2 \
-        -DNB_HAVE_TIFF=1 -DNB_HAVE_OPENMP=1 -i src/python src
+        -DNB_HAVE_OPENMP=1 -i src/python src
 }
 
 check format format

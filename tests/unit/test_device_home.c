@@ -130,7 +130,6 @@ SCRATCH_TEST(mixed_images_are_the_same)
     }
 }
 
-#ifdef NB_HAVE_TIFF
 SCRATCH_TEST(pictures_take_the_floats)
 {
     nb_config cfg;
@@ -142,7 +141,6 @@ SCRATCH_TEST(pictures_take_the_floats)
         same_files(*state, NAMES);
     }
 }
-#endif
 
 SCRATCH_TEST(full_device_leaves_it_to_the_cpu)
 {

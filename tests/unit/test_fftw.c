@@ -8,7 +8,6 @@
 
 #include "../../src/base/fftw_lib.h"
 
-#ifdef NB_HAVE_FFTW
 enum { POINTS = 24, THREADS = 4, TIMES = 50 };
 
 /* Largest error of |F| of cos(2 pi 3 x / POINTS), which is POINTS/2 at 3 and 0 elsewhere. */
@@ -55,13 +54,3 @@ UNIT_TEST(transforms)
         assert_true(worst[i] < 1e-12);
     }
 }
-#else
-UNIT_TEST(transforms)
-{
-    nb_error err;
-    assert_int_equal(nb_fftw_need("-sf_method fft", &err), NB_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "-sf_method fft"));
-    assert_non_null(strstr(err.message, "libfftw3-dev"));
-    skip_because("this build has no FFTW");
-}
-#endif

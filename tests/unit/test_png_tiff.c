@@ -2,9 +2,7 @@
 /* PNG and TIFF files, read back by libpng and libtiff. */
 #include "image_samples.h"
 
-#ifdef NB_HAVE_TIFF
 #include <tiffio.h>
-#endif
 #include <png.h>
 
 SCRATCH_TEST(png_file)
@@ -38,7 +36,6 @@ SCRATCH_TEST(png_file)
     fclose(f);
 }
 
-#ifdef NB_HAVE_TIFF
 static void check_tiff(const char *path, const samples *a, int bits)
 {
     TIFF *t = TIFFOpen(path, "r");
@@ -111,12 +108,3 @@ SCRATCH_TEST(tiff_strips)
     TIFFClose(t);
     free(image);
 }
-#endif
-
-#ifndef NB_HAVE_TIFF
-SCRATCH_TEST(tiff_files)
-{
-    skip_because("this build has no libtiff");
-}
-#define tiff_strips tiff_files
-#endif

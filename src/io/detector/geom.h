@@ -96,7 +96,7 @@ nb_status nb_geom_build(nb_geom_text *text, const nb_geometry_typed *typed,
 /** Mask bad regions, edges and panels with no_index. */
 nb_status nb_geom_mask(const nb_geom_text *text, nb_detector_spec *out, nb_error *err);
 
-/** Apply masks in HDF5 files. Errors: also NB_ERR_UNSUPPORTED in a build without HDF5. */
+/** Apply masks in HDF5 files. Errors: also NB_ERR_UNSUPPORTED without libhdf5. */
 nb_status nb_geom_mask_files(const nb_geom_text *text, nb_detector_spec *out,
                              nb_error *err);
 

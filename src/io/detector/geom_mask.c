@@ -9,9 +9,7 @@
 #include "../../base/error.h"
 #include "../../base/memory.h"
 #include "geom.h"
-#ifdef NB_HAVE_HDF5
 #include "../hdf5/hdf5_get.h"
-#endif
 
 static nb_status refuse(const nb_geom_text *text, const nb_geom_bad *bad,
                         const char *what, nb_error *err)
@@ -161,8 +159,6 @@ static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
     return nb_piece_equal(a->file, b->file) && nb_piece_equal(a->data, b->data);
 }
 
-#ifdef NB_HAVE_HDF5
-
 /** The box of a panel in an array, and the steps to the next value along fs and ss. */
 typedef struct cut {
     nb_h5_box box;
@@ -276,20 +272,6 @@ static nb_status mask_file(const nb_geom_text *text, int k, int number,
     NB_FORWARD(nb_h5_start(&in, path, NULL, err));
     return nb_h5_stop(&in, read_mask(text, k, number, &in, name, out, err), err);
 }
-
-#else
-
-static nb_status mask_file(const nb_geom_text *text, int k, int number,
-                           nb_detector_spec *out, nb_error *err)
-{
-    char path[NB_PATH_MAX];
-    (void)out;
-    if (find_file(text, text->panels[k].masks[number].file, path, err))
-        return NB_ERR_INPUT;
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, path, 0,
-                      "this build has no HDF5 (install libhdf5-dev and rebuild)");
-}
-#endif
 
 /** True if an earlier panel has the same mask. */
 static int is_repeated(const nb_geom_text *text, int k, int number)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "hdf5_chunk.h"
 
+#include <libdeflate.h>
+#include <lz4.h>
 #include <string.h>
 
 #include "../../base/error.h"
@@ -92,15 +94,6 @@ void nb_bitunshuffle(const void *in, size_t count, size_t value_bytes, void *out
         }
 }
 
-#if defined NB_HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#else
-#include <zlib.h>
-#endif
-#ifdef NB_HAVE_LZ4
-#include <lz4.h>
-#endif
-
 enum { DEFLATE_LEVEL = 1, BITSHUFFLE_HEAD = 12 };
 
 size_t nb_hdf5_pixel_bytes(const nb_hdf5_layout *layout)
@@ -119,19 +112,6 @@ size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout)
     return n + n / 64 + 4096; /* more than deflate and LZ4 can add */
 }
 
-nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err)
-{
-#ifndef NB_HAVE_LZ4
-    if (layout->compress == NB_COMPRESS_BSLZ4)
-        return nb_fail(
-            err, NB_ERR_UNSUPPORTED,
-            "-compress bslz4: this build has no LZ4 (install liblz4-dev and rebuild)");
-#endif
-    (void)layout;
-    (void)err;
-    return NB_OK;
-}
-
 /** Shuffle filter of HDF5: the first bytes of all values, then the second bytes, ... */
 static void shuffle_bytes(const unsigned char *in, size_t count, size_t size,
                           unsigned char *out)
@@ -148,7 +128,6 @@ static void shuffle_bytes(const unsigned char *in, size_t count, size_t size,
             out[byte * count + i] = in[i * size + byte];
 }
 
-#if defined NB_HAVE_LIBDEFLATE
 static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
 {
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(DEFLATE_LEVEL);
@@ -156,13 +135,6 @@ static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
     libdeflate_free_compressor(c);
     return bytes;
 }
-#else
-static size_t deflate_bytes(const void *in, size_t n, void *out, size_t room)
-{
-    uLongf bytes = (uLongf)room;
-    return compress2(out, &bytes, in, (uLong)n, DEFLATE_LEVEL) == Z_OK ? bytes : 0;
-}
-#endif
 
 static uint64_t big_endian(const unsigned char *p, int bytes)
 {
@@ -182,7 +154,6 @@ size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value)
                : 0;
 }
 
-#ifdef NB_HAVE_LZ4
 /** Decompress the blocks from p to end, through scratch[block]; 0 for damaged data. */
 static int decode_blocks(const unsigned char *p, const unsigned char *end, size_t value,
                          size_t block, unsigned char *scratch, unsigned char *out,
@@ -206,31 +177,23 @@ static int decode_blocks(const unsigned char *p, const unsigned char *end, size_
     memcpy(out + done, p, bytes - done);
     return 1;
 }
-#endif
 
 int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out)
 {
-    int ok = 0;
-#ifdef NB_HAVE_LZ4
     const unsigned char *in = chunk;
     const size_t bytes = nb_bslz4_bytes(chunk, have, value);
     const size_t block = bytes ? (size_t)big_endian(in + 8, 4) : 0;
     unsigned char *scratch;
+    int ok;
     if (!block || block % (8 * value))
         return 0;
     scratch = nb_alloc_raw(block < bytes ? block : bytes, 1, "bitshuffle", NULL);
     ok = scratch && decode_blocks(in + BITSHUFFLE_HEAD, in + have, value, block, scratch,
                                   out, bytes);
     nb_free(scratch);
-#endif
-    (void)chunk;
-    (void)have;
-    (void)value;
-    (void)out;
     return ok;
 }
 
-#ifdef NB_HAVE_LZ4
 static void put_big_endian(unsigned char *to, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
@@ -272,22 +235,16 @@ static size_t bitshuffle_lz4(const nb_hdf5_layout *layout, const unsigned char *
     memcpy(out + used, in + done * size, (count - done) * size);
     return used + (count - done) * size;
 }
-#endif
 
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err)
 {
     size_t n = nb_hdf5_frame_bytes(layout);
-    nb_status st;
-    (void)scratch;
-    NB_FORWARD(nb_hdf5_chunk_check(layout, err));
     *bytes = n;
     if (layout->compress == NB_COMPRESS_NONE)
         memcpy(chunk, pixels, n);
-#ifdef NB_HAVE_LZ4
     if (layout->compress == NB_COMPRESS_BSLZ4)
         *bytes = bitshuffle_lz4(layout, pixels, scratch, chunk);
-#endif
     if (layout->compress == NB_COMPRESS_GZIP) {
         size_t size = nb_hdf5_pixel_bytes(layout);
         shuffle_bytes(pixels, n / size, size, scratch);

@@ -26,9 +26,6 @@ size_t nb_hdf5_frame_bytes(const nb_hdf5_layout *layout);
 /** Largest size of a compressed frame, bytes. */
 size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout);
 
-/** Check that this build has the compression; NB_ERR_UNSUPPORTED names the library. */
-nb_status nb_hdf5_chunk_check(const nb_hdf5_layout *layout, nb_error *err);
-
 /** Compress a frame of pixels into chunk[nb_hdf5_chunk_bound]; *bytes is the size of the
  * chunk. scratch[nb_hdf5_frame_bytes] is for shuffled bytes. Thread-safe. */
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
@@ -37,7 +34,7 @@ nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
 /** Decompressed bytes of a bitshuffle-LZ4 chunk[have] of `value`-byte numbers, or 0. */
 size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
 /** Decompress the chunk into out[nb_bslz4_bytes], with a check of every size. Returns 0
- * for a damaged chunk, without memory, or in a build without LZ4. Thread-safe. */
+ * for a damaged chunk or without memory. Thread-safe. */
 int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
 
 /** Write the bit planes of `count` 2-byte values, count/8 bytes per plane. Returns the

@@ -82,9 +82,8 @@ nb_status nb_hdf5_data_open(nb_outfile *out, const nb_hdf5_data *data,
 {
     nb_hdf5_writer *w = *writer = NULL;
     nb_h5_quiet quiet;
-    nb_status st = nb_hdf5_chunk_check(&data->layout, err);
-    if (st || (st = nb_h5_begin(&quiet, err)))
-        return st;
+    nb_status st;
+    NB_FORWARD(nb_h5_begin(&quiet, err));
     w = nb_alloc(1, sizeof *w + (size_t)rows_of(data) * sizeof *w->new_truth, "data file",
                  err);
     st = w ? nb_h5_create_in(&w->h, out, 0, err) : NB_ERR_NOMEM;

@@ -106,7 +106,7 @@ nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_fra
                             nb_error *err);
 
 /** Read the n rows of reflections of a data file; kind: layout.reflections. Errors:
- * NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (a build without HDF5). */
+ * NB_ERR_IO, NB_ERR_INPUT, NB_ERR_UNSUPPORTED (no libhdf5). */
 nb_status nb_hdf5_read_spots(const char *path, int kind, size_t n, nb_reflection *list,
                              nb_error *err);
 

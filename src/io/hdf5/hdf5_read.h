@@ -47,7 +47,7 @@ typedef struct nb_hdf5_wanted {
 /** Read a frame into *out, with centre NaN; free pixels and left_out with nb_free. Data
  * sets are integers or floats of 2 or 3 dimensions, also virtual, plain or packed by a
  * filter of the library, by bitshuffle with LZ4 or by a plugin. Call from any thread.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no HDF5 in this build). */
+ * Errors: NB_ERR_INPUT, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (no libhdf5). */
 nb_status nb_hdf5_read_image(const nb_hdf5_wanted *wanted, nb_image *out, nb_error *err);
 
 struct nb_hdf5_frame;
@@ -65,7 +65,7 @@ nb_status nb_hdf5_count_frames(const char *path, int *frames, nb_error *err);
 
 /** Read panels, wavelength, mask and scan axis of an NXmx file (docs/formats.md). Free
  * *out with nb_detector_spec_free; on error it is zero. Errors: NB_ERR_NOMEM,
- * NB_ERR_INPUT with the HDF5 name, NB_ERR_UNSUPPORTED in a build without HDF5. */
+ * NB_ERR_INPUT with the HDF5 name, NB_ERR_UNSUPPORTED without libhdf5. */
 nb_status nb_nxmx_read(const char *path, const nb_geometry_typed *typed,
                        const nb_hooks *hooks, nb_detector_spec *out, nb_error *err);
 

@@ -6,9 +6,7 @@
 
 #include "../../base/error.h"
 #include "../../base/outfile.h"
-#ifdef NB_HAVE_HDF5
 #include "../hdf5/hdf5_put.h"
-#endif
 
 static size_t bytes_of(const nb_slope_file *f)
 {
@@ -22,7 +20,6 @@ static int ends_in(const char *path, const char *end)
     return n >= m && strcmp(path + n - m, end) == 0;
 }
 
-#ifdef NB_HAVE_HDF5
 static void put_plane(nb_h5 *h, const nb_slope_file *f, int i)
 {
     const nb_variable *about = &f->about[i];
@@ -59,14 +56,6 @@ static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *
     nb_h5_end(&quiet);
     return st;
 }
-#else
-static nb_status write_hdf5(const char *path, const nb_slope_file *f, nb_error *err)
-{
-    (void)f;
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "-derivfile %s: this build has no HDF5; give a name without .h5", path);
-}
-#endif
 
 nb_status nb_slopes_write(const char *path, const nb_slope_file *f, nb_error *err)
 {

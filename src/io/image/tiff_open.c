@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tiff_open.h"
 
-#ifdef NB_HAVE_TIFF
 #include <stdio.h>
 
 NB_LATE_LIBRARY_DEFINE(tiff, NB_TIFF_FUNCTIONS, "TIFF: the library", NB_TIFF_SONAME,
@@ -65,8 +64,4 @@ TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *s)
     return NB_TIFF(ClientOpen)(name, mode, s, s->read, s->write, on_seek, on_close,
                                s->size, NULL, NULL);
 }
-#endif
-
-#else
-typedef int nb_tiff_open_is_not_in_this_build;
 #endif

@@ -4,7 +4,6 @@
 #ifndef NB_IO_TIFF_OPEN_H
 #define NB_IO_TIFF_OPEN_H
 
-#ifdef NB_HAVE_TIFF
 #include <tiffio.h>
 
 #include "../../base/late_library.h"
@@ -43,7 +42,5 @@ typedef struct nb_tiff_stream {
 
 /** Open a TIFF; NULL on failure. *stream must live until the TIFF is closed. */
 TIFF *nb_tiff_open(const char *name, const char *mode, nb_tiff_stream *stream);
-
-#endif
 
 #endif

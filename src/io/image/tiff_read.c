@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "../../base/error.h"
-#include "image_read.h"
-
-#ifdef NB_HAVE_TIFF
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../base/error.h"
 #include "../../base/memory.h"
+#include "image_read.h"
 #include "tiff_open.h"
 
 typedef struct source {
@@ -145,14 +142,3 @@ nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
     NB_TIFF(Close)(tiff);
     return st;
 }
-
-#else
-
-nb_status nb_tiff_parse(const nb_image_file *file, nb_image *out, nb_error *err)
-{
-    (void)out;
-    return nb_fail_at(err, NB_ERR_UNSUPPORTED, file->name, 0,
-                      "this build has no libtiff (install libtiff-dev and rebuild)");
-}
-
-#endif

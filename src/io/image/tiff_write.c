@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdint.h>
-
-#include "../../base/error.h"
-#include "../../base/memory.h"
-#include "writer.h"
-
-#ifdef NB_HAVE_TIFF
-
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../base/error.h"
+#include "../../base/memory.h"
 #include "tiff_open.h"
+#include "writer.h"
 
 /* The callbacks keep errno, which libtiff would lose, so that a full disk is reported. */
 typedef struct sink {
@@ -146,26 +142,6 @@ static nb_status tiff_ready(const char *flag, nb_error *err)
     (void)flag; /* the message names the library */
     return nb_tiff_load(err);
 }
-
-#else
-
-static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *meta,
-                            nb_outfile *out, nb_error *err)
-{
-    (void)image;
-    (void)meta;
-    (void)out;
-    return nb_fail(err, NB_ERR_UNSUPPORTED, "this build has no libtiff");
-}
-
-static nb_status tiff_ready(const char *flag, nb_error *err)
-{
-    return nb_fail(err, NB_ERR_UNSUPPORTED,
-                   "%s: this build has no libtiff (install libtiff-dev and rebuild)",
-                   flag);
-}
-
-#endif
 
 const nb_writer nb_writer_tiff_f32 = {
     .name = "TIFF", .pixel = NB_PIXEL_F32, .write = write_tiff, .ready = tiff_ready};

@@ -115,7 +115,7 @@ typedef struct nb_slope_file {
 
 /** Write an HDF5 file if the name ends in .h5, .hdf5 or .nxs: /derivatives/NAME with the
  * attributes unit, value and flag, and /image. Else write only the planes, in native byte
- * order. Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no HDF5), NB_ERR_NOMEM. */
+ * order. Errors: NB_ERR_IO, NB_ERR_UNSUPPORTED (no libhdf5), NB_ERR_NOMEM. */
 nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error *err);
 
 /* --- Formats of numbered files (-output), chosen by the extension of the name ---
