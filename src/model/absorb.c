@@ -33,7 +33,7 @@ static nb_status mu_of_formula(const char *text, double wavelength_A, double *mu
     NB_FORWARD(nb_xraylib_need("-absorb_mu", "-absorb_mu x, 1/mm", err));
 #ifdef NB_HAVE_XRAYLIB
     *mu = CS_Total_CP(formula, NB_HC_EV_ANGSTROM / wavelength_A / 1000, NULL) * density *
-          100; /* 1/cm to 1/m */
+          100; /* converts 1/cm to 1/m */
 #else
     (void)wavelength_A;
 #endif

@@ -39,7 +39,7 @@ static double divided(const nb_table_piece *flat, int i, int j)
                         (flat[j].x - flat[i].x);
 }
 
-/** Make a cubic (a piece) from each point to the next. Divided differences do not
+/** Make a piece, a cubic, from each point to the next one. Divided differences do not
  * depend on the order of the points. */
 static void make_pieces(nb_table_piece *p, int n)
 {
@@ -60,8 +60,9 @@ static void make_pieces(nb_table_piece *p, int n)
     p[n - 1].F_next = p[n - 1].F;
 }
 
-/** Assign pieces buckets[b] to buckets[b + 1] to bucket b: the last piece that begins
- * before the bucket, and all pieces that begin in it. */
+/** Fill buckets[]: bucket b has the pieces from buckets[b] to buckets[b + 1], which are
+ * the last piece that begins before the bucket and all pieces that begin in the
+ * bucket. */
 static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, int n,
                          int32_t *buckets)
 {
@@ -75,7 +76,8 @@ static void fill_buckets(const nb_scatterer *m, const nb_table_piece *pieces, in
     }
 }
 
-/** Number of pieces of a table: one per point, and one before a first point above 0. */
+/** Number of pieces of a table: one per point, and one more if the first point is above
+ * 0. */
 static int pieces_of(const nb_amorphous_source *s)
 {
     return s->n + (s->points[0].stol > 0);
@@ -160,7 +162,8 @@ nb_status nb_amorphous_of(const nb_settings *cfg, const nb_amorphous_set *set,
 {
     const size_t n = (size_t)set->tables.n;
     nb_amorphous *a = nb_alloc(1, sizeof *a + n * sizeof(nb_scatterer), "materials", err);
-    nb_scatterer *m = (nb_scatterer *)(a + 1); /* after *a, in the same memory */
+    /* the materials follow *a in the same memory */
+    nb_scatterer *m = (nb_scatterer *)(a + 1);
     *amorphous = a;
     for (size_t i = 0; a && i < n; i++) {
         m[i] = set->tables.materials[i];

@@ -45,7 +45,8 @@ static double point(const nb_sampling *s, int i)
     return s->step * (i - (s->count - 1) / 2.0);
 }
 
-/** Term of a round beam's ellipse: (offset^2 - step^2/4 if count is even) / range^2. */
+/** Term of the ellipse of a round beam: offset^2 / range^2, or for an even count
+ * (offset^2 - step^2/4) / range^2. */
 static double reach(const nb_sampling *s, double offset)
 {
     double half = s->count % 2 == 0 ? s->step * s->step / 4 : 0;
@@ -56,7 +57,7 @@ static int outside_round_beam(const nb_sampling *h, const nb_sampling *v, double
                               double dv)
 {
     if (h->range == 0 || v->range == 0)
-        return 0; /* a line has no corners */
+        return 0; /* a range along one axis only is a line, which has no corners */
     return 4 * (reach(h, dh) + reach(v, dv)) > 1.1;
 }
 
@@ -75,7 +76,7 @@ static nb_status sample_directions(const nb_settings *cfg, nb_sampling *h, nb_sa
 /** Wavelengths and weights of one direction: from a spectrum, or equal steps. */
 typedef struct waves {
     int count;
-    const nb_spectrum *spectrum; /* or NULL for steps */
+    const nb_spectrum *spectrum; /* spectrum, or NULL for equal steps */
     double sum;                  /* sum of the weights */
     nb_sampling steps;
     double lambda0; /* m */

@@ -11,8 +11,10 @@
 
 /** One line of a source list. */
 typedef struct nb_source_line {
-    double x, y, z;   /* m, lab; position seen from the sample, any length > 0 */
-    double intensity; /* relative */
+    /* position of the source seen from the sample, lab frame; only its direction
+     * counts */
+    double x, y, z;
+    double intensity; /* relative intensity */
     double lambda;    /* m */
 } nb_source_line;
 
@@ -27,13 +29,14 @@ double nb_beam_fluence(const nb_settings *cfg);
 
 struct nb_spectrum;
 
-/** Make sources from divergence and a spectrum (NULL: dispersion), wavelength innermost.
- * Free *sources with nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Make sources from the divergence and a spectrum, or from the dispersion if the
+ * spectrum is NULL. The wavelength changes fastest in the list. Free *sources with
+ * nb_free. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_beam_grid(const nb_settings *cfg, const nb_geometry *geometry,
                        const struct nb_spectrum *spectrum, nb_source **sources,
                        int *count, nb_error *err);
 
-/** True if a scale can bring these intensities to a mean of 1. *sum: their sum. */
+/** True if these intensities can be scaled to a mean of 1. *sum: their sum. */
 int nb_beam_has_mean(const nb_source_line *lines, size_t count, double *sum);
 
 /** Make sources from a list; -compat ignores intensities. Free *sources with nb_free. */
@@ -48,7 +51,7 @@ nb_status nb_beam_turns(const nb_settings *cfg, const nb_geometry *geometry,
 /* Spectra of -spectrum: wavelengths and weights of each part. docs/physics.md, 23. */
 
 typedef enum nb_spectrum_law {
-    NB_SPECTRUM_FLAT,    /* the same density at every energy */
+    NB_SPECTRUM_FLAT,    /* the same density at every energy of the part */
     NB_SPECTRUM_SMOOTH,  /* a normal density */
     NB_SPECTRUM_CHAOTIC, /* a filtered complex noise, new in each shot */
     NB_SPECTRUM_TYPED    /* straight lines through points of a file */
@@ -61,7 +64,7 @@ typedef struct nb_spectrum_point {
 
 typedef struct nb_spectrum_part {
     nb_spectrum_law law;
-    double photons;         /* mean fraction of all photons, 0 to 1 */
+    double photons;         /* mean fraction of the spectrum's photons, 0 to 1 */
     double centre_eV, fwhm; /* eV; fwhm: full width of a flat part or a file */
     double range;           /* width that the wavelengths cover about the centre, eV */
     double coherence;       /* chaotic: r.m.s. width of a spike's field, eV */
@@ -71,7 +74,8 @@ typedef struct nb_spectrum_part {
 enum { NB_SPECTRUM_PARTS = 2 };
 
 /** A spectrum of one shot. Each part has equal, increasing steps of photon energy, with
- * wavelengths at their middles. A, weight, factor have twelve digits, to be typed. */
+ * wavelengths at their middles. Members A, weight and factor are rounded to twelve
+ * digits, so that a user can type them. */
 typedef struct nb_spectrum {
     const char *kind; /* static; "file" for a file */
     int parts, each;  /* wavelengths in each part */
@@ -79,8 +83,9 @@ typedef struct nb_spectrum {
     int n;              /* parts * each */
     double *A, *weight; /* owned, [n]; wavelengths (A), and weights with mean 1 */
     double *mean;       /* owned, [n]; mean weights of all shots */
-    double factor;      /* W: photons of this shot over the mean of all shots */
-    int is_chaotic;     /* 1: differs from shot to shot */
+    /* W: ratio of the photons of this shot to the mean of all shots */
+    double factor;
+    int is_chaotic; /* 1: differs from shot to shot */
 } nb_spectrum;
 
 /** Inputs of a spectrum. */
@@ -88,12 +93,13 @@ typedef struct nb_spectrum_use {
     const nb_spectrum_point *points; /* points of a file, or NULL */
     int n_points;
     double centre_A; /* central wavelength */
-    double length_A; /* L, longest edge N_i a_i of the crystal; 0 with -wavelengths */
+    double length_A; /* L, longest edge N_i a_i of the crystal, A; 0 with -wavelengths */
     double dmin_A;   /* smallest d on the detector */
     int64_t seed;    /* seed of the frame */
 } nb_spectrum_use;
 
-/** True if -spectrum is given; true if `name` is that of a file. */
+/** nb_spectrum_is_set: true if -spectrum is given. The other function: true if `name` is
+ * a file's name. */
 int nb_spectrum_is_set(const nb_settings *cfg);
 int nb_spectrum_is_file(const char *name);
 /** Write the built-in kinds, with blanks between, into text[size]. Returns text. */
@@ -102,15 +108,17 @@ const char *nb_spectrum_kinds(char *text, size_t size);
 /** Check -spectrum and its flags against each other and other flags. NB_ERR_INPUT. */
 nb_status nb_spectrum_check(const nb_settings *cfg, nb_error *err);
 
-/** Make the spectrum. The caller frees *out, zero on error. NB_ERR_INPUT: pulse too short
- * for its bandwidth, over 20,000 modes or 10,000 wavelengths, energy 0. NB_ERR_NOMEM. */
+/** Make the spectrum. The caller frees *out, which is all zero after an error.
+ * NB_ERR_INPUT: pulse too short for its bandwidth, over 20,000 modes or 10,000
+ * wavelengths, energy 0. NB_ERR_NOMEM. */
 nb_status nb_spectrum_make(const nb_settings *cfg, const nb_spectrum_use *use,
                            nb_spectrum *out, nb_error *err);
-void nb_spectrum_free(nb_spectrum *spectrum); /* zero or made */
+void nb_spectrum_free(nb_spectrum *spectrum); /* The spectrum may be all zero. */
 
 struct nb_philox_words;
 
-/** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: a second one. */
+/** Normal deviate, mean 0 and variance 1 (Box and Muller 1958). *other: a second
+ * deviate. */
 double nb_normal52(struct nb_philox_words p, double *other);
 
 #endif

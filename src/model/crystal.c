@@ -20,7 +20,7 @@ static nb_status read_cell(const nb_settings *cfg, cell *out, nb_error *err)
     for (int i = 0; i < 6; i++) {
         v[i] = i < cfg->value.cell_count ? cfg->value.cell[i] : 0;
         if (i < 3 && v[i] <= 0 && i > 0 && i >= cfg->value.cell_count)
-            v[i] = v[0]; /* missing edges equal a */
+            v[i] = v[0]; /* edges that are missing in -cell equal a */
         if (i >= 3 && v[i] <= 0)
             v[i] = 90;
         if (!(v[i] > 0) || !isfinite(v[i]) || (i >= 3 && v[i] >= 180))
@@ -65,7 +65,9 @@ static void reciprocal_from_cell(const cell *u, int compat, nb_crystal *x)
         (cos(u->alpha) * cos(u->beta) - cos(u->gamma)) / (sin(u->alpha) * sin(u->beta));
     double sin_gas = clamp_unit(u->c / (V * as * bs));
     double cz = 1.0 / u->c;
-    if (compat) /* the direct cell's factor, wrong unless sin(gamma) = sin(gamma*) */
+    /* the factor of the direct cell, as in nanoBragg; it is wrong unless sin(gamma) =
+     * sin(gamma*) */
+    if (compat)
         cz = cs * V / (u->a * u->b * u->c * sin_gas);
     x->astar = nb_v3(as, 0, 0);
     x->bstar = nb_v3(bs * cos_gas, bs * sin_gas, 0);
@@ -253,7 +255,7 @@ double nb_crystal_block_um3(const nb_crystal *x)
     return fabs(x->volume) * x->N[0] * x->N[1] * x->N[2] * 1e-12;
 }
 
-/** Number of blocks of the whole crystal; its volume is that before the dose. */
+/** Number of blocks of the whole crystal, whose volume is that before the dose. */
 static double whole_blocks(const nb_settings *cfg, const nb_crystal *x)
 {
     const double g = x->growth;

@@ -11,22 +11,24 @@
 #include "../physics/vec3.h"
 
 typedef struct nb_crystal {
-    nb_vec3 a, b, c;             /* real space, lab frame, phi = 0, mosaic domain 0; m */
-    nb_vec3 astar, bstar, cstar; /* reciprocal, 1/A */
+    /* axes of the real-space cell in the lab frame at phi = 0, mosaic domain 0; m */
+    nb_vec3 a, b, c;
+    nb_vec3 astar, bstar, cstar; /* axes of the reciprocal cell, 1/A */
     double edge[3];              /* |a|, |b|, |c|, A */
     double volume;               /* A^3 */
-    double growth;               /* factor of the edges due to the dose; included above */
-    double N[3];                 /* unit cells along a, b, c */
-    double misset[3];            /* applied rotations about lab x, y, z, rad */
-    int placed;                  /* 1: a matrix or a twin law also turned the crystal */
-    int64_t misset_seed;         /* seed of a random misset */
+    /* growth of the edges due to the dose, which the members above include */
+    double growth;
+    double N[3];         /* unit cells along a, b, c */
+    double misset[3];    /* applied rotations about lab x, y, z, rad */
+    int placed;          /* 1: a matrix or a twin law also turned the crystal */
+    int64_t misset_seed; /* seed of a random misset */
 } nb_crystal;
 
 /** Inputs of the crystal. */
 typedef struct nb_crystal_inputs {
     const double *matrix; /* 9 numbers of -mat by rows, columns a* b* c*; NULL: -cell */
     double lambda_A;      /* wavelength: a MOSFLM matrix is in units of 1/lambda */
-    int64_t default_seed; /* for a random misset without -misset_seed */
+    int64_t default_seed; /* seed of a random misset without -misset_seed */
 } nb_crystal_inputs;
 
 /** Build the crystal from cell (-cell), matrix (-mat) or both, then apply misset and
@@ -34,15 +36,15 @@ typedef struct nb_crystal_inputs {
 nb_status nb_crystal_build(const nb_settings *cfg, const nb_crystal_inputs *inputs,
                            const nb_hooks *hooks, nb_crystal *out, nb_error *err);
 
-/** Part of the crystal in a square beam of -beamsize, if it is a cube with the volume of
- * -crystal_volume or -blocks; 1 without these flags. */
+/** Fraction of the crystal that is in a square beam of -beamsize, if the crystal is a
+ * cube with the volume of -crystal_volume or -blocks; 1 without these flags. */
 double nb_crystal_in_beam(const nb_settings *cfg, const nb_crystal *x);
 
 /** Multiply the edges by `growth`; the number of cells stays. */
 void nb_crystal_grow(double growth, nb_crystal *crystal);
 
-/** Number of blocks of N cells in the beam: as typed, or illuminated volume over volume
- * of a block; default 1. */
+/** Number of blocks of N cells in the beam: as typed, or the ratio of the illuminated
+ * volume to the volume of a block; default 1. */
 double nb_crystal_blocks(const nb_settings *cfg, const nb_crystal *crystal);
 /** Volume of a block, um^3. */
 double nb_crystal_block_um3(const nb_crystal *crystal);
@@ -52,17 +54,20 @@ void nb_cell_of(const nb_crystal *crystal, double cell[6]);
 /** Write the matrix with the columns a, b, c, row by row. */
 void nb_put_columns(nb_vec3 a, nb_vec3 b, nb_vec3 c, double matrix[9]);
 
-/** Angles (deg) of -misset of the crystal: the shortest numbers that give the same angles
- * in rad to the last bit, if any. NaN if a matrix or a twin law also turned it. */
+/** Angles (deg) of -misset of the crystal: the shortest numbers that give exactly the
+ * same angles in rad, if such numbers exist. NaN if a matrix or a twin law also turned
+ * it. */
 void nb_crystal_misset(const nb_crystal *crystal, double deg[3]);
 
-/** Metric M of R^2 = d.M.d, d in indices, for the laws of decay and edge (radius2). */
+/** Metric M in R^2 = d.M.d, with d in indices, for the laws of decay and edge
+ * (nb_lattice.radius2). */
 void nb_crystal_shape_metric(const nb_crystal *crystal, int compat, double metric[6]);
 
 /* Random orientations of the crystal (misset) and of its mosaic domains. */
 
 /** Angles [rad] about lab x, then y, then z: uniform over SO(3) (Shoemake, Graphics Gems
- * III, 124 (1992)). Philox key: seed. crystal: its number in the image. */
+ * III, 124 (1992)). The seed is the key of Philox. crystal: number of the crystal in the
+ * image. */
 nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err);
 
 /** Angles of nanoBragg for `-misset random`: a cap of 90 radians, not uniform. */
@@ -72,7 +77,8 @@ void nb_misset_random_compat(int64_t seed, double angles[3]);
  * random axes, from nanoBragg's ran1 sequence. Domain 0 has the identity. */
 void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotations);
 
-/** Rates of rotations: axis times the change of the angle per rad of the spread. */
+/** Rates of the rotations: axis of a rotation times the change of its angle per rad of
+ * the spread. */
 void nb_mosaic_rates(int64_t seed, int count, nb_vec3 *rates);
 
 /** Angles about x, y, z (applied in that order) of the proper rotation U. */
@@ -86,7 +92,7 @@ nb_mat3 nb_axis_rotation(nb_vec3 axis, double angle);
 /** A distribution of rotations. */
 typedef struct nb_mosaic {
     nb_mosaic_model model;
-    double spread;   /* rad; for gauss the r.m.s. of sigma */
+    double spread;   /* rad; for the model gauss the r.m.s. of sigma */
     double sigma[3]; /* rad; gauss: standard deviations about the three axes */
     nb_vec3 axes[3]; /* orthogonal unit vectors a*, c x a*, c at phi 0, lab frame */
     int64_t seed;
@@ -106,7 +112,8 @@ void nb_mosaic_draw(const nb_mosaic *mosaic, int count, nb_mat3 *rotations);
 /** Convert a rotation given about the axes a*, c x a*, c to the lab frame. */
 nb_mat3 nb_mosaic_in_lab(const nb_mosaic *mosaic, const nb_mat3 *rotation);
 
-/** nb_mosaic_rates for nb_mosaic_draw with a spread above 0: rates [count]. */
+/** Like nb_mosaic_rates, for the rotations of nb_mosaic_draw with a spread above 0: rates
+ * [count]. */
 void nb_mosaic_growth(const nb_mosaic *mosaic, int count, nb_vec3 *rates);
 
 /* --- Effects of a dose on a crystal (docs/physics.md, section 24) --- */
@@ -114,25 +121,26 @@ void nb_mosaic_growth(const nb_mosaic *mosaic, int count, nb_vec3 *rates);
 typedef struct nb_damage {
     int given;     /* 1: -dose is given */
     double dose;   /* MGy, in the middle of the frame */
-    double B;      /* added to B, A^2 */
+    double B;      /* increase of the B factor, A^2 */
     double growth; /* factor of the edges of the cell */
     double fall;   /* F^2 is multiplied by exp(-fall/d), A */
 } nb_damage;
 
-/** Dose of one frame, MGy, for a fluence in photons/m^2 and a wavelength: as typed, or
- * calculated. Errors: NB_ERR_INPUT, NB_ERR_UNSUPPORTED (no xraylib). */
+/** Dose of one frame, MGy, as typed, or calculated from the fluence in photons/m^2 and
+ * the wavelength. Errors: NB_ERR_INPUT, NB_ERR_UNSUPPORTED (no xraylib). */
 nb_status nb_dose_of_frame(const nb_settings *cfg, double fluence, double wavelength_A,
                            double *MGy, nb_error *err);
 
-/** Damage of an image. A single image is the first of a sweep. Errors: as above. */
+/** Damage of an image. A single image counts as the first frame of a sweep. Errors: those
+ * of nb_dose_of_frame. */
 nb_status nb_damage_of(const nb_settings *cfg, double fluence, double wavelength_A,
                        nb_damage *out, nb_error *err);
 
 /** True if the damage changes structure factors. */
 int nb_damage_weakens(const nb_damage *damage);
 
-/** Fill to[values of the table] with damaged F. F of 0 0 0 and F equal to default_F stay.
- * cell: cell of the table, A and deg. */
+/** Fill to[values of the table] with damaged F. F of 0 0 0 and F that equal default_F do
+ * not change. cell: cell of the table, A and deg. */
 void nb_damage_factors(const nb_damage *damage, const double cell[6],
                        const nb_factor_table *table, double *to);
 

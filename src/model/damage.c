@@ -10,8 +10,9 @@
 #include "../physics/limits.h"
 #include "units.h"
 
-/** Absorbed energy per energy fluence, m^2/kg: photoelectrons and Compton recoil. The
- * mean recoil is that of Klein and Nishina within 1 % up to 100 keV. */
+/** Ratio of absorbed energy per mass to energy fluence, m^2/kg, from photoelectrons and
+ * Compton recoil. The mean recoil is that of Klein and Nishina within 1 % up to 100
+ * keV. */
 static nb_status absorbed_part(const nb_settings *cfg, double eV, double *part,
                                nb_error *err)
 {
@@ -86,7 +87,8 @@ int nb_damage_weakens(const nb_damage *damage)
     return damage->B != 0 || damage->fall != 0;
 }
 
-/** Metric G of 1/d^2 = G . (hh kk ll hk hl kl), 1/A^2, the last three doubled. */
+/** Metric G with 1/d^2 = G . (hh kk ll hk hl kl), in 1/A^2. The last three numbers
+ * include a factor of 2. */
 static void metric_of(const double cell[6], double G[6])
 {
     const double ca = cos(cell[3] * NB_DEG), cb = cos(cell[4] * NB_DEG),
@@ -101,7 +103,8 @@ static void metric_of(const double cell[6], double G[6])
     G[5] = 2 * (cb * cg - ca) / (v2 * b * c);
 }
 
-/** Set exp(-k (A l^2 + B l + C)), s2 = A B C, l = lmin + i, outwards from the largest. */
+/** Calculate exp(-k (A l^2 + B l + C)) for l = lmin + i, s2 = A B C, from the largest
+ * value outwards. */
 static void row_factors(double k, const double s2[3], int lmin, int n, double *factor)
 {
     const double top = -s2[1] / (2 * s2[0]) - lmin;

@@ -29,7 +29,8 @@ static nb_status set_roi(const nb_settings *cfg, nb_detector *det, nb_error *err
     return NB_OK;
 }
 
-/** Set axes of a curved detector: perpendicular to the beam, near fast and slow. */
+/** Set the axes of a curved detector, which are perpendicular to the beam and near the
+ * fast and slow axes. */
 static nb_status set_curvature(nb_panel *panel, nb_error *err)
 {
     nb_vec3 f = nb_sub(panel->fast,
@@ -70,8 +71,8 @@ static nb_status find_material(const nb_settings *cfg, double wavelength_A,
     return nb_material_find(cfg->value.sensor, wavelength_A, out, err);
 }
 
-/** Print a notice if a typed normal points upstream: the detector is upstream, unless
- * -pix0_vector sets another position. */
+/** Print a notice if a typed normal points upstream: then the detector is upstream,
+ * unless -pix0_vector places it elsewhere. */
 static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
                           const nb_hooks *hooks)
 {
@@ -92,7 +93,8 @@ static void set_pixels(const nb_settings *cfg, nb_panel *panel)
     panel->point_pixel = cfg->value.point_pixel != 0;
     panel->pixel_area = panel->pixel_fast * panel->pixel_slow * sqrt(1 - c * c);
     if (cfg->value.compat && panel->point_pixel && !panel->curved)
-        panel->pixel_area = 1.0; /* -compat: 1 in place of the area, as in nanoBragg */
+        /* with -compat, 1 instead of the area, as in nanoBragg */
+        panel->pixel_area = 1.0;
 }
 
 /** Make the panel of a detector that flags describe. */
@@ -146,7 +148,8 @@ static nb_status panels_of_file(const nb_settings *cfg, const nb_geometry *g,
                                 double wavelength_A, const nb_hooks *hooks,
                                 nb_detector *det, nb_error *err)
 {
-    nb_material found = det->material; /* material of the last panel with a name */
+    /* material of the last panel that names a material */
+    nb_material found = det->material;
     for (int k = 0; k < det->n_panels; k++) {
         const nb_panel_spec *spec = &cfg->value.detector->panels[k];
         const nb_sensor_inputs in = {wavelength_A, &det->material, k == 0};

@@ -23,14 +23,17 @@ static void form_of(const double size[3], double t[3][3], double form[6])
     form[3] = 2 * m[0][1];
     form[4] = 2 * m[0][2];
     form[5] = 2 * m[1][2];
-    /* equal bits for all orientations of the crystal, so that frames share tables */
+    /* round, so that all orientations of the crystal give equal bits and frames share
+     * tables */
     frexp(m[0][0] + m[1][1] + m[2][2], &exponent);
     for (int i = 0; i < 6; i++)
         form[i] =
-            ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0; /* no -0 */
+            /* the sum changes -0 to 0 */
+            ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0;
 }
 
-/** out = R t: h t are the components of q at indices h, and h out those at h R. */
+/** Calculate out = R t: h t are the components of q at the indices h, and h out those at
+ * the indices h R. */
 static void turn(const int8_t R[9], double t[3][3], double out[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -89,9 +92,11 @@ static void build(const nb_config *cfg, const nb_model_inputs *in, const nb_crys
     }
 }
 
-static const double X_LIMIT = 500; /* limit of X in a sample: exp(-X) must be a double */
+/* limit of X in a sample, so that exp(-X) is not 0 in double */
+static const double X_LIMIT = 500;
 
-/** Multiply F of all tables by the root of the fraction of Bragg light that is left. */
+/** Multiply F of all tables by the square root of the fraction of the Bragg light that
+ * the motions leave. */
 static nb_status weaken(nb_model *m, nb_error *err)
 {
     nb_factor_table *own = &m->scene.factors.table;

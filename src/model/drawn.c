@@ -6,7 +6,8 @@
 
 enum { NEWTON_STEPS = 20 };
 
-/* Smallest usable determinant of a mean of rotations: else the domains spread too far. */
+/* Smallest usable determinant of the mean of the rotations. If it is smaller, the domains
+ * spread too far. */
 #define NO_MEAN 0.3
 
 /** Multiply a matrix, given by columns, with a vector. */
@@ -31,7 +32,7 @@ static void start_of(const nb_model *m, nb_vec3 star[3])
         star[i] = nb_scale(NB_ANGSTROM, star[i]);
 }
 
-/** Undo the turn of the first spindle step. */
+/** Undo the rotation of the first spindle step. */
 static nb_vec3 unturned(const nb_model *m, nb_vec3 v)
 {
     const double *t;
@@ -63,7 +64,8 @@ static void mean_rotation(const nb_model *m, double phi, nb_vec3 mean[3])
     mean[2] = times(sum, nb_v3(star[0].z, star[1].z, star[2].z));
 }
 
-/** Set r to the nearest rotation (Newton, polar decomposition). 0: r is too far away. */
+/** Set r to the nearest rotation (Newton, polar decomposition). Returns 0 if r is too far
+ * from a rotation. */
 static int make_rotation(nb_vec3 r[3])
 {
     if (!(nb_dot(r[0], nb_cross(r[1], r[2])) > NO_MEAN))
@@ -91,6 +93,7 @@ double nb_model_drawn(const nb_model *m, double phi, nb_vec3 reciprocal[3])
     }
     for (int i = 0; i < 3; i++)
         reciprocal[i] = times(r, star[i]);
-    twice = nb_v3(r[1].z - r[2].y, r[2].x - r[0].z, r[0].y - r[1].x); /* 2 sin(angle) */
+    /* 2 sin(angle) is the length of this vector */
+    twice = nb_v3(r[1].z - r[2].y, r[2].x - r[0].z, r[0].y - r[1].x);
     return atan2(nb_norm(twice), r[0].x + r[1].y + r[2].z - 1);
 }

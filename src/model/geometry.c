@@ -17,7 +17,7 @@ typedef struct frame {
     nb_pivot pivot;
 } frame;
 
-/* Each row: beam, fast, slow, normal, twotheta, polar, spindle, pivot. */
+/* Columns: beam, fast, slow, normal, twotheta, polar, spindle, pivot. */
 /* clang-format off */
 static const frame frames[] = {
     [NB_CONV_MOSFLM] = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {1, 0, 0},
@@ -40,7 +40,8 @@ static nb_vec3 from_array(const double v[3])
     return nb_v3(v[0], v[1], v[2]);
 }
 
-/** Set `out` to a direction of the geometry file, in the lab, or of the convention. */
+/** Set `out` to a direction of the geometry file, converted to the lab frame, or if the
+ * file has none to that of the convention. */
 static void standard_of(const nb_opt3 *said, const double convention[3],
                         const nb_geometry *g, double out[3])
 {
@@ -63,7 +64,7 @@ static frame frame_of(const nb_settings *cfg, const nb_geometry *g)
         standard_of(&d->spindle, frames[g->convention].spindle, g, fr.spindle);
     }
     for (int i = 0; i < 3 && cfg->value.spindle_back; i++)
-        fr.spindle[i] = 0 - fr.spindle[i]; /* no -0 */
+        fr.spindle[i] = 0 - fr.spindle[i]; /* the difference changes -0 to 0 */
     return fr;
 }
 
@@ -187,7 +188,7 @@ static nb_vec3 swing(const nb_geometry *g, nb_vec3 v)
     return nb_rotate_about(v, g->twotheta_axis, g->twotheta);
 }
 
-/** Ratio of close distance and distance of the detector at this two-theta [rad]. */
+/** Ratio of the detector's close distance to its distance at this two-theta [rad]. */
 static double obliquity(const nb_geometry *g, double twotheta)
 {
     nb_vec3 normal = nb_rotate_xyz(g->normal, g->rotx, g->roty, g->rotz);
@@ -196,7 +197,8 @@ static double obliquity(const nb_geometry *g, double twotheta)
 }
 
 /** Set distances, rotations and origin from beam centre and pivot. Typed distances are
- * measured before the two-theta swing; a header's close distance at its two-theta. */
+ * measured before the two-theta swing, the close distance of a header at the header's
+ * two-theta. */
 static void place(const nb_settings *cfg, nb_geometry *g)
 {
     double typed = cfg->value.distance_mm * NB_MM;
@@ -223,7 +225,7 @@ static void place(const nb_settings *cfg, nb_geometry *g)
         g->pix0 = from_array(cfg->value.pix0_m.v);
 }
 
-/** Displace the one panel of a detector that flags describe. */
+/** Displace the detector's only panel, which flags describe. */
 static void displace(nb_geometry *g)
 {
     nb_body place = {g->pix0, {g->fast, g->slow, g->normal}};

@@ -12,7 +12,8 @@ static int overlap(const nb_panel_spec *a, const nb_panel_spec *b)
     return 1;
 }
 
-/** True if each panel has a separate place in the file, and an int counts all pixels. */
+/** True if each panel has a separate place in the file, and an int can count all
+ * pixels. */
 static int file_has_places(const nb_detector_spec *d)
 {
     int64_t size[2] = {0, 0};

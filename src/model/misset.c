@@ -21,14 +21,15 @@ void nb_rotation_angles(const nb_mat3 *U, double angles[3])
         angles[0] = atan2(z.y, z.z);
         angles[1] = atan2(-z.x, sqrt(z.y * z.y + z.z * z.z));
         angles[2] = atan2(y.x, x.x);
-    } else { /* gimbal lock: as nanoBragg resolves it at +90 deg */
+    } else { /* gimbal lock, which nanoBragg resolves in this way at +90 deg */
         angles[0] = atan2(1, 1) * 4;
         angles[1] = atan2(1, 1) * (z.x < 0 ? 2 : -2);
         angles[2] = atan2(x.y, -y.y);
     }
 }
 
-/** Draw the axis of a domain's rotation. *share: rotation angle over the spread. */
+/** Draw the axis of a domain's rotation. *share: ratio of the rotation angle to the
+ * spread. */
 static nb_vec3 next_mosaic_draw(nb_ran1 *rng, float *share)
 {
     double r1 = 2.0 * nb_ran1_next(rng) - 1.0;
@@ -65,7 +66,8 @@ void nb_mosaic_rotations(double spread, int64_t seed, int count, nb_mat3 *rotati
     nb_ran1_seed(&rng, seed);
     for (int i = 0; i < count; i++)
         rotations[i] = next_mosaic_rotation(&rng, (float)spread);
-    rotations[0] = identity; /* domain 0 draws its three numbers, too */
+    /* domain 0 also draws three numbers, which it does not use */
+    rotations[0] = identity;
 }
 
 void nb_misset_random_compat(int64_t seed, double angles[3])
@@ -77,7 +79,7 @@ void nb_misset_random_compat(int64_t seed, double angles[3])
     nb_rotation_angles(&U, angles);
 }
 
-/** Philox stream in place of a frame number: no frame has this number. */
+/** Stream of Philox, used instead of a frame number. No frame has this number. */
 enum { MISSET_STREAM = 0x7fffffff };
 
 nb_status nb_misset_random(int64_t seed, int crystal, double angles[3], nb_error *err)

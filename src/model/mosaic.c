@@ -18,7 +18,7 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
     m->spread = cfg->value.mosaic_spread_deg * NB_DEG;
     for (int i = 0; i < 3; i++)
         m->sigma[i] = m->spread;
-    if (m->model == NB_MOSAIC_UNIFORM) /* no rotation is larger */
+    if (m->model == NB_MOSAIC_UNIFORM) /* limit, since no rotation is larger than pi */
         m->spread = fmin(m->spread, NB_PI);
     if (!cfg->value.mosaic_aniso_deg.set)
         return NB_OK;
@@ -69,7 +69,7 @@ nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,
     return st ? st : check_tail(cfg, out, err);
 }
 
-/** Philox stream in place of a frame number: no frame has this number. */
+/** Stream of Philox, used instead of a frame number. No frame has this number. */
 enum { MOSAIC_STREAM = 0x7ffffffd };
 
 static nb_philox_words draw(const nb_mosaic *m, int domain, uint32_t n)
@@ -104,7 +104,7 @@ static double volume_within(double x)
            (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110 * (1 - y / 156)))));
 }
 
-/** Angle t with t - sin t = u (eta - sin eta), by Newton's method from above, where the
+/** Angle t with t - sin t = u (eta - sin eta). Newton's method begins above t, where the
  * function is convex. */
 static double angle_within(double eta, double u)
 {
@@ -175,7 +175,8 @@ static nb_vec3 growth(const nb_mosaic *m, int domain)
     axis = uniform_draw(m, domain, &share);
     angle = angle_within(m->spread, share);
     part = sin(angle / 2);
-    if (m->spread >= NB_PI || part == 0) /* no rotation is larger */
+    /* at this limit the rotation does not change, since none is larger than pi */
+    if (m->spread >= NB_PI || part == 0)
         return nb_v3(0, 0, 0);
     return nb_scale(share * (full / part) * (full / part), axis);
 }

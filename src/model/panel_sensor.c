@@ -28,7 +28,7 @@ static nb_sensor sensor_of(const nb_settings *cfg, plate p)
     return sensor;
 }
 
-/** Attenuation (1/m) by -detector_abs, or NaN. */
+/** Attenuation (1/m) that -detector_abs gives, or NaN without the flag. */
 static double typed_mu(const nb_settings *cfg)
 {
     double depth = cfg->value.abs_um * NB_UM;

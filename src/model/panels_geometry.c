@@ -67,7 +67,7 @@ static double beam_off(const nb_panel *panel)
     return meets && isfinite(df + ds) ? sqrt(df * df + ds * ds) : 1e300;
 }
 
-/** Find the first panel that the beam meets, else the nearest. */
+/** Find the first panel that the beam hits, or the panel nearest to the beam. */
 static int find_beam(const nb_geometry *g, const nb_detector_spec *d)
 {
     double least = INFINITY;

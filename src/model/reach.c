@@ -6,7 +6,7 @@
 #include "scene_build.h"
 #include "units.h"
 
-enum { EDGE = 32 }; /* points of each edge of a panel */
+enum { EDGE = 32 }; /* number of points along each edge of a panel */
 
 /** Directions to the rim of the rendered part of a panel. */
 typedef struct rim {
@@ -45,7 +45,8 @@ static rim rim_of(const nb_scene *sc, const nb_panel *panel)
     return r;
 }
 
-/** True if the reversed beam hits the rendered part of a flat panel: |q| peaks there. */
+/** True if the reversed beam hits the rendered part of a flat panel: |q| is largest
+ * there. */
 static int sees_back(const nb_scene *sc, const nb_panel *panel, nb_vec3 beam)
 {
     const nb_region g = nb_panel_region(sc, panel);

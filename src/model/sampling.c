@@ -78,7 +78,8 @@ nb_sampling nb_sample_phi(double range, double step, int count, int compat)
     } else if (!has_step) {
         s.step = range / count;
     }
-    if (!compat && s.range > 0) /* the steps fill the sweep */
+    /* the middles of the steps, so that the steps fill the rotation */
+    if (!compat && s.range > 0)
         s.step = s.range / s.count;
     return s;
 }

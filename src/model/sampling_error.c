@@ -10,18 +10,21 @@
 #include "units.h"
 
 enum {
-    GRID = 4, /* spots along each edge of the detector */
+    GRID = 4, /* number of spots along each edge of the detector */
     MAX_OFFSETS = 64,
     MAX_WAVES = 64
 };
 
 /** A spot. */
 typedef struct spot {
-    nb_vec3 towards;             /* unit, from the crystal */
-    nb_vec3 astar, bstar, cstar; /* 1/m, over N: astar . displacement is in edges a */
+    nb_vec3 towards; /* unit, from the crystal */
+    /* reciprocal axes over N, 1/m: astar . displacement is in units of the crystal's edge
+     * N a */
+    nb_vec3 astar, bstar, cstar;
 } spot;
 
-/** Overlap of the crystal and its copy moved by x: transform of its lattice function. */
+/** Overlap of the crystal with a copy that is shifted by x: the transform of the
+ * crystal's lattice function. */
 static double overlap(const nb_lattice *lattice, const spot *p, nb_vec3 x)
 {
     double u = nb_dot(x, p->astar), v = nb_dot(x, p->bstar), w = nb_dot(x, p->cstar);
@@ -68,7 +71,8 @@ static double farthest_along(const nb_lattice *lattice, const spot *p)
     return reach(lattice) / across;
 }
 
-/** Reciprocal point of orientation `other` with the indices that q has in u. */
+/** Point of reciprocal space whose indices in orientation `other` equal those of q in
+ * u. */
 static nb_vec3 same_point(const nb_orientation *u, nb_vec3 q, const nb_orientation *other)
 {
     nb_vec3 r[3];
@@ -104,7 +108,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** A place on the detector: the middle of one of GRID x GRID cells. */
+/** A point on the detector: the middle of one of GRID x GRID cells. */
 typedef struct place {
     const nb_panel *panel;
     double F, S; /* m */
@@ -136,7 +140,7 @@ static double typical(double errors[GRID * GRID])
 typedef struct offsets {
     double at[MAX_OFFSETS], weight[MAX_OFFSETS];
     int count;
-    double stride; /* true offsets per offset in the list */
+    double stride; /* number of true offsets for each offset in the list */
 } offsets;
 
 /** Offsets of the first `domains` domains times the first `sources`, at mid-rotation. */
@@ -158,7 +162,7 @@ static offsets offsets_of(const nb_scene *sc, const spot *p, int domains, int so
     return out;
 }
 
-/** Waves exp(2 pi i m z at_j), and the factors that lead from m to m + 1. */
+/** Waves exp(2 pi i m z at_j), and the factors that change m to m + 1. */
 typedef struct waves {
     double re[MAX_OFFSETS], im[MAX_OFFSETS], by_re[MAX_OFFSETS], by_im[MAX_OFFSETS];
 } waves;
@@ -225,7 +229,7 @@ static double rocking(const nb_lattice *lattice, const spot *p, double z)
 }
 
 /** Mean square error of equal steps (1/m) through the sphere: a sum over the rocking
- * curve differs from its integral by its waves at z = m / step. */
+ * curve differs from the curve's integral by the waves at z = m / step. */
 static double step_error(const nb_lattice *lattice, const spot *p, const offsets *others,
                          double step, double range)
 {
@@ -274,7 +278,8 @@ static double axis_error(const nb_scene *sc, const nb_steps *by, const spot *p)
 double nb_steps_error(const nb_scene *sc, const nb_steps *by)
 {
     double errors[GRID * GRID];
-    for (int i = 0; i < GRID * GRID; i++) { /* -roi must not change pixels */
+    /* the region has no effect here, as -roi must not change pixels */
+    for (int i = 0; i < GRID * GRID; i++) {
         place at = place_of(sc, i);
         spot p = spot_at(sc, at.panel, middle_of(sc), at.F, at.S);
         errors[i] = axis_error(sc, by, &p);

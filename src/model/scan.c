@@ -7,7 +7,8 @@
 #include "../base/matrix.h"
 #include "detector.h"
 
-#define EDGE 1e-6 /* tolerance, in frames: typed angles have twelve digits */
+/* tolerance in units of a frame, because typed angles have twelve digits */
+#define EDGE 1e-6
 
 static double end_deg(const nb_scan_points *scan)
 {
@@ -60,7 +61,8 @@ static void between(const double *points, int n, int width, double x, double *ou
         out[j] = (1 - t) * a[j] + t * b[j];
 }
 
-/** Place of an angle (rad) among the points of the scan: 0 to n - 1, with fractions. */
+/** Position of an angle (rad) among the points of the scan: 0 to n - 1, with a
+ * fraction. */
 static double place_of(const nb_scan_points *scan, const nb_scan_frame *f, double phi)
 {
     const double middle = (f->phi + f->range / 2) / NB_DEG;

@@ -17,7 +17,7 @@
 enum { MAX_ORIENTATIONS = 50000000, MAX_AUTO_OVERSAMPLE = 100 };
 enum {
     MAX_AUTO_PHI_STEPS = 1000
-}; /* limit per frame, so that an image takes minutes, not hours */
+}; /* limit for one frame, so that an image takes minutes, not hours */
 
 /** Wavelength for the sensor, A: the weighted mean of a list of sources. */
 static double sensor_wavelength(const nb_settings *cfg, const nb_model_inputs *in)
@@ -68,7 +68,7 @@ static nb_status share_tables(const nb_model_inputs *in, nb_model *m, nb_error *
     return NB_OK;
 }
 
-/** Smallest d, A: -dmin, or that on the detector at the central wavelength. */
+/** Smallest d, A: -dmin, or the smallest d on the detector at the central wavelength. */
 static double smallest_d(const nb_settings *cfg, const nb_model *m)
 {
     const nb_source middle = {m->geometry.beam, m->wavelength_A * NB_ANGSTROM, 1, 0};
@@ -167,8 +167,8 @@ static nb_orientation varied(const nb_settings *cfg, const nb_model *m, int i,
                : turn_about(turn_by(turn_by(u, domain), &step->turn), axis, phi);
 }
 
-/** Fill all phi steps of all domains. Domains turn with the crystal, R_phi U a. With
- * -compat, U R_phi a, they keep their orientation in the lab. */
+/** Fill all phi steps of all domains. Domains turn with the crystal (R_phi U a). With
+ * -compat the rotations of the domains keep their axes in the lab (U R_phi a). */
 static void fill_orientations(const nb_settings *cfg, nb_model *m, const nb_mat3 *domains)
 {
     const nb_orientation start = {m->crystal.a, m->crystal.b, m->crystal.c};
@@ -245,7 +245,7 @@ static nb_status fit_orientations(const nb_lattice *lattice, nb_error *err)
                    lattice->n_phi, lattice->n_domains, total, MAX_ORIENTATIONS);
 }
 
-/** Choose the number of spindle steps if it is open, and make all orientations. */
+/** Choose the number of spindle steps if it is automatic, and make all orientations. */
 static nb_status place_domains(const nb_settings *cfg, const nb_model_inputs *in,
                                const nb_mat3 *domains, nb_model *m, nb_error *err)
 {
@@ -318,7 +318,7 @@ static double longest(const nb_crystal *x)
     return l;
 }
 
-/** Smallest ratio of detector distance and pixel edge. */
+/** Smallest ratio of detector distance to pixel edge. */
 static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
 {
     const nb_geometry *g = &m->geometry;
@@ -330,7 +330,7 @@ static double fewest_pixels(const nb_settings *cfg, const nb_model *m)
     return cfg->value.detector ? least : g->distance / g->pixel;
 }
 
-/** Sub-pixels that resolve the narrowest fringe of the crystal three times. */
+/** Number of sub-pixels that samples the narrowest fringe of the crystal three times. */
 static int auto_oversample(const nb_settings *cfg, const nb_model *m)
 {
     double fringe = m->wavelength_A * NB_ANGSTROM * fewest_pixels(cfg, m);
@@ -377,7 +377,8 @@ static void clear_damaged(void *object)
     nb_free((double *)(uintptr_t)((nb_damaged *)object)->table.F);
 }
 
-/** True if d has these inputs. Cells of turned crystals differ in the last digits. */
+/** True if d was made from these inputs. Cells of turned crystals differ in the last
+ * digits. */
 static int is_of(const nb_damaged *d, const nb_factor_table *t, const nb_damage *by,
                  const double cell[6])
 {
@@ -434,11 +435,12 @@ nb_status nb_model_damage_tables(const double *cell, const nb_model *like, nb_mo
     return NB_OK;
 }
 
-/** Set background and scale. Each step adds F_bg^2 of every water molecule. The number of
- * blocks of the crystal multiplies the scale, so the term of water is divided by it. */
+/** Set background and scale. Each step adds F_bg^2 of every water molecule. The scale
+ * contains the number of the crystal's blocks as a factor, so the term of water is
+ * divided by this number. */
 static nb_status build_scale(const nb_settings *cfg, nb_model *m, nb_error *err)
 {
-    const double F_water = 2.57; /* electrons, forward scattering of H2O in solution */
+    const double F_water = 2.57; /* electrons; forward scattering of H2O in solution */
     nb_scene *sc = &m->scene;
     double w = cfg->value.water_um * NB_UM, blocks;
     double steps = (double)sc->beam.n_sources * sc->lattice.n_orientations *
@@ -589,7 +591,7 @@ static double flat_solid_angle(const nb_panel *panel, nb_region r)
            corner_angle(f0, s0, z);
 }
 
-/** Solid angle of a row; mask: at the first pixel of the row, or NULL. */
+/** Solid angle of a row; mask: mask of the row from its first pixel on, or NULL. */
 static double row_solid_angle(const nb_panel *panel, nb_region r, const uint8_t *mask,
                               int s)
 {

@@ -10,7 +10,7 @@
 #include "../base/xraylib_lib.h"
 #include "units.h"
 
-#define DENSEST 1000 /* g/cm3: anything above is mistyped */
+#define DENSEST 1000 /* g/cm3; a larger number must be a typing error */
 
 static const struct known {
     const char *name, *formula;
@@ -87,7 +87,8 @@ nb_status nb_material_find(const char *text, double wavelength_A, nb_material *o
     NB_FORWARD(nb_xraylib_need("-sensor", "-detector_abs", err));
     NB_FORWARD(check_formula(text, formula, &out->density, err));
 #ifdef NB_HAVE_XRAYLIB
-    out->mu = CS_Total_CP(formula, keV, NULL) * out->density * 100; /* 1/cm to 1/m */
+    /* converts 1/cm to 1/m */
+    out->mu = CS_Total_CP(formula, keV, NULL) * out->density * 100;
 #endif
     if (out->mu > 0)
         return NB_OK;

@@ -19,7 +19,7 @@ nb_status nb_shadow_of(const nb_settings *cfg, const nb_geometry *g, nb_shadow *
     out->slow = nb_sub(g->slow, nb_scale(nb_dot(g->slow, g->beam), g->beam));
     out->slow =
         nb_unit(nb_sub(out->slow, nb_scale(nb_dot(out->slow, out->fast), out->fast)));
-    /* as typed: before two-theta swings the detector */
+    /* the typed distance, before two-theta swings the detector */
     out->distance = cfg->value.detector ? g->distance : g->placed.distance;
     return st;
 }

@@ -16,12 +16,13 @@ enum {
     MAX_WAVELENGTHS = 10000,
     MAX_MODES = 20000
 };
-#define FIELD_STREAM 0x7ffffffcu /* Philox stream */
+#define FIELD_STREAM 0x7ffffffcu /* stream of Philox for the field */
 #define HBAR_EV_FS 0.6582119569509066
-#define SMOOTH_REACH 3.0 /* full widths at half maximum that the wavelengths cover */
-#define LEFT_OUT 138.2   /* 4 ln 1e15: -4 ln of the smallest term of a field */
+/* number of full widths at half maximum that the wavelengths cover */
+#define SMOOTH_REACH 3.0
+#define LEFT_OUT 138.2 /* -4 ln of the smallest term of a field, 1e-15 */
 
-/* ------------------------------------------------------------------ what is typed */
+/* ------------------------------------------------------------------ typed values */
 
 static const char *const kinds[] = {"gauss",    "tophat", "twocolour",
                                     "twocolor", "sase",   "seeded"};
@@ -75,7 +76,8 @@ static nb_status read_pair(const char *flag, const char *text, double largest, d
     return NB_OK;
 }
 
-/** Flags that a kind needs (+) or refuses (-): bandwidth, pulse_length, split, line. */
+/** For each kind, the flags that it needs (+) or refuses (-): bandwidth, pulse_length,
+ * split, line. */
 static const char *const uses[] = {
     [GAUSS] = "+---", [TOPHAT] = "+---", [TWOCOLOUR] = "+-+-",
     [SASE] = "++--",  [SEEDED] = "++-+", [FROM_FILE] = "----"};
@@ -287,7 +289,8 @@ static void fill_typed(const nb_spectrum_use *use, const nb_spectrum_part *p, in
  * normal density and two normal deviates. */
 typedef struct chaos {
     double centre, coherence, distance; /* eV */
-    double ratio;                       /* factor between ratios of neighbour Gaussians */
+    /* constant factor by which the ratio of neighbouring Gaussians changes */
+    double ratio;
     int J;
     double *part; /* owned; weight, real part, imaginary part of each oscillator */
 } chaos;
@@ -320,7 +323,8 @@ typedef struct chaos_sum {
     double re, im, square;
 } chaos_sum;
 
-/** Add oscillators j to end. g: Gaussian before j; ratio: from g to the Gaussian of j. */
+/** Add oscillators j to end. g: Gaussian of oscillator j - 1; ratio: ratio of the
+ * Gaussian of j to g. */
 static void add_oscillators(const chaos *c, int j, int end, double g, double ratio,
                             chaos_sum *sum)
 {
@@ -336,8 +340,8 @@ static void add_oscillators(const chaos *c, int j, int end, double g, double rat
     }
 }
 
-/** |f|^2 of the shot at an energy; *mean grows by its mean over all shots. The ratios of
- * Gaussians at even steps change by a constant factor. */
+/** |f|^2 of the shot at an energy; The mean of |f|^2 over all shots is added to *mean.
+ * The ratios of Gaussians at even steps change by a constant factor. */
 static double chaos_at(const chaos *c, double eV, double *mean)
 {
     const double x = eV - c->centre, reach = c->coherence * sqrt(LEFT_OUT);

@@ -19,7 +19,8 @@ static const char *blanks(const char *p)
     return p;
 }
 
-/** Read "1/2" or "0.5" before a letter, or 1 without a number; NULL if it is wrong. */
+/** Read the factor before a letter, as "1/2" or "0.5"; it is 1 without a number. Returns
+ * NULL if the text is wrong. */
 static const char *read_factor(const char *p, const char *end, double *factor)
 {
     double below;
@@ -59,7 +60,7 @@ static const char *read_row(const char *p, const char *end, double row[3])
     return terms && fabs(row[0]) + fabs(row[1]) + fabs(row[2]) <= LARGEST ? p : NULL;
 }
 
-/** Read "law:x" at p. Returns its end, or NULL if it is wrong. */
+/** Read "law:x" at p. Returns its end, or NULL if the text is wrong. */
 static const char *read_law(const char *p, const char *end, double T[9], double *x)
 {
     for (int i = 0; i < 3; i++) {

@@ -48,7 +48,8 @@ static int same_orientations(const nb_lattice *a, const nb_lattice *b, const int
     return 1;
 }
 
-/** True if each axis goes to an axis with as many cells: fringes along the axes stay. */
+/** True if each axis is mapped to an axis with the same number of cells, so that the
+ * fringes along the axes coincide. */
 static int same_fringes(const double N[3], const int R[9])
 {
     for (int i = 0; i < 3; i++) {
@@ -105,7 +106,7 @@ static void widen(int *low, int *n, int at)
     *n = end - *low + 1;
 }
 
-/** Box with all points of t, and all points that R = T^-1 takes into t: h = T h'. */
+/** Box with all points of t, and all points h that R = T^-1 maps into t. */
 static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
 {
     nb_factor_table out = *t;
@@ -123,7 +124,8 @@ static nb_factor_table box_of(const nb_factor_table *t, const double T[9])
     return out;
 }
 
-/** Row of n points in a table: index of point 0, step, and points inside the table. */
+/** Row of n points in a table: index of point 0, step, and the range of points inside the
+ * table. */
 typedef struct table_row {
     int64_t at, step;
     int begin, end;
@@ -165,7 +167,8 @@ static void take_row(const nb_factor_table *t, int i, const table_row *row, int 
         out[m] = t->default_F;
 }
 
-/** Mix one table: root of F^2 + part F'^2(R h) at each point of `to`; row: work space. */
+/** Mix one table: each point of `to` gets the square root of F^2 + part F'^2(R h). row:
+ * work space. */
 static void mix_table(const nb_factor_table *a, const nb_factor_table *b, int n,
                       const int R[9], double part, const nb_factor_table *to, double *row,
                       double *out)

@@ -15,7 +15,7 @@
 
 #define NB_R_E_SQR 7.94079248018965e-30      /* m^2, Thomson */
 #define NB_AVOGADRO 6.02214179e23            /* as in the reference program */
-#define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact SI */
+#define NB_HC_EV_ANGSTROM 12398.419843320026 /* exact in SI */
 #define NB_HC_EV_ANGSTROM_COMPAT 12398.42
 
 /** Value of a file, or `other` if the file has no value (NaN). */

@@ -15,12 +15,17 @@
 #include "../inputs/load.h"
 #include "../inputs/shade.h"
 
-static const double spot_tolerance = 0.1; /* larger errors of a reflection get a note */
+/* a larger relative error of a reflection gets a note */
+static const double spot_tolerance = 0.1;
 static const double domains_tolerance =
-    0.3; /* a high limit: twice as many domains divide the error only by sqrt(2) */
-static const double long_render = 600; /* s */
-static const double long_steps = 10;   /* s, if the spindle steps are automatic */
-static const double few_steps = 1e8;   /* steps of all pixels; fewer never take long */
+    /* the limit is high, because twice as many domains divide the error only by
+     * sqrt(2) */
+    0.3;
+static const double long_render = 600; /* s; a longer rendering gets a note */
+/* s; the same limit if the spindle steps are automatic */
+static const double long_steps = 10;
+/* steps of all pixels; fewer steps are never slow */
+static const double few_steps = 1e8;
 static const double real_beams = 1e27; /* photons/m^2: largest fluence of a real beam */
 
 /* --- units --- */
@@ -48,11 +53,14 @@ typedef struct usual_length {
     const char *flag;
     double value, from, to;
     const char *unit, *below,
-        *above; /* unit of the flag; likely units of values below and above the range */
+        /* unit of the flag, and the units that values below and above the range probably
+         * have */
+        *above;
 } usual_length;
 enum { N_LENGTHS = 5 };
 
-/** Ask about an unusual length i, typed or from the detector's file of a model. */
+/** Ask about length i if it is unusual. It was typed, or is from the detector's file of a
+ * model. */
 static void odd_length(const nb_config *cfg, const nb_model *model, int i, char *text,
                        size_t size)
 {
@@ -182,8 +190,8 @@ void nb_advise_threads(const nb_hooks *hooks, int asked)
 
 /* --- sampling --- */
 
-/** Note sub-pixels with less than one sample in the narrowest fringe of a crystal, but
- * not where many domains or sources average the error out. */
+/** Note sub-pixels with less than one sample in the narrowest fringe of a crystal, unless
+ * many domains or sources average the error out. */
 static void advise_sampling(const nb_model *model, const nb_hooks *hooks)
 {
     const int typed = model->settings.value.oversample, resolves = model->auto_oversample;
@@ -288,8 +296,8 @@ static double beam_off(const nb_model *model)
     return isfinite(least) ? least : 0;
 }
 
-/** Ask about a beam centre outside of the detector if it would be inside in pixels, or if
- * it is farther from the detector than the detector is long. */
+/** Ask about a beam centre outside of the detector if it would be inside as a number of
+ * pixels, or if it is farther from the detector than the detector is long. */
 static void odd_centre(const nb_model *model, char *text, size_t size)
 {
     const nb_settings *all = &model->settings;
@@ -396,8 +404,8 @@ static void advise_volume(const nb_model *model, const nb_hooks *hooks)
     const nb_crystal *x = &model->crystal;
     const double part = nb_crystal_in_beam(&model->settings, x),
                  beam_um = model->settings.value.beamsize_mm * 1e3;
-    if (part < 1 - 1e-9 && /* rounding, as in 27^(1/3), may make it a little below 1 */
-        !model->settings.value.clip_crystal)
+    /* rounding, as in 27^(1/3), may make the part a little less than 1 */
+    if (part < 1 - 1e-9 && !model->settings.value.clip_crystal)
         nb_notice(
             hooks,
             "the crystal, a cube with an edge of %.4g um, is wider than the beam of "
@@ -441,7 +449,8 @@ static void odd_precision(const nb_model *model, char *text, size_t size)
 
 enum { N_UNITS = N_LENGTHS + 2, N_QUESTIONS = N_UNITS + 5 };
 
-/** Put question `kind` into text; true if it applies. Kinds below N_UNITS are units. */
+/** Put question `kind` into text; true if it applies. Kinds below N_UNITS ask about
+ * units. */
 static int is_odd(const nb_inputs *in, const nb_model *model, int kind, char *text,
                   size_t size)
 {
@@ -472,7 +481,8 @@ void nb_ask(const nb_inputs *in, const nb_model *model, nb_asker *to)
 
 /* --- nothing in the image --- */
 
-/** Put why an image is dark into text.  A series sets only stats->rendered, to 1. */
+/** Put why an image is dark into text. A series passes stats of which only `rendered`, 1,
+ * is set. */
 static void why_dark(const nb_sim *sim, const nb_stats *stats, char *text, size_t size)
 {
     const nb_model *model = &sim->model;
@@ -520,7 +530,8 @@ void nb_say_dark(const nb_sim *sim, const nb_stats *stats)
     const nb_hooks *hooks = &sim->hooks;
     char why[NB_QUESTION];
     if (!hooks->notice || !(stats->sum < 1) || stats->sum < 0)
-        return; /* F < 0 of a background makes a sum below 0; another note reports it */
+        /* a background with F < 0 makes the sum negative, which another note reports */
+        return;
     why_dark(sim, stats, why, sizeof why);
     if (stats->sum > 0)
         nb_notice(hooks, "only %.2g photons reached the detector: %s", stats->sum, why);
@@ -571,7 +582,8 @@ static void say_seconds(double seconds, char *text, size_t size)
         snprintf(text, size, "%.3g days", seconds / 86400);
 }
 
-/** Note the time with automatic spindle steps, and the error with a third as many. */
+/** Note the time with automatic spindle steps, and the error with a third of these
+ * steps. */
 static void say_steps(const nb_model *m, const nb_hooks *hooks, const char *time)
 {
     const int third = m->scene.lattice.n_phi / 3;

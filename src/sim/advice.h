@@ -36,8 +36,9 @@ void nb_error_odd_unit(const nb_config *cfg, nb_error *err);
 /** Bit i is set if row i with NB_PARAM_PLACES is set.  Call it before files set rows. */
 unsigned nb_typed_place(const nb_config *cfg);
 
-/** Note flags of `typed` (nb_typed_place) that do not move the detector of cfg, completed
- * from files, and flags of sensors, panels, steps and sources without an effect. */
+/** Note flags of `typed` (nb_typed_place) that do not move the detector of cfg, which is
+ * completed from files. Also note flags of sensors, panels, steps and sources that have
+ * no effect. */
 void nb_say_idle_flags(const nb_config *cfg, unsigned typed, const nb_scene *scene,
                        const nb_hooks *hooks);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The crowd: scenes of further crystals and twin parts; the first scene is not in it. */
+/* The scenes of an image's further crystals and twin parts, all scenes but the first
+ * (struct nb_crowd). */
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -47,7 +48,7 @@ void nb_crowd_free(struct nb_crowd *crowd)
     nb_free(crowd);
 }
 
-/** Grow the crowd to n entries. */
+/** Grow crowd->all to n entries. */
 static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
 {
     const size_t used = (size_t)crowd->n, room = (size_t)n;
@@ -73,7 +74,8 @@ static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error 
     return st ? st : nb_crystal_line(&sim->in, m, typed, err);
 }
 
-/** Give a further crystal the image's sources and its moves of beam and detector. */
+/** Give a further crystal the sources of the image, and the moves of beam and
+ * detector. */
 static void share_frame(const nb_sim *sim, nb_further *x)
 {
     const nb_inputs *in = &sim->in;
@@ -86,7 +88,8 @@ static void share_frame(const nb_sim *sim, nb_further *x)
     nb_inputs_show(&x->in, &x->cfg);
 }
 
-/** Resolve scene i of the crowd; reuse its former tables of F or the first crystal's. */
+/** Resolve further scene i. Use its former tables of F, or those of the first crystal, if
+ * they fit. */
 static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
@@ -95,7 +98,7 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
     nb_inputs old = x->in, from = sim->in, in;
     const int of_first = nb_key_equal(&old.factors_key, &from.factors_key);
     nb_status st;
-    if (from.limit == NB_LIMIT_ENOUGH) /* set by moves of the first crystal */
+    if (from.limit == NB_LIMIT_ENOUGH) /* moves of the first crystal set this limit */
         from.limit = NB_LIMIT_OWN;
     if (old.tables.file && from.limit == NB_LIMIT_KEPT &&
         (!of_first || old.sums == from.sums)) { /* keep the tables of the last frame */
@@ -114,12 +117,12 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
     return NB_OK;
 }
 
-/** Build scene i of the crowd: part `twin` of crystal m, whose record is `typed`. */
+/** Build further scene i: part `twin` of crystal m, whose record is `typed`. */
 static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config *typed,
                            nb_error *err)
 {
     nb_further *x = sim->crowd->all[i];
-    nb_displacement place = sim->moved; /* `rot` turns only the first crystal */
+    nb_displacement place = sim->moved; /* the move `rot` turns only the first crystal */
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
     const nb_frame_extra extra = {NULL, 0, m == 0 ? &sim->in.matrix : NULL};
@@ -137,7 +140,8 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
     NB_FORWARD(nb_inputs_build(&x->in, &b, &x->model, &sim->times.factors, err));
     if (x->cfg.twin[0])
         nb_tables_sign(&x->in.tables, &x->model.scene.factors.table);
-    x->model.scene.background = 0; /* the scene of the first crystal has the background */
+    /* only the scene of the first crystal has the background */
+    x->model.scene.background = 0;
     x->model.scene.amorphous = NULL;
     return NB_OK;
 }
@@ -153,7 +157,8 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
     return NB_OK;
 }
 
-/** Build crystal m as scenes *i, *i + 1, ...; sim->model is part 0 of crystal 0. */
+/** Build crystal m as further scenes *i, *i + 1, .... sim->model is part 0 of crystal
+ * 0. */
 static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
     struct nb_crowd *crowd = sim->crowd;
@@ -198,7 +203,8 @@ nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
     if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
         return NB_ERR_NOMEM;
-    if (crowd->given && crowd->n_given != n - 1) /* for another number of crystals */
+    /* the given records are for another number of crystals */
+    if (crowd->given && crowd->n_given != n - 1)
         forget_given(crowd);
     crowd->crystals = n;
     crowd->n_scenes = 0;

@@ -7,7 +7,7 @@
 #include "../model/scene_build.h"
 #include "sim.h"
 
-/* --- the crystals of an image (crowd.c) --- */
+/* --- the further crystals of an image (crowd.c) --- */
 
 /** A scene of a further crystal or twin part, and everything from which it is built. */
 typedef struct nb_further {
@@ -20,10 +20,12 @@ typedef struct nb_further {
 struct nb_variable_name;
 
 struct nb_crowd {
-    int crystals;     /* crystals of the image; 0: the image has only background */
-    nb_further **all; /* owned, [n], and each entry is owned; all scenes but the first */
+    /* number of crystals of the image; 0: the image has only background */
+    int crystals;
+    nb_further **all; /* owned, [n], with owned entries; all scenes but the first */
     int n;
-    const nb_scene **scenes; /* owned, [n_scenes]; one for twin parts on one lattice */
+    /* owned, [n_scenes]; twin parts with the same lattice share a scene */
+    const nb_scene **scenes;
     int n_scenes;
     nb_twin_mixed *mixed[NB_TWIN_MAX]; /* shared; last mixed F of each law, or NULL */
     nb_config *given; /* owned, [n_given]: records of crystals 1 to n_given, or NULL */
@@ -35,8 +37,9 @@ struct nb_crowd {
 nb_status nb_sim_crystal_of(const nb_sim *sim, nb_config *cfg, nb_crystal *out,
                             nb_error *err);
 
-/** True if a parameter moves a further crystal: one of beam or detector, or a flag that
- * neither its line nor its own files set.  Only the first crystal is turned. */
+/** True if a parameter moves a further crystal: a parameter of beam or detector, or of
+ * the crystal if neither the crystal's line nor its files set it. Rotations turn only the
+ * first crystal. */
 int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *crystal,
                          const struct nb_variable_name *v);
 /** Apply the moves to the resolved record of a further crystal. */
@@ -45,8 +48,9 @@ void nb_sim_move_further(const nb_sim *sim, nb_further *crystal);
 /** Build the scenes of all further crystals from sim->cfg or the given records.  An image
  * without crystals keeps its background.  Errors: as nb_sim_build_model. */
 nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
-void nb_crowd_free(struct nb_crowd *crowd); /* NULL is fine */
-/** Copy records and inputs for the next build.  The caller frees *copy, NULL on error. */
+void nb_crowd_free(struct nb_crowd *crowd); /* NULL is allowed */
+/** Copy records and inputs for the next build. The caller frees *copy, which is NULL
+ * after an error. */
 nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy,
                         nb_error *err);
 

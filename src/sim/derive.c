@@ -37,15 +37,17 @@ static nb_status check_change(const nb_model *m, const nb_variable_name *v, nb_e
                    v->name, change, max);
 }
 
-/** Jobs of slopes, one for each lattice of the image and one for a background that is not
- * filtered as they are, a renderer, and `values` if slopes need steps after rendering. */
+/** Jobs of slopes, a renderer, and `values` if slopes need steps after rendering. Each
+ * lattice of the image has a job. The background has a separate job if its factors differ
+ * from those of the lattices. */
 typedef struct slopes {
     int n;              /* lattices: the first crystal, further crystals and twin parts */
-    int has_rest;       /* 1: jobs[n] has the background, else jobs[0] has it too */
+    int has_rest;       /* 1: jobs[n] has the background; 0: jobs[0] has it */
     int opened;         /* number of jobs to free */
     nb_slope_job *jobs; /* owned; [n + 1] */
-    nb_scene *scenes;   /* owned; [n + 1]: scenes of jobs that are no model's */
-    nb_slope_run run;   /* the run of jobs[0] */
+    /* owned; [n + 1]: scenes of the jobs that are not the scene of a model */
+    nb_scene *scenes;
+    nb_slope_run run;    /* the run of jobs[0] */
     nb_slope_pixels own; /* owned; list of pixels, or empty if the caller has a list */
     nb_slope_list list;  /* the pixels of `values` */
     double *values;      /* owned; [1 + count][list.n], or NULL */
@@ -59,7 +61,8 @@ static void free_jobs(slopes *s)
     nb_free(s->scenes);
 }
 
-/** Refuse F of an image of several lattices: its table is that of the first alone. */
+/** Refuse F as a parameter if an image has several lattices: the table of F belongs to
+ * the first alone. */
 static nb_status check_table(const nb_sim *sim, const nb_variable_name *v, nb_error *err)
 {
     const int table = v->kind == NB_VAR_F || v->kind == NB_VAR_ALL_F ||
@@ -72,8 +75,9 @@ static nb_status check_table(const nb_sim *sim, const nb_variable_name *v, nb_er
                : NB_OK;
 }
 
-/** Build job i, of the parameters that move this lattice.  Slopes are those of a twin's
- * parts, as a cell can leave the symmetry of the law; a mixed scene gets its own F. */
+/** Build job i, with the parameters that move this lattice. The parts of a twin have
+ * separate slopes, because a change of the cell can break the symmetry of the law. So a
+ * mixed scene gets the F of the first part alone. */
 static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *names,
                            int count, slopes *s, nb_error *err)
 {
@@ -103,7 +107,7 @@ static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *nam
     return st;
 }
 
-/** Move the background from jobs[0] to a job of its own. */
+/** Move the background from jobs[0] to a separate job. */
 static nb_status part_background(const nb_sim *sim, const nb_variable_name *names,
                                  int count, slopes *s, nb_error *err)
 {
@@ -131,7 +135,7 @@ static nb_status part_background(const nb_sim *sim, const nb_variable_name *name
     return st;
 }
 
-/** True if the background has other filters than the crystals. */
+/** True if the factors of the background differ from those of the crystals. */
 static int parts_background(const nb_sim *sim)
 {
     const nb_scene *sc = &sim->model.scene;
@@ -163,7 +167,8 @@ static nb_status build_jobs(const nb_sim *sim, const nb_variable_name *names, in
     return part_background(sim, names, count, s, err);
 }
 
-/** Open the jobs of the named parameters; refuse F (pullback: with another message). */
+/** Open the jobs of the named parameters; refuse F, with another message for a
+ * pullback. */
 static nb_status open_jobs(const nb_sim *sim, const char *const *names, int count,
                            int pullback, slopes *s, nb_error *err)
 {
@@ -207,7 +212,8 @@ static void say_cpu(nb_sim_engine *engine, const nb_hooks *hooks, const char *wh
     engine->said_cpu = 1;
 }
 
-/** True if the backend makes these slopes, else note why.  numbers: parameters, knots. */
+/** True if the backend makes these slopes, otherwise note why. numbers: number of
+ * parameters and knots. */
 static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
 {
     const nb_backend_device *device = sim->engine.backend->device;
@@ -218,7 +224,8 @@ static int makes_slopes(nb_sim *sim, const nb_slope_job *job, int numbers)
     return 0;
 }
 
-/** Open the backend of sim.  If an automatic device fails, NB_OK without run->state. */
+/** Open the backend of sim. If an automatic device fails, the status is NB_OK and
+ * run->state is NULL. */
 static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -235,7 +242,8 @@ static nb_status open_own(nb_sim *sim, nb_slope_run *run, nb_error *err)
     return st;
 }
 
-/** Open s->run; close_slopes, also after an error.  knots: of a refined background. */
+/** Open s->run. The caller calls close_slopes, after an error too. knots: number of knots
+ * of a refined background. */
 static nb_status open_run(nb_sim *sim, slopes *s, int knots, nb_error *err)
 {
     const nb_slope_job *job = s->jobs;
@@ -259,7 +267,8 @@ static nb_status open_run(nb_sim *sim, slopes *s, int knots, nb_error *err)
 
 static void close_slopes(const nb_sim *sim, slopes *s)
 {
-    if (s->run.state && s->run.state != sim->engine.state) /* not the simulation's */
+    /* a state that is not that of the simulation */
+    if (s->run.state && s->run.state != sim->engine.state)
         s->run.backend->close(s->run.state);
     free_jobs(s);
     nb_slope_list_free(&s->list);
@@ -342,8 +351,9 @@ static nb_status fill_values(const nb_sim *sim, const nb_slope_pixels *pixels,
     return st;
 }
 
-/** Open slopes by the named parameters: of an observation, after the point spread, or
- * (`of` NULL) of the image before it. *s must be zero; close it after an error, too. */
+/** Open slopes by the named parameters, for an observation `of` after the point spread,
+ * or if `of` is NULL for the image before the point spread. *s must be zero; close it
+ * after an error, too. */
 static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
                              const nb_pixels_seen *of, slopes *s, nb_error *err)
 {
@@ -457,8 +467,9 @@ static nb_status pull_rendered(const nb_sim *sim, const nb_slope_run *run,
     return st;
 }
 
-/** Pull back `before`, slopes by the pixels before shadows, through background and
- * lattices; then `before` has the slopes before absorption. */
+/** Pull back `before`, the slopes of a loss by the pixels before shadows, through
+ * background and lattices. Afterwards `before` has the slopes by the pixels before
+ * absorption. */
 static nb_status pull_parts(const nb_sim *sim, const slopes *s, double *before,
                             double *gradient, nb_hkl_gradient *F, nb_error *err)
 {
@@ -643,7 +654,8 @@ nb_status nb_sim_expected(nb_sim *sim, const nb_observation *seen, double *expec
 nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
                            const nb_pixels_seen *of, double *values, nb_error *err)
 {
-    const nb_observation seen = {.photons = of->seen->photons}; /* no knots */
+    /* an observation without knots */
+    const nb_observation seen = {.photons = of->seen->photons};
     const nb_pixels_seen plain = {&seen, of->pixels, of->list};
     slopes s = {0};
     nb_status st = open_slopes(sim, names, count, &plain, &s, err);

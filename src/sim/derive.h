@@ -10,7 +10,8 @@
 
 /** Describe the simulation for src/derive; valid until sim changes. */
 nb_subject nb_sim_subject(const nb_sim *sim);
-/** Describe scene i of the crowd; *moved gets its displacement, which must stay. */
+/** Describe scene i of the crowd; *moved gets the displacement of the scene, and must
+ * live as long as the result. */
 nb_subject nb_sim_further_subject(const nb_sim *sim, int i, nb_displacement *moved);
 
 /** Central wavelength, A; for a list of sources the weighted mean. */
@@ -26,7 +27,8 @@ nb_status nb_sim_names(const nb_sim *sim, const char *const *names, int count,
 int nb_sim_has_factors(const nb_sim *sim);
 
 /** Refuse a parameter that would change values which derivatives take as constant, such
- * as factors or the dose.  m: the model of a lattice; t: the tangent, NULL for F. */
+ * as factors or the dose. m: model of a lattice. t: tangent of the parameter, or NULL for
+ * F. */
 nb_status nb_sim_check_factors(const nb_sim *sim, const nb_model *m,
                                const nb_variable_name *v, const nb_tangent *t,
                                nb_error *err);
@@ -38,8 +40,8 @@ nb_status nb_sim_check_held(const nb_sim *sim, const char *const *names, int cou
 /** Factors of pixels: absorption of the light of crystals, then shadows on all light. */
 typedef enum nb_filter { NB_FILTER_ABSORB, NB_FILTER_SHADOW } nb_filter;
 
-/** Apply a filter to values[planes][n] of a list.  The image, plane 0, gets the added light
- * after its shadows. */
+/** Apply a filter to values[planes][n] of a list. After the shadows, the added light is
+ * added to the image, plane 0. */
 void nb_sim_filter_list(const nb_sim *sim, nb_filter filter, const nb_slope_list *list,
                         size_t planes, double *values);
 
@@ -60,8 +62,8 @@ nb_status nb_sim_write_derivatives(nb_sim *sim, nb_error *err);
 /** Write the planes of -derivatives to `path`. */
 nb_status nb_sim_write_slopes(nb_sim *sim, const char *path, nb_error *err);
 
-/** nb_sim_normal for a list of pixels, valid while region and mask of sim stay, or for
- * all observed pixels if `pixels` is NULL. */
+/** Like nb_sim_normal, for a list of pixels, or for all observed pixels if `pixels` is
+ * NULL. A list is valid until region or mask of sim change. */
 nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
                            const nb_observation *seen, const nb_slope_pixels *pixels,
                            double *loss, double *gradient, double *fisher, nb_error *err);
@@ -70,7 +72,7 @@ nb_status nb_sim_normal_at(nb_sim *sim, const char *const *names, int count,
 typedef struct nb_pixels_seen {
     const nb_observation *seen;
     const nb_slope_pixels *pixels;
-    const nb_slope_list *list; /* place of each pixel in a plane of the list */
+    const nb_slope_list *list; /* index of each pixel in a plane of the list */
 } nb_pixels_seen;
 
 /** Fill values[1 + count][n], image and planes in list order, as nb_sim_derivatives. */
@@ -82,8 +84,9 @@ nb_status nb_sim_slopes_at(nb_sim *sim, const char *const *names, int count,
 /** True if the simulation has a point spread; *psf gets its stage. */
 int nb_sim_has_spread(const nb_sim *sim, nb_stage *psf);
 
-/** Spread the region of values[pixels of the stack]: photons, or slopes of a loss, as the
- * spread is self-adjoint.  Errors: NB_ERR_NOMEM, NB_ERR_UNSUPPORTED (nb_light_make). */
+/** Apply the point spread to the region of values[pixels of the stack]. The values are
+ * photons, or slopes of a loss, because the spread is self-adjoint. Errors: NB_ERR_NOMEM,
+ * NB_ERR_UNSUPPORTED (nb_light_make). */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err);
 

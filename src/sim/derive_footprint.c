@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives of light with -footprint.  K spreads the light I of a lattice: the slopes
- * are K dI/dp + (dK/dp) I.  A loss goes back through the adjoint of K. */
+/* Derivatives of light with -footprint. K spreads the light I of a lattice: the slopes
+ * are K dI/dp + (dK/dp) I. The gradient of a loss uses the adjoint of K. */
 #include "footprint.h"
 
 #include <math.h>
@@ -12,16 +12,16 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 
-/** A job of light without background, and the plan of its footprint. */
+/** A job of the light without background, and the plan of the light's footprint. */
 typedef struct spreading {
     const nb_slope_job *job;
     const nb_scene *wanted;
     nb_footprint_parts parts;
     nb_slope_job light; /* the job in all pixels whose light reaches wanted pixels */
-    nb_slope_run run;   /* of `light` */
+    nb_slope_run run;   /* run of the job `light` */
 } spreading;
 
-/** Open *s; free s->parts, also after an error. */
+/** Open *s. The caller frees s->parts, after an error too. */
 static nb_status open_spreading(const nb_sim *sim, const nb_slope_run *run,
                                 const nb_scene *wanted, spreading *s, nb_error *err)
 {
@@ -132,8 +132,8 @@ static void spread(const spreading *s, double *const *taps, int back, const doub
     nb_footprint_pass(s->parts.plan, s->wanted, taps, back, s->run.threads, from, to);
 }
 
-/** Spread light[1 + count][from->n], image and slopes of the pixels with light, over the
- * pixels `to`: values[1 + count][to->n].  Errors: NB_ERR_NOMEM. */
+/** Spread light[1 + count][from->n], image and slopes of the pixels that have light, over
+ * the pixels of `to`: values[1 + count][to->n]. Errors: NB_ERR_NOMEM. */
 static nb_status spread_light(const spreading *s, const nb_footprint *fp,
                               const nb_slope_list *from, const double *light,
                               const nb_slope_list *to, double *values, nb_error *err)
@@ -174,7 +174,8 @@ static nb_status render_light(const spreading *s, nb_slope_list *from,
     return st ? st : nb_slope_list_fill(&s->run, from, from->n, *light, err);
 }
 
-/** Copy the scene with a mask of only the listed pixels.  Free *mask with nb_free. */
+/** Copy the scene with a mask that has only the listed pixels. Free *mask with
+ * nb_free. */
 static nb_status scene_of_list(const nb_scene *all, const nb_slope_list *list,
                                nb_scene *scene, uint8_t **mask, nb_error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Derivatives with factors of pixels.  The image is T (A I + B) + add: A and T, the factors
- * of absorption and of shadows, are constant, so its slopes are T (A dI/dp + dB/dp).  A
- * loss goes back through the same factors.  The point spread follows. */
+/* Derivatives with factors of pixels. The image is T (A I + B) + add: A and T, the
+ * factors of absorption and of shadows, are constant, so the slopes of the image are T (A
+ * dI/dp + dB/dp). The gradient of a loss uses the same factors. The point spread follows
+ * after the factors. */
 #include <string.h>
 
 #include "../base/error.h"
@@ -102,7 +103,8 @@ static nb_status spread_floats(const nb_sim *sim, const nb_stage *psf, const flo
     return st;
 }
 
-/** A double is spread as the sum of two floats, since the spread takes floats. */
+/** Each double is split into a sum of two floats, because the point spread takes
+ * floats. */
 nb_status nb_sim_spread_values(const nb_sim *sim, const nb_stage *psf, double *values,
                                nb_error *err)
 {
@@ -172,7 +174,8 @@ static const char *moved_part(const nb_sim *sim, const nb_model *m,
     case NB_VAR_MISSET:
         return cfg->mosaic_blocks[0] ? "mosaic_blocks"
                : cfg->mosaic_model == NB_MOSAIC_GAUSS && m->scene.lattice.n_domains > 1
-                   ? "mosaic_model gauss" /* its axes turn with the crystal */
+                   /* the axes of the mosaic spread turn with the crystal */
+                   ? "mosaic_model gauss"
                    : NULL;
     default:
         return NULL;

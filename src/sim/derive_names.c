@@ -34,7 +34,7 @@ nb_subject nb_sim_further_subject(const nb_sim *sim, int i, nb_displacement *mov
 {
     nb_further *const *all = sim->crowd->all, *x = all[i];
     nb_subject of = nb_sim_subject(sim);
-    *moved = sim->moved; /* `rot` turns only the first crystal */
+    *moved = sim->moved; /* the move `rot` turns only the first crystal */
     if (x->crystal > 0)
         memset(moved->rot, 0, sizeof moved->rot);
     of.cfg = &x->model.settings;

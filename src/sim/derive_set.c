@@ -14,16 +14,18 @@
 #include "crystals.h"
 #include "derive.h"
 
-/** The simulation before the moves.  Moves keep its numbers of steps and its choices. */
+/** The simulation before the moves. Moves do not change its numbers of steps and its
+ * automatic choices. */
 struct nb_start {
     nb_config cfg;
     nb_inputs in;
     double cell[6];
-    double spread_deg;      /* mosaic spread */
-    double wavelength_A;    /* mean of the sources */
-    double matrix_lambda_A; /* 0 without a matrix */
+    double spread_deg;      /* mosaic spread, deg */
+    double wavelength_A;    /* mean wavelength of the sources, A */
+    double matrix_lambda_A; /* A; 0 without a matrix */
     double default_F;
-    int n_panels, steps; /* steps: 1 if the crystal itself changes along the frame */
+    /* number of panels; steps: 1 if the crystal changes along the frame */
+    int n_panels, steps;
     nb_scan_middle middle;
 };
 
@@ -131,7 +133,7 @@ static nb_status set_displacement(const nb_variable_name *v, double value, chang
     return NB_OK;
 }
 
-/** Copy the table of F into c->F, to be changed. */
+/** Copy the table of F into c->F, where it may be changed. */
 static nb_status own_table(const nb_inputs *in, changes *c, nb_error *err)
 {
     const size_t n = nb_table_values(&in->tables.box);
@@ -255,7 +257,8 @@ static nb_status set_value(const nb_variable_name *v, double value, changes *c,
     }
 }
 
-/** Make the matrix of a new cell: the direction of c and the plane of b and c stay. */
+/** Make the matrix of a new cell. The direction of c and the plane of b and c do not
+ * change. */
 static void rebuild_matrix(const double m[9], changes *c)
 {
     const double *x = c->cell;
@@ -421,7 +424,7 @@ static void move_crystal(const struct nb_start *start, const nb_variable_name *v
                          double value, nb_config *cfg)
 {
     if (v->kind == NB_VAR_CELL) {
-        for (int i = cfg->cell_count; i < 6; i++) /* a short -cell */
+        for (int i = cfg->cell_count; i < 6; i++) /* -cell with fewer than six numbers */
             cfg->cell[i] = start->cell[i];
         cfg->cell_count = 6;
         cfg->cell[v->axis] = value;
@@ -449,7 +452,7 @@ void nb_sim_move_further(const nb_sim *sim, nb_further *x)
 
 /* --- the list of moves --- */
 
-/** Copy the moves of `old` (may be NULL), with room for `more` further ones. */
+/** Copy the moves of `old` (may be NULL), with memory for `more` further moves. */
 static nb_moves *moves_like(const nb_moves *old, int more, nb_error *err)
 {
     const int n = old ? old->n : 0;
@@ -497,7 +500,8 @@ static int sets(const nb_param *row, const char *name, const char *flag)
         if (nb_param_is(row, others[i].row) &&
             !strncmp(name, others[i].name, strlen(others[i].name)))
             return 1;
-    if (NB_IS(row, hdiv_range_mrad) && row->flags & NB_PARAM_VIEW) /* sets both ranges */
+    /* the row -divergence sets both ranges */
+    if (NB_IS(row, hdiv_range_mrad) && row->flags & NB_PARAM_VIEW)
         return !strcmp(name + 1, "divrange");
     if (name[0] == 'F' && name[1] == ':')
         return nb_param_makes_factors(row);

@@ -77,7 +77,7 @@ static void spec_of(const nb_model *model, nb_convention c, const nb_panel *p,
     out->thickness = sensor->absorb ? sensor->layer_step * sensor->layers : 0;
     out->attenuation = sensor->absorb ? sensor->mu : 0;
     if (from && sensor->absorb && !NB_TYPED(&model->settings, thick_um))
-        out->thickness = from->thickness; /* the exact value of the file */
+        out->thickness = from->thickness; /* the file has the exact value */
 }
 
 static nb_opt3 direction_of(nb_convention c, nb_vec3 v)

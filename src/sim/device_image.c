@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Images that stay on the device and are lent to callers, their holders.  If the last
- * image is held when the next one begins, its holders keep the memory, and the renderer
- * takes memory that former holders gave back, if any: allocation on a device is slow. */
+/* Images that stay on the device and are lent to callers, their holders. If the last
+ * image still has holders when the next image begins, they keep its memory. The renderer
+ * then takes memory that former holders gave back, or new memory; allocation on a device
+ * is slow. */
 #include "engine.h"
 
 #include <pthread.h>
@@ -18,7 +19,7 @@ enum { MAX_SPARES = 2 };
 /** Memory that holders gave back, shared by a simulation and its lent images. */
 typedef struct nb_spares {
     pthread_mutex_t lock;
-    int users;  /* the simulation, and each image with separate memory */
+    int users;  /* number of users: the simulation, and each image with separate memory */
     int closed; /* 1: the simulation was freed */
     nb_device_image *spare[MAX_SPARES];
 } nb_spares;
@@ -26,8 +27,8 @@ typedef struct nb_spares {
 struct nb_device_image {
     float *pixels;
     size_t count;
-    int device;                /* -1 in host memory */
-    const nb_image_device *on; /* NULL in host memory */
+    int device;                /* number of the device; -1: host memory */
+    const nb_image_device *on; /* functions of the device; NULL: host memory */
     nb_spares *spares;         /* NULL while the renderer owns the pixels */
     atomic_int holders;
 };
@@ -68,7 +69,8 @@ static void bring_back(nb_device_image *image)
         discard(image);
 }
 
-/** Spare memory of the same size and device, or NULL; other memory is freed. */
+/** Take spare memory of the same size and device, or return NULL. Spare memory of another
+ * size is freed. */
 static nb_device_image *take_spare(nb_spares *s, const nb_device_image *like)
 {
     nb_device_image *found = NULL;

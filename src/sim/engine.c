@@ -62,7 +62,8 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
     engine->options.asking_user = engine;
     st = nb_backend_choose(scene, device, &engine->options, &engine->backend,
                            engine->line, sizeof engine->line, err);
-    engine->options.asking = NULL; /* only for this choice, as *engine may move later */
+    /* the hook is only for this choice, because *engine may be moved in memory later */
+    engine->options.asking = NULL;
     engine->options.asking_user = NULL;
     if (!st)
         nb_engine_warm(engine, engine->backend, engine->options.device_index);
@@ -72,7 +73,7 @@ nb_status nb_engine_choose(nb_sim_engine *engine, const nb_scene *scene,
 nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
 {
     nb_sim_engine like = *engine;
-    like.options.device_alone = 0; /* `engine` uses the device, too */
+    like.options.device_alone = 0; /* `engine` also uses the device */
     like.state = NULL;
     like.photons = (nb_photons){0};
     like.lent = NULL;
@@ -85,9 +86,9 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     return like;
 }
 
-/** The background of all images with one key, in the store. */
+/** The background of all images that have the same key. The store keeps it. */
 struct nb_kept_background {
-    uint64_t key;      /* nb_background_key */
+    uint64_t key;      /* value of nb_background_key */
     nb_background *of; /* owned */
     float *plane;      /* owned, [pixels], nb_background_plane for a device; or NULL */
 };

@@ -116,7 +116,8 @@ nb_status nb_sim_factors(const nb_sim *sim, int table, nb_factor_list *out, nb_e
     return st;
 }
 
-/** Find once where the table has the reflections that nb_sim_factors lists. */
+/** Find the index in the table of each reflection that nb_sim_factors lists; done
+ * once. */
 static nb_status find_places(nb_sim *sim, nb_error *err)
 {
     nb_tables *t = &sim->in.tables;

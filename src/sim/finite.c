@@ -40,7 +40,7 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *m, nb_error *err)
     return check_places(&m->geometry, &m->crystal, err);
 }
 
-/** A factor of the photons of a pixel that may be too large. */
+/** A factor of a pixel's photons that may be too large. */
 typedef struct suspect {
     double excess; /* the factor divided by a generous limit (excess_of) */
     const char *what, *unit;

@@ -12,7 +12,8 @@ static uint64_t hash_table(uint64_t h, const nb_inputs *in)
     const nb_tables *tables = &in->tables;
     const nb_factor_file *t = tables->file;
     const int limits[] = {t->hmin, t->hmax, t->kmin, t->kmax, t->lmin, t->lmax};
-    if (in->factors) /* hash the files: last digits of F may depend on the machine */
+    /* hash the files instead of F, whose last digits may depend on the machine */
+    if (in->factors)
         return nb_hash_bytes(h, &in->factors->hash, sizeof in->factors->hash);
     if (!t->F)
         return nb_hash_bytes(h, "", 0);

@@ -82,14 +82,14 @@ static int is_placed_as(const nb_config *cfg, const nb_geometry *before)
 /** Note the flags of `typed` that move nothing. */
 static void say_place(const nb_config *cfg, unsigned typed, const nb_hooks *hooks)
 {
-    nb_config other; /* shares the texts with cfg; only read */
+    nb_config other; /* shares its texts with cfg, and is only read */
     nb_geometry now;
     nb_error err;
     if (!typed || nb_geometry_build(NB_RESOLVED(cfg), &now, &err))
         return;
     for (const nb_param *p = NULL; (p = nb_param_next(p, NB_PARAM_PLACES)); typed >>= 1) {
         if (!(typed & 1) || (cfg->detector && NB_IS(p, distance_mm)))
-            continue; /* the distance was used when the file was read */
+            continue; /* the distance had its effect when the file was read */
         other = *cfg;
         change(p, &other);
         if (is_placed_as(&other, &now))
@@ -131,7 +131,7 @@ static void say_beam(const nb_config *cfg, const nb_hooks *hooks)
                             cfg->dispersion_pct,  cfg->dispersion_step_pct};
     int some = 0;
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
-        some |= typed[i] > 0; /* NaN: unset */
+        some |= typed[i] > 0; /* a value that is not set is NaN */
     if (some && cfg->source_file[0])
         nb_notice(hooks,
                   "-divergence and -dispersion have no effect beside -sourcefile, which "

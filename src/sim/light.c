@@ -22,7 +22,7 @@ static const nb_inputs *inputs_of(const nb_sim *sim, int i)
     return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
 }
 
-/** Model i of an image's crystals, or NULL after the last. */
+/** Model i of an image's crystals, or NULL if i is too large. */
 static const nb_model *model_of(const nb_sim *sim, int i)
 {
     const struct nb_crowd *crowd = sim->crowd;
@@ -42,7 +42,7 @@ static int has_light(const nb_sim *sim)
     return 0;
 }
 
-/** Number of the F table of the source whose photon energy is nearest to the mean. */
+/** Number of the table of F of the source whose photon energy is nearest to the mean. */
 static int middle_table(const nb_beam *beam)
 {
     double wave = 0, weight = 0, nearest = INFINITY;
@@ -61,7 +61,7 @@ static int middle_table(const nb_beam *beam)
     return table;
 }
 
-/** Describe a crystal's table of diffuse light. Set `lattice` for nb_light_clip. */
+/** Describe a crystal's table of diffuse light. `lattice` is set for nb_light_clip. */
 static nb_diffuse_source source_of(const nb_sim *sim, const nb_inputs *in,
                                    const nb_model *m, double lattice[6])
 {

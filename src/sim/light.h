@@ -19,7 +19,7 @@ typedef struct nb_sim_light {
     size_t pixels;
     int lit;                       /* 1: the image has light */
     nb_late_light late;            /* makes the plane in memory if a device has it */
-    const nb_diffuse_table *table; /* held; table of the last crystal, or NULL */
+    const nb_diffuse_table *table; /* shared; table of the last crystal, or NULL */
 } nb_sim_light;
 
 /** Set `lit` for the next image and reserve its plane.  Errors: NB_ERR_NOMEM. */
@@ -38,13 +38,13 @@ static inline const float *nb_sim_light_plane(const nb_sim *sim)
 void nb_sim_light_node(const nb_sim *sim, nb_json to);
 void nb_sim_light_free(nb_sim_light *light);
 
-/* --- factors and light of images, apart from the scene --- */
+/* --- factors and light of images, which are not in the scene --- */
 
 /** Mix of the simulation, which owns the arrays. */
 nb_mix nb_sim_mix(const nb_sim *sim);
 
-/** Apply engine->photons.mix to the rendered image[pixels] (NULL: on the device).
- * Errors: NB_ERR_DEVICE. */
+/** Apply engine->photons.mix to the rendered image[pixels] (NULL: the image is on the
+ * device). Errors: NB_ERR_DEVICE. */
 nb_status nb_sim_apply_mix(const nb_sim_engine *engine, const nb_scene *scene,
                            float *image, nb_error *err);
 

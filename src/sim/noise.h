@@ -7,7 +7,7 @@
 
 /** Noise with all defaults set; SI units, ADU. */
 typedef struct nb_noise {
-    int chained; /* 1: more stages than counts and an offset */
+    int chained; /* 1: there are more stages than counts and an offset */
     double flicker, deadtime;
     int counts;
     nb_psf_shape psf;

@@ -26,7 +26,8 @@ int nb_pool_renderers(const nb_sim *base, int threads)
 {
     const int fit = nb_backend_renderers(base->engine.backend, &base->model.scene,
                                          &base->engine.options);
-    if (base->cfg.psf > NB_PSF_GAUSS) /* its Fourier transforms need much memory */
+    /* the point spread's Fourier transforms need much memory */
+    if (base->cfg.psf > NB_PSF_GAUSS)
         return 1;
     return fit < threads ? fit : threads;
 }
@@ -41,7 +42,8 @@ nb_status nb_pool_open(nb_pool *pool, const nb_backend *backend, nb_pool_devices
         return NB_ERR_NOMEM;
     pool->count = devices.count * each;
     pool->backend = backend;
-    for (int i = 0; i < pool->count; i++) /* i and i + 1 are on different devices */
+    /* renderers i and i + 1 are on different devices */
+    for (int i = 0; i < pool->count; i++)
         pool->all[i].device = devices.first + i % devices.count * devices.step;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->freed, NULL);
@@ -84,7 +86,8 @@ static void give_back(nb_pool *pool, nb_renderer *r)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/** Close a renderer that failed, if its device has another; true if it was closed. */
+/** Close a renderer that failed, if its device has another renderer; true if it was
+ * closed. */
 static int retire(nb_pool *pool, nb_renderer *r)
 {
     int others = 0;
@@ -110,7 +113,8 @@ static nb_status render_with(nb_renderer *r, nb_sim *sim, const nb_rendering *wa
     st = nb_sim_make(sim, wanted, err);
     r->state = sim->engine.state;
     sim->engine.state = NULL;
-    nb_photons_forget(&sim->engine.photons); /* the device is for the next frame */
+    /* the memory on the device is for the next frame */
+    nb_photons_forget(&sim->engine.photons);
     return st;
 }
 

@@ -44,8 +44,8 @@ static nb_status choose_home(nb_sim *sim, float **image, nb_error *err)
     return st;
 }
 
-/** Add the light left out of a crystal's pixels (nb_lack).  The brightest pixel of the
- * image is at least as bright as that of each crystal. */
+/** Add to the engine's sum the light that is left out of a crystal's pixels (nb_lack).
+ * The brightest pixel of the image is at least as bright as that of each crystal. */
 static void add_lack(nb_sim_engine *engine)
 {
     nb_lack one = {0, 0}, *all = &engine->lack;
@@ -61,7 +61,7 @@ static void add_lack(nb_sim_engine *engine)
     all->part = fmin(1, all->photons / brightest);
 }
 
-/** Render one crystal; image: NULL if the device keeps it. */
+/** Render one crystal; image: NULL if the device keeps the image. */
 static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
                               nb_error *err)
 {
@@ -71,7 +71,8 @@ static nb_status render_scene(nb_sim *sim, const nb_scene *scene, float *image,
     nb_status st;
     nb_request as = {.precision = engine->options.precision,
                      .tolerance = engine->options.tolerance};
-    as.tolerance.part /= 1 + mix->n_more; /* crystals share the tolerance of the image */
+    /* the crystals share the tolerance of the image equally */
+    as.tolerance.part /= 1 + mix->n_more;
     as.tolerance.photons /= 1 + mix->n_more;
     st = nb_sim_has_footprint(sim)
              ? nb_sim_render_footprint(sim, &lit, &as, image, err)
@@ -101,7 +102,8 @@ static void add(const float *from, size_t pixels, int threads, float *image)
     (void)use;
 }
 
-/** Render the further crystals and add them in their order; image: NULL on the device. */
+/** Render the further crystals and add them in their order; image: NULL if the device
+ * keeps the image. */
 static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;
@@ -121,7 +123,8 @@ static nb_status add_crystals(nb_sim *sim, float *image, nb_error *err)
     return st;
 }
 
-/** Set the line of the backend (last crystal); add the light left out of all crystals. */
+/** Set the text that describes the backend, from the last crystal. Add the light that is
+ * left out of all crystals. */
 static void describe(nb_sim_engine *engine)
 {
     const size_t size = sizeof engine->line;
@@ -133,7 +136,7 @@ static void describe(nb_sim_engine *engine)
                  engine->lack.part);
 }
 
-/** Render the crystals and apply the mix; image: NULL on the device. */
+/** Render the crystals and apply the mix; image: NULL if the device keeps the image. */
 static nb_status render_frame(nb_sim *sim, float *image, nb_error *err)
 {
     nb_sim_engine *engine = &sim->engine;

@@ -59,7 +59,7 @@ static nb_status resolve_crystal(nb_config *cfg, const nb_hooks *hooks, nb_error
             "no unit cell: add -cell a b c alpha beta gamma, -mat FILE, or a model: "
             "-pdb FILE");
     if (!factors &&
-        cfg->stolout_file[0]) { /* -stolout does not use a geometry file's crystal */
+        cfg->stolout_file[0]) { /* -stolout does not use the crystal of a geometry file */
         cfg->default_F = 0;
         if (!has_size(cfg))
             cfg->N[0] = cfg->N[1] = cfg->N[2] = 1;
@@ -112,7 +112,8 @@ static nb_status check_diffuse(const nb_config *cfg, const nb_inputs *in, nb_err
 
 enum { HEADERS = 5 };
 
-/** List the files that complete cfg, "" if not typed; returns how many are typed. */
+/** List the files that complete cfg; a file that is not typed is "". Returns the number
+ * of typed files. */
 static int header_files(const nb_config *cfg, const char *files[HEADERS])
 {
     const char *const all[HEADERS] = {cfg->geom_file, cfg->expt_file, cfg->nxmx_file,
@@ -132,7 +133,8 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
     const int headers = header_files(cfg, files);
     const nb_hooks *once;
     nb_status st;
-    in->header_key = nb_key_of("headers"); /* notes on the same files are printed once */
+    /* so that notes on the same files are printed once */
+    in->header_key = nb_key_of("headers");
     for (int i = 0; i < HEADERS; i++)
         nb_key_file(&in->header_key, in->store, files[i]);
     once = nb_key_equal(&in->header_key, &old->header_key) ? NULL : hooks;

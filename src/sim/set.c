@@ -56,7 +56,7 @@ static void copy_changes(const nb_config *old, const nb_config *typed, nb_config
             nb_param_copy(&p[i], to, typed);
 }
 
-/** Take the output file names that differ from `old`; model and image stay. */
+/** Take the output file names that differ from `old`. Model and image do not change. */
 static nb_status take_outputs(nb_sim *sim, const nb_config *old, nb_error *err)
 {
     NB_OWN_CONFIG cfg = {0};
@@ -78,7 +78,7 @@ static void forget_typed_F(nb_inputs *in)
     in->factors_key = (nb_key){{0, 0}};
 }
 
-/** Begin a change, with `moves` as the moves of sim; after an error they are dropped. */
+/** Begin a change. `moves` become the moves of sim, or are dropped after an error. */
 static nb_status begin(nb_sim *sim, const nb_moves *moves, nb_error *err)
 {
     nb_status st = nb_sim_begin(sim, err);
@@ -94,7 +94,7 @@ static nb_status take(nb_sim *sim, const nb_moves *moves, int loses_F, nb_error 
     NB_READING(sim->in.store);
     nb_status st;
     NB_FORWARD(begin(sim, moves, err));
-    if (sim->in.limit == NB_LIMIT_ENOUGH) /* set by moves of the old record */
+    if (sim->in.limit == NB_LIMIT_ENOUGH) /* moves of the old record set this limit */
         sim->in.limit = NB_LIMIT_OWN;
     st = nb_inputs_take_callers(&sim->in, &sim->typed, err);
     if (loses_F)
@@ -120,7 +120,8 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     nb_tables_drop(&sim->in.typed);
     if (!st)
         sim->in.typed = nb_tables_hold(&sim->in.tables);
-    if (!st && sim->start) { /* resolve again: the other moves act on the new F */
+    /* resolve again, because the other moves must act on the new F */
+    if (!st && sim->start) {
         nb_tables_drop(&sim->in.tables);
         sim->in.factors_key = (nb_key){{0, 0}};
         st = make(sim, &sim->typed, err);
@@ -128,7 +129,8 @@ nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err)
     return nb_sim_end(sim, st, err);
 }
 
-/** Give the files of n rows new generations, so that they are read again; back: undo. */
+/** Give the files of n rows new generation numbers, so that they are read again. With
+ * `back`, undo this. */
 static void type_files_again(nb_sim *sim, const char *const *names, int n,
                              uint64_t *generations, int back)
 {
@@ -144,7 +146,7 @@ static void type_files_again(nb_sim *sim, const char *const *names, int n,
     }
 }
 
-/** True if other rows set parts of the row's member, as Na sets a part of N. */
+/** True if other rows set parts of this row's member, as Na sets a part of N. */
 static int has_parts(const nb_param *p)
 {
     size_t n;
@@ -156,8 +158,9 @@ static int has_parts(const nb_param *p)
     return 0;
 }
 
-/** Set *moves (held) to the moves that stay if rows are typed: the named rows, or without
- * names all that differ between a and b.  *loses_F: 1 if a typed row replaces F. */
+/** Set *moves (shared) to the moves that remain valid if rows are typed: the named rows,
+ * or without names all rows that differ between a and b. *loses_F: 1 if a typed row
+ * replaces F. */
 static nb_status stay_beside(const nb_sim *sim, const char *const *names, int n_names,
                              const nb_config *a, const nb_config *b,
                              const nb_moves **moves, int *loses_F, nb_error *err)
@@ -223,7 +226,8 @@ nb_status nb_sim_retype(nb_sim *sim, const nb_config *cfg, const char *const *na
     return ended(sim, &old, retype(sim, &old, names, n, err));
 }
 
-/** Set in `typed` the rows of cfg that differ from `old`, the resolved configuration. */
+/** Set in `typed` the rows whose value in cfg differs from that in `old`, the resolved
+ * configuration. */
 static void type_changes(const nb_config *old, const nb_config *cfg, nb_config *typed)
 {
     copy_changes(old, cfg, typed);
@@ -290,7 +294,8 @@ nb_status nb_sim_set_parameters(nb_sim *sim, const char *const *names,
     return st ? st : nb_sim_end(sim, nb_sim_apply_moves(sim, err), err);
 }
 
-/** Angles (rad) about x, then y, then z of a rotation; at y = 90 deg the third is 0. */
+/** Angles (rad) about x, then y, then z of a rotation; if the second angle is 90 deg, the
+ * third is 0. */
 static void angles_of(const nb_vec3 columns[3], double angles[3])
 {
     const nb_vec3 x = columns[0], y = columns[1], z = columns[2];

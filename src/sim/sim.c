@@ -36,7 +36,8 @@ int64_t nb_seed_from_clock(void)
     return (int64_t)(((uint64_t)t.tv_sec * 1000003u + (uint64_t)t.tv_nsec) % 1000000000u);
 }
 
-/** Make model->flat.  Panels of unequal widths become a rectangle with as many pixels. */
+/** Make model->flat. Panels of different widths become a rectangle with the same number
+ * of pixels. */
 static void flatten(nb_model *model)
 {
     enum { WIDEST = 8192 };
@@ -112,7 +113,8 @@ static void set_options(const nb_sim *sim, nb_sim_engine *engine)
     engine->options.device_alone = cfg->device_alone;
 }
 
-/** Set engine options; choose an engine if device, threads, isa or precision changed. */
+/** Set the options of the engine. Choose a new engine if device, threads, isa or
+ * precision changed. */
 static nb_status ask_engine(nb_sim *sim, const nb_config *before, nb_error *err)
 {
     const nb_config *cfg = &sim->cfg;
@@ -216,7 +218,8 @@ static void drop_old(nb_sim *sim)
     nb_photons_forget(&sim->engine.photons);
 }
 
-/** Build the model.  If this makes finer F than the start has, move and build again. */
+/** Build the model. If this calculates F to a finer d than sim->start has, apply the
+ * moves and build again. */
 static nb_status build_moved(nb_sim *sim, nb_error *err)
 {
     int farther;
@@ -335,7 +338,7 @@ static nb_status check_libraries(const nb_config *cfg, nb_error *err)
     return st;
 }
 
-/** Check that a CrystFEL stream can describe the simulation. */
+/** Check that a stream of CrystFEL can describe the simulation. */
 static nb_status check_stream(const nb_sim *sim, nb_error *err)
 {
     const char *path = sim->cfg.stream_file;
@@ -370,7 +373,8 @@ static nb_status prepare(nb_sim *sim, nb_error *err)
         return nb_fail(err, NB_ERR_INPUT,
                        "-draws: needs a series, as -frames n or -stills n");
     if ((st = nb_config_check(&sim->typed, err)) ||
-        (st = nb_cpu_choose(sim->typed.isa, &isa, err))) /* structure factors use it, too */
+        /* the calculation of structure factors uses it too */
+        (st = nb_cpu_choose(sim->typed.isa, &isa, err)))
         return st;
     if ((named = nb_backend_of(sim->typed.device, &device)))
         nb_engine_warm(&sim->engine, named, device.index);
@@ -396,7 +400,7 @@ nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *ho
     if (!sim)
         return NB_ERR_NOMEM;
     nb_config_copy(&sim->typed, cfg);
-    if (!cfg->seed.set) /* the record has the drawn seed, too */
+    if (!cfg->seed.set) /* the record also gets the seed that was drawn */
         sim->typed.seed = (nb_seed){1, nb_seed_from_clock()};
     sim->seed = sim->typed.seed.value;
     if (hooks)

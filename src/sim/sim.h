@@ -17,7 +17,8 @@
 /** Former state of a simulation, kept until the model of a change is built. */
 typedef struct nb_undo nb_undo;
 
-/** Values of nb_sim_set_parameters (moves): each name once, in order of the last call. */
+/** Values of nb_sim_set_parameters (moves). Each name is there once, in the order of its
+ * last call. */
 typedef struct nb_moves {
     int n;
     struct nb_move {
@@ -26,14 +27,15 @@ typedef struct nb_moves {
     } at[];
 } nb_moves;
 
-/** Receiver of the questions of nb_ask.  Bit i of `asked` and `holds` is question i. */
+/** Receiver of the questions of nb_ask. Bit i of `asked` and `holds` stands for question
+ * i. */
 typedef struct nb_asker {
-    const nb_hooks *hooks; /* or NULL, to ask nothing */
-    const char *place;     /* place where the record was typed, or "" */
+    const nb_hooks *hooks; /* hooks that receive the questions, or NULL to ask nothing */
+    const char *place;     /* file and line where the record was typed, or "" */
     unsigned asked, /* questions about the former model, which are not asked again */
         holds;      /* questions about this model */
 } nb_asker;
-enum { NB_QUESTION = 400 }; /* bytes */
+enum { NB_QUESTION = 400 }; /* size of a question's text, bytes */
 
 struct nb_sim {
     nb_config typed; /* the record: typed values, from which all other members are made */
@@ -44,29 +46,33 @@ struct nb_sim {
     nb_notes *notes; /* owned; notes for cfg.report_file, or NULL without a report */
     int64_t seed;    /* seed of the noise */
     nb_inputs in;    /* loaded files */
-    nb_displacement moved;  /* moves of crystal and detector; its panels are owned */
+    /* displacement of crystal and detector by moves; its panels are owned */
+    nb_displacement moved;
     struct nb_start *start; /* shared; the simulation without moves, or NULL */
     nb_model model;
-    nb_undo *undo; /* owned; between nb_sim_begin and nb_sim_end */
+    nb_undo *undo; /* owned; state before a change, from nb_sim_begin to nb_sim_end */
     nb_sim_engine engine;
     struct nb_sim_light *light;         /* owned; light of the last image, or NULL */
     int64_t clipped_noise, clipped_int; /* clipped pixels of the last files */
     nb_times times;
-    uint64_t n_observed;    /* lists of observed pixels made so far, to number them */
+    /* number of lists of observed pixels made so far, from which a list gets its
+     * number */
+    uint64_t n_observed;
     struct nb_crowd *crowd; /* owned; further crystals (crystals.h), or NULL */
 };
 
-/** nb_sim_create for `images` images; `-device auto` chooses by this number. */
+/** Like nb_sim_create, for `images` images. `-device auto` takes this number into
+ * account. */
 nb_status nb_sim_create_for(const nb_config *cfg, int images, const nb_hooks *hooks,
                             nb_sim **sim, nb_error *err);
 
-/** Default seed, made from the clock; small enough to be typed again. */
+/** Default seed from the clock. It is small enough that a user can type it. */
 int64_t nb_seed_from_clock(void);
 
 /** Results that a caller wants from a rendering. */
 typedef struct nb_rendering {
-    float *image;    /* [slow][fast], the caller's; NULL as in nb_sim_render */
-    nb_stats *stats; /* gets all but the solid angle; or NULL */
+    float *image;    /* [slow][fast], memory of the caller; NULL as in nb_sim_render */
+    nb_stats *stats; /* gets all statistics but the solid angle; or NULL */
     nb_product *products;
     int n_products;
 } nb_rendering;
@@ -87,7 +93,7 @@ nb_status nb_check_model(const nb_config *cfg, const nb_model *model, nb_error *
 typedef struct nb_building {
     const nb_config *cfg;
     int64_t seed;
-    const nb_displacement *moved; /* or NULL */
+    const nb_displacement *moved; /* displacement, or NULL */
     const nb_hooks *hooks;
     int twin_part;        /* as in nb_model_inputs */
     const nb_model *like; /* as in nb_model_damage_tables, or NULL */
@@ -97,25 +103,29 @@ typedef struct nb_building {
  * overwritten; it is zero after an error. */
 nb_status nb_inputs_build(nb_inputs *loaded, const nb_building *b, nb_model *model,
                           double *seconds, nb_error *err);
-/** Inputs of a model without tables; *ends, to which they point, must live as long. */
+/** Inputs of a model, without tables. They point to *ends, which must live as long. */
 nb_model_inputs nb_inputs_of_model(const nb_inputs *loaded, int64_t seed,
                                    const nb_displacement *moved, nb_scan_points *ends);
-/** Build *model, and refuse a model that cannot be rendered.  An error leaves it zero. */
+/** Build *model, and refuse a model that cannot be rendered. An error leaves it zero. */
 nb_status nb_build_checked(const nb_config *cfg, const nb_model_inputs *in,
                            const nb_hooks *hooks, nb_model *model, nb_error *err);
 
-/** Build the models of sim->cfg and of further crystals; first free or keep sim->model.
- * After an error sim->model is zero, and the other members are unchanged. */
+/** Build the models of sim->cfg and of further crystals; the caller has freed sim->model
+ * or keeps a copy. After an error sim->model is zero, and the other members are
+ * unchanged. */
 nb_status nb_sim_build_model(nb_sim *sim, nb_error *err);
 
-/** Begin a change; keep configuration, inputs, moves and model.  Errors: NB_ERR_NOMEM. */
+/** Begin a change: store configuration, inputs, moves and model, so that an error can
+ * restore them. Errors: NB_ERR_NOMEM. */
 nb_status nb_sim_begin(nb_sim *sim, nb_error *err);
-/** End a change; st: its status.  If st is NB_OK, build the model and choose the backend.
- * After an error all but the record is as before nb_sim_begin.  Returns the error. */
+/** End a change. st: status of the change. If st is NB_OK, build the model and choose the
+ * backend. After an error all but the record is as it was before nb_sim_begin. Returns
+ * the error. */
 nb_status nb_sim_end(nb_sim *sim, nb_status st, nb_error *err);
 
-/** Set *out to the moves of sim and `count` new moves.  Free it (nb_shared_drop), also if
- * this fails.  The first moves also set sim->start.  Errors: NB_ERR_INPUT, _NOMEM. */
+/** Set *out to the moves of sim and `count` new moves. The caller frees *out
+ * (nb_shared_drop), after an error too. The first moves also set sim->start. Errors:
+ * NB_ERR_INPUT, _NOMEM. */
 nb_status nb_sim_add_moves(nb_sim *sim, const char *const *names, const double *values,
                            int count, const nb_moves **out, nb_error *err);
 /** Apply the moves to configuration, inputs, displacement.  NB_ERR_INPUT, _NOMEM. */
@@ -128,7 +138,8 @@ nb_status nb_sim_widen_start(nb_sim *sim, int *farther, nb_error *err);
 /** Replace *moves by moves without the row's parameters.  Errors: NB_ERR_NOMEM. */
 nb_status nb_moves_without(const nb_moves **moves, const nb_param *row, nb_error *err);
 
-/** Replace F in the same box, and apply the moves.  F is taken, also after an error. */
+/** Replace F in the same box, and apply the moves. The function takes F from the caller,
+ * also if it fails. */
 nb_status nb_sim_take_F(nb_sim *sim, double *F, nb_error *err);
 
 /** Resolve the record `typed`, with the -crystals line of its first crystal, to sim->cfg
@@ -139,7 +150,7 @@ nb_status nb_sim_take_record(nb_sim *sim, const nb_config *typed,
 /** Results of a survey of records. */
 typedef struct nb_survey {
     nb_asker asker;
-    nb_geometry geometry; /* of the last record */
+    nb_geometry geometry; /* geometry of the last record */
     double dmin; /* A; finest limit of F that any record needs; 0: all reflections */
     int bright;  /* 1: a pixel may exceed a float; only rendering can show this */
 } nb_survey;
@@ -150,8 +161,9 @@ nb_status nb_sim_check_record(const nb_sim *sim, const nb_config *typed,
                               const nb_frame_extra *extra, nb_config *cfg,
                               nb_survey *survey, nb_error *err);
 
-/** Make another simulation of the same record, with a separate backend.  It shares the
- * store and F of `from`.  Either may be freed first.  hooks may be NULL. */
+/** Make another simulation of the same record, with a separate backend. The new
+ * simulation shares the store and F of `from`. Either simulation may be freed first.
+ * hooks may be NULL. */
 nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
                        nb_sim **clone, nb_error *err);
 
@@ -188,9 +200,9 @@ double nb_sim_first_phi(const nb_sim *sim);
 
 /* --- the detector of a simulation --- */
 
-/** Places of the panels in the canvas of this run; place[n_panels] may be NULL. */
+/** Positions of the panels in the canvas of this run; place[n_panels] may be NULL. */
 nb_panel_canvas nb_sim_canvas(const nb_sim *sim, int (*place)[2]);
-/** Places of the panels in the canvas of -layout file; place[n_panels] may be NULL. */
+/** Positions of the panels in the canvas of -layout file; place[n_panels] may be NULL. */
 nb_panel_canvas nb_sim_file_canvas(const nb_sim *sim, int (*place)[2]);
 
 /** Describe the detector as a file does.  Free *out.  Errors: NB_ERR_INPUT for a curved
@@ -213,16 +225,17 @@ typedef struct nb_pool {
     const nb_backend *backend;
 } nb_pool;
 
-/** Numbers of the accelerators of a process: `count` numbers first, first + step, ... */
+/** Accelerators that a process uses: the `count` numbers first, first + step, ... */
 typedef struct nb_pool_devices {
     int first, step, count;
 } nb_pool_devices;
 
-/** Accelerators of process n of `processes`, if the host has `there` accelerators. */
+/** Accelerators of process n of `processes`, if the host has `there` accelerators in
+ * all. */
 nb_pool_devices nb_pool_devices_of(const nb_device *asked, int there, int n,
                                    int processes);
 
-/** Number of renderers (up to `threads`) that an accelerator has room for. */
+/** Number of renderers, up to `threads`, for which an accelerator has memory. */
 int nb_pool_renderers(const nb_sim *base, int threads);
 
 /** Open renderers of this backend: `each` renderers on each device. */
