@@ -35,7 +35,8 @@ static const struct {
     {                                                                                    \
         kind, offsetof(nb_arrays, member), sizeof *((nb_arrays *)0)->member              \
     }
-/** All arrays, with offset and item size.  A kind is used if its first array is set. */
+/** All arrays, with offset and item size. A kind of array is used if its first array is
+ * set. */
 static const struct part {
     unsigned kind;
     size_t at, item;
@@ -160,7 +161,8 @@ const nb_arrays *nb_config_arrays(const nb_config *cfg)
     return cfg ? cfg->arrays : NULL;
 }
 
-/** Replace kinds in *to by shared copies of *from. NB_ERR_NOMEM leaves *to unchanged. */
+/** Replace kinds in *to by shared copies of *from. After NB_ERR_NOMEM *to is
+ * unchanged. */
 static nb_status copy(const nb_arrays *from, unsigned kinds, nb_arrays *to, nb_error *err)
 {
     nb_arrays fresh = *to, old = *to;

@@ -16,7 +16,8 @@
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
 
-enum { MAX_MATERIALS = 33 }; /* 32 of -background, and the table of -stol, -4stol or -Q */
+/* 32 materials of -background, and the table of -stol, -4stol or -Q */
+enum { MAX_MATERIALS = 33 };
 
 /** Tables of materials while they are read. */
 typedef struct material_list {
@@ -140,7 +141,7 @@ const char *nb_background_words(const nb_settings *all, char *text, size_t size)
     return text;
 }
 
-/** Photons of water and materials in a pixel, from one ray to its middle. */
+/** Photons of water and materials in a pixel, from one ray to the middle of the pixel. */
 static double middle_photons(const nb_scene *sc, size_t pixel)
 {
     const int panel = nb_panel_of_pixel(sc, pixel);
@@ -151,7 +152,7 @@ static double middle_photons(const nb_scene *sc, size_t pixel)
 
 double nb_background_about(const nb_model *model)
 {
-    enum { SOME = 101 }; /* number of pixels */
+    enum { SOME = 101 }; /* number of pixels that are summed */
     nb_scene one_ray = model->scene;
     const double rays = (double)one_ray.oversample * one_ray.oversample;
     double sum = 0;

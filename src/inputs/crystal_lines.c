@@ -112,7 +112,7 @@ void nb_crystal_lines_free(nb_crystal_lines *l)
     memset(l, 0, sizeof *l);
 }
 
-/** Write the objects of a list to text, a line each. */
+/** Write each object of a list as a line of text. */
 static nb_status spread(const char *list, char *text, nb_error *err)
 {
     cJSON *all = cJSON_Parse(list);
@@ -137,7 +137,7 @@ static nb_status spread(const char *list, char *text, nb_error *err)
 
 static nb_status read_list(const char *list, nb_crystal_lines *l, nb_error *err)
 {
-    /* a number may be printed with more digits than it was typed with */
+    /* a number may be printed with more digits than were typed */
     char *text = nb_alloc(strlen(list) + 1, 32, "-crystals", err);
     nb_status st = text ? spread(list, text, err) : NB_ERR_NOMEM;
     if (!st)
@@ -225,7 +225,8 @@ static void clear_for(const cJSON *object, nb_config *cfg)
         nb_text *const files[] = {&cfg->hkl_file, &cfg->pdb_file, &cfg->cif_file,
                                   &cfg->mtz_file};
         for (int i = 0; i < 4; i++)
-            (void)nb_text_put(files[i], "", NULL); /* an empty text needs no memory */
+            /* this cannot fail, because an empty text needs no memory */
+            (void)nb_text_put(files[i], "", NULL);
         if (cfg->cell_from_file)
             memset(cfg->cell, 0, sizeof cfg->cell);
         cfg->cell_count = cfg->cell_from_file ? 0 : cfg->cell_count;
@@ -385,7 +386,8 @@ nb_status nb_crystal_line(const nb_inputs *in, int m, nb_config *cfg, nb_error *
     if (!st && lines && m < lines->n)
         st = nb_crystal_lines_apply(lines, m, cfg, err);
     nb_shared_drop(lines);
-    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM) /* set by the line */
+    /* the line sets this orientation */
+    if (!st && m > 0 && cfg->misset_mode == NB_MISSET_RANDOM)
         st = nb_crystal_place(m, cfg->seed.set ? cfg->seed.value : 0, cfg, err);
     return st;
 }

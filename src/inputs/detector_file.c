@@ -27,7 +27,7 @@ static void say_other_wavelength(const nb_config *cfg, const nb_panel_spec *p,
                   file_A, used);
 }
 
-/** Complete flags from the detector; typed values stay. */
+/** Complete flags from the detector; typed values do not change. */
 static void complete(nb_config *cfg, const nb_detector_spec *d, const nb_hooks *hooks)
 {
     if (!NB_GIVEN(cfg, lambda_A) && !NB_GIVEN(cfg, energy_eV))
@@ -51,7 +51,8 @@ static nb_status refuse_file(const nb_config *cfg, const char *flag, int n, nb_e
                    flag, file ? "-" : "", file ? file : "detector", n);
 }
 
-/** With several panels, refuse typed files of one panel, and switch off default files. */
+/** If there are several panels, refuse typed output files that can hold only one panel,
+ * and switch off such files if they are defaults. */
 static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error *err)
 {
     const int typed = cfg->typed_files;
@@ -60,7 +61,8 @@ static nb_status leave_out_files(nb_config *cfg, nb_inputs *in, int n, nb_error 
     for (const nb_output *f = nb_output_next(NULL); f; f = nb_output_next(f))
         if (f->one_panel && nb_output_path(f, cfg)[0] && (!f->typed || typed & f->typed))
             return refuse_file(cfg, f->flag, n, err);
-    in->left_out = cfg->write_noise; /* the other files are by-products: no note */
+    /* the other files are by-products, and get no note */
+    in->left_out = cfg->write_noise;
     cfg->write_int = cfg->write_pgm = 0;
     return NB_OK;
 }
@@ -79,7 +81,7 @@ static nb_status check_given(const nb_config *cfg, nb_detector_spec *d, nb_error
     return st ? st : nb_spec_check_size(d, "detector", err);
 }
 
-/** Check that a typed -detpixels is the size of the file's stack of panels. */
+/** Check that a typed -detpixels is the size of the stack of the file's panels. */
 static nb_status check_pixels(nb_config *cfg, const nb_detector_spec *spec, nb_error *err)
 {
     const char *file = nb_config_geometry_flag(cfg);

@@ -117,7 +117,7 @@ static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
     enum { MODEL = 1, REFLECTIONS = 2 };
     static const struct {
         nb_content kind;
-        char flags[4]; /* second letters of the flags */
+        char flags[4]; /* second letters of the flags (see the rules) */
         int holds;
     } known[] = {{NB_CONTENT_PDB, "p", MODEL},
                  {NB_CONTENT_MMCIF, "pc", MODEL},
@@ -141,10 +141,11 @@ static nb_status check_kind(const nb_config *cfg, const content *c, int *model,
                       err);
 }
 
-/** Check the rules for flags as if the file of -cif were that of -pdb (model) or -mtz. */
+/** Check the rules for flags as if the file of -cif were that of -pdb (for a model) or of
+ * -mtz. */
 static nb_status check_as(const nb_factor_files *m, int cif_is_model, nb_error *err)
 {
-    nb_config as = m->asked; /* shares the texts; only read */
+    nb_config as = m->asked; /* shares its texts with m->asked, and is only read */
     nb_text *to = cif_is_model ? &as.pdb_file : &as.mtz_file;
     nb_error why = {0};
     nb_status st;
@@ -321,7 +322,8 @@ static nb_status no_cell(const char *path, const char *flag, nb_error *err)
                       flag);
 }
 
-/** Choose the cell of F: of the reflections, else of the model, else the typed cell. */
+/** Choose the cell of F: that of the reflections, otherwise that of the model, otherwise
+ * the typed cell. */
 static nb_status choose_cell(nb_factor_files *m, const nb_crystal *crystal,
                              const nb_hooks *hooks, nb_error *err)
 {
@@ -365,7 +367,8 @@ static void be_P1(nb_symmetry *sg)
     memcpy(sg->name, "P 1", 4);
 }
 
-/** Choose the space group of a file: the typed group, else the file's, else P 1. */
+/** Choose the space group of a file: the typed group, otherwise that of the file,
+ * otherwise P 1. */
 static nb_status choose_symmetry(nb_factor_files *m, const char *path, nb_symmetry *own,
                                  const double cell[6], const nb_hooks *hooks,
                                  nb_error *err)

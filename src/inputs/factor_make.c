@@ -72,7 +72,8 @@ static nb_model_options options_of(const nb_factor_sums *m, double dmin, int thr
                               .isa = cfg->isa};
 }
 
-/** Note that small angles depend on F(000) minus that of a cell full of solvent. */
+/** Note that scattering at small angles depends on F(000) minus the F(000) of a cell full
+ * of solvent. */
 static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     if (m->files->settings.value.F000 == NB_F000_CALC && m->partials.M)
@@ -82,7 +83,7 @@ static void say_000(const nb_factor_sums *m, const nb_hooks *hooks)
                   "-F000 takes it without its sign");
 }
 
-/** Notes on the sum of a model. */
+/** Give notes on the sum of a model. */
 static void say_model(const nb_factor_sums *m, const nb_hooks *hooks)
 {
     say_000(m, hooks);
@@ -121,7 +122,7 @@ nb_factor_box nb_factor_sums_box(const nb_factor_sums *m)
     return nb_factor_box_of(H);
 }
 
-/** Make the model's table from its partial sums, as far as these go. */
+/** Make the model's table from its partial sums, up to their limit. */
 static nb_status model_grid(const nb_factor_sums *m, const nb_wave *wave, int threads,
                             nb_factor_grid *out, nb_error *err)
 {
@@ -157,7 +158,7 @@ static void put_000(const nb_factor_sums *m, double scale, nb_factor_grid *grid)
         grid->phase[at] = 0;
 }
 
-/** Copy F(000) of the model; other reflections stay. */
+/** Copy F(000) of the model; other reflections do not change. */
 static void copy_000(const nb_factor_grid *model, nb_factor_grid *grid)
 {
     grid->F[origin_of(grid)] = model->F[origin_of(model)];
@@ -359,7 +360,7 @@ nb_status nb_factor_sums_grid(const nb_factor_sums *m, nb_factor_weight weight,
     return st;
 }
 
-/** Place of the Friedel mate of the reflection at place i, or -1 outside of the box. */
+/** Index of the Friedel mate of the reflection with index i, or -1 outside of the box. */
 static ptrdiff_t mate_of(const nb_factor_box *box, ptrdiff_t i)
 {
     const int *n = box->n;

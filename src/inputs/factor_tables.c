@@ -30,7 +30,7 @@ static nb_status typed_crystal(const nb_config *cfg, const nb_matrix *matrix,
     nb_config still = *cfg;
     const nb_settings *all;
     nb_crystal_inputs in;
-    if (!matrix->given) /* a misset would change the last digits of the cell */
+    if (!matrix->given) /* no misset, since it would change the last digits of the cell */
         still.misset_mode = NB_MISSET_NONE;
     all = NB_RESOLVED(&still);
     in = nb_crystal_inputs_of(all, matrix, seed);
@@ -74,8 +74,8 @@ static nb_key key_of_factors(const nb_config *cfg, const nb_inputs *in)
     return key;
 }
 
-/** True if the files have no cell and were read for a crystal with another cell.  Frames
- * of a series share a list whose F do not depend on the cell. */
+/** True if the files have no cell and were read for a crystal with another cell. A list
+ * whose F do not depend on the cell is shared by the frames of a series. */
 static int is_of_another_cell(const nb_inputs *in, const nb_factor_files *files,
                               const nb_crystal *crystal)
 {
@@ -199,7 +199,8 @@ int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cf
            (cfg->dmin_A > 0 && !nb_config_is_diffuse(cfg));
 }
 
-/** Largest |q| of reflections whose light, diffuse light included, reaches |q| <= q. */
+/** Largest |q| of reflections whose light, including diffuse light, reaches points with
+ * |q| <= q. */
 static double reach_of_halos(const nb_config *cfg, double q)
 {
     const double *gamma = cfg->diffuse_gamma_A;
@@ -215,7 +216,7 @@ double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg,
         return 0;
     if (cfg->dmin_A > 0 && files->list_path &&
         (cfg->fill == NB_FILL_SHELL || cfg->F_scale == NB_FSCALE_MODEL))
-        q = 1 / cfg->dmin_A; /* the whole list makes the shells and the scale */
+        q = 1 / cfg->dmin_A; /* the shells and the scale depend on the whole list */
     else if (cfg->dmin_A > 0)
         q = fmin(q, 1 / cfg->dmin_A);
     q = reach_of_halos(cfg, q);
@@ -229,7 +230,8 @@ static double limit_of_model(const nb_factor_files *files, const nb_model *model
                                  &model->crystal);
 }
 
-/** Return NB_SHORTEST_D if dmin is finer only by the margin of half a reciprocal cell. */
+/** Return NB_SHORTEST_D if dmin is finer than it by no more than the margin of half a
+ * reciprocal cell. */
 static double allow_margin(const nb_model *model, double dmin)
 {
     const double seen =
@@ -251,21 +253,22 @@ static nb_status check_memory(size_t voxels, int tables, nb_error *err)
                    tables, need / 1e9);
 }
 
-/** Fill the first table; NaN where a value is missing. */
+/** Fill the first table. Missing values are NaN. */
 static void fill_table(const nb_factor_sums *sums, const nb_wave *wave,
                        const nb_factor_box *box, int threads, nb_tables *tables)
 {
     const nb_factor_files *files = sums->files;
     double *F = tables->file->F;
     nb_factor_sums_fill(sums, tables->weight, wave, box, threads, F);
-    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* direct beam */
+    if (!files->list_path && !NB_TYPED(&files->settings, F000)) /* F of the direct beam */
         F[nb_factor_box_voxels(box) / 2] = 0;
     if (tables->stats.reflections == 0)
         tables->stats = nb_factor_stats_of(F, NULL, box);
     tables->file->reflections = (int64_t)tables->stats.reflections;
 }
 
-/** F of 0 0 0, which is in the direct beam: typed (-F000), default 0; NaN: as summed. */
+/** F of 0 0 0, which is in the direct beam: the value of -F000, or 0 by default. NaN:
+ * keep the value of the sums. */
 static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
 {
     const double F =
@@ -273,7 +276,7 @@ static double origin_of(const nb_factor_files *files, nb_factor_weight weight)
     return F >= 0 ? weight.k * F : NAN;
 }
 
-/** The runs (parts) of a table.  One thread writes and measures a run. */
+/** The runs (parts) of a table.  A run is written and measured by one thread. */
 typedef struct table_runs {
     size_t voxels, n;  /* numbers of voxels and of runs of a table */
     nb_table_run *run; /* owned; [n] */
@@ -288,8 +291,8 @@ static void replace_nan(double *F, size_t n, double value)
         F[i] = isnan(F[i]) ? value : F[i];
 }
 
-/** Complete and measure a table.  With a map, write F from the map, and `origin`, unless
- * it is NaN, for 0 0 0.  Without a map, replace NaN by default_F. */
+/** Complete and measure a table. With a map, write F from the map, and for 0 0 0 `origin`
+ * unless it is NaN. Without a map, replace NaN by default_F. */
 static void finish_table(const table_runs *r, const nb_orbit_map *map, double origin,
                          double *F, nb_table_run *all)
 {
@@ -352,7 +355,7 @@ static nb_status fill_all(const nb_factor_sums *sums, const nb_waves *waves,
     return st;
 }
 
-/** Settings of tables apart from sums and waves. */
+/** Settings of tables, except sums and waves. */
 typedef struct table_asked {
     double default_F;
     nb_factor_weight weight;
@@ -361,9 +364,10 @@ typedef struct table_asked {
     int threads;
 } table_asked;
 
-/** Box of the tables.  A list has the box of its values, with default_F outside.  The box
- * does not change with scale or cell, which matters if F is interpolated.  Else the whole
- * box makes the same image, and frames with other B or scale share its memory. */
+/** Box of the tables. A list has the box of its values, with default_F outside. This box
+ * does not depend on scale or cell, which matters if F is interpolated. In other cases
+ * the whole box is used: it gives the same image, and frames with another B or scale
+ * share its memory. */
 static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
 {
     const nb_factor_box whole = nb_factor_sums_box(sums);
@@ -372,7 +376,7 @@ static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
         return whole;
     if (nb_list_is_changed(&model->settings) &&
         !(nb_config_is_diffuse(&model->settings.value) &&
-          model->settings.value.default_F != 0) && /* each F has diffuse light */
+          model->settings.value.default_F != 0) && /* also default_F has diffuse light */
         !may_interpolate(&model->settings.value, &model->crystal) &&
         nb_factor_box_voxels(&sums->filled_box) > n / 2)
         return whole;
@@ -387,7 +391,9 @@ static table_asked asked_of(const nb_inputs *in, const nb_model *model)
         nb_factor_weight_of(in->factors, &model->crystal, &model->settings),
         box_of(in->sums, model),
         (in->limit == NB_LIMIT_KEPT) ? in->tables.stats
-                                     : none, /* a clone keeps the old: it has no report */
+                                     /* a clone keeps the old statistics, because it makes
+                                      * no report */
+                                     : none,
         nb_threads_of(&model->settings.value)};
 }
 
@@ -416,7 +422,8 @@ static double *take_memory(nb_tables *old, size_t voxels, int tables, nb_error *
                               "tables of structure factors", err);
 }
 
-/** Make tables for `waves` (taken).  Free *tables on error, too; *old may be dropped. */
+/** Make tables for `waves`, which this function takes. The caller frees *tables, after an
+ * error too. *old may be dropped. */
 static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
                              nb_waves *waves, nb_tables *old, nb_tables *tables,
                              nb_error *err)
@@ -439,7 +446,8 @@ static nb_status make_tables(const nb_factor_sums *sums, const table_asked *a,
     return st ? st : nb_tables_take_waves(tables, waves, err);
 }
 
-/* --- files make sums, sums make tables; both are made again if they end too early --- */
+/* --- files make sums, sums make tables; both are made again if they do not go far enough
+ * --- */
 
 typedef struct sums_request {
     const nb_factor_files *files;
@@ -462,7 +470,7 @@ static nb_status make_sums(void *user, void **object, size_t *bytes, nb_error *e
     return st;
 }
 
-/** True if the sums go to the needed limit. */
+/** True if the sums go as far as needed. */
 static int are_enough(const nb_inputs *in, double dmin)
 {
     const double own = in->sums ? in->sums->asked : 0;
@@ -507,7 +515,8 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     nb_tables *t = &in->tables, fresh = {0};
     nb_status st;
     if (t->box.nh && t->waves && nb_waves_equal(waves, t->waves) &&
-        is_as_asked(t, in->sums, a)) /* only the wavelengths may differ: take the new */
+        /* only the wavelengths may differ, so take the new ones */
+        is_as_asked(t, in->sums, a))
         return nb_tables_take_waves(t, waves, err);
     st = make_tables(in->sums, a, waves, t, &fresh, err);
     nb_tables_drop(st ? &fresh : t);
@@ -516,7 +525,7 @@ static nb_status fit_tables(nb_inputs *in, const table_asked *a, nb_waves *waves
     return st ? st : nb_tables_put_typed(t, &in->typed, hooks, err);
 }
 
-/** Make tables for the wavelengths of the model, and give them to the model. */
+/** Make tables for the wavelengths of the model, and set them in the model. */
 static nb_status show_tables(nb_inputs *in, nb_model *model, const nb_hooks *hooks,
                              nb_error *err)
 {

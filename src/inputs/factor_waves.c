@@ -23,7 +23,8 @@ static size_t rows_of(const nb_fprime_list *list, int Z, const nb_fprime_row **f
     return n;
 }
 
-/** f' and f'' of one element; *outside: 1 if measured curves lack this energy. */
+/** f' and f'' of one element; *outside: 1 if this energy is outside the measured
+ * curves. */
 static nb_anomalous of_element(const nb_factor_sums *m, int Z, double energy, int *outside)
 {
     const nb_fprime_row *rows = NULL;

@@ -32,21 +32,23 @@ typedef struct nb_factor_stats {
     double F000;        /* NaN: no value */
 } nb_factor_stats;
 
-/** Statistics of F[voxels of box], NaN without a value; absent: 1 to skip, or NULL. */
+/** Statistics of F[voxels of box], where NaN means no value; absent: 1 to skip, or
+ * NULL. */
 nb_factor_stats nb_factor_stats_of(const double *F, const uint8_t *absent,
                                    const nb_factor_box *box);
 
 /** Contents of files of structure factors; constant and shared. */
 typedef struct nb_factor_files {
     nb_settings settings; /* settings when the files were read */
-    nb_config asked;      /* owned; source of `settings` */
-    const char *model_flag, *model_path, *list_flag, *list_path; /* in cfg, or NULL */
-    nb_structure model;      /* owned; zero with list_path alone */
+    nb_config asked;      /* owned; configuration from which `settings` were made */
+    /* texts in `asked`, or NULL */
+    const char *model_flag, *model_path, *list_flag, *list_path;
+    nb_structure model;      /* owned; zero if only a list was read */
     nb_reflection_file list; /* owned */
     nb_column_choice columns;
-    nb_hkl_list hkl; /* owned; of -hkl; its name is list_path */
+    nb_hkl_list hkl; /* owned; list of -hkl, whose name is list_path */
     nb_fprime_list typed, curves;
-    double cell[6];       /* A, deg: cell of F; the crystal's may differ */
+    double cell[6];       /* A, deg: cell of F; that of the crystal may differ */
     int cell_is_typed;    /* 1: the list has no cell and takes the cell of each crystal */
     int needs_cell;       /* 1: the files have no cell, and F depend on given_cell */
     double given_cell[6]; /* A, deg; cell of the crystal for which files were read */
@@ -61,15 +63,15 @@ typedef struct nb_factor_sums {
     double dmin, asked;           /* limit of the table, and requested limit, A */
     nb_partials partials;         /* owned; sums of the model */
     nb_factor_grid grid;      /* owned; F of reflections, or NULL without reflections */
-    nb_factor_box filled_box; /* box of the values in `grid` */
+    nb_factor_box filled_box; /* box of the entries of `grid` that have values */
     nb_expansion expansion;
     size_t filled;           /* number of reflections that -fill added */
     double scale_k, scale_B; /* Fo = k exp(-B s^2/4) Fm; NaN: not used */
 } nb_factor_sums;
 
-/** Read and check the files of cfg.  crystal: the typed one, or NULL.  *out is shared
- * with one holder (nb_shared_drop), NULL on error.  Errors: NB_ERR_INPUT, NB_ERR_IO,
- * NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
+/** Read and check the files of cfg. crystal: the typed crystal, or NULL. *out is shared,
+ * with the caller as its only holder (nb_shared_drop); it is NULL after an error. Errors:
+ * NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM, NB_ERR_UNSUPPORTED. */
 nb_status nb_factor_files_load(const nb_config *cfg, const nb_crystal *crystal,
                                const nb_hooks *hooks, nb_factor_files **out,
                                nb_error *err);
@@ -83,12 +85,13 @@ int nb_factor_files_are_constant(const nb_factor_files *files);
 /** Cell of a crystal, A and deg. */
 void nb_factor_cell_of(const nb_crystal *crystal, double cell[6]);
 
-/** Cell of F for this crystal: the cell of the files, or for a list without a cell, the
- * cell of the crystal before a dose, which may be put into own[6]. */
+/** Cell of F for this crystal: the cell of the files, or for a list without a cell the
+ * cell of the crystal before a dose. own[6]: memory for this cell. */
 const double *nb_factor_files_cell(const nb_factor_files *files,
                                    const nb_crystal *crystal, double own[6]);
 
-/** Put a note into text if a crystal's cell differs from F's by over 1 % or 1 deg. */
+/** Put a note into text if the cell of a crystal differs from that of F by more than 1 %
+ * or 1 deg. */
 void nb_factor_files_odd_cell(const nb_factor_files *files, const nb_crystal *crystal,
                               char *text, size_t size);
 
@@ -102,38 +105,42 @@ nb_factor_weight nb_factor_weight_of(const nb_factor_files *files,
 /** True if the tables may end at the resolution limit of the image. */
 int nb_factor_files_have_limit(const nb_factor_files *files, const nb_config *cfg);
 
-/** Limit d (A) for tables of an image to q (1/A); 0: as far as the files go. */
+/** Limit d (A) for tables of an image up to q (1/A); 0: up to the limit of the files. */
 double nb_factor_files_limit(const nb_factor_files *files, const nb_config *cfg, double q,
                              const nb_crystal *crystal);
 
-/** Sum the model and expand reflections up to dmin (A; 0 for reflections: their limit).
- * Fills end at cfg.dmin_A.  wavelength_A: for a model that scales or fills reflections.
- * *out is shared, with one holder (nb_shared_drop), NULL on error. */
+/** Sum the model and expand the reflections up to dmin (A; for reflections 0 is their
+ * limit). Reflections are filled in up to cfg.dmin_A. wavelength_A: wavelength for a
+ * model that scales or fills reflections. *out is shared, with the caller as its only
+ * holder (nb_shared_drop); it is NULL after an error. */
 nb_status nb_factor_sums_make(const nb_factor_files *files, double dmin,
                               double wavelength_A, int threads, const nb_hooks *hooks,
                               nb_factor_sums **out, nb_error *err);
 
-/** Whole box of the tables; sums->filled_box of a list is smaller and has every value. */
+/** Whole box of the tables. sums->filled_box of a list is smaller, and has all entries
+ * with values. */
 nb_factor_box nb_factor_sums_box(const nb_factor_sums *sums);
 
-/** Make the table at one wavelength (wave: unused without a model) in *out, with known
- * phases; nb_factor_grid_free. */
+/** Make the table at one wavelength in *out, with the known phases (nb_factor_grid_free).
+ * wave: not used without a model. */
 nb_status nb_factor_sums_grid(const nb_factor_sums *sums, nb_factor_weight weight,
                               const nb_wave *wave, int threads, nb_factor_grid *out,
                               nb_error *err);
-/** Fill F[voxels of the box] of that table; box: nb_factor_sums_box or filled_box. */
+/** Fill F[voxels of the box] of the table at one wavelength. box: nb_factor_sums_box or
+ * filled_box. */
 void nb_factor_sums_fill(const nb_factor_sums *sums, nb_factor_weight weight,
                          const nb_wave *wave, const nb_factor_box *box, int threads,
                          double *F);
 
-/** Group sources of equal f' and f'' (to -anomalous_tol).  hooks: or NULL.  Free *out. */
+/** Group the sources whose f' and f'' are equal within -anomalous_tol. hooks may be NULL.
+ * The caller frees *out. */
 nb_status nb_waves_group(const nb_factor_sums *sums, const nb_source *sources, int n,
                          const nb_hooks *hooks, nb_waves *out, nb_error *err);
 /** Make one group at one wavelength. */
 nb_status nb_waves_one(const nb_factor_sums *sums, double wavelength_A,
                        const nb_hooks *hooks, nb_waves *out, nb_error *err);
 void nb_waves_free(nb_waves *waves);
-/** True if both have the same groups, with equal f' and f''. */
+/** True if a and b have the same groups, with equal f' and f''. */
 int nb_waves_equal(const nb_waves *a, const nb_waves *b);
 
 /** Weighted mean wavelength, A. */
@@ -150,8 +157,9 @@ nb_status nb_check_fprime(const nb_factor_files *files, nb_error *err);
 
 /* --- limits of a detector in reciprocal space, and of its table of F --- */
 
-/** Limit d (A) of a table of F over `cell` for an image up to |q| = q (1/A).  The table
- * goes farther, by 0.5 (interpolated: 2.5) longest diagonals of the reciprocal cell. */
+/** Limit d (A) of a table of F over `cell` for an image up to |q| = q (1/A). The table
+ * goes farther than q by 0.5 times the longest diagonal of the reciprocal cell, or 2.5
+ * times if F is interpolated. */
 double nb_table_limit(double q, const nb_crystal *crystal, const double cell[6],
                       int interpolated);
 

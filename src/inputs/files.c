@@ -30,7 +30,8 @@ static int reads_cache(const nb_config *cfg)
            (cfg->dump_file[0] || !NB_GIVEN(cfg, default_F));
 }
 
-/** True if the cache is written; for models and reflection files only with -dump FILE. */
+/** True if the cache is written; for models and reflection files this needs -dump
+ * FILE. */
 static int writes_cache(const nb_config *cfg)
 {
     return cfg->write_dump &&

@@ -69,7 +69,7 @@ static unsigned open_fields(const nb_config *cfg, const nb_detector_spec *d)
            (cfg->expt_file[0] && !d->beam.set ? NB_OPEN_BEAM : 0);
 }
 
-/** Refuse experiments or NXmx without a wavelength, which would make a wrong picture. */
+/** Refuse experiments or NXmx without a wavelength: the image would be wrong. */
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err)
 {

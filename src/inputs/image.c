@@ -23,7 +23,8 @@ static int is_located(const nb_config *c)
            NB_GIVEN(c, pixel_mm);
 }
 
-/** Set the defaults: an image of nanobragg without these values was made with them. */
+/** Set the defaults: if the header of an image of nanobragg lacks these values, the image
+ * was made with the defaults. */
 static void fill_defaults(nb_config *c)
 {
     c->lambda_A = nb_beam_wavelength(NB_RESOLVED(c));
@@ -105,7 +106,8 @@ static nb_status set_float_size(nb_opened_image *in, const nb_config *cfg, nb_er
                       in->file.bytes);
 }
 
-/** Use the image's size (not of SMV) for the detector along axes without a typed size. */
+/** Use the size of an image, unless it is SMV, for the detector along axes without a
+ * typed size. */
 static void take_size(const int size[2], nb_config *cfg)
 {
     int typed[NB_SMV_GROUPS];
@@ -162,7 +164,8 @@ static nb_status apply_header(const nb_opened_image *in, const int size[2], int 
     return st;
 }
 
-/** True for a mask with only 0 and 65535, where 65535 is a used pixel, not a mark. */
+/** True for a mask with only 0 and 65535, where 65535 means a used pixel, not a marked
+ * one. */
 static int is_two_grey(const nb_image *mask)
 {
     for (size_t i = 0, n = (size_t)mask->fast * (size_t)mask->slow; i < n; i++)
@@ -171,7 +174,8 @@ static int is_two_grey(const nb_image *mask)
     return 1;
 }
 
-/** Set marked pixels to 0: they are masked, add nothing and let nothing through. */
+/** Set marked pixels to 0. As a mask they are then masked, as an addition they add
+ * nothing, and as a factor they let nothing through. */
 static void clear_marked(nb_image *image, const char *flag, const char *name,
                          const nb_hooks *hooks)
 {
@@ -223,7 +227,7 @@ nb_status nb_image_take_header(const char *path, const char *flag, nb_config *cf
     return st;
 }
 
-/** An opened image in the store, for its header. */
+/** An opened image that the store keeps for its header. */
 typedef struct kept_header {
     nb_opened_image in; /* in.data is owned */
     char path[NB_PATH_MAX];
@@ -269,7 +273,8 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     nb_status st;
     nb_key_file(&key, store, path);
     nb_key_add(&key, cfg->detpixels,
-               sizeof cfg->detpixels); /* the size of a headerless file */
+               /* the file has no header, so its size is that of the detector */
+               sizeof cfg->detpixels);
     NB_FORWARD(nb_store_take(store, &key, make_header, &r, &object, err));
     h = object;
     st = apply_header(&h->in, h->size, is_mask, flag, hooks, cfg, &found, err);
@@ -301,7 +306,8 @@ nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *t
     if (!st && in.data)
         st = nb_image_parse(&in.file, out, err);
     if (!st && in.data)
-        in.format = nb_image_format_of(&in.file); /* a headerless image has a size now */
+        /* the size of a headerless image is now known */
+        in.format = nb_image_format_of(&in.file);
     NB_TRY(locate(&in, typed, out, err));
     if (!st && in.format == NB_FORMAT_HDF5 && !panels.detector)
         st = nb_image_find_panels(in.name, NULL, &panels, err);

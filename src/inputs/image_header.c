@@ -67,7 +67,8 @@ static int is_swung(const nb_said_geometry *s, const nb_config *cfg)
            !isnan(s->twotheta_deg);
 }
 
-/** Take the detector's place if not typed.  DENZO's centre has no half-pixel offset. */
+/** Take the detector's position if it is not typed. The beam centre of DENZO has no
+ * offset of half a pixel. */
 static void take_place(const nb_said_geometry *s, nb_config *cfg)
 {
     cfg->pixel_mm = NB_VALUE_OR(cfg, pixel_mm, s->pixel_mm);
@@ -81,7 +82,8 @@ static void take_place(const nb_said_geometry *s, nb_config *cfg)
         cfg->Xbeam_mm = s->beam_px[1] * cfg->pixel_mm;
         cfg->Ybeam_mm = s->beam_px[0] * cfg->pixel_mm;
         if (is_swung(s, cfg) && !cfg->pivot && s->pivot == NB_PIVOT_SAMPLE) {
-            cfg->pivot = NB_PIVOT_SAMPLE; /* the centre is the point nearest the sample */
+            /* the beam centre of the file is the point nearest to the sample */
+            cfg->pivot = NB_PIVOT_SAMPLE;
             cfg->orgx = s->beam_px[0] + 0.5;
             cfg->orgy = s->beam_px[1] + 0.5;
         }
@@ -145,7 +147,7 @@ static nb_status take(const nb_said_geometry *s, nb_config *cfg, const char *fla
     return NB_OK;
 }
 
-/** All fields, except those that this file has although cfg cannot hold them. */
+/** All fields, except those that this file has but cfg cannot hold. */
 static unsigned fields_of(const nb_said_geometry *s)
 {
     unsigned fields = 2 * NB_OPEN_POLARIZATION - 1;
@@ -174,7 +176,7 @@ static nb_opt3 vector(const double v[3], double scale)
     return (nb_opt3){1, {v[0] * scale, v[1] * scale, v[2] * scale}};
 }
 
-/** Take the place of the detector, with tilt, from the vectors of a nanobragg master. */
+/** Take the position and tilt of the detector from the vectors of a nanobragg master. */
 static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
 {
     const double *f = said->fast_axis, *s = said->slow_axis;
@@ -196,7 +198,8 @@ static void take_vectors(const nb_hdf5_geometry *said, nb_config *cfg)
     }
 }
 
-/** Take the sense of a scan axis along the conventions' spindle; note any other axis. */
+/** Take the sense of rotation of a scan axis along the spindle of the conventions. Note
+ * any other axis. */
 static void take_axis(const nb_hdf5_geometry *said, nb_config *cfg, const char *flag,
                       const char *name, const nb_hooks *hooks)
 {

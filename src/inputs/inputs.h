@@ -28,7 +28,8 @@ typedef enum nb_array_kind {
 enum { NB_ARRAY_KINDS = 8 };
 #define NB_ARRAYS_ALL 255
 
-void nb_free_detector(void *object); /* frees an nb_detector_spec of nb_shared_new */
+/* Free an nb_detector_spec that nb_shared_new made. */
+void nb_free_detector(void *object);
 void nb_arrays_hold(const nb_arrays *arrays);
 void nb_arrays_drop(const nb_arrays *arrays, unsigned kinds);
 
@@ -47,9 +48,10 @@ typedef struct nb_files {
     const nb_plane *transmission; /* shared; -transmission for nb_mix_factor, or NULL */
     const nb_plane *add;          /* shared; -add, or NULL */
     uint64_t planes_hash;         /* hash of transmission and add; 0 without both */
-    double *panel_gains; /* owned; [panels] gains, then [panels] largest trusted values, 0
-                              if unknown; NULL without a file */
-    nb_fibres *fibres;   /* owned; transforms of the point spread */
+    /* owned; [panels] gains, then [panels] largest trusted values; 0 means unknown. NULL
+     * without a file */
+    double *panel_gains;
+    nb_fibres *fibres;          /* owned; transforms of the point spread */
     nb_amorphous_set amorphous; /* owned; tables of materials, or zero */
     nb_spectrum_point *points;  /* owned; [n_points] of a -spectrum file, or NULL */
     int n_points;
@@ -59,15 +61,20 @@ typedef struct nb_files {
 
 /** The crystal of a matrix file. */
 typedef struct nb_matrix {
-    double at[9];    /* a* b* c* in columns, row by row, in units of 1/lambda_A */
+    /* matrix with the columns a* b* c*, row by row, in units of 1/lambda_A */
+    double at[9];
     double lambda_A; /* A; 0: use the wavelength of the beam */
     int given;
-    int of_detector; /* 1: from the detector's file, whose scan may change the crystal */
-    int has_ends;    /* 1: the crystal changes along a frame */
-    double ends[2][9]; /* M at begin and end of a frame: the crystal there is at * M */
+    /* 1: the matrix is from the detector's file, whose scan may change the crystal */
+    int of_detector;
+    int has_ends; /* 1: the crystal changes along a frame */
+    /* matrices M at begin and end of a frame: the crystal there has the matrix `at` times
+     * M */
+    double ends[2][9];
 } nb_matrix;
 
-/** Scan points between which the crystal changes (maybe in *ends); NULL if it stays. */
+/** Scan points between which the crystal changes, or NULL if it does not change. ends:
+ * memory for two points. */
 const nb_scan_points *nb_matrix_scan(const nb_matrix *matrix,
                                      const nb_detector_spec *detector,
                                      nb_scan_points *ends);
@@ -82,26 +89,31 @@ typedef struct nb_tables {
     nb_factor_table box;  /* view of `file` for a scene, without default_F; nh 0: empty */
     int *of_source;       /* shared; [n_of_source], as in nb_model_inputs; NULL: all 0 */
     int n_of_source;
-    nb_waves *waves; /* shared; wavelengths without of_source; NULL: tables of a file */
+    /* shared; wavelengths, without their of_source; NULL: tables of a file */
+    nb_waves *waves;
     nb_factor_stats stats;  /* statistics of the first table */
     double dmin, default_F; /* values when the tables were made */
     nb_factor_weight weight;
-    int typed_F;    /* 1: F are those of nb_sim_set_factors */
-    size_t *listed; /* shared; [n_listed] places of nb_sim_factors' rows, or NULL */
+    int typed_F; /* 1: F are those of nb_sim_set_factors */
+    /* shared; [n_listed] indices in the table of the rows of nb_sim_factors, or NULL */
+    size_t *listed;
     size_t n_listed;
 } nb_tables;
 
 /** Make an empty file of tables.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_new(nb_tables *tables, nb_error *err);
-/** Fill the box for n tables of the file. extent: least and largest F; NULL: search. */
+/** Fill the box for n tables of the file. extent: least and largest F, or NULL to search
+ * them. */
 void nb_tables_describe(nb_tables *tables, int n, const nb_table_run *extent);
 /** Put F of the listed reflections of `typed` (may be empty) into a single table.  With
  * several tables, note that these F are lost.  Errors: NB_ERR_NOMEM. */
 nb_status nb_tables_put_typed(nb_tables *tables, const nb_tables *typed,
                               const nb_hooks *hooks, nb_error *err);
-/** Replace F in the same box; F is taken, also after an error.  Errors: NB_ERR_NOMEM. */
+/** Replace F in the same box; the function takes F, also if it fails. Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_tables_replace_F(nb_tables *tables, double *F, nb_error *err);
-/** Take the wavelengths of *waves, but not of_source.  NB_ERR_NOMEM: *waves stays. */
+/** Take the wavelengths of *waves, but not of_source. After NB_ERR_NOMEM *waves is
+ * unchanged. */
 nb_status nb_tables_take_waves(nb_tables *tables, nb_waves *waves, nb_error *err);
 /** Give a single table and `shown`, its copy in a scene, a hash, so that each device
  * receives the table only once. */
@@ -109,16 +121,19 @@ void nb_tables_sign(nb_tables *tables, nb_factor_table *shown);
 nb_tables nb_tables_hold(const nb_tables *tables);
 void nb_tables_drop(nb_tables *tables); /* *tables is zero afterwards */
 
-typedef struct nb_shade_kept nb_shade_kept; /* shade.h */
+typedef struct nb_shade_kept nb_shade_kept; /* defined in shade.c */
 
 /** How far the sums of structure factors go. */
 typedef enum nb_limit {
-    NB_LIMIT_OWN,    /* as far as the image needs: a record always gives the same F */
-    NB_LIMIT_ENOUGH, /* at least so far, while nb_sim_set_parameters moves values */
-    NB_LIMIT_KEPT    /* for a frame: keep the sums of a series, else as NB_LIMIT_OWN */
+    /* as far as the image needs, so that a record always gives the same F */
+    NB_LIMIT_OWN,
+    /* at least as far as the image needs, while nb_sim_set_parameters moves values */
+    NB_LIMIT_ENOUGH,
+    /* for a frame of a series: use the sums of the series; otherwise as NB_LIMIT_OWN */
+    NB_LIMIT_KEPT
 } nb_limit;
 
-/** Inputs of a frame apart from the rows of its record. */
+/** Inputs of a frame other than the rows of its record. */
 typedef struct nb_frame_extra {
     const nb_source_line *lines; /* borrowed; spectrum of the frame, or NULL */
     int n_lines;
@@ -127,7 +142,7 @@ typedef struct nb_frame_extra {
 
 typedef struct nb_inputs {
     nb_store *store;  /* shared; files, and objects that were made from files */
-    nb_arrays arrays; /* shared copies; cfg.arrays points here, or is NULL */
+    nb_arrays arrays; /* shared copies of arrays; cfg.arrays points here, or is NULL */
     uint64_t array_id[NB_ARRAY_KINDS]; /* generation of each kind of array */
     nb_detector_spec detector; /* borrowed from `files`; cfg.detector is this or NULL */
     nb_detector_spec *panels;  /* shared; the detector that a caller gave, or NULL */
@@ -140,27 +155,32 @@ typedef struct nb_inputs {
     nb_matrix matrix;
     const nb_source_line *lines; /* sources, or NULL if flags describe the beam */
     int n_lines;
-    nb_source_list *sources;  /* shared; owner of the lines; NULL: they are borrowed */
-    int has_spectrum;         /* the lines are the spectrum of one frame */
-    nb_factor_files *factors; /* shared; files to make F from; NULL: tables as read */
-    nb_factor_sums *sums;     /* shared; sums of `factors`; NULL at first */
-    int light_threads;  /* least threads for a diffuse table, as other frames wait */
-    int table_from_hkl; /* 1: write the cache, as F are of -hkl or -dump is typed */
+    nb_source_list *sources; /* shared; owner of the lines; NULL: they are borrowed */
+    int has_spectrum;        /* the lines are the spectrum of one frame */
+    /* shared; files from which F are made; NULL: the tables are used as read */
+    nb_factor_files *factors;
+    nb_factor_sums *sums; /* shared; sums of `factors`; NULL at first */
+    /* least number of threads for a table of diffuse light, since other frames wait for
+     * it */
+    int light_threads;
+    /* 1: write the cache, because F are from -hkl or -dump is typed */
+    int table_from_hkl;
     nb_limit limit;
     int of_series;      /* 1: all frames of a series share sums and tables of the store */
     nb_key factors_key; /* key of `factors`, or of the file of `tables` */
     nb_tables tables;
     nb_tables typed; /* F of nb_sim_set_factors to put into `tables`, or empty */
-    struct nb_absorb_kept *absorb; /* shared; light that the crystal lets pass, or NULL */
+    /* shared; fraction of light that the crystal lets pass, for each pixel, or NULL */
+    struct nb_absorb_kept *absorb;
     nb_shade_kept *shade; /* shared; the factors of the model's pixels; NULL: all 1 */
 } nb_inputs;
 
 /** Make empty inputs with a store.  Errors: NB_ERR_NOMEM. */
 nb_status nb_inputs_new(nb_inputs *in, nb_error *err);
-/** Share all that records of a store have in common; files are left out. */
+/** Share all parts that the records of a store have in common, except the files. */
 nb_inputs nb_inputs_share(const nb_inputs *old);
-/** Copy changed arrays and panels that a caller gives with `typed`; typed then points to
- * the copies.  Errors: NB_ERR_NOMEM. */
+/** Copy changed arrays and panels of the caller, to which `typed` points. Then `typed`
+ * points to the copies. Errors: NB_ERR_NOMEM. */
 nb_status nb_inputs_take_callers(nb_inputs *in, nb_config *typed, nb_error *err);
 /** Make empty shared files, or return NULL on error. */
 nb_files *nb_files_new(nb_error *err);
@@ -170,7 +190,8 @@ void nb_inputs_key_file(nb_key *key, const nb_inputs *in, const char *name,
                         nb_array_kind kind);
 /** Keep sums and tables in the store for a series (NB_LIMIT_KEPT; NB_ERR_NOMEM). */
 nb_status nb_inputs_keep_tables(const nb_inputs *in, nb_error *err);
-/** Largest |q| (1/A) in the region; with diffuse light or footprint, on the detector. */
+/** Largest |q| (1/A) in the region, or with diffuse light or a footprint on the whole
+ * detector. */
 double nb_model_reach(const nb_model *model);
 /** Take sums and tables of in->factors from `old` (may be NULL) or from the series. */
 void nb_inputs_find_tables(nb_inputs *in, const nb_inputs *old);
@@ -178,34 +199,35 @@ void nb_inputs_find_tables(nb_inputs *in, const nb_inputs *old);
 /** Mask of the stack, [pixels], or NULL without a mask. */
 const uint8_t *nb_inputs_mask(const nb_inputs *in);
 
-/** A copy that shares everything; nb_inputs_drop. */
+/** A copy that shares everything. The caller drops it (nb_inputs_drop). */
 nb_inputs nb_inputs_hold(const nb_inputs *in);
 void nb_inputs_drop(nb_inputs *in); /* *in is zero afterwards */
 
-/** Let a resolved cfg, if it has a detector or arrays, point to those of *in.  The second
- * function does the same for a record and the caller's detector. */
+/** Let a resolved cfg, if it has a detector or arrays, point to those of *in. The second
+ * function does the same for a record, with the caller's detector. */
 void nb_inputs_show(const nb_inputs *in, nb_config *cfg);
 void nb_inputs_show_typed(const nb_inputs *in, nb_config *typed);
 
-/** Move *list into a shared list; it is taken, also after an error (NB_ERR_NOMEM). */
+/** Move *list into a shared list. The function takes *list, also after an error
+ * (NB_ERR_NOMEM). */
 nb_status nb_source_list_share(nb_source_list *list, nb_source_list **out, nb_error *err);
 /** Replace the sources by a list (or NULL), which the inputs then hold. */
 void nb_inputs_take_sources(nb_inputs *in, nb_source_list *list);
 
-/** Replace the sources by the spectrum of a frame, which is borrowed. */
+/** Replace the sources by the spectrum of a frame, which the inputs borrow. */
 void nb_inputs_give_spectrum(nb_inputs *in, const nb_source_line *lines, int n);
 
 /** Make a configuration and its inputs from a record; the same record and files give the
- * same *cfg.  `typed` already has the line of its crystal, and arrays and detector of
- * `old`.  Store, arrays, and tables of the same files are shared with `old`.  extra: or
- * NULL.  *in is the caller's, zero after an error.  Errors: as nb_sim_create. */
+ * same *cfg. `typed` already has the line of its crystal, and arrays and detector of
+ * `old`. Store, arrays, and tables of the same files are shared with `old`. extra may be
+ * NULL. The caller owns *in, which is zero after an error. Errors: as nb_sim_create. */
 nb_status nb_resolve_record(const nb_inputs *old, const nb_config *typed, int64_t seed,
                             const nb_frame_extra *extra, const nb_hooks *hooks,
                             nb_config *cfg, nb_inputs *in, nb_error *err);
 
 /** Make F to dmin (A; 0: to the limit of the model, -1: of whole lists) and tables for
- * the model's wavelengths, and give the tables to the model.  After an error the old
- * tables stay.  No effect without files of F. */
+ * the model's wavelengths, and give the tables to the model. After an error the old
+ * tables are unchanged. No effect without files of F. */
 nb_status nb_inputs_make_factors(nb_inputs *in, nb_model *model, double dmin,
                                  const nb_hooks *hooks, nb_error *err);
 
@@ -214,18 +236,18 @@ int nb_threads_of(const nb_config *cfg);
 
 /* --- tables of diffuse light, shared by simulations of the same files (light_factors.c) --- */
 
-/** Take the table of a source from the store, or make it.  *table is held.  Errors: as
- * nb_diffuse_table_new. */
+/** Take the table of a source from the store, or make it. The caller holds *table
+ * (nb_shared_drop). Errors: as nb_diffuse_table_new. */
 nb_status nb_light_table_take(const nb_inputs *in, const nb_diffuse_source *source,
                               const nb_diffuse_table **table, nb_error *err);
 
 /** Limit |q| (1/A) of F for diffuse light of a crystal: a little more than the detector
- * sees and -dmin leaves, rounded so that frames share tables. */
+ * sees and -dmin allows, rounded so that frames share tables. */
 double nb_light_reach(const nb_model *crystal);
 
-/** Clip F of a source to |q| <= its reach, for equal F in all frames of a series.  The
- * source then uses the table *room with *F (nb_free).  lattice: cell of the indices, A,
- * deg; if lattice[0] is 0, nothing is clipped and *F is NULL.  Errors: NB_ERR_NOMEM. */
+/** Clip F of a source to |q| <= its reach, so that all frames of a series have equal F.
+ * The source then uses the table *room with *F (nb_free). lattice: cell of the indices,
+ * A, deg; if lattice[0] is 0, nothing is clipped and *F is NULL. Errors: NB_ERR_NOMEM. */
 nb_status nb_light_clip(nb_diffuse_source *source, const double lattice[6],
                         nb_factor_table *room, double **F, nb_error *err);
 

@@ -22,7 +22,8 @@ int nb_config_is_diffuse(const nb_config *cfg)
 double nb_model_reach(const nb_model *model)
 {
     nb_scene whole = model->scene;
-    /* limits are those of the whole image: diffuse light and footprints spread light */
+    /* diffuse light and footprints spread light, so the limits are those of the whole
+     * image */
     if (nb_config_is_diffuse(&model->settings.value) ||
         !nb_footprint_is_point(&model->footprint))
         whole.raster.roi =
@@ -94,13 +95,14 @@ nb_status nb_light_clip(nb_diffuse_source *s, const double lattice[6],
 
 /* --- tables --- */
 
-/** Key of all that a table is made from. */
+/** Key of all inputs of a table. */
 static nb_key key_of(const nb_diffuse_source *s)
 {
     const nb_diffuse *m = s->model;
     const nb_factor_table *f = s->factors;
     const size_t voxels = (size_t)f->nh * (size_t)f->nk * (size_t)f->nl;
-    const uint64_t hash = f->measured && f->hash && f->n_tables <= 1 /* nb_tables_sign */
+    /* the hash is set by nb_tables_sign */
+    const uint64_t hash = f->measured && f->hash && f->n_tables <= 1
                               ? f->hash
                               : nb_table_run_of(nb_table_at(f, s->table), voxels, 1).hash;
     const int wholes[] = {f->hmin, f->kmin,  f->lmin,        f->nh,    f->nk,

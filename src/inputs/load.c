@@ -19,7 +19,7 @@
 #include "load.h"
 #include "shade.h"
 
-/** Take the size of the detector from a mask in memory, which gives nothing else. */
+/** Take the size of the detector from a mask in memory, and nothing else. */
 static void take_mask_size(nb_config *cfg)
 {
     const int size[2] = {cfg->arrays->mask_fast, cfg->arrays->mask_slow};
@@ -31,7 +31,8 @@ static void take_mask_size(nb_config *cfg)
 static nb_status load_image_headers(nb_config *cfg, nb_store *store,
                                     const nb_hooks *hooks, nb_error *err)
 {
-    /* -img is read first, so it wins over -mask; a typed flag wins over both */
+    /* -img is read before -mask, so that its values have precedence; typed flags precede
+     * both */
     unsigned of_image = 0, of_mask = 0;
     nb_status st = NB_OK;
     if (cfg->img_file[0])
@@ -87,7 +88,7 @@ static nb_status read_matrix(const char *data, size_t bytes, const char *path,
                             : nb_matrix_parse(data, bytes, path, matrix->at, err);
 }
 
-/** Take the array A, the crystal's reciprocal axes in 1/A. */
+/** Take the matrix of the array A, which has the crystal's reciprocal axes in 1/A. */
 static nb_status take_A(const nb_arrays *a, nb_matrix *matrix, nb_error *err)
 {
     const nb_arrays of = {.A = a->A};
@@ -204,7 +205,8 @@ static nb_status load_F000(double F, nb_factor_file *table, nb_error *err)
     return st;
 }
 
-/** Load -hkl, else the cache of -dump, else (without -default_F) the cache Fdump.bin. */
+/** Load the table of -hkl, or otherwise the cache of -dump, or otherwise, without
+ * -default_F, the cache Fdump.bin. */
 static nb_status load_table(const nb_config *cfg, const nb_hooks *hooks,
                             nb_factor_file *table, nb_error *err)
 {
@@ -278,7 +280,7 @@ static nb_status load_blocks(const nb_config *cfg, nb_files *files, nb_error *er
 typedef struct files_request {
     const nb_config *cfg;
     const nb_inputs *in;
-    const nb_detector_spec *spec; /* or NULL */
+    const nb_detector_spec *spec; /* detector of the file, or NULL */
     const nb_geometry *geometry;
     const nb_hooks *hooks;
     nb_key key;
@@ -385,7 +387,7 @@ static nb_status make_table(void *user, void **object, size_t *bytes, nb_error *
     return NB_OK;
 }
 
-/** Load a table of F that is used unchanged: a list, the cache, or F(000) alone. */
+/** Load a table of F that is used as read: a list, the cache, or F(000) alone. */
 static nb_status load_list(const nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                            const nb_hooks *hooks, nb_error *err)
 {

@@ -16,15 +16,17 @@
 
 /* --- reading the files of a configuration through the store of *in; call in this order --- */
 
-/** Complete cfg from the detector's file, -img and -mask; *spec: held, or NULL. */
+/** Complete cfg from the detector's file, -img and -mask; *spec: shared (nb_shared_drop),
+ * or NULL. */
 nb_status nb_load_headers(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                           nb_detector_spec **spec, nb_error *err);
-/** Read the files of detector and materials into in->files; spec: of nb_load_headers. */
+/** Read the files of detector and materials into in->files; spec: that of
+ * nb_load_headers. */
 nb_status nb_load_files(const nb_config *cfg, nb_inputs *in, const nb_detector_spec *spec,
                         const nb_hooks *hooks, nb_error *err);
 nb_status nb_load_sources(const nb_config *cfg, nb_inputs *in, nb_error *err);
-/** Load matrix (given: a frame's, or NULL) and F; complete the cell of cfg.  old: inputs
- * from which tables and sums of the same files are taken, or NULL. */
+/** Load the matrix and F, and complete the cell of cfg. given: matrix of a frame, or
+ * NULL. old: inputs from which tables and sums of the same files are taken, or NULL. */
 nb_status nb_load_crystal(nb_config *cfg, nb_inputs *in, const nb_inputs *old,
                           const nb_matrix *given, int64_t seed, const nb_hooks *hooks,
                           nb_error *err);
@@ -38,8 +40,9 @@ nb_status nb_load_panel_noise(nb_files *files, nb_error *err);
 
 /* --- a detector from a file, in a simulation --- */
 
-/** Find the detector of cfg->detector or of the file that cfg names; complete cfg.  With
- * several panels, refuse typed outputs of one panel, drop defaults.  *spec: as above. */
+/** Find the detector of cfg->detector or of the file that cfg names; complete cfg. If it
+ * has several panels, refuse typed output files that can hold only one panel, and switch
+ * such default files off. *spec: as for nb_load_headers. */
 nb_status nb_load_detector(nb_config *cfg, nb_inputs *in, const nb_hooks *hooks,
                            nb_detector_spec **spec, nb_error *err);
 
@@ -48,7 +51,7 @@ nb_status nb_choose_panels(const char *list, nb_files *files, nb_error *err);
 
 /** Fill *matrix from the crystal of a detector's file (nb_detector_spec.crystal). */
 void nb_matrix_of_file(nb_convention convention, const double A[9], nb_matrix *matrix);
-/** Take the crystal of the detector's file if no other is typed. */
+/** Take the crystal of the detector's file if no other crystal is typed. */
 void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix);
 
 /* --- a detector by name --- */
@@ -56,13 +59,15 @@ void nb_load_file_crystal(const nb_config *cfg, nb_matrix *matrix);
 /** Complete cfg from -detector, after the headers.  Errors: as nb_detector_named. */
 nb_status nb_load_named_detector(nb_config *cfg, nb_error *err);
 
-/** Mask the gaps of -detector in *mask, which is made if NULL.  Errors: NB_ERR_NOMEM. */
+/** Mask the gaps of -detector in *mask. If *mask is NULL, the function makes it. Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_mask_named_detector(const nb_config *cfg, uint8_t **mask, nb_error *err);
 
 /* --- the detector that a geometry file describes --- */
 
-/** Read the geometry file that cfg names; *out has no panels without one.  Free *out
- * after an error, too (nb_detector_spec_free).  Errors: as nb_config_load_geometry. */
+/** Read the geometry file that cfg names; without one, *out has no panels. The caller
+ * frees *out, after an error too (nb_detector_spec_free). Errors: as
+ * nb_config_load_geometry. */
 nb_status nb_read_geometry(const nb_config *cfg, const nb_hooks *hooks,
                            nb_detector_spec *out, nb_error *err);
 /** The typed values that the geometry depends on. */
@@ -71,20 +76,22 @@ nb_geometry_typed nb_geometry_typed_of(const nb_config *cfg);
 nb_status nb_say_open_geometry(const nb_config *cfg, const nb_detector_spec *spec,
                                const nb_hooks *hooks, nb_error *err);
 
-/** Complete cfg from an image's experiment; `typed` wins.  True if *matrix was set. */
+/** Complete cfg from the experiment of an image; values of `typed` have precedence. True
+ * if *matrix was set. */
 int nb_use_start(const nb_config *typed, const nb_expt_start *start, nb_config *cfg,
                  nb_matrix *matrix);
-/** Read the experiments of -expt for images.  Errors: as nb_expt_starts, NB_ERR_IO. */
+/** Read the experiments of -expt, which give start values for images. Errors: as
+ * nb_expt_starts, NB_ERR_IO. */
 nb_status nb_read_starts(const nb_config *cfg, const nb_expt_names *of,
                          nb_expt_start *out, nb_error *err);
 
 /* --- image files as inputs of a simulation --- */
 
-/** Read an image of any format of nb_image_read, once.  Its header completes cfg, as -img
- * does.  Its pixels go to *pixels (nb_image_free; no geometry, no centre); marked pixels
- * are 0.  A headerless float image is square or has cfg's detpixels.  flag: the option in
- * messages.  hooks (or NULL) get notes on guesses and unused values.  *fields (or NULL)
- * gets nb_header_found.fields added.  Errors: as nb_image_read. */
+/** Read an image of any format of nb_image_read, once. Its header completes cfg, as -img
+ * does. Its pixels go to *pixels (nb_image_free), without geometry and centre; marked
+ * pixels are 0. A headerless float image is square or has cfg's detpixels. flag: the
+ * option in messages. hooks (or NULL) get notes on guesses and unused values.
+ * nb_header_found.fields is added to *fields (or NULL). Errors: as nb_image_read. */
 nb_status nb_image_load(const char *path, const char *flag, const nb_hooks *hooks,
                         nb_config *cfg, nb_image *pixels, unsigned *fields, nb_error *err);
 
@@ -111,7 +118,7 @@ typedef struct nb_opened_image {
 /** True if a convention or a beam centre was typed. */
 int nb_header_loses_centre(const nb_config *cfg);
 
-/** Fields that a header may leave open; they can be added up. */
+/** Fields that a header may leave open, as bits. */
 typedef enum nb_header_field {
     NB_OPEN_DISTANCE = 1,
     NB_OPEN_PIXEL = 2,
@@ -125,12 +132,13 @@ typedef enum nb_header_field {
     NB_OPEN_BEAM = 512
 } nb_header_field;
 
-/** Facts of a file apart from its geometry. */
+/** Facts about a file other than its geometry. */
 typedef struct nb_header_found {
     int own;         /* 1: nanobragg wrote this SMV file */
-    double pedestal; /* of an SMV file */
-    unsigned fields; /* NB_OPEN_* of files of this kind, without those given here that cfg
-                        cannot hold; 0 for a file of nanobragg: it has all typed values */
+    double pedestal; /* pedestal of an SMV file */
+    /* NB_OPEN_* fields of files of this kind, without the fields that this file has but
+     * cfg cannot hold. 0 for a file of nanobragg, which has all typed values */
+    unsigned fields;
 } nb_header_found;
 
 /** Complete cfg from the file.  hooks (or NULL) get notes on values that are not taken.
@@ -169,26 +177,31 @@ const char *nb_background_words(const nb_settings *all, char *text, size_t size)
 
 /* --- kinds of files of structure factors, for messages --- */
 
-/** Name of a kind, as "an MTZ file", or NULL; *flag: the flags that take it, or NULL. */
+/** Name of a kind, as "an MTZ file", or NULL. *flag: the flags that read this kind, or
+ * NULL. */
 const char *nb_content_means(nb_content kind, const char *data, size_t n,
                              const char **flag);
 
-/** Load the rows of -hkl, a file or an array; its bytes continue *hash.  Free *list with
- * nb_hkl_list_free; its name is static or cfg's.  Errors: NB_ERR_INPUT, _IO, _NOMEM. */
+/** Load the rows of -hkl, a file or an array; its bytes continue *hash. Free *list with
+ * nb_hkl_list_free; its name is static or belongs to cfg. Errors: NB_ERR_INPUT, _IO,
+ * _NOMEM. */
 nb_status nb_hkl_load(const nb_config *cfg, nb_hkl_list *list, uint64_t *hash,
                       nb_error *err);
 
 /* --- panels in an image of the stack or of a canvas --- */
 
-/** Find the panels in an image: the stack in a headerless file, else the layout with the
- * image's size.  out[n_panels].  Returns 0 if it is not an image of this detector. */
+/** Find the panels in an image: as a stack in a headerless file, otherwise in the layout
+ * that has the size of the image. out[n_panels]. Returns 0 if it is not an image of this
+ * detector. */
 int nb_panels_in_image(const nb_detector_spec *detector, const nb_image *image,
                        nb_panel_pixels *out);
 
-/** Size of a rectangle with the stack's pixels, as wide as panel 0 if that fits. */
+/** Size of a rectangle with as many pixels as the stack; it is as wide as panel 0 if
+ * possible. */
 void nb_stack_size(const nb_detector_spec *detector, int *fast, int *slow);
 
-/** Panel of pixel (fast, slow) of the image, or -1; at: the pixel in the panel. */
+/** Panel of pixel (fast, slow) of the image, or -1; at: index of the pixel in the
+ * panel. */
 int nb_panel_in_image(const nb_image *image, int fast, int slow, int at[2]);
 
 /** Set image->detector from the geometry file in typed (or NULL), or from the HDF5 file
@@ -202,14 +215,16 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
 nb_status nb_crystals_count(const nb_inputs *in, const nb_config *cfg, int *n,
                             nb_error *err);
 
-/** Read the lines of -crystals; *lines is held (nb_shared_drop), or NULL for a number. */
+/** Read the lines of -crystals; *lines is shared (nb_shared_drop), or NULL if -crystals
+ * is a number. */
 nb_status nb_crystals_lines(const nb_inputs *in, const nb_config *cfg,
                             nb_crystal_lines **lines, nb_error *err);
 /** Read -crystals, and refuse flags that an image of several crystals cannot have. */
 nb_status nb_crystals_check(const nb_inputs *in, const nb_config *cfg, nb_error *err);
 
-/** Give cfg a random orientation for crystal m > 0, by the misset seed or else by `seed`,
- * rounded so that it can be typed; crystal 0 stays.  Errors: as nb_misset_random. */
+/** Give cfg a random orientation for crystal m > 0, from the misset seed, or without one
+ * from `seed`. The angles are rounded so that a user can type them. Crystal 0 is
+ * unchanged. Errors: as nb_misset_random. */
 nb_status nb_crystal_place(int m, int64_t seed, nb_config *cfg, nb_error *err);
 
 /** Change cfg by the line of crystal m in the list or the file of -crystals.  Errors: as

@@ -19,7 +19,8 @@ static double longest_diagonal(nb_vec3 a, nb_vec3 b, nb_vec3 c)
     return longest;
 }
 
-/** L^-1 B L^-T for A = L L^T.  A, B: xx yy zz 2xy 2xz 2yz; out: xx yy zz xy xz yz. */
+/** Calculate L^-1 B L^-T for A = L L^T. A and B have the elements xx yy zz 2xy 2xz 2yz,
+ * out has xx yy zz xy xz yz. */
 static void relative(const double A[6], const double B[6], double out[6])
 {
     double l00 = sqrt(A[0]), l10 = A[3] / 2 / l00, l20 = A[4] / 2 / l00;

@@ -28,7 +28,7 @@ typedef struct plane_file {
     const nb_hooks *hooks;
 } plane_file;
 
-/** Copy the pixels of the panels from their places in the image to out[stack]. */
+/** Copy the pixels of the panels from their positions in the image to out[stack]. */
 static nb_status take_canvas(const plane_file *f, const nb_config *cfg,
                              const nb_geometry *g, const nb_files *files,
                              const nb_image *image, float *out, nb_error *err)
@@ -135,7 +135,7 @@ static nb_status check_values(const plane_file *f, const float *v, size_t n, nb_
     return NB_OK;
 }
 
-/** Write factors of 0 as nb_mix_factor reads them. */
+/** Replace factors of 0 by the number that nb_mix_factor reads as 0. */
 static void write_zeros(float *factors, size_t n)
 {
 #pragma omp simd

@@ -91,7 +91,8 @@ nb_status nb_image_find_panels(const char *hdf5, const nb_config *typed, nb_imag
         st = nb_config_load_geometry(&cfg, NULL, d, err);
     } else if (!st && hdf5 && !(st = nb_text_put(&cfg.nxmx_file, hdf5, err))) {
         if (nb_config_load_geometry(&cfg, NULL, d, &unheard))
-            memset(d, 0, sizeof *d); /* HDF5 without NXmx geometry: treat as one panel */
+            /* HDF5 without NXmx geometry is treated as one panel */
+            memset(d, 0, sizeof *d);
     }
     if (!st && d->n_panels > !named) {
         image->detector = d;

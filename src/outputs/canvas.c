@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Canvas of an HDF5 master file: the panels at their places, with gaps between them. */
+/* Canvas of an HDF5 master file: the panels at their positions, with gaps between
+ * them. */
 #include <string.h>
 
 #include "../base/memory.h"

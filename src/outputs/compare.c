@@ -67,7 +67,8 @@ static nb_status check(const nb_compare_options *o, nb_error *err)
     return NB_OK;
 }
 
-/** Use the typed centre, else the beam centre, else the middle. */
+/** Use the typed centre, or else the beam centre of an image, or else the middle of the
+ * image. */
 static void choose_centre(const nb_image *a, const nb_image *b,
                           const nb_compare_options *o, double centre[2])
 {

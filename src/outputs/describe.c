@@ -74,7 +74,7 @@ nb_image_meta nb_sim_describe_noise(const nb_sim *sim, nb_image_meta meta,
     return meta;
 }
 
-/** Put the place of the detector. */
+/** Put the position of the detector. */
 static void put_geometry(const nb_image_meta *m, nb_hdf5_frame *t)
 {
     memcpy(t->pix0_mm, m->pix0_mm, sizeof t->pix0_mm);
@@ -155,7 +155,7 @@ nb_hdf5_noise nb_sim_noise_truth(const nb_sim *sim, nb_noise_file file)
     return cfg->write_noise ? noise : (nb_hdf5_noise){0};
 }
 
-/** Make room for n more rows. */
+/** Allocate memory for n more rows. */
 static nb_status reserve_rows(nb_hdf5_crystals *all, size_t n, nb_error *err)
 {
     if (all->n + n <= all->room)

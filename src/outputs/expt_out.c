@@ -63,7 +63,8 @@ static void put_place(nb_json panel, const nb_panel_spec *p)
     put_dxtbx(panel, "origin", p->origin, 1e3);
 }
 
-/** Put a panel.  trusted: least and largest counts; p->saturation replaces trusted[1]. */
+/** Put a panel. trusted: least and largest counts; p->saturation, if known, replaces
+ * trusted[1]. */
 static void put_panel(nb_json one, const nb_panel_spec *p, const int place[2],
                       const double trusted[2])
 {
@@ -159,7 +160,8 @@ static void add_crystal_points(nb_json crystal, const nb_sim *sim, int frames)
         return;
     list = nb_json_array(crystal, "A_at_scan_points");
     for (int i = 0; i <= frames; i++) {
-        const int k = i < frames ? i : frames - 1; /* number of the frame */
+        /* number of the frame; the last point belongs to the last frame */
+        const int k = i < frames ? i : frames - 1;
         const nb_scan_frame frame = {m->phi0 + k * m->phi_range, m->phi_range,
                                      m->geometry.spindle, m->geometry.convention};
         double A[9], lambda = sim->in.matrix.lambda_A;
@@ -300,9 +302,11 @@ nb_status nb_expt_list_write(const nb_sim *sim, const nb_expt_list *list, nb_err
     return nb_json_file(root, "the experiments", list->path, "", err);
 }
 
-/* --- stills of a series: written object by object, as there may be many --- */
+/* --- stills of a series: written object by object, because there may be many stills
+ * --- */
 
-enum { AT_ONCE = 64, BUFFER = 1 << 16 }; /* truth frames and text bytes kept in memory */
+/* number of frames whose truth is kept in memory, and number of bytes of text */
+enum { AT_ONCE = 64, BUFFER = 1 << 16 };
 
 typedef struct stills {
     const nb_sim *sim;
@@ -311,7 +315,7 @@ typedef struct stills {
     nb_hdf5_frame *truth; /* owned; [AT_ONCE]; frames from `first` on, `count` frames */
     int first, count;
     int *beam, *detector; /* owned; [frames]; numbers of models */
-    nb_json like;         /* owned; the detector of sim */
+    nb_json like;         /* owned; the detector of sim as JSON */
     nb_outfile *file;
     nb_draft text; /* owned; text that is not written yet */
     int objects;   /* number of objects in the current array */
@@ -378,7 +382,8 @@ static int same_place(const nb_hdf5_frame *a, const nb_hdf5_frame *b)
            !memcmp(a->slow_axis, b->slow_axis, sizeof a->slow_axis);
 }
 
-/** Number beam and detector of each frame, as in frame 0 or the last frame if equal. */
+/** Give each frame the numbers of its beam and its detector. A frame shares the model of
+ * frame 0 or of the last frame if it is equal. */
 static nb_status number_models(stills *s, nb_error *err)
 {
     nb_hdf5_frame first = {0}, last = {0};
@@ -399,7 +404,8 @@ static nb_status number_models(stills *s, nb_error *err)
     return st;
 }
 
-/** Crystals of frame k and their twin parts, [*n]; NULL, *n = 1: the crystal of truth. */
+/** Crystals of frame k and their twin parts, [*n]; If NULL is returned, *n is 1, and the
+ * truth of the frame has the crystal. */
 static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
 {
     const nb_hdf5_crystals *all = s->of->crystals;
@@ -410,7 +416,7 @@ static const nb_hdf5_crystal *crystals_of(const stills *s, int k, int *n)
     return all->rows + all->first[k];
 }
 
-/** True if the row is a crystal, and not a part of a twin, with known A. */
+/** True if the row is a crystal with known A, and not a part of a twin. */
 static int is_crystal(const nb_hdf5_crystal *row, const nb_hdf5_frame *t)
 {
     return row ? !row->twin && isfinite(row->A[0]) : isfinite(t->A[0]);
@@ -439,7 +445,8 @@ static nb_status put_experiments(stills *s, int k, const nb_hdf5_frame *t, int *
     return st || of.crystal >= 0 ? st : put_models(s, &of, err);
 }
 
-/** Write "../" for each folder; returns 0 if a folder is ".." or the text is too long. */
+/** Write "../" for each folder of a path. Returns 0 if a folder is ".." or the text is
+ * too long. */
 static int climb(const char *folder, const char *end, char up[NB_PATH_MAX])
 {
     size_t used = 0, n;
@@ -484,7 +491,8 @@ static void name_from(const char *from, const char *image, char out[NB_PATH_MAX]
         snprintf(out, NB_PATH_MAX, "%s", image);
 }
 
-/** Put the image's path from the experiments' folder, and its place in the file. */
+/** Put the path of an image relative to the folder of the experiments, and the index of
+ * the image in its file. */
 static nb_status put_imageset(stills *s, int k, const nb_hdf5_frame *t, int *next,
                               nb_error *err)
 {
@@ -550,7 +558,7 @@ static void turn(double from[3][3], double to[3][3], double v[3])
             v[x] += nb_dot3(old, from[i]) * to[i][x];
 }
 
-/** Give a panel the shift and rotation that frame t gives the whole detector. */
+/** Shift and rotate a panel as frame t does with the whole detector. */
 static void move_panel(const stills *s, const nb_hdf5_frame *t, nb_panel_spec *p)
 {
     const nb_image_meta m = nb_sim_describe(s->sim);
@@ -628,7 +636,7 @@ static nb_status put_crystals(stills *s, int k, const nb_hdf5_frame *t, int *nex
     return st;
 }
 
-/** Put all objects of one kind, frame after frame; `next` counts the models. */
+/** Put all objects of one kind, frame after frame. `next` puts those of one frame. */
 static nb_status put_array(stills *s, const char *key,
                            nb_status (*put)(stills *, int, const nb_hdf5_frame *,
                                             int *next, nb_error *),

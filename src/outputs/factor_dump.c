@@ -65,7 +65,8 @@ static nb_status write_cache(const nb_factor_file *table, const char *path, nb_e
     return st;
 }
 
-/** Write every dump that cfg names, and if `cache` the cache, with F of the grid. */
+/** Write every dump that cfg names, and with `cache` also the cache, with the F of the
+ * grid. */
 static nb_status write_dumps(const nb_config *cfg, nb_factor_grid *grid, int cache,
                              nb_error *err)
 {
@@ -184,7 +185,7 @@ nb_status nb_config_factors(const nb_config *cfg, const nb_hooks *hooks,
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(cfg && out);
-    nb_config quiet = *cfg; /* shares the texts; only read */
+    nb_config quiet = *cfg; /* shares its texts with *cfg, and is only read */
     standalone s = {0};
     nb_times times;
     nb_status st;

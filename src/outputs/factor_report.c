@@ -77,7 +77,8 @@ static void add_list(nb_json to, const nb_factor_sums *m)
     nb_json_number(to, "scale_B", m->scale_B);
 }
 
-/** Add facts of m.  crystal: the image's, or NULL; s: statistics of the first table. */
+/** Add facts of m. crystal: crystal of the image, or NULL; s: statistics of the first
+ * table. */
 static void add_sums(nb_json to, const nb_factor_sums *m, const nb_crystal *crystal,
                      const nb_waves *waves, const nb_factor_stats *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a run that several outputs print, a row each. */
+/* Numbers of a run that several outputs print. Each has a row of a table. */
 #include <stddef.h>
 
 #include "../nanobragg.h"

@@ -50,7 +50,7 @@ static const nb_feature features[] = {
 };
 /* clang-format on */
 
-/** Features in the order OpenMP, parts of the backends, libraries. */
+/** Features in this order: OpenMP, parts of the backends, libraries. */
 const nb_feature *nb_feature_at(int i)
 {
     const int count = sizeof features / sizeof *features;

@@ -6,7 +6,8 @@
 #include "../analysis/analysis.h"
 #include "../base/memory.h"
 
-enum { SIDE = 16 }; /* edge of a block, pixels: wider than a spot, narrower than a ring */
+/* edge of a block, pixels: larger than a spot, smaller than the width of a ring */
+enum { SIDE = 16 };
 
 /** Medians of square blocks. */
 typedef struct blocks {
@@ -53,7 +54,8 @@ static void fill_empty(blocks *b, double *work)
             b->medians[i] = middle;
 }
 
-/** Measure the medians of pixels above the pedestal; other pixels are rare, or gaps. */
+/** Measure the medians of pixels above the pedestal; other pixels are rare or are
+ * gaps. */
 static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_error *err)
 {
     b->fast = (job->fast - 1) / SIDE + 1;
@@ -71,7 +73,8 @@ static nb_status measure(const nb_picture_job *job, blocks *b, double *work, nb_
     return NB_OK;
 }
 
-/** Last block with its middle before pixel `at`; *part: way to the next block, 0 to 1. */
+/** Last block with its middle before pixel `at`; *part: position between the middles of
+ * this block and the next, 0 to 1. */
 static int before(int at, int n, double *part)
 {
     const double x = fmin(fmax((at + 0.5) / SIDE - 0.5, 0), n - 1);
@@ -99,7 +102,8 @@ static float above(const nb_picture_job *job, const blocks *b, int f, int s)
                    sqrt(fmax(1, background - job->pedestal)));
 }
 
-/** Scale from 2 deviations of the background to percentile 99.5, or to 10 if higher. */
+/** Scale from 2 deviations of the background to percentile 99.5, or to 10 deviations if
+ * that is higher. */
 static void set_scale(const nb_picture_job *job, const float *flat, double *work,
                       nb_png_options *options)
 {

@@ -232,7 +232,7 @@ void nb_sim_effects_node(const nb_sim *sim, nb_json root)
         nb_json_text(root, "twin", sim->cfg.twin);
 }
 
-/** Parse a value of numbers into v; returns their number, or 0 for a text. */
+/** Parse a value of numbers into v; returns their number, or 0 if the value is a text. */
 static int numbers_of(const nb_param *p, const char *text, double v[NB_PARAM_WORDS])
 {
     int n = 0;
@@ -266,7 +266,7 @@ static void add_parameter(nb_json to, const nb_param *p, const nb_config *cfg)
 
 static int differs(const nb_param *p, const nb_config *a, const nb_config *b)
 {
-    if (p->kind == NB_KIND_MISSET) /* "random" changes another field */
+    if (p->kind == NB_KIND_MISSET) /* the word "random" changes another member */
         return a->misset_mode != b->misset_mode;
     return !nb_param_same(p, a, b);
 }

@@ -30,7 +30,8 @@ void nb_notice_material(const nb_model *model, const nb_hooks *hooks)
         name);
 }
 
-/** Note parts of the panel of a geometry file that SMV lacks, so that -img loses them. */
+/** Note properties of a geometry file's panel that SMV cannot hold, so that -img does not
+ * find them. */
 static void notice_unkept(const nb_model *model, const nb_hooks *hooks)
 {
     const nb_scene *sc = &model->scene;

@@ -13,7 +13,7 @@
 #include "picture.h"
 #include "report.h"
 
-/* The program contains the page, so it needs no folder. */
+/* The program contains the page, so that it needs no folder of files. */
 NB_EMBED(nb_page_html, "src/tools/page.html");
 
 #define PLACE "<!--NB-DATA-->"
@@ -24,7 +24,7 @@ typedef struct page {
     const nb_sim *sim;    /* simulation with the images' geometry, or NULL */
     nb_shown_image first; /* owned */
     nb_json root, images; /* members of the page; list of images in the page */
-    size_t limit;         /* approximate bytes of an image's text */
+    size_t limit;         /* approximate limit of the bytes of an image's text */
 } page;
 
 static void put_panel(nb_json to, const nb_panel *p)
@@ -70,7 +70,8 @@ static void put_image(const page *p, int i, const nb_picture_job *shown,
         nb_json_text(one, "mask", packed->mask);
 }
 
-/** Image i with a detector: from sim, else its file, else from an image of equal size. */
+/** Image i with a detector: that of sim, or of its file, or of an image of the same
+ * size. */
 static nb_image image_of(const page *p, int i)
 {
     const nb_page_job *job = p->job;

@@ -304,8 +304,8 @@ static nb_status write_sheet(const nb_pair *pair, const nb_png_options *colours,
     return st;
 }
 
-/** Assemble both images, if their panels are known and no region is typed; the pair then
- * shows them.  Free both. */
+/** Assemble both images, if their panels are known and no region is typed. The pair then
+ * refers to the assembled images. The caller frees both. */
 static nb_status assemble_pair(const nb_image *a, const nb_image *b, nb_pair *pair,
                                nb_assembly all[2], nb_error *err)
 {

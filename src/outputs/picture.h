@@ -11,8 +11,8 @@
 
 /* --- pictures for the writers of src/io --- */
 
-/** Draw the picture, grey or coloured; *view gets its size, type and pixels, which are
- * the caller's (nb_free).  Errors: those of nb_picture_draw. */
+/** Draw the picture, grey or coloured; *view gets its size, type and pixels; the caller
+ * frees the pixels (nb_free). Errors: those of nb_picture_draw. */
 nb_status nb_picture_view(const nb_picture_job *job, nb_image_view *view, void **pixels,
                           nb_error *err);
 
@@ -40,7 +40,8 @@ void nb_picture_own_free(nb_picture_own *own);
 /** Writer of a picture. */
 const nb_writer *nb_picture_writer(const nb_picture_job *job);
 
-/** Picture of an image file: several panels assembled, left-out pixels NaN. */
+/** Picture of an image file. Several panels are assembled, and left-out pixels are
+ * NaN. */
 typedef struct nb_shown_image {
     nb_picture_job job;   /* borrows from the image and the members below */
     nb_assembly assembly; /* owned, as are the members below */
@@ -53,7 +54,7 @@ typedef struct nb_shown_image {
 nb_status nb_show_image(const nb_image *image, nb_shown_image *shown, nb_error *err);
 void nb_shown_free(nb_shown_image *shown);
 
-/** Panel k with place, axes, size and beam in the frame of d; other members are 0. */
+/** Panel k with position, axes, size and beam in the frame of d; other members are 0. */
 nb_panel nb_panel_of_spec(const nb_detector_spec *d, int k);
 
 /* --- two images of the same size, for the comparison and its picture --- */
@@ -64,10 +65,10 @@ nb_status nb_pair_of(const nb_image *a, const nb_image *b,
 
 /* --- the automatic scale of a picture of counts with a background --- */
 
-/** Show counts minus the local background in standard deviations, from two on: spots are
- * seen, rings are not.  Only for -pngscale auto, whole counts and a median of 4 or more.
- * The job then borrows *options and *pixels, which the caller frees (nb_free); otherwise
- * *pixels is NULL.  Errors: NB_ERR_NOMEM. */
+/** Show counts minus the local background, in standard deviations and from two deviations
+ * on, so that spots are visible and rings are not. Only for -pngscale auto, whole counts
+ * and a median of 4 or more. The job then borrows *options and *pixels, which the caller
+ * frees (nb_free); otherwise *pixels is NULL. Errors: NB_ERR_NOMEM. */
 nb_status nb_flatten(nb_picture_job *job, nb_png_options *options, float **pixels,
                      nb_error *err);
 

@@ -106,8 +106,8 @@ static nb_status append(nb_reflections *more, const nb_further *of, nb_reflectio
     return st;
 }
 
-/** Mix for the image of one crystal (NULL: the first): only the factors of pixels, and
- * with the first crystal the background. */
+/** Mix for the image of one crystal (NULL: the first): it has only the factors of pixels,
+ * and for the first crystal also the background. */
 static nb_mix factors_alone(const nb_mix *all, const nb_further *of)
 {
     nb_mix mix = *all;
@@ -164,8 +164,8 @@ static nb_status render_alone(void *user, float *image, nb_error *err)
     return st;
 }
 
-/* --- with a footprint: the place of a photon is that before spreading; a photon counts
- * if it is in the image or off its panel after spreading --- */
+/* --- with a footprint: the position of a photon is the one before spreading. A photon
+ * counts if after spreading it is in the image or has left its panel --- */
 
 /** Factors of the Bragg light, and 0 for pixels that are not rendered. */
 static void fill_factors(const nb_mix *mix, const nb_scene *sc, float *factors)
@@ -202,7 +202,7 @@ static nb_status render_counted(nb_sim_engine *engine, const nb_footprint_work *
     return st;
 }
 
-/** Find the reflections of a scene whose image is spread. */
+/** Find the reflections of a scene with a footprint. */
 static nb_status find_spread(const nb_sim *sim, nb_sim_engine *engine, const nb_model *m,
                              const nb_scene *scene, const nb_mix *mix,
                              nb_reflections *out, nb_error *err)
@@ -255,7 +255,8 @@ static nb_status find_alone(const nb_sim *sim, nb_sim_engine *engine, const nb_m
     return st ? st : append(&own, of, out, err);
 }
 
-/** Find the reflections crystal by crystal, since photons of crystals must not mix. */
+/** Find the reflections crystal by crystal, since the photons of the crystals must be
+ * kept apart. */
 static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, const nb_mix *all,
                           nb_reflections *out, nb_error *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of a run as text. The facts are those of the JSON report and of add_text. */
+/* The report of a run as text. Its facts come from the JSON report and from
+ * add_text(). */
 #include <math.h>
 
 #include "../base/c_locale.h"
@@ -109,8 +110,8 @@ static void add_wavelengths(nb_json to, const nb_beam *beam)
     nb_json_number(to, "longest_A", high * 1e10);
 }
 
-/** Add the polarization to type in DIALS, unless it equals the default of DIALS: DIALS
- * 3.12 does not read the polarization from files of nanobragg. */
+/** Add the polarization that a user types in DIALS, unless it equals the default of
+ * DIALS: DIALS 3.12 does not read the polarization from files of nanobragg. */
 static void add_polarization(nb_json to, const nb_sim *sim)
 {
     const nb_image_meta m = nb_sim_describe(sim);

@@ -17,7 +17,8 @@ typedef enum nb_config_lists { NB_LIST_SOURCES = 1, NB_LIST_PANELS = 2 } nb_conf
 void nb_sim_config_node(const nb_sim *sim, nb_config_lists lists, nb_json root);
 /** Add effects on light: background, damage, absorb, shadow, spectrum, crystals, twin. */
 void nb_sim_effects_node(const nb_sim *sim, nb_json root);
-/** Add how F were made as "structure_factors"; nothing if F are used as read. */
+/** Add "structure_factors", which describes how F were made. Add nothing if F are used as
+ * read. */
 void nb_sim_factors_node(const nb_sim *sim, nb_json root);
 /** Add every parameter that differs from its default (typed, or from a header), without
  * the names of output files. */
@@ -56,17 +57,19 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
 
 /* --- text from facts --- */
 
-/** Add lines of facts.  {beam.sources} is a fact, {crystal.N.0} an item of a list.  A
+/** Add lines of facts. {beam.sources} is a fact, {crystal.N.0} an item of a list. A
  * number has six digits, {NAME:9} nine, {NAME:.4} four after the point, {NAME:} those of
- * JSON; {NAME:%} is percent.  {NAME?}, {NAME!}, {NAME=TEXT}, {NAME#TEXT} print nothing,
- * but test that a fact is true, false or absent, equal to TEXT, unlike TEXT.  A line or a
- * part in brackets is left out if a fact is absent or a test fails.  [@NAME|BETWEEN|PART]
- * repeats a part for each item of a list, with the facts of the item. */
+ * JSON; {NAME:%} is percent. {NAME?}, {NAME!}, {NAME=TEXT}, {NAME#TEXT} print nothing.
+ * They test that a fact is true, that it is false or absent, that it equals TEXT, or that
+ * it differs from TEXT. A line or a part in brackets is left out if a fact is absent or a
+ * test fails. [@NAME|BETWEEN|PART] repeats a part for each item of a list, with the facts
+ * of the item. */
 void nb_report_lines(nb_draft *text, nb_json facts, const char *const *lines);
 
 /** Move the text to *out (nb_free), or return the error. */
 nb_status nb_report_end(nb_draft *text, char **out, nb_error *err);
-/** Write and free the text.  what: its name in messages.  Returns st, or a new error. */
+/** Write and free the text. what: name of the file in messages. Returns st, or a new
+ * error. */
 nb_status nb_draft_write(nb_draft *text, const char *path, const char *what, nb_status st,
                          nb_error *err);
 /** Write a tree as a JSON file that ends with `end`; delete the tree. */
@@ -75,12 +78,13 @@ nb_status nb_json_file(nb_json root, const char *what, const char *path, const c
 
 /* --- structure factors in reports --- */
 
-/** Add lines on F to a report.  facts: of nb_sim_factors_node; stats: of table 0. */
+/** Add lines on F to a report. facts: those of nb_sim_factors_node; stats: statistics of
+ * table 0. */
 void nb_factor_sums_put(nb_draft *text, nb_json facts, const nb_factor_sums *sums,
                         const nb_settings *settings, const nb_waves *waves,
                         const nb_factor_stats *stats);
 
-/** Make a report with only the lines on F; *report is the caller's (nb_free). */
+/** Make a report with only the lines on F; the caller frees *report (nb_free). */
 nb_status nb_factor_sums_report(const nb_factor_sums *sums, const nb_settings *settings,
                                 const nb_waves *waves, const nb_factor_grid *grid,
                                 char **report, nb_error *err);

@@ -30,14 +30,15 @@ static void add_common(const nb_sim *sim, const char *backend, nb_json root)
 /** Add the limit of the light left out of a pixel (nb_lack), unless it is 0. */
 static void add_lack(const nb_sim_engine *engine, nb_json root)
 {
-    const double factor = fmax(1, engine->photons.mix.max); /* largest factor */
+    /* largest factor of a pixel */
+    const double factor = fmax(1, engine->photons.mix.max);
     if (!(engine->lack.photons > 0))
         return;
     nb_json_number(root, "tolerance_reached", engine->lack.part);
     nb_json_number(root, "photons_lacking", factor * engine->lack.photons);
 }
 
-/** Add an entry to "clipped"; returned so that more can be added. */
+/** Add an entry to "clipped". Returns the entry, so that more can be added to it. */
 static nb_json add_clipped(nb_json list, const char *file, double largest, double pixels)
 {
     nb_json one = nb_json_add_object(list);

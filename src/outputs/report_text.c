@@ -14,7 +14,7 @@
 
 nb_status nb_report_end(nb_draft *t, char **out, nb_error *err)
 {
-    nb_draft_bytes(t, "", 1); /* the NUL */
+    nb_draft_bytes(t, "", 1); /* append the final NUL */
     *out = t->data;
     if (!t->failed)
         return NB_OK;
@@ -60,7 +60,7 @@ static const cJSON *fact_of(const cJSON *at, const char *name, size_t length)
     return cJSON_IsNull(at) ? NULL : at;
 }
 
-/** Fact as text, "" for a list; number: memory for a number. */
+/** Fact as text, or "" for a list. number: memory for the text of a number. */
 static const char *text_of(const cJSON *fact, char number[NB_TEXT_NUMBER])
 {
     if (cJSON_IsNumber(fact))

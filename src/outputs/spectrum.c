@@ -51,7 +51,8 @@ static void title_of(const nb_spectrum *s, char *text, size_t size)
                  s->part[0].modes, s->factor);
 }
 
-/** Photons per eV at each wavelength, divided by all photons of the mean shot. */
+/** Photons per eV at each wavelength, divided by the number of photons of the mean
+ * shot. */
 static void densities(const nb_spectrum *s, double *shot, double *mean)
 {
     for (int i = 0; i < s->n; i++) {

@@ -33,10 +33,11 @@ typedef struct table_job {
     nb_image image;
     nb_panel_pixels *where; /* owned; panels in the image */
     nb_source source;
-    double adc, scale; /* adc: offset, ADU; scale: r_e^2 fluence N for N molecules */
-    int marked;        /* 1: the file has a header, so that values may mark gaps */
+    /* adc: offset, ADU; scale: r_e^2 fluence N, where N is the number of molecules */
+    double adc, scale;
+    int marked; /* 1: the file has a header, so that values may mark gaps */
     bin_list bins;
-    int32_t *bin;      /* owned; [pixels], -1: not used */
+    int32_t *bin;      /* owned; [pixels], -1: the pixel is not used */
     nb_binned *pixels; /* owned; [pixels] */
     size_t used;
     double smooth; /* half width of the parabolas, 1/m; 0 without smoothing */
@@ -170,7 +171,7 @@ static size_t *sort_pixels(table_job *job, nb_binned *sorted, nb_error *err)
     return first;
 }
 
-/** Leave out the pixels up to two pixels from a pixel of a spot. */
+/** Leave out all pixels that are at most two pixels away from a pixel of a spot. */
 static void leave_out_about(table_job *job, const nb_panel *panel, int f, int s)
 {
     enum { REACH = 2, SIDE = 2 * REACH + 1 };
@@ -190,7 +191,8 @@ static void leave_out_beside(table_job *job, const nb_panel *panel, const uint8_
                 leave_out_about(job, panel, f, s);
 }
 
-/** Leave out pixels around those above the limit of their bin: weak edges of spots. */
+/** Leave out the neighbours of pixels above the limit of their bin, since these are the
+ * weak edges of spots. */
 static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
                                  const size_t *first, nb_error *err)
 {
@@ -220,7 +222,8 @@ static nb_status leave_out_spots(table_job *job, const nb_binned *sorted,
 static int in_ring(double x)
 {
     static const double d_A[] = {3.895, 3.661, 3.439, 2.668, 2.249, 2.068,
-                                 1.947, 1.916, 1.882, 1.719, 1.522}; /* to 1.5 A */
+                                 /* rings of d down to 1.5 A */
+                                 1.947, 1.916, 1.882, 1.719, 1.522};
     const double half = 0.0025; /* 1/A: 0.03 A at 3.7 A on each side */
     for (size_t i = 0; i < sizeof d_A / sizeof *d_A; i++)
         if (fabs(x * NB_ANGSTROM - 0.5 / d_A[i]) <= half)
@@ -228,9 +231,10 @@ static int in_ring(double x)
     return 0;
 }
 
-/** Replace the mean of a bin by the curve, if it has a value.  With -stolrings the mean
- * of a ring of ice stays if it is 4 sigma above the curve.  Bins of few pixels, and
- * without -stolrings rings in which the curve has no value, get no line in the table. */
+/** Replace the mean of a bin by the curve, if it has a value. With -stolrings the mean in
+ * a ring of ice is kept if it is 4 sigma above the curve. The table has no line for a bin
+ * of few pixels. Without -stolrings it also has none for rings in which the curve has no
+ * value. */
 static void smooth_bin(const table_job *job, double curve, int ring, nb_bin_mean *m)
 {
     const int keep = job->sim->model.settings.value.stol_rings;
@@ -332,7 +336,7 @@ static nb_status make_table(table_job *job, nb_error *err)
     return st;
 }
 
-/** Find the panels in the image: the stack, or an array of -layout. */
+/** Find the panels in the image: as a stack, or as an array of -layout. */
 static nb_status place_panels(table_job *job, const char *path, nb_error *err)
 {
     const nb_scene *sc = &job->sim->model.scene;

@@ -18,7 +18,8 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
     nb_vec3 mean = {0};
     double sum = 0, k1 = 0, k2 = 0, angle = 0;
     head->bandwidth =
-        1e-8; /* as CrystFEL writes for one wavelength: its partialator fails with 0 */
+        /* CrystFEL writes this number for one wavelength; its partialator fails with 0 */
+        1e-8;
     for (int i = 0; i < n; i++) {
         const nb_source *s = &sc->beam.sources[i];
         sum += s->weight;
@@ -117,7 +118,8 @@ static void take_lattice(const nb_sim *sim, const nb_further *of, nb_stream_latt
     to->twin = of ? of->twin : 0;
 }
 
-/** Name of a written image, if possible with counts (noise) for CrystFEL; or "none". */
+/** Name of an image that is written, or "none". CrystFEL needs counts, so an image with
+ * noise is preferred. */
 static const char *image_name(const nb_config *cfg)
 {
     for (int noise = 1; noise >= 0; noise--)

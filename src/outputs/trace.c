@@ -48,7 +48,7 @@ static void trace_sample(const printer *out, int i, const nb_scene *sc, const nb
         i / sc->lattice.n_domains, i % sc->lattice.n_domains);
     say(out, "    hkl_fractional: %.15g %.15g %.15g", p->h, p->k, p->l);
     say(out, "    hkl_nearest: %.0f %.0f %.0f", p->h0 + 0.0, p->k0 + 0.0,
-        p->l0 + 0.0); /* -0 + 0.0 is 0 */
+        p->l0 + 0.0); /* adding 0.0 changes -0 to 0 */
     say(out, "    F_latt: %.15g", p->F_latt);
     say(out, "    F_cell (electrons): %.15g", p->F_cell);
     say(out, "    term F_cell^2 F_latt^2: %.15g",

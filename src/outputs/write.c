@@ -23,11 +23,11 @@
 
 enum { NB_JOBS = 8 }; /* limit of image files, above the number of their kinds */
 
-/** Data from which all files of a run are written. */
+/** Data for writing all files of a run. */
 typedef struct outputs {
     nb_sim *sim;
-    nb_photons *photons; /* of the simulation, or `given` */
-    nb_photons given;    /* the caller's image */
+    nb_photons *photons; /* photons of the simulation, or `given` */
+    nb_photons given;    /* image of the caller */
     nb_image_meta meta, noise_meta;
     double int_scale, pgm_scale;
     nb_preview_levels preview;
@@ -69,7 +69,7 @@ static nb_image_view *add_job(outputs *o, const nb_writer *writer, const char *p
     return &job->view;
 }
 
-/** Let the writer of a view make the rows of a product when it needs them. */
+/** Make the view's writer call for the rows of a product when it needs them. */
 static void make_rows_of(outputs *o, nb_image_view *view, nb_product product)
 {
     o->products[o->n_products] = product;
@@ -180,7 +180,7 @@ static nb_status make_products(outputs *o, nb_error *err)
     for (int i = 0; i < o->n && !st; i++) {
         nb_image_view *view = &o->jobs[i].view;
         if (view->type == NB_PIXEL_F32 && o->jobs[i].meta != &o->noise_meta)
-            view->pixels = o->photons->pixels; /* NULL: on the device */
+            view->pixels = o->photons->pixels; /* NULL if the image is on the device */
         if (i == o->noise_job)
             view->in_order = nb_product_in_order(view->user);
     }
@@ -217,8 +217,8 @@ static void *close_device(void *user)
     return NULL;
 }
 
-/** True if the device is closed during writing.  Closing takes 0.1 s and makes the exit
- * 0.05 s shorter, so it pays only while large files are written. */
+/** True if the device is closed during writing. Closing takes 0.1 s and shortens the exit
+ * by 0.05 s, so that it pays only while large files are written. */
 static int is_worth_closing(const outputs *o)
 {
     const size_t large = (size_t)48 << 20;
@@ -254,7 +254,8 @@ static nb_status write_files(outputs *o, int threads, nb_error *err)
     return st;
 }
 
-/** Find the photons: in memory for pictures, pages, lists, else perhaps on a device. */
+/** Find the photons. Pictures, pages and lists need them in memory; otherwise they may
+ * stay on a device. */
 static nb_status find_image(outputs *o, const float *image, nb_error *err)
 {
     const nb_config *cfg = &o->sim->cfg;
@@ -297,7 +298,8 @@ void nb_sim_clipped(const nb_sim *sim, int64_t *integer, int64_t *noise)
         *noise = sim ? sim->clipped_noise : 0;
 }
 
-/** Divide wall - truth (s) into noise and write, in the ratio of the threads' times. */
+/** Divide the seconds wall - truth between noise and writing, in the ratio of the
+ * threads' times. */
 static void divide_time(outputs *o, double wall, double truth)
 {
     double noise = 0, all = 0;
