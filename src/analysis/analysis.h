@@ -10,10 +10,11 @@
 /** A pixel of a bin. */
 typedef struct nb_binned {
     float counts;   /* photons */
-    float per_unit; /* value of the binned quantity for one photon, > 0 */
+    float per_unit; /* > 0; value of the binned quantity that one photon stands for */
 } nb_binned;
 
-/** Mean and standard deviation of counts * per_unit, and the number of pixels used. */
+/** Mean and standard deviation of counts * per_unit over a bin, and the number of pixels
+ * used. */
 typedef struct nb_bin_mean {
     double mean, deviation;
     size_t n;
@@ -35,8 +36,9 @@ nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work);
 typedef struct nb_pair {
     const float *a, *b; /* [slow][fast]; b is the reference */
     int fast, slow;
-    int roi[4];            /* fast min, max, slow min, max; inclusive, in the image */
-    const uint8_t *out[2]; /* for a, b: [slow][fast], not 0 at left-out pixels; or NULL */
+    int roi[4]; /* fast min, max, slow min, max; inclusive, in the image */
+    /* for a and for b: [slow][fast], not 0 at pixels that are left out; or NULL */
+    const uint8_t *out[2];
 } nb_pair;
 
 /** True if pixel i is left out in an image. */
@@ -46,9 +48,10 @@ static inline int nb_pair_leaves_out(const nb_pair *p, size_t i)
 }
 
 /** Fill the figures of *d for the pixels in use: sums, maxima, numbers of pixels that are
- * not finite. If all are finite, also correlation, rmse, largest difference, scale and
- * relative errors where b > floor max(b). If the correlation in a square ROI is < 0.99,
- * also that of swapped axes. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (no pixels). */
+ * not finite. If all are finite, fill also correlation, rmse, largest difference, scale,
+ * and relative errors where b > floor max(b). If the correlation in a square ROI is below
+ * 0.99, fill also the correlation with swapped axes. Errors: NB_ERR_NOMEM, NB_ERR_INPUT
+ * (no pixels). */
 nb_status nb_compare_pixels(const nb_pair *pair, double floor, nb_difference *d,
                             nb_error *err);
 
@@ -74,8 +77,9 @@ typedef struct nb_spot_list {
 /** Find the peaks of an image of the pair in the ROI, brightest first, without pixels
  * that are left out or on the edge. A peak is brighter than the percentile of the ROI and
  * than other pixels in a box of +-exclusion (of equal pixels the first is the peak). The
- * first `peak_count` peaks are kept (0: all), and peaks up to 0.1 % weaker than the last,
- * as equal peaks have a random order. The caller frees out->spots. NB_ERR_NOMEM. */
+ * first `peak_count` peaks are kept (0: all), and also peaks up to 0.1 % weaker than the
+ * last of these, because the order of equal peaks is random. The caller frees out->spots.
+ * NB_ERR_NOMEM. */
 nb_status nb_spots_find(const nb_pair *pair, const float *image,
                         const nb_compare_options *options, nb_spot_list *out,
                         nb_error *err);
@@ -92,8 +96,9 @@ nb_status nb_compare_peaks(const nb_pair *pair, const nb_compare_options *option
 /* --- Mean intensity against the distance from the beam centre --- */
 
 /** Fill the radial figures of *d from means of both images over rings one pixel wide
- * around centre (fast, slow, pixels from the outer corner of the first pixel). The centre
- * of a pixel decides the ring. Errors: NB_ERR_NOMEM, NB_ERR_INPUT (centre too far). */
+ * around centre (fast, slow, pixels from the outer corner of the first pixel). The
+ * position of a pixel's centre decides to which ring the pixel belongs. Errors:
+ * NB_ERR_NOMEM, NB_ERR_INPUT (centre too far). */
 nb_status nb_compare_radial(const nb_pair *pair, const double centre[2], nb_difference *d,
                             nb_error *err);
 

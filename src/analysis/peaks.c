@@ -175,7 +175,7 @@ static int brightest_first(const void *a, const void *b)
     return x->fast < y->fast ? -1 : x->fast > y->fast;
 }
 
-/** Percentile of the values of the rectangle. */
+/** Set *out to a percentile of the values of the rectangle. */
 static nb_status level(const field *w, double percent, double *out, nb_error *err)
 {
     const int *roi = w->pair->roi;

@@ -77,7 +77,7 @@ static double median(float *v, size_t n)
 double nb_bin_centre(const nb_binned *pixels, size_t n, float *work, double *limit)
 {
     const double to_sigma = 1.4826, /* sigma / median deviation of a normal law */
-        farthest = 6;               /* in sigma */
+        farthest = 6;               /* limit of the distance from the median, in sigma */
     double centre;
     *limit = INFINITY;
     if (n < NB_BIN_ENOUGH)
@@ -100,7 +100,7 @@ nb_bin_mean nb_bin_mean_of(const nb_binned *pixels, size_t n, float *work)
         double step;
         if (!(fabs(pixels[i].counts - centre) <= limit))
             continue;
-        step = y - m.mean; /* Welford */
+        step = y - m.mean; /* Welford's update of mean and variance */
         m.mean += step / (double)++m.n;
         squares += step * (y - m.mean);
     }

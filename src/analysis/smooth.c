@@ -20,7 +20,7 @@ typedef struct curve {
 typedef struct moments {
     double t[5], y[3];
     int count;
-    int below, above; /* 1 with a point at t <= 0, at t >= 0 */
+    int below, above; /* 1 if a point has t <= 0, and 1 if a point has t >= 0 */
 } moments;
 
 static void add_point(moments *m, double t, double y, double weight)
@@ -79,8 +79,9 @@ static double distance(const curve *c, const double *smooth, size_t i)
                : 0;
 }
 
-/** Leave out points over 6 sigma and 6 medians off the curve if no near point is farther:
- * an outlier pulls the curve off near points. Returns how many; overwrites work[2 n]. */
+/** Leave out points that are more than 6 sigma and 6 medians from the curve, if no near
+ * point is farther from it: an outlier moves the curve away from near points. Returns the
+ * number left out; overwrites work[2 n]. */
 static size_t leave_out(const curve *c, const double *smooth, double *work)
 {
     double *far = work + c->n, limit;

@@ -40,7 +40,8 @@ int nb_row_of_l(const double G[6], double limit, int h, int k, int L, int *first
     double p = (G[4] * h + G[5] * k) / (2 * G[2]);
     double square = p * p - (G[0] * h * h + G[1] * k * k + G[3] * h * k - limit) / G[2];
     double half = sqrt(fmax(square, 0));
-    /* The roots are rounded: begin one step outside and apply the usual test of s^2. */
+    /* The roots are rounded, so begin one step outside and apply the usual test of
+     * s^2. */
     int l0 = (int)fmax(floor(-p - half), -L), l1 = (int)fmin(ceil(half - p), L);
     while (l0 <= l1 && !(nb_s_squared(G, h, k, l0) <= limit))
         l0++;
@@ -80,7 +81,7 @@ void nb_transform(const double m[9], const double v[3], double out[3])
         out[i] = m[3 * i] * v[0] + m[3 * i + 1] * v[1] + m[3 * i + 2] * v[2];
 }
 
-/** Place of element i, j of a symmetric matrix in the order 11 22 33 12 13 23. */
+/** Index of element i, j of a symmetric matrix in the order 11 22 33 12 13 23. */
 static int packed(int i, int j)
 {
     return i == j ? i : i + j + 2;

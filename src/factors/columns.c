@@ -104,8 +104,8 @@ static void stem_of(const char *label, char stem[LABEL], char *sign)
     }
 }
 
-/** Find the first pair of a type: labels that differ only in the sign, else the first two
- * columns of the type. Returns 0 without a pair. */
+/** Find the first pair of a type: columns whose labels differ only in the sign, or else
+ * the first two columns of the type. Returns 0 without a pair. */
 static int find_pair(const nb_reflection_file *file, char type, nb_column_choice *out)
 {
     int first = next_of_type(file, type, 0), mate = -1, i;
@@ -133,8 +133,9 @@ static nb_status fail_several(const nb_reflection_file *file, const char *name,
                       list_columns(file, candidates, text));
 }
 
-/** Set *out to the column of a type with the first preferred label (the list ends in
- * NULL), else to the only one that has no map coefficients. Without any, *out stays. */
+/** Set *out to the column of a type that has the earliest label of the list of preferred
+ * labels (it ends in NULL), or else to the only column without map coefficients. If no
+ * column fits, *out is unchanged. */
 static nb_status find_single(const nb_reflection_file *file, char type,
                              const char *const *preferred, const char *name, int *out,
                              nb_error *err)
@@ -152,7 +153,7 @@ static nb_status find_single(const nb_reflection_file *file, char type,
     return found > 1 ? fail_several(file, name, f, err) : NB_OK;
 }
 
-/** True if column i has a value in a row where both columns of the pair lack one. */
+/** True if column i has a value in a row in which neither column of the pair has one. */
 static int has_more(const nb_reflection_file *file, const nb_column_choice *pair, int i)
 {
     const nb_column *c = file->columns;
@@ -306,7 +307,7 @@ typedef struct combining {
     double B_add, scale;
     nb_factor_grid *grid;
     ptrdiff_t zero; /* voxel of 0 0 0 */
-    int is_roomy;   /* 1 if the box contains every image, also if s^2 is rounded */
+    int is_roomy;   /* 1 if the box contains every image, even with a rounded s^2 */
     int count;
     image images[NB_SYMOPS_MAX]; /* images of a unique reflection, by operator */
 } combining;
@@ -365,7 +366,7 @@ static void make_pair(const combining *c, size_t i, double F[4])
         k *= exp(-c->B_add * nb_s_squared(p->G, h[0], h[1], h[2]) / 4);
     F[0] = k * (re - y);
     F[1] = k * (im + x);
-    F[2] = k * (re + y); /* F(-h): P and M are conjugated */
+    F[2] = k * (re + y); /* for F(-h), P and M are conjugated */
     F[3] = k * (x - im);
 }
 
@@ -419,7 +420,8 @@ static void add_image(combining *c, const nb_symop *op)
         m->step[i] = (op->R[3 * i] * n1 + op->R[3 * i + 1]) * n2 + op->R[3 * i + 2];
 }
 
-/** Take each rotation once, because centring translations give no new images. */
+/** Find the images, with each rotation once, because centring translations give no new
+ * images. */
 static void find_images(combining *c)
 {
     const nb_symmetry *sg = &c->partials->symmetry;
@@ -434,7 +436,7 @@ static void find_images(combining *c)
         c->is_roomy &= c->grid->H[i] >= room[i];
 }
 
-/** Limits of the indices that are in both the sphere and the grid. */
+/** Set the limits of the indices that are in both the sphere and the grid. */
 static void inner_box(const combining *c, int H[3])
 {
     nb_index_limits(c->partials->cell, c->partials->dmin, H);
@@ -463,7 +465,7 @@ void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, dou
     }
 }
 
-/* --- many wavelengths: each voxel stores the index of an amplitude --- */
+/* --- for many wavelengths: each voxel stores the index of an amplitude --- */
 
 /** Indices in nb_orbit_map.F of the F of absences, and of the F of missing voxels. */
 static uint32_t absent_of(const nb_partials *p)

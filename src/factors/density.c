@@ -55,11 +55,11 @@ void nb_visits_free(nb_visits *visits)
 
 /* Costs in nanoseconds (reports/cpu), to choose the quicker method. The costs are
  * constants, so that every machine makes the same choice and the same bits. */
-#define NS_TERM 0.6   /* direct sum: per site, operator and reflection */
-#define NS_POINT 0.25 /* grid: per point of the window of a site */
-#define NS_SITE 2000. /* grid: per site */
-#define NS_GRID 5.    /* transform: per point of the grid */
-#define NS_GATHER 4.  /* after the transform: per operator and reflection */
+#define NS_TERM 0.6   /* cost of the direct sum for each site, operator and reflection */
+#define NS_POINT 0.25 /* cost of the grid for each point of the window of a site */
+#define NS_SITE 2000. /* cost of the grid for each site */
+#define NS_GRID 5.    /* cost of the transform for each point of the grid */
+#define NS_GATHER 4.  /* cost after the transform for each operator and reflection */
 
 int nb_smooth_size(double least)
 {
@@ -158,7 +158,8 @@ typedef struct summing {
     double *S;
 } summing;
 
-/** S += exp(blur s^2/4)/points times the sum over operators of X(h R) exp(2 pi i h t). */
+/** Add to S: exp(blur s^2/4)/points times the sum over operators of X(h R) exp(2 pi i h
+ * t). */
 static void gather(const summing *s, const nb_fourier_box *box)
 {
     double points = (double)s->n[0] * s->n[1] * s->n[2], c[24], d[24];
@@ -203,7 +204,8 @@ static nb_status sum_on_grid(const summing *s, density *d, size_t count, nb_erro
 }
 
 /** Choose grid and blur, and divide the sites into `direct` and d->gaussians (the grid).
- * Returns time of the grid minus direct time of its sites, in ns; -1 with only_grid. */
+ * Returns the time of the grid minus the time of a direct sum of the grid's sites, in ns,
+ * or -1 with only_grid. */
 static double divide(summing *s, const nb_site *sites, size_t count, density *d,
                      nb_site *direct, size_t *n_direct, size_t *n_grid)
 {

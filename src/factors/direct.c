@@ -71,7 +71,7 @@ static nb_status make_images(const nb_site *sites, size_t count,
     return NB_OK;
 }
 
-/** The longest row of the list that begins at `first`. */
+/** The longest row that begins at `first` in the list. */
 static nb_row row_at(const nb_index_list *r, size_t first, int step)
 {
     const int *h = r->hkl[first];
@@ -85,7 +85,7 @@ static nb_row row_at(const nb_index_list *r, size_t first, int step)
     return row;
 }
 
-/** A row and its place in the list. */
+/** A row and its index in the list. */
 typedef struct piece {
     nb_row row;
     size_t first;

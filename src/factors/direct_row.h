@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 enum {
-    NB_BLOCK = 8,    /* atoms side by side, for vectors of any width */
+    /* number of atoms next to each other in memory, for vectors of any width */
+    NB_BLOCK = 8,
     NB_ROW_MAX = 64, /* limit of the reflections of one call */
 };
 

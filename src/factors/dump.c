@@ -16,7 +16,8 @@ enum {
     PHI_PLUS,
     PHI_MINUS,
     COLUMNS,
-    LINE = 64 /* room of three indices (6 characters each), a number (16) and blanks */
+    /* bytes of a line: three indices (6 characters each), a number (16) and blanks */
+    LINE = 64
 };
 
 /** F of a voxel, or NaN for an absence: the space group implies that its F is 0. */
@@ -25,7 +26,7 @@ static double value_at(const nb_factor_grid *g, size_t at)
     return g->absent && g->absent[at] ? NAN : g->F[at];
 }
 
-/** True for the hemisphere of -dump_mtz. */
+/** True for a reflection in the hemisphere of -dump_mtz. */
 static int is_upper(int h, int k, int l)
 {
     return l ? l > 0 : h ? h > 0 : k >= 0;

@@ -85,7 +85,7 @@ typedef struct work {
     const nb_symmetry *sg;
     double G[6], limit; /* metric; limit of s^2, 0 without a limit */
     int H[3];
-    size_t *rows; /* owned; rows with a value that counts */
+    size_t *rows; /* owned; rows whose value is used */
     size_t n;
     double s2_max;
     nb_expansion *about;
@@ -115,7 +115,8 @@ static nb_status check_index(const int h[3], const char *name, nb_error *err)
     return NB_OK;
 }
 
-/** Count a row with a value; list it except if absent or d < dmin. is_zero: F is 0. */
+/** Count a row with a value, and list the row unless it is absent or has d < dmin.
+ * is_zero: F is 0. */
 static nb_status add_row(work *w, size_t row, const int h[3], int is_zero, nb_error *err)
 {
     double s2 = nb_s_squared(w->G, h[0], h[1], h[2]);
@@ -154,7 +155,7 @@ static nb_status check_rows(const work *w, nb_error *err)
  * the table of a sound data set is much fuller. */
 static nb_status check_box(const work *w, nb_error *err)
 {
-    const double many = 5e7, sparse = 10000; /* voxels; voxels per value */
+    const double many = 5e7, sparse = 10000; /* limits: voxels; voxels per value */
     double voxels = 1, values = 2.0 * (double)w->n * fmax(1, w->sg->count);
     for (int i = 0; i < 3; i++)
         voxels *= 2 * w->H[i] + 1;
@@ -224,7 +225,8 @@ static nb_status find_rows(work *w, nb_error *err)
 }
 
 /** Gather mates that have a value, then mates that take the value of the other mate. Rows
- * with a phase come before rows without. A dump has all mates and needs one pass. */
+ * with a phase come before rows without a phase. A dump has all mates and needs only one
+ * pass. */
 static void gather_file(const work *w, nb_gather *g)
 {
     const nb_expansion_request *r = w->r;
@@ -268,8 +270,9 @@ static int differs(double a, double b)
     return fabs(a - b) > 0.01 * fabs(b);
 }
 
-/** Gather the values of a list. The last row of a reflection gives the value. Reflections
- * without a row get a value from symmetry mates, else from Friedel mates. */
+/** Gather the values of a list. The last row of a reflection gives its value. A
+ * reflection without a row gets its value from a symmetry mate, or else from a Friedel
+ * mate. */
 static void gather_list(work *w, nb_gather *g)
 {
     const nb_hkl_list *list = w->r->list;

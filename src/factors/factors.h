@@ -13,7 +13,8 @@
  * index ((h + H0) n1 + (k + H1)) n2 + (l + H2), n = 2 H + 1. */
 typedef struct nb_factor_grid {
     int H[3];
-    double cell[6];    /* A, deg; cell of the file, which may differ from the crystal's */
+    /* A, deg; cell of the file, which may differ from that of the crystal */
+    double cell[6];
     double wavelength; /* A; wavelength of the anomalous part */
     double *F;         /* owned; electrons; NaN without a value (a table has default_F) */
     float *phase;      /* owned; rad; NaN if unknown; or NULL if all are unknown */
@@ -79,7 +80,7 @@ static inline double nb_s_squared_limit(double dmin)
     return (1 + 1e-9) / (dmin * dmin);
 }
 
-/** Largest |h|, |k|, |l| with d >= dmin. */
+/** Find the largest |h|, |k|, |l| with d >= dmin. */
 void nb_index_limits(const double cell[6], double dmin, int H[3]);
 
 /** Find l = *first..*last of row (h, k), s^2 <= limit, |l| <= L. Returns 0 without l. */
@@ -114,19 +115,19 @@ int nb_is_absent(const nb_symmetry *sg, const int h[3]);
 
 /** Six indices whose s^2 determine a metric. */
 extern const int nb_six_indices[6][3];
-/** True if the cell of metric G fits the group: the rotations keep s^2. */
+/** True if the cell of metric G fits the group: the rotations do not change s^2. */
 int nb_group_fits(const nb_symmetry *sg, const double G[6]);
 
 /** List one reflection per orbit under operators and inversion: d >= dmin, no absences,
- * in rows of l; 0 0 0 if with_000. If the cell does not fit the group: one per Friedel
- * pair. The caller frees *hkl (nb_free). Errors: NB_ERR_NOMEM. */
+ * in rows of l, with 0 0 0 if with_000 is 1. If the cell does not fit the group, list one
+ * reflection per Friedel pair. The caller frees *hkl (nb_free). Errors: NB_ERR_NOMEM. */
 nb_status nb_unique_reflections(const nb_symmetry *sg, const double cell[6], double dmin,
                                 int with_000, int (**hkl)[3], size_t *count,
                                 nb_error *err);
 
-/** Operators of a sum, without repeats by centring and inversion. If h is not absent,
- * P(h) = times (S(h) + exp(2 pi i h t0) conj(S(h))), where S is the sum over `ops`. Only
- * a group with an inversion -x + t0 has the second term. */
+/** Operators of a sum. Operators that differ only by centring or inversion are left out.
+ * If h is not absent, P(h) = times (S(h) + exp(2 pi i h t0) conj(S(h))), where S is the
+ * sum over `ops`. Only a group with an inversion -x + t0 has the second term. */
 typedef struct nb_sum_operators {
     int count;
     nb_symop ops[NB_SYMOPS_MAX];
@@ -146,7 +147,8 @@ void nb_complete_sums(const nb_sum_operators *operators, const int (*hkl)[3], si
 
 #define NB_SAME_SITE 0.05 /* A; images within this distance are one site */
 
-/** Number (>= 1) of operators that move x by `distance` A at most. A: nb_cell_axes. */
+/** Number (>= 1) of operators that move x by no more than `distance` A. A:
+ * nb_cell_axes. */
 int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
                   double distance);
 
@@ -155,14 +157,15 @@ int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
  * order (SHELXL-97). The meaning that agrees with more coordinates is taken. */
 void nb_take_multiplicities(nb_structure *structure);
 
-/** Order of the site of an atom of a small-molecule CIF: order in the file, unless the
- * coordinates contradict it (counted in *contradicted); else the number of images within
+/** Order of the site of an atom of a small-molecule CIF: the order in the file, or if the
+ * coordinates contradict it (counted in *contradicted) the number of images within
  * NB_SAME_SITE. *near counts atoms without an order that overlap an image (< 0.5 A). */
 int nb_small_site_order(const nb_structure *structure, const double A[9],
                         const nb_atom *atom, size_t *contradicted, size_t *near);
 
-/** Choose the first or second origin of a symbol by orders of sites, then formula units,
- * then distances of atoms. Without a reason, the first. The note names the choice. */
+/** Choose the first or second origin of a symbol by the orders of sites, then by formula
+ * units, then by distances of atoms. If these do not decide, the first is taken. The note
+ * names the choice. */
 void nb_choose_origin(nb_structure *structure);
 
 #endif

@@ -44,7 +44,7 @@ static void sphere_begin(sphere *s, const nb_factor_grid *grid, double dmin)
     s->last = -1;
 }
 
-/** Go to the next row of l that has reflections. Returns 0 after the last. */
+/** Go to the next row of l that has reflections. Returns 0 if there is no further row. */
 static int next_row(sphere *s)
 {
     const int *H = s->grid->H;
@@ -60,7 +60,8 @@ static int next_row(sphere *s)
     }
 }
 
-/** Go to the next reflection that is not absent. Returns 0 after the last. */
+/** Go to the next reflection that is not absent. Returns 0 if there is no further
+ * reflection. */
 static int sphere_next(sphere *s)
 {
     place *p = &s->p;
@@ -88,7 +89,8 @@ static double value_in(const nb_factor_grid *g, const int h[3])
     return g->F[nb_factor_grid_at(g, h[0], h[1], h[2])];
 }
 
-/** Sum over reflections (not 0 0 0) with a value in the grid and, if given, the model. */
+/** Sum over reflections (not 0 0 0) that have a value in the grid and, unless `model` is
+ * NULL, in the model. */
 static void sum_shells(const nb_factor_grid *grid, const nb_factor_grid *model,
                        double dmin, shell sums[SHELLS])
 {
@@ -122,7 +124,7 @@ size_t nb_fill_shell(nb_factor_grid *grid, double dmin)
     for (int i = 0; i < SHELLS; i++)
         rms[i] = last = sums[i].n ? sqrt(sums[i].FF / sums[i].n) : last;
     sphere_begin(&s, grid, dmin);
-    while (sphere_next(&s)) /* -F000 sets F(0 0 0) */
+    while (sphere_next(&s)) /* F(0 0 0) is left to -F000 */
         if (isnan(grid->F[s.p.at]) && !is_000(&s.p)) {
             grid->F[s.p.at] = rms[s.p.shell];
             filled++;

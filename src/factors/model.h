@@ -39,8 +39,9 @@ typedef struct nb_partials {
     int (*hkl)[3];            /* owned; [n]; nb_unique_reflections */
     nb_element_sum *elements; /* owned, in order of Z */
     int n_elements;
-    double *steady; /* owned; [2 n]: sum of f0 P_e + solvent: F without f' and f'' */
-    double *M;      /* owned; [2 n], or NULL without solvent */
+    /* owned; [2 n]: sum of f0 P_e + solvent: this is F without f' and f'' */
+    double *steady;
+    double *M; /* owned; [2 n], or NULL without solvent */
     double k_sol, B_sol;
     double solvent_fraction; /* fraction of the volume of the cell; NaN without solvent */
     int solvent_grid[3], density_grid[3]; /* points; 0 without a grid */
@@ -56,8 +57,8 @@ typedef struct nb_anomalous {
 } nb_anomalous;
 
 /** Sum a model. Notices go to hooks. The caller sets cell and symmetry of the structure
- * (file, -cell, -sg), and frees *out (nb_partials_free), which is zero on error.
- * Errors: NB_ERR_INPUT (unknown element, occupancy, B, model number, limits),
+ * (from file, -cell, -sg), and frees *out (nb_partials_free), which is zero after an
+ * error. Errors: NB_ERR_INPUT (unknown element, occupancy, B, model number, limits),
  * NB_ERR_UNSUPPORTED (method FFT without FFTW), NB_ERR_NOMEM. */
 nb_status nb_partials_make(const nb_structure *structure, const nb_model_options *options,
                            const char *name, const nb_hooks *hooks, nb_partials *out,
@@ -65,8 +66,9 @@ nb_status nb_partials_make(const nb_structure *structure, const nb_model_options
 void nb_partials_free(nb_partials *partials);
 
 /** Write F of P1 with d >= dmin into the box of a grid (nb_factor_grid_new), and phases
- * if the grid has them (nb_factor_grid_add_phases). Absences are 0. Other voxels stay,
- * also 0 0 0 without F(000). f: [n_elements]; B_add in A^2; scale multiplies F. */
+ * if the grid has them (nb_factor_grid_add_phases). Absences are 0. Other voxels are
+ * unchanged, also 0 0 0 if the partials lack F(000). f: [n_elements]; B_add in A^2; scale
+ * multiplies F. */
 void nb_partials_combine(const nb_partials *partials, const nb_anomalous *f, double B_add,
                          double scale, int threads, nb_factor_grid *grid);
 
@@ -83,15 +85,15 @@ typedef struct nb_orbit_map {
 nb_status nb_orbit_map_make(const nb_partials *partials, const int H[3], double B_add,
                             double scale, nb_orbit_map *out, nb_error *err);
 void nb_orbit_map_free(nb_orbit_map *map);
-/** Make the amplitudes of a wavelength, f: [n_elements]. Voxels with d < dmin have the
- * value `missing`, also 0 0 0 if the partials lack F(000). */
+/** Make the amplitudes of a wavelength, f: [n_elements]. Voxels with d < dmin get the
+ * value `missing`; so does 0 0 0 if the partials lack F(000). */
 void nb_orbit_map_combine(nb_orbit_map *map, const nb_anomalous *f, double missing,
                           int threads);
 /** Write F of voxels first ... first + n - 1, with the bytes of nb_partials_combine. */
 void nb_orbit_map_write(const nb_orbit_map *map, size_t first, size_t n, double *F);
 
 /* Amplitudes of P1 from a reflection file or a list: choice of columns, expansion, fills,
- * scale and dumps. Rules: docs/formats.md, "Reflection files". */
+ * scale and dumps. docs/formats.md, "Reflection files", has the rules. */
 
 /** Indices of the columns of a file that are used; -1 without such a column. */
 typedef struct nb_column_choice {
@@ -119,8 +121,9 @@ typedef struct nb_expansion_request {
     const nb_hkl_list *list;        /* list of -hkl, or NULL with a file */
     double cell[6];                 /* A, deg; cell of the file or of -cell */
     const nb_symmetry *sg;          /* count 0: a file is in P1, a list is copied */
-    double dmin;      /* A; limit of the reflections; 0 takes the limit of the data */
-    int whole_sphere; /* 1: box holds all d >= dmin (fills, absences); 0: values only */
+    double dmin; /* A; limit of the reflections; 0 takes the limit of the data */
+    /* 1: the box holds all d >= dmin, for fills and absences; 0: only the values */
+    int whole_sphere;
     const char *name; /* name of the file, for messages */
     const nb_hooks *hooks;
 } nb_expansion_request;
@@ -131,18 +134,19 @@ typedef struct nb_expansion {
     int set;                  /* data set in use: set of the first value, or -1 */
     size_t absent_with_value; /* rows of absences with a value, ignored */
     size_t negative;          /* amplitudes below 0 */
-    size_t present, missing;  /* reflections of P1 in the limit with F, without F */
-    size_t conflicts;         /* reflections of P1 with values that differ by > 1 % */
-    size_t replaced; /* rows of a list replaced by a value that differs by > 1 % */
-    double dmin;     /* A; smallest d of the reflections with a value */
-    double limit;    /* A; limit of the table: dmin of the request, or this dmin */
+    /* reflections of P1 inside the limit: with F, and without F */
+    size_t present, missing;
+    size_t conflicts; /* reflections of P1 with values that differ by > 1 % */
+    size_t replaced;  /* rows of a list replaced by a value that differs by > 1 % */
+    double dmin;      /* A; smallest d of the reflections with a value */
+    double limit;     /* A; limit of the table: dmin of the request, or the dmin above */
 } nb_expansion;
 
 /** Expand every reflection by every operator into *out (nb_factor_grid_free): amplitudes
  * unchanged, phases if the columns have phases, absences 0 and marked up to the limit. In
- * a list, a listed value wins over a generated value, the last of several values wins,
- * and F keeps its sign. With sg->count 0 a list gets no mates, not even Friedel mates.
- * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+ * a list, a listed value has precedence over a generated value, the last of several
+ * values counts, and F keeps its sign. With sg->count 0 a list is not expanded, not even
+ * by Friedel mates. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_expand(const nb_expansion_request *request, nb_factor_grid *out,
                     nb_expansion *about, nb_error *err);
 
@@ -184,7 +188,7 @@ extern const nb_symmetry nb_P1;
 /** Running sums of each voxel of the grid. */
 typedef struct nb_gather {
     nb_factor_grid *grid;   /* F is overwritten by the sum of real parts */
-    uint32_t *count;        /* owned; number of values, with marks in the high bits */
+    uint32_t *count;        /* owned; number of values; the high bits are marks */
     float *first;           /* owned; real part of the first value */
     double *imaginary;      /* owned; sum of imaginary parts; NULL without phases */
     float *first_imaginary; /* owned; imaginary part of the first value, or NULL */
@@ -203,24 +207,28 @@ typedef struct nb_mates {
 nb_status nb_gather_new(nb_factor_grid *grid, nb_gather *out, nb_error *err);
 void nb_gather_free(nb_gather *g);
 
-/** For each operator, add F(h R) = F(h) exp(-2 pi i h t) and F(-h R). lent 0 adds mates
- * that the file has, lent 1 mates that the file lacks. h R must be in the grid. */
+/** For each operator, add F(h R) = F(h) exp(-2 pi i h t) and F(-h R). With lent = 0, add
+ * mates that the file has; with lent = 1, mates that the file lacks. h R must be in the
+ * grid. */
 void nb_gather_add(nb_gather *g, const nb_symmetry *sg, const int h[3],
                    const nb_mates *mates, int lent);
 
 /** Make F the only and final value of h. Returns 0 if h has a final value. */
 int nb_gather_set(nb_gather *g, const int h[3], double F);
 
-/** Write the means into the grid, with_phase also phases. Means are final: later values
- * are ignored. Returns the number of means whose values differ by more than 1 %. */
+/** Write the means into the grid, and with_phase also the phases. Means are final: later
+ * values are ignored. Returns the number of means whose values differ by more than 1
+ * %. */
 size_t nb_gather_finish(nb_gather *g, int with_phase);
 
-/** Enlarge the box |h| <= H to hold every h R. Returns 0 if an index exceeds +-10000. */
+/** Enlarge the box |h| <= H so that it contains every h R. Returns 0 if an index exceeds
+ * +-10000. */
 int nb_gather_reach(const nb_symmetry *sg, const int h[3], int H[3]);
 
 /** Set systematic absences with s^2 <= limit and without a mean to 0 and mark them. Add
- * the number of reflections with a mean to *present, of others (not 0 0 0) to *missing.
- * A group of one operator has no absences. Errors: NB_ERR_NOMEM. */
+ * the number of reflections with a mean to *present, and the number of the others
+ * (without 0 0 0) to *missing. A group of one operator has no absences. Errors:
+ * NB_ERR_NOMEM. */
 nb_status nb_gather_absences(nb_gather *g, const nb_symmetry *sg, double limit,
                              size_t *present, size_t *missing, nb_error *err);
 

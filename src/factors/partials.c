@@ -10,13 +10,15 @@
 #include "factors.h"
 
 #define TERMS_DIRECT                                                                     \
-    5e7 /* -sf_method auto: atoms x operators x reflections up to which sums are direct */
-#define TERMS_TO_NOTE 5e9    /* for more terms, a note gives the estimated time */
-#define SECONDS_A_TERM 6e-10 /* time of one thread; reports/cpu */
+/* with -sf_method auto, limit of atoms x operators x reflections for a direct sum */
+5e7
+/* if there are more terms, a note gives the estimated time */
+#define TERMS_TO_NOTE 5e9
+#define SECONDS_A_TERM 6e-10 /* seconds of one thread (reports/cpu) */
 #define LEAST_DMIN 0.25      /* A; s = 4/A, because the table of f0 ends at s/2 = 2/A */
 
-/** Data of a sum over a model. */
-typedef struct making {
+    /** Data of a sum over a model. */
+    typedef struct making {
     const nb_structure *structure;
     const nb_model_options *options;
     const char *name;
@@ -131,7 +133,8 @@ static nb_status sum_elements(const making *m, nb_partials *out, nb_error *err)
         nb_complete_sums(&operators, job.list.hkl, out->n, sum->P);
         site += sum->atoms;
     }
-    if (out->density_grid[0] == 0) /* the direct sum was quicker for each element */
+    /* without a grid, since the direct sum was quicker for each element */
+    if (out->density_grid[0] == 0)
         out->method = NB_SUM_DIRECT;
     return st;
 }

@@ -137,10 +137,11 @@ static nb_status atoms_check(const nb_structure *structure,
 #define FRAME_ANGLES 0.1      /* deg; limit of the difference of angles from SCALEn */
 #define SPECIAL_DISTANCE 0.5  /* A; nearer images are one site in PDB and mmCIF */
 #define SPECIAL_OCCUPANCY                                                                \
-    1.01 /* if order x q is larger, q of the file is meant for a general position */
+/* if the order times q is larger, q of the file is not yet divided by the order */
+1.01
 
-/** Transform of Cartesian to fractional coordinates: x = M r + v. */
-typedef struct frame {
+    /** Transform of Cartesian to fractional coordinates: x = M r + v. */
+    typedef struct frame {
     double M[9], v[3];
 } frame;
 
@@ -198,7 +199,7 @@ static void set_beta(const double M[9], const double U[6], double beta[6])
         beta[i] *= (i < 3 ? 2 : 4) * M_PI * M_PI;
 }
 
-/** Data to place the atoms. */
+/** Data for placing the atoms. */
 typedef struct placing {
     const nb_structure *structure;
     frame frame;

@@ -52,7 +52,7 @@ static void set_run(uint64_t *row, int n, int from, int count)
         set_bits(row, 0, n);
         return;
     }
-    while (from < 0) /* the run begins at most a few cells away */
+    while (from < 0) /* the run begins only a few cells away, so this takes few steps */
         from += n;
     while (from >= n)
         from -= n;
@@ -81,7 +81,7 @@ static int solve_row(const double D[6], double limit, double du, double dv, doub
 /** Reach of a ball along axis i, in steps. */
 static double reach(const nb_mask *m, double radius, int i)
 {
-    /* The root of the diagonal of D^-1 is the largest step at a distance of 1. */
+    /* The square root of the diagonal of D^-1 is the largest step at a distance of 1. */
     const double d[9] = {m->D[0],     m->D[3] / 2, m->D[4] / 2, m->D[3] / 2, m->D[1],
                          m->D[5] / 2, m->D[4] / 2, m->D[5] / 2, m->D[2]};
     double inverse[9];
@@ -89,7 +89,7 @@ static double reach(const nb_mask *m, double radius, int i)
     return radius * sqrt(inverse[4 * i]);
 }
 
-/** Data to fill balls. */
+/** Data for filling balls. */
 typedef struct filling {
     const nb_mask *mask;
     const nb_ball *balls;
@@ -98,7 +98,7 @@ typedef struct filling {
     double slope_u, slope_v; /* middle of a row: dw = slope_u du + slope_v dv */
 } filling;
 
-/** floor, without a call if the instruction set lacks the operation. */
+/** The function floor, without a call if the instruction set lacks the operation. */
 static inline int floor_int(double x)
 {
     int i = (int)x;
@@ -177,7 +177,7 @@ size_t nb_mask_count(const nb_mask *mask)
     return count;
 }
 
-/** Rows of a mask with a periodic continuation on both sides. */
+/** Data for widening a mask, whose rows are continued periodically on both sides. */
 typedef struct widening {
     nb_mask *mask;
     int reach[3];  /* steps along u, v, w */
@@ -203,7 +203,7 @@ static void continue_row(const widening *g, size_t r)
     }
 }
 
-/** out |= row, shifted so that point w + shift of the row moves to w. */
+/** Set bits of out: those of row, shifted so that point w + shift of row moves to w. */
 static void or_shifted(const widening *g, const uint64_t *row, int shift, uint64_t *out)
 {
     int from = (int)(64 * g->before) + shift, rest = from % 64;

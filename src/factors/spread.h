@@ -9,9 +9,12 @@
 
 enum {
     NB_SPREAD_STEP = 8
-}; /* points of a row that are written together: a multiple of every vector width */
+    /* number of points of a row that are written together: a multiple of every vector
+ * width */
+};
 
-/** amplitude exp(-E), E quadratic in the steps du, dv, dw of the grid from the centre. */
+/** The Gaussian amplitude exp(-E). E is quadratic in du, dv, dw, the steps of the grid
+ * from the centre. */
 typedef struct nb_gaussian {
     double centre[3]; /* 0..n */
     double Q[6]; /* E = Q0 du^2 + Q1 dv^2 + Q2 dw^2 + Q3 du dv + Q4 du dw + Q5 dv dw */

@@ -12,7 +12,8 @@
 #include "model.h"
 #include "factors.h"
 
-/** Variant of a function for an instruction set, or the base if the set does not run. */
+/** Variant of a function for an instruction set, or the base variant if this CPU does not
+ * have the set. */
 #ifdef __x86_64__
 #define NB_VARIANT(name, asked)                                                          \
     (nb_runs(asked) == NB_ISA_AVX512 ? name##_avx512                                     \
@@ -55,7 +56,8 @@ typedef struct nb_site {
 typedef struct nb_sites {
     nb_site *site; /* owned; in order of Z, atoms of one Z in the order of the file */
     size_t count;
-    size_t special, alternates; /* atoms on special positions; in alternative places */
+    /* number of atoms on special positions, and of atoms in alternative conformations */
+    size_t special, alternates;
 } nb_sites;
 
 /** Choose, check and place the atoms; docs/physics.md, "Structure factors of a model".
@@ -74,7 +76,7 @@ typedef struct nb_index_list {
     double s2_limit; /* 1/A^2; limit of s^2 of the list */
 } nb_index_list;
 
-/** Method and place of a sum over sites. */
+/** Method of a sum over sites, and the buffer for its result. */
 typedef struct nb_sum_job {
     const nb_sum_operators *operators;
     nb_index_list list;
@@ -100,19 +102,19 @@ typedef struct nb_fourier_box {
     double *X; /* owned; re, im at ((h + H0)(2 H1 + 1) + k + H1)(H2 + 1) + l */
 } nb_fourier_box;
 
-/** Write plane u of the function to out, [n1][n2]. Each thread has a separate scratch. */
+/** Write plane u of the function to out, [n1][n2]. scratch: work space of the thread. */
 typedef void nb_plane_fn(const void *data, int u, double *scratch, double *out);
 
 /** Function on a grid. */
 typedef struct nb_planes {
     nb_plane_fn *fill;
     const void *data;
-    size_t scratch; /* doubles of scratch */
+    size_t scratch; /* number of doubles of the scratch */
 } nb_planes;
 
-/** Make box->X from n, H, G and s2_limit; n_i > 2 H_i. is_plain takes plain sums along c,
- * then b, then a. Without is_plain, FFTW must be loaded. Threads divide planes and
- * columns. Errors: NB_ERR_NOMEM. */
+/** Make box->X from n, H, G and s2_limit; n_i > 2 H_i. With is_plain, plain sums go along
+ * c, then b, then a; otherwise FFTW must be loaded. Threads divide planes and columns.
+ * Errors: NB_ERR_NOMEM. */
 nb_status nb_fourier_make(nb_fourier_box *box, const nb_planes *planes, int is_plain,
                           int threads, nb_error *err);
 void nb_fourier_free(nb_fourier_box *box);
@@ -171,7 +173,8 @@ int nb_smooth_size(double least);
 
 /* --- A mask of bits on a grid --- */
 
-/** Point u, v, w is bit w % 64 of word w / 64 of row u n1 + v. Bits from n2 on are 0. */
+/** A mask: point u, v, w is bit w % 64 of word w / 64 of row u n1 + v. Bits from n2 on
+ * are 0. */
 typedef struct nb_mask {
     int n[3];
     size_t words;   /* number of words of a row */

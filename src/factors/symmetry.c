@@ -188,7 +188,7 @@ int nb_site_order(const nb_symmetry *sg, const double A[9], const double x[3],
     return n;
 }
 
-/** True if order n agrees with the coordinates. */
+/** True if order n of an atom agrees with the coordinates. */
 static int agrees(const nb_symmetry *sg, const double A[9], const nb_atom *a, int n)
 {
     return n >= nb_site_order(sg, A, a->r, NB_SAME_SITE) &&
@@ -238,7 +238,7 @@ int nb_small_site_order(const nb_structure *s, const double A[9], const nb_atom 
 /* --- Choice between the two origins of a symbol in International Tables --- */
 
 #define TOO_NEAR 0.9 /* A; real atoms other than hydrogen are farther apart */
-#define ALIKE 0.05   /* largest difference of misfits that decides nothing */
+#define ALIKE 0.05   /* misfits that differ by less than this do not decide */
 enum { PAIRS_MAX = 5000000 };
 
 /** The group of a symbol with one of its two origins, and figures for the choice. */
@@ -281,7 +281,7 @@ static void judge(const nb_structure *s, const double A[9], origin *o)
     }
 }
 
-/** |log| of (number of atoms / number in the formula); 0 if either is unknown. */
+/** |log| of (number of atoms / number in the formula); 0 if one number is unknown. */
 static double misfit(double atoms, double expected)
 {
     return expected > 0 && atoms > 0 ? fabs(log(atoms / expected)) : 0;

@@ -193,7 +193,7 @@ static double least_s2(const double G[6], int k, int l)
 static nb_status list_columns(working *w, nb_error *err)
 {
     const nb_fourier_box *b = w->box;
-    double limit = b->s2_limit * (1 + 1e-6); /* a column too many does no harm */
+    double limit = b->s2_limit * (1 + 1e-6); /* an extra column does no harm */
     size_t bound = (size_t)(2 * b->H[1] + 1) * (size_t)(b->H[2] + 1), n = 0;
     w->columns = nb_alloc_raw(bound, sizeof *w->columns, "columns", err);
     NB_NEED(w->columns);

@@ -66,12 +66,14 @@ typedef struct weighing {
 
 /** Rows of a box with the same factors. Rows of mates have the reverse order. */
 typedef struct equal_rows {
-    int h, k, n; /* h, k of the first row; number of rows */
+    int h, k, n; /* h and k of the first row; n: number of rows */
     const double *F[4];
     double *to[4];
 } equal_rows;
 
-enum { BACK = 1, RUN = 256 }; /* bit of reversed (odd) rows; number of factors of a run */
+/* BACK: bit that is set in the numbers of reversed (odd) rows; RUN: number of factors of
+ * a run */
+enum { BACK = 1, RUN = 256 };
 
 static void add_row(const weighing *job, int h, int k, equal_rows *rows)
 {
@@ -100,7 +102,8 @@ static void weigh(const double *from, const double *factor, int n, double *to)
         to[i] = from[i] != 0 ? from[i] * factor[i] : from[i];
 }
 
-/** Weigh places first ... end - 1 of all rows. F is 0 or NaN except in a ... b - 1. */
+/** Weigh the entries first ... end - 1 of all rows. Outside of a ... b - 1 F is 0 or
+ * NaN. */
 static void weigh_run(const weighing *job, const equal_rows *rows, int first, int end)
 {
     const int low = job->box->low[2], last = job->box->n[2] - 1;

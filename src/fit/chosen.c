@@ -12,7 +12,8 @@
 #include "../sim/light.h"
 #include "../sim/sim.h"
 
-/** Restrict *scene to the pixels of c by a mask. Free *seen. Errors: NB_ERR_NOMEM. */
+/** Restrict *scene to the pixels of c by the mask *seen, which the caller frees. Errors:
+ * NB_ERR_NOMEM. */
 static nb_status mask_others(const nb_chosen *c, nb_scene *scene, uint8_t **seen,
                              nb_error *err)
 {
@@ -92,7 +93,7 @@ nb_status nb_chosen_slopes(nb_chosen *c, const char *const *names, int count,
     return st ? st : nb_sim_slopes_at(c->sim, names, count, &of, values, err);
 }
 
-/* Images come from the backend, which is quicker than sums of derivatives. */
+/* Render the pixels with the backend, which is quicker than sums of derivatives. */
 
 static nb_status render_spans(nb_chosen *c, nb_error *err)
 {

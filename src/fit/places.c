@@ -93,7 +93,7 @@ static int is_full(const nb_image *picture, double adu, double full)
                            strcmp(picture->format, "HDF5") != 0);
 }
 
-/** NB_PLACE_... of pixel `from`, by header and range. full: ADU of saturation. */
+/** NB_PLACE_... of pixel `from`, from header and range. full: ADU of saturation. */
 static int masked_of(const nb_image *picture, size_t from, double full)
 {
     const double adu = picture->pixels[from];
@@ -110,7 +110,7 @@ static int masked_of(const nb_image *picture, size_t from, double full)
 /** A picture and the wanted pixels. */
 typedef struct job {
     const nb_image *picture;
-    double offset, dmin, dmax; /* ADU; A; A, 0 without a limit */
+    double offset, dmin, dmax; /* offset in ADU; limits of d in A, 0 without a limit */
     int (*place)[2]; /* owned; panels in a picture with gaps, or NULL for a stack */
 } job;
 
@@ -160,7 +160,7 @@ static void observe_panel(const nb_sim *sim, const job *j, int k, nb_seen *out)
         }
 }
 
-/** Find the layout: the stack, or panels at the places of the detector file. */
+/** Find the layout: the stack, or panels at the positions of the detector file. */
 static nb_status place_panels(const nb_sim *sim, job *j, nb_error *err)
 {
     const size_t panels = (size_t)sim->model.scene.n_panels;

@@ -8,8 +8,9 @@
 
 /* Planes of the background under spots. */
 
-#define LEAST_LEVEL 1e-3 /* photons; smallest level: it must have a logarithm */
-enum { RIM = 5 };        /* pixels around the box of a spot */
+/* photons; smallest level, above 0 so that its logarithm exists */
+#define LEAST_LEVEL 1e-3
+enum { RIM = 5 }; /* pixels around the box of a spot */
 
 /** Plane c0 + c1 x + c2 y through weighted values. */
 typedef struct plane {
@@ -17,7 +18,7 @@ typedef struct plane {
 } plane;
 
 typedef struct box {
-    int panel, low[2], high[2]; /* fast, slow */
+    int panel, low[2], high[2]; /* along fast and slow */
 } box;
 
 /** Solve A x = b, A symmetric, positive; A, b are overwritten. 0 if a pivot <= 1e-12. */

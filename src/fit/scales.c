@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Inexact structure factors. The light of reflection h has a scale exp(u_h). The prior of
  * u_h is normal. Its width is 2 s, where s is the relative sigma of F, and its mean is
- * s^2/2. The given F spread about true F, and -2 ln(1 + s e) for normal e has the mean
- * s^2. Strong reflections, which matter more, have a smaller mean, because large given F
- * are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's distribution the
- * mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step of the fit takes
- * the best scales, and the normal equations lose the part that the scales explain
- * (variable projection: Golub and Pereyra, Inverse Problems 19, R1, 2003). Errors are
- * clustered by reflection, because all pixels of a spot share the error of F (Liang and
- * Zeger, Biometrika 73, 13, 1986). */
+ * s^2/2. The given F scatter about the true F, and -2 ln(1 + s e) for normal e has the
+ * mean s^2. Strong reflections, which matter more, have a smaller mean, because large
+ * given F are more often too large (Eddington, MNRAS 73, 359, 1913; by Wilson's
+ * distribution the mean is 4 s^2 (1 - F^2/<F^2>)). The scales are eliminated: each step
+ * of the fit uses the best scales, and the part that the scales explain is subtracted
+ * from the normal equations (variable projection: Golub and Pereyra, Inverse Problems 19,
+ * R1, 2003). Errors are clustered by reflection, because all pixels of a spot share the
+ * error of F (Liang and Zeger, Biometrika 73, 13, 1986). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static int team_of(const nb_chosen *c)
     return nb_image_threads(c->sim->engine.options.threads, (int64_t)c->n * 16);
 }
 
-/** List pixels, each with its nearest reflection. first[spans]: first pixel of a span. */
+/** List pixels, each with its nearest reflection. first[i]: first pixel of span i. */
 static void list_places(nb_chosen *c, const size_t *first, place *out)
 {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(team_of(c))
@@ -68,7 +68,7 @@ static void list_places(nb_chosen *c, const size_t *first, place *out)
         place_span(c, &c->list.spans[i], first[i], out);
 }
 
-/** Join neighbours of one reflection. Returns the new number. */
+/** Join neighbours that have the same reflection. Returns the new number of places. */
 static size_t join(place *all, size_t n)
 {
     size_t to = 0;
@@ -159,15 +159,18 @@ static void add_hats(const nb_observation *o, double x, double *hats)
 
 /* The model of a pixel: exp(u) crystal + rest. */
 
-/** Model of the pixels. [pixels]: in the order of nb_chosen.order. Memory: .room. */
+/** Model of the pixels. Arrays [pixels] are in the order of nb_chosen.order. The memory
+ * is nb_chosen.room. */
 typedef struct model {
     nb_chosen *of;
     int count;                     /* number of parameters */
     double *values;                /* [1 + planes][n], by pixels: image and planes */
     double *counts, *light, *rest; /* [pixels] */
-    double *slope, *weight;        /* [pixels], of the loss by the model */
-    double *h, *scale;             /* [groups]: curvature of the loss by u; exp(u) */
-    const double *water_plane;     /* place in values, or NULL without water */
+    /* [pixels], slope and weight of the loss by the model */
+    double *slope, *weight;
+    double *h, *scale; /* [groups]: curvature of the loss by u; exp(u) */
+    /* plane of the water in `values`, or NULL without water */
+    const double *water_plane;
     double water_um;
     int fluence; /* number of -fluence among the parameters; -1 if it is held */
 } model;
@@ -232,7 +235,7 @@ static void gather_group(model *m, int k)
 }
 
 /** Slopes and weights of the losses of the pixels of a reflection. *g: slope of their sum
- * by u; m->h: its curvature. Returns the sum of the losses, if wanted. */
+ * by u; m->h: its curvature. Returns the sum of the losses if `wanted` is 1. */
 static inline double compare_group(model *m, int k, const int gauss, const int wanted,
                                    double *g)
 {
@@ -256,10 +259,11 @@ static inline double compare_group(model *m, int k, const int gauss, const int w
 }
 
 enum { INNER = 12 };
-#define INNER_STEP 0.7  /* largest step of u */
-#define INNER_DONE 1e-7 /* after a smaller step of u, the scale is found */
+#define INNER_STEP 0.7  /* largest step of u when a scale is found */
+#define INNER_DONE 1e-7 /* after a smaller step of u, the search of the scale ends */
 
-/** Find the best scale of a reflection, from the last scale on. Returns loss + prior. */
+/** Find the best scale of a reflection, beginning with the previous scale. Returns the
+ * loss plus the prior. */
 static inline double settle_group(model *m, int k, const int gauss)
 {
     const nb_chosen *of = m->of;
@@ -275,7 +279,8 @@ static inline double settle_group(model *m, int k, const int gauss)
     return compare_group(m, k, gauss, 1, &g) + prior * (*u - mean) * (*u - mean) / 2;
 }
 
-/** Write to row[V] the slopes of pixel i, place j, by named parameters and knots. */
+/** Write to row[V] the slopes of pixel i, which has index j in the arrays, by named
+ * parameters and knots. */
 static void row_of(const model *m, size_t i, size_t j, double scale, double *row)
 {
     const nb_chosen *of = m->of;
@@ -296,11 +301,13 @@ static void row_of(const model *m, size_t i, size_t j, double scale, double *row
 /** Sums over some of the reflections, by V values. Matrices [V][V] are lower halves. */
 typedef struct stripe {
     double *loss, *clusters, *g;
-    double *held, *lost, *scores; /* F for fixed scales; part lost to scales; scores */
-    double *row, *score, *mixed;  /* work, [V] */
+    /* F for fixed scales; part that the scales explain; scores */
+    double *held, *lost, *scores;
+    double *row, *score, *mixed; /* work, [V] */
 } stripe;
 
-enum { STRIPES = 64 }; /* sums are added in order, with any number of threads */
+/* number of partial sums, which are added in order for any number of threads */
+enum { STRIPES = 64 };
 
 static stripe stripe_in(double *work, size_t V)
 {
@@ -332,7 +339,7 @@ static void add_group(model *m, int k, int V, const stripe *s)
         row_of(m, of->order[j], j, m->scale[k], s->row);
         for (int a = 0; a < V; a++) {
             const double w = m->weight[j] * s->row[a];
-            if (s->row[a] == 0) /* true for nearly all knots */
+            if (s->row[a] == 0) /* 0 for nearly all knots */
                 continue;
             s->score[a] += m->slope[j] * s->row[a];
             s->mixed[a] += w * light;
@@ -358,8 +365,8 @@ static void fill_half(int V, const double *half, const double *less, double *to)
             to[a * V + b] = to[b * V + a] = half[a * V + b] - (less ? less[a * V + b] : 0);
 }
 
-/** Find the best scales, from the last scales on, and the sums by V values (if V is 0,
- * only loss and number of reflections). */
+/** Find the best scales, beginning with the previous scales, and the sums by V values. If
+ * V is 0, calculate only the loss and the number of reflections. */
 static nb_status add_up(model *m, int V, nb_scaled_sums *out, nb_error *err)
 {
     const size_t size = (size_t)V * (4 + 3 * (size_t)V) + 2;
@@ -401,7 +408,8 @@ nb_status nb_chosen_scaled(nb_chosen *c, const char *const *names, int count,
     return st;
 }
 
-#define WELL_KNOWN 0.15 /* largest sigma of u by counting noise, of strong reflections */
+/* a reflection is strong if counting noise gives u a smaller sigma than this */
+#define WELL_KNOWN 0.15
 enum { LEAST_KNOWN = 12 };
 
 static int by_value(const void *a, const void *b)

@@ -107,7 +107,8 @@ static nb_pool_devices devices_of(const nb_starts *starts)
     return nb_pool_devices_of(&asked, backend->device->count(), 0, 1);
 }
 
-enum { DEVICE_WORKERS = 8 }; /* pictures that a device refines at a time */
+/* number of pictures that a device refines at the same time */
+enum { DEVICE_WORKERS = 8 };
 
 int nb_starts_workers(const nb_starts *starts, int *threads)
 {

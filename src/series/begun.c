@@ -7,9 +7,10 @@
 #include "../base/error.h"
 #include "../base/outfile.h"
 
-/** Content of the resume file. Native byte order: a series stays on one machine type. */
+/** Content of the resume file. It has the machine's byte order, so a series must stay on
+ * machines of one type. */
 typedef struct content {
-    char magic[8]; /* the same in all versions except the last byte */
+    char magic[8]; /* identifies the file; only the last byte differs between versions */
     nb_series_key key;
     int64_t sole; /* 1: no other run may join */
 } content;
@@ -30,7 +31,8 @@ static int is_same(const nb_series_key *a, const nb_series_key *b)
     return !memcmp(a, b, sizeof *a);
 }
 
-/** Compare the file (its first n bytes are in c) with this series. *same: 1 if equal. */
+/** Compare the file, whose first n bytes are in c, with this series. *same: 1 if it
+ * belongs to this series. */
 static nb_status compare(const nb_begun *b, const content *c, size_t n,
                          const nb_series_key *key, int resume, int *same, nb_error *err)
 {
@@ -64,7 +66,7 @@ static nb_status write_content(const nb_begun *b, content *c, nb_error *err)
                : NB_OK;
 }
 
-/** Join the run that has locked the file. */
+/** Join the other run, which has locked the file. */
 static nb_status join(nb_begun *b, const content *mine, nb_error *err)
 {
     content c = {0};
@@ -78,7 +80,8 @@ static nb_status join(nb_begun *b, const content *mine, nb_error *err)
     return NB_OK;
 }
 
-/** Begin or resume the series. This run has the lock, or the file system has no locks. */
+/** Begin or resume the series if this run has the lock, or if the file system has no
+ * locks. */
 static nb_status begin(nb_begun *b, nb_lock lock, content *mine, int resume, nb_error *err)
 {
     content c = {0};
@@ -122,7 +125,8 @@ nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key,
         lock = nb_fd_lock(b->fd, F_WRLCK, 0);
         st = lock == NB_LOCK_BUSY ? join(b, &mine, err)
                                   : begin(b, lock, &mine, resume, err);
-        if (st || nb_fd_is(b->fd, b->path)) /* no run has removed the file meanwhile */
+        /* true if no run has removed the file meanwhile */
+        if (st || nb_fd_is(b->fd, b->path))
             break;
         nb_begun_close(b);
     }

@@ -17,8 +17,8 @@ static unsigned what_counts(const nb_series *s)
            (format ? format->params : 0);
 }
 
-/** Hash the rows of the table of frames: the record of each crystal, and what files give
- * to a frame besides. */
+/** Hash the rows of the table of frames: the record of each crystal, and the data that
+ * files give to a frame. */
 static nb_status hash_frames(uint64_t *h, const nb_frames *f, unsigned counts,
                              nb_error *err)
 {
@@ -40,7 +40,7 @@ static nb_status hash_frames(uint64_t *h, const nb_frames *f, unsigned counts,
 }
 
 /* Fingerprint of flags and file contents that change a pixel of a frame. The renderer is
- * left out, so that processes with several renderers can share a series. */
+ * not part of it, so that processes with different renderers can share a series. */
 static nb_status hash_series(const nb_sim *base, const nb_frames *frames, uint64_t *h,
                              nb_error *err)
 {
@@ -57,7 +57,7 @@ static uint64_t hash_renderer(uint64_t h, const char *name)
     return nb_hash_bytes(h, name, strlen(name));
 }
 
-/** Name of the renderer. The vector renderer has the name of its instruction set. */
+/** Name of the renderer. The vector renderer is named after its instruction set. */
 static const char *renderer_of(const nb_sim_engine *engine)
 {
     nb_isa isa;

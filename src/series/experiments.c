@@ -21,7 +21,7 @@ static void image_of(void *user, int k, char *name, int *at)
     }
 }
 
-/** Set the lowest and highest pixel value (ADU) that DIALS shall trust. */
+/** Set the lowest and highest pixel values (ADU) that DIALS will trust. */
 static void trust(const nb_run *run, double trusted[2])
 {
     const nb_settings *all = &run->base->model.settings;

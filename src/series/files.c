@@ -45,7 +45,7 @@ static void add_frames(names *n, const nb_series *s)
             "-output", nb_series_part(s, NULL), frame_name, &n->frames, 0};
 }
 
-/** Add the input: one file, or numbered files from 0 or 1 on. */
+/** Add the input files: one file, or files with the numbers from 0 or 1 on. */
 static void add_input(names *n, const nb_series *s)
 {
     char path[NB_PATH_MAX];

@@ -11,7 +11,8 @@
 #include "../sim/noise.h"
 #include "../outputs/picture.h"
 
-/* A device that makes the integers of a frame copies only the integers to the host. */
+/* Free the integers of a frame. A device that makes them copies only these integers to
+ * the host. */
 
 static void free_integers(nb_frame *f)
 {
@@ -44,7 +45,8 @@ nb_noise_file nb_frame_hdf5_noise(nb_hdf5_type type)
                                  : NB_NOISE_I32;
 }
 
-/** Describe pixels of a file or (format NULL) HDF5: with noise, or rounded (-nonoise). */
+/** Describe the pixels of a file, or of HDF5 if format is NULL: counts with noise, or
+ * rounded photons (-nonoise). */
 static nb_product product_for(const nb_frame *f, const nb_format *format,
                               nb_hdf5_type type)
 {
@@ -59,7 +61,7 @@ static nb_product product_for(const nb_frame *f, const nb_format *format,
     const int offset =
         (format && pixel == NB_PIXEL_U16) || (cfg->adc_set && cfg->write_noise);
     nb_product p = {.type = pixel,
-                    .scale = cfg->scale, /* set for every series */
+                    .scale = cfg->scale, /* every series has a scale */
                     .adc_offset = offset ? cfg->adc_offset : 0,
                     .ends_at_16_bits = cfg->compat};
     if (pixel != NB_PIXEL_U16 && pixel != NB_PIXEL_I16 && pixel != NB_PIXEL_I32)
@@ -78,7 +80,8 @@ static int is_same(const nb_product *a, const nb_product *b)
            a->trusted == b->trusted && a->marks_masked == b->marks_masked;
 }
 
-/** A frame keeps one kind of integers. Two outputs with different kinds need photons. */
+/** A frame keeps one kind of integers. If two outputs need different kinds, the frame
+ * keeps photons. */
 void nb_frame_want(const nb_frame *f, const nb_format *format, nb_hdf5_type type,
                    nb_frame_wants *w)
 {
@@ -211,7 +214,8 @@ nb_status nb_frame_write(nb_frame *f, const nb_format *format, const char *path,
                            NULL, err);
 }
 
-/** Copy panels to their places in the canvas. Gaps: 0 (floats), all bits 1 (integers). */
+/** Copy panels to their positions in the canvas. Pixels of gaps are 0 (floats) or have
+ * all bits set (integers). */
 static nb_status fill_canvas(nb_frame *f, const nb_hdf5_layout *layout, const void *stack,
                              nb_error *err)
 {

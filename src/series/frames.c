@@ -223,7 +223,7 @@ static nb_status take_lines(nb_frames *f, const char *data, size_t bytes, nb_err
     return st;
 }
 
-/** Load -orientations. The file is read once, as it may be a pipe. */
+/** Load -orientations. The file is read only once, because it may be a pipe. */
 static nb_status load_orientations(nb_frames *f, nb_error *err)
 {
     char *data;
@@ -250,7 +250,7 @@ static nb_status resolve(const nb_frames *f, const nb_config *record, int64_t se
     return st;
 }
 
-/** Dose of frame k from the photons of frame k only, in MGy. */
+/** Dose in MGy that frame k alone adds. */
 static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
                          nb_error *err)
 {
@@ -272,7 +272,8 @@ static nb_status dose_of(const nb_frames *f, int k, nb_config *cfg, double *MGy,
     return st ? st : nb_dose_of_frame(all, fluence, nb_beam_wavelength(all), MGy, err);
 }
 
-/** Set the dose at mid-frame: doses of all earlier frames, half the dose of the frame. */
+/** Set the dose in the middle of each frame: the doses of all earlier frames, plus half
+ * the dose of the frame. */
 static nb_status add_doses(nb_frames *f, nb_error *err)
 {
     const int alike = !f->override && !f->vary.n && !f->sim->model.spectrum.n;
@@ -312,14 +313,14 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->sim = base;
     nb_config_copy(&f->base, &base->typed);
     nb_config_copy(&f->whole, &base->cfg);
-    if (f->base.crystals[0]) /* leave out the line of the first crystal */
+    if (f->base.crystals[0]) /* take the record without the line of the first crystal */
         NB_FORWARD(resolve(f, &f->base, base->seed, &f->whole, err));
     if ((f->base.misset_mode == NB_MISSET_RANDOM ||
          (f->base.crystals[0] && series->frames > 0)) &&
         !f->base.misset_seed.set)
-        f->base.misset_seed = f->base.seed; /* one crystal in the whole series */
+        f->base.misset_seed = f->base.seed; /* the whole series has the same crystal */
     if (!(f->base.scale > 0))
-        f->base.scale = 1; /* one scale for all frames: ADU are photons */
+        f->base.scale = 1; /* all frames have the same scale: ADU are photons */
     if (base->in.files->add && !(f->base.add_fluence > 0))
         f->base.add_fluence = nb_beam_fluence(all);
     if (base->model.spectrum.n) /* the same wavelengths in all frames */
@@ -408,7 +409,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
     double *aniso = cfg->mosaic_aniso_deg.set ? cfg->mosaic_aniso_deg.v : NULL;
     const struct {
         double percent;
-        const double *from; /* [n] */
+        const double *from; /* [n] numbers before the jitter */
         double *to;
         int n;
     } kinds[] = {{s->jitter_fluence_pct, &m->fluence, &cfg->fluence, 1},
@@ -429,7 +430,8 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
         move_beam(f, drawn.value[4], drawn.value[5], cfg);
 }
 
-/** Apply the photon energy (unless typed) and detector shift of image k of a stream. */
+/** Apply the photon energy, unless it is typed, and the shift of the detector of image k
+ * of a stream. */
 static void apply_image(const nb_frames *f, int k, nb_config *cfg)
 {
     const nb_stream *s = &f->stream;
@@ -491,7 +493,8 @@ static nb_status apply_orientation(const nb_frames *f, nb_crystal_at at, nb_conf
     return nb_crystal_place(at.crystal, cfg->seed.value, cfg, err);
 }
 
-/** Copy the resolved cell, typed or from a file, if -vary or -jitter_cell changes it. */
+/** Copy the resolved cell, typed or from a file, into cfg if -vary or -jitter_cell
+ * changes it. */
 static void type_cell(const nb_frames *f, nb_config *cfg)
 {
     if (!NB_VARIES(&f->vary, cell) && !(f->series->jitter_cell_pct > 0))

@@ -11,11 +11,12 @@
 
 /* --- -vary: numbers that follow a law from frame to frame. docs/series.md --- */
 
-enum { NB_VARY_MAX = 64 /* names */ };
+enum { NB_VARY_MAX = 64 /* limit of the number of names */ };
 
-/** Place of a number in a configuration. */
+/** Kind of a number of a configuration that varies. */
 typedef enum nb_vary_target {
-    NB_VARY_ROW,      /* value of a parameter row; several values get one factor */
+    /* value of a row of the parameters; several values of a row get the same factor */
+    NB_VARY_ROW,
     NB_VARY_EDGES,    /* all edges of the cell */
     NB_VARY_CELL,     /* one number of the cell */
     NB_VARY_MISSET,   /* one misset angle */
@@ -28,29 +29,30 @@ typedef struct nb_vary_item {
     const char *name; /* static; the name after -vary */
     const nb_param *row;
     nb_vary_target to;
-    int axis; /* axis of CELL, MISSET, ROTATION */
+    int axis; /* axis for CELL, MISSET and ROTATION */
     const struct nb_vary_law *law;
-    int first, count; /* place of the numbers of the law in nb_vary.numbers */
-    double centre;    /* value without the law */
+    /* numbers of the law: index of the first in nb_vary.numbers, and count */
+    int first, count;
+    double centre; /* value without the law */
 } nb_vary_item;
 
 typedef struct nb_vary {
     int n;
     nb_vary_item items[NB_VARY_MAX];
     double *numbers;    /* owned; numbers of the laws; numbers typed in % are converted */
-    int frames, stills; /* number of frames; 1 for stills, 0 for a rotation */
+    int frames, stills; /* number of frames; stills: 1 for stills, 0 for a rotation */
     int64_t seed;       /* seed of the series */
 } nb_vary;
 
 /** Read the laws of `text` (-vary). Their centres are values of cfg. model: crystal and
- * geometry of cfg, or NULL if unknown. The caller frees *v, which is zero on error.
+ * geometry of cfg, or NULL if unknown. The caller frees *v, which is zero after an error.
  * Errors: NB_ERR_INPUT (an unknown or repeated name, a wrong law or number, a name that
  * another flag varies), NB_ERR_NOMEM. */
 nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
                        const nb_model *model, nb_vary *v, nb_error *err);
-void nb_vary_free(nb_vary *v); /* zero or read */
+void nb_vary_free(nb_vary *v); /* The laws may be all zero. */
 
-/** Index of the ith item that all crystals of a frame share; v->n if fewer. */
+/** Index of the ith item that all crystals of a frame share; v->n if there are fewer. */
 int nb_vary_frame_item(const nb_vary *v, int i);
 
 /** True if a name in this text of -vary multiplies F or replaces missing F. */
@@ -77,7 +79,9 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
 typedef struct nb_frames {
     const nb_series *series;
     nb_status (*override)(void *user, int frame, nb_config *cfg, nb_error *err);
-    void *user; /* argument of `override`: changes of -jobs or of stored images; or NULL */
+    /* argument of `override`, which applies changes of -jobs or of stored images; or
+     * NULL */
+    void *user;
     const nb_sim *sim; /* the base simulation */
     nb_config base;    /* record (typed values) of the series; its seed is set */
     nb_config whole;   /* resolved base, without the line of a crystal */
@@ -85,25 +89,28 @@ typedef struct nb_frames {
     int first;         /* number in the whole series of frame k = 0 of this run */
     int rotation;
     int moving;        /* 1: `override` moves the detector of some frame */
-    int places_differ; /* 1: the detector has several places */
+    int places_differ; /* 1: the position of the detector differs between frames */
     double phi_deg, osc_deg;
     nb_orientations lines; /* owned; lines of -orientations FILE, or empty */
-    int *first_line;  /* owned, [count + 1], first line of a frame; NULL: one line each */
-    nb_stream stream; /* owned; stream of -orientations, or empty */
+    /* owned, [count + 1], index of each frame's first line; NULL: each frame has one
+     * line */
+    int *first_line;
+    nb_stream stream;   /* owned; stream of -orientations, or empty */
     nb_spectra spectra; /* owned; spectra of -spectra */
     nb_vary vary;       /* owned; laws of -vary */
-    double *doses;      /* owned, [count], MGy in the middle of a frame, or NULL */
+    double *doses;      /* owned, [count], dose in the middle of a frame, MGy, or NULL */
 } nb_frames;
 
-/** Check the series against the base simulation, which must outlive f, and load the
- * files of the series. Free with nb_frames_free, on errors too. */
+/** Check the series against the base simulation, which must outlive f, and load the files
+ * of the series. The caller frees *f (nb_frames_free), after an error too. */
 nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *base,
                          nb_error *err);
 void nb_frames_free(nb_frames *f);
 /** Narrow f to the part of the series that -only_frame sets. */
 void nb_frames_narrow(nb_frames *f);
 
-/** Spectrum and crystal that files give for frame k. *matrix: memory for the crystal. */
+/** Spectrum and crystal of frame k, if files have them. *matrix: memory for the
+ * crystal. */
 nb_frame_extra nb_frames_extra(const nb_frames *f, int k, nb_matrix *matrix);
 
 /** Record of frame k before the override. Errors: those of nb_vary_draw. */
@@ -114,7 +121,7 @@ int nb_frames_have_crystals(const nb_frames *f);
 /** Number of crystals of frame k. */
 nb_status nb_frames_count(const nb_frames *f, int k, int *n, nb_error *err);
 
-/** Record of a crystal. Its line of -crystals is applied, but not for crystal 0. */
+/** Record of a crystal. The line of -crystals is applied, except for crystal 0. */
 nb_status nb_frames_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                             nb_error *err);
 /** Records of all crystals of frame k, without arrays; free with nb_crystals_free. */
@@ -137,24 +144,26 @@ nb_status nb_frames_spectrum(const nb_frames *f, int k, nb_spectrum *out, nb_err
 /** Record of frame k as a single image: the record of its first crystal. */
 nb_status nb_frames_config(const nb_frames *f, int k, nb_config *cfg, nb_error *err);
 
-/** Name frame k in messages: text of the override, or the frame number. */
+/** Name frame k for messages: by the text of the override, or by the frame number. */
 void nb_frames_place(const nb_frames *f, int k, char *place, size_t size);
-/** Begin the message of an NB_ERR_INPUT with the place of frame k. Returns st. */
+/** If st is NB_ERR_INPUT, put the name of frame k (nb_frames_place) in front of the
+ * message. Returns st. */
 nb_status nb_frames_at(const nb_frames *f, int k, nb_status st, nb_error *err);
 
 /** Check that a frame of this geometry and resolved configuration fits the series. All
- * frames have the same number of pixels; a master has one pixel size, sensor, curvature,
- * noise and rotation axis; spectra have one beam. Errors: NB_ERR_INPUT. */
+ * frames have the same number of pixels; a master needs the same pixel size, sensor,
+ * curvature, noise and rotation axis in all frames; spectra need the same beam. Errors:
+ * NB_ERR_INPUT. */
 nb_status nb_frames_check(const nb_frames *f, const nb_geometry *g, const nb_config *cfg,
                           nb_error *err);
 
-/** Calculate the structure factors of the base again if a frame reaches a higher
+/** Calculate the structure factors of the base again if a frame needs a higher
  * resolution. Errors: those of nb_inputs_make_factors. */
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err);
 
 /** Check all frames before the first frame and file are made, ask about improbable values
  * (nb_ask), and set `moving` and `places_differ`. Errors: those of nb_frames_check,
- * nb_sim_check_record and the override, with the place of the frame. */
+ * nb_sim_check_record and the override, with the name of the frame in front. */
 nb_status nb_frames_survey(nb_frames *f, nb_error *err);
 
 #endif

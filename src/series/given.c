@@ -75,7 +75,7 @@ static int has_background(const nb_config *cfg)
     return nb_config_has_background(cfg) || cfg->water_um > 0;
 }
 
-/** Put in a crystal without photons, as a scene must have a crystal. */
+/** Set a crystal that scatters no photons, because a scene must have a crystal. */
 static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
 {
     const char *typed = cfg->cell_count > 0              ? "-cell"
@@ -97,7 +97,7 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
     for (int i = 0; i < 3; i++)
         cfg->N[i] = 1;
     cfg->default_F = 0;
-    cfg->precision = NB_PRECISION_DOUBLE; /* the photons of a pixel stay exact */
+    cfg->precision = NB_PRECISION_DOUBLE; /* so that the photons of a pixel stay exact */
     cfg->write_noise = 1;
     return nb_text_put(&cfg->device, "cpu", err);
 }
@@ -151,7 +151,8 @@ static const nb_param *next_other(const nb_given *g, int k, const nb_param *p)
     return NULL;
 }
 
-/** Write the values of the header of frame k into its record: nb_frames.override. */
+/** Write the values of the header of frame k into the record of the frame; a function
+ * nb_frames.override. */
 static nb_status change_frame(void *user, int k, nb_config *cfg, nb_error *err)
 {
     const nb_given *g = user;
@@ -178,7 +179,7 @@ static void compare_row(nb_given *g, int k)
     }
 }
 
-/** Complete row k from the header of image k. said: the headers of an HDF5 file. */
+/** Complete row k from the header of image k. said: geometry of an HDF5 file. */
 static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_error *err)
 {
     char name[NB_PATH_MAX];
@@ -232,7 +233,8 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
     NB_FORWARD(nb_image_load(name, "the input", hooks, cfg, &image, &fields, err));
     if (nb_image_format_is_plain(image.format))
         fields = NB_OPEN_DISTANCE | NB_OPEN_PIXEL | NB_OPEN_CENTRE | NB_OPEN_WAVELENGTH;
-    if (g->files.is_name && !g->hdf5) /* keep the image: a pipe is read once */
+    /* keep the image, because a pipe can be read only once */
+    if (g->files.is_name && !g->hdf5)
         g->image = image;
     else
         nb_image_free(&image);
@@ -293,7 +295,7 @@ uint64_t nb_given_hash(const nb_given *g, uint64_t h)
         struct stat s;
         (void)nb_template_name(&g->files, k, path, NULL);
         if (stat(path, &s))
-            continue; /* reading it fails */
+            continue; /* reading this image will fail with a message */
         h = nb_hash_bytes(h, &s.st_size, sizeof s.st_size);
         h = nb_hash_bytes(h, &s.st_mtim, sizeof s.st_mtim);
     }
@@ -315,11 +317,11 @@ void nb_given_free(nb_given *g)
 
 /* --- one frame --- */
 
-/** A stored image, and the places of the detector's panels in it. */
+/** A stored image, and the positions in it of the detector's panels. */
 typedef struct stored {
     nb_image own;           /* owned; image of a file that is read for one frame */
     const nb_image *image;  /* `own`, or the image of the single file */
-    nb_panel_pixels *where; /* owned; place of each panel in the image */
+    nb_panel_pixels *where; /* owned; position of each panel in the image */
     char name[NB_PATH_MAX];
 } stored;
 
@@ -329,7 +331,8 @@ static void close_stored(stored *s)
     nb_free(s->where);
 }
 
-/** Read frame k; with_mask: also its HDF5 mask. Call close_stored, after an error too. */
+/** Read frame k; with_mask: read also its mask from HDF5. Call close_stored, after an
+ * error too. */
 static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_sim *sim,
                              stored *s, nb_error *err)
 {
@@ -372,9 +375,9 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
                : NULL;
 }
 
-/** Add the photons of row j of a panel to the background in image: 0 in pixels that are
- * not rendered, only background in marked pixels. Returns the first pixel that is not finite,
- * or the number of columns. */
+/** Add the photons of row j of a panel to the background in image. Pixels that are not
+ * rendered become 0; marked pixels get only the background. Returns the first pixel that
+ * is not finite, or the number of columns. */
 static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
 {

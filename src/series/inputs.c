@@ -9,7 +9,8 @@
 #include "../inputs/factors.h"
 #include "frames.h"
 
-/* Resolution of all frames, so that one table of structure factors serves all frames. */
+/* Find the resolution that all frames need, so that one table of structure factors serves
+ * all. */
 
 /** True if frames may reach a higher resolution than the base. */
 static int reaches_differ(const nb_frames *f)
@@ -45,7 +46,8 @@ static int same_noise(const nb_config *a, const nb_config *b)
            strcmp(a->gainmap_file, b->gainmap_file) == 0;
 }
 
-/** True if both have the detector of one file, and so the same panels for any beam. */
+/** True if a and b have the detector of the same file, and so the same panels for any
+ * beam. */
 static int same_detector(const nb_config *a, const nb_config *b)
 {
     return a->detector && b->detector && !strcmp(a->geom_file, b->geom_file) &&
@@ -119,7 +121,8 @@ static nb_status try_frame(const nb_frames *f, int k, nb_error *err)
     return st;
 }
 
-/** Check crystal `at` as it will be made; cfg: memory for its configuration. */
+/** Check crystal `at` in the same way as it will be made. cfg: memory for its
+ * configuration. */
 static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *cfg,
                                nb_survey *s, nb_error *err)
 {
@@ -143,8 +146,9 @@ static nb_status check_crystal(const nb_frames *f, nb_crystal_at at, nb_config *
 
 nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *err)
 {
-    const int crystals = f->base.crystals[0] != 0, /* later ones may reach a smaller d */
-        frames = reaches_differ(f) ? f->count : crystals;
+    /* crystals after the first may need a smaller d */
+    const int crystals = f->base.crystals[0] != 0,
+              frames = reaches_differ(f) ? f->count : crystals;
     NB_OWN_CONFIG cfg = {0};
     nb_survey s = {0};
     if (!base->in.sums || !frames ||
@@ -154,7 +158,8 @@ nb_status nb_frames_widen_factors(const nb_frames *f, nb_sim *base, nb_error *er
     base->in.limit = NB_LIMIT_KEPT; /* frames keep the sums of the series */
     for (int k = 0; k < frames; k++) {
         int n = 1;
-        (void)nb_frames_count(f, k, &n, NULL); /* nb_frames_survey reports errors */
+        /* errors are ignored here, as nb_frames_survey reports them */
+        (void)nb_frames_count(f, k, &n, NULL);
         for (int m = 0; m < n; m++)
             (void)check_crystal(f, (nb_crystal_at){k, m}, &cfg, &s, NULL);
     }
@@ -197,14 +202,15 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     nb_status st;
     *g = f->sim->model.geometry;
     if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
-        return NB_OK; /* only these move the detector of a frame */
+        return NB_OK; /* only the flags above move the detector of a frame */
     st = nb_frames_plain_config(f, k, &cfg, err);
     NB_TRY(nb_sim_check_record(f->sim, &cfg, NULL, &cfg, &s, err));
     *g = s.geometry;
     return st;
 }
 
-/** Compare geometry h of frame k with frame 0 (*first), and with h before override. */
+/** Compare geometry h of frame k with that of frame 0 (*first), and with that of frame k
+ * without its override. */
 static nb_status compare_places(nb_frames *f, int k, const nb_geometry *h,
                                 nb_geometry *first, nb_error *err)
 {

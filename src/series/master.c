@@ -86,7 +86,8 @@ static void link_name(void *user, int n, char *name)
     nb_work_data_path(slash ? slash + 1 : run->work.stem, p->block, p->piece, name);
 }
 
-/** Array: first frame of each data file, then the number of frames. Caller frees it. */
+/** Array: first frame of each data file, then the number of frames. The caller frees the
+ * array. */
 static int *first_frames(const nb_pieces *p, nb_error *err)
 {
     int *first = nb_alloc((size_t)p->n + 1, sizeof *first, "data files", err);
@@ -142,7 +143,7 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     if (!st && base->cfg.detector)
         st = nb_canvas_panels(base, &panels, err);
     NB_TRY(nb_sim_scene_json(base, &config, err));
-    if (st == NB_ERR_UNSUPPORTED) /* a build without JSON leaves it out */
+    if (st == NB_ERR_UNSUPPORTED) /* a build without JSON leaves the member out */
         st = NB_OK;
     if (!st) {
         master = (nb_hdf5_master){

@@ -68,8 +68,8 @@ static int first_of(const char *const names[], size_t count)
 
 int nb_ranks_launched(int *rank)
 {
-    /* Variables of Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI, of Open MPI, and
-     * of PMIx, which Slurm's variable completes with the number of processes. */
+    /* Variables of Hydra (MPICH, Intel MPI, MVAPICH) and Slurm's PMI, of Open MPI, and of
+     * PMIx, for which a variable of Slurm has the number of processes. */
     static const char *const ranks[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
     static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
                                         "SLURM_STEP_NUM_TASKS"};
@@ -170,7 +170,7 @@ nb_status nb_ranks_join(nb_ranks **ranks, nb_error *err)
 
 void nb_ranks_leave(nb_ranks *r)
 {
-    /* mpirun may lose text that is printed just before the end */
+    /* wait, because mpirun may lose text that is printed just before the end */
     const struct timespec heard = {0, 300000000};
     if (!r)
         return;
@@ -214,7 +214,7 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
         mine.code = status;
     }
     all = nb_alloc((size_t)r->place.count, sizeof *all, "errors", NULL);
-    if (!all) { /* the other processes wait: no agreement is possible */
+    if (!all) { /* the other processes are waiting, so that no agreement is possible */
         nb_ranks_fail(r);
         return nb_fail_memory(err, sizeof *all, "errors");
     }
@@ -232,5 +232,5 @@ nb_status nb_ranks_agree(nb_ranks *r, nb_status status, nb_error *err)
 
 #ifdef NB_HAVE_MPI
 NB_LATE_LIBRARY_DEFINE(mpi, NB_MPI_NAMES, "the MPI library", NB_MPI_SONAME,
-                       .global = 1 /* Open MPI loads parts that look for its symbols */)
+                       .global = 1 /* Open MPI loads libraries that need its symbols */)
 #endif

@@ -23,13 +23,15 @@
 typedef struct nb_frame {
     nb_sim *sim; /* owned; rebuilt for every frame */
     size_t pixels;
-    float *image;       /* owned; photons, or NULL if they stay on the device */
-    nb_product product; /* integers that were made last; product.pixels is owned */
-    size_t room;        /* bytes of product.pixels */
+    float *image; /* owned; photons, or NULL if they stay on the device */
+    /* product that was made last: integers; product.pixels is owned */
+    nb_product product;
+    size_t room;                   /* size of product.pixels, bytes */
     const nb_image_device *lender; /* device that lent product.pixels, or NULL */
     int made;                      /* 1: product has the pixels of this frame */
     int64_t overloads;             /* pixels that were too large for the last output */
-    void *canvas;   /* owned; HDF5 image with panels at their places, or NULL */
+    /* owned; image for HDF5 with panels at their positions in the canvas, or NULL */
+    void *canvas;
     void *scratch;  /* owned; work space of the compression */
     nb_stats stats; /* statistics of the photons, without the solid angle */
     nb_times spent; /* times of this frame so far */
@@ -40,10 +42,10 @@ void nb_frame_free(nb_frame *frame); /* frees the members; a zero frame is fine 
 /** Forms of the image that the outputs of a frame need. */
 typedef struct nb_frame_wants {
     int photons;
-    nb_product integers; /* type ANY: no integers */
+    nb_product integers; /* integers; type ANY means no integers */
 } nb_frame_wants;
 
-/** Add to *wants the pixels of a file of this format or, with NULL, of HDF5. */
+/** Add to *wants the pixels of a file of this format, or of HDF5 if format is NULL. */
 void nb_frame_want(const nb_frame *frame, const nb_format *format, nb_hdf5_type type,
                    nb_frame_wants *wants);
 
@@ -69,9 +71,11 @@ nb_status nb_frame_encode(nb_frame *frame, const nb_hdf5_layout *layout, void *c
                           size_t *bytes, nb_error *err);
 
 /* --- the processes that mpirun started for a series --- */
-/* ranks NULL: rank 0 of 1 process. Only the thread that joined calls the functions. */
+/* If ranks is NULL, the functions act as for rank 0 of a single process. Only the thread
+ * that joined calls the functions. */
 
-/** Number (rank) of this process, and count of processes; local_*: on this host only. */
+/** Number (rank) of this process, and count of processes; local_*: the same among the
+ * processes of this host. */
 typedef struct nb_place {
     int rank, count, local_rank, local_count;
 } nb_place;
@@ -81,10 +85,12 @@ nb_place nb_ranks_place(const nb_ranks *ranks);
 
 /** Copy the bytes of rank 0 to all processes. */
 void nb_ranks_share(nb_ranks *ranks, void *data, size_t bytes);
-/** Copy mine[bytes] of each rank into all[count][bytes] of every rank; wait for all. */
+/** Copy mine[bytes] of each rank into all[count][bytes] of every rank, and wait for all
+ * ranks. */
 void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all);
 
-/** Note that this process failed: nb_ranks_leave then ends all. Print the error first. */
+/** Note that this process failed: nb_ranks_leave then ends all processes. Print the error
+ * before. */
 void nb_ranks_fail(nb_ranks *ranks);
 
 /* --- nb_given: stored images (nb_series.input) that replace rendered images --- */
@@ -96,24 +102,28 @@ typedef struct nb_given {
     int frames;        /* number of frames, at least 1 */
     int size[2];       /* pixels along fast and slow of images without a header */
     nb_series series;  /* copy of the caller's series, with the number of frames */
-    nb_config cfg;     /* owned; completed; crystal without photons, double precision */
-    nb_image image;    /* owned; the image of a single file, else empty */
-    nb_config plain;   /* default values, for readers that ignore the header */
+    /* owned; completed configuration, with a crystal that scatters no photons and with
+     * double precision */
+    nb_config cfg;
+    nb_image image;  /* owned; the image of a single file, else empty */
+    nb_config plain; /* default values, for readers of images that ignore the header */
     struct nb_hdf5_reader *reader; /* owned; reads an HDF5 input */
-    nb_config *rows;      /* owned, [frames]: typed values and the header of each image */
-    int differ, moves;    /* 1: the rows differ, also in what a background depends on */
+    nb_config *rows; /* owned, [frames]: typed values and the header of each image */
+    /* differ: 1 if the rows differ; moves: 1 if they differ in values on which a
+     * background depends */
+    int differ, moves;
     nb_hdf5_frame *truth; /* owned, [frames]: true values of the input, or NULL */
     int whole;            /* 1: the input is an HDF5 file with all its frames */
     float *background;    /* owned; [pixels of all panels], photons, or NULL */
 } nb_given;
 
 /** Find the number of frames of series->input and the geometry of its first image. hooks
- * get notices. Free *given with nb_given_free, on errors too. Errors: those of
- * nb_series_run. */
+ * get notices. The caller frees *given (nb_given_free), after an error too. Errors: those
+ * of nb_series_run. */
 nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
                         const nb_hooks *hooks, nb_given **given, nb_error *err);
 
-/** Let the frames of f have the geometry that each image has in its header. */
+/** Give each frame of f the geometry in the header of its image. */
 void nb_given_vary(nb_given *given, nb_frames *f);
 
 /** Mask the pixels that the first image marks as unused, and render the background of
@@ -129,9 +139,10 @@ nb_status nb_given_frame(const nb_given *given, int k, nb_sim *sim, float *image
 /** Continue the hash h with sizes and times of the stored images. */
 uint64_t nb_given_hash(const nb_given *given, uint64_t h);
 
-/** True values of frame k: sim's, and those that a stored image (given or NULL) has. */
+/** True values of frame k: those of sim, and those of the stored image if `given` is not
+ * NULL. */
 nb_hdf5_frame nb_given_truth(const nb_given *given, int k, const nb_sim *sim);
-void nb_given_free(nb_given *given); /* NULL is fine */
+void nb_given_free(nb_given *given); /* NULL is allowed */
 
 /* --- data that the threads share --- */
 
@@ -144,8 +155,8 @@ typedef struct nb_truths {
 
 typedef struct nb_run {
     const nb_series *series;
-    nb_hooks hooks;  /* the caller's */
-    nb_ranks *ranks; /* the caller's, or NULL for a single process */
+    nb_hooks hooks;  /* hooks of the caller */
+    nb_ranks *ranks; /* owned by the caller; NULL for a single process */
     nb_place place;  /* place of this process */
     nb_sim *base;    /* owned; base simulation: files and flags of the series */
     nb_frames frames;
@@ -163,28 +174,31 @@ typedef struct nb_run {
     pthread_cond_t ended; /* the last thread has ended */
     int working;          /* threads that make frames */
     nb_slot *slots;       /* owned; slot n % window has the nth frame of this process */
-    int window, next, written, draining; /* slots; frames taken; written; 1: writing */
-    int unwritable;                      /* a frame could not be written */
+    /* number of slots; of frames taken; of frames written; draining: 1 while a thread
+     * writes */
+    int window, next, written, draining;
+    int unwritable; /* a frame could not be written */
     nb_series_progress progress;
     double start;
     nb_status status;
     nb_error error;
     int error_frame;
 
-    atomic_int stop;      /* begin no more frames */
-    atomic_int cancel;    /* the caller wants to stop: leave frames unfinished */
-    atomic_int late;      /* the seconds of -time_limit have passed */
-    atomic_int committed; /* frames that are finished */
+    atomic_int stop;      /* 1: begin no more frames */
+    atomic_int cancel;    /* 1: the caller wants to stop, so leave frames unfinished */
+    atomic_int late;      /* 1: the seconds of -time_limit have passed */
+    atomic_int committed; /* number of finished frames */
     atomic_int parts; /* sum over unwritten frames: finished fraction x NB_RUN_PARTS */
     pthread_mutex_t hook_lock; /* one call of the caller's hooks at a time */
 } nb_run;
 
 enum { NB_RUN_PARTS = 1024 };
 
-/** Begin no more frames because of this error. *run keeps the error of the lowest frame.
- * Hold the lock while threads run. */
+/** Begin no more frames because of this error. *run keeps the error of the frame with the
+ * lowest number. The caller holds the lock while threads run. */
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err);
-/** Add the brightest and clipped pixels of a frame; frame: number in the whole series. */
+/** Add the brightest pixel and the clipped pixels of a frame. frame: number in the whole
+ * series. */
 void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *facts);
 /** Add the progress of another process, except its number of finished frames. */
 void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *other);
@@ -205,7 +219,7 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
  * nb_run. Errors: NB_ERR_NOMEM, NB_ERR_IO, NB_ERR_INPUT (a data file). */
 nb_status nb_truths_get(void *user, int first, int count, nb_hdf5_frame *out,
                         nb_error *err);
-void nb_truths_free(nb_truths *t); /* zeroed is fine */
+void nb_truths_free(nb_truths *t); /* The true values may be all zero. */
 
 /* --- -exptout of a series of stills --- */
 
@@ -218,8 +232,9 @@ nb_status nb_experiments_write(nb_run *run, nb_error *err);
 /** Write the master with links to the files of run->truths. NB_ERR_NOMEM, NB_ERR_IO. */
 nb_status nb_master_write(nb_run *run, nb_error *err);
 
-/** Fill `all` (zero before) with the crystals of the first `frames` frames. The caller
- * frees it, after an error too. Errors: NB_ERR_NOMEM, those of nb_frames_crystal. */
+/** Fill `all`, which is zero before, with the crystals of the first `frames` frames. The
+ * caller frees it, after an error too. Errors: NB_ERR_NOMEM, those of
+ * nb_frames_crystal. */
 nb_status nb_master_crystals(const nb_run *run, int frames, nb_hdf5_crystals *all,
                              nb_error *err);
 void nb_master_crystals_free(nb_hdf5_crystals *all);

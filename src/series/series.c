@@ -27,7 +27,7 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     const int frames = nb_series_part(run->series, NULL);
     nb_status st;
     nb_config_copy(&first, cfg);
-    first.device_alone = 0; /* a series may have several renderers */
+    first.device_alone = 0; /* not alone, because a series may have several renderers */
     first.seed.set = 1;
     first.seed.value = seed;
     first.expand_list = nb_vary_changes_F(run->series->vary);
@@ -74,7 +74,8 @@ static nb_status open_pool(nb_run *run, nb_error *err)
         (void)nb_backend_of(base->cfg.device, &asked);
         devices = nb_pool_devices_of(&asked, base->engine.backend->device->count(),
                                      run->place.local_rank, run->place.local_count);
-        /* if a device fails later, the error is final: no other renderer replaces it */
+        /* the device is now typed: if it fails later, the series fails and no other
+         * renderer replaces it */
         NB_FORWARD(nb_text_put(&base->cfg.device, base->engine.backend->name, err));
         if (devices.count > 1) {
             snprintf(more, sizeof more, "; %d devices", devices.count);
@@ -223,10 +224,11 @@ static void notice_turned(const nb_run *run)
                   s->stills);
 }
 
-/** Print a notice if processes wait for each other, as each has few blocks. */
+/** Print a notice if the processes will wait for each other because each has few
+ * blocks. */
 static void notice_blocks(const nb_run *run)
 {
-    enum { ENOUGH = 4 }; /* blocks per process */
+    enum { ENOUGH = 4 }; /* enough blocks per process */
     const int frames = run->frames.count, ranks = run->place.count,
               each = nb_work_size(run->series), blocks = (frames + each - 1) / each,
               better = frames / (ENOUGH * ranks);
@@ -305,7 +307,7 @@ static void find_largest(nb_run *run)
 {
     nb_clipped *output = &run->progress.clipped_output,
                *hdf5 = &run->progress.clipped_hdf5;
-    const nb_format *format = run->work.name.format; /* NULL without -output */
+    const nb_format *format = run->work.name.format; /* format of -output, or NULL */
     if (format)
         output->file =
             nb_frame_file_noise(nb_format_writer(format, run->base->cfg.tiff_bits));
@@ -335,7 +337,7 @@ static nb_status open_all(nb_run *run, uint64_t fingerprint, int dump, nb_error 
 
 static nb_status set_up(nb_run *run, const nb_config *cfg, nb_error *err)
 {
-    nb_series_key key = {0}; /* key of the run to resume, or only a seed */
+    nb_series_key key = {0}; /* key of the run to resume; a new run has only a seed */
     uint64_t fingerprint;
     nb_status st = NB_OK;
     if (run->place.rank == 0) {
@@ -397,7 +399,8 @@ static nb_status finish(nb_run *run, nb_error *err)
     return st ? st : nb_experiments_write(run, err);
 }
 
-/** After a stop, write a master of the first frames, unless another run goes on. */
+/** After a stop, write a master of the first frames, unless another run continues the
+ * series. */
 static void save_part(nb_run *run)
 {
     if (!run->work.stem[0] || run->place.rank > 0 || !nb_begun_alone(&run->begun))
@@ -431,7 +434,7 @@ static void end_blocks(nb_run *run)
     }
 }
 
-/** Add up the sums of all processes in rank 0. All processes call this. */
+/** Add the sums (-sumfile) of all processes in rank 0. All processes call this. */
 static nb_status join_sum(nb_sum *sum, nb_ranks *ranks, nb_error *err)
 {
     enum { PIECE = 1 << 16 };
@@ -464,7 +467,8 @@ static nb_status finish_sum(nb_run *run, nb_error *err)
     return nb_ranks_agree(run->ranks, st, err);
 }
 
-/** Wait for all processes and add up their progress. *stopped: 1 if one was stopped. */
+/** Wait for all processes and add up their progress. *stopped: 1 if a process was
+ * stopped. */
 static nb_status meet(nb_run *run, int *stopped, nb_error *err)
 {
     struct end {
@@ -497,7 +501,8 @@ static nb_status fail_stopped(const nb_run *run, nb_error *err)
                    run->progress.done, run->frames.count);
 }
 
-/** Report that other processes make the missing frames, or that files are lost. */
+/** Give a notice that other processes make the missing frames, or an error if files are
+ * lost. */
 static nb_status look_for_others(const nb_run *run, nb_error *err)
 {
     const int done = run->progress.done, frames = run->frames.count;
@@ -575,7 +580,8 @@ static void notice_alone(const nb_run *run)
 
 static void tear_down(nb_run *run, nb_status st)
 {
-    const int useless = run->given && st && st != NB_ERR_CANCELLED; /* a damaged input */
+    /* true if an input image is damaged */
+    const int useless = run->given && st && st != NB_ERR_CANCELLED;
     for (int i = 0; run->slots && i < run->window; i++) {
         nb_free(run->slots[i].chunk);
         nb_reflections_free(&run->slots[i].list);
@@ -601,7 +607,7 @@ static void tear_down(nb_run *run, nb_status st)
     pthread_cond_destroy(&run->ended);
 }
 
-/** Open stored images: they set the number of frames and the geometry. */
+/** Open stored images, which determine the number of frames and the geometry. */
 static nb_status open_input(nb_run *run, const nb_config **cfg, nb_error *err)
 {
     nb_status st = nb_given_open(*cfg, run->series, &run->hooks, &run->given, err);

@@ -16,7 +16,8 @@
 #include "work.h"
 #include "frames.h"
 
-/** Copy of the series with at least one frame; it shares the texts. */
+/** Copy of the series with at least one frame; the copy shares its texts with the
+ * series. */
 static nb_series counted(const nb_series *series)
 {
     nb_series s = *series;
@@ -71,7 +72,8 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
     NB_FORWARD(nb_sim_create(cfg, hooks, &base, err));
     st = nb_frames_init(&f, &all, base, err);
     NB_TRY(nb_frames_crystals(&f, k, out, err));
-    for (int i = 0; !st && i < (out->n ? out->n : 1); i++) { /* point to cfg, not base */
+    /* the records must point to cfg, not to base */
+    for (int i = 0; !st && i < (out->n ? out->n : 1); i++) {
         nb_config *one = &out->configs[i];
         one->detector = cfg->detector;
         one->arrays = cfg->arrays;
@@ -84,13 +86,13 @@ nb_status nb_series_crystals(const nb_config *cfg, const nb_series *series, int 
 
 /* ------------------------------------------------------------------ table */
 
-/** Columns of nb_jitter. */
+/** Names of the columns for the members of nb_jitter. */
 static const char *const jitters[] = {"jitter_fluence",   "jitter_lambda",
                                       "jitter_cell",      "jitter_mosaic",
                                       "jitter_beam_fast", "jitter_beam_slow"};
 
-/** Name column i behind frame, crystal and seed, and get its value; *name is NULL after
- * the last column. */
+/** Get name and value of column i, counted after the columns frame, crystal and seed.
+ * *name is NULL if there are fewer columns. */
 static nb_status column(const nb_frames *f, int i, nb_crystal_at at, const char **name,
                         double *value, nb_error *err)
 {
@@ -122,7 +124,7 @@ static nb_status column(const nb_frames *f, int i, nb_crystal_at at, const char 
     return NB_OK;
 }
 
-/** Add the row of a crystal, or (-1) of a frame without one. */
+/** Add the row of a crystal, or with crystal -1 that of a frame without crystals. */
 static nb_status add_row(nb_draft *t, const nb_frames *f, nb_crystal_at at, nb_error *err)
 {
     const nb_crystal_at drawn = {at.frame, at.crystal < 0 ? 0 : at.crystal};
@@ -171,7 +173,7 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_frames f = {0};
     nb_sim *base = NULL;
     nb_draft t = {0};
-    nb_config plain = *cfg; /* shares the texts */
+    nb_config plain = *cfg; /* shares its texts with *cfg */
     nb_status st;
     NB_FORWARD(nb_series_check_files(cfg, series, err));
     plain.draws_file = nb_no_text; /* this function writes the file */

@@ -47,10 +47,11 @@ typedef struct chunks {
     nb_hdf5_crystals crystals;
     nb_reflection *spots; /* owned; reflections of one data file */
     nb_hdf5_frame *truth; /* owned; frames of this data file */
-    double corner_mm[3];  /* corner of the base geometry, lab axes */
+    double corner_mm[3];  /* corner of the detector in the base geometry, mm, lab frame */
 } chunks;
 
-/** List the lattices of frame k with these true values; the caller frees the list. */
+/** List the lattices of frame k, which has these true values. The caller frees the
+ * list. */
 static nb_stream_lattice *lattices_of(const chunks *c, int k, const nb_hdf5_frame *truth,
                                       nb_error *err)
 {

@@ -123,7 +123,7 @@ nb_status nb_template_parse(const char *text, nb_template *t, nb_error *err)
     return st ? st : choose_format(text, t, err);
 }
 
-/** Make a template of one file name, divided before the extension. */
+/** Make a template from a single file name, which is divided before the extension. */
 static nb_status take_name(const char *name, nb_template *t, nb_error *err)
 {
     const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');

@@ -15,7 +15,7 @@
 #include <omp.h>
 #endif
 
-/* --- end and progress, shared by the threads --- */
+/* --- stop and progress of the threads --- */
 
 void nb_run_stop_with(nb_run *run, int frame, nb_status st, const nb_error *err)
 {
@@ -35,7 +35,8 @@ static void cancel(nb_run *run)
     atomic_store(&run->stop, 1);
 }
 
-/** Finished fraction of all frames, with the finished parts of frames in work. */
+/** Finished fraction of all frames, including the finished parts of frames that are being
+ * made. */
 static double fraction_of(nb_run *run)
 {
     const double parts = (double)atomic_load(&run->parts) / NB_RUN_PARTS;
@@ -43,7 +44,7 @@ static double fraction_of(nb_run *run)
     return done < 1 ? done : 1;
 }
 
-/** Ask the caller's hooks whether to stop, unless another thread asks. */
+/** Ask the caller's hooks whether to stop, unless another thread is asking. */
 static int ask(nb_run *run)
 {
     int stop = atomic_load(&run->cancel);
@@ -95,11 +96,11 @@ void nb_run_add_facts(nb_series_progress *p, int frame, const nb_hdf5_facts *fac
     add_brightest(p, frame, facts->max, (int)facts->max_fast, (int)facts->max_slow);
 }
 
-/** Count a written frame in the progress; hold the lock. */
+/** Count a written frame in the progress; the caller holds the lock. */
 static void count(nb_run *run, const nb_slot *slot)
 {
     nb_series_progress *p = &run->progress;
-    const int frame = run->frames.first + slot->frame; /* in the whole series */
+    const int frame = run->frames.first + slot->frame; /* number in the whole series */
     if (slot->block) {
         add_clipped(&p->clipped_output, frame, slot->file_clipped);
         p->done++;
@@ -126,10 +127,10 @@ void nb_run_add_progress(nb_series_progress *p, const nb_series_progress *o)
 
 /* --- frames --- */
 
-/* Each thread makes whole frames: render, noise, compression. The thread that finishes the
- * next frame in order writes it and the following finished ones, while the others continue.
- * At most `window` frames are between the first unwritten and the last begun one, so memory
- * does not grow. */
+/* Each thread makes whole frames: render, noise, compression. Frames are written in
+ * order. The thread that finishes the next frame writes it and the finished frames after
+ * it, while the other threads continue. From the first unwritten to the last begun frame
+ * there are no more than `window` frames, so memory does not grow. */
 
 typedef struct worker {
     nb_run *run;
@@ -139,7 +140,8 @@ typedef struct worker {
     int started;
 } worker;
 
-/** Report the finished fraction of the frame. A second pass cannot lower it. */
+/** Report the finished fraction of the frame. If the frame is rendered twice, the
+ * fraction does not fall. */
 static void show_part(worker *w, double fraction)
 {
     const int parts = fraction < 1 ? (int)(NB_RUN_PARTS * fraction) : NB_RUN_PARTS;
@@ -313,7 +315,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     return st;
 }
 
-/** Add up the times of a frame; hold the lock. */
+/** Add up the times of a frame; the caller holds the lock. */
 static void add_times(nb_times *to, nb_times *spent)
 {
     to->scene += spent->scene;
@@ -326,7 +328,7 @@ static void add_times(nb_times *to, nb_times *spent)
     *spent = (nb_times){0};
 }
 
-/** Write the next frame. *full: its block, if it is whole now, or NULL. */
+/** Write the next frame. *full: the frame's block if it is now complete, or NULL. */
 static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *err)
 {
     const nb_status st = nb_work_add(&run->work, slot, full, err);
@@ -334,7 +336,8 @@ static nb_status commit(nb_run *run, nb_slot *slot, nb_block **full, nb_error *e
     return st ? st : nb_work_end_old(&run->work, err);
 }
 
-/** Write finished frames up to the end of a block. Returns it, or NULL. Hold the lock. */
+/** Write finished frames up to the end of a block. Returns the block if it is complete,
+ * or NULL. The caller holds the lock. */
 static nb_block *drain(nb_run *run)
 {
     nb_slot *slot = &run->slots[run->written % run->window];
@@ -369,7 +372,8 @@ static nb_block *drain(nb_run *run)
     return full;
 }
 
-/** Close the file of a whole block while other threads write. Hold the lock. */
+/** Close the file of a complete block while other threads write. The caller holds the
+ * lock. */
 static void close_block(nb_run *run, nb_block *full)
 {
     const double start = nb_monotonic_seconds();
@@ -401,7 +405,8 @@ static void *work(void *user)
     nb_slot *slot;
     NB_IN_C_LOCALE;
 #ifdef _OPENMP
-    omp_set_num_threads(run->threads_each); /* for loops of this thread */
+    /* number of threads for loops of this thread */
+    omp_set_num_threads(run->threads_each);
 #endif
     while ((slot = take(run)) != NULL) {
         nb_error err = {0};
@@ -423,7 +428,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/** Watch -time_limit and long-open data files while threads work. */
+/** While threads work, watch -time_limit and data files that have been open for long. */
 static void watch(nb_run *run)
 {
     enum { TICK_NS = 100000000, SECOND_NS = 1000000000 };

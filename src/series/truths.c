@@ -7,7 +7,7 @@
 #include "../base/memory.h"
 #include "../outputs/write.h"
 
-enum { WINDOW = 1 << 15 }; /* limit of frames in memory */
+enum { WINDOW = 1 << 15 }; /* limit of the number of frames in memory */
 
 /** Read the true values from frame k on, as many as t->rows holds. */
 static nb_status read_rows(nb_run *run, int k, nb_error *err)

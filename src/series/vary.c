@@ -28,12 +28,13 @@ int64_t nb_series_seed(int64_t seed, int frame)
         return seed;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits: exact as a double */
+    return (int64_t)((x ^ x >> 31) >> 11); /* 53 bits, which a double holds exactly */
 }
 
 /* ------------------------------------------------------------------ names */
 
-/* Names that vary parts of the parameter row `of`, or the whole row in a special way. */
+/* Names of -vary that change a part of the parameter row `of`, or the whole row in a
+ * special way. */
 static const struct {
     const char *name;
     nb_member of;
@@ -63,7 +64,8 @@ static int is_of_crystal(const nb_vary_item *item)
     return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
 }
 
-/** List names that can vary: crystal rows, `parts`, frame rows. Returns their number. */
+/** List the names that can vary: rows of a crystal, `parts`, rows of a frame. Returns
+ * their number. */
 static int list_names(nb_vary_item all[NAMES_MAX])
 {
     int n = 0;
@@ -98,7 +100,7 @@ static uint32_t number_of(const char *name)
     return h;
 }
 
-/** True for neighbours that an error message lists as a range. */
+/** True if an error message lists a and b, which are neighbours, as a range. */
 static int are_alike(const nb_vary_item *a, const nb_vary_item *b)
 {
     const size_t n = strlen(a->name);
@@ -146,7 +148,8 @@ static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_er
 static double of_model(const nb_param *row, const nb_model *m)
 {
     const nb_crystal *x = &m->crystal;
-    for (int i = 0; i < 3; i++) { /* -N has the offset of Na, -samplesize of sample_x */
+    /* -N sets the same member as Na, and -samplesize the same as sample_x */
+    for (int i = 0; i < 3; i++) {
         if (row->offset == offsetof(nb_config, N[0]) + (size_t)i * sizeof(double))
             return x->N[i];
         if (row->offset ==
@@ -196,7 +199,7 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
     if (NB_IS(row, energy_eV))
         return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
     if (NB_IS(row, fluence))
-        return nb_beam_fluence(all); /* -flux may set it */
+        return nb_beam_fluence(all); /* -flux may determine the fluence */
     if (NB_IS(row, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set)
         return cfg->mosaic_aniso_deg.v[0];
     typed = nb_config_value(cfg, row->offset);
@@ -204,7 +207,7 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
         return typed;
     if (m && !isnan(of_model(row, m)))
         return of_model(row, m);
-    return isnan(typed) ? row->unset : typed; /* for Badd: 0 */
+    return isnan(typed) ? row->unset : typed; /* the value for Badd is 0 */
 }
 
 /* ------------------------------------------------------------------ laws */
@@ -213,7 +216,7 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
 typedef struct nb_dice {
     const nb_vary_item *item;
     const double *x; /* numbers of the law */
-    double along;    /* place of the frame in the series, 0 to 1 */
+    double along;    /* position of the frame in the series, 0 to 1 */
     uint64_t seed, number;
     uint32_t attempt;
 } nb_dice;
@@ -229,7 +232,7 @@ static double normal(const nb_dice *d, uint32_t draw)
     return nb_normal52(nb_philox(d->seed, d->number, VARY_STREAM, draw), NULL);
 }
 
-/** True for numbers of unit cells, which are at least 1. */
+/** True for a number of unit cells, which is at least 1. */
 static int is_count(const nb_vary_item *item)
 {
     return item->to == NB_VARY_ROW && item->row->low == 1;
@@ -240,7 +243,8 @@ static int is_whole(const nb_vary_item *item)
     return is_count(item) || item->to == NB_VARY_CRYSTALS;
 }
 
-/** Number at fraction u (0 to below 1) from x[0] to x[1]; whole ones equally likely. */
+/** Number at the fraction u (0 <= u < 1) of the range from x[0] to x[1]. All whole
+ * numbers are equally likely. */
 static double between(const nb_vary_item *item, const double x[2], double u)
 {
     const double a = ceil(x[0]), b = floor(x[1]);
@@ -298,13 +302,14 @@ static double draw_ramp(const nb_dice *d)
 /** The laws. A new law needs a row and a function. */
 static const struct nb_vary_law {
     const char *name, *form;
-    int least, limit; /* least and largest count of numbers */
+    int least, limit; /* least and largest count of the law's numbers */
     double low, high; /* limits of the first number; both 0: no limits */
     enum {
         FREE,
         ABOUT,
         FACTOR
-    } of; /* ABOUT: needs the typed value; FACTOR: needs a value other than 0 */
+        /* ABOUT: the law needs the typed value; FACTOR: the law needs a value other than 0 */
+    } of;
     double (*draw)(const nb_dice *d);
 } laws[] = {
     {"normal", "s", 1, 1, 0, INFINITY, ABOUT, draw_normal},
@@ -431,7 +436,7 @@ int nb_vary_has(const nb_vary *v, nb_member member)
     return 0;
 }
 
-/** Refuse a name that another flag varies or fixes. */
+/** Refuse a name whose quantity another flag varies or fixes. */
 static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_series *s,
                               nb_error *err)
 {
@@ -573,7 +578,8 @@ nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
         item->name, item->law->name, at.frame, item->row->name, *value);
 }
 
-/* ------------------------------------------------------------------ into a configuration */
+/* ------------------------------------------------------------------ from a drawn number
+ * to a configuration */
 
 /** Unset the member that gives the same quantity in another unit. */
 static void unset_other(const nb_param *row, nb_config *cfg)

@@ -13,9 +13,9 @@
 
 enum {
     PER_FILE = 100,
-    SUFFIX = 48,      /* bytes after the stem */
+    SUFFIX = 48,      /* limit of the bytes after the stem */
     FIRST_NUMBER = 1, /* number of the first file, as beamlines count */
-    LETTERS = 25,     /* b to z */
+    LETTERS = 25,     /* number of letters b to z */
     PIECES = LETTERS * 16,
     EARLY = 300 /* seconds until an open data file is closed early */
 };
@@ -38,7 +38,8 @@ nb_status nb_work_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err
 
 void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH_MAX])
 {
-    char letters[PIECES / LETTERS + 2] = ""; /* b to z, zb to zz, zzb ... */
+    /* letters of the piece: b to z, zb to zz, zzb ... */
+    char letters[PIECES / LETTERS + 2] = "";
     const int z = piece > 0 ? (piece - 1) / LETTERS : 0;
     memset(letters, 'z', (size_t)z);
     if (piece > 0)
@@ -112,7 +113,7 @@ int nb_work_key(const nb_series *series, nb_series_key *key)
         return 1;
     if (!series->hdf5_file[0] || nb_work_stem(series->hdf5_file, stem, NULL))
         return 0;
-    for (int b = 0; b < count; b++) { /* processes begin at different blocks */
+    for (int b = 0; b < count; b++) { /* each process begins at another block */
         nb_work_data_path(stem, b, 0, path);
         if (access(path, F_OK) == 0 && nb_hdf5_data_key(path, &data)) {
             *key = data.key;
@@ -182,7 +183,8 @@ void nb_work_remove_data(const nb_work *s)
         remove_pieces(s, b, 0);
 }
 
-/** Check a data file. there->frames: 0 if it is damaged or does not begin at `first`. */
+/** Check a data file. there->frames is 0 if the file is damaged or does not begin at
+ * frame `first`. */
 static nb_status look_at(const nb_work *s, const char *path, int first,
                          nb_hdf5_data *there, nb_error *err)
 {
@@ -200,7 +202,8 @@ static nb_status look_at(const nb_work *s, const char *path, int first,
     return NB_OK;
 }
 
-/** Add a data file to the list; all[n].first becomes the frame after it. */
+/** Add a data file to the list; all[n].first becomes the number of the frame after this
+ * file. */
 static nb_status add_piece(nb_pieces *p, struct nb_piece piece, int frames, nb_error *err)
 {
     if (p->n + 1 >= p->room) {
@@ -214,8 +217,8 @@ static nb_status add_piece(nb_pieces *p, struct nb_piece piece, int frames, nb_e
     return NB_OK;
 }
 
-/** Count frames in closed data files, from the block's first on without a gap. *piece:
- * number of the next data file. all (or NULL) gets the files. */
+/** Count the frames in closed data files, from the block's first frame on without a gap.
+ * *piece: number of the next data file. all (or NULL) gets the files. */
 static nb_status find(const nb_work *s, int block, int *frames, int *piece,
                       nb_pieces *all, nb_error *err)
 {
@@ -241,7 +244,8 @@ static nb_status find(const nb_work *s, int block, int *frames, int *piece,
     return st;
 }
 
-/** Last frame of a block that an output lacks, or -1. HDF5 has frames before `first`. */
+/** Last frame of a block that is missing in an output, or -1. HDF5 has the frames before
+ * `first`. */
 static int last_lack(const nb_work *s, int block, int first)
 {
     int k = end_of(s, block) - 1;
@@ -290,7 +294,8 @@ void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks)
 
 /* --- claims --- */
 
-/** Find block `number` (-1: a free place) in `open`. Returns NULL if it is absent. */
+/** Find block `number` in `open`, or with -1 a free entry. Returns NULL if there is no
+ * such entry. */
 static nb_block *place_of(nb_work *s, int number)
 {
     for (int i = 0; i < s->room; i++)
@@ -310,7 +315,8 @@ static nb_status open_file(nb_work *s, nb_block *b, nb_error *err)
                        "%.300s: the frames of one data file are in %d pieces",
                        b->claim.path, PIECES);
     nb_work_data_path(s->stem, b->number, b->piece, b->claim.path);
-    remove_pieces(s, b->number, b->piece + 1); /* files after a damaged file */
+    /* remove files that follow a damaged file */
+    remove_pieces(s, b->number, b->piece + 1);
     b->since = 0;
     return nb_hdf5_data_open(&b->claim, &data, &b->file, err);
 }
@@ -331,7 +337,7 @@ static nb_status claim_file(nb_work *s, nb_block *b, int block, nb_error *err)
     return st;
 }
 
-/** Claim a block that is not whole, unless another process has it. */
+/** Claim a block that is not complete, unless another process has it. */
 static nb_status claim(nb_work *s, int block, nb_error *err)
 {
     nb_block *b = place_of(s, -1);
@@ -341,7 +347,8 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     if (st || s->whole[block] || !b || (st = claim_file(s, b, block, err)) ||
         b->claim.fd < 0)
         return st;
-    st = find(s, block, &kept, &piece, NULL, err); /* count again under the claim */
+    /* count again, now that this process has the claim */
+    st = find(s, block, &kept, &piece, NULL, err);
     *b = (nb_block){.number = block,
                     .piece = piece,
                     .first = begin_of(s, block) + kept,
@@ -364,7 +371,8 @@ static nb_status claim(nb_work *s, int block, nb_error *err)
     return st;
 }
 
-/** Claim the next free block. Look at all blocks again, as dead processes free theirs. */
+/** Claim the next free block. Look at all blocks again, because a process that died has
+ * freed its blocks. */
 static nb_status claim_next(nb_work *s, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -377,7 +385,7 @@ static nb_status claim_next(nb_work *s, nb_error *err)
     return st;
 }
 
-/** Take a stored frame that only the sum needs. */
+/** Take a stored frame that only the sum (-sumfile) needs. */
 static int take_again(nb_work *s, nb_slot *slot)
 {
     while (s->kept && s->again < s->frames) {
@@ -464,7 +472,7 @@ nb_status nb_work_end_old(nb_work *s, nb_error *err)
         return NB_OK;
     if ((st = nb_block_end(b, err)) || (st = claim_file(s, b, b->number, err)))
         return st;
-    b->lost = b->claim.fd < 0; /* another process was faster */
+    b->lost = b->claim.fd < 0; /* 1 if another process was faster */
     b->start = b->written + 1;
     b->piece++;
     return b->lost ? NB_OK : open_file(s, b, err);

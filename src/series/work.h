@@ -12,8 +12,9 @@
 typedef struct nb_template {
     char before[NB_PATH_MAX], after[NB_PATH_MAX];
     int digits;  /* least number of digits, with zeros in front */
-    int is_name; /* 1: one file without number, named before + after */
-    int first;   /* number of the part's frame 0 in the series, added to all numbers */
+    int is_name; /* 1: a single file without number, whose name is before + after */
+    /* number in the series of frame 0 of the part; it is added to all file numbers */
+    int first;
     int is_part; /* 1: other runs write files of the same template */
     const nb_format *format;
 } nb_template;
@@ -36,18 +37,20 @@ nb_status nb_template_of(const nb_series *series, nb_template *out, nb_error *er
 /** Format of series->output; NULL without files or for a wrong template. */
 const nb_format *nb_series_format(const nb_series *series);
 
-/** nb_template_parse for another flag, whose files need no format. */
+/** Like nb_template_parse, for another flag, whose files may have any format. */
 nb_status nb_template_read(const char *text, const char *flag, nb_template *out,
                            nb_error *err);
 
 /** Write the file name of number + t->first into name. NB_ERR_INPUT: too long. */
 nb_status nb_template_name(const nb_template *t, int number, char *name, nb_error *err);
 
-/** Write the name of the first existing file of the next 1000 numbers. 0: no file. */
+/** Write the name of the first existing file of the next 1000 numbers. Returns 0 if none
+ * of these files exists. */
 int nb_template_later(const nb_template *t, int number, char *name);
 
-/** nb_check_files for the frames, HDF5 files, resume file and input files of a series,
- * and for series->calls.also. Opens no file. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
+/** Call nb_check_files for the frames, HDF5 files, resume file and input files of a
+ * series, and for series->calls.also. Opens no file. Errors: NB_ERR_INPUT,
+ * NB_ERR_NOMEM. */
 nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
                                 nb_error *err);
 
@@ -57,20 +60,22 @@ nb_status nb_series_check_files(const nb_config *cfg, const nb_series *series,
  * file identifies the series. A working run locks the file. */
 
 typedef struct nb_begun {
-    int fd;     /* -1: closed */
+    int fd;     /* file descriptor; -1: closed */
     int is_new; /* 1: this run begins the series, and resumes no earlier run */
     int joined; /* 1: another run works on the same series */
     char path[NB_PATH_MAX];
 } nb_begun;
 
-/** Begin, resume or join the series; sole: no other run may join. Errors: NB_ERR_INPUT
- * (another series has these names; the file is a link or no resume file), NB_ERR_IO. */
+/** Begin, resume or join the series. If sole is 1, no other run may join. Errors:
+ * NB_ERR_INPUT (another series has these names; the file is a link or no resume file),
+ * NB_ERR_IO. */
 nb_status nb_begun_open(nb_begun *b, const char *path, const nb_series_key *key, int sole,
                         int resume, nb_error *err);
-/** Let other runs join, after the new series has removed older files. */
+/** Allow other runs to join, after the new series has removed older files. */
 void nb_begun_share(const nb_begun *b);
 
-/** True if no other run works on the series, and in file systems without locks. */
+/** True if no other run works on the series. Always true in file systems without
+ * locks. */
 int nb_begun_alone(const nb_begun *b);
 
 /** Read the key of the series at path; 0 if the series has not begun. */
@@ -78,7 +83,8 @@ int nb_begun_key(const char *path, nb_series_key *key);
 
 /** Close the file and keep it. It may be closed already. */
 void nb_begun_close(nb_begun *b);
-/** Remove the file and close it. alone: remove it only if no other run works. */
+/** Remove the file and close it. If alone is 1, remove it only if no other run works on
+ * the series. */
 void nb_begun_remove(nb_begun *b, int alone);
 
 /* --- blocks --- */
@@ -88,7 +94,7 @@ void nb_begun_remove(nb_begun *b, int alone);
 
 /** A claimed block. */
 typedef struct nb_block {
-    int number;         /* -1: free */
+    int number;         /* number of the block; -1: the entry is free */
     int piece;          /* number of the open piece of the block: 0, 1 (file "b"), ... */
     int first;          /* HDF5 lacks the frames from this one on */
     int next, last;     /* next frame to make, and last frame to make */
@@ -104,21 +110,23 @@ typedef struct nb_block {
 typedef struct nb_slot {
     int frame;
     nb_block *block;      /* NULL for a stored frame that only -sumfile needs */
-    int to_hdf5, to_file; /* 1: this output lacks the frame */
+    int to_hdf5, to_file; /* 1: the frame is missing in this output */
     nb_hdf5_frame truth;
     nb_reflections list; /* owned; reflections, if HDF5 has them */
     void *chunk;         /* owned, [nb_hdf5_chunk_bound] */
     size_t chunk_bytes;
     int64_t file_bytes,
-        file_clipped; /* bytes of the numbered file; pixels too large for its type */
-    int ready;        /* 1: made, but not yet written */
+        /* size of the numbered file, bytes; number of pixels too large for its type */
+        file_clipped;
+    int ready; /* 1: made, but not yet written */
 } nb_slot;
 
 /** Data files that hold the first frames of the series without a gap. */
 typedef struct nb_pieces {
     struct nb_piece {
         int block, piece, first; /* first: first frame in the file */
-    } * all;                     /* owned, [n + 1]; all[n].first: number of frames */
+        /* owned, [n + 1]; all[n].first is the number of frames */
+    } * all;
     int n, room;
 } nb_pieces;
 
@@ -132,7 +140,7 @@ typedef struct nb_work {
     int room;
     nb_block *dealing; /* block whose frames are taken next, or NULL */
     nb_block *writing; /* block with frames in its open data file, or NULL */
-    int at;            /* the block to look at next */
+    int at;            /* number of the block to look at next */
     uint8_t *whole;    /* owned, [count]; 1: all outputs have the block */
     int *kept; /* owned, [count], with -sumfile: stored frames of each block; or NULL */
     int again; /* next stored frame to render for the sum */
@@ -144,8 +152,9 @@ typedef struct nb_work {
 nb_status nb_work_stem(const char *master, char stem[NB_PATH_MAX], nb_error *err);
 /** Write the name of data file `piece` of a block, both from 0. */
 void nb_work_data_path(const char *stem, int block, int piece, char path[NB_PATH_MAX]);
-/** Write the name of the resume file: STEM_series.h5.resume, or without HDF5 the template
- * with "series" (of a part: "series_" and its first number) as number, and ".resume". */
+/** Write the name of the resume file: STEM_series.h5.resume, or without HDF5 the name of
+ * the template with "series" instead of the number, and ".resume". A part of a series has
+ * "series_" and its first number. */
 nb_status nb_work_begun_path(const nb_series *series, char path[NB_PATH_MAX],
                              nb_error *err);
 /** Number of frames of a block. */
@@ -155,7 +164,7 @@ int nb_work_key(const nb_series *series, nb_series_key *key);
 
 /** Set up s for `room` claimed blocks. Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_work_open(nb_work *s, const nb_series *series, int room, nb_error *err);
-/** Close all claims, and free s. */
+/** Close all claims, and free the members of s. */
 void nb_work_free(nb_work *s);
 
 /** Remove the numbered files, or the data files, of all blocks. */
@@ -170,17 +179,19 @@ nb_status nb_work_count(nb_work *s, int *kept, int *frames, nb_error *err);
  * frame -1: end. One thread at a time. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_work_take(nb_work *s, nb_slot *slot, nb_error *err);
 
-/** Write a frame into its data file, in the order of nb_work_take; other threads may take
- * frames meanwhile. *full: the block, if it is whole and must be closed, or NULL. */
+/** Write a frame into its data file. Frames are written in the order of nb_work_take;
+ * other threads may take frames meanwhile. *full: the block if it is complete and must be
+ * closed, or NULL. */
 nb_status nb_work_add(nb_work *s, nb_slot *slot, nb_block **full, nb_error *err);
 /** Close the file and release the claim of a block. The block keeps its number. */
 nb_status nb_block_end(nb_block *b, nb_error *err);
-/** Close a data file that is open for five minutes, and go on in the next piece. */
+/** Close a data file that has been open for five minutes, and continue in a new file, the
+ * next piece. */
 nb_status nb_work_end_old(nb_work *s, nb_error *err);
 
 /** List the data files. NB_ERR_INPUT: a data file of another series; NB_ERR_NOMEM. */
 nb_status nb_work_pieces(const nb_work *s, nb_pieces *out, nb_error *err);
-void nb_pieces_free(nb_pieces *p); /* zeroed is fine */
+void nb_pieces_free(nb_pieces *p); /* The list may be all zero. */
 
 /** Print a notice about files that an earlier, longer series left. */
 void nb_work_notice_longer(const nb_work *s, const nb_hooks *hooks);

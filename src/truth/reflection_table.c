@@ -99,7 +99,7 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
         e->peak = here > e->peak ? here : e->peak;
         e->square += here * here;
         e->under += here * background;
-        if (all > 0) /* 0 if the photons are too few to divide */
+        if (all > 0) /* 0 if the number of photons is too small to divide by */
             e->fit += here * here / all;
         memset(e->pixel, 0, sizeof e->pixel);
     }

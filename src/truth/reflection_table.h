@@ -16,16 +16,17 @@ typedef struct nb_reflection_entry {
     double pixel[NB_SUMS]; /* sums of the current pixel: weight, weight times fast ... */
     double sum[NB_SUMS];   /* sums of earlier pixels, in photons */
     double peak;           /* photons of the brightest pixel */
-    /* Sums over pixels, s: photons of the reflection in a pixel. Sums of s^2 (square), s
-     * times the background (under), s^2 divided by all photons of the pixel (fit). */
+    /* Sums over pixels, where s is the number of photons of the reflection in a pixel: of
+     * s^2 (square), of s times the background (under), of s^2 divided by all photons of
+     * the pixel (fit). */
     double square, under, fit;
 } nb_reflection_entry;
 
-/** A table; all zero is empty. */
+/** A table of reflections. It is empty if all members are zero. */
 typedef struct nb_reflection_table {
     nb_reflection_entry *list; /* owned, in order of first appearance */
     int count, room;
-    int *slots; /* owned; hash of h, k, l to 1 + place in the list */
+    int *slots; /* owned; hash table from h, k, l to 1 + index in the list */
     int n_slots;
     int *touched; /* owned; entries with samples of the current pixel */
     int n_touched;
@@ -34,7 +35,8 @@ typedef struct nb_reflection_table {
     double photons; /* photons of all pixels, if samples give them, not an image */
 } nb_reflection_table;
 
-/** Find or make the entry of h, k, l on the table's panel; NULL: memory is exhausted. */
+/** Find or make the entry of h, k, l on the table's panel; returns NULL if memory is
+ * exhausted. */
 nb_reflection_entry *nb_reflection_entry_of(nb_reflection_table *t, int h, int k, int l);
 
 /** Add one sample of the current pixel. Returns 0 if memory is exhausted. */
@@ -52,19 +54,20 @@ void nb_reflection_end_pixel(nb_reflection_table *t, double photons, double back
 int nb_reflection_merge(nb_reflection_table *t, const nb_reflection_table *from);
 void nb_reflection_table_free(nb_reflection_table *t);
 
-/* --- Reflections of an image of spots (../plan/spots.h): sums go from each reflection to
- * its pixels, not from each pixel to all its samples --- */
+/* --- Reflections of an image of spots (../plan/spots.h): the sums run over reflections
+ * and their pixels, not over pixels and all their samples --- */
 
 typedef struct nb_spot_shares {
     const struct nb_reflection_job *job;
     const nb_spots *spots;
     const nb_spot_limits *limits;
-    /** Photons of a pixel to divide, or 0. *least: least weight of a sample that counts;
-     * *background: other photons of the pixel. */
+    /** Photons of a pixel that are to be divided, or 0. *least: least weight of a sample
+     * that counts; *background: other photons of the pixel. */
     double (*photons)(const void *user, int panel, int fast, int slow, double *least,
                       double *background);
-    /** NULL with an image. Without one, `photons` only selects pixels, and this returns
-     * a pixel's photons from the sum of its weights. *divided: those to divide, or 0. */
+    /** NULL if there is an image. Without an image, `photons` only selects pixels, and
+     * this function returns a pixel's photons from the sum of its weights. *divided: the
+     * photons to divide, or 0. */
     double (*own)(const void *user, int panel, int fast, int slow, double weight,
                   double *divided);
     const void *user;
@@ -77,8 +80,9 @@ nb_status nb_spot_shares_add(const nb_spot_shares *shares, nb_reflection_table *
                              nb_error *err);
 
 /* Reflections of an image. Every sample of a pixel belongs to its nearest Miller index,
- * as in the lattice sum. Samples divide the photons of their pixel in proportion. The
- * photons are those of the image, which may come from any renderer. */
+ * as in the lattice sum. The photons of a pixel are divided in proportion to the weights
+ * of its samples. The photons are those of the image, which may come from any
+ * renderer. */
 
 /** A footprint. The job's scene has the pixels before the spread. The job's image has the
  * light of the crystal alone, times `parts`. */
@@ -93,14 +97,17 @@ typedef struct nb_reflection_job {
     /** Make the image. Not used for spots of limited size: samples give their photons. */
     nb_status (*render)(void *user, float *image, nb_error *err);
     void *user;
-    const nb_mix *mix;          /* factors and other light of the image */
-    double minimum;             /* photons of the weakest listed reflection */
-    double phi_first, phi_step; /* phi of the first step; from step to step; rad */
-    int by_spots; /* 1: leave out weak samples (nb_tolerance.skip), divide by spots */
-    int threads;  /* 0: all; the list does not depend on it */
-    nb_isa isa;   /* instruction set for spots and background; SCALAR: calculate all */
+    const nb_mix *mix; /* factors and other light of the image */
+    double minimum;    /* photons of the weakest listed reflection */
+    /* phi of the first step; difference of phi between steps; rad */
+    double phi_first, phi_step;
+    /* 1: leave out weak samples (nb_tolerance.skip), and go through the spots */
+    int by_spots;
+    int threads; /* 0: all; the list does not depend on the number of threads */
+    /* instruction set for spots and background; SCALAR: calculate all samples */
+    nb_isa isa;
     const nb_hooks *hooks;              /* the calling thread calls progress */
-    const nb_reflection_spread *spread; /* NULL without -footprint */
+    const nb_reflection_spread *spread; /* spread by -footprint, or NULL */
 } nb_reflection_job;
 
 /** List the reflections in order of h, k, l. Sets all of nb_reflection except excitation,

@@ -15,11 +15,11 @@
 /** Number of rows that are divided at the same time and then added up in order. */
 enum { BLOCK = 32 };
 
-/** Largest part of the photons of a pixel in samples that are left out. */
+/** Samples that are left out may hold this fraction of a pixel's photons. */
 #define OMITTED 1e-6
 
-/** Photons of the crystal below this part of the background are lost in an image of
- * floats. */
+/** In an image of floats, photons of the crystal are lost if they are fewer than this
+ * fraction of the background. */
 #define TOLD_APART 1e-5
 
 /** A row of the image. */
@@ -37,12 +37,13 @@ typedef struct finder {
     const float *image; /* NULL: photons are those of samples */
     float *made;        /* owned; image that is made here, or NULL */
     float *background;  /* owned; photons of each pixel except Bragg light, or NULL */
-    double cut;         /* pixels with fewer photons of the crystal are not divided */
-    int divided;        /* 1: the pixels are divided by spots */
-    int dark;           /* 1: `background` is only the diffuse light of the mix */
+    /* a pixel is divided only if the crystal has at least this number of photons in it */
+    double cut;
+    int divided; /* 1: the pixels are divided by spots */
+    int dark;    /* 1: `background` is only the diffuse light of the mix */
 } finder;
 
-/** Scene of the image. */
+/** Scene of the image (after a footprint). */
 static const nb_scene *seen_by(const nb_reflection_job *job)
 {
     return job->spread ? job->spread->seen : job->scene;
@@ -86,7 +87,7 @@ static double photons_in(const finder *f, size_t pixel)
     return crystal_in(f, f->image[pixel] + (f->job->spread ? background : 0), background);
 }
 
-/** Photons of a weight of 1 in a pixel. */
+/** Photons that a weight of 1 stands for in a pixel. */
 static double unit_in(const finder *f, const nb_panel *panel, int fast, int slow)
 {
     const nb_scene *sc = f->job->scene;
@@ -107,7 +108,7 @@ static double least_weight(const finder *f, const nb_panel *panel, int fast, int
     return unit > 0 ? OMITTED * photons / (unit * terms) : INFINITY;
 }
 
-/** A sample at a place. It is left out if its weight is less than `least`. */
+/** Position of a sample. The sample is left out if its weight is less than `least`. */
 typedef struct sample_place {
     double fast, slow, weight, least;
     const nb_source *source;
@@ -218,7 +219,8 @@ static int divide_pixel(const finder *f, const nb_span *span, int fast, double p
     return 1;
 }
 
-/** Add the photons of a span: all, background, and diffuse light. */
+/** Add the photons of the pixels of a span: all photons, background, and diffuse
+ * light. */
 static void sum_span(const finder *f, const nb_span *span, image_row *row)
 {
     double photons = row->photons, background = row->background, diffuse = 0;
@@ -269,7 +271,8 @@ static int collect(image_row *rows, int n, image_row *all)
 
 /* ------------------------------------------------------------------ by spots */
 
-/** Photons of a pixel to divide (0 if masked, 1 without an image), for nb_spot_shares. */
+/** Photons of a pixel to divide (0 if masked, 1 without an image); a function for
+ * nb_spot_shares. */
 static double photons_at(const void *user, int k, int fast, int slow, double *least,
                          double *background)
 {
@@ -290,7 +293,7 @@ static double photons_at(const void *user, int k, int fast, int slow, double *le
     return photons;
 }
 
-/** Photons of a pixel with this sum of weights, for nb_spot_shares. */
+/** Photons of a pixel with this sum of weights; a function for nb_spot_shares. */
 static double own_photons(const void *user, int k, int fast, int slow, double weight,
                           double *divided)
 {
@@ -303,7 +306,8 @@ static double own_photons(const void *user, int k, int fast, int slow, double we
     return photons;
 }
 
-/** Photons that the dimmest divided pixel may lack: less than `least` of any sample. */
+/** Photons that the dimmest divided pixel may lack: fewer than the least weight of a
+ * sample. */
 static double bound_of(const finder *f)
 {
     const nb_beam *beam = &f->job->scene->beam;

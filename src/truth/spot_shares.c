@@ -25,7 +25,7 @@ typedef struct share {
 typedef struct tile_pixel {
     double photons, least, background; /* as nb_spot_shares.photons */
     double sums[NB_SUMS];              /* sums of the current reflection */
-    size_t shares;                     /* place of the next share in the sorted list */
+    size_t shares;                     /* index of the next share in the sorted list */
 } tile_pixel;
 
 typedef struct tile {
