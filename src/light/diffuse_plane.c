@@ -16,12 +16,11 @@
 #define NODE_APART 0.2 /* largest u from node to node on isolated halos */
 #define ONE_RAY 0.055  /* largest u of a pixel with one ray, if each pixel is a node */
 #define TWO_RAYS 0.6   /* largest u of a pixel with two rays along each edge */
-#define ONE_LAYER                                                                        \
 /* largest u over the depth if one ray serves all layers: the error is up to u/2 */
-0.15
-    /** Factor (m) from a distance in reciprocal space to u, for halos and the change of X. */
-    static double
-    scale_of(const nb_diffuse *d, double reach, double gamma)
+#define ONE_LAYER 0.15
+
+/** Factor (m) from a distance in reciprocal space to u, for halos and the change of X. */
+static double scale_of(const nb_diffuse *d, double reach, double gamma)
 {
     double X = 4 * NB_PI * NB_PI * d->sigma * d->sigma * reach;
     return hypot(2 * NB_PI * gamma, X) * 1e-10;
