@@ -53,7 +53,7 @@ void nb_visits_free(nb_visits *visits)
 #define MAX_SKEW                                                                         \
     0.9 /* largest correlation of v and w; above it, corners of a window underflow */
 
-/* Costs in nanoseconds (reports/cpu), to choose the quicker method. The costs are
+/* Costs in nanoseconds (reports/cpu) for the choice of the quicker method. The costs are
  * constants, so that every machine makes the same choice and the same bits. */
 #define NS_TERM 0.6   /* cost of the direct sum for each site, operator and reflection */
 #define NS_POINT 0.25 /* cost of the grid for each point of the window of a site */

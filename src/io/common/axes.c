@@ -25,7 +25,8 @@ static void normalise(double v[3])
         v[i] /= length > 0 ? length : 1;
 }
 
-/** Axes: z along the beam and x against the fast axis (sign 1), or both reversed (-1). */
+/** Make axes: with sign 1, z is along the beam and x against the fast axis; with sign -1,
+ * both are reversed. */
 static nb_axes axes_of(const double fast[3], const double slow[3], const double beam[3],
                        int sign)
 {
@@ -101,7 +102,8 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
     nb_cross3(m->polar_axis, m->beam, n);
     normalise(n);
     nb_dials_turn(&f, n, normal);
-    for (int i = 0; i < 3; i++) /* n or -n: make the last non-zero component positive */
+    /* choose n or -n, so that the last component other than 0 is positive */
+    for (int i = 0; i < 3; i++)
         last = fabs(normal[i]) > 1e-9 ? i : last;
     for (int i = 0; i < 3; i++)
         normal[i] = normal[i] == 0 ? 0 : normal[last] < 0 ? -normal[i] : normal[i];
@@ -120,7 +122,8 @@ void nb_axes_split(const double A[9], double U[9], double B[9])
     for (int c = 0; c < 3; c++) {
         column(A, c, v[c]);
         memcpy(e[c], v[c], sizeof e[c]);
-        for (int k = 0; k < c; k++) { /* Gram and Schmidt */
+        /* orthogonalize by the method of Gram and Schmidt */
+        for (int k = 0; k < c; k++) {
             double along = nb_dot3(e[k], e[c]);
             for (int i = 0; i < 3; i++)
                 e[c][i] -= along * e[k][i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Build a tree of JSON. nb_json_print, called last, reports if memory was exhausted. */
+/** Build a tree of JSON. Memory may run out in any call; nb_json_print, the last call,
+ * reports it. */
 #ifndef NB_IO_COMMON_JSON_NODE_H
 #define NB_IO_COMMON_JSON_NODE_H
 
@@ -31,14 +32,14 @@ void nb_json_whole(nb_json to, const char *key, int64_t value);
 void nb_json_numbers(nb_json to, const char *key, const double *v, int n);
 void nb_json_vector(nb_json to, const char *key, double scale, nb_vec3 v);
 
-/** Add the numbers at the end of an array. */
+/** Add numbers v[n] at the end of an array. */
 void nb_json_add_numbers(nb_json to, const double *v, int n);
 void nb_json_add_number(nb_json to, double value);
 
 /** Replace numbers by their shortest exact texts; returns 0 if memory is exhausted. */
 int nb_json_write_numbers(cJSON *tree);
-/** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM with the name
- * `what`, also if an earlier call failed. */
+/** Print and delete the tree. Free *text with nb_free. Errors: NB_ERR_NOMEM, also if an
+ * earlier call failed. what: name of the tree in the message. */
 nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *err);
 
 /* --- Text that grows --- */
@@ -47,7 +48,8 @@ nb_status nb_json_print(nb_json root, const char *what, char **text, nb_error *e
 typedef struct nb_draft {
     char *data; /* owned (nb_free), without a NUL */
     size_t n, room;
-    int failed; /* data is incomplete: no memory, or a piece was too long */
+    /* 1: data is incomplete, because memory was exhausted or a piece was too long */
+    int failed;
 } nb_draft;
 
 void nb_draft_bytes(nb_draft *t, const char *bytes, size_t n);

@@ -30,7 +30,8 @@ int nb_lines_next(nb_lines *l)
     l->end = newline ? newline : l->all;
     l->next = newline ? newline + 1 : l->all;
     for (int i = 0; l->comment[i]; i++) {
-        if (!l->found[i] || l->found[i] < l->p) { /* search again */
+        /* the known place is before this line, so search again */
+        if (!l->found[i] || l->found[i] < l->p) {
             l->found[i] = memchr(l->p, l->comment[i], (size_t)(l->all - l->p));
             l->found[i] = l->found[i] ? l->found[i] : l->all;
         }

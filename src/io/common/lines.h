@@ -11,12 +11,15 @@
 typedef struct nb_lines {
     const char *p, *end;    /* the rest of the line, without its comment */
     const char *next, *all; /* begin of the next line; end of the text */
-    const char *file;       /* for messages */
+    const char *file;       /* name of the file, for messages */
     const char *columns;    /* names of the columns, for messages */
-    const char *between;    /* characters that separate numbers, as blanks do: "," */
-    const char *comment;    /* up to two characters that begin a comment: "#" */
-    const char *found[2];   /* next place of each in the text, or `all`; NULL at first */
-    long line;              /* number of the line, from 1 */
+    /* characters that separate numbers in addition to blanks, such as "," */
+    const char *between;
+    const char *comment; /* up to two characters that begin a comment, such as "#" */
+    /* next position of each of these characters in the text, or `all` if there is none;
+     * NULL at first */
+    const char *found[2];
+    long line; /* number of the line, from 1 */
     nb_error *err;
 } nb_lines;
 
@@ -27,7 +30,8 @@ nb_lines nb_lines_of(const char *data, size_t n, const char *file, const char *c
 int nb_lines_next(nb_lines *lines);
 /** Skip blanks and separators; 0 at the end of the line. */
 int nb_lines_word(nb_lines *lines);
-/** Read up to `limit` numbers of the line; returns how many, or -1 (NB_ERR_INPUT). */
+/** Read up to `limit` numbers of the line; returns their number, or -1 after
+ * NB_ERR_INPUT. */
 int nb_lines_numbers(nb_lines *lines, int limit, double *values);
 /** Fail with NB_ERR_INPUT, the file and this line. */
 nb_status nb_lines_fail(const nb_lines *lines, const char *format, ...)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The metadata of an image file, in users' units (mm, deg, A). Built once from the model
- * (outputs/describe.c); writers only read it. */
+/** The metadata of an image file, in users' units (mm, deg, A). outputs/describe.c builds
+ * them once from the model; writers only read them. */
 #ifndef NB_IO_META_H
 #define NB_IO_META_H
 
@@ -9,7 +9,7 @@
 #include "../../nanobragg.h"
 
 typedef struct nb_image_meta {
-    int fast, slow; /* pixels */
+    int fast, slow; /* size of the image, pixels */
     double pixel_mm;
     double distance_mm, close_distance_mm;
     double wavelength_A;
@@ -20,7 +20,7 @@ typedef struct nb_image_meta {
     double orgx, orgy; /* beam centre of XDS, pixels */
     double pix0_mm[3]; /* outer corner of pixel (0,0), lab frame */
     double fast_axis[3], slow_axis[3], normal[3], beam[3], spindle[3],
-        polar_axis[3]; /* unit, lab */
+        polar_axis[3]; /* unit vectors, lab frame */
     double phi_deg, osc_deg, twotheta_deg;
     double exposure_s;
     double adc_offset;
@@ -39,7 +39,7 @@ typedef struct nb_image_meta {
 
 /** The geometry in the header of an image; NaN where the header lacks a value. */
 typedef struct nb_said_geometry {
-    int own; /* 1: written by nanobragg */
+    int own; /* 1: nanobragg wrote the file */
     double pixel_mm, wavelength_A, distance_mm;
     double beam_px[2]; /* fast, slow, from the outer corner of the first pixel */
     double twotheta_deg;
@@ -47,7 +47,8 @@ typedef struct nb_said_geometry {
     double polarization;     /* Kahn's K */
     double thick_mm;         /* thickness of the sensor */
     char material[NB_MATERIAL_NAME]; /* material of the sensor, or "" */
-    nb_pivot pivot;                  /* point that stays when the detector swings */
+    /* point that does not move when the detector swings */
+    nb_pivot pivot;
 } nb_said_geometry;
 
 /** Parts of a detector's geometry that a header can hold. */

@@ -131,7 +131,8 @@ void nb_detector_spec_free(nb_detector_spec *detector)
     memset(detector, 0, sizeof *detector);
 }
 
-/** Fail with the name of the place, if it has a name, and a formatted text. */
+/** Fail with the name of the place in the file, if it has a name, and a formatted
+ * text. */
 __attribute__((format(printf, 3, 4))) static nb_status wrong(const nb_place_in_file *at,
                                                              nb_error *err,
                                                              const char *format, ...)

@@ -42,10 +42,11 @@ size_t nb_spec_first_pixel(const nb_detector_spec *detector, int k);
 nb_status nb_spec_copy_groups(const nb_detector_spec *from, nb_detector_spec *to,
                               nb_error *err);
 
-/** Copy the points of a scan; *to is empty after an error. Errors: NB_ERR_NOMEM. */
+/** Copy the points of a scan; after an error *to is empty. Errors: NB_ERR_NOMEM. */
 nb_status nb_scan_points_copy(const nb_scan_points *from, nb_scan_points *to,
                               nb_error *err);
-void nb_scan_points_free(nb_scan_points *points); /* zeroes *points; may be empty */
+/* Free the points, which may be empty, and zero *points. */
+void nb_scan_points_free(nb_scan_points *points);
 
 /** Make a mask that masks no pixel, if the mask is NULL. Errors: NB_ERR_NOMEM. */
 nb_status nb_spec_need_mask(nb_detector_spec *detector, nb_error *err);
@@ -91,11 +92,12 @@ void nb_cross3(const double a[3], const double b[3], double out[3]);
 nb_axes nb_dials_axes(const nb_image_meta *m);
 /** Axes of NeXus, from unit vectors: z along the beam, x against the fast axis. */
 nb_axes nb_nexus_axes(const double fast[3], const double slow[3], const double beam[3]);
-/** Components of a lab vector along these axes; residues of rounding become 0. */
+/** Components of a lab vector along these axes; components that are only rounding errors
+ * become 0. */
 void nb_dials_turn(const nb_axes *axes, const double v[3], double out[3]);
 void nb_nexus_turn(const nb_axes *axes, const double v[3], double out[3]);
 
-/** Parts of a geometry that DIALS cannot read from a header with only distance, beam
+/** Parts of a geometry that DIALS cannot read from a header that has only distance, beam
  * centre and pixel size. */
 enum {
     NB_LOST_TILT = 1,   /* the detector is tilted, or its axes are reversed */
@@ -114,8 +116,8 @@ void nb_dials_polarization(const nb_image_meta *m, double *fraction, double norm
 void nb_axes_split(const double A[9], double U[9], double B[9]);
 /** Cell of A: three edges in Angstrom, three angles in deg, each with twelve digits. */
 void nb_axes_cell(const double A[9], double cell[6]);
-/** Rotations of -misset, deg, that turn a crystal with only -cell to the orientation of
- * A; NaN for a left-handed or unknown A. */
+/** Rotations of -misset, deg, that turn a crystal that has only -cell to the orientation
+ * of A; NaN for a left-handed or unknown A. */
 void nb_axes_misset(const double A[9], double misset[3]);
 
 #endif

@@ -43,7 +43,7 @@ double nb_unit_scale(nb_unit_kind kind, const char *name, size_t n)
 
 double nb_in_unit(double value, double scale)
 {
-    /* 320/1e6 (um) is the nearest double, 320*1e-6 may not be */
+    /* divide: 320/1e6 (um) is the nearest double, but 320*1e-6 may not be */
     if (scale >= 1)
         return fabs(scale - round(scale)) < 1e-9 * scale ? value * round(scale)
                                                          : value * scale;

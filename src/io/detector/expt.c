@@ -125,7 +125,8 @@ static void rotation(const double axis[3], double degrees, double m[9])
     }
 }
 
-/** Axes go from the crystal outwards. F: rotations before the scan axis; S: after it. */
+/** Read a goniometer of several axes, which are listed from the crystal outwards. F:
+ * rotation by the axes before the scan axis; S: by the axes after the scan axis. */
 static nb_status several_axes(const nb_node *node, double F[9], double S[9],
                               double axis[3], nb_error *err)
 {
@@ -163,7 +164,8 @@ static nb_status optional_matrix(const nb_node *node, const char *key, double m[
     return nb_node_has(node, key) ? nb_node_member_numbers(node, key, 9, m, err) : NB_OK;
 }
 
-/* F and S: rotations before and after the scan axis, or identity without goniometer. */
+/* Read the goniometer. F and S: rotations before and after the scan axis; both are the
+ * identity without a goniometer. */
 static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, double F[9],
                                  double S[9], nb_error *err)
 {
@@ -189,7 +191,8 @@ static nb_status expt_goniometer(const nb_node *node, nb_detector_spec *out, dou
 
 /* --- scan --- */
 
-/** First number of an array, and the step to the second; *step stays without a second. */
+/** Read the first number of an array, and the step to the second. *step does not change
+ * if there is no second number. */
 static nb_status first_and_step(const nb_node *list, double *first, double *step,
                                 nb_error *err)
 {
@@ -273,7 +276,8 @@ static nb_status steady_crystal(const nb_node *crystal, double A[9], double *vol
     return NB_OK;
 }
 
-/** Set out->crystal = turned A / volume; turned: rotation of the crystal at phi 0. */
+/** Set out->crystal to the product of `turned` and A, divided by the volume. turned:
+ * rotation of the crystal at phi 0. */
 static void place_crystal(const double turned[9], const double A[9], double volume,
                           nb_detector_spec *out)
 {
@@ -371,7 +375,8 @@ nb_status nb_expt_parse(const char *data, size_t n, const char *name,
 static nb_status read_start(const nb_node *root, const nb_expt_choice *chosen,
                             nb_expt_start *out, nb_error *err)
 {
-    /* the caller applies typed values; has_sources makes the wavelength optional */
+    /* no typed values, because the caller applies them; has_sources makes the wavelength
+     * optional */
     const nb_geometry_typed typed = {.wavelength_A = NAN, .has_sources = 1};
     nb_detector_spec d;
     nb_status st;

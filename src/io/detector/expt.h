@@ -17,7 +17,7 @@ typedef struct nb_expt_names {
     int count;
 } nb_expt_names;
 
-/** Values from the experiment of an image; the detector is left out. */
+/** Values from the experiment of an image, without the detector. */
 typedef struct nb_expt_start {
     int number;      /* number of the experiment, from 0; -1 if not found */
     int has_crystal; /* 1: crystal is set, as in nb_detector_spec */

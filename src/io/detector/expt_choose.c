@@ -118,7 +118,7 @@ static void free_all(tables t)
         nb_free(t[k].item);
 }
 
-/** Fill *out with experiment i; out->image is the number of image w (may be NULL). */
+/** Fill *out with experiment i; out->image is the number of image w; w may be NULL. */
 static nb_status look_at(const nb_expt_table *t, int i, const wanted *w,
                          nb_expt_choice *out, nb_error *err)
 {
@@ -161,7 +161,7 @@ nb_status nb_expt_find(const nb_node *root, const nb_expt_names *of, nb_expt_cho
     tables t;
     nb_status st = fill_all(root, t, err);
     const int n = t[EXPERIMENT].n;
-    int next = 0; /* images usually have the order of their experiments */
+    int next = 0; /* images are usually in the order of their experiments */
     for (int k = 0; k < of->count && !st; k++) {
         const wanted w = wanted_of(of->names[k]);
         out[k].image = 0;

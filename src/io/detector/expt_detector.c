@@ -16,7 +16,8 @@ typedef struct frame {
 
 enum { DEEPEST = 100 };
 
-/** Read f, s and origin of a node. f and s may have any length but 0 and become unit. */
+/** Read f, s and origin of a node. f and s may have any length but 0 and become unit
+ * vectors. */
 static nb_status read_frame(const nb_node *node, frame *out, nb_error *err)
 {
     nb_status st;
@@ -53,7 +54,7 @@ static void into_root(const frame *parent, frame *child)
         child->origin[i] += parent->origin[i];
 }
 
-/** Place of each panel in the hierarchy. */
+/** Position of each panel in the hierarchy. */
 typedef struct tree {
     frame *parents; /* [n]: frame of the parent of each panel */
     char *seen;     /* [n]: number of times that a panel is in the tree */

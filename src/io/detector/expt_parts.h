@@ -36,7 +36,8 @@ nb_status nb_node_number(const nb_node *node, double *value, nb_error *err);
 nb_status nb_node_whole(const nb_node *node, int low, int high, int *value, nb_error *err);
 /** Read an array of exactly n finite numbers. */
 nb_status nb_node_numbers(const nb_node *node, int n, double *values, nb_error *err);
-/** Read a finite number from a member; *value stays if the member is missing. */
+/** Read a finite number from a member; *value does not change if the member is
+ * missing. */
 nb_status nb_node_optional(const nb_node *node, const char *key, double *value,
                            nb_error *err);
 /** Read exactly n finite numbers from a member, which must exist. */
@@ -56,7 +57,7 @@ typedef struct nb_expt_table {
 nb_status nb_expt_model_of(const nb_expt_table *table, const nb_node *experiment,
                            const char *key, nb_node *out, nb_error *err);
 
-/** Find the model in the array /KEY of the root, as nb_expt_model_of. */
+/** Find the model in the array /KEY of the root, like nb_expt_model_of. */
 nb_status nb_expt_model(const nb_node *root, const nb_node *experiment, const char *key,
                         nb_node *out, nb_error *err);
 

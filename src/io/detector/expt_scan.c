@@ -39,7 +39,8 @@ int nb_expt_images(const nb_node *scan)
                : 0;
 }
 
-/** Read [n][width] numbers. *out: NULL without `key` or (as in DIALS) with another n. */
+/** Read [n][width] numbers. *out is NULL if `key` is missing or, as in DIALS, the array
+ * has another n. */
 static nb_status read_points(const nb_node *model, const char *key, int n, int width,
                              const nb_hooks *hooks, double **out, nb_error *err)
 {
@@ -83,7 +84,8 @@ static int invert(const double m[9], double out[9])
     return 1;
 }
 
-/** Set A to the matrix at mid-scan, scan->change to A^-1 x the matrix of each point. */
+/** Set A to the matrix at mid-scan, and scan->change to A^-1 times the matrix of each
+ * point. */
 static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 double A[9], nb_error *err)
 {
@@ -109,13 +111,14 @@ static nb_status crystal_points(const nb_expt_varying *of, nb_scan_points *scan,
     return NB_OK;
 }
 
-/** Set scan->setting to the setting of each point x S^-1, in the frame of NeXus. */
+/** Set scan->setting to the setting rotation of each point times S^-1, in the frame of
+ * NeXus. */
 static nb_status setting_points(const nb_expt_varying *of, nb_scan_points *scan,
                                 nb_error *err)
 {
     static const char key[] = "setting_rotation_at_scan_points";
     const nb_node list = nb_node_member(&of->goniometer, key);
-    const double sign[3] = {-1, 1, -1}; /* as nb_turn_dxtbx */
+    const double sign[3] = {-1, 1, -1}; /* the signs of nb_turn_dxtbx */
     double back[9], *at;
     nb_status st = read_points(&of->goniometer, key, scan->n, 9, of->hooks, &at, err);
     if (st || !at)

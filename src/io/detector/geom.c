@@ -15,9 +15,10 @@
 typedef struct whole {
     double wavelength_A; /* wavelength in use */
     double clen;         /* typed distance, m; NaN if not typed */
-    double shared;       /* m, part of coffset that is not added to a typed clen */
-    double slab;         /* rows of the data for each index of a third dimension */
-    int one_array;       /* all panels lie in one array */
+    /* m; part of coffset that is not added if clen is typed (shared_coffset) */
+    double shared;
+    double slab;   /* rows of the data for each index of a third dimension */
+    int one_array; /* all panels lie in one array */
 } whole;
 
 static int is_place(nb_piece span)
@@ -25,7 +26,8 @@ static int is_place(nb_piece span)
     return span.p && span.p < span.end && *span.p == '/';
 }
 
-/* Length in a piece, m: a number with the unit m, mm or without a unit; else NaN. */
+/* Length in a piece of text, m: a number with the unit m or mm, or without a unit (m).
+ * NaN for other text. */
 static double geom_length(nb_piece span)
 {
     double value;
@@ -97,7 +99,7 @@ static nb_status set_shift(nb_geom_text *text, nb_error *err)
 }
 
 /** Count the dimensions with a fixed index (*others); *k: the last fixed index, or 0.
- * Returns 0 if a dimension is missing, or if ss or fs does not stand exactly once. */
+ * Returns 0 if a dimension is missing, or if ss or fs does not occur exactly once. */
 static int find_dims(const nb_geom_panel *p, int *k, int *others)
 {
     int ss = 0, fs = 0, last = -1;
@@ -226,7 +228,7 @@ static void look_at_all(const nb_geom_text *text, whole *w)
     }
 }
 
-/** Smallest and largest coffset. */
+/** Find the smallest and the largest coffset. */
 static void coffsets(const nb_geom_text *text, double range[2])
 {
     range[0] = INFINITY;
@@ -237,7 +239,7 @@ static void coffsets(const nb_geom_text *text, double range[2])
     }
 }
 
-/** Part of coffset that all panels share, m, if clen is a place in the data. This part
+/** Part of coffset that all panels share, m, if clen is a path in the data. This part
  * turns the value of an encoder into a distance; a typed distance does not need it. */
 static double shared_coffset(const nb_geom_text *text)
 {
@@ -249,7 +251,8 @@ static double shared_coffset(const nb_geom_text *text)
     return range[0] > 0 ? range[0] : range[1] < 0 ? range[1] : 0;
 }
 
-/** Report that coffset moves panels away from the typed distance, used as clen. */
+/** Report that coffset moves panels away from the typed distance, which is used as
+ * clen. */
 static void say_coffset(const nb_geom_text *text, const nb_geometry_typed *typed,
                         double shared)
 {

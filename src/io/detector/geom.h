@@ -31,11 +31,11 @@ typedef struct nb_geom_mask_file {
 typedef struct nb_geom_panel {
     nb_piece name;
     double fs_first, fs_last, ss_first, ss_last;
-    nb_piece fs, ss; /* the directions */
+    nb_piece fs, ss; /* directions fs and ss */
     double corner_x, corner_y, res, coffset;
     nb_piece clen;
     double adu_per_photon, adu_per_eV, max_adu;
-    double edge; /* mask_edge_pixels */
+    double edge; /* number of pixels of mask_edge_pixels */
     int no_index;
     nb_piece data; /* path of the panel's data */
     int dims[NB_GEOM_DIMS];
@@ -57,7 +57,7 @@ typedef struct nb_geom_text {
     nb_geom_bad *bad; /* [n_bad] */
     int n_bad;
     nb_piece clen, photon_energy, wavelength, shift[2];
-    double shift_m[2]; /* filled by nb_geom_build */
+    double shift_m[2]; /* shift of the detector; nb_geom_build fills it */
     nb_piece *groups;  /* lines that name rigid groups */
     int n_groups;
     size_t room_panels, room_bad, room_groups;

@@ -46,7 +46,8 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
     double y0 = from->corner_y + text->shift_m[1] * from->res;
     double fs[3], ss[3];
     if (nb_geom_direction(text, from->fs, fs, NULL) ||
-        nb_geom_direction(text, from->ss, ss, NULL)) /* both were read before */
+        /* no errors, because both directions were read before */
+        nb_geom_direction(text, from->ss, ss, NULL))
         return;
     for (int j = 0; j < p->size[1]; j++)
         for (int i = 0; i < p->size[0]; i++, to++) {
@@ -56,8 +57,8 @@ static void mask_place(const nb_geom_text *text, const nb_geom_bad *bad, int k,
         }
 }
 
-/** Panel of a region; -1: all, -2: unknown. If the limits are in fs and ss (rows = 1), a
- * missing name means the only panel, as in CrystFEL. */
+/** Panel of a region; -1: all panels, -2: unknown name. If the limits are in fs and ss
+ * (rows = 1), a missing name means the only panel, as in CrystFEL. */
 static int panel_of(const nb_geom_text *text, const nb_geom_bad *bad, int rows)
 {
     if (!bad->panel.p && rows && text->n_panels == 1)
@@ -159,7 +160,8 @@ static int is_same(const nb_geom_mask_file *a, const nb_geom_mask_file *b)
     return nb_piece_equal(a->file, b->file) && nb_piece_equal(a->data, b->data);
 }
 
-/** The box of a panel in an array, and the steps to the next value along fs and ss. */
+/** The box of a panel in an array, and the distances in the array between neighbours
+ * along fs and ss. */
 typedef struct cut {
     nb_h5_box box;
     hsize_t step_fs, step_ss;

@@ -49,7 +49,8 @@ nb_piece nb_geom_number(nb_piece span, double *value)
 typedef struct key_row {
     const char *key;
     size_t offset;
-    enum { WHOLE, NUMBER, LENGTH, TEXT } kind; /* "m" may follow WHOLE and LENGTH */
+    /* kind of the value; the unit "m" may follow WHOLE and LENGTH */
+    enum { WHOLE, NUMBER, LENGTH, TEXT } kind;
 } key_row;
 
 #define AT(member) offsetof(nb_geom_panel, member)
@@ -230,7 +231,7 @@ nb_status nb_geom_direction(const nb_geom_text *text, nb_piece at, double v[3],
                             nb_error *err)
 {
     const char *p = at.p;
-    int terms = 0, ends = 0; /* terms that began; complete terms */
+    int terms = 0, ends = 0; /* number of terms that began, and of complete terms */
     v[0] = v[1] = v[2] = 0;
     while (p < at.end && terms == ends) {
         double sign = 1, value = 1;
@@ -346,7 +347,8 @@ static nb_status plain_key(nb_geom_text *text, nb_piece key, nb_piece value, nb_
 {
     int known = 1;
     nb_status st;
-    if (starts(key, "rigid_group") || starts(key, "group")) { /* kept for -geomout */
+    /* the lines are kept for -geomout */
+    if (starts(key, "rigid_group") || starts(key, "group")) {
         NB_FORWARD(nb_reserve(&text->groups, (size_t)text->n_groups, &text->room_groups,
                               sizeof *text->groups, "lines of a geometry", err));
         text->groups[text->n_groups++] = (nb_piece){key.p, value.end, key.line};

@@ -10,7 +10,8 @@
 #include "../common/panel_spec.h"
 #include "geom.h"
 
-/* A mask becomes rectangles: a run of masked pixels joins an equal run one row above. */
+/* A mask becomes a list of rectangles: a run of masked pixels is joined with an equal run
+ * in the row above. */
 
 typedef struct list {
     nb_mask_box *boxes;

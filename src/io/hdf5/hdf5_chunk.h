@@ -31,14 +31,15 @@ size_t nb_hdf5_chunk_bound(const nb_hdf5_layout *layout);
 nb_status nb_hdf5_chunk_encode(const nb_hdf5_layout *layout, const void *pixels,
                                void *scratch, void *chunk, size_t *bytes, nb_error *err);
 
-/** Decompressed bytes of a bitshuffle-LZ4 chunk[have] of `value`-byte numbers, or 0. */
+/** Decompressed size in bytes of a bitshuffle-LZ4 chunk[have] whose numbers have `value`
+ * bytes each; 0 if it is damaged. */
 size_t nb_bslz4_bytes(const void *chunk, size_t have, size_t value);
 /** Decompress the chunk into out[nb_bslz4_bytes], with a check of every size. Returns 0
  * for a damaged chunk or without memory. Thread-safe. */
 int nb_bslz4_decode(const void *chunk, size_t have, size_t value, void *out);
 
 /** Write the bit planes of `count` 2-byte values, count/8 bytes per plane. Returns the
- * number of values that are done, from the first on: a multiple of 8. */
+ * number of values, counted from the first, that it has written: a multiple of 8. */
 typedef size_t nb_shuffle_u16(const unsigned char *in, size_t count, unsigned char *out);
 
 #ifdef __x86_64__

@@ -19,12 +19,13 @@ struct nb_hdf5_writer {
     nb_h5 h;
     nb_hdf5_data data; /* data.frames: limit of the frames */
     hid_t set, truth, table;
-    int frames;          /* added frames */
-    hsize_t rows;        /* rows of the table */
+    int frames;          /* number of frames that were added */
+    hsize_t rows;        /* number of rows of the table of reflections */
     nb_hdf5_list *lists; /* owned, [lists_room]: reflections of each frame, or NULL */
     size_t lists_room;
     int n_truth;
-    nb_hdf5_frame new_truth[]; /* n_truth values not yet written; room: rows_of */
+    /* n_truth rows that are not yet written; there is memory for rows_of rows */
+    nb_hdf5_frame new_truth[];
 };
 
 /** Number of frames whose true values are written together. */
@@ -192,7 +193,8 @@ nb_status nb_hdf5_data_close(nb_hdf5_writer *w, nb_error *err)
     nb_h5_use_filter(-1);
     st = nb_h5_close(&w->h, NB_OK, w->frames ? err : NULL);
     nb_h5_end(&quiet);
-    if (w->frames && !st) /* others may use the library during the wait for the disk */
+    /* so that other threads may use the library during the wait for the disk */
+    if (w->frames && !st)
         st = nb_outfile_commit_durably(&w->h.out, err);
     else
         nb_outfile_abort(&w->h.out);

@@ -77,14 +77,15 @@ static hid_t create_table(nb_h5 *h, hid_t type)
     return nb_h5_new_set(h, TABLE, type, H5(Screate_simple)(1, &none, &any), list);
 }
 
-/** Sums of photons of a frame that no listed reflection has. */
+/** Sums over the photons of a frame that belong to no listed reflection. */
 static const struct {
     const char *path;
     size_t offset;
 } sums[] = {{GROUP "/background", offsetof(nb_hdf5_list, background)},
             {GROUP "/unassigned", offsetof(nb_hdf5_list, unassigned)},
             {GROUP "/diffuse", offsetof(nb_hdf5_list, diffuse)},
-            {GROUP "/off_panels", offsetof(nb_hdf5_list, off_panels)}}; /* if not 0 */
+            /* this column is written if the sum is not 0 */
+            {GROUP "/off_panels", offsetof(nb_hdf5_list, off_panels)}};
 
 enum { SUMS = sizeof sums / sizeof *sums };
 
@@ -179,7 +180,7 @@ void nb_hdf5_copy_table(nb_h5 *h, const nb_h5_input *in)
         if (nb_h5_set_open(in, TABLE, type, &set)) {
             copy_rows(h, &set, kinds[i]);
             nb_h5_set_close(&set);
-            i = sizeof kinds / sizeof *kinds; /* the kind is found */
+            i = sizeof kinds / sizeof *kinds; /* ends the loop, as the kind is found */
         }
         H5(Tclose)(type);
     }

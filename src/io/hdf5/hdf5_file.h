@@ -16,7 +16,7 @@
 #define NB_HDF5_LINKS "/entry/files"
 
 /** Facts about the image of a frame; all are doubles, so that one table of the file holds
- * all. */
+ * them. */
 typedef struct nb_hdf5_facts {
     double clipped;            /* pixels whose value the file type cannot hold */
     double max;                /* photons of the brightest pixel before noise */
@@ -27,7 +27,8 @@ typedef struct nb_hdf5_facts {
 /** Number of reflections of a frame, and photons that no listed reflection has. */
 typedef struct nb_hdf5_list {
     int64_t count;
-    double background, unassigned, diffuse, off_panels; /* photons, as nb_reflections */
+    /* photons, as in nb_reflections */
+    double background, unassigned, diffuse, off_panels;
 } nb_hdf5_list;
 
 /** True values of one frame. */
@@ -93,15 +94,17 @@ nb_status nb_hdf5_data_add(nb_hdf5_writer *writer, const nb_hdf5_packed *frame,
 /** End the file, which is then complete or absent, and free the writer (may be NULL). */
 nb_status nb_hdf5_data_close(nb_hdf5_writer *writer, nb_error *err);
 
-/** Read all but the layout from the data file at path; 0 if this is no data file. */
+/** Read everything except the layout from the data file at path. Returns 0 if the file is
+ * not a data file. */
 int nb_hdf5_data_key(const char *path, nb_hdf5_data *key);
 
 /** Read true values of `count` frames of a file. Errors: NB_ERR_INPUT, NB_ERR_IO. */
 nb_status nb_hdf5_read_truth(const char *path, int first, int count, nb_hdf5_frame *truth,
                              nb_error *err);
 
-/** Read the true values of frames of a master of nanobragg; free *rows with nb_free. NaN:
- * the master lacks the value. *rows is NULL for another file. NB_ERR_NOMEM. */
+/** Read the true values of frames of a master of nanobragg; free *rows with nb_free.
+ * Values that the master lacks are NaN. *rows is NULL for a file of another program.
+ * NB_ERR_NOMEM. */
 nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_frame **rows,
                             nb_error *err);
 
@@ -157,7 +160,7 @@ typedef struct nb_hdf5_master {
     int first;           /* number of the first frame in the whole series, from 0 */
     int moving; /* 1: the detector moves from frame to frame; 0: it stays as in meta */
     const nb_image_meta *meta; /* metadata of the base configuration */
-    /** Get the true values of frames first to first+count-1. */
+    /** Write the true values of frames first to first+count-1 to the rows. */
     nb_status (*truth)(void *user, int first, int count, nb_hdf5_frame *out,
                        nb_error *err);
     nb_hdf5_noise noise;
@@ -179,7 +182,8 @@ typedef struct nb_hdf5_master {
     char (*images)[256]; /* [frames]: image names of a stream of -orientations, or NULL */
     const nb_hdf5_crystals *crystals; /* -crystals; NULL: one crystal per frame */
     int damaged;                      /* 1: the frames have a dose */
-    const char *stored; /* master of the stored images: its further truth is copied; or NULL */
+    /* master of the stored images, from which other true values are copied; or NULL */
+    const char *stored;
     /** Name of data file n (from 0), relative to the master, into name[NB_PATH_MAX]. */
     void (*data_name)(void *user, int n, char *name);
     void *user; /* argument of all functions */

@@ -124,8 +124,8 @@ nb_h5_box nb_h5_whole(const nb_h5_set *set)
     return box;
 }
 
-/* --- values that the file lacks ---
- * The library gives fill values for unwritten chunks and virtual parts without a file. */
+/* --- values that the file lacks --- The library returns fill values for unwritten chunks
+ * and for virtual parts whose file is missing. */
 
 static nb_status refuse(const nb_h5_set *set, const char *what, nb_error *err)
 {
@@ -171,7 +171,8 @@ static int source_names(const nb_h5_set *set, size_t i, char path[2 * NAME],
                   m = H5(Pget_virtual_dsetname)(set->creation, i, source, NAME),
                   k = H5(Fget_name)(set->id, here, NAME);
     if (n <= 0 || n >= NAME || m <= 0 || m >= NAME || k <= 0 || k >= NAME ||
-        strchr(name, '%') || strchr(source, '%')) /* %b: number of a block */
+        /* %b stands for the number of a block */
+        strchr(name, '%') || strchr(source, '%'))
         return 0;
     slash = strrchr(here, '/');
     if (strcmp(name, ".") == 0)

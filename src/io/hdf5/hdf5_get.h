@@ -48,11 +48,12 @@ nb_status nb_h5_children(const nb_h5_input *in, const char *group, const char *n
 typedef struct nb_h5_set {
     const nb_h5_input *in;
     const char *path;
-    hid_t id;                 /* -1: closed */
-    hid_t row;                /* required type of a row; -1: numbers */
+    hid_t id; /* -1: closed */
+    /* required type of a row; -1: the set has numbers, not rows */
+    hid_t row;
     hid_t creation;           /* list of creation properties */
     int rank;                 /* 0 to NB_H5_RANK */
-    hsize_t dims[NB_H5_RANK]; /* with leading 1s for a smaller rank */
+    hsize_t dims[NB_H5_RANK]; /* with leading 1s if the rank is smaller */
     size_t value_bytes;       /* bytes of one number or row in the file */
     int is_integer, is_signed;
     int is_native; /* 1: 16 or 32 bits in native byte order */
@@ -62,7 +63,7 @@ typedef struct nb_h5_set {
  * as long as the set. Returns 0 if the set is missing or unsupported (other type, more
  * dimensions, external file); the set is then closed. */
 int nb_h5_set_open(const nb_h5_input *in, const char *path, hid_t row, nb_h5_set *set);
-void nb_h5_set_close(nb_h5_set *set); /* a closed set is allowed */
+void nb_h5_set_close(nb_h5_set *set); /* Close the set, which may be closed already. */
 
 /** A box of a set, in NB_H5_RANK dimensions as in nb_h5_set. */
 typedef struct nb_h5_box {
@@ -73,8 +74,8 @@ typedef struct nb_h5_box {
 nb_h5_box nb_h5_whole(const nb_h5_set *set);
 
 /** Read a box into values, as `type`. Missing data (a chunk, or a file of a virtual set)
- * are an error and never zeros. Errors: NB_ERR_INPUT (damaged, missing filter, too
- * large), NB_ERR_NOMEM. */
+ * are an error, and are never read as zeros. Errors: NB_ERR_INPUT (damaged, missing
+ * filter, too large), NB_ERR_NOMEM. */
 nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
                          void *values, nb_error *err);
 
@@ -83,8 +84,8 @@ nb_status nb_h5_set_read(const nb_h5_set *set, const nb_h5_box *box, hid_t type,
 void *nb_h5_set_all(const nb_h5_set *set, hid_t type, size_t bytes, nb_status *st,
                     nb_error *err);
 
-/** Read number `at` of a set of rows with `width` numbers. If the set has fewer rows, the
- * first row is used for all. NaN if the set cannot be read. */
+/** Read number `at` of a set whose rows have `width` numbers. If the set has fewer rows,
+ * the first row is used for all. NaN if the set cannot be read. */
 double nb_h5_get_number(const nb_h5_input *in, const char *path, long long at, int width);
 
 /** Read all numbers of a set (free with nb_free) and the shape; NULL on failure. */
@@ -105,11 +106,11 @@ void *nb_h5_get_chunk(const nb_h5_set *set, const hsize_t *at, size_t *bytes);
 /* --- Numbers with units, names and groups of NeXus files, for all readers of HDF5 --- */
 
 #define NB_NX_THINNEST_M                                                                 \
-    1e-8 /* a thinner sensor means no sensor, since NXmx wants a number above 0 */
+    1e-8 /* a thinner sensor means no sensor, because NXmx requires a number above 0 */
 
 /** Kinds of numbers, named by the unit of the result. A number without the attribute
  * `units` already has this unit. The attribute must name an energy for NB_NX_EV, an angle
- * for NB_NX_DEGREES, else a length. */
+ * for NB_NX_DEGREES, and for the other kinds a length. */
 typedef enum nb_nx_kind {
     NB_NX_METRES,
     NB_NX_MILLIMETRES, /* without the attribute, the number is in metres */
@@ -146,7 +147,8 @@ nb_status nb_nx_entry(const nb_h5_input *in, char entry[NB_H5_NAME], nb_error *e
 nb_status nb_nx_one_group(const nb_h5_input *in, const char *parent, const char *nx_class,
                           char path[NB_H5_NAME], nb_error *err);
 
-/** Find the first group of a class, else PARENT/NAME; 0 if this path does not exist. */
+/** Find the first group of a class, or without one PARENT/NAME. Returns 0 if this path
+ * does not exist either. */
 int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_class,
                      const char *name, char path[NB_H5_NAME]);
 
@@ -194,13 +196,15 @@ void nb_nx_turn(const nb_nx_chain *chain, int first, double direction[3]);
 /** Rotation during one frame; NaN if missing. */
 typedef struct nb_nx_scan {
     double phi_deg, osc_deg; /* start, and width, which may be negative */
-    nb_opt3 spindle;         /* unit, frame of NeXus, turned by the later axes */
+    /* unit vector in the frame of NeXus, turned by the axes that follow in the chain */
+    nb_opt3 spindle;
 } nb_nx_scan;
 
-/** Find the scan axis: the first axis, from the crystal outwards, whose values differ;
- * else the first that turns in a frame by NAME_end, NAME_increment_set or NAME_increment;
- * else the first rotation. If the sample has no `depends_on`, the goniometer has the
- * angles (masters of Dectris). Errors: as nb_nx_chain_read. */
+/** Find the scan axis. It is the first axis, from the crystal outwards, whose values
+ * differ; without one, the first axis that turns during a frame according to NAME_end,
+ * NAME_increment_set or NAME_increment; without one, the first rotation axis. If the
+ * sample has no `depends_on`, the goniometer has the angles (masters of Dectris). Errors:
+ * as nb_nx_chain_read. */
 nb_status nb_nx_scan_read(const nb_h5_input *in, const char *entry, long long frame,
                           nb_nx_chain *chain, nb_nx_scan *out, nb_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* on_exit */
+#define _DEFAULT_SOURCE /* declares on_exit */
 #include "hdf5_lib.h"
 
 #include <errno.h>
@@ -136,7 +136,8 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *user)
     return 0;
 }
 
-/** Called after each failed call; a missing entry is no fault of disk or memory. */
+/** Called after each failed call; a missing entry does not count as a fault of disk or
+ * memory. */
 static herr_t look_why(hid_t stack, void *user)
 {
     return H5(Ewalk2)(stack, H5E_WALK_UPWARD, take_reason, user) < 0 ? -1 : 0;
@@ -147,7 +148,7 @@ void nb_h5_note_why(nb_h5_why *why)
     H5(Eset_auto2)(H5E_DEFAULT, look_why, why);
 }
 
-/** Take the file of the reader if it has this name, else open the file. */
+/** Use the open file of the reader if it has this name, otherwise open the file. */
 static hid_t open_file(const char *name, nb_hdf5_reader *reader)
 {
     if (reader && reader->file && strcmp(reader->name, name) == 0)

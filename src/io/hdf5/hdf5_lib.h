@@ -64,17 +64,18 @@ NB_LATE_LIBRARY_DECLARE(hdf5, NB_HDF5_NAMES)
 
 /* --- use of the library: one thread at a time, without messages of the library --- */
 
-/** Error printing of the library before nb_h5_begin. */
+/** State of the library's error printing before nb_h5_begin, to restore it. */
 typedef struct nb_h5_quiet {
     H5E_auto2_t print;
     void *data;
 } nb_h5_quiet;
 
-/** Load the library and begin to use it. All calls except nb_hdf5_load stand between
- * nb_h5_begin and (after success) nb_h5_end, which may be nested. Meanwhile other threads
- * wait (the library is rarely built for threads), the library prints nothing, and filter
- * 32008 (bitshuffle, LZ4) is registered to read; written chunks are already filtered.
- * nb_h5_end removes the filter (others may use theirs). Errors: NB_ERR_UNSUPPORTED. */
+/** Load the library and begin to use it. All calls except nb_hdf5_load must be between
+ * nb_h5_begin and (after success) nb_h5_end. Such pairs may be nested. Between the two,
+ * other threads wait (the library is rarely built for threads), the library prints
+ * nothing, and filter 32008 (bitshuffle, LZ4) is registered for reading; written chunks
+ * are already filtered. nb_h5_end removes the filter, since other code may register its
+ * own. Errors: NB_ERR_UNSUPPORTED. */
 nb_status nb_h5_begin(nb_h5_quiet *quiet, nb_error *err);
 void nb_h5_end(const nb_h5_quiet *quiet);
 /** Add 1 or -1 to the number of data sets with the filter that stay open after nb_h5_end.
@@ -86,7 +87,7 @@ typedef struct nb_h5_why {
     char text[128];         /* reason of the first failure, or "" */
     int disk, data, memory; /* 1: the disk, data or memory was a reason */
 } nb_h5_why;
-/** Note the reasons of failures from now on, instead of printing. */
+/** From now on record the reasons of failures in *why instead of printing them. */
 void nb_h5_note_why(nb_h5_why *why);
 
 /** An open HDF5 file for reading. */
@@ -110,7 +111,7 @@ nb_status nb_h5_start(nb_h5_input *in, const char *file, nb_hdf5_reader *reader,
  * of disk or memory that looked like a missing entry (NB_ERR_IO, NB_ERR_INPUT). */
 nb_status nb_h5_stop(nb_h5_input *in, nb_status st, nb_error *err);
 
-/** Close a file; 0 if memory is too short. The filter then stays registered. */
+/** Close a file. Returns 0 if memory is exhausted; the filter then stays registered. */
 int nb_h5_close_file(hid_t file);
 
 #endif

@@ -8,8 +8,8 @@
 #include "../image/image_read.h"
 #include "hdf5_read.h"
 
-/** True if the first bytes are those of HDF5. A pipe is not tested: other readers would
- * lose the bytes. A packed file gives 0, since the library cannot read it. */
+/** True if the first bytes are those of HDF5. A pipe is not tested, because other readers
+ * would lose the bytes. A packed file gives 0, since the library cannot read it. */
 static int is_hdf5(const char *path)
 {
     char first[8];

@@ -99,7 +99,8 @@ static void spectra_row(const nb_spectra *s, size_t i, size_t m, double *A, doub
     }
 }
 
-/** Make the spectra that are drawn for the frames; returns 0 if one fails. */
+/** Make the spectra that are drawn for the frames; returns 0 if a spectrum cannot be
+ * made. */
 static int drawn_rows(const nb_hdf5_master *master, int n, size_t m, double *A,
                       double *weight)
 {
@@ -187,12 +188,12 @@ static void put_flux(nb_h5 *h, const nb_hdf5_master *master)
  * the polarization vector. */
 static void stokes(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *row)
 {
-    const double *const *axes = rows->user; /* two axes across the beam */
+    const double *const *axes = rows->user; /* two axes at right angles to the beam */
     const double ex = nb_dot3(axes[0], frame->polar_axis),
                  ey = nb_dot3(axes[1], frame->polar_axis), square = ex * ex + ey * ey,
                  K = frame->polarization;
     double *out = row;
-    out[0] = 1; /* "+ 0.0" in the next lines: never -0 */
+    out[0] = 1; /* "+ 0.0" in the next lines changes -0 to 0 */
     out[1] = square > 0 ? K * (ex * ex - ey * ey) / square + 0.0 : 0;
     out[2] = square > 0 ? K * 2 * ex * ey / square + 0.0 : 0;
     out[3] = 0;
@@ -251,7 +252,8 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     h->ok &= mask != NULL;
     for (size_t i = 0; mask && i < n; i++)
         mask[i] =
-            master->bad[i] == 2 ? 256 : master->bad[i]; /* NXmx: 256 is masked by users */
+            /* in NXmx, 256 means masked by the user */
+            master->bad[i] == 2 ? 256 : master->bad[i];
     if (mask)
         nb_h5_packed_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, dims);
     nb_free(mask);
@@ -313,7 +315,8 @@ static void put_sample(nb_h5 *h, const nb_hdf5_master *master, const nb_axes *f)
     nb_h5_text(h, "/entry/sample/name", "simulated crystal");
     h->ok &= !master->truth(master->user, 0, 1, &first, NULL);
     if (!master->rotation)
-        nb_h5_text(h, "/entry/sample/depends_on", "."); /* no goniometer */
+        /* "." means that there is no goniometer */
+        nb_h5_text(h, "/entry/sample/depends_on", ".");
     if (!h->ok || !master->rotation)
         return;
     nb_h5_group(h, TRANSFORM, "NXtransformations");
@@ -339,7 +342,7 @@ static void put_time(nb_h5 *h, const char *path, time_t t)
 /** Write start and end of consecutive frames that begin at the date of the header. */
 static void put_times(nb_h5 *h, const nb_hdf5_master *master)
 {
-    const double max = 1e11; /* years of four digits end at 2.5e11 s */
+    const double max = 1e11; /* years with four digits end at 2.5e11 s */
     double seconds = ceil(master->frames * master->meta->exposure_s);
     time_t start = master->meta->date;
     time_t end = start + (time_t)(seconds > 0 && seconds < max ? seconds : 0);
@@ -385,7 +388,7 @@ nb_status nb_hdf5_write_master(const char *path, const nb_hdf5_master *master,
     nb_h5_quiet quiet;
     nb_status st;
     NB_FORWARD(nb_h5_begin(&quiet, err));
-    nb_h5_tidy(); /* threads have freed memory */
+    nb_h5_tidy(); /* return memory that the threads have freed */
     st = nb_h5_create(&h, path, 1000.0 * master->frames + (master->bad ? 4 * pixels : 0),
                       err);
     if (!st) {

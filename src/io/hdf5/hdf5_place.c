@@ -31,7 +31,8 @@ typedef struct module {
     const char *name, *stands_on; /* panel, or NULL; axis that moves the module */
     int first[2], size[2];        /* pixels in the data: fast, slow */
     double mm;                    /* unit of the lengths, mm */
-    double corner[3], pixel[2]; /* corner of the first pixel, before that axis moves it */
+    /* corner of the first pixel before the axis moves the module */
+    double corner[3], pixel[2];
     double fast[3], slow[3];
 } module;
 
@@ -114,7 +115,7 @@ static void find_moves(const axis_maker *m, const nb_hdf5_frame *t, double out[6
     if (hypot(R[0][0], R[1][0]) > 1e-9) {
         out[0] = atan2(R[2][1], R[2][2]) / DEG;
         out[2] = atan2(R[1][0], R[0][0]) / DEG;
-    } else { /* x and z are one axis */
+    } else { /* gimbal lock: x and z turn about the same axis */
         out[0] = 0;
         out[2] = atan2(-R[0][1], R[1][1]) / DEG;
     }
@@ -263,7 +264,7 @@ static void put_misset(const double A[9], const double typed[3], double out[3])
         memcpy(out, typed, 3 * sizeof *out);
 }
 
-/** Write the units of cells and missets, and the meaning of both. */
+/** Write the units of cells and missets, and texts that explain both. */
 static void say_cell(nb_h5 *h, const char *of_cell, const char *of_misset)
 {
     static const char *const units[] = {"angstrom", "angstrom", "angstrom",
@@ -404,7 +405,8 @@ nb_status nb_hdf5_read_rows(const char *path, int first, int frames, nb_hdf5_fra
     return nb_h5_stop(&in, NB_OK, err);
 }
 
-/** Copy what the master of the stored images has, and this one lacks, of a group. */
+/** Copy the members of a group that the master of the stored images has but this master
+ * lacks. */
 static void copy_rest(nb_h5 *h, const nb_h5_input *in, const char *group)
 {
     enum { MEMBERS = 1000 };

@@ -105,7 +105,8 @@ hid_t nb_h5_pixel_type(nb_hdf5_type type)
                                  : H5T_NATIVE_FLOAT;
 }
 
-/** ASCII if possible: readers in C ask for ASCII, and HDF5 does not convert UTF-8. */
+/** ASCII if possible, because readers in C ask for ASCII, and HDF5 does not convert from
+ * UTF-8. */
 static H5T_cset_t letters_of(const char *text)
 {
     while (*text && (unsigned char)*text < 128)
@@ -197,7 +198,7 @@ void nb_h5_text(nb_h5 *h, const char *path, const char *text)
 }
 
 /** Put `count` texts one after the other, each with the size of the longest, and make the
- * type. The caller frees both; NULL without memory. */
+ * type. The caller frees both; returns NULL if memory is exhausted. */
 static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
 {
     size_t longest = 1, length;
@@ -209,7 +210,7 @@ static char *texts_in_rows(const char *const *texts, hsize_t count, hid_t *type)
         if (letters_of(texts[i]) == H5T_CSET_UTF8)
             letters = H5T_CSET_UTF8;
     }
-    all = nb_alloc((size_t)count, longest, "texts", NULL); /* zeros */
+    all = nb_alloc((size_t)count, longest, "texts", NULL); /* memory filled with zeros */
     for (hsize_t i = 0; all && i < count; i++)
         memcpy(all + i * longest, texts[i], strlen(texts[i]));
     *type = H5(Tcopy)(H5T_C_S1);
@@ -422,5 +423,6 @@ void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
     }
     H5(Sselect_all)(all);
     nb_h5_close_set(h, nb_h5_new_set(h, set->path, set->type, all, set->list));
-    nb_h5_tidy(); /* frees four copies of the mapping, ten kilobytes per file */
+    /* the library has freed four copies of the mapping, ten kilobytes per file */
+    nb_h5_tidy();
 }

@@ -46,7 +46,7 @@ hid_t nb_h5_pixel_type(nb_hdf5_type type);
 
 /** Make a data set with this creation list; closes list and space. -1 on failure. */
 hid_t nb_h5_new_set(nb_h5 *h, const char *path, hid_t type, hid_t space, hid_t list);
-void nb_h5_close_set(nb_h5 *h, hid_t set); /* set -1 is allowed */
+void nb_h5_close_set(nb_h5 *h, hid_t set); /* Close the set; -1 is allowed. */
 /** Write rows first to first+count-1 of an open data set. */
 void nb_h5_put_piece(nb_h5 *h, hid_t set, hid_t type, hsize_t first, hsize_t count,
                      const void *rows);
@@ -67,7 +67,7 @@ typedef struct nb_h5_member {
     hid_t type;
     int values;
     size_t offset;
-    const char *units; /* or NULL */
+    const char *units; /* units, or NULL */
 } nb_h5_member;
 /** Write an array for each member, from n structs that are `stride` bytes apart. */
 void nb_h5_members(nb_h5 *h, const nb_h5_member *members, int count, const void *first,
@@ -84,7 +84,7 @@ void nb_h5_texts(nb_h5 *h, const char *path, const char *const *texts, hsize_t c
 void nb_h5_attr_text(nb_h5 *h, const char *path, const char *name, const char *text);
 void nb_h5_attr_array(nb_h5 *h, const char *path, const char *name, hid_t type,
                       const void *values, hsize_t count);
-/** Write an attribute of texts, each with the size of the longest. */
+/** Write an attribute that holds `count` texts, each with the size of the longest. */
 void nb_h5_attr_texts(nb_h5 *h, const char *path, const char *name,
                       const char *const *texts, hsize_t count);
 
@@ -96,7 +96,8 @@ typedef struct nb_hdf5_rows {
     hid_t type;               /* a type of 8 bytes */
     int values;               /* numbers of a row: 1 to 8, or 9 for a matrix [3][3] */
     size_t offset;            /* offset of the row in nb_hdf5_frame */
-    /** Make a row from the truth of a frame; NULL: copy the row at `offset`. */
+    /** Make a row from the truth of a frame; NULL: copy the row at `offset` of the
+     * truth. */
     void (*row)(const nb_hdf5_frame *frame, const struct nb_hdf5_rows *rows, void *out);
     const void *user;
 } nb_hdf5_rows;
@@ -119,8 +120,8 @@ typedef struct nb_hdf5_virtual {
 void nb_hdf5_put_virtual(nb_h5 *h, const nb_hdf5_master *master,
                          const nb_hdf5_virtual *set);
 
-/* --- The detector position of a master ---
- * In the axes of NeXus: one position for all frames, or one position for each frame. */
+/* --- The detector position of a master --- It is in the axes of NeXus, with one position
+ * for all frames or one for each frame. */
 
 #define NB_HDF5_DETECTOR "/entry/instrument/detector"
 

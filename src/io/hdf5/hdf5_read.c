@@ -81,7 +81,8 @@ typedef struct places {
     char entry[NB_H5_NAME], instrument[NB_H5_NAME], detector[NB_H5_NAME];
 } places;
 
-/** *several (or NULL): set to 1 if other frames may have other values, the scan aside. */
+/** *several (or NULL) is set to 1 if values other than the scan may differ between
+ * frames. */
 static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame,
                                int *several, nb_hdf5_geometry *g, nb_error *err)
 {
@@ -102,7 +103,7 @@ static nb_status read_geometry(const nb_h5_input *in, const places *p, int frame
     if (!nb_nx_polarization(in, p->entry, p->instrument, frame, &g->said.polarization,
                             &axis))
         g->said.polarization = NAN;
-    else if (g->said.own) /* K with its sign, of the polarization vector */
+    else if (g->said.own) /* K with the sign that it has for the polarization vector */
         g->said.polarization = nb_h5_get_number(
             in, "/entry/instrument/beam/incident_polarization_factor", 0, 1);
     heard.several = NULL;
@@ -139,8 +140,9 @@ static int find_links(const nb_h5_input *in, const char *entry, char group[PATH]
     return 0;
 }
 
-/** Open the set with a frame; *before: frames in earlier sets. set->id is -1 if no set
- * has the frame. An error names the missing file of a link. *set points to path. */
+/** Open the set that has a frame. *before: number of frames in earlier sets. set->id is
+ * -1 if no set has the frame. An error names the missing file of a link. *set points to
+ * path. */
 static nb_status find_frames(const nb_h5_input *in, const char *entry, long long frame,
                              char path[PATH], nb_h5_set *set, long long *before,
                              nb_error *err)
@@ -162,12 +164,12 @@ static nb_status find_frames(const nb_h5_input *in, const char *entry, long long
     return NB_OK;
 }
 
-/** The task to read a frame into an image. */
+/** The task of reading a frame into an image. */
 typedef struct image_task {
     const nb_hdf5_wanted *wanted;
     const char *set; /* named data set; NULL: the usual places */
     nb_image *image;
-    void *chunk; /* owned: the compressed frame; NULL: image->pixels are complete */
+    void *chunk; /* owned; the compressed frame, or NULL if image->pixels are complete */
     size_t bytes;
     nb_counts_of counts; /* meaning of the numbers of the file */
     char path[PATH];     /* path of the set */
@@ -188,7 +190,8 @@ static nb_status read_pixels(image_task *t, const nb_h5_set *set, int frame, nb_
                                .least = NAN,
                                .max = NAN};
     NB_FORWARD(nb_image_allocate(set->in->name, out, err));
-    if (nb_h5_has_packed_frames(set)) /* decompressed later, outside the library */
+    /* the frame is decompressed later, outside the library */
+    if (nb_h5_has_packed_frames(set))
         t->chunk = nb_h5_get_chunk(set, at + (set->rank < 3 ? 1 : 0), &t->bytes);
     return t->chunk ? NB_OK
                     : nb_h5_set_read(set, &one, H5T_NATIVE_FLOAT, out->pixels, err);
@@ -239,7 +242,8 @@ static nb_status use_mask(const nb_h5_set *set, nb_image *out, nb_error *err)
     return st;
 }
 
-/** Find a mask of the image's size (or with a dimension of modules); use it if wanted. */
+/** Find a mask of the image's size (or with a dimension of modules); use the mask if
+ * wanted. */
 static nb_status read_mask(const nb_h5_input *in, const char *detector, int wanted,
                            nb_image *out, int *found, nb_error *err)
 {
@@ -340,7 +344,7 @@ static nb_status read_image(image_task *t, const nb_h5_input *in, nb_error *err)
     nb_status st = nb_nx_entry(in, p.entry, t->set ? NULL : err);
     const int nexus = !st;
     if (!nexus)
-        snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
+        snprintf(p.entry, sizeof p.entry, "/entry"); /* a path that does not exist */
     if ((st && !t->set) || (st = open_frame(in, p.entry, t, &set, &there, err)))
         return st;
     find_groups(in, &p);
@@ -385,12 +389,12 @@ static int is_scan(const nb_said_geometry *first, const nb_said_geometry *last, 
     return fabs(moved - (frames - 1) * osc) < 1e-6 * frames;
 }
 
-/** Geometry of a frame of a master of nanobragg, by its true values and the first
- * frame. */
+/** Geometry of a frame of a master of nanobragg, from the frame's true values and the
+ * first frame. */
 static nb_hdf5_geometry geometry_of(const nb_hdf5_geometry *first, const nb_hdf5_frame *t)
 {
     nb_hdf5_geometry g = *first;
-    if (!isnan(g.said.osc_deg)) { /* a scan */
+    if (!isnan(g.said.osc_deg)) { /* the frames are a scan */
         g.said.phi_deg = t->phi_deg;
         g.said.osc_deg = t->osc_deg;
     }
@@ -419,7 +423,7 @@ nb_status nb_hdf5_read_geometry(const char *path, int frames, const nb_hdf5_fram
     (void)nb_hdf5_set_of(path, file);
     NB_FORWARD(nb_h5_start(&in, file, NULL, err));
     if (nb_nx_entry(&in, p.entry, NULL))
-        snprintf(p.entry, sizeof p.entry, "/entry"); /* does not exist */
+        snprintf(p.entry, sizeof p.entry, "/entry"); /* a path that does not exist */
     find_groups(&in, &p);
     st = read_geometry(&in, &p, 0, differ, &said[0], err);
     NB_TRY(read_geometry(&in, &p, end, NULL, &said[end], err));
@@ -434,7 +438,8 @@ nb_status nb_hdf5_read_geometry(const char *path, int frames, const nb_hdf5_fram
 
 /* --- number of frames --- */
 
-/** Count the frames of set `named`; NULL: of the data files (data/data must agree). */
+/** Count the frames of the set `named`, or if it is NULL of the data files, with which
+ * data/data must agree. */
 static nb_status count_frames(const nb_h5_input *in, const char *named, int *frames,
                               nb_error *err)
 {

@@ -28,19 +28,23 @@ int nb_hdf5_frame_of(const char *path, char *name, int *frame);
 /** Copy the file of a name to file[NB_PATH_MAX]; returns the set in `name`, or NULL. */
 const char *nb_hdf5_set_of(const char *name, char *file);
 
-/** A file that stays open from frame to frame, for all threads; starts as zeros. */
+/** A file that stays open from frame to frame, for all threads. At first all members are
+ * 0. */
 typedef struct nb_hdf5_reader {
     int64_t file; /* 0: closed */
     char name[NB_PATH_MAX];
 } nb_hdf5_reader;
-void nb_hdf5_reader_free(nb_hdf5_reader *reader); /* closes file, frees reader; or NULL */
+/* Close the file and free the reader; NULL is allowed. */
+void nb_hdf5_reader_free(nb_hdf5_reader *reader);
 
 /** A frame of a file. */
 typedef struct nb_hdf5_wanted {
-    const char *path; /* `name` of nb_hdf5_frame_of */
-    int frame; /* from 0, over data_000001, ... together, or in data or the named set */
-    int mask;  /* 1: use the mask of the file */
-    nb_hdf5_geometry *said; /* filled; or NULL, which is quicker for many frames */
+    const char *path; /* name of the file and set, from nb_hdf5_frame_of */
+    /* number of the frame from 0, counted over data_000001, ... together, or in data or
+     * the named set */
+    int frame;
+    int mask;               /* 1: use the mask of the file */
+    nb_hdf5_geometry *said; /* gets the geometry; NULL is quicker for many frames */
     nb_hdf5_reader *reader; /* keeps the file open; NULL: the file is closed again */
 } nb_hdf5_wanted;
 

@@ -55,8 +55,9 @@ static int is_bare(const nb_h5_input *in, const char *path)
            text[strspn(text, " ")] == '\0';
 }
 
-/** Factor of a data set to the unit of its kind; without a unit 1 (NB_NX_MILLIMETRES:
- * 1000, from metres). Missing and unknown units go to the remarks. */
+/** Factor that converts a data set to the unit of its kind. Without a unit it is 1, or
+ * 1000 (from metres) for NB_NX_MILLIMETRES. Missing and unknown units go to the
+ * remarks. */
 static double scale_of(const nb_h5_input *in, const char *path, nb_nx_kind kind)
 {
     double scale = nb_nx_scale(in, path, "units", kind);
@@ -234,7 +235,7 @@ int nb_nx_find_group(const nb_h5_input *in, const char *parent, const char *nx_c
     return n > 0 || nb_h5_there(in, path);
 }
 
-/** Fail because no or several entries exist, and list the groups. */
+/** Fail because there is no entry or more than one, and list the groups. */
 static nb_status no_entry(const nb_h5_input *in, char (*entries)[NB_H5_NAME], int n,
                           nb_error *err)
 {
@@ -296,7 +297,8 @@ static int differs(const nb_h5_input *in, const char *path, hsize_t *n)
     return yes;
 }
 
-/** Number `at` of the set AXIS + suffix, deg; the default unit is that of the axis. */
+/** Number `at` of the set whose name is that of the axis plus a suffix, deg. The default
+ * unit is that of the axis. */
 static double beside(const nb_h5_input *in, const char *axis, const char *suffix,
                      long long at)
 {

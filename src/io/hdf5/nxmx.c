@@ -14,7 +14,7 @@
 
 #define PANELS "/entry/simulation/panels"
 
-/** Read a data set of n rows of `width` numbers; NULL for another shape. */
+/** Read a data set of n rows of `width` numbers. Returns NULL if it has another shape. */
 static double *rows_of(const nb_h5_input *in, const char *path, int n, int width)
 {
     hsize_t d[NB_H5_RANK];
@@ -49,7 +49,8 @@ static void use(double *const c[COLUMNS], nb_convention convention, int k,
 }
 
 /* Replace the panels by the exact panels of /entry/simulation/panels, if that group has
- * as many panels as modules, in the lab frame of the convention. Errors: NB_ERR_INPUT. */
+ * as many panels as modules, in the lab frame of this convention. Errors:
+ * NB_ERR_INPUT. */
 static nb_status read_own(const nb_h5_input *in, int convention, nb_detector_spec *d,
                           nb_error *err)
 {

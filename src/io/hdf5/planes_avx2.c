@@ -4,7 +4,8 @@
 
 #include "hdf5_chunk.h"
 
-/** Write the bit planes of 32 bytes: movemask takes bit 7, and v + v moves bits up. */
+/** Write the bit planes of 32 bytes: movemask collects bit 7 of each byte, and v + v
+ * moves the other bits up. */
 static void put_planes(__m256i v, unsigned char *out, size_t row)
 {
     for (int bit = 7; bit >= 0; bit--, v = _mm256_add_epi8(v, v)) {

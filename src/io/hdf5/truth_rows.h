@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* True values of a frame: part in hdf5_place.c, member of nb_hdf5_frame, name, unit, and
- * value from nb_sim *sim, its model m and nb_image_meta meta (src/outputs/describe.c). */
+/* True values of a frame, one in each row: part in hdf5_place.c, member of nb_hdf5_frame,
+ * name, unit, and the expression of the value. The expression uses nb_sim *sim, its model
+ * m and nb_image_meta meta (src/outputs/describe.c). */
 /* clang-format off */
 NUMBER(NUMBERS, blocks, "blocks", NULL, m->blocks)
 NUMBER(NUMBERS, phi_deg, "phi", "deg", m->settings.value.phi_deg)

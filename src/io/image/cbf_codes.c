@@ -45,7 +45,8 @@ static uint64_t extend(uint64_t value, int n)
     return n > 0 && n < 64 && value >> (n - 1) & 1 ? value | ~UINT64_C(0) << n : value;
 }
 
-/** Skip four numbers: elements, smallest, largest, reserved. The header has the sizes. */
+/** Skip four numbers: number of elements, smallest, largest, reserved. The header gives
+ * the sizes. */
 static int skip_parameters(bits *b)
 {
     const size_t bytes = 4 * 8;
@@ -113,11 +114,12 @@ static nb_status decode_plain(const nb_cbf_pixels *s, float *to, nb_error *err)
     return NB_OK;
 }
 
-/* --- packed: differences from a mean of neighbours, in runs of equal width --- */
+/* --- packed pixels: differences from a mean of neighbours, in runs of equal width --- */
 
 enum { MAX_WIDTH = 65 };
 
-/** Sum the decoded elements next to element n > 0; returns their number: 1, 2, 4 or 8. */
+/** Add up the decoded neighbours of element n > 0. Returns the number of neighbours: 1,
+ * 2, 4 or 8. */
 static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
                           uint64_t *sum)
 {
@@ -142,7 +144,7 @@ static int add_neighbours(const nb_cbf_pixels *s, const uint64_t *of, size_t n,
     return count;
 }
 
-/** Predict element n from the elements before. */
+/** Predict element n from the elements before it. */
 static uint64_t expected(const nb_cbf_pixels *s, const uint64_t *of, size_t n)
 {
     uint64_t sum;

@@ -173,8 +173,8 @@ static void read_beam(span head, double pixel_m, double beam_px[2])
 
 static const char *const axes[] = {"Phi", "Omega", "Chi", "Kappa"};
 
-/** Rotation axis: the axis with an increment, else the axis in Oscillation_axis, else Phi
- * if Phi has an angle, else Omega. */
+/** Rotation axis: the axis with an increment, or else the axis in Oscillation_axis, or
+ * else Phi if Phi has an angle, or else Omega. */
 static const char *turning_axis(span head)
 {
     span named = line_of(head, "Oscillation_axis");
@@ -321,7 +321,7 @@ static nb_status check_section(span mime, span *data, nb_cbf_pixels *out, nb_err
     int64_t pixels;
     const int known =
         read_coding(mime, out) && read_type(mime, out) && !find(mime, "BIG_ENDIAN");
-    if (!known || (out->flat && out->bits == 64) || /* CBFlib cannot read these */
+    if (!known || (out->flat && out->bits == 64) || /* CBFlib cannot read these kinds */
         (out->coding == NB_CBF_BYTE_OFFSET &&
          (out->bits != 32 || !out->is_signed || out->is_real)))
         return nb_fail_at(

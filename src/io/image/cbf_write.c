@@ -217,7 +217,7 @@ static void put_header(nb_draft *t, const nb_image_meta *m)
     nb_draft_put(t, "###CBF: VERSION 1.5, nanobragg " NB_VERSION "\r\n\r\n"
                     "data_image\r\n\r\n");
     date_text(m->date, date, sizeof date);
-    if (nb_simple_header_loses(m)) { /* categories stand before _array_data */
+    if (nb_simple_header_loses(m)) { /* the categories precede _array_data */
         put_ids(t, m);
         put_scan(t, m, date[0] ? date : "?");
         put_axes(t, m);

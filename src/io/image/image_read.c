@@ -87,7 +87,7 @@ static nb_status refuse_hdf5(const nb_image_file *file, nb_image *out, nb_error 
 
 static const struct {
     const char *name;
-    int plain; /* the header has only the size */
+    int plain; /* 1: the header has only the size */
     nb_status (*parse)(const nb_image_file *file, nb_image *out, nb_error *err);
 } formats[] = {[NB_FORMAT_FLOAT] = {"float", 1, float_parse},
                [NB_FORMAT_SMV] = {"SMV", 0, smv_parse},

@@ -8,16 +8,16 @@
 
 #define NB_IMAGE_MAX_PIXELS (INT64_C(1) << 30)
 
-/** The bytes of a file, and the values that the user typed for the file. */
+/** The bytes of a file, and the size that the user typed for the file. */
 typedef struct nb_image_file {
     const void *data;
     size_t bytes;
     const char *name;
-    int fast, slow; /* pixels of a headerless file; 0, 0: the image is square */
+    int fast, slow; /* size in pixels of a headerless file; 0, 0: the image is square */
 } nb_image_file;
 
 typedef enum nb_image_format {
-    NB_FORMAT_FLOAT = 0, /* headerless */
+    NB_FORMAT_FLOAT = 0, /* floats without a header */
     NB_FORMAT_SMV,
     NB_FORMAT_TIFF,
     NB_FORMAT_PGM,
@@ -53,7 +53,8 @@ nb_status nb_image_allocate(const char *name, nb_image *out, nb_error *err);
 /** Numbers of the "# " lines. */
 typedef struct nb_cbf_header {
     nb_said_geometry said;
-    int full;                  /* 1: the file also has categories of imgCIF (not read) */
+    /* 1: the file also has categories of imgCIF, which are not read */
+    int full;
     double kappa_deg, chi_deg; /* angles of the axes that do not rotate, or NaN */
 } nb_cbf_header;
 
@@ -110,7 +111,7 @@ typedef struct nb_smv_header {
  * Errors: NB_ERR_INPUT, NB_ERR_NOMEM. */
 nb_status nb_smv_parse(const void *data, size_t n, const char *name, nb_smv_header *out,
                        nb_error *err);
-void nb_smv_header_free(nb_smv_header *header); /* NULL is fine */
+void nb_smv_header_free(nb_smv_header *header); /* NULL is allowed */
 
 /** Value of exactly this key (the last of duplicates), or NULL if the key is missing. */
 const char *nb_smv_find(const nb_smv_header *header, const char *key);
@@ -141,19 +142,20 @@ nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_er
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
 #define NB_SMV_MARK                                                                      \
-    "NANOBRAGG_CONVENTION" /* if present, NANOBRAGG_* keys replace documented keys */
+/* if this key is present, the NANOBRAGG_* keys replace the documented keys */
+"NANOBRAGG_CONVENTION"
 
-/** Groups of parameters that set the same quantity. If one parameter of a group is typed,
+    /** Groups of parameters that set the same quantity. If one parameter of a group is typed,
  * nb_smv_apply_header ignores the values of the whole group in the header. */
-typedef enum nb_smv_group {
-    NB_SMV_ALONE = 0, /* a parameter without such a group */
-    NB_SMV_DISTANCES, /* distance, close_distance */
-    NB_SMV_BEAM,      /* lambda, energy */
-    NB_SMV_STEPS,     /* phistep, phisteps */
-    NB_SMV_FAST,      /* detpixels, detsize along fast */
-    NB_SMV_SLOW,
-    NB_SMV_GROUPS
-} nb_smv_group;
+    typedef enum nb_smv_group {
+        NB_SMV_ALONE = 0, /* a parameter that is in no group */
+        NB_SMV_DISTANCES, /* distance, close_distance */
+        NB_SMV_BEAM,      /* lambda, energy */
+        NB_SMV_STEPS,     /* phistep, phisteps */
+        NB_SMV_FAST,      /* detpixels, detsize along fast */
+        NB_SMV_SLOW,
+        NB_SMV_GROUPS
+    } nb_smv_group;
 
 /** Return the parameter whose key follows that of `last` (NULL: the first), or NULL. */
 const nb_param *nb_smv_next(const nb_param *last);

@@ -37,7 +37,7 @@ nb_status nb_pgm_parse(const nb_image_file *file, nb_image *out, nb_error *err)
         return nb_fail_at(err, NB_ERR_INPUT, file->name, 0,
                           "a damaged PGM header: it needs P5, width, "
                           "height and largest value (1..65535)");
-    at++; /* exactly one blank */
+    at++; /* skip exactly one blank */
     width = largest > 255 ? 2 : 1;
     n = (size_t)out->fast * (size_t)out->slow;
     if ((file->bytes - at) / width < n)

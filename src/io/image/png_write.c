@@ -51,7 +51,8 @@ static void set_text(png_structp png, png_infop info, const nb_image_meta *meta)
     text[0].text = (png_charp) "nanobragg " NB_VERSION;
     text[1].key = (png_charp) "Description";
     text[1].text = (png_charp)meta->command_line;
-    text[0].compression = text[1].compression = PNG_ITXT_COMPRESSION_NONE; /* UTF-8 */
+    /* so that the texts are UTF-8 */
+    text[0].compression = text[1].compression = PNG_ITXT_COMPRESSION_NONE;
     text[0].lang = text[1].lang = (png_charp) "";
     png_set_text(png, info, text, meta->command_line && meta->command_line[0] ? 2 : 1);
 }

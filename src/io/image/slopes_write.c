@@ -28,7 +28,7 @@ static void put_plane(nb_h5 *h, const nb_slope_file *f, int i)
     char path[32 + NB_VARIABLE_NAME];
     snprintf(path, sizeof path, "/derivatives/%s", about->name);
     for (char *c = path + strlen("/derivatives/"); *c; c++)
-        *c = *c == '/' ? '_' : *c; /* "/" would begin a group */
+        *c = *c == '/' ? '_' : *c; /* replace "/", which would begin a group */
     nb_h5_array(h, path, f->type == NB_REAL_FLOAT32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE,
                 (const char *)f->planes + (size_t)i * bytes, 2, dims);
     nb_h5_attr_text(h, path, "unit", about->unit);

@@ -21,7 +21,7 @@ static const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* Read the first record, HEADER_BYTES: the size of the header. */
+/* Read the first record, HEADER_BYTES, which is the size of the header. */
 static nb_status read_header_bytes(const char *data, size_t n, const char *name,
                                    size_t *bytes, nb_error *err)
 {
@@ -117,7 +117,8 @@ static nb_status read_size(const nb_smv_header *h, const char *key, int *size,
         value != (double)(int64_t)value)
         return nb_fail_at(err, NB_ERR_INPUT, h->name, 0,
                           "%s=%.40s is not a number of pixels", key, nb_smv_find(h, key));
-    *size = value < 1e6 ? (int)value : 1000000; /* read_sizes refuses 1000000 */
+    /* limit to 1000000, which read_sizes refuses */
+    *size = value < 1e6 ? (int)value : 1000000;
     return NB_OK;
 }
 
@@ -411,7 +412,8 @@ static nb_status apply_documented(const nb_smv_header *h, nb_config *cfg, nb_err
     int typed[NB_SMV_GROUPS];
     nb_status st = NB_OK;
     nb_smv_typed_groups(cfg, typed);
-    /* CLOSE_DISTANCE is that of the detector swung by TWOTHETA; it replaces DISTANCE */
+    /* CLOSE_DISTANCE, the close distance of the detector swung by TWOTHETA, replaces
+     * DISTANCE */
     int has_close = nb_smv_number(h, "CLOSE_DISTANCE", &(double){0}) != 0;
     int final_close = !typed[NB_SMV_DISTANCES] && has_close;
     double unused = NAN; /* DISTANCE is checked but not used */

@@ -23,7 +23,8 @@ enum { HEADER_UNIT = 512 };
 /* The value of "HEADER_BYTES=" has a fixed width; `finish` fills it in. */
 #define OPENING "{\nHEADER_BYTES=%5d;\n"
 
-typedef nb_image_header header; /* used is sizeof text if the text was too long */
+/* member `used` is sizeof text if the text was too long */
+typedef nb_image_header header;
 
 /** Write one line. Characters that would end the value (`;`, `=`, braces, line ends)
  * become blanks. */
@@ -45,7 +46,7 @@ static void put(header *h, const char *key, const char *value)
 static void put_number(header *h, const char *key, double value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.12g", value == 0 ? 0.0 : value); /* never -0 */
+    snprintf(text, sizeof text, "%.12g", value == 0 ? 0.0 : value); /* write -0 as 0 */
     put(h, key, text);
 }
 

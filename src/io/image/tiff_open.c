@@ -17,7 +17,7 @@ static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
 
 static int on_close(thandle_t handle)
 {
-    (void)handle; /* the caller closes */
+    (void)handle; /* the caller closes the file */
     return 0;
 }
 

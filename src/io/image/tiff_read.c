@@ -118,7 +118,8 @@ static nb_status parse(TIFF *tiff, source *s, nb_image *out, nb_error *err)
                           channels, k.bits, NB_TIFF(IsTiled)(tiff) ? " in tiles" : "");
     out->fast = width < 0x7fffffff ? (int)width : 0;
     out->slow = height < 0x7fffffff ? (int)height : 0;
-    /* before memory is allocated: every supported compression has a ratio below 2000 */
+    /* checked before memory is allocated: every supported compression has a ratio below
+     * 2000 */
     if ((double)width * height * k.bits / 8 > 2000.0 * (double)s->file->bytes)
         return nb_fail_at(err, NB_ERR_INPUT, s->file->name, 0,
                           "the pixels are cut short: %u x %u cannot come from %zu bytes",

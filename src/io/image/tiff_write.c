@@ -139,7 +139,7 @@ static nb_status write_tiff(const nb_image_view *image, const nb_image_meta *met
 
 static nb_status tiff_ready(const char *flag, nb_error *err)
 {
-    (void)flag; /* the message names the library */
+    (void)flag; /* not used, since the message names the library */
     return nb_tiff_load(err);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Write several image files at once. Formats with a header and then pixels are divided into
- * bands of rows. A thread makes and writes a band for every such file while the float
- * pixels of the band are in the cache. A file of another format is one piece of work. */
+/* Write several image files at once. Formats with a header and then pixels are divided
+ * into bands of rows. A thread makes and writes a band for every such file while the
+ * float pixels of the band are in the cache. The whole of a file in another format is one
+ * piece of work. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +31,7 @@ typedef struct many_files {
     atomic_int next;    /* next piece or band */
     atomic_int workers; /* threads that have begun */
     int threads;
-    const nb_write_memory *memory; /* or NULL */
+    const nb_write_memory *memory; /* source of memory, or NULL */
 } many_files;
 
 static int64_t now_ns(void)

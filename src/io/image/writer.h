@@ -30,16 +30,18 @@ typedef struct nb_image_header {
 } nb_image_header;
 
 typedef struct nb_writer {
-    const char *name;    /* as in messages */
+    const char *name;    /* name in messages */
     nb_pixel_type pixel; /* type of the pixels */
-    /** Fill the empty *header, in a format whose file is a header and then all rows of
-     * pixels. NULL if such a file has no header. */
+    /** For formats in which the rows of pixels follow a header: fill the empty *header.
+     * NULL if the file is only the rows. */
     nb_status (*header)(const nb_image_view *image, const nb_image_meta *meta,
                         nb_image_header *header, nb_error *err);
-    /** Write the whole file, in a format with another structure; else NULL. */
+    /** For formats with another structure: write the whole file. NULL for the other
+     * formats. */
     nb_status (*write)(const nb_image_view *image, const nb_image_meta *meta,
                        nb_outfile *out, nb_error *err);
-    /** Load a library (or NULL). Errors: NB_ERR_UNSUPPORTED, with flag and library. */
+    /** Load the library of the format; NULL if it needs none. Errors: NB_ERR_UNSUPPORTED,
+     * with the names of flag and library. */
     nb_status (*ready)(const char *flag, nb_error *err);
 } nb_writer;
 
@@ -66,14 +68,14 @@ typedef struct nb_write_job {
     nb_image_view view;
     const nb_image_meta *meta;
     int durable;                        /* 1: use nb_outfile_commit_durably */
-    double make_seconds, write_seconds; /* out: sums over the threads */
+    double make_seconds, write_seconds; /* results: sums over the threads */
 } nb_write_job;
 
 /** Source of memory for the rows. A device can write into it directly, unlike ordinary
  * memory. */
 typedef struct nb_write_memory {
     void *user;
-    void *(*take)(void *user, size_t bytes); /* or NULL for ordinary memory */
+    void *(*take)(void *user, size_t bytes); /* take memory; NULL: use ordinary memory */
     void (*give)(void *user, void *memory);
     /** Called once after the last make_rows, before the files are complete. */
     void (*all_made)(void *user);
@@ -126,11 +128,14 @@ nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error 
 #define NB_FORMATS(X) X(smv) X(cbf) X(tiff) X(png) X(float)
 
 typedef struct nb_format {
-    const char *name;        /* as in messages */
-    const char *extensions;  /* ".tif .tiff"; messages print the first */
-    const nb_writer *writer; /* a writer of 8-bit pixels gets the picture of -pngfile */
+    const char *name;       /* as in messages */
+    const char *extensions; /* ".tif .tiff"; messages print the first */
+    /* writer; if its pixels have 8 bits, it gets the picture of -pngfile */
+    const nb_writer *writer;
     const nb_writer *narrow; /* writer for 16-bit samples (-tiffbits), or NULL */
-    unsigned params; /* nb_param.flags, apart from NB_PARAM_PIXELS, that change files */
+    /* bits of nb_param.flags, in addition to NB_PARAM_PIXELS, of parameters that change
+     * the files */
+    unsigned params;
     nb_header_kind header;
     int any_panels; /* 1: stores all panels of a detector, below each other */
 } nb_format;

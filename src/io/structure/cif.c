@@ -272,8 +272,9 @@ static nb_status take_loop(const nb_cif *cif, const nb_cif_column *h,
 }
 
 /* --- unreliable rows and data sets ------------------------------------------------- */
-/* Set measured values of status x (unreliable) to NaN. Status o, f, <, h, l: measured;
- * -: absent. Source: mmCIF dictionary, _refln.status; core CIF, _refln_include_status. */
+/* Set the measured values of rows with status x (unreliable) to NaN. The status o, f, <,
+ * h and l mean measured, and - means absent. Source: mmCIF dictionary, _refln.status;
+ * core CIF, _refln_include_status. */
 static void drop_unreliable(const nb_cif *cif, int block, nb_reflection_file *out)
 {
     const char *names = "_refln_status _refln_include_status _refln_observed_status";

@@ -19,10 +19,10 @@ typedef struct {
     const nb_cif *cif;
     const nb_cif_column *columns[MAX_COLUMNS];
     size_t rows;
-    long first; /* line of row 0; 0: a row may have several lines */
+    long first; /* line of row 0 in the file; 0: a row may have several lines */
 } cif_table;
 
-/** Find the columns with these names (blanks between); "." leaves an entry empty. */
+/** Find the columns with these names (blanks between); "." stands for no column. */
 static cif_table find_table(const nb_cif *cif, int block, const char *category,
                             const char *names)
 {
@@ -52,7 +52,7 @@ static const char *text_at(const cif_table *t, int column, size_t row)
     return c ? c->value[row * c->width] : NULL;
 }
 
-/* Read a number; without a value *value stays, and *blank grows by 1. */
+/* Read a number; without a value *value does not change, and *blank grows by 1. */
 static nb_status number_at(const cif_table *t, int column, size_t row, double *value,
                            size_t *blank, nb_error *err)
 {
@@ -172,7 +172,8 @@ static int model_of(model_list *models, const char *name)
     return models->last = models->count++;
 }
 
-/** Read an atom of any CIF. blank[0] is 1 without occupancy, blank[1] without U or B. */
+/** Read an atom of any CIF. blank[0] is set to 1 if the atom has no occupancy, blank[1]
+ * if it has neither U nor B. */
 static nb_status take_atom(const cif_table *t, const displacements *U, size_t row,
                            nb_atom *atom, size_t blank[2], nb_error *err)
 {
@@ -361,7 +362,7 @@ static nb_status take_small_atoms(const nb_cif *cif, int block, nb_structure *ou
         st = NB_ERR_NOMEM;
     for (size_t row = 0; row < t.rows && !st; row++) {
         const char *flag = text_at(&t, 9, row);
-        if (flag && !strcmp(flag, "dum")) /* a site without an atom */
+        if (flag && !strcmp(flag, "dum")) /* "dum" marks a site without an atom */
             continue;
         st = take_small_atom(&t, &U, row, out, err);
         out->n_atoms++;

@@ -6,7 +6,7 @@
 #include "../../base/error.h"
 #include "structure_parts.h"
 
-/* (V / abc)^2 */
+/* (V / abc)^2, V: volume of the cell */
 static double reduced_volume(const double cell[6])
 {
     const double radian = M_PI / 180;

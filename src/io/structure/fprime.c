@@ -12,7 +12,7 @@
 #include "../common/lines.h"
 #include "structure_parts.h"
 
-#define LARGEST 1e6 /* electrons */
+#define LARGEST 1e6 /* electrons; limit of |f'| and |f''| */
 
 /** Read an element and `wanted` numbers: f' and f'' (2), or energy, f' and f'' (3). */
 static nb_status read_row(nb_lines *l, int wanted, nb_fprime_row *row)

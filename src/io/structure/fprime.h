@@ -25,7 +25,8 @@ typedef struct nb_fprime_list {
 nb_status nb_fprime_parse(const char *data, size_t n, const char *name,
                           nb_fprime_list *out, nb_error *err);
 
-/** Read the value of -fprime, El:f':f''[,...], in the same way; each element once. */
+/** Read the value of -fprime, El:f':f''[,...], in the same way. Each element may occur
+ * only once. */
 nb_status nb_fprime_words(const char *text, nb_fprime_list *out, nb_error *err);
 
 void nb_fprime_free(nb_fprime_list *list);

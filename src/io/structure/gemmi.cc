@@ -31,7 +31,7 @@ using std::string;
 namespace
 {
 
-/* Exception for an error that the nb_error already describes. */
+/* Exception for an error that job.err already describes. */
 struct told {
     nb_status status;
 };
@@ -55,7 +55,7 @@ struct job {
     }
 };
 
-/* Fail with gemmi's message in one line. Its begin may be "NAME:LINE:COLUMN". */
+/* Fail with gemmi's message in one line. It may begin with "NAME:LINE:COLUMN". */
 nb_status fail_with(const job &j, const char *what)
 {
     const size_t name = std::strlen(j.name);

@@ -33,13 +33,16 @@ typedef struct nb_atom {
     double r[3];      /* A, Cartesian; NB_STRUCTURE_SMALL: fractional */
     double occupancy; /* as written; 1 if blank */
     double B;         /* A^2; 0 if blank */
-    double U[6]; /* 11 22 33 12 13 23, A^2: Cartesian; NB_STRUCTURE_SMALL: on axes a*_i */
-    int has_U;   /* 1: U replaces B */
-    int Z;       /* 1 for D; 0: unknown element */
-    int model;   /* number from 0, in the order of the file */
+    /* elements 11 22 33 12 13 23 in A^2; Cartesian, or for NB_STRUCTURE_SMALL on the axes
+     * a*_i */
+    double U[6];
+    int has_U;        /* 1: U replaces B */
+    int Z;            /* 1 for D; 0: unknown element */
+    int model;        /* number from 0, in the order of the file */
     int is_alternate; /* 1: an alternative conformation */
     int site_order;   /* NB_STRUCTURE_SMALL: operators that keep the site; 0 if missing */
-    int site_multiplicity; /* sites; in some files site_order (factors.h); 0: missing */
+    /* number of sites, but in some files the site_order (see factors.h); 0: missing */
+    int site_multiplicity;
     int is_general; /* 1: near a special position, not on it (negative group of SHELXL) */
     int serial;
     int line; /* line of the file; 0: unknown */
@@ -71,8 +74,10 @@ typedef struct nb_structure {
     nb_ncs *ncs; /* owned, without the identity */
     int n_ncs;
     size_t blank_occupancies, blank_B, missing_U; /* numbers of atoms */
-    int has_residual_B;    /* 1: the B factors of the file lack the part of TLS groups */
-    double atoms_expected; /* in the cell, without H: from formula units; 0 if unknown */
+    /* 1: the B factors of the file do not include the motions of TLS groups */
+    int has_residual_B;
+    /* number of atoms in the cell without H, from the formula units; 0 if unknown */
+    double atoms_expected;
 } nb_structure;
 
 /** One column of a reflection file. */
@@ -94,7 +99,7 @@ typedef struct nb_reflection_file {
     int n_columns;
     int is_unmerged;
     int is_cif;
-    int is_dump;          /* 1: written by -dump_mtz, with all Friedel mates */
+    int is_dump;          /* 1: -dump_mtz wrote the file, with all Friedel mates */
     size_t unreliable;    /* rows of status x; their measured values are set to NaN */
     int blocks;           /* blocks of a CIF with reflections; the first block is read */
     int *set;             /* owned; [count]: data set of each row; NULL: a single set */

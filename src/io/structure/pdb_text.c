@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
     const char *file;
     nb_structure *out;
-    char *text; /* for gemmi: used records, and an empty line for each other line */
+    /* text for gemmi: the records that are used, and an empty line for each other line */
+    char *text;
     size_t used;
     int frame_rows;
 } preparation;
@@ -133,10 +134,12 @@ static nb_status take_line(preparation *p, const pdb_line *l, nb_error *err)
     if (is_record(l, "SCAL"))
         read_frame(p, l);
     if (is_record(l, "CRYS") && l->length > 14 && !memcmp(l->at + 6, "         ", 9))
-        return NB_OK; /* no cell, as with 1 1 1 90 90 90 */
+        return NB_OK; /* there is no cell, as with 1 1 1 90 90 90 */
     if (is_record(l, "ATOM") || is_record(l, "HETA")) {
         char *kept = keep(p, l);
-        for (int i = 17; i < l->length; i++) /* without residues gemmi keeps the order */
+        /* blank the residue, because without residues gemmi keeps the order of the
+         * atoms */
+        for (int i = 17; i < l->length; i++)
             if (i < 27 || (i >= 72 && i < 76))
                 kept[i] = ' ';
         return read_atom(l, p->out, err);
@@ -176,7 +179,7 @@ nb_status nb_pdb_model(const char *data, size_t n, const char *name, nb_structur
     preparation p = {.file = name, .out = out};
     nb_symmetry *sg = &out->symmetry;
     nb_status st = NB_ERR_NOMEM;
-    if (memchr(data, 0, n)) /* gemmi would skip the next line */
+    if (memchr(data, 0, n)) /* a NUL, after which gemmi would skip the next line */
         return nb_fail_at(err, NB_ERR_INPUT, name, 0,
                           "this is no text: it has a zero byte");
     out->kind = NB_STRUCTURE_PDB;

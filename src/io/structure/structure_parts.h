@@ -7,7 +7,7 @@
 
 #include "gemmi.h"
 
-int nb_is_letter(char c); /* a to z, A to Z */
+int nb_is_letter(char c); /* True for a to z and A to Z. */
 
 /** Read a model from a PDB file. Free *out with nb_structure_free, also on error.
  * Errors: NB_ERR_INPUT with the line, NB_ERR_NOMEM. Source: wwPDB format 3.3. */
@@ -39,11 +39,11 @@ int nb_symop_determinant(const nb_symop *op);
 nb_status nb_symmetry_complete(nb_symmetry *sg, const char *name, nb_error *err);
 
 /** Z of the element at the start of a label in a small-molecule CIF ("C12", "OW1"); with
- * is_type, of an element with a charge ("Fe3+"). 0 if unknown. */
+ * is_type, of a symbol with a charge ("Fe3+"). 0 if unknown. */
 int nb_element_of_label(const char *label, int is_type);
 
-/** Check that a cell has a volume. A missing cell (zeros) and the dummy 1 1 1 90 90 90
- * get cell[0] = 0. Errors: NB_ERR_INPUT. */
+/** Check that a cell has a volume. cell[0] becomes 0 for a missing cell (zeros) and for
+ * the dummy cell 1 1 1 90 90 90. Errors: NB_ERR_INPUT. */
 nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err);
 
 /* --- CIF ----------------------------------------------------------------------------------- */
@@ -80,7 +80,8 @@ const char *nb_cif_first(const nb_cif *cif, int block, const char *tags);
 int nb_cif_number(const char *text, double *value);
 /** Line of row 0 of a loop in which every row is one line; 0 for another loop. */
 long nb_cif_first_line(const nb_cif *cif, const nb_cif_column *column);
-/** Read cell and symmetry of a block; if it has no cell, of the first block with one. */
+/** Read cell and symmetry of a block; if it has no cell, of the first block with a
+ * cell. */
 nb_status nb_cif_crystal(const nb_cif *cif, int block, double cell[6], nb_symmetry *out,
                          nb_error *err);
 nb_status nb_cif_model(const nb_cif *cif, nb_structure *out, nb_error *err);

@@ -193,7 +193,8 @@ void nb_symmetry_beside(nb_symmetry *sg, const char *text, const double cell[6],
     short_name(said.name, other);
     agree =
         same_symbol(own, other) || (sg->count == said.count && has_rotations(sg, &said));
-    if (strspn(text, "0123456789") == strlen(text)) /* a number leaves the setting open */
+    /* a number does not tell the setting */
+    if (strspn(text, "0123456789") == strlen(text))
         agree = count_rotations(sg) == count_rotations(&said);
     if (!agree)
         snprintf(

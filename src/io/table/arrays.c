@@ -39,7 +39,8 @@ static nb_status matrix_take(const double v[9], const char *name, double m[9],
     return NB_OK;
 }
 
-/** Read the first `limit` numbers of a text; returns how many, or -1 for other text. */
+/** Read the first `limit` numbers of a text; returns their number, or -1 if the text is
+ * something else. */
 static int numbers_of(nb_lines *l, int limit, double *v)
 {
     int n = 0, more = 0;
@@ -100,7 +101,7 @@ const nb_arrays *nb_in_memory(const nb_config *cfg, const char *name, const char
     return cfg->arrays && strcmp(name, memory) == 0 ? cfg->arrays : NULL;
 }
 
-/** Write "hkl[5]" into place. */
+/** Write a text such as "hkl[5]" into place. */
 static const char *place_of(char place[PLACE], const char *array, size_t i)
 {
     snprintf(place, PLACE, "%s[%zu]", array, i);

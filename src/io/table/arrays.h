@@ -8,9 +8,9 @@
 #include "sources.h"
 
 /** Read the first nine numbers of n bytes of text into m[9], row by row: rows are lab x,
- * y, z; columns are a*, b*, c*, dimensionless (multiplied by lambda, as in MOSFLM). Later
- * text (missets, cell) is ignored. Errors: NB_ERR_INPUT with the line: fewer than nine
- * numbers, a number not finite, a singular matrix; m is then unchanged. */
+ * y, z; columns are a*, b*, c*, dimensionless, since MOSFLM multiplies them by lambda.
+ * Later text (missets, cell) is ignored. Errors: NB_ERR_INPUT with the line: fewer than
+ * nine numbers, a number not finite, a singular matrix; m is then unchanged. */
 nb_status nb_matrix_parse(const char *data, size_t n, const char *name, double m[9],
                           nb_error *err);
 

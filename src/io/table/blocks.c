@@ -10,7 +10,7 @@
 #include "../common/lines.h"
 
 enum {
-    MAX_NUMBERS = 11, /* one more than a line may have */
+    MAX_NUMBERS = 11, /* one more than the numbers that a line may have */
     MAX_BLOCKS = 10000,
     MAX_LINES = 1000000,
     LARGEST = 1000000 /* limit of a rotation angle, deg */
@@ -26,7 +26,7 @@ typedef struct list {
     block *lines; /* owned */
     size_t room;
     int n;
-    int numbers;  /* count of numbers in each line */
+    int numbers;  /* count of numbers in every line */
     double sum;   /* sum of the weights */
     int weighted; /* number of lines with a weight above 0 */
 } list;

@@ -86,7 +86,7 @@ static uint64_t padded_bytes(const nb_factor_file *t)
            (uint64_t)(t->lmax - t->lmin + 2) * sizeof(double);
 }
 
-/** Copy the box, whose rows and planes have one value less than those of the file. */
+/** Copy the box, whose rows and planes have one value fewer than those of the file. */
 static nb_status copy_box(const char *from, const char *name, nb_factor_file *t,
                           nb_error *err)
 {

@@ -9,11 +9,12 @@
 #define NB_SF_MAX_INDEX 10000 /* limit of |h|, |k|, |l| */
 #define NB_SF_MAX_F 1e150     /* electrons; F^2 does not overflow a double */
 
-/** F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, nk = kmax-kmin+1, nl =
- * lmax-lmin+1: l runs fastest. Limits are inclusive. The owner of the struct owns F. */
+/** A table: F[((h-hmin)*nk + (k-kmin))*nl + (l-lmin)] in electrons, with nk = kmax-kmin+1
+ * and nl = lmax-lmin+1, so that l runs fastest. Limits are inclusive. The owner of the
+ * struct owns F. */
 typedef struct nb_factor_file {
     int hmin, hmax, kmin, kmax, lmin, lmax;
-    int64_t reflections; /* lines read, or voxels of a dump */
+    int64_t reflections; /* number of lines read, or of voxels of a dump */
     double *F;
 } nb_factor_file;
 
@@ -37,7 +38,7 @@ nb_status nb_factor_file_check(const nb_factor_file *table, const char *name,
  * F is then NULL. */
 nb_status nb_factor_file_alloc(nb_factor_file *table, const char *name, nb_error *err);
 
-/** Release F and zero the struct; NULL is fine. */
+/** Free F and zero the struct; NULL is allowed. */
 void nb_factor_file_free(nb_factor_file *table);
 
 /* --- The structure-factor cache (Fdump.bin), with nanoBragg's byte layout ---

@@ -35,10 +35,10 @@ static int read_numbers(const char *p, const char *end, double *values)
         p = skip_blanks(after, end);
         if (p == end || *p == '#')
             break;
-        if (*p != ',' && p == after) /* no separator: "1-2" */
+        if (*p != ',' && p == after) /* a separator is missing, as in "1-2" */
             return -1;
         if (*p == ',' && ((p = skip_blanks(p + 1, end)) == end || *p == '#'))
-            return -1; /* no number after the comma */
+            return -1; /* there is no number after the comma */
     }
     return n;
 }
@@ -60,7 +60,7 @@ static int to_misset(const double *values, int n, double misset[3])
     return 1;
 }
 
-/** Read A at both ends of a frame. */
+/** Convert the numbers of A at both ends of a frame to a crystal. */
 static nb_status to_crystal(const double *values, const char *path, long line,
                             nb_frame_crystal *out, nb_error *err)
 {

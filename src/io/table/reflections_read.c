@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the text file of -truth spots, to show the spots in a page (HTML). */
+/* Read the text file of -truth spots, for showing the spots in a page (HTML). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static nb_status read_heading(const char *path, const cell *cells, int n, headin
     return NB_OK;
 }
 
-/** Number in column `at` of a line; NaN if it is missing or no number. */
+/** Number in column `at` of a line; NaN if the column is missing or has no number. */
 static double number_of(const cell *cells, int n, int at)
 {
     double x;

@@ -13,8 +13,9 @@
 
 #define COLUMNS 5
 #define SHORTEST_WAVE 1e-16 /* m; as for -lambda */
-#define LONGEST_WAVE 1e-6   /* m; a larger number is in angstroms by mistake */
-#define FARTHEST 1e100      /* m; squares of coordinates stay finite */
+#define LONGEST_WAVE 1e-6   /* m; a larger number was probably meant in angstroms */
+/* m; limit of coordinates, so that their squares are finite */
+#define FARTHEST 1e100
 
 nb_status nb_source_line_check(const nb_source_line *s, const char *name, long line,
                                nb_error *err)
@@ -95,7 +96,7 @@ void nb_source_list_free(nb_source_list *list)
 /** Read the next wavelength and weight; *there is 0 at the end of the line. */
 static nb_status next_pair(nb_lines *l, nb_vec3 position, nb_source_line *out, int *there)
 {
-    double v[2]; /* A, weight */
+    double v[2]; /* wavelength in A, and weight */
     const int got = nb_lines_numbers(l, 2, v);
     *there = got > 0;
     if (got < 0)
@@ -151,7 +152,8 @@ nb_status nb_spectra_parse(const char *data, size_t n, const char *name, nb_vec3
     nb_lines l =
         nb_lines_of(data, n, name, "wavelength weight wavelength weight ...", err);
     size_t used = 0;
-    nb_status st = make_room(out, n / 4 + 1, needed, err); /* 4: shortest pair, "1 1 " */
+    /* 4 bytes is the shortest pair, "1 1 " */
+    nb_status st = make_room(out, n / 4 + 1, needed, err);
     l.between = ",;:";
     while (!st && out->count < needed && nb_lines_next(&l))
         st = read_line(&l, position, out, &used);

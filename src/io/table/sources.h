@@ -35,7 +35,7 @@ nb_status nb_source_line_check(const nb_source_line *row, const char *name, long
 /** Check that a list has rows and a usable sum of intensities. Errors: NB_ERR_INPUT. */
 nb_status nb_source_list_check(const nb_source_list *list, const char *name, long line,
                                nb_error *err);
-void nb_source_list_free(nb_source_list *list); /* NULL is fine */
+void nb_source_list_free(nb_source_list *list); /* NULL is allowed */
 
 /** Read a spectrum (`-spectrum FILE`): lines of photon energy (eV, increasing) and
  * photons per eV; `#` begins a comment. Free *points with nb_free. Errors: NB_ERR_NOMEM,
@@ -81,10 +81,11 @@ nb_status nb_spectra_from_table(const nb_spectra_table *table, const char *name,
 nb_status nb_hdf5_read_spectra(const char *path, nb_vec3 position, int needed,
                                nb_spectra *out, nb_error *err);
 
-/** Print a note if each line is one wavelength, as if all lines were one spectrum. */
+/** Print a note if each line has only one wavelength, which suggests that all lines are
+ * one spectrum. */
 void nb_spectra_say_odd(const nb_spectra *spectra, const char *name,
                         const nb_hooks *hooks);
-void nb_spectra_free(nb_spectra *spectra); /* NULL is fine */
+void nb_spectra_free(nb_spectra *spectra); /* NULL is allowed */
 
 /* --- Text files of mosaic blocks (-mosaic_blocks): one rotation per line --- */
 
@@ -124,7 +125,7 @@ typedef struct nb_stol_table {
  * line (number not finite, one column, not increasing, no point, above NB_STOL_MAX). */
 nb_status nb_stol_parse(const char *data, size_t n, const char *name, double factor,
                         nb_stol_table *out, nb_error *err);
-void nb_stol_free(nb_stol_table *table); /* NULL is fine */
+void nb_stol_free(nb_stol_table *table); /* NULL is allowed */
 
 /** A material with a built-in table. */
 typedef struct nb_named_material {

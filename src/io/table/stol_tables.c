@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The named materials.  Their tables are files of golden_data, which the program has inside: water and air of the nanoBragg
- * suite, Copyright (c) 2022 Beamline 8.3.1, under the MIT licence (NOTICE there); ice and nanoice calculated from the
- * structure of hexagonal ice, vitreous from the oxygen distances in it with disorder. */
+/* The named materials. Their tables are files of golden_data, which are built into the
+ * program: water and air of the nanoBragg suite, Copyright (c) 2022 Beamline 8.3.1, under
+ * the MIT licence (NOTICE there); ice and nanoice calculated from the structure of
+ * hexagonal ice, vitreous from the oxygen distances in hexagonal ice with disorder. */
 #include <string.h>
 
 #include "../../base/embed.h"

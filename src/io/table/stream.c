@@ -17,7 +17,7 @@
 typedef struct reader {
     nb_lines lines;
     int in_crystal;
-    unsigned axes; /* bit i: the crystal has axis i */
+    unsigned axes; /* bit i is set if the crystal has axis i */
     nb_stream_crystal now;
     char name[NB_STREAM_NAME], event[NB_STREAM_NAME];
     double energy_eV;
@@ -42,7 +42,7 @@ static nb_status fail(const reader *r, const char *why)
     return nb_lines_fail(&r->lines, "-orientations: %s", why);
 }
 
-/** Reserve room for one more crystal and image. */
+/** Allocate memory for one more crystal and image. */
 static nb_status reserve(reader *r, nb_stream *s)
 {
     const size_t images = (size_t)s->images;

@@ -43,7 +43,7 @@ typedef struct nb_stream_head {
     size_t geometry_bytes;
     const nb_detector_spec *detector; /* detector of the geometry */
     int (*place)[2];              /* first pixel of each panel in the data: fast, slow */
-    double cell[6];               /* A, deg */
+    double cell[6];               /* cell, A and deg */
     char centering;               /* P A B C I F R, or H: R on hexagonal axes */
     double divergence, bandwidth; /* rad, fraction: standard deviations */
 } nb_stream_head;
@@ -60,7 +60,8 @@ typedef struct nb_stream_image {
     int event;  /* number in an HDF5 file, from 0; -1: the file is one image */
     int serial; /* number from 1 */
     double wavelength_A;
-    double shift_mm[2]; /* shift of the detector from the geometry file, along x and y */
+    /* shift of the detector relative to the geometry file, along x and y */
+    double shift_mm[2];
     const nb_stream_lattice *lattices;
     int n;
     const nb_reflection *spots; /* spots of all lattices */

@@ -81,7 +81,8 @@ static void put_head(nb_draft *t, const nb_stream_head *head)
     nb_draft_put(t, "----- End unit cell -----\n");
 }
 
-/** Write a blank and a number. A number wider than `width` gets fewer decimals. */
+/** Write a blank and a number. A number that is wider than `width` gets fewer
+ * decimals. */
 static void put_column(nb_draft *t, double value, int width, int decimals)
 {
     char text[400];
