@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "c_locale.h"
 
-/* glibc and musl make "C" of static memory, so newlocale is quick and does not fail. */
+/* In glibc and musl the locale "C" is static memory, so newlocale is quick and does not
+ * fail. */
 nb_c_locale nb_c_locale_enter(void)
 {
     nb_c_locale l;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Coefficients and magic numbers of the fast paths. Host and device share them, so each
- * is written only here (tests/lint/numbers.py). Polynomials are our Chebyshev fits. */
+ * is written only here (tests/lint/numbers.py). The polynomials are Chebyshev fits made
+ * for nanobragg. */
 #ifndef NB_BASE_COEFFICIENTS_H
 #define NB_BASE_COEFFICIENTS_H
 
@@ -26,7 +27,8 @@
 #define NB_FIXED_MAGIC 1572864.0
 #define NB_FIXED_HIGH 0x41380000
 #define NB_FIXED_STEP 2.3283064365386963e-10 /* 2^-32 */
-#define NB_FIXED_TINY 9.094947017729282e-13f /* 2^-40: avoids 0/0 in quotients of sines */
+/* 2^-40; added to avoid 0/0 in quotients of sines */
+#define NB_FIXED_TINY 9.094947017729282e-13f
 
 /* The bits of 1.0, the square root of 2, and 2^52. A double near 2^52 is a whole number;
  * its lowest bits hold this number. */

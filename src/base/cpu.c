@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with baseline flags, to run on every processor of the architecture. */
+/* This file is compiled with baseline flags, so that it runs on every processor of the
+ * architecture. */
 #include "threads.h"
 
 #include <stdatomic.h>
@@ -14,7 +15,9 @@
 enum {
     XCR0_AVX = 0x6,
     XCR0_AVX512 = 0xe6
-}; /* AVX: xmm and ymm registers; AVX512: also opmask and zmm registers */
+    /* AVX: bits of the xmm and ymm registers; AVX512: also those of the opmask and zmm
+ * registers */
+};
 
 /** Bits of the registers that the operating system saves (Intel SDM vol. 1, 13.3). */
 static unsigned saved_registers(void)
@@ -52,7 +55,8 @@ static int x86_runs(nb_isa isa)
 /** x86_runs, with the answers stored: a virtual machine takes 10 us for each cpuid. */
 static int x86_is_known_to_run(nb_isa isa)
 {
-    static atomic_uint answers; /* two bits for each instruction set: known, runs here */
+    /* two bits for each instruction set: the answer is known; the set runs here */
+    static atomic_uint answers;
     const unsigned asked = 1u << (2 * isa), runs = 2u << (2 * isa);
     unsigned known = atomic_load_explicit(&answers, memory_order_relaxed);
     if (!(known & asked)) {
@@ -70,7 +74,7 @@ int nb_cpu_runs(nb_isa isa)
 #if defined(__x86_64__)
     return x86_is_known_to_run(isa);
 #elif defined(__aarch64__)
-    return isa == NB_ISA_NEON; /* every processor of this architecture has it */
+    return isa == NB_ISA_NEON; /* every processor of this architecture has NEON */
 #else
     return 0;
 #endif

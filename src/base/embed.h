@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A file of the source as a constant text of the program. */
+/** Include a file of the source in the program as a constant text. */
 #ifndef NB_BASE_EMBED_H
 #define NB_BASE_EMBED_H
 

@@ -15,7 +15,8 @@ nb_status nb_fail(nb_error *err, nb_status code, const char *format, ...)
 nb_status nb_fail_at(nb_error *err, nb_status code, const char *file, long line,
                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/** Put the place before the message of an NB_ERR_INPUT, but only once. Returns code. */
+/** Put `place` in front of the message of an NB_ERR_INPUT, unless it is already there.
+ * Returns code. */
 nb_status nb_fail_within(nb_error *err, nb_status code, const char *place);
 
 /** Refuse a call if one of the pointers is NULL; `pointers` is like `a && b`. The

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* libgomp keeps a team of threads for the next parallel region. A forked child has the
- * team's list but not the threads, and waits for them without end. So a thread that forks
- * ends its team first. Parent and child start new teams when they need them. */
+ * list of this team but not its threads, and would wait for them without end. So a thread
+ * that forks first ends its team. Parent and child start new teams when they need
+ * them. */
 #include "stop.h"
 
 #include <pthread.h>
@@ -12,7 +13,8 @@
 #define NB_ENDS_TEAM 1
 #endif
 
-static atomic_int device_used, device_lost; /* 1: used by this process; by its parent */
+/* device_used: 1 if this process uses a device; device_lost: 1 if its parent did */
+static atomic_int device_used, device_lost;
 
 static void before(void)
 {

@@ -49,7 +49,7 @@ static nb_status too_large(const input *in, nb_error *err)
                    in->path, in->limit);
 }
 
-/** Give *data room for `capacity` bytes and a NUL; its first `used` bytes stay. */
+/** Enlarge *data to `capacity` bytes and a NUL. Its first `used` bytes are kept. */
 static nb_status grow(char **data, size_t used, size_t capacity, nb_error *err)
 {
     return nb_grow(data, used, capacity + 1, 1, "file content", err);
@@ -64,7 +64,8 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     while (!st) {
         ssize_t n;
         if (used ==
-            capacity) { /* buffer full: read one more byte to find the end of the file */
+            /* the buffer is full: read one more byte to see whether the file ends here */
+            capacity) {
             char extra;
             n = read(fd, &extra, 1);
             capacity = capacity < in->limit / 2 ? 2 * capacity : in->limit + 1;
@@ -135,7 +136,7 @@ static nb_status read_disk(const char *path, const char *flag, size_t limit, cha
     return status;
 }
 
-/** Content of a file, kept in a store. */
+/** Content of a file in a store. */
 typedef struct blob {
     size_t bytes;
     char *data; /* owned */

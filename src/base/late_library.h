@@ -12,16 +12,17 @@
 
 /** A library to load. The object is static, or only one thread uses it. */
 typedef struct nb_late_library {
-    pthread_mutex_t lock; /* guards the members that `load` sets */
+    pthread_mutex_t lock; /* guards the members that nb_late_library_load sets */
     pthread_mutex_t use;  /* locked by nb_late_library_enter */
-    const char *what;     /* start of the message: "TIFF: the library" */
+    const char *what;     /* start of the message, such as "TIFF: the library" */
     const char *soname;
     const char *package;      /* package to install, for the message; or NULL */
     const char *const *names; /* functions and variables of the library */
     size_t count;
     void *slots; /* an array or a struct of `count` pointers in the order of the names */
-    int global;  /* symbols are visible to libraries that the library loads */
-    int tried;   /* 1 after loading; read by atomic built-ins, which C++ has too */
+    int global;  /* 1: its symbols are visible to libraries that it loads */
+    /* 1 after an attempt to load; read with atomic built-ins, which C++ also has */
+    int tried;
     char failure[256]; /* reason why the library cannot be used, or "" */
 } nb_late_library;
 
@@ -42,7 +43,7 @@ typedef struct nb_late_library {
  * is the nb_late_library; initializers of more members may follow SONAME. */
 #define NB_LATE_LIBRARY_DEFINE(lib, LIST, WHAT, SONAME, ...)                             \
     static const char *const names[] = {LIST(NB_LATE_NAME)};                             \
-    static nb_##lib##_lib library; /* written once */                                    \
+    static nb_##lib##_lib library; /* written only once */                               \
     static nb_late_library late = {.lock = PTHREAD_MUTEX_INITIALIZER,                    \
                                    .use = PTHREAD_MUTEX_INITIALIZER,                     \
                                    .what = WHAT,                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* madvise */
+#define _DEFAULT_SOURCE /* declares madvise */
 #include "memory.h"
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #define NB_ALLOC_MAX (SIZE_MAX / 2)
 #endif
 
-/* The allocation with this number from now fails; 0: no failure. Only tests set it. */
+/* If it is n > 0, the nth allocation from now fails; 0: no failure. Only tests set it. */
 static atomic_long fail_countdown;
 
 void nb_alloc_fail_after(long n)

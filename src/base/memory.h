@@ -19,7 +19,7 @@ void *nb_alloc_raw(size_t count, size_t size, const char *what, nb_error *err);
 void *nb_alloc_large(size_t count, size_t size, const char *what, nb_error *err);
 
 /** Move *list (or NULL) to memory for `room` items of `size` bytes. The first `used`
- * items stay, the others are not zeroed. Errors: NB_ERR_NOMEM; *list is unchanged. */
+ * items are kept; the others are not zeroed. Errors: NB_ERR_NOMEM; *list is unchanged. */
 nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char *what,
                   nb_error *err);
 
@@ -27,11 +27,11 @@ nb_status nb_grow(void *list, size_t used, size_t room, size_t size, const char 
 nb_status nb_reserve(void *list, size_t used, size_t *room, size_t size, const char *what,
                      nb_error *err);
 
-/** Copy a string.  Short memory gives NULL and NB_ERR_NOMEM in err. */
+/** Copy a string.  If memory is exhausted, returns NULL with NB_ERR_NOMEM in err. */
 char *nb_strdup(const char *text, nb_error *err);
 
 /** Return freed memory to the system, if the C library can (glibc); this may take a
- * millisecond. For memory that is needed rarely. */
+ * millisecond. For memory that is rarely needed. */
 void nb_memory_trim(void);
 
 /** The nth allocation from now (1 = the next) fails, once; 0 switches off.  For tests. */

@@ -86,8 +86,9 @@ static void random_suffix(const nb_outfile *out, unsigned attempt, char suffix[7
     suffix[6] = '\0';
 }
 
-/** Create the temporary file. open with O_EXCL and not mkstemp: the kernel then applies
- * the umask, which cannot be read without changing it under other threads. */
+/** Create the temporary file. It uses open with O_EXCL instead of mkstemp, because the
+ * kernel then applies the umask. A program cannot read the umask without changing it for
+ * all threads. */
 static nb_status create_temp(nb_outfile *out, nb_error *err)
 {
     enum {
@@ -99,7 +100,8 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
         random_suffix(out, attempt, suffix);
         snprintf(out->temp, sizeof out->temp, "%.*s.%.*s.%s.part", (int)start, out->path,
                  KEEP, out->path + start, suffix);
-        remember(out->temp); /* before the file exists, so that a signal removes it */
+        /* called before the file exists, so that a signal handler removes the file */
+        remember(out->temp);
         out->fd = open(out->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0)
             return NB_OK;
@@ -111,7 +113,8 @@ static nb_status create_temp(nb_outfile *out, nb_error *err)
     return nb_fail_errno(err, "create", out->path);
 }
 
-/** Create or open the file that all writers share. EAGAIN: it vanished; try again. */
+/** Create or open the file that all writers share. errno EAGAIN: the file has vanished;
+ * try again. */
 static int open_shared(const nb_outfile *out, int *made)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -134,7 +137,7 @@ nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks, nb_
     *no_locks = 0;
     snprintf(out->path, sizeof out->path, "%s", path);
     snprintf(out->temp, sizeof out->temp, "%.*s.%s.part", (int)start, path, path + start);
-    for (;;) { /* repeat until the file with the lock has this name */
+    for (;;) { /* repeat until the locked file is the file with this name */
         out->fd = open_shared(out, &made);
         if (out->fd < 0 && errno == EAGAIN)
             continue;
@@ -165,7 +168,7 @@ static nb_status follow_link(nb_outfile *out, nb_error *err)
     if (lstat(out->path, &st) != 0 || !S_ISLNK(st.st_mode))
         return NB_OK;
     real = realpath(out->path, NULL);
-    if (!real) /* a link without a target: the file replaces it */
+    if (!real) /* the link has no target: the file will replace the link */
         return errno == ENOENT ? NB_OK : nb_fail_errno(err, "create", out->path);
     length = strlen(real);
     if (length < sizeof out->path)
@@ -190,7 +193,7 @@ int nb_outfile_is_stdout(const char *path)
 
 static nb_status open_stdout(nb_outfile *out, nb_error *err)
 {
-    snprintf(out->path, sizeof out->path, "standard output"); /* for messages */
+    snprintf(out->path, sizeof out->path, "standard output"); /* name for messages */
     out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     return out->fd >= 0 ? NB_OK : nb_fail_errno(err, "open", out->path);
 }
@@ -286,9 +289,9 @@ static int sync_file(int fd)
     return failed;
 }
 
-/** Rename over an older file. The older file is held open until then. If the rename freed
- * it, the folder would stay locked, and the renames of other threads would wait (4 to 20
- * ms for 64 MB). */
+/** Rename over an older file. The older file is held open until then. If the rename
+ * itself freed the older file, the folder would be locked meanwhile, and renames of other
+ * threads would wait (4 to 20 ms for 64 MB). */
 static int replace(const nb_outfile *out)
 {
     int old = open(out->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -316,7 +319,8 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     if (!status && replace(out) != 0)
         status = nb_fail_errno(err, "create", out->path);
     else if (!status && out->is_claim)
-        close_fd(out); /* after the rename: others take over an unlocked temporary file */
+        /* close after the rename, because others take over an unlocked temporary file */
+        close_fd(out);
     if (status) {
         nb_outfile_abort(out);
         return status;
@@ -326,7 +330,7 @@ nb_status nb_outfile_commit(nb_outfile *out, nb_error *err)
     return NB_OK;
 }
 
-/** Sync the folder. A failure loses nothing, so it is no error. */
+/** Sync the folder. A failure loses no data, so it is not an error. */
 static void sync_folder(const nb_outfile *out)
 {
     char folder[NB_PATH_MAX];
@@ -360,7 +364,7 @@ void nb_outfile_abort(nb_outfile *out)
     if (!out)
         return;
     if (out->temp[0]) {
-        unlink(out->temp); /* before its lock ends */
+        unlink(out->temp); /* removed before its lock ends */
         forget(out->temp);
         out->temp[0] = '\0';
     }

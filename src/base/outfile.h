@@ -26,9 +26,10 @@ int nb_outfile_is_stdout(const char *path);
  * ("-") are opened directly. Errors: NB_ERR_IO (message names path and errno). */
 nb_status nb_outfile_open(nb_outfile *out, const char *path, nb_error *err);
 /** Create the temporary file of `path`, with a dot before and ".part" after the name, and
- * lock it for one process. A temporary file without a lock is left from a dead process:
- * it is emptied and used. If another writer has the lock, or the file exists in a file
- * system without locks (*no_locks 1, else 0): NB_OK and fd -1. Errors: NB_ERR_IO. */
+ * lock it for one process. A temporary file without a lock was left by a process that
+ * died; it is emptied and used. If another writer has the lock, or the file exists in a
+ * file system without locks (*no_locks 1, else 0), the status is NB_OK and fd is -1.
+ * Errors: NB_ERR_IO. */
 nb_status nb_outfile_claim(nb_outfile *out, const char *path, int *no_locks,
                            nb_error *err);
 /** Append bytes, retrying short writes. */
@@ -42,7 +43,8 @@ nb_status nb_outfile_write_at(nb_outfile *out, const void *data, size_t bytes,
 nb_status nb_outfile_commit(nb_outfile *out, nb_error *err);
 /** Commit a file that -resume trusts: its bytes reach the disk before the rename. */
 nb_status nb_outfile_commit_durably(nb_outfile *out, nb_error *err);
-/** Close and remove the temporary file. Safe after commit or a failed open, and twice. */
+/** Close and remove the temporary file. May be called after commit, after a failed open,
+ * and twice. */
 void nb_outfile_abort(nb_outfile *out);
 /** Write a file with this content, whole or not at all: open, write and commit, with
  * their errors. */
@@ -70,7 +72,8 @@ int nb_is_regular_file(const char *path);
 
 enum { NB_FD_LIMIT = 1 << 30 }; /* largest number of bytes in one call */
 
-/* A lock belongs to one open file: HDF5 in this process also locks the file (flock). */
+/* A lock belongs to one open file (flock), because HDF5 in this process also locks the
+ * file. */
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38
@@ -79,7 +82,8 @@ enum { NB_FD_LIMIT = 1 << 30 }; /* largest number of bytes in one call */
 typedef enum nb_lock { NB_LOCK_TAKEN, NB_LOCK_BUSY, NB_LOCK_NONE } nb_lock;
 
 /** Lock an open file, F_WRLCK for one holder or F_RDLCK for many, or change its lock.
- * wait 1: until the lock is free. NB_LOCK_NONE: the file system has no locks. */
+ * With wait = 1, wait until the lock is free. Returns NB_LOCK_NONE if the file system has
+ * no locks. */
 static inline nb_lock nb_fd_lock(int fd, short kind, int wait)
 {
     struct flock whole = {.l_type = kind, .l_whence = SEEK_SET};
@@ -133,7 +137,7 @@ static inline size_t nb_fd_read(int fd, void *data, size_t bytes, uint64_t offse
     return done;
 }
 
-/* --- Names in a run that are the same file --- */
+/* --- Names in a run that refer to the same file --- */
 
 /** A family of numbered files. */
 typedef struct nb_file_family {

@@ -52,7 +52,7 @@ NB_PHILOX_HD double nb_uniform52(uint32_t high, uint32_t low)
 }
 
 /* ran1: the minimal-standard generator with a shuffle table, for nanoBragg's mosaic
- * domains (Park & Miller, CACM 31, 1192 (1988); Bays & Durham, TOMS 2, 59 (1976); both
+ * domains (Park & Miller, CACM 31, 1192 (1988); Bays & Durham, TOMS 2, 59 (1976);
  * combined as in Numerical Recipes in C, 2nd ed., section 7.1). */
 
 typedef struct nb_ran1 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef enum nb_pixel_type {
-    NB_PIXEL_ANY = 0, /* writers only: takes every type */
+    NB_PIXEL_ANY = 0, /* only for writers: accepts every type */
     NB_PIXEL_F32,
     NB_PIXEL_U16,
     NB_PIXEL_U8,

@@ -12,7 +12,7 @@ void nb_ran1_seed(nb_ran1 *rng, int64_t seed)
 {
     rng->seed = seed > 1 ? (int32_t)(seed % MODULUS) : 1;
     if (rng->seed == 0)
-        rng->seed = 1; /* zero would stay zero */
+        rng->seed = 1; /* a seed of zero would stay zero */
     for (int i = 0; i < WARM_UP; i++)
         rng->seed = advance(rng->seed);
     for (int i = TABLE - 1; i >= 0; i--)

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/** Sums over one row of the region of interest. Pixels that are not masked are lit.
- * Order of every sum: pixel f of the region's row belongs to lane f modulo 8, a lane adds
- * its pixels from left to right, and the eight lanes are added in order. */
+/** Sums over one row of the region of interest. Pixels that are not masked are lit. Every
+ * sum has the same order: pixel f of the region's row belongs to lane f modulo 8, a lane
+ * adds its pixels from left to right, and then the eight lanes are added in order. */
 typedef struct nb_row_sums {
     double all;       /* values of all pixels */
     double squares;   /* squared deviations of all pixels from the row's mean */

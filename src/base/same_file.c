@@ -22,7 +22,7 @@ typedef struct entry {
     const char *flag, *path; /* path NULL: file `number` of the family */
     const nb_file_family *family;
     int number, written;
-    size_t place; /* in the list */
+    size_t place; /* index in the list */
 } entry;
 
 static uint64_t hash_of(const char *text)
@@ -40,7 +40,7 @@ static identity of_missing(const char *path)
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
     if (stat(folder, &st) != 0)
-        return id; /* without the folder, nothing will be written */
+        return id; /* the folder does not exist, so nothing will be written */
     id.device = st.st_dev;
     id.inode = st.st_ino;
     id.name = hash_of(slash ? slash + 1 : path);

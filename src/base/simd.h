@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** Vector operations of the kernels, for the instruction set of the compiled file. The
- * compiler provides + - * / on vectors. Each set's header defines the same functions, and
- * nb_lane, the pixel of each lane in the two vectors of doubles of a block. nb_lane
- * differs between sets, so that low_words and high_words are single instructions. */
+ * compiler provides + - * / on vectors. The header of each set defines the same
+ * functions. It also defines nb_lane: the pixel that each lane of a block's two vectors
+ * of doubles holds. nb_lane differs between sets, so that low_words and high_words are
+ * single instructions. */
 #ifndef NB_BASE_SIMD_H
 #define NB_BASE_SIMD_H
 
@@ -14,7 +15,7 @@
 #include "simd_sse2.h"
 #elif defined(__aarch64__)
 #include "simd_neon.h"
-#else /* the types, and the operations for images and structure factors */
+#else /* files without kernels include only the types */
 #include <math.h>
 
 #include "simd_types.h"
@@ -34,9 +35,9 @@ NB_INLINE vd vd_exp2_whole(vd n)
     vl bits = (vl)(n + vd_set(NB_ROUND_DOUBLE + 1023.0));
     return (vd)(bits << 52);
 }
-#ifdef NB_KERNEL_ISA /* operations without an instruction of their own */
+#ifdef NB_KERNEL_ISA /* operations for which no set has an instruction */
 #ifndef NB_HAVE_FMA_ONCE
-NB_INLINE vf vf_fma_once(vf a, vf b, vf c) /* a single rounding */
+NB_INLINE vf vf_fma_once(vf a, vf b, vf c) /* rounds only once */
 {
     return vf_fma(a, b, c);
 }

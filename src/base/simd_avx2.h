@@ -129,7 +129,7 @@ NB_INLINE unsigned vf_above(vf a, float x)
         _mm256_cmp_ps((__m256)a, _mm256_set1_ps(x), _CMP_GT_OQ));
 }
 #define NB_HAVE_BITS 1
-NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+NB_INLINE unsigned vl_bits(vl mask) /* bit i of the result belongs to lane i */
 {
     return (unsigned)_mm256_movemask_pd((__m256d)mask);
 }

@@ -61,7 +61,7 @@ NB_INLINE vi high_words(vd a, vd b)
         _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     return (vi)_mm512_permutex2var_epi32((__m512i)a, odd, (__m512i)b);
 }
-NB_INLINE vi vi_clamp(vi a, int32_t limit) /* to 0..limit */
+NB_INLINE vi vi_clamp(vi a, int32_t limit) /* limits a to 0..limit */
 {
     return (vi)_mm512_min_epi32(_mm512_max_epi32((__m512i)a, _mm512_setzero_si512()),
                                 _mm512_set1_epi32(limit));
@@ -71,7 +71,8 @@ NB_INLINE vf vf_gather(const float *table, vi index)
 {
     return (vf)_mm512_i32gather_ps((__m512i)index, table, 4);
 }
-NB_INLINE vf vf_pack(vd a, vd b) /* the block's floats in pixel order */
+/* packs doubles to the block's floats, in the order of the pixels */
+NB_INLINE vf vf_pack(vd a, vd b)
 {
     return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)a)),
                                   _mm512_cvtpd_ps((__m512d)b), 1);
@@ -94,15 +95,16 @@ NB_INLINE vd vd_sqrt(vd a)
     return (vd)_mm512_sqrt_pd((__m512d)a);
 }
 #define NB_HAVE_RSQRT 1
-/** 1/sqrt(a), normal a > 0: the estimate r of 14 bits and a correction of fourth order, r
- * (1 + e/2 + 3/8 e^2 + 5/16 e^3), e = 1 - a r^2; further terms are below 2^-53. */
+/** 1/sqrt(a) for normal a > 0: an estimate r of 14 bits with a correction of fourth
+ * order, r (1 + e/2 + 3/8 e^2 + 5/16 e^3), e = 1 - a r^2. Further terms are below
+ * 2^-53. */
 NB_INLINE vd vd_rsqrt(vd a)
 {
     vd r = (vd)_mm512_rsqrt14_pd((__m512d)a), e = vd_fnma(a * r, r, vd_set(1.0));
     return vd_fma(vd_fma(vd_fma(e, vd_set(0.3125), vd_set(0.375)), e, vd_set(0.5)), r * e,
                   r);
 }
-NB_INLINE vd vd_round(vd a) /* halves to even */
+NB_INLINE vd vd_round(vd a) /* rounds halves to even */
 {
     return (vd)_mm512_roundscale_pd((__m512d)a,
                                     _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -149,7 +151,7 @@ NB_INLINE vf vf_max(vf a, vf b)
 {
     return (vf)_mm512_max_ps((__m512)a, (__m512)b);
 }
-NB_INLINE unsigned vf_above(vf a, float x) /* a bit for each lane */
+NB_INLINE unsigned vf_above(vf a, float x) /* returns a bit for each lane */
 {
     return _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_GT_OQ);
 }
@@ -160,7 +162,7 @@ NB_INLINE vf vf_up_to(vf a, float x) /* a, or 0 where it is above x */
         _mm512_cmp_ps_mask((__m512)a, _mm512_set1_ps(x), _CMP_LE_OQ), (__m512)a);
 }
 #define NB_HAVE_BITS 1
-NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+NB_INLINE unsigned vl_bits(vl mask) /* bit i of the result belongs to lane i */
 {
     return _mm512_movepi64_mask((__m512i)mask);
 }

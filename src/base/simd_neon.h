@@ -57,7 +57,7 @@ NB_INLINE vd vd_sqrt(vd a)
 {
     return (vd)vsqrtq_f64((float64x2_t)a);
 }
-NB_INLINE vd vd_round(vd a) /* halves to even */
+NB_INLINE vd vd_round(vd a) /* rounds halves to even */
 {
     return (vd)vrndnq_f64((float64x2_t)a);
 }

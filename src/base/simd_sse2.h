@@ -12,7 +12,8 @@
 
 static const vd nb_lane[2] = {{0, 1}, {2, 3}};
 
-NB_INLINE vf vf_fma(vf a, vf b, vf c) /* two roundings: SSE2 has no fused operation */
+/* rounds twice, because SSE2 has no fused operation */
+NB_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return a * b + c;
 }
@@ -99,7 +100,7 @@ NB_INLINE unsigned vf_above(vf a, float x)
     return (unsigned)_mm_movemask_ps(_mm_cmpgt_ps((__m128)a, _mm_set1_ps(x)));
 }
 #define NB_HAVE_BITS 1
-NB_INLINE unsigned vl_bits(vl mask) /* bit i: lane i */
+NB_INLINE unsigned vl_bits(vl mask) /* bit i of the result belongs to lane i */
 {
     return (unsigned)_mm_movemask_pd((__m128d)mask);
 }

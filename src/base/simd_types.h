@@ -13,7 +13,7 @@
 /** Marks a loop over blocks that is not inlined, so that it has all registers. */
 #define NB_STAGE static __attribute__((noinline))
 
-#ifndef NB_W /* set by the headers of instruction sets, else 4 */
+#ifndef NB_W /* 4, unless the header of an instruction set has set it */
 #define NB_W 4
 #endif
 #define NB_H (NB_W / 2)

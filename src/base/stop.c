@@ -22,7 +22,8 @@ nb_asking *nb_asking_now(void)
     return now;
 }
 
-/** Ask at most every 20 ms: a hook in Python waits for Python's other threads. */
+/** Ask the hooks, but only after 20 ms or more: a hook in Python waits for the other
+ * threads of Python. */
 static void ask(nb_asking *asking)
 {
     const nb_hooks *hooks = asking->hooks;

@@ -7,13 +7,13 @@
 #include "error.h"
 #include "memory.h"
 
-/* Limits of the objects that only the store holds. */
+/* Limits of the objects that are held only by the store. */
 enum { SPARE_OBJECTS = 48 };
 #define SPARE_BYTES ((size_t)256 << 20)
 
 typedef struct entry {
     nb_key key;
-    const void *object; /* held */
+    const void *object; /* the store is a holder */
     size_t bytes;
     uint64_t used; /* nb_store.clock at the last use */
 } entry;
@@ -24,7 +24,7 @@ typedef struct again {
 } again;
 
 struct nb_store {
-    pthread_mutex_t lock; /* recursive, as a maker may take other objects */
+    pthread_mutex_t lock; /* recursive, because a maker may take other objects */
     entry *entries;       /* owned; [n] of `room` */
     size_t n, room;
     again *files; /* owned; [n_files] */
@@ -66,7 +66,7 @@ void nb_key_text(nb_key *key, const char *text)
 
 void nb_key_number(nb_key *key, double number)
 {
-    if (number != number) /* every NaN means unset */
+    if (number != number) /* every NaN means unset, so all get one hash */
         nb_key_add(key, "unset", 5);
     else
         nb_key_add(key, &number, sizeof number);
@@ -143,7 +143,8 @@ static entry *find(nb_store *s, const nb_key *key)
     return NULL;
 }
 
-/** Keep the limits of objects that only the store holds: drop the least recently used. */
+/** Drop the least recently used objects that are held only by the store, down to the
+ * limits. */
 static void trim(nb_store *s)
 {
     for (;;) {

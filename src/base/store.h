@@ -10,7 +10,7 @@
 
 #include "../nanobragg.h"
 
-typedef struct nb_store nb_store; /* free with nb_shared_drop; from any thread */
+typedef struct nb_store nb_store; /* Free it with nb_shared_drop; any thread may. */
 
 /** Hash of an object's kind and values, and the generations of its files and arrays. */
 typedef struct nb_key {
@@ -25,14 +25,14 @@ void nb_key_number(nb_key *key, double number);
 void nb_key_file(nb_key *key, nb_store *store, const char *path);
 int nb_key_equal(const nb_key *a, const nb_key *b);
 
-/** A new, empty store; NULL and NB_ERR_NOMEM in err if memory is short. */
+/** A new, empty store; if memory is exhausted, NULL with NB_ERR_NOMEM in err. */
 nb_store *nb_store_new(nb_error *err);
 
 /** Make an object (nb_shared_new), *bytes large. The store drops it after an error. */
 typedef nb_status (*nb_store_maker)(void *user, void **object, size_t *bytes,
                                     nb_error *err);
 /** Find or make the object of this key, and hold it for the caller. Other threads wait. A
- * maker may take other objects. Errors: as the maker, and *object is NULL. */
+ * maker may take other objects. Errors: those of the maker; *object is then NULL. */
 nb_status nb_store_take(nb_store *store, const nb_key *key, nb_store_maker make,
                         void *user, void **object, nb_error *err);
 /** The object of this key, held for the caller, or NULL. */
@@ -41,7 +41,7 @@ void *nb_store_find(nb_store *store, const nb_key *key);
 nb_status nb_store_put(nb_store *store, const nb_key *key, void *object, size_t bytes,
                        nb_error *err);
 
-/** A new generation: a number that the store never returned before. */
+/** A new generation: a number that the store has never returned before. */
 uint64_t nb_store_next(nb_store *store);
 /** Set the generation of a file, so that it is read again. Returns the old generation. */
 uint64_t nb_store_retype(nb_store *store, const char *path, uint64_t generation);
@@ -60,21 +60,21 @@ nb_store *nb_store_here(void);
 /* --- Objects with counted references: the last holder frees them --- */
 
 /** Make a zeroed object with one holder. clear (or NULL) frees memory that the object
- * owns, before the object is freed. `what`: name of the object for the message. Errors:
- * NULL, and NB_ERR_NOMEM in err. */
+ * owns, before the object is freed. `what`: name of the object for the message. If memory
+ * is exhausted, returns NULL with NB_ERR_NOMEM in err. */
 void *nb_shared_new(size_t bytes, void (*clear)(void *object), const char *what,
                     nb_error *err);
 
 /** Make a copy of `bytes` bytes with one holder. NULL gives NULL, without an error. */
 void *nb_shared_copy(const void *from, size_t bytes, const char *what, nb_error *err);
 
-/** Add a holder. Returns object. NULL is allowed. From any thread. */
+/** Add a holder. Returns object. NULL is allowed. Any thread may call it. */
 void *nb_shared_hold(const void *object);
 
 /** True if the caller is the only holder. */
 int nb_shared_is_own(const void *object);
 
-/** Remove a holder. NULL is allowed. From any thread. */
+/** Remove a holder. NULL is allowed. Any thread may call it. */
 void nb_shared_drop(const void *object);
 
 /* A hash of 64 bits: FNV-1a over 64-bit words, with a fold of the high bits. It finds

@@ -22,8 +22,8 @@ static inline int nb_text_blank(char c)
  * 1000 characters. */
 const char *nb_text_double(const char *p, const char *end, double *value);
 
-/** A whole number that fits an int; 1.0 and 1e1 count, 1.5 does not.  Returns as
- * nb_text_double. */
+/** A whole number that fits an int; 1.0 and 1e1 are whole numbers, 1.5 is not. The result
+ * is like that of nb_text_double. */
 const char *nb_text_int(const char *p, const char *end, int *value);
 
 /** The number in a NUL-terminated text, with blanks around it allowed; 0 if the text is
@@ -40,7 +40,8 @@ const char *nb_text_body(const char *p, const char *end);
  * "?" replaces bytes that are not printable ASCII. */
 void nb_text_quote(const char *p, const char *end, char out[NB_TEXT_QUOTE]);
 
-/** Copy the next word of a blank-separated list; *words moves past it. 0 at the end. */
+/** Copy the next word of a blank-separated list; *words moves behind it. Returns 0 at the
+ * end. */
 int nb_text_word(const char **words, char word[NB_TEXT_WORD]);
 
 /** Number of letters to insert, remove or change to make b from a; case is ignored (V. I.

@@ -10,7 +10,7 @@ static void *wait_at(void *gate)
     return NULL;
 }
 
-/** Returns how many of the `wanted` threads the system can start now. */
+/** Returns how many of `wanted` threads the system can start now. */
 static int try_threads(int wanted)
 {
     enum { LIMIT = 1024 };
@@ -33,7 +33,8 @@ int nb_threads_there(int wanted)
     int there;
     if (wanted <= known)
         return wanted;
-    there = try_threads(wanted); /* one more than OpenMP starts: some may end late */
+    /* one more than OpenMP starts, because some threads may end late */
+    there = try_threads(wanted);
     if (there == wanted)
         known = wanted;
     return there == wanted ? wanted : there > 3 ? there / 2 : 1;

@@ -43,9 +43,10 @@ static inline int nb_thread_number(void)
 #endif
 }
 
-/** Returns `wanted` if this thread can start so many threads now, else half of the number
- * that could be started, or 1. Without this test OpenMP's library would end the program.
- * The first call in a thread starts and joins the threads, 10 us each. */
+/** Returns `wanted` if this thread can start that many threads now; otherwise half of the
+ * number that it could start, but at least 1. Without this test OpenMP's library would
+ * end the program. The first call in a thread starts and joins the threads, 10 us
+ * each. */
 int nb_threads_there(int wanted);
 
 /** Number of threads of a parallel loop: `asked` (0: all), up to the limits. */
@@ -60,7 +61,7 @@ static inline int nb_image_threads(int asked, int64_t pixels)
 /* --- Which vector instruction sets this processor and this build have --- */
 
 /** True if kernels for isa can run here: the processor has the instructions, and the
- * operating system saves the registers. SCALAR: always; AUTO: never. */
+ * operating system saves the registers. True for SCALAR, false for AUTO. */
 int nb_cpu_runs(nb_isa isa);
 
 /** Choose the instruction set for a request. AUTO gives the set in the environment

@@ -9,11 +9,12 @@
 #include "memory.h"
 #include "outfile.h"
 
-enum { STEP_LIMIT = 1 << 30 }; /* zlib and libbz2 count in 32 bits */
+/* limit of one step, because zlib and libbz2 count bytes in 32 bits */
+enum { STEP_LIMIT = 1 << 30 };
 
 typedef enum { GOES_ON, ENDED, DAMAGED, NO_MEMORY } outcome;
 
-/** The packed bytes that are left, and the room for unpacked bytes. */
+/** The packed bytes that are left, and the memory that is left for unpacked bytes. */
 typedef struct flow {
     char *in, *out;
     size_t left, room;
@@ -119,7 +120,7 @@ typedef struct text {
     size_t used, room, limit;
 } text;
 
-/** Enlarge the buffer: at most to one byte above the limit, and one for the NUL. */
+/** Enlarge the buffer, up to one byte more than the limit and one byte for the NUL. */
 static nb_status grow(text *t, size_t least, const char *name, nb_error *err)
 {
     size_t room = 2 * t->room > least ? 2 * t->room : least;

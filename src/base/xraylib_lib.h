@@ -7,7 +7,8 @@
 #include "../nanobragg.h"
 
 /** Load xraylib. Errors: NB_ERR_UNSUPPORTED, also in a build without xraylib. For the
- * message: `what` is the flag that needs it, `instead` a flag that does not. */
+ * message: `what` is the flag that needs xraylib, `instead` a flag that does not need
+ * it. */
 nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
 
 #ifdef NB_HAVE_XRAYLIB

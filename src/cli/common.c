@@ -109,12 +109,14 @@ nb_status nb_cli_check_stdout(nb_error *err)
 
 #define NAME "OMP_WAIT_POLICY"
 
-/* putenv makes this array part of the environment, without a copy; it takes no const. */
+/* putenv makes this array part of the environment, without a copy; its argument cannot be
+ * const. */
 static char passive[] = NAME "=passive";
 
-/** Set the policy before OpenMP reads the environment, which it does once. libgomp reads
- * it in a constructor of default priority, which runs later because the program contains
- * libgomp (Makefile). The library of clang reads it when threads are first needed. */
+/** Set the wait policy before OpenMP reads the environment, which it reads only once.
+ * libgomp reads it in a constructor of default priority, which runs later because the
+ * program contains libgomp (Makefile). The library of clang reads it when threads are
+ * first needed. */
 __attribute__((constructor(101))) static void choose(void)
 {
     if (!getenv(NAME) && !getenv("GOMP_SPINCOUNT") && !getenv("KMP_BLOCKTIME"))

@@ -8,12 +8,12 @@
 #include "../base/error.h"
 #include "../nanobragg.h"
 
-/** Watch the allocations of cJSON from now on. Only for the program, as the hooks belong
- * to the whole process. */
+/** Watch the allocations of cJSON from now on. Only the program calls this, because the
+ * hooks belong to the whole process. */
 void nb_json_watch(void);
 
 /** NB_ERR_NOMEM if an allocation has failed since nb_json_watch, with a message that
- * begins with `what`; the program must then end. Else NB_OK. */
+ * begins with `what`; the program must then end. Otherwise NB_OK. */
 nb_status nb_json_memory(const char *what, nb_error *err);
 
 /* --- The flag -mask of view and compare --- */
@@ -47,10 +47,11 @@ int nb_read_number(const char *text, double *out);
 /** Read a whole number from low to high. Returns 0 if the text is not one. */
 int nb_read_whole(const char *text, int low, int high, int *out);
 
-/** Check that text was written to standard output. NB_ERR_IO if not (a full disk). */
+/** Check that text was written to standard output. NB_ERR_IO if it was not, as on a full
+ * disk. */
 nb_status nb_cli_check_stdout(nb_error *err);
 
-/* --- Waiting threads of a short run sleep, unless the user chose otherwise --- */
+/* --- In a short run, waiting threads sleep, unless the user chose otherwise --- */
 
 /** True if this program has set OMP_WAIT_POLICY in the environment. */
 int nb_wait_policy_is_ours(void);
@@ -58,10 +59,13 @@ int nb_wait_policy_is_ours(void);
 /* --- Progress on standard error, and requests to stop --- */
 
 typedef struct nb_progress {
-    int visible;        /* show a bar on a terminal, else a line from time to time */
-    int terminal;       /* standard error is a terminal */
-    double pixels;      /* pixels of the image, for the rate */
-    double start, last; /* seconds of a monotonic clock: first call, last line; 0 before */
+    /* 1: show a bar on a terminal, or elsewhere a line from time to time */
+    int visible;
+    int terminal;  /* 1: standard error is a terminal */
+    double pixels; /* pixels of the image, for the rate */
+    /* seconds of a monotonic clock at the first call and at the last line; 0 before
+     * that */
+    double start, last;
 } nb_progress;
 
 /** SIGINT, SIGTERM, SIGHUP and SIGUSR1 request a clean stop. A repeated SIGINT or SIGTERM
@@ -75,11 +79,12 @@ void nb_ignore_broken_pipes(void);
 /** True if a signal has requested a stop. */
 int nb_stop_requested(void);
 
-/** Start progress; wanted 0: print nothing. quiet: print nothing without a terminal. */
+/** Start progress; If wanted is 0, print nothing. If quiet is 1, print nothing unless
+ * standard error is a terminal. */
 void nb_progress_init(nb_progress *progress, int wanted, int quiet);
 /** True if it is time to draw again; the caller must then draw. */
 int nb_progress_is_due(nb_progress *progress);
-/** Text before a drawing, and text after a drawing. */
+/** Text to print before and after drawing the bar. */
 const char *nb_progress_begin(const nb_progress *progress);
 const char *nb_progress_stop(const nb_progress *progress);
 /** nb_hooks.progress, with user = nb_progress: draws, and returns nb_stop_requested(). */

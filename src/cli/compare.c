@@ -76,7 +76,7 @@ nb_status nb_thresholds_parse(const char *text, nb_thresholds *out, nb_error *er
     }
 }
 
-/** Compared files, for the report. */
+/** The compared files, for the report. */
 typedef struct compared {
     const char *a_name, *b_name;
     const char *a_format, *b_format;

@@ -5,12 +5,12 @@
 #include "common.h"
 #include "subcommands.h"
 
-/* -stolsmooth: a quarter of the width of the ring of water. */
+/* Default of -stolsmooth: a quarter of the width of the ring of water. */
 static const char *const presets[] = {"-stolsmooth", "0.01", NULL};
 static const char *const as_flags[] = {"-stolimage", "-stolout", NULL};
 static const nb_sub_option options[] = {NB_SUB_END};
 
-/** Write only the table. */
+/** Switch off all images, so that only the table is written. */
 static void no_images(nb_config *cfg)
 {
     cfg->write_float = cfg->write_int = cfg->write_pgm = cfg->write_noise = 0;

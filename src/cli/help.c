@@ -108,7 +108,7 @@ static int print_others(FILE *out, const char *topic, const nb_flag *printed, in
     return found;
 }
 
-/** Print the flags for a word that other programs use; returns their number. */
+/** Print the flags that correspond to a word of other programs; returns their number. */
 static int print_meant(FILE *out, const char *topic)
 {
     const char *cursor = nb_flags_meant(topic);
@@ -238,7 +238,7 @@ static const char *words_of(const nb_flag *flag, char *text, size_t size)
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "",
                                   flag->choices[i]);
     for (int i = 0; flag->kind == NB_KIND_DEVICE && (word = nb_device_word(i)); i++)
-        if (!nb_device_check(word, NULL)) /* without the number of a device */
+        if (!nb_device_check(word, NULL)) /* words without the number of a device */
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " " : "", word);
     if (flag->kind == NB_KIND_MISSET || flag->kind == NB_KIND_DEPTH)
         snprintf(text, size, "%s", flag->kind == NB_KIND_MISSET ? "random" : "inf");

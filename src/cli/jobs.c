@@ -14,7 +14,7 @@
 
 enum {
     MAX_ARGUMENTS = 32
-}; /* limit for one flag; -pngrings takes one word, -cell six numbers */
+}; /* limit of the words of one flag; -pngrings takes one word, -cell six */
 
 /** Arguments of the flag of a JSON member; they point into the member or this struct. */
 typedef struct arguments {
@@ -53,7 +53,8 @@ static nb_status add_member(arguments *a, const cJSON *member, nb_error *err)
     const cJSON *value;
     a->list[a->count++] = a->name;
     if (cJSON_IsArray(member) && cJSON_IsObject(member->child)) {
-        if (!(a->text = cJSON_PrintUnformatted(member))) /* -crystals takes it as text */
+        /* -crystals takes the list as text */
+        if (!(a->text = cJSON_PrintUnformatted(member)))
             return no_memory(err);
         a->list[a->count++] = a->text;
     } else if (cJSON_IsArray(member)) {
@@ -85,7 +86,7 @@ static nb_status fail_member(const nb_jobs *jobs, int frame, nb_error *err,
     return fail(jobs, frame, err, text);
 }
 
-/** True if the member is `false` for a switch, which is then left out. */
+/** True if the member is `false` for a switch, which is then not set. */
 static int is_off(const cJSON *member, const nb_flag *flag)
 {
     return cJSON_IsFalse(member) && flag && nb_flag_is_switch(flag);
@@ -121,7 +122,7 @@ static int is_blank(const char *p, const char *end)
     return p == end;
 }
 
-/** True if the line has a NUL byte, plain or escaped. A text would end there. */
+/** True if the line has a NUL byte, plain or escaped. A C string would end there. */
 static int has_nul(const nb_job *j)
 {
     static const char escaped[] = "\\u0000";
@@ -187,7 +188,7 @@ nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error
     return st;
 }
 
-/** True for a flag without effect in the line of a frame. */
+/** True for a flag that has no effect in the line of a frame. */
 static int does_nothing(const nb_flag *flag)
 {
     return nb_flag_note(flag) || flag->flags & (NB_PARAM_RUNNING | NB_PARAM_SINGLE);

@@ -20,8 +20,8 @@ static nb_status stopped(nb_error *err)
     return nb_fail(err, NB_ERR_CANCELLED, "interrupted; no image was written");
 }
 
-/** True if this process prints messages. In a series under mpirun only rank 0 prints. For
- * a single image the program always prints: a rank of mpirun may have started it. */
+/** True if this process prints messages. In a series under mpirun only rank 0 prints. A
+ * single image always prints, since a rank of another program may have started it. */
 static int speaks(const nb_cli *cli)
 {
     const char *const flags[] = {"-frames", "-stills", "-only_frame"};
@@ -189,7 +189,7 @@ static int run_program(int argc, char **argv)
     int exit_status, done;
 
     (void)setenv("HDF5_USE_FILE_LOCKING", "FALSE",
-                 1); /* some network file systems refuse locks */
+                 1); /* set, because some network file systems refuse locks */
     if (argc < 2) {
         nb_help_usage(stderr);
         return 2;
@@ -223,10 +223,12 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int exit_status;
-    atexit(nb_remove_temporary_files); /* libgomp exits if memory or threads are short */
+    /* libgomp calls exit if memory or threads are exhausted */
+    atexit(nb_remove_temporary_files);
     exit_status = run_program(argc, argv);
     if (exit_status != 1)
         return exit_status;
     fflush(NULL);
-    _exit(1); /* a file may be half closed: libhdf5 1.10 crashes at exit then */
+    /* without clean-up: a file may be half closed, and libhdf5 1.10 would crash */
+    _exit(1);
 }

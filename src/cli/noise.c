@@ -49,7 +49,7 @@ static nb_status take_names(const nb_sub_line *line, nb_series *s, nb_error *err
                : NB_OK;
 }
 
-/** Print a note if the output has floats, which have no noise. */
+/** Print a note if the output has floats, to which no noise is added. */
 static void say_floats(const nb_series *s)
 {
     if (s->hdf5_file[0] ? s->hdf5_type == NB_HDF5_F32 : ends_with(s->output, ".bin"))

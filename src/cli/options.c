@@ -88,7 +88,7 @@ const char *nb_flags_meant(const char *name)
 }
 
 /* Write a suggestion for an unknown flag, without dashes, into nearest[size]: a flag of
- * the same meaning, else of nearest_letters. Returns 0 if not found. */
+ * the same meaning, or else the flag of nearest_letters. Returns 0 if not found. */
 static int flag_nearest(const char *argument, char *nearest, size_t size)
 {
     const char *name = nb_bare_name(argument), *meant = name ? nb_flags_meant(name) : NULL;
@@ -131,7 +131,7 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err)
     return nb_check_files(&cli->cfg, NULL, 0, err);
 }
 
-/* Check contradictions between flags that are valid separately. */
+/* Refuse flags that contradict each other although each is valid. */
 static nb_status cli_check_pairs(const nb_cli *cli, nb_error *err)
 {
     nb_status st = check_contradictions(cli, err);

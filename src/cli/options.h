@@ -35,7 +35,8 @@ typedef struct nb_cli {
     nb_text jobs_file;
     nb_cli_action action;
     const char *topic; /* argument of NB_DO_HELP_TOPIC */
-    FILE *text; /* for text of a run: stdout, or stderr if an image goes to stdout */
+    /* file for the text of a run: stdout, or stderr if an image goes to stdout */
+    FILE *text;
     int show_config;
     int trace; /* -trace_pixel was given */
     int trace_pixel[2];
@@ -46,7 +47,7 @@ typedef struct nb_cli {
     int quiet;
     nb_time_report time;
     nb_crystals frame;  /* crystals of -only_frame; empty: use cfg */
-    int no_effect_flag; /* value of a flag without effect, -coherent */
+    int no_effect_flag; /* value of -coherent, a flag without effect */
     /** Index in argv where each flag was last typed; 0: never. */
     int typed[NB_FLAG_MAX];
 } nb_cli;
@@ -91,8 +92,8 @@ const char *nb_flag_note(const nb_flag *flag);
 /** True for a flag without a value. */
 int nb_flag_is_switch(const nb_flag *flag);
 
-/** Number of words of a flag's value, which begins at argv[0] of argc: all numbers for a
- * cell or list, one or all for angles, one for a list with commas. */
+/** Number of words of a flag's value, which begins at argv[0] of argc: all numbers of a
+ * cell or list, one word or all numbers for angles, one word for a list with commas. */
 int nb_flag_words(const nb_flag *flag, int argc, char *const *argv);
 
 /** Name after one or two dashes, or NULL. */
@@ -103,7 +104,8 @@ const char *nb_bare_name(const char *argument);
  * Returns NB_ERR_INPUT with a message that names the flag, the value and what to type. */
 nb_status nb_cli_parse(int argc, char **argv, nb_cli *cli, nb_error *err);
 
-/** As nb_cli_parse, but keep the values of *cli and do not check pairs of flags. */
+/** Like nb_cli_parse, but keep the values of *cli and do not check for flags that
+ * contradict each other. */
 nb_status nb_cli_apply(int argc, char **argv, nb_cli *cli, nb_error *err);
 
 /** Flags, separated by blanks, for a word of other programs, or NULL. */
@@ -115,7 +117,8 @@ int nb_cli_is_series(const nb_cli *cli);
 nb_status nb_cli_join(int argc, char **argv, nb_text *line, nb_error *err);
 /** Begin a command line with cfg (NULL: defaults), other flags unset; frees nothing. */
 void nb_cli_begin(nb_cli *cli, const nb_config *cfg);
-void nb_cli_free(nb_cli *cli); /* after nb_cli_begin, or all zero */
+/* Free *cli, which nb_cli_begin filled or which is all zero. */
+void nb_cli_free(nb_cli *cli);
 
 /** Refuse a run that writes over an input, or one file twice. nb_cli_parse calls it, and
  * a run calls it before it reads anything. */
@@ -123,15 +126,16 @@ nb_status nb_cli_check_files(const nb_cli *cli, nb_error *err);
 
 /* --- All forms in which the table of flags can be printed --- */
 
-void nb_help_usage(FILE *out);   /* a few lines, for a call without arguments */
-void nb_help_options(FILE *out); /* -help */
-/** -help TOPIC: flag of that name, groups with this word in the title, other flags with
- * it in name, values or help, and subcommands. With a dash (-help -psf) only that flag.
- * NB_ERR_INPUT if nothing is found. */
+void nb_help_usage(FILE *out);   /* Print a few lines, for a call without arguments. */
+void nb_help_options(FILE *out); /* Print the text of -help. */
+/** Print -help TOPIC: the flag of that name, groups with this word in the title, other
+ * flags with it in name, values or help, and subcommands. With a dash (-help -psf) only
+ * that flag. NB_ERR_INPUT if nothing is found. */
 nb_status nb_help_topic(FILE *out, const char *topic, nb_error *err);
-/** JSON of flags, subcommands, examples; mk/help_pages.py makes docs, man, completion. */
+/** Print flags, subcommands and examples as JSON, from which mk/help_pages.py makes docs,
+ * man page and completion. */
 void nb_help_json(FILE *out);
-void nb_help_version(FILE *out); /* version and optional parts */
+void nb_help_version(FILE *out); /* Print the version and the optional parts. */
 
 /** Print a flag with its value, and text next to the flag. */
 void nb_help_item(FILE *out, const char *flag, const char *text);

@@ -58,7 +58,8 @@ nb_status nb_check_output(const char *path, nb_error *err)
             return access(path, W_OK) ? cannot_write(path, strerror(errno), err) : NB_OK;
     }
     if (!lstat(path, &there) && S_ISLNK(there.st_mode))
-        return NB_OK; /* the writer follows the link to another folder */
+        /* not checked, since the writer follows the link to another folder */
+        return NB_OK;
     folder_of(path, folder, sizeof folder);
     if (stat(folder, &there))
         return cannot_write(path, "its folder does not exist", err);

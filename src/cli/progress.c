@@ -10,7 +10,8 @@
 #include "../base/threads.h"
 #include "../nanobragg.h"
 
-/* A signal handler may change only data of this type. */
+/* Number of the signal that requested a stop. A signal handler may change only data of
+ * this type. */
 static volatile sig_atomic_t stop_signal;
 
 /** End at once, as without a handler, but remove the temporary files. */
@@ -22,7 +23,8 @@ static void end_now(int number)
 }
 
 /** The first signal requests a stop; the same signal again ends the program at once,
- * except SIGHUP (a closing terminal repeats it) and SIGUSR1 (a batch system warns). */
+ * except SIGHUP, which a closing terminal repeats, and SIGUSR1, with which a batch system
+ * warns. */
 static void on_signal(int number)
 {
     if (stop_signal == number && number != SIGHUP && number != SIGUSR1)
@@ -30,8 +32,8 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/** Empty handler: the interrupted call fails with its reason. Programs that we start
- * would inherit SIG_IGN. */
+/** Empty handler: the interrupted call fails with its reason. SIG_IGN is not used,
+ * because programs that we start would inherit it. */
 static void on_failed_write(int number)
 {
     (void)number;
@@ -84,12 +86,13 @@ void nb_progress_init(nb_progress *progress, int wanted, int quiet)
     progress->terminal = isatty(STDERR_FILENO);
     progress->visible = wanted && (progress->terminal || !quiet);
     if (!progress->terminal)
-        progress->last = nb_monotonic_seconds(); /* so that a short run prints no line */
+        /* set now, so that a short run prints no line */
+        progress->last = nb_monotonic_seconds();
 }
 
 int nb_progress_is_due(nb_progress *progress)
 {
-    enum { LINES = 30 /* s */ };
+    enum { LINES = 30 /* s; time between two lines */ };
     const double now = progress->visible ? nb_monotonic_seconds() : 0;
     if (!progress->visible || now - progress->last < (progress->terminal ? 0.1 : LINES))
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Subcommands in Python: their flags, and the change from the program to python3. Their
- * code is in src/python/nanobragg (bench, run_compare.py). */
+/* Subcommands that are written in Python: their flags, and the start of python3 in place
+ * of this program. Their code is in src/python/nanobragg (bench, run_compare.py). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "sub.h"
 #include "subcommands.h"
 
-/** Place for the checked value of a flag; Python reads the words again. */
+/** Variable for the value of a flag while it is checked. Python reads the words again. */
 typedef struct checked {
     int whole;
     double number;
@@ -54,7 +54,8 @@ static nb_status become(const char *verb, const char *program, const nb_sub_line
                         nb_error *err)
 {
     char folder[NB_PATH_MAX];
-    const char *python = getenv("NANOBRAGG_PYTHON"); /* set by the wheel */
+    /* the script of the wheel sets this variable */
+    const char *python = getenv("NANOBRAGG_PYTHON");
     const char *const head[] = {
         python ? python : "python3",      "-c",         nb_python_start, verb, folder,
         of_others(verb) ? "passive" : "", nb_version(), program};

@@ -8,7 +8,8 @@
 #include "subcommands.h"
 #include "sub.h"
 
-/** Words typed after `nanobragg refine`; Python reads them again and checks what they say. */
+/** Words typed after `nanobragg refine`. Python reads them again and checks their
+ * meaning. */
 typedef struct nb_refine_typed {
     int word, whole; /* values of flags that are only checked */
     double number;
@@ -133,7 +134,8 @@ static int list_files(const nb_refine_typed *t, const nb_sub_line *line,
     return n + nb_config_inputs(&line->cli.cfg, list + n);
 }
 
-/** Check that the folder of -plots can be made, or its first picture written. */
+/** Check that the folder of -plots can be made, or if it exists that its first picture
+ * can be written. */
 static nb_status check_plots(const char *folder, const char *first, nb_error *err)
 {
     nb_status st = folder ? nb_check_output(first, err) : NB_OK;

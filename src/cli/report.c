@@ -38,8 +38,8 @@ static void report_integers(FILE *out, const nb_config *cfg, const nb_stats *sta
     fprintf(out, "%s\n", tiff ? ", or -tiffbits 32" : "");
 }
 
-/** True if the file of the detector sets the limit. A difference of 1 does not count: the
- * whole chain of noise also changes the largest value of a type by 1. */
+/** True if the limit comes from the file of the detector. A difference of 1 does not
+ * count: the whole chain of noise also changes the largest value of a type by 1. */
 static int is_bounded(const nb_config *cfg, nb_noise_file file, double largest)
 {
     return largest < nb_noise_largest(cfg, file) - 1;
@@ -141,7 +141,7 @@ static void files(FILE *out, const nb_sim *sim)
         fputs("files     none\n", out);
 }
 
-/* The layout is that of nb_sim_report, which is printed before. */
+/* The lines have the layout of nb_sim_report, which is printed before them. */
 void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *stats)
 {
     FILE *out = cli->text;
@@ -164,7 +164,7 @@ void nb_report_results(const nb_cli *cli, const nb_sim *sim, const nb_stats *sta
     fprintf(out, "time      %.3f s, rendering %.3f s\n", total(&t), t.render);
 }
 
-/** True for a stage that overlaps with the writing of files. */
+/** True for a stage that runs at the same time as the writing of files. */
 static int is_overlapped(const nb_fact *stage)
 {
     return !strcmp(stage->name, "noise") || !strcmp(stage->name, "write");

@@ -16,9 +16,10 @@ typedef struct series_run {
     nb_jobs *jobs;
     const nb_cli *cli;
     int stills;
-    double start;              /* clock time, seconds */
-    double fraction;           /* last shown fraction */
-    nb_series_progress latest; /* frames is 0 before the first frame */
+    double start;    /* clock time, seconds */
+    double fraction; /* last shown fraction */
+    /* progress so far; member `frames` is 0 before the first frame */
+    nb_series_progress latest;
 } series_run;
 
 /** Overwrite the progress line: finished frames, finished part, time left. */
@@ -51,7 +52,8 @@ static int on_progress(void *user, const nb_series_progress *p)
     return nb_stop_requested();
 }
 
-/** The renderer calls this too, because the first frame may take minutes. */
+/** Draw the progress line. The renderer calls this too, because the first frame may take
+ * minutes. */
 static int on_render(void *user, double fraction)
 {
     series_run *run = user;
@@ -98,7 +100,7 @@ static void on_begin(void *user, const nb_sim *base)
 
     if (run->cli->quiet)
         return;
-    if (s->input[0]) { /* only a background is rendered */
+    if (s->input[0]) { /* with -input, only a background is rendered */
         fprintf(run->cli->text, "input     %s\n", s->input);
         fflush(run->cli->text);
         return;
@@ -188,7 +190,7 @@ nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *pro
     series_run run = {.progress = progress, .cli = cli, .start = nb_monotonic_seconds()};
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     nb_hooks hooks = {&run, on_notice, on_render};
-    nb_series series = cli->series; /* shares the texts */
+    nb_series series = cli->series; /* shares its texts with cli->series */
     nb_series_progress result = {0};
     nb_status st = NB_OK;
     char ignored[480];
@@ -262,7 +264,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
               one = cli->series.only_frame[0] && !is_part(cli);
     const nb_file_use jobs = {"-jobs", cli->jobs_file, 0};
     const nb_hooks hooks = {NULL, nb_cli_notice, ask};
-    nb_series series = cli->series; /* shares the texts */
+    nb_series series = cli->series; /* shares its texts with cli->series */
     series_run run = {.cli = cli};
     nb_crystals frame = {0};
     int k;
@@ -288,7 +290,7 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
                                "the image");
         nb_config_copy(&cli->cfg, &frame.configs[0]);
         cli->frame = frame;
-        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* only for series */
+        (void)nb_text_put(&cli->cfg.sum_file, "", NULL); /* -sumfile is only for series */
         nb_series_drop(&cli->series);
         nb_series_defaults(&cli->series);
         (void)nb_text_put(&cli->jobs_file, "", NULL);

@@ -18,7 +18,8 @@ typedef struct parser {
     void *target;
     nb_sub_line *line;
     nb_error *err;
-    char *borrowed[BORROWED_MAX + 1]; /* argv of the borrowed flags */
+    /* arguments of the borrowed flags, in the form of argv */
+    char *borrowed[BORROWED_MAX + 1];
     int borrowed_count;
 } parser;
 
@@ -73,7 +74,7 @@ static const nb_sub_option *find_own(const nb_sub_command *command, const char *
     return NULL;
 }
 
-/** True for a flag that describes a simulation, and no written file. */
+/** True for a flag that describes a simulation, not a written file. */
 static int describes(const nb_flag *option)
 {
     const unsigned others = NB_PARAM_OUTPUT | NB_PARAM_SERIES | NB_PARAM_SINGLE |
@@ -172,7 +173,7 @@ static void lend(parser *p, const char *word)
         p->borrowed[p->borrowed_count++] = (char *)(uintptr_t)word;
 }
 
-/** Pass operands to the main parser as values of the flags in as_flags. */
+/** Pass operands to the main parser, as values of the flags that as_flags lists. */
 static void lend_operands(parser *p)
 {
     const char *const *flag = p->command->as_flags;

@@ -37,8 +37,9 @@ typedef struct nb_sub_option {
     nb_sub_place place;
 } nb_sub_option;
 
-/* Last members of a row: what is stored. TAKE: by a function; SET: 1; WHOLE: int numbers;
- * NUMBER: double numbers; NAME: a non-empty text; WORD: index in a list of words, int. */
+/* Last members of a row, which tell how the value is stored. TAKE: by a function; SET: 1;
+ * WHOLE: int numbers; NUMBER: double numbers; NAME: a non-empty text; WORD: index in a
+ * list of words, int. */
 #define NB_SUB_TAKE(take)                                                                \
     take,                                                                                \
     {                                                                                    \
@@ -142,8 +143,9 @@ void nb_report_times(const nb_cli *cli, const nb_times *times, double wall);
 nb_status nb_cli_run_series(const nb_cli *cli, nb_ranks *ranks, nb_progress *progress,
                             nb_error *err);
 
-/** With -draws write its table, *done = 1.  With -only_frame, or -vary without series,
- * make cli a single image of one frame.  Errors: NB_ERR_INPUT, of nb_series_crystals. */
+/** With -draws, write its table and set *done to 1. With -only_frame, or with -vary
+ * without a series, change cli to a single image of that frame. Errors: NB_ERR_INPUT, of
+ * nb_series_crystals. */
 nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err);
 
 /* -jobs FILE: JSON lines. Each line is one object, whose members are flags of one frame,
@@ -169,14 +171,14 @@ nb_status nb_jobs_load(const nb_cli *cli, nb_jobs **jobs, nb_error *err);
  * freed with *jobs, or at once if *jobs is NULL. */
 nb_status nb_jobs_parse(char *data, size_t bytes, const char *path, const nb_config *base,
                         nb_jobs **jobs, nb_error *err);
-void nb_jobs_free(nb_jobs *jobs); /* NULL is fine */
+void nb_jobs_free(nb_jobs *jobs); /* NULL is allowed */
 
 /** Write the location of line `frame` (0..), "-jobs FILE:LINE", into text[size]. */
 void nb_jobs_place(const nb_jobs *jobs, int frame, char *text, size_t size);
 /** Write the flags without effect as a sentence into line[size]; 0 without such flags. */
 int nb_jobs_ignored(const nb_jobs *jobs, char *line, size_t size);
 
-/** Let line `frame` (0..) change cfg.  Thread-safe. */
+/** Apply line `frame` (0..) to cfg. Thread-safe. */
 nb_status nb_jobs_apply(const nb_jobs *jobs, int frame, nb_config *cfg, nb_error *err);
 
 #endif

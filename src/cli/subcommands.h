@@ -14,8 +14,8 @@ extern const nb_sub_command nb_command_run_compare; /* python_verb.c */
 extern const nb_sub_command nb_command_sf;
 extern const nb_sub_command nb_command_view;
 
-/** Become python3, which runs the module of the verb: the word before line->words
- * (python_verb.c).  Returns the exit status if python3 cannot start. */
+/** Replace this process by python3, which runs the module of the subcommand, the word
+ * before line->words (python_verb.c). Returns the exit status if python3 cannot start. */
 int nb_python_verb(void *target, nb_sub_line *line);
 
 #endif

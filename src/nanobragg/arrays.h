@@ -26,9 +26,10 @@ typedef struct nb_arrays {
     const uint8_t *mask; /* [mask_slow][mask_fast]; 0: the pixel is not rendered */
     int mask_fast, mask_slow;
 
-    /* instead of source_file: wavelengths */
+    /* instead of source_file: a list of wavelengths */
     const double *wavelength; /* [sources]; m, as in column 5 of a file: 1 A is 1e-10 */
-    const double *weight;     /* [sources]; relative, none negative; NULL: equal */
+    /* [sources]; relative weights, none negative; NULL: all equal */
+    const double *weight;
     const double (
         *position)[3]; /* [sources]; lab x y z from the sample to the source, m; only the
                           direction counts. NULL: all sources lie on the beam axis */
@@ -39,8 +40,10 @@ typedef struct nb_arrays {
                              wavelength (no unit), as in MOSFLM */
 
     /* instead of matrix */
-    const double *A; /* [A_count][9]; as matrix, but in 1/A for any wavelength */
-    int A_count;     /* 1, or 3: A in mid-frame, M1, M2; at begin A M1, at end A M2 */
+    const double *A; /* [A_count][9]; like matrix, but in 1/A, for any wavelength */
+    /* 1, or 3: the matrices A, M1, M2. The matrix is A in mid-frame, A M1 at the begin
+     * and A M2 at the end of a frame */
+    int A_count;
 
     /* instead of transmission_file and add_file */
     const float *transmission; /* [transmission_slow][transmission_fast]; 0 to 1e6 */
@@ -63,8 +66,9 @@ typedef struct nb_arrays {
 #define NB_MEMORY_ADD "memory:add"
 #define NB_MEMORY_BLOCKS "memory:blocks"
 
-/** Use the arrays in place of files: each name of a file that an array replaces (hkl,
- * mask, ...) becomes NB_MEMORY_...; a file name set later replaces the array again.
+/** Use the arrays in place of files: each file name that an array replaces (hkl, mask,
+ * ...) becomes NB_MEMORY_.... If a file name is set later, the file replaces the array
+ * again.
  *
  * The caller owns the arrays. *arrays and its arrays must live until nb_sim_create,
  * nb_sim_change, nb_config_factors or nb_series_run has returned; a simulation keeps

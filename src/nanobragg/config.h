@@ -29,7 +29,7 @@ typedef struct nb_opt3 {
 /* --- choices of parameters --- */
 
 typedef enum nb_convention {
-    NB_CONV_UNSET = 0, /* MOSFLM */
+    NB_CONV_UNSET = 0, /* means MOSFLM */
     NB_CONV_MOSFLM,
     NB_CONV_XDS,
     NB_CONV_ADXV,
@@ -70,7 +70,7 @@ typedef enum nb_isa {
 } nb_isa;
 /** Position of a layer of the sensor within its thickness. */
 typedef enum nb_layer_depth {
-    NB_LAYER_UNSET = 0, /* NB_LAYER_MEAN; with compat NB_LAYER_FRONT */
+    NB_LAYER_UNSET = 0, /* means NB_LAYER_MEAN, with compat NB_LAYER_FRONT */
     NB_LAYER_MEAN,      /* mean depth of the photons that stop in the layer */
     NB_LAYER_FRONT      /* front face */
 } nb_layer_depth;
@@ -81,47 +81,50 @@ typedef enum nb_layout {
 } nb_layout;
 /** Solid angle of the pixels of a curved detector. */
 typedef enum nb_curved_omega {
-    NB_OMEGA_UNSET = 0, /* NB_OMEGA_SQUARE */
-    NB_OMEGA_SQUARE, /* pixel^2/R^2: every pixel as if it were a square on the sphere */
-    NB_OMEGA_EXACT   /* the pixel's area on the sphere */
+    NB_OMEGA_UNSET = 0, /* means NB_OMEGA_SQUARE */
+    NB_OMEGA_SQUARE,    /* pixel^2/R^2, as if every pixel were a square on the sphere */
+    NB_OMEGA_EXACT      /* the pixel's area on the sphere */
 } nb_curved_omega;
 /** Lists written with an image. */
 typedef enum nb_truth { NB_TRUTH_NONE = 0, NB_TRUTH_SPOTS } nb_truth;
 /** Wavelengths for the anomalous scattering of a model. */
 typedef enum nb_anomalous_mode {
-    NB_ANOMALOUS_UNSET = 0, /* NB_ANOMALOUS_EACH */
+    NB_ANOMALOUS_UNSET = 0, /* means NB_ANOMALOUS_EACH */
     NB_ANOMALOUS_EACH,      /* at the source wavelengths, in groups of anomalous_tol */
     NB_ANOMALOUS_MEAN,      /* at the weighted mean of the wavelengths */
     NB_ANOMALOUS_OFF        /* without anomalous scattering */
 } nb_anomalous_mode;
 typedef enum nb_hydrogens {
-    NB_HYDROGENS_UNSET = 0, /* NB_HYDROGENS_KEEP */
+    NB_HYDROGENS_UNSET = 0, /* means NB_HYDROGENS_KEEP */
     NB_HYDROGENS_KEEP,
     NB_HYDROGENS_DROP
 } nb_hydrogens;
 typedef enum nb_ncs_copies {
-    NB_NCS_UNSET = 0, /* NB_NCS_IGNORE */
+    NB_NCS_UNSET = 0, /* means NB_NCS_IGNORE */
     NB_NCS_IGNORE,
     NB_NCS_APPLY
 } nb_ncs_copies;
 /** F of reflections without a value. */
 typedef enum nb_fill {
-    NB_FILL_UNSET = 0, /* NB_FILL_DEFAULT */
+    NB_FILL_UNSET = 0, /* means NB_FILL_DEFAULT */
     NB_FILL_DEFAULT,   /* default_F */
-    NB_FILL_SHELL,     /* the rms F of their shell of resolution */
+    NB_FILL_SHELL,     /* the rms F of the reflection's shell of resolution */
     NB_FILL_MODEL      /* the model's F on the scale of the reflections */
 } nb_fill;
 typedef enum nb_sf_method {
-    NB_SF_UNSET = 0, /* NB_SF_AUTO */
-    NB_SF_AUTO,      /* direct sum of small models, FFT of others */
+    NB_SF_UNSET = 0, /* means NB_SF_AUTO */
+    NB_SF_AUTO,      /* direct sum for small models, FFT for others */
     NB_SF_DIRECT,
     NB_SF_FFT
 } nb_sf_method;
-#define NB_MODEL_ALL (-1)      /* model: the average of all models */
-#define NB_FSCALE_MODEL (-1.0) /* F_scale: reflections to the scale of the model */
-#define NB_DOSE_AUTO (-1.0)    /* dose_MGy: from the fluence */
-#define NB_F000_CALC (-1.0)    /* F000: the value of the model */
-#define NB_FUDGE_DARWIN (-1.0) /* fudge: Darwin's integral for a Gaussian crystal */
+#define NB_MODEL_ALL (-1) /* value of `model`: the average of all models */
+/* value of `F_scale`: bring the reflections to the scale of the model */
+#define NB_FSCALE_MODEL (-1.0)
+/* value of `dose_MGy`: calculate the dose from the fluence */
+#define NB_DOSE_AUTO (-1.0)
+#define NB_F000_CALC (-1.0) /* value of `F000`: calculate it from the model */
+/* value of `fudge`: Darwin's integrated intensity for a Gaussian crystal */
+#define NB_FUDGE_DARWIN (-1.0)
 /** Point spread function of the detector. */
 typedef enum nb_psf_shape {
     NB_PSF_NONE = 0,
@@ -154,7 +157,9 @@ typedef enum nb_colormap {
     NB_MAP_HEAT      /* black, red, yellow, white */
 } nb_colormap;
 typedef enum nb_png_scale {
-    NB_PNG_AUTO = 0, /* percentile 1 to 99.5 of positive pixels, or 3 medians if higher */
+    /* from percentile 1 to 99.5 of the positive pixels, or to 3 medians if that is
+     * higher */
+    NB_PNG_AUTO = 0,
     NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
     NB_PNG_RANGE       /* from the pixel value `low` to `high` */
 } nb_png_scale;
@@ -169,7 +174,7 @@ typedef enum nb_png_blocks {
 #define NB_RINGS_MAX 16
 /** Options for a picture of a float image; all zero: the defaults. */
 typedef struct nb_png_options {
-    nb_png_show show; /* only for a simulation */
+    nb_png_show show; /* pixels to show; only for a simulation */
     nb_colormap colormap;
     nb_png_scale scale;
     double percentile, low, high;
@@ -195,7 +200,7 @@ typedef struct nb_config nb_config;
 nb_status nb_config_create(nb_config **cfg, nb_error *err);
 /** Copy *from to *to. */
 void nb_config_copy(nb_config *to, const nb_config *from);
-void nb_config_free(nb_config *cfg); /* NULL is fine */
+void nb_config_free(nb_config *cfg); /* NULL is allowed */
 
 /** Word i of -device, NULL after the last: "auto", "cpu", then the words of each kind of
  * GPU. A capital N stands for a number, from 0. Static memory. */
@@ -207,15 +212,18 @@ nb_status nb_device_check(const char *word, nb_error *err);
  * Pixels in the gaps between modules are not rendered. Size and gap are in pixels. */
 typedef struct nb_known_detector {
     const char *name;
-    int modules[2], module[2], gap[2]; /* fast, slow; modules: number; 0: they can move */
-    int dead_columns;     /* in the middle of a module, where two sensors meet */
-    int disc;             /* pixels outside the largest circle are dead */
-    double pixel_um;      /* without binning */
+    /* along fast and slow: number of modules (0: they can be moved), size of a module,
+     * size of a gap */
+    int modules[2], module[2], gap[2];
+    /* number of dead columns in the middle of a module, where two sensors meet */
+    int dead_columns;
+    int disc;             /* 1: pixels outside the largest circle are dead */
+    double pixel_um;      /* edge of a pixel without binning */
     const char *sensor;   /* material */
     double sensor_um;     /* thickness */
     double saturation;    /* largest count; 0: limit of the file's type */
-    int counting;         /* counts single photons, without an offset */
-    const char *binnings; /* "1 2 4", or NULL */
+    int counting;         /* 1: counts single photons, without an offset */
+    const char *binnings; /* possible binnings, such as "1 2 4", or NULL */
     const char *source;   /* source of the numbers */
 } nb_known_detector;
 /** All detectors with a name, *count rows; static memory. */

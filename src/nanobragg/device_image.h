@@ -17,16 +17,16 @@ typedef struct nb_device_image nb_device_image;
 
 /** Render as nb_sim_render, but copy nothing to the host. *image does not change while it
  * has a holder, also after nb_sim_free: the next image then uses other memory. The caller
- * is a holder and calls nb_device_image_free. A simulation on the CPU gives an image in
- * memory of the host. stats may be NULL. Errors as nb_sim_render. */
+ * becomes a holder, and must call nb_device_image_free. A simulation on the CPU gives an
+ * image in memory of the host. stats may be NULL. Errors as nb_sim_render. */
 nb_status nb_sim_render_device(nb_sim *sim, nb_device_image **image, nb_stats *stats,
                                nb_error *err);
 
-/** Add a holder of the image, who must call nb_device_image_free. Returns image. From any
- * thread. */
+/** Add a holder of the image, who must call nb_device_image_free. Returns image. Any
+ * thread may call it. */
 nb_device_image *nb_device_image_hold(nb_device_image *image);
 /** Remove a holder. After the last holder the memory is freed or returned to the
- * simulation. NULL is allowed. From any thread. */
+ * simulation. NULL is allowed. Any thread may call it. */
 void nb_device_image_free(nb_device_image *image);
 
 /** Address of the finished photons on the device, in the order of nb_sim_render. *count

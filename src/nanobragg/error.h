@@ -29,7 +29,7 @@ typedef struct nb_error {
 } nb_error;
 
 const char *nb_status_name(nb_status code);
-void nb_free(void *memory); /* NULL is fine */
+void nb_free(void *memory); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@ extern "C" {
 /** A file of a run and the flag that names it. */
 typedef struct nb_file_use {
     const char *flag, *path;
-    int written; /* 0: read */
+    int written; /* 1: the file is written; 0: it is read */
 } nb_file_use;
 #define NB_FILES_MAX 48
 
@@ -28,7 +28,8 @@ int nb_config_files(const nb_config *cfg, nb_file_use *list);
  * number. */
 int nb_config_inputs(const nb_config *cfg, nb_file_use *list);
 
-/** As nb_config_files; several panels have no files that can hold only one panel. */
+/** Like nb_config_files. With several panels, files that can hold only one panel are left
+ * out. */
 int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 
 /** Refuse to write a file that is also read, or one file twice. Checks the files of a
@@ -38,10 +39,10 @@ int nb_sim_files(const nb_sim *sim, nb_file_use *list);
 nb_status nb_check_files(const nb_config *cfg, const nb_file_use *more, int n,
                          nb_error *err);
 
-/** Read a whole file, unpacked if it is gzip or bzip2. The caller owns *data (nb_free;
- * *bytes bytes and a NUL), which is NULL after an error. `flag`: option for messages.
- * Errors: NB_ERR_INPUT (cannot be opened, folder, damaged, larger than 1 GB unpacked);
- * NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
+/** Read a whole file, unpacked if it is gzip or bzip2. The caller owns *data (nb_free),
+ * which has *bytes bytes and a NUL and is NULL after an error. `flag`: option for
+ * messages. Errors: NB_ERR_INPUT (cannot be opened, folder, damaged, larger than 1 GB
+ * unpacked); NB_ERR_IO on a read error; NB_ERR_NOMEM; NB_ERR_UNSUPPORTED (no libbz2). */
 nb_status nb_read_text(const char *path, const char *flag, char **data, size_t *bytes,
                        nb_error *err);
 

@@ -17,8 +17,8 @@ extern "C" {
 typedef enum nb_left_out {
     NB_LEFT_NONE = 0, /* the pixel is used */
     NB_LEFT_MASK,     /* pixel mask of the file */
-    NB_LEFT_NEGATIVE, /* -1 or -2 of signed integers */
-    NB_LEFT_HIGHEST,  /* the largest number of unsigned integers */
+    NB_LEFT_NEGATIVE, /* the value is -1 or -2 in signed integers */
+    NB_LEFT_HIGHEST,  /* the value is the largest number of unsigned integers */
     NB_LEFT_TYPED,    /* a mask that the user named */
     NB_LEFT_KINDS
 } nb_left_out;
@@ -32,9 +32,9 @@ typedef struct nb_image {
     double centre[2];    /* beam centre, pixels from the outer corner of the first pixel
                          along fast and slow; or NaN */
     double pedestal; /* value of a pixel without photons, from the header; 0 unknown */
-    struct nb_detector_spec *detector; /* owned, or NULL (see geometry): panels in the
-                                          image, a stack or canvas; from a geometry file,
-                                          or from an HDF5 file if it has several */
+    /* owned, or NULL; the panels in the image, which is a stack or a canvas. They are
+     * from a geometry file, or from an HDF5 file with several panels */
+    struct nb_detector_spec *detector;
     uint8_t *left_out; /* owned, [slow][fast]: nb_left_out values; NULL: all used */
 } nb_image;
 
@@ -48,10 +48,10 @@ typedef struct nb_image {
  * _IO, _NOMEM, _UNSUPPORTED (no libtiff or HDF5). */
 nb_status nb_image_read(const char *path, int fast, int slow, const nb_config *typed,
                         nb_image *out, nb_error *err);
-void nb_image_free(nb_image *image); /* frees the owned memory; NULL is allowed */
+void nb_image_free(nb_image *image); /* Free the owned memory; NULL is allowed. */
 
-/** Leave out each pixel whose mask pixel is 0 or below, or is left out of the mask. name:
- * file of the mask, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
+/** Leave out each pixel whose pixel in the mask is 0, negative or left out. name: file of
+ * the mask, for messages. Errors: NB_ERR_INPUT (another size), NB_ERR_NOMEM. */
 nb_status nb_image_leave_out(nb_image *image, const nb_image *mask, const char *name,
                              nb_error *err);
 
@@ -86,34 +86,43 @@ typedef struct nb_compare_options {
  * interest. If a pixel is not finite, every figure except the counts is NaN. */
 typedef struct nb_difference {
     int fast, slow, roi[4];
-    int64_t pixels;                     /* in the ROI, without left-out pixels */
-    int64_t left_out;                   /* in the ROI, in A or B */
-    char left_out_why[240];             /* in words; or "" */
-    int64_t nonfinite_a, nonfinite_b;   /* NaN or infinite */
+    /* number of pixels in the ROI, without left-out pixels */
+    int64_t pixels;
+    /* number of pixels in the ROI that are left out in A or B */
+    int64_t left_out;
+    char left_out_why[240];             /* reasons in words; or "" */
+    int64_t nonfinite_a, nonfinite_b;   /* numbers of pixels that are NaN or infinite */
     int nonfinite_fast, nonfinite_slow; /* the first such pixel */
     double sum_a, sum_b, max_a, max_b;
-    double correlation;     /* Pearson's; 1 if A = B, else NaN if A or B is constant */
+    /* correlation of Pearson; 1 if A = B, otherwise NaN if A or B is constant */
+    double correlation;
     double rmse;            /* sqrt(mean((A - B)^2)) */
-    double max_difference;  /* A - B of the largest magnitude, with its sign */
+    double max_difference;  /* the A - B with the largest magnitude */
     int max_fast, max_slow; /* pixel of max_difference */
-    int max_panel, max_panel_fast, max_panel_slow; /* its panel and place in it; or -1 */
+    /* panel of max_difference, and the position in the panel; or -1 */
+    int max_panel, max_panel_fast, max_panel_slow;
     char max_panel_name[64];
     double maxrel;                      /* max |A - B| / max(B) */
     double sum_ratio;                   /* sum(A)/sum(B) */
     int64_t relative_pixels;            /* pixels with B > floor * max(B) */
     double relative[NB_RELATIVE_COUNT]; /* percentiles of |A - B|/B over these pixels */
-    double scale, scaled_rmse;          /* least squares A = scale B, and its rmse */
+    /* scale of the fit A = scale B by least squares, and its rmse */
+    double scale, scaled_rmse;
     int peaks_a, peaks_b, peaks_matched;
-    double peaks_fraction;      /* matched / the larger count; 1 without peaks */
-    double peaks_rms_shift;     /* pixels, over matched pairs */
-    double peaks_mean_shift[2]; /* A - B along fast and slow, pixels */
-    int radial_rings;           /* one pixel wide, n pixels each */
+    /* matched peaks / larger number of peaks; 1 without peaks */
+    double peaks_fraction;
+    double peaks_rms_shift; /* r.m.s. distance of matched pairs, pixels */
+    /* mean shift A - B of matched pairs along fast and slow, pixels */
+    double peaks_mean_shift[2];
+    /* number of rings, which are one pixel wide and have n pixels */
+    int radial_rings;
     double radial_centre[2];
     double radial_difference; /* sqrt(sum n (<A> - <B>)^2/sum n <B>^2), <>: ring means */
     double radial_worst;      /* largest <A> - <B>, divided by the largest <B> */
-    double radial_worst_radius;    /* pixels */
-    double transposed_correlation; /* with the axes of B swapped; NaN: not calculated */
-    char verdict[160];             /* the kind of difference in words; or "" */
+    double radial_worst_radius; /* radius of radial_worst, pixels */
+    /* correlation with the axes of B swapped; NaN: not calculated */
+    double transposed_correlation;
+    char verdict[160]; /* the kind of difference in words; or "" */
 } nb_difference;
 
 void nb_compare_defaults(nb_compare_options *options);
@@ -141,8 +150,8 @@ struct nb_reflection;
 nb_status nb_read_page_spots(const char *path, struct nb_reflection **spots, int *n,
                              nb_error *err);
 
-#define NB_PAGE_IMAGES 4  /* images to compare */
-#define NB_PAGE_FRAMES 64 /* frames of a series */
+#define NB_PAGE_IMAGES 4  /* limit of the images to compare */
+#define NB_PAGE_FRAMES 64 /* limit of the frames of a series */
 
 /** Content of a page. The caller owns all memory. */
 typedef struct nb_page_job {
@@ -150,11 +159,13 @@ typedef struct nb_page_job {
     const char *const *names; /* [n] */
     int n;
     int is_series; /* 1: up to NB_PAGE_FRAMES frames for a slider; 0: images to compare */
-    const nb_png_options *options;     /* rings; NULL: usual rings, hidden at first */
+    /* options with rings; NULL: usual rings, which are hidden at first */
+    const nb_png_options *options;
     const struct nb_reflection *spots; /* [n_spots], the brightest first; or NULL */
     int n_spots;
-    const char *title;  /* NULL: the names */
-    const char *report; /* or NULL; lines of name and value, or of cells with tabs */
+    const char *title; /* NULL: the names */
+    /* report, or NULL; each line has a name and a value, or cells between tabs */
+    const char *report;
 } nb_page_job;
 
 /** Write a page (HTML, without other files) that shows images in a browser: pixel values,

@@ -22,27 +22,30 @@ extern "C" {
  * beam, Y up, X = Y x Z. The convention of a run converts vectors to its lab frame. */
 typedef struct nb_panel_spec {
     char name[NB_PANEL_NAME];
-    int size[2];                     /* pixels: fast, slow */
-    double origin[3];                /* outer corner of the first pixel, m */
-    double fast[3], slow[3];         /* unit; need not be at right angles */
-    double pixel[2];                 /* edges of a pixel, m */
-    double thickness;                /* of the sensor, m; 0 without a sensor */
-    double attenuation;              /* of the sensor, 1/m; NaN: value of the material */
-    char material[NB_MATERIAL_NAME]; /* of the sensor; "" unknown */
+    int size[2];             /* pixels: fast, slow */
+    double origin[3];        /* outer corner of the first pixel, m */
+    double fast[3], slow[3]; /* unit vectors; need not be at right angles */
+    double pixel[2];         /* edges of a pixel, m */
+    double thickness;        /* thickness of the sensor, m; 0 without a sensor */
+    /* attenuation of the sensor, 1/m; NaN: value of the material */
+    double attenuation;
+    char material[NB_MATERIAL_NAME]; /* material of the sensor; "" if unknown */
     double gain;                     /* ADU per photon */
     double saturation;               /* largest trusted value, ADU; or NaN */
     int place[2]; /* first pixel in the array of the file (fast, slow); or -1 */
 } nb_panel_spec;
 
-/** Values of a file at begin and end of each frame of a scan, linear in between. Point i
- * is at the spindle angle phi_deg + i osc_deg. Arrays are owned, matrices row by row. */
+/** Values of a file at begin and end of each frame of a scan. Between these points they
+ * change linearly. Point i is at the spindle angle phi_deg + i osc_deg. Arrays are owned,
+ * matrices row by row. */
 typedef struct nb_scan_points {
     int n;                   /* frames + 1; 0: no scan */
     double phi_deg, osc_deg; /* angle of the first point; width of a frame, above 0 */
-    int measured;            /* 1: a scan of images: frames must be within the scan */
-    double (*change)[9];     /* [n]: A = nb_detector_spec.crystal * change; NULL: one A */
-    double (*setting)[9];    /* [n]: rotation after the spindle, NeXus frame; or NULL */
-    double (*beam)[3];       /* [n]: direction of the beam, unit; NULL: constant */
+    /* 1: the scan belongs to measured images, so that frames must be within the scan */
+    int measured;
+    double (*change)[9];  /* [n]: A = nb_detector_spec.crystal * change; NULL: one A */
+    double (*setting)[9]; /* [n]: rotation after the spindle, NeXus frame; or NULL */
+    double (*beam)[3];    /* [n]: direction of the beam, unit; NULL: constant */
 } nb_scan_points;
 
 /** A detector, and other values of its file. Images are a stack: the pixels of panel 0
@@ -52,7 +55,7 @@ typedef struct nb_detector_spec {
     nb_panel_spec *panels; /* [n_panels]; owned */
     uint8_t *mask;         /* [pixels of the stack], 0 = masked; owned, or NULL */
     char *groups;        /* lines `rigid_group_q0 = p0,p1` of CrystFEL; owned, or NULL */
-    double wavelength_A; /* NaN: not in the file, as for the numbers below */
+    double wavelength_A; /* NaN if the file has no value, as for the numbers below */
     nb_opt3 beam;        /* direction of the beam, unit */
     nb_opt3 polar_axis;  /* axis of the polarization, unit */
     double polarization; /* Kahn's K */
@@ -64,16 +67,16 @@ typedef struct nb_detector_spec {
 } nb_detector_spec;
 
 /** Read the geometry file that cfg names (geom, expt or nxmx) into *detector, which cfg
- * then uses. Values of cfg win over the file's. Without such a file *detector is empty
- * and cfg unchanged. nb_sim_create does this if cfg has no detector. Free *detector with
- * nb_detector_spec_free after the last use of cfg. hooks may be NULL. Errors:
- * NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
+ * then uses. Values of cfg have precedence over those of the file. Without such a file
+ * *detector is empty and cfg unchanged. nb_sim_create does this if cfg has no detector.
+ * Free *detector with nb_detector_spec_free after the last use of cfg. hooks may be NULL.
+ * Errors: NB_ERR_INPUT with line, JSON pointer or HDF5 name; NB_ERR_IO, NB_ERR_NOMEM,
  * NB_ERR_UNSUPPORTED (no libhdf5). */
 nb_status nb_config_load_geometry(nb_config *cfg, const nb_hooks *hooks,
                                   nb_detector_spec *detector, nb_error *err);
 
-/** Use a detector of the caller, or with NULL the detector of the file again. *detector
- * must live until nb_sim_create or nb_sim_change has returned. */
+/** Use a detector of the caller, or if it is NULL the detector of the file again.
+ * *detector must live until nb_sim_create or nb_sim_change has returned. */
 void nb_config_use_detector(nb_config *cfg, const nb_detector_spec *detector);
 
 /** Name of panel k of a simulation, or NULL without such a panel. size (may be NULL): its
@@ -92,7 +95,8 @@ nb_status nb_detector_spec_new(int n, nb_detector_spec *detector, nb_error *err)
 /** Copy a detector; free copy and original. */
 nb_status nb_detector_spec_copy(const nb_detector_spec *from, nb_detector_spec *to,
                                 nb_error *err);
-void nb_detector_spec_free(nb_detector_spec *detector); /* frees all and zeroes it */
+/* Free all members, and set the detector to zero. */
+void nb_detector_spec_free(nb_detector_spec *detector);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@ extern "C" {
 /** Types of the values of parameters, and how they are written. */
 typedef enum nb_kind {
     NB_KIND_SWITCH = 0, /* an int: 0 is off.  Written as 1, true, on or 0, false, off */
-    NB_KIND_PRESET,     /* a switch: "on" stores `low` in the int of another row */
+    /* a switch; "on" stores the number `low` in the int of another row */
+    NB_KIND_PRESET,
     NB_KIND_INTEGER,   /* an int or an array of int; with `choices`, only these numbers */
     NB_KIND_NUMBER,    /* a double or an array of double */
     NB_KIND_VECTOR,    /* an nb_opt3, a direction: not 0 0 0 */
@@ -31,7 +32,7 @@ typedef enum nb_kind {
     NB_KIND_MISSET,    /* three angles, or a word with "rand" in it */
     NB_KIND_ROI,       /* four whole numbers: first and last along fast, then slow */
     NB_KIND_DEPTH,     /* a number, or a word with "inf" in it, which stores 0 */
-    NB_KIND_PNG_SCALE, /* auto, a percentile, or low:high */
+    NB_KIND_PNG_SCALE, /* the word auto, a percentile, or low:high */
     NB_KIND_PNG_RINGS, /* numbers with commas between */
     NB_KIND_NUMBER_OR  /* a double or int, or the word choices[0], which stores -1 */
 } nb_kind;
@@ -58,22 +59,25 @@ enum { NB_OPEN_LOW = 1, NB_OPEN_HIGH = 2 }; /* the limit itself is not allowed *
 /** All facts of one parameter. */
 typedef struct nb_param {
     const char *name;     /* without dash */
-    const char *synonyms; /* with blanks between, or NULL */
+    const char *synonyms; /* synonyms with blanks between, or NULL */
     const char *group;    /* heading in the help */
     nb_kind kind;
     unsigned flags;
-    size_t offset, size; /* of the field in its struct, bytes */
+    size_t offset, size; /* offset and size of the field in its struct, bytes */
     double unset;        /* value of an unset field; texts: "" */
     double low, high;    /* limits of each number */
     unsigned open;
-    const char *const *choices; /* names of 0, 1, ..., then NULL; "": not written */
-    const char *value;    /* form of the value in the help; NULL: by kind and choices */
-    const char *unit;     /* or NULL */
-    const char *fallback; /* default in words, or NULL: `unset`, or no default */
-    const char *help;     /* one line, no full stop */
-    const char *header;   /* key in the headers of our SMV files, or NULL */
-    int place;            /* order of the key */
-    unsigned other;       /* offset of another field for the same quantity, or 0 */
+    /* names of the values 0, 1, ..., then NULL; "" if a value cannot be written */
+    const char *const *choices;
+    /* form of the value in the help; NULL: it follows from kind and choices */
+    const char *value;
+    const char *unit; /* unit, or NULL */
+    /* default in words; NULL: the default is `unset`, or there is no default */
+    const char *fallback;
+    const char *help;   /* one line, no full stop */
+    const char *header; /* key in the headers of our SMV files, or NULL */
+    int place;          /* order of the key in the headers */
+    unsigned other;     /* offset of another field that sets the same quantity, or 0 */
     void (*after)(void *base); /* called when the value is set, or NULL */
 } nb_param;
 
@@ -85,14 +89,15 @@ const nb_param *nb_param_find(const char *name);
 
 #define NB_PARAM_WORDS 8 /* limit of the words of a value */
 
-/** Number of words of a value: returns the largest number; *least (may be NULL) gets the
- * smallest. */
+/** Returns the largest number of words of a value; *least (may be NULL) gets the smallest
+ * number. */
 int nb_param_words(const nb_param *param, int *least);
 
 /** Form of a value ("x y z", "beam | sample"), into text[size]; "" for a switch. */
 const char *nb_param_value(const nb_param *param, char *text, size_t size);
 
-/** Default in words, into text[size]; "" for off or no default. Returns text. */
+/** Default in words, into text[size]; "" if the default is off or there is no default.
+ * Returns text. */
 const char *nb_param_default(const nb_param *param, char *text, size_t size);
 
 /** Store a value that is given as n words. base is the struct of the field: for a row of
@@ -112,7 +117,7 @@ nb_status nb_param_get(const nb_param *param, const void *base, const char *betw
  * parameters for one quantity (lambda, energy) is used. Errors: NB_ERR_INPUT. */
 nb_status nb_config_set(nb_config *cfg, const char *name, const char *text, nb_error *err);
 
-/** nb_config_set with one number, or with n numbers; a switch takes 0 or 1. */
+/** Like nb_config_set, with one number or with n numbers; a switch takes 0 or 1. */
 nb_status nb_config_set_number(nb_config *cfg, const char *name, double value,
                                nb_error *err);
 nb_status nb_config_set_array(nb_config *cfg, const char *name, const double *values,
